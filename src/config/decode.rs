@@ -32,7 +32,7 @@ impl Given {
     }
 }
 
-/// A text that a user has written, and where. It reads as its text.
+/// A text that a user has written, and its place. It derefs to the text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Written<'a> {
     pub text: &'a str,
@@ -59,24 +59,24 @@ pub trait Decode<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()>;
 }
 
-/// What decoding needs beside the node.
+/// The settings of a decoder.
 #[derive(Clone, Copy)]
 pub struct Decoder<'a> {
     pub arena: Arena<'a>,
-    /// Whether unknown fields are errors, as in kustomization files. In the configuration objects
-    /// of built-ins, and in the files that these read, unknown fields do not count.
+    /// True if unknown fields are errors, as in kustomization files. In the configuration objects
+    /// of built-ins, and in the files that these read, unknown fields are ignored.
     pub strict: bool,
-    /// Whether numbers and booleans are text where text is wanted.
+    /// True if numbers and booleans are accepted where a text is expected.
     converts: bool,
-    /// Whether types are those of YAML 1.1, where `yes` is a boolean. Configuration objects are
+    /// True if types are those of YAML 1.1, where `yes` is a boolean. Configuration objects are
     /// resources, which are YAML 1.2.
     is_yaml_1_1: bool,
-    /// Whether texts become JSON that is read as YAML: see [`ForBuiltin`].
+    /// True if texts become JSON that is read as YAML: see [`ForBuiltin`].
     through_json: bool,
 }
 
-/// A field of a kustomization that upstream hands to a built-in as JSON, which the built-in reads
-/// as YAML. Control characters are refused there, and nowhere else.
+/// A field of a kustomization that upstream passes to a built-in as JSON, which the built-in reads
+/// as YAML. Only in such fields control characters are refused.
 pub struct ForBuiltin<'f, T>(pub &'f mut T);
 
 impl<'a, T: Decode<'a>> Decode<'a> for ForBuiltin<'_, T> {
@@ -88,7 +88,7 @@ impl<'a, T: Decode<'a>> Decode<'a> for ForBuiltin<'_, T> {
 /// A text as a built-in gets it: see [`ForBuiltin`].
 ///
 /// # Errors
-/// It has a control character.
+/// The text has a control character.
 pub fn for_builtin<'a>(arena: Arena<'a>, text: &'a str) -> Result<&'a str> {
     match reprint::read_json(text).map_err(|message| Error::new(Code::NotYaml, message))? {
         Cow::Owned(text) => Ok(arena.text(&text)),
@@ -96,11 +96,11 @@ pub fn for_builtin<'a>(arena: Arena<'a>, text: &'a str) -> Result<&'a str> {
     }
 }
 
-/// Reads a file that no build reads, with memory of its own: `read` gets the first document, if
-/// there is one. `name` is what errors call the file.
+/// Reads a file that no build reads, with memory of its own: `read` gets the first document, if the
+/// file has one. Errors call the file `name`.
 ///
 /// # Errors
-/// The text is no YAML, or those of `read`.
+/// The text is not valid YAML, or `read` fails.
 pub fn read_alone<T>(
     name: impl Into<String>,
     text: String,
@@ -124,23 +124,23 @@ fn clipped(text: &str) -> Cow<'_, str> {
 }
 
 impl<'a> Decoder<'a> {
-    /// For kustomization files.
+    /// The settings for kustomization files.
     pub fn strict(arena: Arena<'a>) -> Self {
         Decoder { arena, strict: true, converts: false, is_yaml_1_1: true, through_json: false }
     }
 
-    /// For the configuration objects of built-ins.
+    /// The settings for the configuration objects of built-ins.
     pub fn lenient(arena: Arena<'a>) -> Self {
         Decoder { arena, strict: false, converts: true, is_yaml_1_1: false, through_json: false }
     }
 
-    /// For the parts of configuration objects that upstream's decoder does not look into before it
-    /// decodes them.
+    /// The settings for the parts of configuration objects that upstream decodes in a separate
+    /// step, without a conversion before it.
     pub fn unconverted(arena: Arena<'a>) -> Self {
         Decoder { arena, strict: false, converts: false, is_yaml_1_1: false, through_json: false }
     }
 
-    /// For the files that built-ins read.
+    /// The settings for the files that built-ins read.
     pub fn of_file(arena: Arena<'a>) -> Self {
         Decoder { arena, strict: false, converts: true, is_yaml_1_1: true, through_json: false }
     }
@@ -167,10 +167,10 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads a mapping into its fields and tells which of them were given and not null.
+    /// Reads a mapping into its fields. Returns the fields that were given and are not null.
     ///
     /// # Errors
-    /// The node is no mapping, a field is unknown, or a value does not fit its field.
+    /// The node is not a mapping, a field is unknown, or a value does not fit its field.
     pub fn object(&self, node: &Node<'a>, fields: &mut [(&'static str, &mut dyn Decode<'a>)]) -> Result<Given> {
         let Value::Mapping(mapping) = node.value() else {
             return if node.is_null() { Ok(Given::default()) } else { Err(self.mismatch("a mapping", node)) };
@@ -206,7 +206,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The type of a scalar, in the dialect of what is read.
+    /// The type of a scalar, in the YAML version of the file.
     fn kind(&self, style: Style, tag: Tag, text: &str) -> Kind {
         let scalar = crate::yaml::Scalar::new(text, style, tag);
         let kind = if self.is_yaml_1_1 && tag == Tag::Auto && style == Style::Plain {
@@ -238,7 +238,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The text that a value of a type has once it is a string.
+    /// The text of a value of some type after its conversion to a string.
     fn canonical(&self, kind: Kind, text: &'a str) -> &'a str {
         match kind {
             Kind::Bool if scalar::truth(text) => "true",
@@ -306,7 +306,7 @@ impl<'a> Decode<'a> for i64 {
                 Some(Int::Signed(n)) => Some(n),
                 _ => None,
             },
-            // Upstream reads it from JSON, where 5.0 is written as 5.
+            // Upstream reads the number from JSON, where 5.0 is written as 5.
             Kind::Float => scalar::json_number(scalar::float(s.text())?).parse().ok(),
             _ => None,
         };
@@ -360,7 +360,7 @@ impl<'a> Decode<'a> for StringMap<'a> {
     }
 }
 
-/// A value that is kept as it is.
+/// A value that is kept unchanged.
 impl<'a> Decode<'a> for Node<'a> {
     fn decode(&mut self, node: &Node<'a>, _: &Decoder<'a>) -> Result<()> {
         *self = node.clone();

@@ -1,9 +1,9 @@
-//! The field specs every build starts with: where labels, annotations, images, names and so on
-//! stand in the kinds that kustomize knows.
+//! The field specs that every build starts with: the fields of known kinds that hold labels,
+//! annotations, images, names and so on.
 
 use super::field_spec::DefaultSpec;
 
-/// `group, version, kind, path, create`.
+/// Makes a spec of `group, version, kind, path, create`.
 const fn spec(
     group: &'static str,
     version: &'static str,
@@ -14,7 +14,7 @@ const fn spec(
     DefaultSpec { group, version, kind, path, create }
 }
 
-/// What a name reference points to, and the fields that hold it.
+/// The target of name references, and the fields that hold them.
 pub struct DefaultReference {
     pub group: &'static str,
     pub version: &'static str,
@@ -22,7 +22,7 @@ pub struct DefaultReference {
     pub fields: &'static [DefaultSpec],
 }
 
-/// Where AnnotationsTransformer sets annotations.
+/// Fields in which AnnotationsTransformer sets annotations.
 #[rustfmt::skip]
 pub static COMMON_ANNOTATIONS: [DefaultSpec; 9] = [
     spec("", "", "Deployment", "spec/template/metadata/annotations", true),
@@ -36,7 +36,7 @@ pub static COMMON_ANNOTATIONS: [DefaultSpec; 9] = [
     spec("", "", "", "metadata/annotations", true),
 ];
 
-/// Where LabelTransformer sets labels that are selected by.
+/// Fields in which LabelTransformer sets labels, selectors included.
 #[rustfmt::skip]
 pub static COMMON_LABELS: [DefaultSpec; 32] = [
     spec("", "v1", "Service", "spec/selector", true),
@@ -73,7 +73,7 @@ pub static COMMON_LABELS: [DefaultSpec; 32] = [
     spec("", "", "", "metadata/labels", true),
 ];
 
-/// Where ImageTagTransformer finds images beside container lists.
+/// Fields in which ImageTagTransformer finds images, apart from container lists.
 #[rustfmt::skip]
 pub static IMAGES: [DefaultSpec; 6] = [
     spec("", "", "", "spec/containers[]/image", true),
@@ -84,13 +84,13 @@ pub static IMAGES: [DefaultSpec; 6] = [
     spec("", "", "", "spec/template/spec/volumes[]/image/reference", true),
 ];
 
-/// What PrefixTransformer prefixes.
+/// Fields to which PrefixTransformer adds the prefix.
 #[rustfmt::skip]
 pub static NAME_PREFIX: [DefaultSpec; 1] = [
     spec("", "", "", "metadata/name", false),
 ];
 
-/// Where NamespaceTransformer sets namespaces beside `metadata/namespace`.
+/// Fields in which NamespaceTransformer sets namespaces, apart from `metadata/namespace`.
 #[rustfmt::skip]
 pub static NAMESPACE: [DefaultSpec; 3] = [
     spec("", "", "Namespace", "metadata/name", true),
@@ -98,13 +98,13 @@ pub static NAMESPACE: [DefaultSpec; 3] = [
     spec("apiregistration.k8s.io", "", "APIService", "spec/service/namespace", true),
 ];
 
-/// What SuffixTransformer suffixes.
+/// Fields to which SuffixTransformer adds the suffix.
 #[rustfmt::skip]
 pub static NAME_SUFFIX: [DefaultSpec; 1] = [
     spec("", "", "", "metadata/name", false),
 ];
 
-/// Where ReplicaCountTransformer sets counts.
+/// Fields in which ReplicaCountTransformer sets counts.
 #[rustfmt::skip]
 pub static REPLICAS: [DefaultSpec; 4] = [
     spec("", "", "Deployment", "spec/replicas", true),
@@ -113,7 +113,7 @@ pub static REPLICAS: [DefaultSpec; 4] = [
     spec("", "", "ReplicationController", "spec/replicas", true),
 ];
 
-/// Where LabelTransformer sets labels of templates.
+/// Fields in which LabelTransformer sets the labels of templates.
 #[rustfmt::skip]
 pub static TEMPLATE_LABELS: [DefaultSpec; 10] = [
     spec("", "", "Deployment", "spec/template/metadata/labels", true),
@@ -128,7 +128,7 @@ pub static TEMPLATE_LABELS: [DefaultSpec; 10] = [
     spec("", "", "", "metadata/labels", true),
 ];
 
-/// Where variables are replaced.
+/// Fields in which variables are replaced.
 #[rustfmt::skip]
 pub static VAR_REFERENCE: [DefaultSpec; 72] = [
     spec("", "", "Service", "spec/ports/port", false),

@@ -8,15 +8,15 @@ use crate::yaml::{Arena, Node, Scalar, Style, Value, emit};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Parts that a path may have: as many as a document has levels, at the most.
+/// The largest number of parts of a path: as many as a document may have levels.
 const MAX_PARTS: usize = MAX_DEPTH;
 
 /// One part of a field path.
 #[derive(Debug)]
 pub enum Part<'a> {
     Key(&'a str),
-    /// `[key=value]`; an empty key is about scalar items. A source is found by the value as a
-    /// text, targets by the value as a pattern.
+    /// `[key=value]`; an empty key is about scalar items. The items of a source must be equal to
+    /// the value, those of a target must match it as a pattern.
     Element {
         key: &'a str,
         value: &'a str,
@@ -30,15 +30,15 @@ pub enum Part<'a> {
 }
 
 impl Part<'_> {
-    /// The error about a [`Part::NotAnElement`] that is reached.
+    /// The error for a [`Part::NotAnElement`] on a path.
     pub fn not_an_element() -> Error {
         Error::new(Code::BadPath, "list path element must contain fieldName=fieldValue for element to match")
             .hint("write it as in containers.[name=web].image")
     }
 }
 
-/// The value in `[key=value]` as a pattern. It is compiled when the path first reaches an item: a
-/// wrong one that no item is compared with does no harm, as upstream.
+/// The value in `[key=value]` as a pattern. It is compiled when the path first reaches an item. As
+/// in upstream, an invalid pattern that is never compared with an item is not an error.
 #[derive(Debug)]
 pub struct ValuePattern<'a> {
     text: &'a str,
@@ -75,7 +75,7 @@ fn printed<'a>(node: &Node<'a>) -> Cow<'a, str> {
         Some(scalar) => printed_scalar(scalar),
         None => {
             let mut text = String::new();
-            // A value that cannot be printed is refused when the resource is.
+            // A value that cannot be printed is refused when the resource is printed.
             let _ = emit::document(&mut text, node);
             Cow::Owned(text)
         }
@@ -113,18 +113,18 @@ fn escaped(c: char) -> Cow<'static, str> {
     })
 }
 
-/// Splits the field path of a source at its dots. `\.` is a dot in a key, as is one between
+/// Splits the field path of a source at its dots. `\.` is a dot in a key, and so is a dot between
 /// brackets.
 ///
 /// # Errors
-/// It has too many parts.
+/// The path has too many parts.
 pub fn parts<'a>(arena: Arena<'a>, path: &str) -> Result<Vec<Part<'a>>> {
     let texts = texts(path)?;
     let texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
     Ok(texts.map(|text| part(arena.text(text))).collect())
 }
 
-/// As [`parts`], for the field path of a target, where blanks count.
+/// As [`parts`], for the field path of a target, where blanks are significant.
 ///
 /// # Errors
 /// As [`parts`].
@@ -132,7 +132,7 @@ pub fn target_parts<'a>(arena: Arena<'a>, path: &str) -> Result<Vec<Part<'a>>> {
     Ok(texts(path)?.iter().map(|text| part(arena.text(text))).collect())
 }
 
-/// As [`parts`], for the field path of a var, where `ports[0]` is an item too.
+/// As [`parts`], for the field path of a var, where `ports[0]` is also an item.
 ///
 /// # Errors
 /// As [`parts`].
@@ -150,8 +150,8 @@ pub fn var_parts<'a>(arena: Arena<'a>, path: &str) -> Result<Vec<Part<'a>>> {
     Ok(all)
 }
 
-/// The texts between the dots of a path, which may begin with a dot. A text with a `[` first goes
-/// on to the next `]` before a dot; it loses its brackets if there is no `=` in it.
+/// The texts between the dots of a path, which may begin with a dot. A text that begins with `[`
+/// extends to the next `]` before a dot; without `=` it loses its brackets.
 fn texts(path: &str) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut pieces = escaped_split(path.strip_prefix('.').unwrap_or(path)).into_iter();
@@ -177,7 +177,7 @@ fn texts(path: &str) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-/// The texts between dots that have no `\` before them; the `\` goes.
+/// Splits a path at the dots without a `\` before them; the `\` of others is removed.
 fn escaped_split(path: &str) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     for text in path.split('.') {
@@ -255,7 +255,7 @@ fn step<'n, 'a>(node: &'n Node<'a>, part: &Part<'a>) -> Result<Option<&'n Node<'
     })
 }
 
-/// The text of the item's field `key`; of the item itself if the key is empty.
+/// The text of the item's field `key`, or of the item itself if the key is empty.
 pub fn element_text<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
     let node = if key.is_empty() { item } else { item.get(key)? };
     node.as_scalar().map(|s| s.text())

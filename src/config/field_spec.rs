@@ -1,4 +1,4 @@
-//! [`FieldSpec`]: which field of which kind a transformer works on, and the walk to it.
+//! [`FieldSpec`]: a field of some kinds that a transformer works on, and the walk to it.
 
 use super::decode::{Decoder, for_builtin};
 use super::{Decode, Described, Shape};
@@ -9,7 +9,7 @@ use crate::schema::gvk::compare_kinds;
 use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Sequence, ValueMut};
 use std::cmp::Ordering;
 
-/// A field spec as the tables hold it.
+/// A field spec as the tables of defaults hold it.
 #[derive(Debug)]
 pub struct DefaultSpec {
     pub group: &'static str,
@@ -22,21 +22,21 @@ pub struct DefaultSpec {
 /// A field of the kinds that `gvk` selects: empty parts select any.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct FieldSpec<'a> {
-    /// The kinds it is for.
+    /// The kinds that have the field.
     #[field(parts(group, version, kind))]
     pub gvk: Gvk<'a>,
-    /// Keys joined by slashes; `\/` is a slash in a key. Lists on the way are entered, `[]` behind
-    /// a key says that one is expected there and nothing is made.
+    /// Keys joined by slashes; `\/` is a slash in a key. Lists on the way are entered. `[]` at the
+    /// end of a key says that a list is expected there and that nothing is made.
     pub path: &'a str,
-    /// Whether a missing field is made.
+    /// Makes a missing field.
     pub create: bool,
 }
 
 impl<'a> FieldSpec<'a> {
-    /// Makes the texts what a built-in gets: see [`for_builtin`].
+    /// Replaces the texts by those that a built-in gets: see [`for_builtin`].
     ///
     /// # Errors
-    /// One has a control character.
+    /// A text has a control character.
     pub fn read_for_builtin(&mut self, arena: Arena<'a>) -> Result<()> {
         for text in [&mut self.gvk.group, &mut self.gvk.version, &mut self.gvk.kind, &mut self.path] {
             *text = for_builtin(arena, text)?;
@@ -55,9 +55,9 @@ impl From<&DefaultSpec> for FieldSpec<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step<'a> {
     pub key: &'a str,
-    /// Written with `[]`: never made, and an empty list where it is null.
+    /// True if the key is written with `[]`: nothing is made there, and null becomes an empty list.
     pub list: bool,
-    /// Whether the first character is one that names of fields begin with.
+    /// True if names of fields may begin with the first character.
     is_name: bool,
 }
 
@@ -69,8 +69,9 @@ impl<'a> Step<'a> {
         Step { key, list, is_name }
     }
 
-    /// Refuses what is not the name of a field, once a mapping is asked for it. Upstream reads one
-    /// part of a path as the path of its own language, which has items of lists, too.
+    /// Refuses a step that is not the name of a field; called when a mapping is searched for it.
+    /// Upstream reads each part of a path in its own path language, which can also name items of
+    /// lists.
     ///
     /// # Errors
     /// The step is empty, `*`, `-`, a number or in brackets.
@@ -95,7 +96,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Makes a null list an empty one, as upstream does on its way.
+    /// Replaces null by an empty list if the step asks for a list, as upstream does on its way.
     pub fn settle(&self, value: &mut Node<'_>) {
         if self.list && value.is_null() {
             value.put(Sequence::default(), Pos::NONE);
@@ -113,7 +114,7 @@ pub fn split<'a>(arena: Arena<'a>, path: &'a str) -> Vec<Step<'a>> {
     marked.split('/').map(|part| Step::new(arena.text(&part.replace('\u{0}', "/")))).collect()
 }
 
-/// What a missing field becomes.
+/// The value that a missing field gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Create {
     No,
@@ -124,7 +125,7 @@ pub enum Create {
 /// Calls `edit` on every node that a path leads to. O(nodes on the way).
 ///
 /// # Errors
-/// A scalar stands on the way, a part of the path is not a field, or those of `edit`.
+/// A scalar is on the way, a part of the path is not a field, or `edit` fails.
 pub fn walk<'a>(
     node: &mut Node<'a>,
     path: &[Step<'a>],
@@ -149,7 +150,7 @@ pub fn walk<'a>(
             }
             let value = m.get_or_insert_with(step.key, || Scalar::plain("").into());
             step.settle(value);
-            // A null that is written is a text to a transformer that makes one.
+            // A null that the file has is a text for a transformer that makes texts.
             let is_text = rest.is_empty() && create == Create::Scalar;
             if makes && value.is_null() && !is_text {
                 value.put(Mapping::new(), Pos::NONE);
@@ -159,28 +160,28 @@ pub fn walk<'a>(
     }
 }
 
-/// A list of field specs that others are merged into.
+/// A list of field specs that other specs are merged into.
 #[derive(Clone, Debug, Default)]
 pub struct MergedSpecs<'a> {
     specs: Vec<FieldSpec<'a>>,
     known: KnownSpecs<'a>,
-    /// Whether the specs are applied in the order of their kinds, and not as they were given.
+    /// True if the specs are applied in the order of their kinds, and not in the order of the file.
     is_sorted: bool,
 }
 
-/// Specs by path: those for one kind, and all.
+/// Specs by path and kind, and by path alone.
 #[derive(Clone, Debug, Default)]
 struct KnownSpecs<'a> {
     of_kind: FastMap<(&'a str, &'a str), Group<'a>>,
     of_path: FastMap<&'a str, Group<'a>>,
-    /// Whether the specs of the list are known.
+    /// True if all specs of the list are in these tables.
     is_complete: bool,
-    /// How many merges there have been, into a list that is sorted.
+    /// The number of merges into the list since it became a sorted one.
     merges: u32,
 }
 
-/// The kinds of specs of one path, and whether a spec makes a missing field. Those that earlier
-/// merges brought come first, in the order in which they are applied.
+/// The kinds of the specs of one path, each with its `create`. Specs of earlier merges come first,
+/// in the order in which they are applied.
 #[derive(Clone, Debug, Default)]
 struct Group<'a> {
     specs: Vec<(Gvk<'a>, bool)>,
@@ -194,7 +195,7 @@ impl<'a> Group<'a> {
         self.specs.push((spec.gvk, spec.create));
     }
 
-    /// Puts what earlier merges brought in order.
+    /// Sorts the specs of earlier merges.
     fn settle(&mut self, merge: u32) {
         if self.merge == merge {
             return;
@@ -211,7 +212,7 @@ impl<'a> Group<'a> {
     }
 }
 
-// Not a record: a list of them.
+// Not a record, but a list of records.
 impl<'a> Decode<'a> for MergedSpecs<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         self.specs.decode(node, cx)
@@ -239,18 +240,18 @@ impl<'a> MergedSpecs<'a> {
         specs
     }
 
-    /// How many specs there are.
+    /// The number of specs.
     pub(crate) fn len(&self) -> usize {
         self.specs.len()
     }
 
-    /// Adds a spec to a list that nothing is merged into.
+    /// Adds a spec to a list into which nothing is merged.
     pub fn push(&mut self, spec: FieldSpec<'a>) {
         self.specs.push(spec);
     }
 
-    /// Adds specs as upstream merges them: one with a path that is there already for the same or
-    /// more kinds is dropped. O(specs).
+    /// Adds specs as upstream merges them: a spec is dropped if the list has one with the same path
+    /// for the same or fewer kinds. O(specs).
     ///
     /// # Errors
     /// Two specs disagree about `create`.
@@ -278,7 +279,7 @@ impl<'a> MergedSpecs<'a> {
         Ok(())
     }
 
-    /// Lets the specs be applied in the order of their kinds.
+    /// From now on the specs are applied in the order of their kinds.
     pub fn sort_by_kind(&mut self) {
         self.is_sorted = true;
     }
@@ -299,7 +300,7 @@ impl<'a> KnownSpecs<'a> {
         self.of_path.entry(spec.path).or_default().add(spec, self.merges);
     }
 
-    /// Whether the first spec of the same path that is for the same or fewer kinds makes its field.
+    /// The `create` of the first spec with the same path that is for the same or fewer kinds.
     fn first(&mut self, spec: &FieldSpec<'a>) -> Option<bool> {
         let group = match spec.gvk.kind {
             "" => self.of_path.get_mut(spec.path),

@@ -7,29 +7,29 @@ use crate::schema::Gvk;
 use crate::yaml::{Arena, Node, Value};
 use std::collections::BTreeMap;
 
-/// A list of field specs, with their paths split, and for each kind the ones that apply.
+/// A list of field specs, with their paths split, and an index of the specs of each kind.
 #[derive(Clone, Debug, Default)]
 pub struct FieldSpecs<'a> {
     specs: Vec<(FieldSpec<'a>, Vec<Step<'a>>)>,
-    /// Where the specs of each kind are.
+    /// The specs of each kind.
     by_kind: FastMap<&'a str, Group<'a>>,
-    /// Where the specs for all kinds are.
+    /// The specs for all kinds.
     general: Group<'a>,
-    /// Specs that lead to the name of a resource.
+    /// Specs of `metadata/name`, the name of a resource.
     of_names: Vec<u32>,
 }
 
-/// The specs of one kind, or those for all.
+/// The specs of one kind, or the specs for all kinds.
 #[derive(Clone, Debug, Default)]
 struct Group<'a> {
     numbers: Vec<u32>,
-    /// The paths as a tree, if there are more than a [`FEW`].
+    /// The paths as a tree, if there are more than [`FEW`].
     tree: Option<Tree<'a>>,
-    /// Specs that are not in the tree, and are tried for each resource.
+    /// Specs that are not in the tree and are tried for each resource.
     always: Vec<u32>,
 }
 
-/// So many specs are tried one after the other.
+/// Up to this number, specs are tried one after the other.
 const FEW: usize = 16;
 
 /// Paths with a common beginning.
@@ -41,7 +41,7 @@ struct Tree<'a> {
 }
 
 impl<'a> FieldSpecs<'a> {
-    /// Splits the paths of some specs. O(specs).
+    /// Makes the list, with the paths split. O(specs).
     pub fn new(arena: Arena<'a>, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Self {
         let (mut all, mut made) = (FieldSpecs::default(), Tree::default());
         for spec in specs {
@@ -63,17 +63,18 @@ impl<'a> FieldSpecs<'a> {
         all
     }
 
-    /// Whether there is just one spec, with this path and for all kinds.
+    /// Returns true if there is only one spec, with this path and for all kinds.
     pub fn is_one_for_all(&self, path: &str) -> bool {
         matches!(self.specs.as_slice(), [(spec, _)] if spec.path == path && spec.gvk == Gvk::default())
     }
 
-    /// Whether a spec leads to the name of the resources of a kind.
+    /// Returns true if a spec is for the name of the resources of a kind.
     pub fn rename(&self, gvk: Gvk<'_>) -> bool {
         self.of_names.iter().any(|&at| self.specs[at as usize].0.gvk.selects(&gvk))
     }
 
-    /// Whether there are so many specs for one kind that most need not be tried.
+    /// Returns true if there are so many specs for a kind that it is better to search for the right
+    /// ones.
     pub fn are_many(&self, gvk: Gvk<'_>) -> bool {
         let own = self.by_kind.get(gvk.kind).is_some_and(|group| group.tree.is_some());
         own || self.general.tree.is_some()
@@ -116,8 +117,8 @@ impl<'a> FieldSpecs<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Makes the tree of paths. Tried for each resource are paths that make fields, those that may
-    /// lead to what is made, and those that are errors.
+    /// Makes the tree of paths. Some specs are tried for each resource instead: those that make
+    /// fields, those that may lead to a field that is made, and those whose path is an error.
     fn grow(&mut self, specs: &[(FieldSpec<'a>, Vec<Step<'a>>)], made: &Tree<'a>) {
         let mut tree = Tree::default();
         for &at in &self.numbers {
@@ -137,7 +138,7 @@ impl<'a> Tree<'a> {
         path.iter().fold(self, |tree, step| tree.below.entry(step.key).or_default()).here.push(at);
     }
 
-    /// Whether a path is the beginning of one in the tree, or goes on from one.
+    /// Returns true if the path is the beginning of a path in the tree, or continues one.
     fn meets(&self, path: &[Step<'a>]) -> bool {
         let mut tree = self;
         for step in path {
@@ -152,9 +153,9 @@ impl<'a> Tree<'a> {
         true
     }
 
-    /// Specs whose paths a node has. Where one ends, those that go on from there are found, too:
-    /// what is set at the end of one path may be what another one leads to. A scalar on the way is
-    /// an error, or is made a list.
+    /// Collects the specs whose paths a node has. At the end of a path the specs with longer paths
+    /// are collected, too: a value that is set there may contain their fields. The same holds for a
+    /// scalar, which is an error or becomes a list.
     fn find(&self, node: &Node<'_>, found: &mut Vec<u32>) {
         match node.value() {
             Value::Sequence(items) if self.here.is_empty() => items.iter().for_each(|item| self.find(item, found)),

@@ -1,4 +1,4 @@
-//! What a kustomization says about helm charts.
+//! The fields of a kustomization about helm charts.
 
 use super::decode::{Decoder, Given};
 use super::{Decode, Described};
@@ -8,7 +8,7 @@ use crate::yaml::{Mapping, Node, Pos, Value, ValueMut, json};
 /// `helmGlobals`.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct HelmGlobals<'a> {
-    /// The directory that charts are in, or are put into; `charts` if it is empty.
+    /// The directory of charts, pulled ones included; `charts` if it is empty.
     pub chart_home: &'a str,
     /// The directory of helm's own configuration; a temporary one if it is empty.
     pub config_home: &'a str,
@@ -22,7 +22,7 @@ pub struct HelmChart<'a> {
     pub name: &'a str,
     /// The version to pull.
     pub version: &'a str,
-    /// Where to pull the chart from if it is not there: a URL, `oci://` included.
+    /// The place to pull the chart from if it is missing: a URL, `oci://` included.
     pub repo: &'a str,
     /// helm makes a name up if it is empty.
     pub release_name: &'a str,
@@ -36,8 +36,8 @@ pub struct HelmChart<'a> {
     pub additional_values_files: Vec<&'a str>,
     /// Values written here.
     pub values_inline: Option<Node<'a>>,
-    /// How inline values and the file meet: `override` (inline wins), `merge` (the file wins),
-    /// `replace` (inline alone).
+    /// How inline values and the file are combined: `override` (inline wins), `merge` (the file
+    /// wins), `replace` (inline alone).
     pub values_merge: &'a str,
     /// Also prints the CustomResourceDefinitions of the chart.
     #[field(name = "includeCRDs")]
@@ -66,7 +66,7 @@ impl<'a> HelmChart<'a> {
     }
 }
 
-/// An entry of the deprecated `helmChartInflationGenerator`. What helm charts have no field for is
+/// An entry of the deprecated `helmChartInflationGenerator`. Fields that `helmCharts` lacks are
 /// accepted and dropped.
 #[derive(Clone, Debug, Default, Decode, Described)]
 #[record(finish)]
@@ -77,13 +77,13 @@ pub struct HelmChartArgs<'a> {
     chart_version: &'a str,
     /// `repo` of a chart.
     chart_repo_url: &'a str,
-    /// Is accepted and has no effect.
+    /// Accepted without effect.
     chart_repo_name: &'a str,
     /// `chartHome` of the globals.
     chart_home: &'a str,
     /// `configHome` of the globals.
     helm_home: &'a str,
-    /// Is accepted and has no effect.
+    /// Accepted without effect.
     helm_bin: &'a str,
     /// `valuesFile` of a chart.
     values: &'a str,
@@ -93,9 +93,9 @@ pub struct HelmChartArgs<'a> {
     values_merge: &'a str,
     /// `releaseName` of a chart.
     release_name: &'a str,
-    /// Is accepted and has no effect.
+    /// Accepted without effect.
     release_namespace: &'a str,
-    /// Is accepted and has no effect.
+    /// Accepted without effect.
     extra_args: Vec<&'a str>,
     pos: Pos,
 }
@@ -123,8 +123,8 @@ impl<'a> HelmChartArgs<'a> {
     }
 }
 
-/// Turns entries of the deprecated field into charts, and their directories into globals if there
-/// are none.
+/// Turns entries of the deprecated field into charts. Their directories become the globals if no
+/// globals are given.
 pub fn upgrade<'a>(
     old: Vec<HelmChartArgs<'a>>,
     charts: &mut Vec<HelmChart<'a>>,
@@ -145,7 +145,8 @@ pub fn upgrade<'a>(
     }
 }
 
-/// How a chart's values come about: the file's, with the inline ones over or under them.
+/// Merges the values of `over` into `under`, mapping by mapping. If `null_deletes` is true, a null
+/// removes its key.
 pub fn merge_values<'a>(under: &mut Mapping<'a>, over: &Mapping<'a>, null_deletes: bool) {
     for entry in over.iter() {
         if null_deletes && entry.value().is_null() {

@@ -1,5 +1,5 @@
-//! [`Kustomization`]: the fields of a kustomization file. The docs of fields here and below it are
-//! what a user reads about them.
+//! [`Kustomization`]: the fields of a kustomization file. The docs of the fields here and in the
+//! types that they use are the user's documentation.
 
 use super::decode::{Decoder, Given, StringMap, Written};
 use super::field_spec::FieldSpec;
@@ -43,18 +43,18 @@ pub struct Kustomization<'a> {
     /// Secrets made from literals and files.
     #[field(for_builtin)]
     pub secret_generator: Vec<GeneratorArgs<'a>>,
-    /// What holds for all generators of this file.
+    /// Options for all generators of this file.
     pub generator_options: Option<GeneratorOptions<'a>>,
     /// Plugin configurations: files, directories with a kustomization, or inline objects.
     pub generators: Vec<Written<'a>>,
     /// Plugin configurations, run in order after the built-in transformers.
     pub transformers: Vec<Written<'a>>,
-    /// Plugin configurations of checks that may not change anything.
+    /// Plugin configurations of checks, which must not change anything.
     pub validators: Vec<Written<'a>>,
     /// Put before every name.
     #[field(for_builtin)]
     pub name_prefix: &'a str,
-    /// Put behind every name.
+    /// Put after every name.
     #[field(for_builtin)]
     pub name_suffix: &'a str,
     /// Set on every namespaced resource.
@@ -90,22 +90,23 @@ pub struct Kustomization<'a> {
     /// Values copied from one resource into others.
     #[field(for_builtin)]
     pub replacements: Vec<Replacement<'a>>,
-    /// How the output is ordered.
+    /// The order of the output.
     pub sort_options: Option<SortOptions<'a>>,
-    /// Which provenance is written into the output.
+    /// The provenance data that is written into the output.
     pub build_metadata: Vec<Written<'a>>,
     /// Extra field specs for transformers: files.
     pub configurations: Vec<Written<'a>>,
-    /// Files that tell which fields of custom kinds hold labels, annotations, names and references.
+    /// Files that list the fields of custom kinds that hold labels, annotations, names and
+    /// references.
     pub crds: Vec<Written<'a>>,
     /// The schema that lists are merged by, in place of the built-in one.
     pub openapi: OpenApi<'a>,
     /// Values that other fields use as `$(NAME)`.
     #[field(deprecated)]
     pub vars: Vec<Var<'a>>,
-    /// What holds for all charts.
+    /// Options for all charts.
     pub helm_globals: Option<HelmGlobals<'a>>,
-    /// Charts that helm makes resources of.
+    /// Charts from which helm makes resources.
     #[field(for_builtin)]
     pub helm_charts: Vec<HelmChart<'a>>,
     /// Old spelling of `helmCharts` and `helmGlobals`.
@@ -115,16 +116,16 @@ pub struct Kustomization<'a> {
 }
 
 impl<'a> Kustomization<'a> {
-    /// Reads a kustomization file's document, converts deprecated fields, and tells what is
-    /// deprecated.
+    /// Reads a kustomization file's document, converts deprecated fields, and returns warnings
+    /// about them.
     ///
     /// # Errors
-    /// Unknown fields, wrong types, a wrong kind or apiVersion, or no content at all.
+    /// Unknown fields, wrong types, a wrong kind or apiVersion, or a file without content.
     pub fn from_node(node: Option<&Node<'a>>, cx: &Decoder<'a>) -> Result<(Self, Vec<Warning>)> {
         let mut k = Kustomization::as_written(node, cx)?;
         let empty = Mapping::new().into();
         let node = node.unwrap_or(&empty);
-        // An empty list under an old name becomes nothing under the new one.
+        // An empty list under an old name sets nothing under the new name.
         let old = [
             ("bases", k.bases.len()),
             ("imageTags", k.image_tags.len()),
@@ -145,7 +146,7 @@ impl<'a> Kustomization<'a> {
         Ok((k, warnings))
     }
 
-    /// Reads a kustomization file's document without a look at what it says: it may say nothing.
+    /// Reads a kustomization file's document without checking its content, which may be empty.
     ///
     /// # Errors
     /// Unknown fields and wrong types.
@@ -155,7 +156,8 @@ impl<'a> Kustomization<'a> {
         Ok(k)
     }
 
-    /// A string field that is empty says nothing; anything else that was given does.
+    /// Returns true if a field that was given counts as content. An empty string field does not,
+    /// nor do `apiVersion` and `kind`.
     fn has_content(&self, given: &str) -> bool {
         match given {
             "apiVersion" | "kind" => false,
@@ -188,18 +190,18 @@ impl<'a> Kustomization<'a> {
         Ok(())
     }
 
-    /// The place of a field; of a field that is not given none.
+    /// The place of a field, or no place if the field is not given.
     pub fn place_of(&self, field: &str) -> Pos {
         self.given.pos(field).unwrap_or(Pos::NONE)
     }
 
-    /// Whether this is a component.
+    /// Returns true if this is a component.
     pub fn is_component(&self) -> bool {
         self.kind == "Component"
     }
 }
 
-/// Upstream's words for deprecated fields, in its order.
+/// The warnings about deprecated fields, in the words and the order of upstream.
 fn deprecations(given: &Given) -> Vec<Warning> {
     let fields = [
         ("bases", "resources", ""),
@@ -219,7 +221,7 @@ fn deprecations(given: &Given) -> Vec<Warning> {
     fields.into_iter().filter_map(warning).collect()
 }
 
-/// The metadata of a kustomization, which nothing reads.
+/// The metadata of a kustomization, without effect.
 #[derive(Debug, Default, Decode, Described)]
 pub struct Metadata<'a> {
     /// The name of the kustomization.
@@ -238,9 +240,9 @@ pub struct Metadata<'a> {
 pub struct GeneratorArgs<'a> {
     /// The name, before prefixes and the hash.
     pub name: &'a str,
-    /// The namespace, if it is to have one.
+    /// The namespace of the object, if it should have one.
     pub namespace: &'a str,
-    /// What to do with one that is there already: `create`, `merge` or `replace`.
+    /// The effect on an existing object of the same name: `create`, `merge` or `replace`.
     pub behavior: &'a str,
     /// `key=value` pairs.
     pub literals: Vec<Written<'a>>,
@@ -248,7 +250,7 @@ pub struct GeneratorArgs<'a> {
     pub files: Vec<Written<'a>>,
     /// Files with `key=value` lines.
     pub envs: Vec<Written<'a>>,
-    /// Old spelling of one more entry of `envs`, in kustomization files alone.
+    /// Old spelling of one more entry of `envs`, in kustomization files only.
     #[field(deprecated)]
     env: Written<'a>,
     /// The type of a Secret.
@@ -260,7 +262,7 @@ pub struct GeneratorArgs<'a> {
 }
 
 impl<'a> GeneratorArgs<'a> {
-    /// Upstream knows the old spelling in kustomization files alone.
+    /// Upstream knows the old spelling in kustomization files only.
     fn finish(&mut self, _: &Given, cx: &Decoder<'a>) -> Result<()> {
         let env = take(&mut self.env);
         if !env.is_empty() && cx.strict {
@@ -270,12 +272,12 @@ impl<'a> GeneratorArgs<'a> {
     }
 }
 
-/// What generated objects get beside their data.
+/// Options for generated objects, apart from their data.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct GeneratorOptions<'a> {
-    /// Labels for what is generated.
+    /// Labels of the generated objects.
     pub labels: StringMap<'a>,
-    /// Annotations for what is generated.
+    /// Annotations of the generated objects.
     pub annotations: StringMap<'a>,
     /// Leaves the name as it is, without a hash of the content.
     pub disable_name_suffix_hash: bool,
@@ -304,14 +306,14 @@ pub struct Patch<'a> {
     pub path: &'a str,
     /// The patch itself.
     pub patch: Written<'a>,
-    /// Which resources it is for. A strategic merge patch can do without: it names its resource.
+    /// The resources to patch. A strategic merge patch may leave it out: it names its resource.
     pub target: Option<Selector<'a>>,
-    /// What the patch may change beside content.
+    /// Options that let the patch change more than content.
     pub options: PatchOptions,
     pub pos: Pos,
 }
 
-/// What a patch may change that it otherwise cannot.
+/// Options that let a patch change the name or the kind of a resource.
 #[derive(Clone, Copy, Debug, Default, Decode, Described)]
 #[record(finish)]
 pub struct PatchOptions {
@@ -319,7 +321,7 @@ pub struct PatchOptions {
     pub allow_name_change: bool,
     /// Takes a new `kind` from the patch.
     pub allow_kind_change: bool,
-    /// Whether the entry had options at all.
+    /// True if the entry has options.
     #[field(skip)]
     pub given: bool,
 }
@@ -336,13 +338,13 @@ impl PatchOptions {
 pub struct Image<'a> {
     /// The image to change, without tag; read as a pattern.
     pub name: &'a str,
-    /// Takes the place of the name.
+    /// Replaces the name.
     pub new_name: &'a str,
-    /// Appended to the tag that is there.
+    /// Appended to the existing tag.
     pub tag_suffix: &'a str,
-    /// Takes the place of tag and digest.
+    /// Replaces tag and digest.
     pub new_tag: &'a str,
-    /// As in `sha256:...`; takes the place of a tag.
+    /// As in `sha256:...`; replaces a tag.
     pub digest: &'a str,
     pub pos: Pos,
 }
@@ -350,9 +352,9 @@ pub struct Image<'a> {
 /// An entry of `replicas`.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Replica<'a> {
-    /// The name of the workload, now or before.
+    /// The name of the workload, now or before a change.
     pub name: &'a str,
-    /// How many replicas it gets.
+    /// The number of replicas.
     pub count: i64,
     pub pos: Pos,
 }
@@ -369,7 +371,7 @@ pub struct OpenApi<'a> {
     pub pos: Pos,
 }
 
-// Not a record: upstream reads a map of texts, where keys are exact and others do not count.
+// Not a record: upstream reads a map of texts, where keys are exact and unknown keys are ignored.
 impl<'a> Decode<'a> for OpenApi<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         let mut fields = StringMap::default();
@@ -411,34 +413,35 @@ pub struct Replacement<'a> {
     pub source: Option<SourceSelector<'a>>,
     /// The value itself.
     pub source_value: Option<&'a str>,
-    /// Where the value goes. An empty list is taken in a file and in a configuration object.
+    /// The fields that the value is written to. An empty list is accepted in a file and in a
+    /// configuration object.
     pub targets: Option<Vec<TargetSelector<'a>>>,
     pub pos: Pos,
 }
 
-/// The field of one resource. Texts are exact, empty ones match anything.
+/// The field of one resource. Texts must match exactly; empty texts match anything.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct SourceSelector<'a> {
-    /// Which types of resources; empty for any.
+    /// The type of the resource; empty parts match any.
     #[field(parts(group, version, kind))]
     pub gvk: Gvk<'a>,
-    /// The name, now or before.
+    /// The name, now or before a change.
     pub name: &'a str,
     /// The namespace.
     pub namespace: &'a str,
     /// `metadata.name` if it is empty.
     pub field_path: &'a str,
-    /// Which piece of the value is meant.
+    /// The piece of the value that is taken.
     pub options: FieldOptions<'a>,
     pub pos: Pos,
 }
 
-/// Where a value goes.
+/// Fields that a value is written to.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct TargetSelector<'a> {
     /// The resources, by patterns.
     pub select: Option<Selector<'a>>,
-    /// Resources that are selected and left alone.
+    /// Resources that are selected but not changed.
     pub reject: Vec<Selector<'a>>,
     /// `metadata.name` if there are none.
     pub field_paths: Vec<Written<'a>>,
@@ -447,14 +450,15 @@ pub struct TargetSelector<'a> {
     pub pos: Pos,
 }
 
-/// Which piece of a text is meant, and whether missing fields are made.
+/// Selects a piece of a text, and says whether missing fields are made.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct FieldOptions<'a> {
     /// Splits a text into pieces.
     pub delimiter: &'a str,
-    /// The piece. In a target, a negative one goes in front and one beyond the end behind.
+    /// The piece. In a target, a negative index adds a piece in front, and one beyond the end adds
+    /// a piece at the end.
     pub index: i64,
-    /// Is accepted and has no effect.
+    /// Accepted without effect.
     pub encoding: &'a str,
     /// Makes fields that are missing.
     pub create: bool,

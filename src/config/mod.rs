@@ -1,4 +1,4 @@
-//! What users write: kustomization files, selectors, field specs, and their defaults.
+//! The user's configuration: kustomization files, selectors, field specs, and their defaults.
 
 pub mod decode;
 pub mod defaults;

@@ -1,17 +1,17 @@
-//! What users write, as data: [`Record`]s with the docs of their fields and the [`Shape`]s of their
-//! values. `#[derive(Described)]` makes them of the types that are read; the reference and the
-//! JSON Schema of a kustomization are printed from them.
+//! The format of configuration files, as data: [`Record`]s with the docs of their fields and the
+//! [`Shape`]s of their values. `#[derive(Described)]` makes them from the types that are read. The
+//! reference and the JSON Schema of a kustomization are printed from them.
 
 use super::decode::{StringMap, Written};
 use crate::yaml::Node;
 
-/// A type that says what its values look like in a file.
+/// A type that describes the shape of its values in a file.
 pub trait Described {
-    /// What a value looks like.
+    /// The shape of a value.
     const SHAPE: Shape;
 }
 
-/// What a value looks like in a file. Wherever one is expected, a null counts as not given.
+/// The shape of a value in a file. A null counts as missing, whatever shape is expected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
     Text,
@@ -24,14 +24,14 @@ pub enum Shape {
     Record(&'static Record),
 }
 
-/// A mapping with fields that are known.
+/// A mapping with known fields.
 #[derive(Debug, PartialEq)]
 pub struct Record {
     /// The name of the type.
     pub name: &'static str,
     pub doc: &'static str,
     pub fields: &'static [Field],
-    /// Whether other fields, with texts, are allowed.
+    /// True if other fields, with texts, are allowed.
     pub is_open: bool,
 }
 
@@ -39,21 +39,21 @@ pub struct Record {
 #[derive(Debug, PartialEq)]
 pub struct Field {
     pub name: &'static str,
-    /// What a user reads about the field, in one line.
+    /// The user's documentation of the field, in one line.
     pub doc: &'static str,
     pub shape: Shape,
-    /// The texts that are allowed; none if all are.
+    /// The texts that are allowed; empty if all are.
     pub words: &'static [&'static str],
     pub is_deprecated: bool,
 }
 
 impl Shape {
-    /// The shape of a part of a value, which a function leads to.
+    /// The shape of the part of a value that the function returns.
     pub const fn of_part<W, P: Described>(_: fn(&W) -> &P) -> Shape {
         P::SHAPE
     }
 
-    /// The record that this shape is, or that the items of the list are.
+    /// The record that this shape or the items of this list have.
     pub fn record(&self) -> Option<&'static Record> {
         match self {
             Shape::Record(record) => Some(record),

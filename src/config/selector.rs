@@ -1,4 +1,4 @@
-//! Which resources a patch or replacement is for, as it is written: [`Selector`].
+//! [`Selector`]: the target of a patch or replacement, as the user writes it.
 
 use super::{Decode, Described};
 use crate::yaml::Pos;
@@ -15,7 +15,7 @@ pub struct Selector<'a> {
     pub kind: &'a str,
     /// Name; the original one counts beside the current one.
     pub name: &'a str,
-    /// Namespace; `default` stands for none.
+    /// Namespace; `default` stands for a missing namespace.
     pub namespace: &'a str,
     /// Kubernetes selector over annotations, as in `zone in (eu, us), !draft`.
     pub annotation_selector: &'a str,
@@ -25,12 +25,12 @@ pub struct Selector<'a> {
 }
 
 impl<'a> Selector<'a> {
-    /// Whether nothing is asked for.
+    /// Returns true if the selector asks for nothing.
     pub fn is_empty(&self) -> bool {
         self.parts().iter().all(|part| part.is_empty())
     }
 
-    /// Whether another one, wherever it is written, asks for the same.
+    /// Returns true if another selector asks for the same, wherever it is written.
     pub fn is_same(&self, other: &Selector<'_>) -> bool {
         self.parts() == other.parts()
     }

@@ -7,11 +7,11 @@
 //! `labels`, `templateLabels`, `commonAnnotations`, `nameReference`, `varReference`, `images` and
 //! `replicas`.
 //! *Entry*: `FieldSpec`.
-//! *Order*: before the resources of the layer. A base's configuration holds for the layers above it
-//! too (case fs-config-leaks-to-parent).
+//! *Order*: before the resources of the layer. A base's configuration also applies to the layers
+//! above it (case fs-config-leaks-to-parent).
 //! *Cost*: O(specs).
-//! *Quirks*: all is added, nothing replaces; but a spec for one kind hides a general one with the
-//! same path (case fs-specific-drops-general-labels).
+//! *Quirks*: specs are added and never replaced. But a spec for one kind hides a general one with
+//! the same path (case fs-specific-drops-general-labels).
 //! *Example*: `testdata/reference/transformer_config.txtar`
 
 use super::defaults::{self, DefaultReference};
@@ -22,7 +22,7 @@ use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::compare_kinds;
 
-/// What a name reference points to, and the fields that hold it.
+/// The target of name references, and the fields that hold them.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct NameBackReferences<'a> {
     /// The kinds that are referred to.
@@ -40,7 +40,7 @@ impl From<&DefaultReference> for NameBackReferences<'_> {
     }
 }
 
-/// Where each transformer finds its fields.
+/// The fields of each transformer.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct TransformerConfig<'a> {
     /// Fields that `namePrefix` works on.
@@ -63,9 +63,9 @@ pub struct TransformerConfig<'a> {
     pub replicas: MergedSpecs<'a>,
     /// Fields in which `$(NAME)` is replaced by the value of a variable.
     pub var_reference: MergedSpecs<'a>,
-    /// Fields that hold names of other resources, by the kind of these.
+    /// Fields that hold names of other resources, by the kind of the other resource.
     pub name_reference: Vec<NameBackReferences<'a>>,
-    /// Where the references to each kind are, in the list that others were merged into.
+    /// The index of each kind's references, in the list that others were merged into.
     #[field(skip)]
     references: Option<FastMap<Gvk<'a>, usize>>,
 }
@@ -105,8 +105,8 @@ impl<'a> TransformerConfig<'a> {
         ]
     }
 
-    /// Adds another configuration: nothing replaces anything, but a spec is dropped for one
-    /// that covers it. O(what is added).
+    /// Adds another configuration. Nothing is replaced. A spec is dropped if there is one with the
+    /// same path for the same or fewer kinds. O(size of `other`).
     ///
     /// # Errors
     /// Two specs of one path disagree about `create`.
@@ -131,13 +131,13 @@ impl<'a> TransformerConfig<'a> {
         Ok(())
     }
 
-    /// What name references point to, in the order in which they are followed.
+    /// The name references, in the order in which they are followed.
     pub fn references(&self) -> Vec<NameBackReferences<'a>> {
         in_order(self.name_reference.clone(), self.references.is_some())
     }
 }
 
-/// References by the kind that they point to, once others were merged into them.
+/// Sorts references by the kind that they refer to, if others were merged into them.
 fn in_order<'a>(mut references: Vec<NameBackReferences<'a>>, by_kind: bool) -> Vec<NameBackReferences<'a>> {
     if by_kind {
         references.sort_by(|a, b| compare_kinds(&a.gvk, &b.gvk));

@@ -1,5 +1,5 @@
-//! [`Var`]: a value of one resource, by the name under which others use it. Deprecated by
-//! replacements.
+//! [`Var`]: a value of one resource, under a name by which others use it. Replacements supersede
+//! it.
 
 use super::decode::{Decoder, Given};
 use super::{Decode, Described};
@@ -11,7 +11,7 @@ use std::mem::take;
 /// An entry of `vars`.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Var<'a> {
-    /// What `$(...)` names.
+    /// The name in `$(...)`.
     pub name: &'a str,
     /// The resource that has the value.
     #[field(name = "objref")]
@@ -22,18 +22,18 @@ pub struct Var<'a> {
     pub pos: Pos,
 }
 
-/// Names one resource. Group and version come from `apiVersion`, if there is one.
+/// Names one resource. Group and version come from `apiVersion`, if it is given.
 #[derive(Clone, Debug, Default, Decode, Described)]
 #[record(finish)]
 pub struct ObjectReference<'a> {
-    /// The type of the resource; `apiVersion` says group and version at once.
+    /// The type of the resource; `apiVersion` gives group and version in one text.
     api_version: &'a str,
-    /// The type of the resource; `apiVersion` says group and version at once.
+    /// The type of the resource; `apiVersion` gives group and version in one text.
     #[field(parts(group, version, kind))]
     pub gvk: Gvk<'a>,
     /// Its name.
     pub name: &'a str,
-    /// Any namespace will do if it is empty.
+    /// The namespace; any namespace if it is empty.
     pub namespace: &'a str,
 }
 

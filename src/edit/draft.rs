@@ -7,18 +7,18 @@ use crate::yaml::change::{self, Unchangeable};
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Tag, first_document, json};
 use std::rc::Rc;
 
-/// Fields that kustomize reads as others, and these.
+/// Fields with an old name, which kustomize reads as well: the name and the old name.
 const OLD_NAMES: [(&str, &str); 2] = [("resources", "bases"), ("images", "imageTags")];
 
-/// A kustomization file that is being changed. Names of fields are found in any case, as kustomize
-/// finds them.
+/// A kustomization file that is being changed. The letter case of names is ignored, as in
+/// kustomize.
 pub struct Draft<'a> {
     pub cx: Rc<Context<'a>>,
     pub arena: Arena<'a>,
     /// The name of the file.
     pub name: &'static str,
     source: &'a Source,
-    /// The text as the file has it.
+    /// The text of the file before the change.
     written: String,
     before: Option<Node<'a>>,
     fields: Mapping<'a>,
@@ -41,12 +41,12 @@ impl<'a> Draft<'a> {
         Ok(Draft { cx, arena, name, source, written: text, before, fields, notes: Vec::new() })
     }
 
-    /// Remembers something that the user should know.
+    /// Adds a note for the user.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Takes what the user should know.
+    /// Returns the notes for the user, and forgets them.
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
@@ -71,7 +71,7 @@ impl<'a> Draft<'a> {
         Ok((text != self.written).then_some(text))
     }
 
-    /// Sets `apiVersion` and `kind` where they are missing.
+    /// Sets `apiVersion` and `kind` if they are missing.
     pub fn set_type(&mut self) {
         let kind = self.text("kind").filter(|kind| !kind.is_empty()).unwrap_or("Kustomization");
         let version = if kind == "Component" { "v1alpha1" } else { "v1beta1" };
@@ -109,7 +109,7 @@ impl<'a> Draft<'a> {
         self.get(name).and_then(Node::as_scalar).map(Scalar::text)
     }
 
-    /// The items of a list, under its own name alone.
+    /// The items of a list, without those under its old name.
     pub fn items(&self, name: &str) -> &[Node<'a>] {
         self.get(name).and_then(Node::as_sequence).map_or(&[], |items| items)
     }
@@ -148,7 +148,7 @@ impl<'a> Draft<'a> {
         Ok(node)
     }
 
-    /// A list for changes. What stands under its old name joins it.
+    /// A list for changes. The items under its old name are moved to it.
     ///
     /// # Errors
     /// The field is given twice.
@@ -160,7 +160,7 @@ impl<'a> Draft<'a> {
         node.as_sequence_mut().ok_or_else(|| Error::new(Code::WrongType, format!("'{name}' is not a list")))
     }
 
-    /// Adds items at the end of a list. If there is no such list, a new one is at `pos`.
+    /// Adds items at the end of a list. If the list is missing, a new list is made, at `pos`.
     ///
     /// # Errors
     /// The field is given twice, or is not a list.
@@ -206,7 +206,7 @@ impl<'a> Draft<'a> {
         self.fields.insert(Key::string(name), value);
     }
 
-    /// Takes a field out.
+    /// Removes a field.
     ///
     /// # Errors
     /// The field is given twice.
@@ -226,18 +226,18 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The value of a key in any case.
+/// The value of a key, ignoring the case of letters.
 pub fn get<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
     let mut entries = node.as_mapping()?.iter();
     entries.find(|entry| entry.key().text().eq_ignore_ascii_case(name)).map(|entry| entry.value())
 }
 
-/// The text of a key in any case; empty without one.
+/// The text of a key, ignoring the case of letters; empty if the key is missing.
 pub fn text<'a>(node: &Node<'a>, name: &str) -> &'a str {
     get(node, name).and_then(Node::as_scalar).filter(|scalar| !scalar.is_null()).map_or("", Scalar::text)
 }
 
-/// Sets the text of a key in any case; an empty text removes the key.
+/// Sets the text of a key, ignoring the case of letters; an empty text removes the key.
 pub fn set_text<'a>(arena: Arena<'a>, mapping: &mut Mapping<'a>, name: &'static str, text: &str) {
     let key = mapping.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case(name));
     if text.is_empty() {

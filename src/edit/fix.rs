@@ -1,4 +1,4 @@
-//! `fix`: deprecated fields into current ones, which keep their text and comments.
+//! `fix`: turns deprecated fields into current ones, and keeps their text and comments.
 
 use super::draft::{self, Draft};
 use super::{Place, metadata, vars};
@@ -6,7 +6,7 @@ use crate::diag::{Error, Result};
 use crate::yaml::{Entries, Key, Mapping, Node, Sequence};
 use std::fs;
 
-/// The keys of an entry of `helmChartInflationGenerator`, and those that they are in `helmCharts`.
+/// The keys of an entry of `helmChartInflationGenerator`, each with its key in `helmCharts`.
 const CHART_KEYS: [(&str, &str); 7] = [
     ("chartName", "name"),
     ("chartVersion", "version"),
@@ -17,8 +17,8 @@ const CHART_KEYS: [(&str, &str); 7] = [
     ("releaseName", "releaseName"),
 ];
 
-/// Turns deprecated fields of the kustomization file into current ones. With `has_vars` variables
-/// become replacements, too, and the files that use them are changed.
+/// Turns deprecated fields of the kustomization file into current ones. With `has_vars`, variables
+/// become replacements as well, and the files that use them are changed.
 ///
 /// # Errors
 /// A label is both in `commonLabels` and in `labels`, or a variable cannot become a replacement.
@@ -43,7 +43,7 @@ pub fn fix(place: &mut Place, has_vars: bool) -> Result<()> {
     vars::write(&files)
 }
 
-/// `env` becomes one more entry of `envs`.
+/// Turns `env` into one more entry of `envs`.
 fn join_env(draft: &mut Draft<'_>, field: &'static str) -> Result<()> {
     if draft.items(field).iter().all(|item| draft::get(item, "env").is_none()) {
         return Ok(());
@@ -63,8 +63,8 @@ fn join_env(draft: &mut Draft<'_>, field: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// Entries of `helmChartInflationGenerator` become charts, and their directories globals if there
-/// are none.
+/// Turns entries of `helmChartInflationGenerator` into charts. Their directories become the globals
+/// of a file without globals.
 fn convert_charts(draft: &mut Draft<'_>) -> Result<()> {
     let Some(value) = draft.remove("helmChartInflationGenerator")? else { return Ok(()) };
     let pos = value.pos();
@@ -97,7 +97,7 @@ fn chart(old: Node<'_>) -> Node<'_> {
     Node::new(Mapping::from_entries(entries).with_braces(is_in_braces), pos)
 }
 
-/// Strategic merge patches become patches: those that are files by their path.
+/// Turns strategic merge patches into patches. Patches in files are named by their path.
 fn convert_merge_patches(draft: &mut Draft<'_>) -> Result<()> {
     let Some(value) = draft.remove("patchesStrategicMerge")? else { return Ok(()) };
     let pos = value.pos();
@@ -113,7 +113,7 @@ fn patch(written: Node<'_>) -> Node<'_> {
     Node::new(entry, pos)
 }
 
-/// `commonLabels` become an entry of `labels` that is for selectors, too.
+/// Turns `commonLabels` into an entry of `labels` that also applies to selectors.
 fn convert_labels(draft: &mut Draft<'_>) -> Result<()> {
     let Some(pairs) = draft.remove("commonLabels")?.filter(|pairs| !pairs.is_null_or_empty()) else { return Ok(()) };
     for label in draft.items("labels") {

@@ -10,7 +10,7 @@ use crate::schema::gvk::or;
 use crate::stage::{Build, Generator};
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Sequence, Tag};
 
-/// What is generated.
+/// The kind of object that an entry generates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     ConfigMap,
@@ -39,18 +39,18 @@ impl Kind {
         }
     }
 
-    /// An error of a step, behind the words for it.
+    /// The error of a step, with kustomize's prefix.
     fn failed(self, error: Error) -> Error {
         error.prefixed(&format!("failed to create {}: ", self.word()))
     }
 }
 
-/// kustomize's words in front of the errors if there is no kustomization file, or another one.
+/// kustomize's prefixes of errors: for a missing kustomization file, and for an invalid one.
 const UNREAD: [&str; 2] = ["failed to load kustomization file: ", "failed to read kustomization file: "];
 const UNREAD_TO_REMOVE: [&str; 2] =
     ["could not read kustomization file: ", "could not read kustomization file contents: "];
 
-/// What an entry gets.
+/// The data that is added to an entry.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// `[key=]pattern`.
@@ -65,7 +65,7 @@ pub struct Sources {
     pub secret_type: String,
 }
 
-/// The default namespace may be left out.
+/// Returns true if two namespaces are the same; an empty text stands for the default namespace.
 fn is_same_namespace(one: &str, other: &str) -> bool {
     or(one, "default") == or(other, "default")
 }
@@ -74,7 +74,8 @@ fn is_entry(item: &Node<'_>, name: &str, namespace: &str) -> bool {
     draft::text(item, "name") == name && is_same_namespace(draft::text(item, "namespace"), namespace)
 }
 
-/// The patterns of `files`, each replaced by the files that it names. A key is for one file.
+/// Replaces each pattern of `files` by the files that it matches. A pattern with a key must match
+/// one file.
 fn expand(place: &mut Place, patterns: &[String]) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for source in patterns {
@@ -96,8 +97,8 @@ fn expand(place: &mut Place, patterns: &[String]) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// `add configmap`, `add secret`: adds sources to the entry of a name and namespace, or a new
-/// entry. What the entry makes is made once, to see that it can be.
+/// `add configmap`, `add secret`: adds sources to the entry with a name and namespace, or to a new
+/// entry. The object of the entry is generated once, to check the entry.
 ///
 /// # Errors
 /// Arguments that do not fit together, or sources that cannot be read or have a key twice.
@@ -189,7 +190,7 @@ fn mapping<'e, 'a>(entry: &'e mut Mapping<'a>, name: &'static str) -> &'e mut Ma
     }
 }
 
-/// Gives an entry the options of its kustomization, as kustomize does, and makes what it makes.
+/// Adds the options of the kustomization to an entry, as kustomize does, and generates its object.
 fn settle(draft: &mut Draft<'_>, kind: Kind, at: usize) -> Result<()> {
     let cx = Decoder::strict(draft.arena);
     let mut shared = None::<GeneratorOptions<'_>>;
@@ -223,7 +224,7 @@ fn settle(draft: &mut Draft<'_>, kind: Kind, at: usize) -> Result<()> {
     }
 }
 
-/// The key and value of a literal, which has one `=`.
+/// The key and value of a literal, which must have exactly one `=`.
 fn pair(literal: &str) -> Result<(&str, &str)> {
     match literal.split_once('=') {
         Some((key, value)) if !value.contains('=') => Ok((key, value)),
@@ -240,7 +241,7 @@ fn pair(literal: &str) -> Result<(&str, &str)> {
 /// `set configmap`, `set secret`: new values of literals that an entry has, and a new namespace.
 ///
 /// # Errors
-/// There is no such entry, it has no such literal, or one of its literals has more than one `=`.
+/// The entry or the literal does not exist, or one of its literals has more than one `=`.
 pub fn set(place: &mut Place, kind: Kind, arguments: &[String], sources: &Sources, new_namespace: &str) -> Result<()> {
     let invalid = |message: &str| Err(usage(format!("failed to validate flags: {message}")));
     let [name] = arguments else { return invalid("name must be specified once") };
@@ -267,7 +268,7 @@ pub fn set(place: &mut Place, kind: Kind, arguments: &[String], sources: &Source
     })
 }
 
-/// Gives literals new values. Of literals with one key the last one counts, and stays.
+/// Gives literals new values. If several literals have the same key, only the last one is kept.
 fn update<'a>(arena: Arena<'a>, literals: &mut Sequence<'a>, new: &[String]) -> Result<()> {
     let text = |item: &Node<'a>| item.as_scalar().map_or("", |scalar| scalar.text());
     literals.iter().try_for_each(|item| pair(text(item)).map(drop))?;
@@ -289,10 +290,10 @@ fn update<'a>(arena: Arena<'a>, literals: &mut Sequence<'a>, new: &[String]) -> 
     Ok(())
 }
 
-/// `remove configmap`, `remove secret`: entries, by names that are separated by commas.
+/// `remove configmap`, `remove secret`: removes entries, by names that are separated by commas.
 ///
 /// # Errors
-/// There is not one argument, or none of the entries exists.
+/// The number of arguments is not one, or none of the entries exists.
 pub fn remove(place: &mut Place, kind: Kind, arguments: &[String], namespace: &str) -> Result<()> {
     let word = kind.word();
     let names: Vec<&str> = match arguments {

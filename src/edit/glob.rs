@@ -1,5 +1,5 @@
-//! Which files a pattern names, as in Go's `filepath`: `*` and `?` stop at a slash, `[a-z]` and
-//! `[^a-z]` are one character, and a backslash takes the meaning of what follows it away.
+//! The files that a pattern matches, as in Go's `filepath`: `*` and `?` do not match a slash,
+//! `[a-z]` and `[^a-z]` match one character, and the character after a backslash matches itself.
 
 use super::Place;
 use super::usage;
@@ -10,7 +10,7 @@ use crate::yaml::Heap;
 use std::fs;
 use std::path::Path;
 
-/// A pattern that is not complete.
+/// The error for a malformed pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadPattern;
 
@@ -20,7 +20,7 @@ impl From<BadPattern> for crate::diag::Error {
     }
 }
 
-/// Whether a pattern matches all of a name.
+/// Returns true if a pattern matches all of a name.
 ///
 /// # Errors
 /// The pattern is malformed.
@@ -43,7 +43,8 @@ fn check(mut pattern: &[char]) -> Result<(), BadPattern> {
 }
 
 fn is_match(pattern: &[char], name: &[char]) -> bool {
-    // The last star, and the part of the name that it may match one more character of.
+    // The pattern after the last star, and the part of the name from which the star may take one
+    // more character.
     let (mut star, mut p, mut n) = (None, pattern, name);
     loop {
         let step = match (p, n) {
@@ -69,8 +70,8 @@ fn is_match(pattern: &[char], name: &[char]) -> bool {
     }
 }
 
-/// Whether a character is in the class behind a bracket, and what follows the class; `None` if the
-/// class is malformed.
+/// Returns true if a character is in the class after a `[`, and the pattern after the class; `None`
+/// if the class is malformed.
 fn class(pattern: &[char], c: char) -> Option<(bool, &[char])> {
     let (is_negated, mut rest) = match pattern {
         ['^', rest @ ..] => (true, rest),
@@ -93,7 +94,7 @@ fn class(pattern: &[char], c: char) -> Option<(bool, &[char])> {
     }
 }
 
-/// One end of a range, and what follows it. Something does: the class is not closed yet.
+/// One end of a range, and the pattern after it, which is never empty: the class is not closed yet.
 fn bound(pattern: &[char]) -> Option<(char, &[char])> {
     let (c, rest) = match pattern {
         ['-' | ']', ..] => return None,
@@ -103,7 +104,8 @@ fn bound(pattern: &[char]) -> Option<(char, &[char])> {
     (!rest.is_empty()).then_some((c, rest))
 }
 
-/// The files and directories that a pattern names, sorted. Hidden ones have to be asked for.
+/// The files and directories that a pattern matches, sorted. A hidden file is only matched by a
+/// pattern whose last part begins with a dot.
 ///
 /// # Errors
 /// The pattern is malformed.
@@ -148,7 +150,7 @@ fn expand(pattern: &str) -> Result<Vec<String>, BadPattern> {
     Ok(found)
 }
 
-/// The files that patterns name. A pattern that names none is noted.
+/// The files that patterns match. A note is made for a pattern without a match.
 ///
 /// # Errors
 /// A pattern is malformed.
@@ -164,11 +166,11 @@ pub fn noted(place: &mut Place, patterns: &[String]) -> Result<Vec<String>> {
     Ok(all)
 }
 
-/// The files and directories that patterns name, and the references to repositories among them as
-/// they are.
+/// The files and directories that patterns match. A reference to a repository is returned
+/// unchanged.
 ///
 /// # Errors
-/// A pattern is malformed, or names nothing and is no repository that can be cloned.
+/// A pattern is malformed, or matches nothing and is not a repository that can be cloned.
 pub fn references(place: &Place, patterns: &[String]) -> Result<Vec<String>> {
     let mut all = Vec::new();
     for pattern in patterns {
@@ -190,7 +192,7 @@ fn load(place: &Place, reference: &str) -> Result<()> {
     base.map(drop).map_err(|e| e.prefixed(&format!("{reference} has no match: ")))
 }
 
-/// Whether a path leads to a file or directory.
+/// Returns true if a path leads to a file or directory.
 pub fn exists(path: &str) -> bool {
     Path::new(path).exists()
 }

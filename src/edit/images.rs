@@ -6,7 +6,7 @@ use crate::diag::Result;
 use crate::yaml::{Arena, Key, Mapping, Node};
 use std::collections::BTreeMap;
 
-/// Stands for the value that an entry has.
+/// Stands for the current value of an entry.
 const KEPT: &str = "*";
 
 const INVALID: &str = "invalid format of image, use one of the following options:
@@ -18,7 +18,7 @@ const INVALID: &str = "invalid format of image, use one of the following options
 - <image>:<newtag>@<digest>
 - <image>@<digest>";
 
-/// What an image becomes. An empty text is no change.
+/// The new values of an image. An empty text means no change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Change {
     name: String,
@@ -26,7 +26,7 @@ struct Change {
     digest: String,
 }
 
-/// Name, tag and digest of an image. A colon in front of the first slash is that of a port.
+/// Name, tag and digest of an image. A colon before the first slash belongs to a port.
 fn split(image: &str) -> (&str, &str, &str) {
     let slash = image.find('/').unwrap_or(0);
     let find = |c| image[slash..].find(c).map(|i| slash + i);
@@ -38,7 +38,7 @@ fn split(image: &str) -> (&str, &str, &str) {
     }
 }
 
-/// The name that an argument is for, and what the image becomes.
+/// The name that an argument is for, and the change of the image.
 fn parse(argument: &str) -> Result<(String, Change)> {
     let (image, value) = argument.split_once('=').map_or((None, argument), |(image, value)| (Some(image), value));
     let (name, tag, digest) = split(value);
@@ -50,11 +50,11 @@ fn parse(argument: &str) -> Result<(String, Change)> {
     Ok((image.to_owned(), Change { name: new_name.to_owned(), tag: tag.to_owned(), digest: digest.to_owned() }))
 }
 
-/// `set image`: an entry of that name is replaced, and a new one comes before the first entry with
-/// a greater name, so that a sorted list stays sorted.
+/// `set image`: replaces the entry of that name, or inserts a new one before the first entry with a
+/// greater name, so that a sorted list stays sorted.
 ///
 /// # Errors
-/// No argument is given, or one changes nothing.
+/// No argument is given, or an argument changes nothing.
 pub fn set(place: &mut Place, arguments: &[String]) -> Result<()> {
     if arguments.is_empty() {
         return Err(usage("no image specified"));

@@ -9,7 +9,7 @@ use crate::yaml::Node;
 /// The words that `buildMetadata` knows.
 const BUILD_METADATA: [&str; 3] = ["originAnnotations", "transformerAnnotations", "managedByLabel"];
 
-/// A list of files, and what kustomize calls one of them.
+/// A list of files, and kustomize's word for one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct List {
     pub field: &'static str,
@@ -36,7 +36,7 @@ pub const VALIDATORS: List = List {
     missing: "must specify a yaml file which contains a validator plugin resource",
 };
 
-/// Adds an entry to a list; `false` if it is there already.
+/// Adds an entry to a list; returns `false` if the list has it already.
 fn push(draft: &mut Draft<'_>, field: &'static str, entry: &str) -> Result<bool> {
     if draft.texts(field).contains(&entry) {
         return Ok(false);
@@ -46,7 +46,7 @@ fn push(draft: &mut Draft<'_>, field: &'static str, entry: &str) -> Result<bool>
     Ok(true)
 }
 
-/// Adds entries to a list, and notes those that are there.
+/// Adds entries to a list, and makes a note for each that the list has already.
 fn add(draft: &mut Draft<'_>, list: List, entries: &[String]) -> Result<()> {
     for entry in entries {
         if !push(draft, list.field, entry)? {
@@ -56,11 +56,11 @@ fn add(draft: &mut Draft<'_>, list: List, entries: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// `add resource` and `add component`: files, directories and repositories, which are loaded to
-/// see that they exist unless `is_verified` is false.
+/// `add resource` and `add component`: adds files, directories and repositories. Unless
+/// `is_verified` is false they are loaded, to check that they exist.
 ///
 /// # Errors
-/// No entry is given, or one leads to nothing.
+/// No entry is given, or an entry does not exist.
 pub fn add_references(place: &mut Place, list: List, entries: &[String], is_verified: bool) -> Result<()> {
     if entries.is_empty() {
         return Err(usage(list.missing));
@@ -72,10 +72,10 @@ pub fn add_references(place: &mut Place, list: List, entries: &[String], is_veri
     })
 }
 
-/// `add base`: directories, separated by commas.
+/// `add base`: adds directories, separated by commas.
 ///
 /// # Errors
-/// There is not one argument, a directory does not exist, or it is a resource already.
+/// The number of arguments is not one, a directory does not exist, or it is a resource already.
 pub fn add_bases(place: &mut Place, arguments: &[String]) -> Result<()> {
     let [bases] = arguments else { return Err(usage("must specify a base directory")) };
     place.change(|draft| {
@@ -91,7 +91,7 @@ pub fn add_bases(place: &mut Place, arguments: &[String]) -> Result<()> {
     })
 }
 
-/// `add generator`, `add transformer`, `add validator`: files.
+/// `add generator`, `add transformer`, `add validator`: adds files.
 ///
 /// # Errors
 /// No entry is given, or a pattern is malformed.
@@ -106,10 +106,10 @@ pub fn add_files(place: &mut Place, list: List, entries: &[String]) -> Result<()
     place.change(|draft| add(draft, list, &found))
 }
 
-/// `remove resource`, `remove transformer`: the entries that patterns match.
+/// `remove resource`, `remove transformer`: removes the entries that patterns match.
 ///
 /// # Errors
-/// No pattern is given, or one is malformed.
+/// No pattern is given, or a pattern is malformed.
 pub fn remove(place: &mut Place, list: List, patterns: &[String]) -> Result<()> {
     if patterns.is_empty() {
         return Err(usage(format!("must specify a {} file", list.entry)));
@@ -149,7 +149,7 @@ fn build_metadata(arguments: &[String]) -> Result<Vec<String>> {
 /// `add buildmetadata`.
 ///
 /// # Errors
-/// A word is unknown, or there already.
+/// A word is unknown, or in the list already.
 pub fn add_build_metadata(place: &mut Place, arguments: &[String]) -> Result<()> {
     let words = build_metadata(arguments)?;
     place.change(|draft| {
@@ -184,7 +184,7 @@ pub fn set_build_metadata(place: &mut Place, arguments: &[String]) -> Result<()>
     })
 }
 
-/// `remove buildmetadata`: words that are not there do not count.
+/// `remove buildmetadata`: words that are not in the list are ignored.
 ///
 /// # Errors
 /// A word is unknown.

@@ -6,7 +6,7 @@ use crate::diag::{Code, Error, Result};
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Tag};
 use std::collections::BTreeMap;
 
-/// What is set on resources.
+/// The kind of metadata that is set on resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metadata {
     Label,
@@ -21,7 +21,7 @@ impl Metadata {
         }
     }
 
-    /// The field of a kustomization that has them.
+    /// The field of a kustomization that holds them.
     pub fn field(self) -> &'static str {
         match self {
             Metadata::Label => "commonLabels",
@@ -29,11 +29,11 @@ impl Metadata {
         }
     }
 
-    /// Reads `key:value` arguments. A key alone has an empty value, and a pair of quotes around a
-    /// value is left out.
+    /// Reads `key:value` arguments. A key alone has an empty value; a pair of quotes around a value
+    /// is removed.
     ///
     /// # Errors
-    /// There is no argument, or an argument has no key.
+    /// No argument is given, or an argument lacks a key.
     pub fn pairs(self, arguments: &[String]) -> Result<BTreeMap<String, String>> {
         if arguments.is_empty() {
             return Err(usage(format!("must specify {}", self.word())));
@@ -53,21 +53,21 @@ impl Metadata {
     }
 }
 
-/// How labels and annotations are added.
+/// The way in which labels and annotations are added.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Adding {
-    /// Values that are there are replaced.
+    /// True if existing values are replaced.
     pub force: bool,
-    /// Labels are set in `labels`, and not in selectors.
+    /// True if labels are set in `labels`, and not in selectors.
     pub without_selector: bool,
-    /// They are set in templates, too.
+    /// True if labels are set in templates as well.
     pub include_templates: bool,
 }
 
 /// `add label`, `add annotation`.
 ///
 /// # Errors
-/// An argument is malformed, or a key is there and `force` is false.
+/// An argument is malformed, or a key exists and `force` is false.
 pub fn add(place: &mut Place, kind: Metadata, how: Adding, arguments: &[String]) -> Result<()> {
     if !arguments.is_empty() && how.include_templates && !how.without_selector {
         return Err(usage("--without-selector flag must be specified for --include-templates to work"));
@@ -90,8 +90,8 @@ pub fn add(place: &mut Place, kind: Metadata, how: Adding, arguments: &[String])
     })
 }
 
-/// The pairs of the first entry of `labels` that is not for selectors, and for templates if that is
-/// wanted. Without such an entry there is a new one.
+/// The pairs of the first entry of `labels` that is not for selectors and whose `includeTemplates`
+/// is `include_templates`. A missing entry is made.
 fn label<'d, 'a>(draft: &'d mut Draft<'a>, include_templates: bool) -> Result<&'d mut Mapping<'a>> {
     let is_on =
         |item: &Node<'_>, name: &str| draft::get(item, name).and_then(Node::as_scalar).is_some_and(|s| is_true(s));
@@ -124,7 +124,7 @@ fn is_true(scalar: &Scalar<'_>) -> bool {
     matches!(scalar.text(), "true" | "True" | "TRUE" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" | "y" | "Y")
 }
 
-/// Sets an entry of a map of texts, whose keys are exact.
+/// Sets an entry of a map of texts; the case of its keys matters.
 fn put<'a>(arena: Arena<'a>, mapping: &mut Mapping<'a>, key: &str, value: &str) {
     match mapping.get_mut(key) {
         Some(node) if node.as_scalar().is_some_and(|old| old.text() == value && !node.is_null()) => {}
@@ -151,8 +151,8 @@ pub fn set(place: &mut Place, kind: Metadata, arguments: &[String]) -> Result<()
     })
 }
 
-/// Whether a text can be the key of an annotation: a name, with a domain and a slash in front of it
-/// or without.
+/// Returns true if a text can be the key of an annotation: a name, with or without a domain and a
+/// slash before it.
 fn is_annotation_key(key: &str) -> bool {
     let (domain, name) = key.split_once('/').map_or((None, key), |(domain, name)| (Some(domain), name));
     let is_part = |text: &str, first: fn(&char) -> bool, inner: &str, longest: usize| {
@@ -167,8 +167,8 @@ fn is_annotation_key(key: &str) -> bool {
         && is_part(name, char::is_ascii_alphanumeric, "-_.", 63)
 }
 
-/// `remove label`, `remove annotation`: keys, separated by commas. kustomize says "label" of both
-/// where the argument is at fault.
+/// `remove label`, `remove annotation`: removes keys, which are separated by commas. As in
+/// kustomize, errors about the argument say "label" for both.
 ///
 /// # Errors
 /// The argument is malformed, or a key is missing and `is_missing_fine` is false.
@@ -200,7 +200,8 @@ pub fn remove(place: &mut Place, kind: Metadata, arguments: &[String], is_missin
     })
 }
 
-/// The entry of `labels` that does what `commonLabels` does. The pairs keep their place.
+/// Turns the pairs of `commonLabels` into an entry of `labels` with the same effect. They keep
+/// their place.
 pub fn from_common_labels(pairs: Node<'_>) -> Node<'_> {
     let mut label = Mapping::new();
     draft::set_true(&mut label, "includeSelectors");
@@ -208,7 +209,7 @@ pub fn from_common_labels(pairs: Node<'_>) -> Node<'_> {
     label.into()
 }
 
-/// A list of one item that takes the place of a value.
+/// A list of one item, in the place of a value.
 pub fn list_of<'a>(item: Node<'a>, pos: Pos) -> Node<'a> {
     Node::new(Sequence::from_iter([item]), pos)
 }

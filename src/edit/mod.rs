@@ -1,15 +1,16 @@
-//! Changes kustomization files, for `rustomize edit`: as `kustomize edit` does, but for the bytes
-//! that a change is not about, which stay.
+//! Changes kustomization files, for `rustomize edit`: as `kustomize edit` does, except that all
+//! bytes that a change does not concern stay as they are.
 //!
 //! * [`place`]: the kustomization file of the working directory; finding it, locking it, writing
 //!   it.
 //! * [`draft`]: its fields, for changes.
-//! * [`glob`]: which files a pattern names.
+//! * [`glob`]: the files that a pattern matches.
 //! * [`lists`], [`texts`], [`metadata`], [`images`], [`replicas`], [`generators`], [`patches`]: the
 //!   changes, one file for each kind of field.
-//! * [`fix`]: deprecated fields into current ones; [`vars`]: variables into replacements.
+//! * [`fix`]: turns deprecated fields into current ones; [`vars`]: turns variables into
+//!   replacements.
 //!
-//! Each change takes its arguments as they were typed, and checks them before it reads the file, in
+//! Each change takes its arguments as they were typed. It checks them before it reads the file, in
 //! kustomize's order and with its messages.
 
 pub mod draft;

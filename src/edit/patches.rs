@@ -6,7 +6,7 @@ use crate::config::{Decode, Decoder, kustomization};
 use crate::diag::Result;
 use crate::yaml::{Key, Mapping, Node};
 
-/// A patch, as flags describe it. Empty texts are left out.
+/// A patch, as flags describe it. Empty texts count as missing.
 #[derive(Clone, Debug, Default)]
 pub struct Patch {
     pub path: String,
@@ -41,7 +41,7 @@ impl Patch {
     }
 }
 
-/// Whether two entries are the same patch for the same target.
+/// Returns true if two entries are the same patch for the same target.
 fn is_same<'a>(one: &Node<'a>, other: &Node<'a>, cx: &Decoder<'a>) -> Result<bool> {
     let (mut a, mut b) = (kustomization::Patch::default(), kustomization::Patch::default());
     a.decode(one, cx)?;
@@ -59,7 +59,7 @@ fn is_same<'a>(one: &Node<'a>, other: &Node<'a>, cx: &Decoder<'a>) -> Result<boo
 /// `add patch`.
 ///
 /// # Errors
-/// There is both a path and a patch, or neither.
+/// Both a path and a patch are given, or neither.
 pub fn add(place: &mut Place, patch: &Patch) -> Result<()> {
     patch.check()?;
     if patch.patch.is_empty() && patch.path.is_empty() {
@@ -79,10 +79,10 @@ pub fn add(place: &mut Place, patch: &Patch) -> Result<()> {
     })
 }
 
-/// `remove patch`: all entries that are exactly this patch.
+/// `remove patch`: removes all entries that are exactly this patch.
 ///
 /// # Errors
-/// There is both a path and a patch.
+/// Both a path and a patch are given.
 pub fn remove(place: &mut Place, patch: &Patch) -> Result<()> {
     patch.check()?;
     place.change(|draft| {

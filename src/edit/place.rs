@@ -11,46 +11,47 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Where a file is changed, and how what it names is loaded.
+/// The kustomization file to change, and the options for loading the files that it names.
 pub struct Place {
     options: Options,
-    /// What the user should know, in order.
+    /// Notes for the user, in order.
     notes: Vec<String>,
 }
 
 impl Place {
-    /// The working directory.
+    /// The kustomization file of the working directory.
     pub fn new(options: Options) -> Self {
         Place { options, notes: Vec::new() }
     }
 
-    /// Remembers something that the user should know.
+    /// Adds a note for the user.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Takes what the user should know.
+    /// Returns the notes for the user, and forgets them.
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
 
-    /// How what the file names is loaded.
+    /// The options for loading the files that the kustomization names.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Changes the fields of the kustomization file. Of two changes at once, the second one waits.
-    /// The file is replaced in one step, and only if the change succeeds and changes anything.
+    /// Changes the fields of the kustomization file. If two changes are made at the same time, the
+    /// second one waits. The file is replaced in one step, and only if the change succeeds and
+    /// changes anything.
     ///
     /// # Errors
-    /// There is no file, or there are several; the file cannot be read as a kustomization or be
-    /// changed; or that of the change.
+    /// The directory has several kustomization files or none; the file cannot be read as a
+    /// kustomization or cannot be changed; or `change` fails.
     pub fn change(&mut self, change: impl for<'a> FnOnce(&mut Draft<'a>) -> Result<()>) -> Result<()> {
         self.change_with(["", ""], change)
     }
 
-    /// As [`Place::change`], with words in front of the errors if there is not one file, and if it
-    /// is not a kustomization.
+    /// As [`Place::change`], with prefixes for two kinds of errors: if there is not exactly one
+    /// file, and if it is not a kustomization.
     ///
     /// # Errors
     /// As [`Place::change`].
@@ -89,7 +90,7 @@ fn unusable(name: &str, fault: &io::Error) -> Error {
     Error::io(fault, format!("'{name}': {fault}"))
 }
 
-/// The name of the one kustomization file.
+/// The name of the only kustomization file.
 fn find() -> Result<&'static str> {
     let found: Vec<&'static str> = FILE_NAMES.into_iter().filter(|name| Path::new(name).exists()).collect();
     match found[..] {
@@ -105,8 +106,8 @@ fn find() -> Result<&'static str> {
     }
 }
 
-/// Waits until no other change of this directory is under way. The lock is that of the directory,
-/// as the file itself is replaced. A file system without locks has none.
+/// Waits until no other change of this directory is in progress. The directory is locked, because
+/// the file itself is replaced. `None` on a file system without locks.
 fn lock() -> Result<Option<File>> {
     let Ok(directory) = File::open(".") else { return Ok(None) };
     match directory.lock() {
@@ -115,11 +116,11 @@ fn lock() -> Result<Option<File>> {
     }
 }
 
-/// Replaces a file in one step, behind the links that lead to it, and keeps its mode. Where nothing
-/// can be renamed, as of a file that is mounted by itself, the file is written in place.
+/// Replaces the file that a path leads to, in one step, and keeps its mode; links are followed. A
+/// file that cannot be renamed, such as a file with a mount of its own, is written in place.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = fs::canonicalize(path)?;
     let mode = mode(&fs::metadata(&target)?);

@@ -5,11 +5,11 @@ use crate::diag::Result;
 use crate::yaml::{Key, Mapping, Node, Pos, Scalar};
 use std::collections::BTreeMap;
 
-/// `set replicas`: an entry of that name is replaced, and a new one comes before the first entry
+/// `set replicas`: replaces the entry of that name, or inserts a new one before the first entry
 /// with a greater name, so that a sorted list stays sorted.
 ///
 /// # Errors
-/// No argument is given, or one is not `name=count`.
+/// No argument is given, or an argument is not `name=count`.
 pub fn set(place: &mut Place, arguments: &[String]) -> Result<()> {
     if arguments.is_empty() {
         return Err(usage("no replicas specified"));

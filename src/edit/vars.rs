@@ -1,5 +1,6 @@
-//! Variables into replacements: for each variable, the files of the kustomization are searched for
-//! `$(NAME)`. Each place becomes a target of a replacement, and the text `NAME_PLACEHOLDER`.
+//! Turns variables into replacements. For each variable, the files of the kustomization are
+//! searched for `$(NAME)`. Each place becomes a target of a replacement, and the text
+//! `NAME_PLACEHOLDER`.
 
 use super::draft::{self, Draft};
 use super::place;
@@ -26,19 +27,20 @@ struct Used<'a> {
     patch: Option<Patch<'a>>,
 }
 
-/// A part of a text that a variable is.
+/// The variable as a part of a text.
 struct Piece {
     path: String,
-    /// Splits the text; `None` if all of it is the variable.
+    /// The character that splits the text; `None` if the variable is the whole text.
     delimiter: Option<char>,
     index: usize,
 }
 
 /// Turns the variables of a kustomization into replacements. Returns the files that use them, with
-/// the texts that they are to have.
+/// their new texts.
 ///
 /// # Errors
-/// A variable is part of a text that nothing splits, or a kustomization below cannot be read.
+/// A variable is part of a text without a delimiter around it, or a kustomization below cannot be
+/// read.
 pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
     let arena = draft.arena;
     let cx = Decoder::strict(arena);
@@ -76,14 +78,14 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
 /// Writes changed files.
 ///
 /// # Errors
-/// One cannot be written: those before it have been.
+/// A file cannot be written. The files before it have been written.
 pub fn write(files: &[File]) -> Result<()> {
     files.iter().try_for_each(|File { path, text, .. }| {
         place::write(Path::new(path), text.as_bytes()).map_err(|e| Error::io(&e, format!("'{path}': {e}")))
     })
 }
 
-/// The files that a kustomization in a directory names, and those of the kustomizations that it
+/// The files that a kustomization in a directory names, and the files of the kustomizations that it
 /// names.
 fn files<'a>(
     arena: Arena<'a>,
@@ -121,7 +123,7 @@ fn add<'a>(path: String, patch: Option<Patch<'a>>, used: &mut Vec<Used<'a>>) {
     }
 }
 
-/// The resources that a document holds: it, or its items if it is a list.
+/// The resources in a document: the document itself, or its items if it is a list.
 fn unlisted<'n, 'a>(node: &'n Node<'a>) -> &'n [Node<'a>] {
     let is_list = matches!(node.get_text("kind"), Some("List" | "ResourceList"));
     let items = node.get("items").and_then(Node::as_sequence).filter(|_| is_list);
@@ -164,7 +166,8 @@ fn search(node: &Node<'_>, var: &str, path: &mut Vec<String>, found: &mut Vec<Pi
     Ok(())
 }
 
-/// The character that splits a text so that a variable is one of its parts, and which part it is.
+/// The character that splits a text so that the variable is one of its parts, and the index of the
+/// part.
 fn split(text: &str, var: &str, start: usize) -> Result<(Option<char>, usize), String> {
     let (before, after) = (text[..start].chars().next_back(), text[start + var.len()..].chars().next());
     match (before, after) {
@@ -180,7 +183,7 @@ fn split(text: &str, var: &str, start: usize) -> Result<(Option<char>, usize), S
     }
 }
 
-/// A mapping of the texts that are not empty.
+/// A mapping of the texts in `entries` that are not empty.
 fn texts<'a>(entries: &[(&'static str, &'a str)]) -> Mapping<'a> {
     let mut mapping = Mapping::new();
     for (name, text) in entries.iter().filter(|(_, text)| !text.is_empty()) {
@@ -189,8 +192,8 @@ fn texts<'a>(entries: &[(&'static str, &'a str)]) -> Mapping<'a> {
     mapping
 }
 
-/// The target that stands for a place in a resource, or in a patch: a patch may be for several
-/// resources, which may have other names than it has.
+/// The target for a place in a resource or in a patch. A patch may apply to several resources,
+/// whose names may differ from its own.
 fn target<'a>(arena: Arena<'a>, node: &Node<'a>, patch: Option<&Patch<'a>>, piece: &Piece) -> Node<'a> {
     let metadata = |name| node.get("metadata").and_then(|metadata| metadata.get_text(name)).unwrap_or_default();
     let kind = node.get_text("kind").unwrap_or_default();

@@ -7,8 +7,8 @@
 //! *Writes*: `data` for values that are UTF-8, `binaryData` in base64 for others.
 //! *Order*: after `resources`, before SecretGenerator; components come later.
 //! *Cost*: O(bytes of the sources).
-//! *Quirks*: `behavior: merge` finds what it merges into by any name it has had (case
-//! gen-merge-across-prefix-and-namespace); the result has a hash if both have
+//! *Quirks*: `behavior: merge` finds its target by any name that the target has had (case
+//! gen-merge-across-prefix-and-namespace); the result has a hash if both objects have one
 //! (gen-merge-hash-needs-both).
 //! *Example*: `testdata/reference/config_map.txtar`
 
@@ -54,7 +54,7 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
     }
 }
 
-/// Upstream says configmap for Secrets too.
+/// As upstream, the message says configmap for Secrets as well.
 pub(super) fn check_name(args: &GeneratorArgs<'_>) -> Result<()> {
     if args.name.is_empty() {
         Err(Error::new(Code::MissingField, "a configmap must have a name").at(args.pos))
@@ -63,12 +63,13 @@ pub(super) fn check_name(args: &GeneratorArgs<'_>) -> Result<()> {
     }
 }
 
-/// A data key: untyped, so that one that reads as a number fails at output, as upstream.
+/// A key of `data` without a type: as upstream, a key that reads as a number fails at output.
 pub(super) fn key<'a>(arena: Arena<'a>, pair: &Pair) -> Key<'a> {
     Key::made(arena.text(&pair.key), pair.pos)
 }
 
-/// Base64 as upstream writes it: from 70 characters on in lines of 70, each with a line break.
+/// Base64 as upstream writes it: 70 characters and more are put in lines of 70, each with a line
+/// break.
 pub(super) fn base64_node<'a>(arena: Arena<'a>, bytes: &[u8]) -> Node<'a> {
     let encoded = base64::engine::general_purpose::STANDARD.encode(bytes);
     if encoded.len() < 70 {

@@ -3,15 +3,15 @@
 //! *Fields*: `helmCharts`, `helmGlobals`, `helmChartInflationGenerator`.
 //! *Kinds*: `HelmChartInflationGenerator`, with the fields of an entry and of `helmGlobals`.
 //! *Entry*: `HelmChart`, `HelmGlobals`.
-//! *Reads*: the chart's directory, pulled if it is not there and a `repo` says from where; values
-//! files. It runs only with `--enable-helm`. A build that is offline, or held to a lock, uses a
-//! chart of the cache or the copy beside the lock.
+//! *Reads*: the chart's directory, which is pulled from `repo` if it is missing and `repo` is
+//! given; values files. It runs only with `--enable-helm`. A build that is offline, or held to a
+//! lock, uses a chart of the cache or the copy beside the lock.
 //! *Order*: after SecretGenerator, before `generators`; all charts are checked before the first one
 //! runs.
 //! *Cost*: two or three runs of helm a chart.
-//! *Quirks*: what helm made is skipped by `namespace`, as the chart's own namespace counts. A
-//! pulled chart appears in its place in one step, so that builds side by side share it; upstream's
-//! half-pulled charts stay behind.
+//! *Quirks*: `namespace` skips resources that helm made, because the chart has a namespace of its
+//! own. A pulled chart appears in its place in one step, so that builds side by side share it. If a
+//! pull of upstream fails halfway, its incomplete chart stays.
 //! *Example*: `testdata/reference/helm_chart.txtar`
 
 use super::helm_command::HelmCommand;
@@ -41,10 +41,11 @@ pub struct HelmChartInflationGenerator<'a> {
     debug: bool,
 }
 
-/// Where a chart was asked for: in a field, or by a configuration object.
+/// The source of a chart: a field, or a configuration object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedBy<'a> {
-    /// A field; the namespace is that of the kustomization or the nearest one above that has one.
+    /// A field. The namespace is that of the kustomization, or of the nearest one above that has
+    /// one.
     Field {
         namespace: &'a str,
     },
@@ -55,8 +56,8 @@ impl<'a> HelmChartInflationGenerator<'a> {
     /// Checks a chart.
     ///
     /// # Errors
-    /// helm is not enabled, the chart has no name or one that leads elsewhere, an additional values
-    /// file cannot be read, or `valuesMerge` is unknown.
+    /// helm is not enabled, the name of the chart is missing or leads elsewhere, an additional
+    /// values file cannot be read, or `valuesMerge` is unknown.
     pub fn new(
         build: &mut Build<'a>,
         root: &Root,
@@ -104,8 +105,8 @@ impl<'a> HelmChartInflationGenerator<'a> {
         if !matches!(chart.values_merge, "merge" | "override" | "replace") {
             return Err(fault("valuesMerge must be one of [merge override replace]"));
         }
-        // Upstream reads a chart's own API versions over the ones that all charts share, if there
-        // are as many or more.
+        // As upstream, a chart's own API versions overwrite the first of those that all charts
+        // share, unless the chart has more of them.
         let shared = &mut build.helm_api_versions;
         if chart.api_versions.len() <= shared.len() {
             shared.iter_mut().zip(&chart.api_versions).for_each(|(into, version)| *into = (*version).to_owned());
@@ -124,7 +125,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         Ok(generator)
     }
 
-    /// The directory that holds charts, for this one.
+    /// The directory that holds this chart.
     fn home(&self) -> PathBuf {
         let home = if self.globals.chart_home.is_empty() { "charts" } else { self.globals.chart_home };
         let home = join(&self.root.real.to_string_lossy(), home);
@@ -134,8 +135,8 @@ impl<'a> HelmChartInflationGenerator<'a> {
         }
     }
 
-    /// Whether helm's configuration is in the tree that is built: plugins of helm that lie there
-    /// run commands.
+    /// Returns true if helm's configuration is in the tree that is built. Plugins of helm in it
+    /// would run commands.
     fn is_of_the_tree(&self, config: &Path) -> bool {
         let Some(real) = path::real(config).filter(|_| config.is_absolute()) else { return true };
         let here = std::path::absolute(".").and_then(|here| here.canonicalize());
@@ -211,13 +212,13 @@ impl<'a> HelmChartInflationGenerator<'a> {
         }
     }
 
-    /// The chart, as caches and locks know it.
+    /// The name of the chart in caches and locks.
     fn name(&self) -> ChartName<'_> {
         let chart = &self.chart;
         ChartName { repo: chart.repo, name: chart.name, version: chart.version, devel: chart.devel }
     }
 
-    /// The directory of the chart where it need not be pulled; `None` where it is to be pulled.
+    /// The directory of the chart if it need not be pulled; `None` if it must be pulled.
     fn present(&self, build: &Build<'a>, home: &Path) -> Result<Option<PathBuf>> {
         let directory = home.join(self.chart.name);
         if self.chart.repo.is_empty() {
@@ -227,7 +228,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             let message = format!("no repo specified for pull, no chart found at '{}'", directory.display());
             return Err(Error::new(Code::MissingFile, message).at(self.chart.pos));
         }
-        // A chart in the chart home may be one that another build is pulling just now.
+        // Another build may be pulling a chart that is in the chart home.
         let _lock = if directory.is_dir() { lock(home).ok().flatten() } else { None };
         build.cx.files.remote_parts().chart(self.name(), &directory).map_err(|e| e.at(self.chart.pos))
     }
@@ -246,7 +247,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         kept.map_err(|e| e.at(self.chart.pos)).map(|()| directory)
     }
 
-    /// Pulls the chart unless it is there. Builds that run side by side wait for each other.
+    /// Pulls the chart if it is missing. Builds that run side by side wait for each other.
     fn pull(&self, build: &Build<'a>, home: &Path, temporary: &Path) -> Result<()> {
         let chart = &self.chart;
         let directory = home.join(chart.name);
@@ -254,7 +255,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
             |e: std::io::Error| Error::io(&e, format!("the chart home '{}' cannot be made: {e}", home.display()));
         let new: Vec<&Path> = home.ancestors().take_while(|above| !above.exists()).collect();
         std::fs::create_dir_all(home).map_err(no_home)?;
-        // A chart that is there may be one that another build is pulling just now.
+        // Another build may be pulling a chart that is in the chart home.
         let _lock = lock(home).map_err(no_home)?;
         if directory.is_dir() {
             return Ok(());
@@ -277,7 +278,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         let command = command.option("--version", chart.version).switch("--devel", chart.devel);
         let pulled = self.run(build, command, temporary).and_then(|_| self.check_place(home, &directory));
         if pulled.is_err() {
-            // Half a chart would be taken for a whole one the next time.
+            // An incomplete chart would be used as a complete one the next time.
             let _ = std::fs::remove_dir_all(&directory);
             for directory in new {
                 let _ = std::fs::remove_dir(directory);
@@ -286,7 +287,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         pulled
     }
 
-    /// A chart that was pulled lies in its home, and not where a link of it leads.
+    /// Checks that a pulled chart is in its home, and not in a place that a link leads to.
     fn check_place(&self, home: &Path, directory: &Path) -> Result<()> {
         let fault = |message: String| Error::new(Code::HelmFailed, message);
         let real = |path: &Path| path.canonicalize().ok();
@@ -299,7 +300,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         }
     }
 
-    /// A values file, or that of the chart, which need not be in the tree.
+    /// A values file, or the file of the chart, which need not be in the tree.
     fn values_file(&self, build: &Build<'a>, chart: &Path, home: &Path) -> Result<&'a Source> {
         let own = chart.join("values.yaml");
         let is_kept = !chart.starts_with(home);
@@ -315,7 +316,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         build.cx.files.text(&self.root, path).map_err(Error::from)
     }
 
-    /// The values that helm gets in place of the chart's.
+    /// The values that helm gets in place of the chart's values.
     fn values(&self, build: &Build<'a>, chart: &Path, home: &Path) -> Result<Vec<u8>> {
         let arena = build.arena;
         let in_values = |e: Error| e.context(format!("reading the values of chart '{}'", self.chart.name));
@@ -410,7 +411,7 @@ fn option_like<'c>(chart: &HelmChart<'c>, namespace: &'c str) -> Option<(&'stati
     fields.into_iter().chain(versions).find(|(_, value)| value.starts_with('-'))
 }
 
-/// Locks a directory until the handle is dropped; waits for others that have it.
+/// Locks a directory until the handle is dropped; waits while another process has the lock.
 #[cfg(unix)]
 fn lock(directory: &Path) -> std::io::Result<Option<File>> {
     use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -419,7 +420,7 @@ fn lock(directory: &Path) -> std::io::Result<Option<File>> {
     Ok(Some(handle.into()))
 }
 
-/// Locks nothing: other systems lock no directories.
+/// Locks nothing: other systems cannot lock directories.
 #[cfg(not(unix))]
 fn lock(_: &Path) -> std::io::Result<Option<File>> {
     Ok(None)
@@ -430,7 +431,7 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         let arena = build.arena;
         let no_file = |e: std::io::Error| Error::io(&e, format!("no temporary directory for helm: {e}"));
         let private = build.cx.options.children.directory("rustomize-helm-").map_err(no_file)?;
-        // Named as upstream's: it stands in what helm is called with.
+        // The name is upstream's, because it occurs in the arguments of helm.
         let temporary = private.path().join("kustomize-helm-1");
         std::fs::create_dir(&temporary).map_err(no_file)?;
         self.check_version(build, &temporary)?;

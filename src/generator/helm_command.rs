@@ -1,5 +1,5 @@
-//! [`HelmCommand`]: the arguments of helm, those of kustomize in its order. No other place makes
-//! them. A value that begins with `-` is refused before it comes here.
+//! [`HelmCommand`]: the arguments of helm, those of kustomize in its order. All arguments are made
+//! here. Values that begin with `-` are refused before.
 
 use std::ffi::OsString;
 
@@ -16,7 +16,7 @@ impl HelmCommand {
         HelmCommand { arguments: vec![name.into()] }
     }
 
-    /// Adds an option with a value, unless that is empty.
+    /// Adds an option with a value, unless the value is empty.
     pub fn option(mut self, name: &'static str, value: &str) -> Self {
         if !value.is_empty() {
             self.arguments.extend([OsString::from(name), value.into()]);
@@ -32,7 +32,7 @@ impl HelmCommand {
         }
     }
 
-    /// Adds an option without a value where it is wanted.
+    /// Adds an option without a value if `is_on` is true.
     pub fn switch(mut self, name: &'static str, is_on: bool) -> Self {
         if is_on {
             self.arguments.push(name.into());

@@ -1,5 +1,5 @@
 //! The user's own configuration of helm: logins at registries, and repositories with their
-//! credentials. helm reads it by itself: no credential is read here or becomes an argument.
+//! credentials. helm reads these files itself: no credential is read here or becomes an argument.
 
 use crate::stage::Build;
 use crate::yaml::{Node, documents};
@@ -7,22 +7,22 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The variables that name the files, each with the file's place below helm's configuration
-/// directory.
+/// The variables that name the files, each with the default place of its file below helm's
+/// configuration directory.
 const FILES: [(&str, &str); 2] =
     [("HELM_REGISTRY_CONFIG", "registry/config.json"), (REPOSITORIES, "repositories.yaml")];
 
 /// The variable that names the file of repositories.
 const REPOSITORIES: &str = "HELM_REPOSITORY_CONFIG";
 
-/// Gives variables of this process.
+/// Returns the value of a variable of this process.
 type Variable = fn(&str) -> Option<OsString>;
 
 fn path_in(variable: Variable, name: &str) -> Option<PathBuf> {
     variable(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// A file of the user's configuration: what its variable says, else its place in the user's
+/// A file of the user's configuration: the value of its variable, or its place in the user's
 /// configuration directory.
 fn file(variable: Variable, (name, below): (&str, &str)) -> Option<PathBuf> {
     path_in(variable, name).or_else(|| {
@@ -50,6 +50,6 @@ pub fn repository(build: &Build<'_>, url: &str) -> Option<String> {
     let plain = |url: &str| url.trim_end_matches('/').to_owned();
     let entries = document.get("repositories").and_then(Node::as_sequence)?;
     let entry = entries.iter().find(|entry| entry.get_text("url").is_some_and(|known| plain(known) == plain(url)))?;
-    // helm would take another name for an option, a path or a URL.
+    // helm would read other names as an option, a path or a URL.
     entry.get_text("name").filter(|name| !name.starts_with('-') && !name.contains(['/', ':'])).map(str::to_owned)
 }

@@ -16,15 +16,14 @@ pub struct Pair {
     pub pos: Pos,
 }
 
-/// Longest line of an env file, in bytes, a carriage return included; a longer one ends the file
-/// without a word, as upstream.
+/// The longest line of an env file, in bytes, a carriage return included. As upstream, a longer
+/// line ends the file without an error.
 const MAX_ENV_LINE: usize = 65_535;
 
-/// Reads all sources of an entry: env files, then literals, then files, in the order they are
-/// given.
+/// Reads all sources of an entry: env files, then literals, then files, each in the given order.
 ///
 /// # Errors
-/// A source cannot be read or is malformed, or a key comes twice.
+/// A source cannot be read or is malformed, or a key occurs twice.
 pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
     for path in &args.envs {
@@ -57,7 +56,7 @@ pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
     }
 }
 
-/// `key=value`; one pair of quotes around the value goes.
+/// Reads `key=value`; one pair of quotes around the value is removed.
 fn literal(source: &Written<'_>) -> Result<Pair> {
     let fault = || {
         let key = source.split('=').next().unwrap_or_default();
@@ -72,7 +71,7 @@ fn literal(source: &Written<'_>) -> Result<Pair> {
 /// The key and the path of `path` or `key=path`.
 ///
 /// # Errors
-/// Key or path is empty, or there are several `=`.
+/// Key or path is empty, or the source has several `=`.
 pub fn file_source(source: &str) -> Result<(&str, &str)> {
     match source.split_once('=') {
         None => {
@@ -88,7 +87,7 @@ pub fn file_source(source: &str) -> Result<(&str, &str)> {
     }
 }
 
-/// The lines of an env file, which an entry at `pos` names.
+/// Reads the lines of an env file that an entry at `pos` names.
 fn env_file(bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair>) -> Result<()> {
     for (i, raw) in bytes.split(|&b| b == b'\n').enumerate() {
         if raw.len() > MAX_ENV_LINE {

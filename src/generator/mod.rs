@@ -1,4 +1,4 @@
-//! Generators: what adds resources to those that were read.
+//! Generators: stages that add resources to those that were read.
 
 mod config_map;
 pub mod helm_chart;
@@ -20,7 +20,7 @@ use crate::yaml::{Arena, Mapping, Node, json, reprint};
 
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 
-/// The options of an entry: its own, merged with those of its kustomization. The entry's labels and
+/// The options of an entry, merged with those of its kustomization. The entry's own labels and
 /// annotations win; a switch is on if either turns it on.
 ///
 /// # Errors
@@ -40,7 +40,7 @@ fn merged_options<'a>(
     Ok(options)
 }
 
-/// Adds the entries of a kustomization that an entry of a generator lacks. Only these reach the
+/// Adds the labels or annotations of a kustomization that an entry lacks. Others do not reach the
 /// generator.
 fn add_shared<'a>(arena: Arena<'a>, own: &mut StringMap<'a>, shared: &StringMap<'a>) -> Result<()> {
     for (key, value) in shared {
@@ -53,7 +53,7 @@ fn add_shared<'a>(arena: Arena<'a>, own: &mut StringMap<'a>, shared: &StringMap<
     Ok(())
 }
 
-/// An object with what ConfigMaps and Secrets have in common.
+/// An object with the fields that ConfigMaps and Secrets have in common.
 fn object<'a>(
     kind: &'a str,
     args: &GeneratorArgs<'a>,

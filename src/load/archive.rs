@@ -1,7 +1,7 @@
 //! Archives that were fetched, unpacked without trust: no entry is written outside of the
-//! directory, and each is a file or a directory.
+//! directory, and each entry is a file or a directory.
 //!
-//! Any other entry is an error and is not left out: such an archive was not made for this.
+//! Any other entry is an error and is not skipped: such an archive was not made for this purpose.
 
 use crate::diag::{Code, Error, Result};
 use flate2::read::GzDecoder;
@@ -12,29 +12,29 @@ use std::io::{self, Cursor, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Most entries of an archive.
+/// The largest number of entries of an archive.
 const MOST_ENTRIES: usize = 100_000;
 
-/// Most bytes that it may have when it is unpacked.
+/// The largest size of an unpacked archive, in bytes.
 const MOST_BYTES: u64 = 4 << 30;
 
 /// The most unpacked bytes for each packed byte, beyond [`FREE_BYTES`]. Files of compilers and
 /// people stay far below.
 const MOST_RATIO: u64 = 200;
 
-/// Most bytes that say of one entry what it is: its header, its long name, its records.
+/// The largest number of bytes that describe one entry: its header, its long name, its records.
 const MOST_BYTES_OF_HEAD: u64 = 1 << 20;
 
-/// The unpacked bytes that any archive may have.
+/// The number of unpacked bytes that any archive may have.
 const FREE_BYTES: u64 = 64 << 20;
 
-/// The form of a file, by its first bytes.
+/// The form of a file, as its first bytes show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Tar,
     TarGz,
     Zip,
-    /// No archive.
+    /// Not an archive.
     File,
 }
 
@@ -51,14 +51,14 @@ fn fault(message: String) -> Error {
     Error::new(Code::Refused, message)
 }
 
-/// True if bytes are an archive.
+/// Returns true if bytes are an archive.
 pub fn is_archive(bytes: &[u8]) -> bool {
     form(bytes) != Form::File
 }
 
 /// Writes the content of an archive into an empty directory; bytes that are not an archive become
-/// the file `name` there. `shown` is what errors call the archive. Names for which `is_own` is true
-/// belong to the machine that made the archive, and are refused.
+/// the file `name` there. Errors call the archive `shown`. Names for which `is_own` is true belong
+/// to the machine that made the archive, and are refused.
 ///
 /// # Errors
 /// The archive is damaged, too large, has an entry that is neither a file nor a directory, or would
@@ -75,14 +75,14 @@ pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path, is_own: fn(&st
     }
 }
 
-/// The bytes that may still be read of an archive, whatever they are for.
+/// The numbers of bytes that may still be read from an archive, for any purpose.
 struct Meter {
     total: Cell<u64>,
-    /// Until the next entry has its name.
+    /// The number until the next entry has its name.
     head: Cell<u64>,
 }
 
-/// A stream that ends in an error where its meter does.
+/// A stream that ends in an error when its meter is used up.
 struct Metered<'m, R> {
     from: R,
     meter: &'m Meter,
@@ -102,10 +102,10 @@ struct Target<'a> {
     shown: &'a str,
     into: &'a Path,
     is_own: fn(&str) -> bool,
-    /// The written names, in lower case: some file systems take two names for one.
+    /// The written names, in lower case, because some file systems do not tell such names apart.
     known: HashSet<String>,
     entries: usize,
-    /// How many bytes may still come.
+    /// The number of bytes that may still be written.
     left: u64,
 }
 
@@ -165,7 +165,7 @@ impl Target<'_> {
         Ok(())
     }
 
-    /// Notes that there are so many entries more.
+    /// Counts `entries` more entries.
     fn count(&mut self, entries: usize) -> Result<()> {
         self.entries += entries;
         match self.entries > MOST_ENTRIES {
@@ -183,7 +183,7 @@ impl Target<'_> {
         let Some(text) = path.to_str() else {
             return Err(self.wrong(format!("the name '{}' is not valid UTF-8", path.display())));
         };
-        // On some systems the one separates, and the other names a drive.
+        // On some systems `\` separates names, and `:` ends the name of a drive.
         if text.contains(['\\', ':', '\0']) {
             return Err(self.wrong(format!("'{text}' has a character that not every system allows in names")));
         }
@@ -210,8 +210,8 @@ impl Target<'_> {
         fs::create_dir_all(self.into.join(place)).map_err(|e| self.cannot(path, &e))
     }
 
-    /// Notes the names of a directory and of those above it, which may come again, but in one
-    /// spelling.
+    /// Notes the names of a directory and of the directories above it. They may occur again, but
+    /// only in the same spelling.
     fn enter(&mut self, place: &Path) -> Result<()> {
         for ancestor in place.ancestors().filter(|a| !a.as_os_str().is_empty()) {
             let spelled = format!("{}/", ancestor.display());

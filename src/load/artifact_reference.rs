@@ -20,7 +20,7 @@ pub struct ArtifactReference {
     pub path: String,
 }
 
-/// True for a text that begins as a reference to an artifact does.
+/// Returns true if a text begins like a reference to an artifact.
 pub fn is_artifact(text: &str) -> bool {
     text.get(..SCHEME.len()).is_some_and(|head| head.eq_ignore_ascii_case(SCHEME))
 }
@@ -29,7 +29,7 @@ impl ArtifactReference {
     /// Reads a reference.
     ///
     /// # Errors
-    /// A part of it is missing or is not valid.
+    /// A part is missing or is not valid.
     pub fn parse(raw: &str) -> Result<Self> {
         let fault = |why: &str| {
             let error = Error::new(
@@ -77,7 +77,7 @@ impl ArtifactReference {
         })
     }
 
-    /// True if the reference names one content for good.
+    /// True if the reference always names the same content.
     pub fn is_digest(&self) -> bool {
         self.version.starts_with("sha256:")
     }

@@ -1,7 +1,7 @@
 //! [`Artifacts`]: directories in OCI registries.
 //!
-//! The layer with the directory is the one of Flux's media type, else the only layer. It is an
-//! archive, whose entries are files and directories.
+//! The layer with the directory is the layer with Flux's media type, or else the only layer. It is
+//! an archive, whose entries are files and directories.
 
 use super::Secret;
 use super::archive::{is_archive, unpack};
@@ -19,15 +19,16 @@ const FLUX: &str = "application/vnd.cncf.flux.content.v1.tar+gzip";
 pub struct Artifacts(Client);
 
 impl Artifacts {
-    /// A way to registries. `secret` gives the token, or `user:password`, for a host.
+    /// Access to registries. `secret` returns the token, or `user:password`, for a host.
     pub fn new(http: Http, secret: Secret) -> Self {
         Artifacts(Client::new(http).with_secrets(secret))
     }
 
-    /// The digest that a reference stands for now. One round trip; none for a digest.
+    /// The digest that a reference stands for now. It takes one round trip, unless the reference is
+    /// a digest.
     ///
     /// # Errors
-    /// The registry cannot be asked, or has no such tag.
+    /// The registry cannot be asked, or lacks the tag.
     pub fn digest(&self, reference: &ArtifactReference) -> Result<String> {
         match reference.is_digest() {
             true => Ok(reference.version.clone()),

@@ -2,8 +2,9 @@
 //! only directories that no other user can change are used.
 //!
 //! Each remote part has a [`Shelf`], `<kind>/<hash of its name>`, with one entry for each version.
-//! Entries appear whole. The file `ref-<hash>` has the version that a reference stood for when it
-//! was last asked for, and the file `name` says for people what the shelf is for.
+//! Entries appear complete. The file `ref-<hash>` has the version that a reference stood for when
+//! it was last asked for. The file `name` contains the name of the part, for people who look into
+//! the cache.
 
 use super::host;
 use super::owner::{is_mine, is_sound, make};
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The directories of the cache that hold remote parts.
 pub const KINDS: [&str; 4] = ["git", "files", "charts", "artifacts"];
 
-/// The file that says what a shelf is for.
+/// The file with the name of a shelf's part.
 pub const NAME: &str = "name";
 
 /// The place that a user has named for remote parts.
@@ -56,20 +57,20 @@ impl Cache {
         Shelf { cache: self.clone(), name: host::without_user(name), directory }
     }
 
-    /// Returns true if nobody else can change a directory of the cache, or put another one into its
-    /// place: it and all above it, as far as they exist, are directories of this user that others
-    /// may not write to. The place that was named may be a link, and one where only owners rename
+    /// Returns true if no other user can change a directory of the cache or put another one into
+    /// its place. For this, the directory and those above it, up to the place that the user named,
+    /// must be directories of this user that others cannot write to, as far as they exist. The
+    /// named place itself may also be a link, or a directory in which only owners can rename
     /// entries.
     pub fn is_private(&self, path: &Path) -> bool {
         let below = path.ancestors().take_while(|above| *above != self.0);
         below.into_iter().all(is_mine) && is_sound(&self.0)
     }
 
-    /// Makes a directory for a part of a kind that is not whole yet, on the file system of the
-    /// cache.
+    /// Makes a directory for an unfinished part of a kind, on the file system of the cache.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be made.
     pub fn work_directory(&self, kind: &str, children: &Children) -> io::Result<PrivateDirectory> {
         let parent = self.all(kind);
         make(&parent)?;
@@ -78,7 +79,7 @@ impl Cache {
 }
 
 impl Shelf {
-    /// True if the shelf has had a version.
+    /// Returns true if the shelf has ever had a version.
     pub fn exists(&self) -> bool {
         self.directory.is_dir()
     }
@@ -94,8 +95,8 @@ impl Shelf {
         self.place(version).filter(|place| place.is_dir())
     }
 
-    /// The content of a version that is a file and is named by its SHA-256; a damaged file counts
-    /// as none.
+    /// The content of a version that is a file and is named by its SHA-256; `None` for a damaged
+    /// file.
     pub fn file(&self, sum: &str) -> Option<Vec<u8>> {
         let is_private = self.cache.is_private(&self.directory);
         let content = is_private.then(|| fs::read(self.directory.join(sum)).ok()).flatten()?;
@@ -107,8 +108,8 @@ impl Shelf {
         fs::read_to_string(self.directory.join(reference_name(reference))).ok()
     }
 
-    /// Notes which version a reference stands for, for builds that are offline later. A note that
-    /// cannot be written is left out: without it an offline build asks for the network.
+    /// Notes which version a reference stands for, for later offline builds. If the note cannot be
+    /// written, it is left out: an offline build then reports that it needs the network.
     pub fn note(&self, reference: &str, version: &str) {
         if self.last(reference).is_some_and(|last| last == version) {
             return;
@@ -166,7 +167,7 @@ pub fn lacks(part: &str, shelf: Option<&Shelf>) -> Error {
     }
 }
 
-/// A name for a text, which is a file name.
+/// A file name for a text.
 pub fn hash(text: &str) -> String {
     sha256(text.as_bytes())[..32].to_owned()
 }

@@ -1,4 +1,4 @@
-//! [`Client`]: servers that are asked several times, and that may ask who the user is.
+//! [`Client`]: access to servers that are asked several times, and that may ask for authentication.
 
 use super::http::{Answer, Http, Watch, refused};
 use super::{Secret, host};
@@ -12,16 +12,16 @@ const TRIES: u32 = 5;
 /// The pause before the second try; each further pause is twice as long.
 const PAUSE: Duration = Duration::from_millis(80);
 
-/// The way to servers.
+/// Access to servers.
 pub struct Client {
     http: Http,
     secret: Secret,
 }
 
-/// The variable with what lets a user in on a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with
-/// `__` for `-` and `_` for what else is neither letter nor digit. No two hosts have the same: a
-/// label neither begins nor ends with `-`, and `_`, which `.` becomes, is in the name of none.
-/// `None` for what is not the canonical spelling of such a host.
+/// The variable with the secret of a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with `__` for
+/// `-` and `_` for other characters that are neither letters nor digits. Two hosts never have the
+/// same variable: a label neither begins nor ends with `-`, and a name with `_` gets no variable.
+/// `None` if the text is not the canonical spelling of such a host.
 pub fn token_variable(host: &str) -> Option<String> {
     let plain = |c: char| match c {
         '-' => "__".to_owned(),
@@ -32,15 +32,15 @@ pub fn token_variable(host: &str) -> Option<String> {
     is_told_apart.then(|| format!("RUSTOMIZE_TOKEN_{}", host.chars().map(plain).collect::<String>()))
 }
 
-/// Refuses a URL that another machine would answer without encryption.
+/// Refuses a URL of another machine without encryption.
 ///
 /// # Errors
-/// The URL is one.
+/// The URL is unencrypted and of another machine.
 pub fn check_protected(url: &str) -> Result<()> {
     if host::is_protected(url) { Ok(()) } else { Err(fault(host::plain(url))) }
 }
 
-/// `user:password` as a header has it.
+/// `user:password` in the form of a header.
 pub(super) fn basic(pair: &str) -> String {
     format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
 }
@@ -49,10 +49,10 @@ pub(super) fn fault(message: String) -> Error {
     Error::new(Code::FetchFailed, message)
 }
 
-/// An answer that is a success.
+/// Returns an answer that is a success.
 ///
 /// # Errors
-/// The status is another one.
+/// The status is not a success.
 pub fn success(url: &str, answer: Answer) -> Result<Answer> {
     if answer.status.is_success() {
         return Ok(answer);
@@ -73,13 +73,13 @@ impl Client {
         Client { http, secret: |_| None }
     }
 
-    /// Lets the user in where servers ask who it is: the secret of a host is sent to that host
-    /// alone, and encrypted.
+    /// Uses secrets where servers ask for authentication: the secret of a host is sent to that host
+    /// only, and encrypted.
     pub fn with_secrets(self, secret: Secret) -> Self {
         Client { secret, ..self }
     }
 
-    /// Tells somebody how much has come of the files that are fetched from now on.
+    /// Calls `watch` with the progress of the files that are fetched from now on.
     pub fn watched(self, watch: Watch) -> Self {
         Client { http: self.http.watched(watch), ..self }
     }
@@ -89,7 +89,7 @@ impl Client {
         (self.secret)(host).filter(|secret| !secret.is_empty())
     }
 
-    /// Asks a server, as the user where there is a secret for it.
+    /// Asks a server, with the user's secret for it if there is one.
     ///
     /// # Errors
     /// As [`Client::ask`].
@@ -101,10 +101,10 @@ impl Client {
         self.ask(url, &headers)
     }
 
-    /// Asks a server, several times where the network or the server fails.
+    /// Asks a server, several times if the network or the server fails.
     ///
     /// # Errors
-    /// It does not answer. What it says is the caller's to judge.
+    /// The server does not answer. The caller judges the answer.
     pub fn ask(&self, url: &str, headers: &[(&str, &str)]) -> Result<Answer> {
         check_protected(url)?;
         let mut pause = PAUSE;

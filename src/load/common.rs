@@ -1,5 +1,5 @@
-//! What builds that share their files have in common: texts, clones of repositories, and what was
-//! fetched. A build on its own has one for itself.
+//! The data that builds with the same files share: texts, clones of repositories, and fetched
+//! files. A single build has such data for itself.
 
 use super::remote::RemoteParts;
 use super::{NotLoaded, RemoteOptions};
@@ -13,24 +13,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Texts and remote parts, each read once.
 pub struct Common<'a> {
-    /// Texts by their places, without links, and by what messages call them.
+    /// Texts by their places, without links, and by their names in messages.
     sources: Mutex<FastMap<(PathBuf, String), &'a Source>>,
     pub remote: RemoteParts,
 }
 
-/// The value behind a lock. No value here is half changed when a thread panics.
+/// The value behind a lock. A thread that panics leaves no value half changed here.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> Common<'a> {
-    /// Nothing is read yet.
+    /// Shared data without any text or remote part.
     pub fn new(remote: RemoteOptions, children: Children) -> Self {
         Common { sources: Mutex::default(), remote: RemoteParts::new(remote, children) }
     }
 
-    /// The text of a file at a place that messages call `name`; `read` gives the text if nobody has
-    /// asked for it before. Two threads that ask at the same time both read it, and get one source.
+    /// The text of a file at a place that messages call `name`; `read` reads the text if no build
+    /// has asked for it before. Two threads that ask at the same time both read it, and get one
+    /// source.
     pub(super) fn source(
         &self,
         arena: Arena<'a>,

@@ -7,15 +7,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The files of this machine. It remembers the directories that it has seen: one is made each time
-/// that somebody looks at the disk.
+/// The files of this machine. It remembers the directories that it has seen, so a new one is made
+/// for each look at the disk.
 #[derive(Default)]
 pub struct Disk {
     directories: RwLock<HashMap<PathBuf, Arc<Directory>>>,
 }
 
 impl Disk {
-    /// Nothing was looked at yet.
+    /// The files of this machine, with nothing remembered yet.
     pub fn new() -> Self {
         Disk::default()
     }
@@ -49,7 +49,7 @@ impl Loader for Disk {
         let place = directory.real.join(name);
         match directory.open_file(name.as_ref()) {
             Ok(Some(file)) => Ok(Opened::file(place, file)),
-            // A link: what it leads to counts.
+            // A link: its target counts.
             Ok(None) => {
                 let place = place.canonicalize()?;
                 let (parent, name) = (place.parent().unwrap_or(Path::new("/")), place.file_name().unwrap_or_default());

@@ -1,11 +1,11 @@
 //! Clones of git repositories, through the `git` command: one directory for each version of each
 //! repository.
 //!
-//! A version is known by its commit. The first clone of a repository takes the commands that
-//! upstream runs; later ones ask which commit a reference stands for, and clone what the cache
-//! lacks. A full commit hash that the cache has needs no network at all. Versions lie in
-//! `git/<hash of the URL>/<commit>`, put there in one step: builds that run side by side share
-//! them, and what was cut off leaves nothing that looks whole.
+//! A version is identified by its commit. The first clone of a repository takes the commands that
+//! upstream runs. Later clones ask for the commit of a reference, and clone it if the cache lacks
+//! it. A full commit hash that the cache has needs no network. Versions are kept in `git/<hash of
+//! the URL>/<commit>`, where they are put in one step: builds that run side by side share them, and
+//! an interrupted clone leaves no directory that looks complete.
 
 use super::cache::{self, Cache, Shelf};
 use super::git_command::GitCommand;
@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// What git may print: lists of references are long in some repositories.
+/// The largest output of git: lists of references are long in some repositories.
 const MAX_OUTPUT: u64 = 64 << 20;
 
-/// How many fetches run side by side.
+/// The number of fetches that run side by side.
 const FETCHES: usize = 8;
 
-/// Variables that would point git at a repository of the user, or change what it does.
+/// Variables that would point git at a repository of the user, or change its behavior.
 const WITHOUT: &[&str] = &[
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -40,7 +40,7 @@ const WITHOUT: &[&str] = &[
     "GIT_REPLACE_REF_BASE",
 ];
 
-/// What a version of a repository is known by.
+/// The identity of a version of a repository: URL, reference, submodules.
 type Key = (String, String, bool);
 
 /// The directory of all repositories in the cache.
@@ -50,7 +50,7 @@ const KIND: &str = "git";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cloned {
     pub directory: PathBuf,
-    /// Empty where git does not say.
+    /// Empty if git does not tell it.
     pub commit: String,
 }
 
@@ -59,16 +59,16 @@ pub struct Git {
     /// The directory that keeps versions between builds.
     cache: Option<Cache>,
     offline: bool,
-    /// How long one command may take where the reference does not say.
+    /// The time limit of one command, for a reference without a limit.
     timeout: Option<Duration>,
     children: Children,
     known: Mutex<HashMap<Key, Cloned>>,
-    /// Clones that no cache keeps: they go when the build ends.
+    /// Clones that the cache does not keep: they are removed when the build ends.
     temporary: Mutex<Vec<PrivateDirectory>>,
 }
 
 impl Git {
-    /// Nothing is cloned yet.
+    /// The clones of a build, none so far.
     pub fn new(cache: Option<PathBuf>, offline: bool, timeout: Option<Duration>, children: Children) -> Self {
         let cache = cache.map(Cache::new);
         Git { cache, offline, timeout, children, known: Mutex::default(), temporary: Mutex::default() }
@@ -85,17 +85,17 @@ impl Git {
     /// A version of a repository.
     ///
     /// # Errors
-    /// git is missing, fails or takes too long, or the build is offline and the cache has no such
+    /// git is missing, fails or takes too long, or the build is offline and the cache lacks the
     /// version.
     pub fn clone(&self, spec: &RepoSpec) -> Result<Cloned> {
         self.clone_at(spec, None).map_err(|e| e.context(fetching(spec)))
     }
 
-    /// The version of a repository that has a commit. A commit that is in the cache needs no
-    /// network.
+    /// The version of a repository that has the commit `commit`. A commit that is in the cache
+    /// needs no network.
     ///
     /// # Errors
-    /// As [`Git::clone`], or the reference stands for another commit now.
+    /// As [`Git::clone`], or the reference now stands for another commit.
     pub fn pinned(&self, spec: &RepoSpec, commit: &str) -> Result<Cloned> {
         let moved = |now: &str| {
             let name = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
@@ -126,7 +126,7 @@ impl Git {
         Ok(found)
     }
 
-    /// `commit` is what the reference stands for, if that was asked already.
+    /// `commit` is the commit of the reference, if it is known already.
     fn clone_at(&self, spec: &RepoSpec, commit: Option<String>) -> Result<Cloned> {
         if let Some(known) = lock(&self.known).get(&key(spec)) {
             return Ok(known.clone());
@@ -145,8 +145,7 @@ impl Git {
         Ok(clone)
     }
 
-    /// The files of a clone that its commits have, and those of its submodules. A path with a line
-    /// break in it is left out.
+    /// The tracked files of a clone and of its submodules.
     ///
     /// # Errors
     /// git is missing, fails or takes too long.
@@ -155,12 +154,12 @@ impl Git {
         Ok(listed.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 
-    /// The commit that a reference stands for now. One round trip; none for a reference that is a
-    /// full commit hash.
+    /// The commit that a reference stands for now. It takes one round trip, unless the reference is
+    /// a full commit hash.
     ///
     /// # Errors
-    /// git is missing, fails or takes too long, the repository has no such reference, or this run
-    /// is offline.
+    /// git is missing, fails or takes too long, the repository lacks the reference, or this run is
+    /// offline.
     pub fn commit(&self, spec: &RepoSpec) -> Result<String> {
         if is_commit(&spec.reference) {
             return Ok(spec.reference.clone());
@@ -174,7 +173,7 @@ impl Git {
             .ok_or_else(|| Error::new(Code::Absent, format!("'{}' has no '{}'", spec.url, spec.reference)))
     }
 
-    /// When the version in a clone was committed, if git says so.
+    /// The time when the version in a clone was committed, if git tells it.
     ///
     /// # Errors
     /// git is missing, fails or takes too long.
@@ -202,7 +201,7 @@ impl Git {
         let mut tags: Vec<(String, String)> = Vec::new();
         for (commit, name) in printed.lines().filter_map(|line| line.split_once('\t')) {
             let Some(tag) = name.strip_prefix("refs/tags/") else { continue };
-            // Behind a tag with a message of its own comes the commit that it is for.
+            // After an annotated tag comes the commit that it stands for.
             match (tag.strip_suffix("^{}"), tags.last_mut()) {
                 (Some(_), Some(last)) => commit.clone_into(&mut last.1),
                 _ => tags.push((tag.to_owned(), commit.to_owned())),
@@ -211,8 +210,8 @@ impl Git {
         Ok(tags)
     }
 
-    /// Fetches several references side by side. Faults are left to [`Git::checkout`], which then
-    /// meets them again.
+    /// Fetches several references side by side. Errors are ignored: [`Git::checkout`] meets them
+    /// again.
     pub fn prefetch(&self, specs: Vec<RepoSpec>) {
         let mut wanted: Vec<RepoSpec> = Vec::new();
         for spec in specs {
@@ -226,7 +225,7 @@ impl Git {
         for batch in wanted.chunks(FETCHES) {
             std::thread::scope(|scope| {
                 for spec in batch {
-                    // What no thread fetches is fetched where it is used.
+                    // A reference that no thread fetches is fetched when it is used.
                     let fetch = move || drop(self.checkout_if_known(spec));
                     let _ = std::thread::Builder::new().spawn_scoped(scope, fetch);
                 }
@@ -234,8 +233,8 @@ impl Git {
         }
     }
 
-    /// As [`Git::checkout`], but only with a git that tells commits: what cannot be shared is
-    /// cloned where it is used.
+    /// As [`Git::checkout`], but only if git tells the commit. Otherwise the clone cannot be
+    /// shared, and the repository is cloned when it is used.
     fn checkout_if_known(&self, spec: &RepoSpec) -> Result<()> {
         match self.commit_of(spec)? {
             None => Ok(()),
@@ -243,23 +242,23 @@ impl Git {
         }
     }
 
-    /// The versions of a repository that the cache has.
+    /// The versions of a repository in the cache.
     fn shelf(&self, spec: &RepoSpec) -> Option<Shelf> {
         Some(self.cache.as_ref()?.shelf(KIND, &spec.url))
     }
 
-    /// A commit that the cache has.
+    /// A commit in the cache.
     fn version(&self, spec: &RepoSpec, commit: &str) -> Option<PathBuf> {
         self.shelf(spec).filter(|_| is_commit(commit))?.version(&version_name(commit, spec.submodules))
     }
 
-    /// The error for a version that an offline build does not have.
+    /// The error for a version that an offline build lacks.
     fn lacks(&self, spec: &RepoSpec) -> Error {
         let part = format!("the repository '{}'", host::without_user(&spec.name()));
         cache::lacks(&part, self.shelf(spec).as_ref())
     }
 
-    /// A version that the cache has.
+    /// A version in the cache.
     fn cached(&self, spec: &RepoSpec, commit: Option<String>) -> Result<Option<Cloned>> {
         let version = |commit: &str| {
             let directory = self.version(spec, commit)?;
@@ -288,7 +287,7 @@ impl Git {
         Ok(cached)
     }
 
-    /// The commit that a reference stands for now, if the repository says so.
+    /// The commit that a reference stands for now, if the repository tells it.
     fn commit_of(&self, spec: &RepoSpec) -> Result<Option<String>> {
         let directory = self.work_directory()?;
         let reference = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
@@ -297,7 +296,7 @@ impl Git {
         let printed = self.git(spec, directory.path(), GitCommand::new("ls-remote", &[]).with_words(&words))?;
         let lines: Vec<(&str, &str)> = printed.lines().filter_map(|line| line.split_once('\t')).collect();
         let named = |name: String| lines.iter().find(|(_, n)| *n == name).map(|(commit, _)| (*commit).to_owned());
-        // In the order in which git itself looks a name up.
+        // The order is the one in which git itself looks up a name.
         let names = ["", "refs/", "refs/tags/", "refs/heads/"];
         let found = names.into_iter().find_map(|start| {
             named(format!("{start}{reference}^{{}}")).or_else(|| named(format!("{start}{reference}")))
@@ -314,7 +313,7 @@ impl Git {
         Ok(directory)
     }
 
-    /// A directory for git to work in, on the same file system as the place of a clone.
+    /// A directory for git to work in, on the file system of the cache if there is a cache.
     fn work_directory(&self) -> Result<PrivateDirectory> {
         let Some(cache) = self.cache.as_ref().filter(|cache| cache.is_private(&cache.all(KIND))) else {
             return self.children.directory("kustomize-").map_err(|e| no_directory(&e));
@@ -330,7 +329,7 @@ impl Git {
         self.git(spec, clone.path(), GitCommand::new("fetch", &["--depth=1"]).with_words(&words))?;
         self.git(spec, clone.path(), GitCommand::new("checkout", &["FETCH_HEAD"]))?;
         if spec.submodules {
-            // What came over the network names no submodule on this machine.
+            // A repository from the network must not name a submodule on this machine.
             let update = GitCommand::new("submodule", &["update", "--init", "--recursive"]);
             let update = if spec.is_of_this_machine() { update } else { update.without_files() };
             self.git(spec, clone.path(), update)?;
@@ -338,7 +337,7 @@ impl Git {
         Ok(())
     }
 
-    /// Puts a clone where the cache keeps it. Another build may have done so first.
+    /// Moves a clone into the cache. Another build may have done so first.
     fn finish(&self, spec: &RepoSpec, clone: PrivateDirectory) -> Result<Cloned> {
         let directory = clone.path().to_owned();
         let commit = self.git(spec, &directory, GitCommand::new("rev-parse", &["HEAD"])).unwrap_or_default();
@@ -354,7 +353,7 @@ impl Git {
         Ok(Cloned { directory, commit })
     }
 
-    /// Runs git and gives what it printed.
+    /// Runs git and returns its output.
     fn git(&self, spec: &RepoSpec, directory: &Path, command: GitCommand<'_>) -> Result<String> {
         let timeout = if spec.has_timeout { spec.timeout } else { self.timeout.unwrap_or(spec.timeout) };
         let (settings, value) = command.settings();
@@ -362,7 +361,7 @@ impl Git {
             program: Path::new("git"),
             args: command.arguments()?,
             directory: Some(directory),
-            // Nobody is there to answer a question.
+            // Nobody can answer a question.
             environment: vec![("GIT_TERMINAL_PROMPT".into(), "0".into()), (settings.into(), value.into())],
             inherits: true,
             without: WITHOUT,
@@ -405,7 +404,7 @@ fn key(spec: &RepoSpec) -> Key {
     (spec.url.clone(), spec.reference.clone(), spec.submodules)
 }
 
-/// Whether a text is a full commit hash.
+/// Returns true if a text is a full commit hash.
 pub fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }

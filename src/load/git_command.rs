@@ -1,19 +1,19 @@
-//! [`GitCommand`]: the arguments of git. No other place makes them.
+//! [`GitCommand`]: the arguments of git. All arguments are made here.
 //!
-//! Options are constants of this program. A text that a file or a server has written is a word, and
-//! one that looks like an option is refused. The arguments are those of kustomize, which wrappers
-//! of git know.
+//! Options are constants of this program. Texts that a file or a server has written are passed as
+//! words, and a word that looks like an option is refused. The arguments are those of kustomize,
+//! which wrappers of git know.
 
 use crate::diag::{Code, Error, Result};
 use std::ffi::OsString;
 
-/// Settings of every command, over those of the user, so that nothing in a fetched tree runs. The
-/// user's own protocols, filters and credential helpers count.
+/// Settings of every command. They override the settings of the user, so that nothing in a fetched
+/// tree runs. The user's own protocols, filters and credential helpers remain in effect.
 const SETTINGS: [&str; 4] = [
-    // A relative path of the user's would lead into the tree.
+    // A relative path in the user's settings would lead into the tree.
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
-    // These two run what the address says, which a submodule may choose.
+    // These two protocols run the command in the address, which a submodule may choose.
     "protocol.ext.allow=never",
     "protocol.fd.allow=never",
 ];
@@ -27,12 +27,12 @@ pub struct GitCommand<'w> {
     name: &'static str,
     options: &'static [&'static str],
     words: &'w [&'w str],
-    /// Whether repositories of this machine are out of reach.
+    /// True if git must not read repositories of this machine.
     is_without_files: bool,
 }
 
 impl<'w> GitCommand<'w> {
-    /// A command with its options, which are no text of a file.
+    /// A command with its options, which are never texts of a file.
     pub fn new(name: &'static str, options: &'static [&'static str]) -> Self {
         GitCommand { name, options, words: &[], is_without_files: false }
     }
@@ -42,19 +42,19 @@ impl<'w> GitCommand<'w> {
         GitCommand { words, ..self }
     }
 
-    /// The command, kept away from repositories of this machine.
+    /// The command, without access to repositories of this machine.
     pub fn without_files(self) -> Self {
         GitCommand { is_without_files: true, ..self }
     }
 
-    /// What errors call the command.
+    /// The name of the command in errors.
     pub fn shown(&self) -> String {
         let parts = [self.name].into_iter().chain(self.options.iter().copied()).chain(self.words.iter().copied());
         format!("git {}", parts.collect::<Vec<_>>().join(" "))
     }
 
-    /// The settings of the command, as git's own `-c` hands them on. The first argument stays the
-    /// name of the command, which a wrapper of the user's may look at.
+    /// The settings of the command, in the variable by which git passes on `-c`. So the first
+    /// argument remains the name of the command, which a wrapper of git may look at.
     pub fn settings(&self) -> (&'static str, String) {
         let settings = SETTINGS.iter().copied().chain(self.is_without_files.then_some(NO_FILES));
         ("GIT_CONFIG_PARAMETERS", settings.map(|setting| format!("'{setting}'")).collect::<Vec<_>>().join(" "))

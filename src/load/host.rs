@@ -1,10 +1,9 @@
-//! The one spelling of a host: what is compared with rules, and what secrets are kept for.
+//! The canonical spelling of a host, which is compared with rules and by which secrets are kept.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// The canonical spelling of a host with its port, as in a source or a URL: in lower
-/// case, without a user, a dot at the end, or the default port. `None` for what is
-/// no host.
+/// The canonical spelling of a host with its port, as in a source or a URL: in lower case, without
+/// a user, a dot at the end, or the default port. `None` if the text is not a host.
 pub fn canonical(text: &str) -> Option<String> {
     let text = text.rsplit_once('@').map_or(text, |(_, host)| host).to_ascii_lowercase();
     let (name, port) = match text.strip_prefix('[') {
@@ -30,26 +29,26 @@ pub fn canonical(text: &str) -> Option<String> {
     })
 }
 
-/// A name in DNS, or an address of the fourth version.
+/// A name in DNS, or an IPv4 address.
 fn domain(text: &str) -> Option<String> {
     let name = text.strip_suffix('.').unwrap_or(text);
     let is_label = |label: &str| {
         let is_known = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         !label.is_empty() && label.bytes().all(is_known) && !label.starts_with('-') && !label.ends_with('-')
     };
-    // As browsers have it: what ends in a number is an address, or nothing.
+    // As in browsers, a text that ends in a number is an address or invalid.
     let last = name.rsplit('.').next().unwrap_or_default();
     let is_number = last.bytes().all(|b| b.is_ascii_digit()) || last.starts_with("0x");
     let is_name = name.split('.').all(is_label);
     (is_name && (!is_number || name.parse::<Ipv4Addr>().is_ok())).then(|| name.to_owned())
 }
 
-/// Returns whether a host is written in its canonical spelling.
+/// Returns true if a host is written in its canonical spelling.
 pub fn is_canonical(host: &str) -> bool {
     canonical(host).as_deref() == Some(host)
 }
 
-/// Returns whether a host in its canonical spelling is this machine.
+/// Returns true if a host in its canonical spelling is this machine.
 pub fn is_this_machine(host: &str) -> bool {
     if let Some(rest) = host.strip_prefix('[') {
         let address = rest.split_once(']').and_then(|(address, _)| address.parse::<Ipv6Addr>().ok());
@@ -65,7 +64,7 @@ pub fn of_url(url: &str) -> &str {
     rest.split(['/', '?', '#', '\\']).next().unwrap_or_default()
 }
 
-/// A URL as a message shows it: without the user, whose password may stand there.
+/// A URL as a message shows it: without the user, because a password may be there.
 pub fn without_user(url: &str) -> String {
     match of_url(url).rsplit_once('@').filter(|_| url.contains("://")) {
         Some((user, _)) => url.replacen(&format!("{user}@"), "...@", 1),
@@ -73,13 +72,13 @@ pub fn without_user(url: &str) -> String {
     }
 }
 
-/// The beginning of a URL for a host: encrypted, but on this machine itself, as with other clients
-/// of registries.
+/// The beginning of a URL for a host: with encryption, except on this machine itself, as other
+/// clients of registries do.
 pub fn scheme(host: &str) -> &'static str {
     if is_this_machine(host) { "http" } else { "https" }
 }
 
-/// Why a URL is not fetched: what comes without encryption may come from anybody.
+/// The reason why a URL is not fetched: anybody on the way can change an unencrypted answer.
 pub fn plain(url: &str) -> String {
     let url = without_user(url);
     let encrypted = url.replacen("http://", "https://", 1).replacen("git://", "https://", 1);
@@ -88,7 +87,7 @@ pub fn plain(url: &str) -> String {
     )
 }
 
-/// True if the content of a URL is encrypted on its way, or does not leave this machine.
+/// Returns true if the content of a URL is encrypted on its way, or does not leave this machine.
 pub fn is_protected(url: &str) -> bool {
     let url = url.get(..5).filter(|start| start.eq_ignore_ascii_case("git::")).map_or(url, |start| &url[start.len()..]);
     let Some((scheme, _)) = url.split_once("://") else { return true };

@@ -1,4 +1,4 @@
-//! Files over HTTP: with a deadline, a limit on their size, and care for where a redirect leads.
+//! Files over HTTP: with a deadline, a limit on their size, and checks of redirects.
 
 use crate::diag::{Code, Error};
 use std::io::Read;
@@ -6,30 +6,30 @@ use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, StatusCode, Uri};
 use ureq::tls::{RootCerts, TlsConfig};
 
-/// Redirects that lead to redirects: as many as browsers and curl are content with.
+/// The largest number of redirects in a chain; browsers and curl allow at least as many.
 const MAX_REDIRECTS: usize = 10;
 
-/// The time limit of a longer one, which the clock could not tell.
+/// The time limit in place of a longer one, which the clock could not represent.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Fetches files.
 pub struct Http {
     agent: ureq::Agent,
-    /// For one file, redirects included.
+    /// The time limit of one file, redirects included.
     timeout: Duration,
     limit: u64,
     offline: bool,
     watch: Option<Watch>,
 }
 
-/// Told how much of a file has come: its URL, its bytes so far, and how many it will have, as far
-/// as that is known.
+/// Called with the progress of a file: its URL, the number of bytes so far, and its size, if that
+/// is known.
 pub type Watch = Box<dyn Fn(&str, u64, Option<u64>) + Send + Sync>;
 
-/// How much is read between two words to whoever watches, in bytes.
+/// The number of bytes that are read between two calls of a [`Watch`].
 const CHUNK: u64 = 256 << 10;
 
-/// What a server said.
+/// The answer of a server.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -37,16 +37,16 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// Why there is no file.
+/// The reason why a file was not fetched.
 #[derive(Debug)]
 pub struct Fault {
-    /// The server answered, and what it said stands: a status that is no success.
+    /// True if another try is useless: the server has answered, or the run is offline.
     pub is_answer: bool,
     pub error: Error,
 }
 
 impl Http {
-    /// Nothing is fetched yet. `timeout` is for one file, redirects included; `limit` is in bytes.
+    /// Makes a client. `timeout` is for one file, redirects included; `limit` is in bytes.
     pub fn new(timeout: Duration, limit: u64, offline: bool) -> Self {
         let config = ureq::Agent::config_builder()
             .max_redirects(0)
@@ -58,37 +58,37 @@ impl Http {
         Http { agent: config.into(), timeout, limit, offline, watch: None }
     }
 
-    /// Tells somebody how much has come of the files that are fetched from now on.
+    /// Calls `watch` with the progress of the files that are fetched from now on.
     pub fn watched(self, watch: Watch) -> Self {
         Http { watch: Some(watch), ..self }
     }
 
-    /// Fetches a file. Its fragment stays here.
+    /// Fetches a file. The fragment of the URL is not sent.
     ///
     /// # Errors
-    /// The server cannot be reached, answers with no success, takes too long, sends too much, or
-    /// leads elsewhere.
+    /// The server cannot be reached, answers without success, takes too long, sends too much, or
+    /// redirects to a place that is refused.
     pub fn get(&self, url: &str) -> Result<Vec<u8>, Fault> {
         let answer = self.ask(url, &[])?;
         if answer.status.is_success() { Ok(answer.body) } else { Err(refused(url, answer.status)) }
     }
 
-    /// Asks a server, and gives what it answers, whatever that is. `headers` go to the host of the
-    /// URL and to no other.
+    /// Asks a server and returns its answer, whatever the status. `headers` are sent to the host of
+    /// the URL only.
     ///
     /// # Errors
-    /// As [`Http::get`], less an answer that is no success.
+    /// As [`Http::get`], except for an answer without success.
     pub fn ask(&self, url: &str, headers: &[(&str, &str)]) -> Result<Answer, Fault> {
         self.ask_until(url, headers, self.deadline())
     }
 
-    /// When a file that is asked for now has to be here.
+    /// The time by which a file that is asked for now must be here.
     pub fn deadline(&self) -> Instant {
         let now = Instant::now();
         now.checked_add(self.timeout).unwrap_or(now + LONGEST)
     }
 
-    /// As [`Http::ask`], for which there may be more than one try.
+    /// As [`Http::ask`], with a deadline that several tries may share.
     ///
     /// # Errors
     /// As [`Http::ask`].
@@ -108,7 +108,7 @@ impl Http {
             let is_theirs = at.scheme() == first.scheme() && at.authority() == first.authority();
             let sent = headers.iter().filter(|_| is_theirs);
             let request = sent.fold(self.agent.get(at.clone()), |request, (name, value)| request.header(*name, *value));
-            // A time of none would be no limit.
+            // A duration of zero would mean no limit.
             let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let request = request.config().timeout_global(Some(left)).build();
             let mut response = request.call().map_err(|e| match e {
@@ -157,7 +157,7 @@ impl Http {
     }
 }
 
-/// An answer that is no success, as an error.
+/// The error for an answer without success.
 pub fn refused(url: &str, status: StatusCode) -> Fault {
     let reason = status.canonical_reason().unwrap_or("no reason given");
     let message = format!("HTTP Error: status code {} ({reason}) for '{url}'", status.as_u16());
@@ -165,7 +165,7 @@ pub fn refused(url: &str, status: StatusCode) -> Fault {
     Fault { is_answer: true, error: Error::new(code, message) }
 }
 
-/// Where a `Location` leads from a URL.
+/// The URL that a `Location` header leads to.
 fn resolved(from: &Uri, location: &str) -> String {
     let scheme = location.split_once("://").map_or("", |(scheme, _)| scheme);
     if !scheme.is_empty() && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) {
@@ -184,8 +184,8 @@ fn resolved(from: &Uri, location: &str) -> String {
     }
 }
 
-/// A redirect may not drop encryption, and without it may not lead to another host: anybody on the
-/// way could have sent it.
+/// Refuses a redirect that drops encryption, and an unencrypted redirect to another host: anybody
+/// on the way could have sent it.
 fn check_redirect(from: &Uri, to: &Uri) -> Result<(), &'static str> {
     let is_secure = |uri: &Uri| uri.scheme_str() == Some("https");
     if !is_secure(to) && to.scheme_str() != Some("http") {

@@ -1,10 +1,10 @@
-//! [`FileLimit`]: how large a file may be that is read as a whole.
+//! [`FileLimit`]: the largest size of a file that is read as a whole.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The most bytes of a file. A sparse file says that it has terabytes, and takes no room on disk.
+/// The largest size of a file, in bytes. A sparse file may claim terabytes without using the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileLimit(pub u64);
 
@@ -15,11 +15,10 @@ impl Default for FileLimit {
 }
 
 impl FileLimit {
-    /// Room for a file that says that it has `size` bytes.
+    /// Reserves memory for a file that claims to have `size` bytes.
     ///
     /// # Errors
-    /// [`io::ErrorKind::FileTooLarge`], or [`io::ErrorKind::OutOfMemory`] where there is no memory
-    /// for it.
+    /// [`io::ErrorKind::FileTooLarge`], or [`io::ErrorKind::OutOfMemory`] if memory is short.
     pub fn room(self, size: u64) -> io::Result<Vec<u8>> {
         self.check(size)?;
         let mut bytes = Vec::new();
@@ -27,7 +26,7 @@ impl FileLimit {
         Ok(bytes)
     }
 
-    /// Makes room for more bytes of a file.
+    /// Reserves memory for more bytes of a file.
     ///
     /// # Errors
     /// [`io::ErrorKind::OutOfMemory`].
@@ -37,7 +36,7 @@ impl FileLimit {
         bytes.try_reserve_exact(more).map_err(|_| no_memory())
     }
 
-    /// Holds a size to the limit.
+    /// Refuses a size above the limit.
     ///
     /// # Errors
     /// [`io::ErrorKind::FileTooLarge`].
@@ -51,7 +50,7 @@ impl FileLimit {
     /// The content of a file. O(size).
     ///
     /// # Errors
-    /// It cannot be read, or is too large.
+    /// The file cannot be read, or is too large.
     pub fn read(self, path: &Path) -> io::Result<Vec<u8>> {
         let file = File::open(path)?;
         let mut bytes = self.room(file.metadata()?.len())?;
@@ -60,8 +59,8 @@ impl FileLimit {
         Ok(bytes)
     }
 
-    /// The content of an open file that says that it has `size` bytes. O(size), and one call of the
-    /// system if that is so.
+    /// The content of an open file that claims to have `size` bytes. O(size), and a single call of
+    /// the system if the claim is true.
     ///
     /// # Errors
     /// As [`FileLimit::read`].
@@ -83,13 +82,14 @@ impl FileLimit {
     /// As [`FileLimit::read`], for a text.
     ///
     /// # Errors
-    /// As [`FileLimit::read`], or it is not UTF-8.
+    /// As [`FileLimit::read`], or the content is not UTF-8.
     pub fn read_to_string(self, path: &Path) -> io::Result<String> {
         String::from_utf8(self.read(path)?).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))
     }
 }
 
-/// Reads into the room that is left, and gives how many bytes came; none at the end of the file.
+/// Reads into the memory that is left. Returns the number of bytes, which is 0 at the end of the
+/// file.
 #[cfg(unix)]
 fn read_some(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
     loop {
@@ -100,7 +100,7 @@ fn read_some(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
     }
 }
 
-/// Reads all that is left, and gives how many bytes came.
+/// Reads all of the rest that fits. Returns the number of bytes.
 #[cfg(not(unix))]
 fn read_some(file: &File, bytes: &mut Vec<u8>) -> io::Result<usize> {
     let room = (bytes.capacity() - bytes.len()) as u64;

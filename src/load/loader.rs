@@ -1,5 +1,5 @@
-//! [`Loader`]: where the files of a build come from: the disk, memory, or the disk under texts that
-//! are not saved yet.
+//! [`Loader`]: the source of the files of a build: the disk, memory, or the disk with unsaved texts
+//! in place of some of its files.
 
 use super::limit::FileLimit;
 use super::path::clean;
@@ -11,28 +11,28 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where files come from: the only door of a build to the bytes of this machine. Remote files and
-/// clones of repositories go other ways.
+/// The source of files. A build reads all bytes of this machine through it; remote files and clones
+/// of repositories are read in other ways.
 ///
-/// A place is absolute and without links. Two paths lead to one file if their places are the same.
+/// A place is absolute and without links. Two paths lead to one file if their places are equal.
 pub trait Loader: Send + Sync {
-    /// The place of a directory. A relative path begins where the process was started.
+    /// The place of a directory. A relative path begins at the working directory of the process.
     ///
     /// # Errors
-    /// Nothing is there ([`io::ErrorKind::NotFound`]), or it is no directory
+    /// The path does not exist ([`io::ErrorKind::NotFound`]), or is not a directory
     /// ([`io::ErrorKind::NotADirectory`]).
     fn directory(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// Opens a file. Whether it may be read is decided by its place, before it is read.
+    /// Opens a file. Its place decides whether it may be read, before it is read.
     ///
     /// # Errors
-    /// It cannot be opened. A directory is an error here, or when it is read.
+    /// The file cannot be opened. A directory is an error here or in [`Opened::read`].
     fn open(&self, path: &Path) -> Result<Opened, NotOpened>;
 
-    /// The names of what is in a directory, in any order. Links are files, wherever they lead.
+    /// The entries of a directory, in any order. A link counts as a file, wherever it leads.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The directory cannot be read.
     fn list(&self, directory: &Path) -> io::Result<Vec<Entry>>;
 }
 
@@ -63,7 +63,7 @@ impl Opened {
         Opened { place, content: Content::File(file) }
     }
 
-    /// A file that is in memory.
+    /// A file in memory.
     pub fn bytes(place: PathBuf, bytes: Arc<[u8]>) -> Self {
         Opened { place, content: Content::Bytes(bytes) }
     }
@@ -71,8 +71,8 @@ impl Opened {
     /// Reads the file. O(size).
     ///
     /// # Errors
-    /// It is no file ([`io::ErrorKind::IsADirectory`], or [`io::ErrorKind::InvalidInput`] for a
-    /// pipe or device), is too large, or cannot be read.
+    /// The entry is not a regular file ([`io::ErrorKind::IsADirectory`], or
+    /// [`io::ErrorKind::InvalidInput`] for a pipe or device), is too large, or cannot be read.
     pub fn read(self, limit: FileLimit) -> io::Result<Vec<u8>> {
         match self.content {
             Content::Bytes(bytes) => limit.check(bytes.len() as u64).map(|()| bytes.to_vec()),
@@ -88,10 +88,10 @@ impl Opened {
     }
 }
 
-/// Why a file was not opened.
+/// The reason why a file was not opened.
 #[derive(Debug)]
 pub struct NotOpened {
-    /// Where it is, if something is there.
+    /// The place of the path, if something exists there.
     pub place: Option<PathBuf>,
     pub error: io::Error,
 }
@@ -102,14 +102,14 @@ impl From<io::Error> for NotOpened {
     }
 }
 
-/// Files in memory, by absolute path; a relative one begins at `/`. There are no links.
+/// Files in memory, by absolute path; a relative path begins at `/`. Links do not exist.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     files: BTreeMap<PathBuf, Arc<[u8]>>,
 }
 
 impl Memory {
-    /// No files.
+    /// An empty set of files.
     pub fn new() -> Self {
         Memory::default()
     }
@@ -119,7 +119,7 @@ impl Memory {
         self.files.insert(absolute(path.as_ref()), content.into().into());
     }
 
-    /// Takes a file away; false if there is none.
+    /// Removes a file; returns false if it does not exist.
     pub fn remove(&mut self, path: impl AsRef<Path>) -> bool {
         self.files.remove(&absolute(path.as_ref())).is_some()
     }
@@ -175,7 +175,7 @@ impl Loader for Memory {
             let Ok(below) = file.strip_prefix(&place) else { break };
             let mut parts = below.components();
             let name = parts.next().map(|part| part.as_os_str().to_owned()).unwrap_or_default();
-            // Files of one directory follow each other.
+            // Files of one directory come one after the other.
             if entries.last().is_none_or(|last| last.name != name) {
                 entries.push(Entry { name, is_directory: parts.next().is_some() });
             }
@@ -184,20 +184,20 @@ impl Loader for Memory {
     }
 }
 
-/// The files of another loader, under texts that take their place: what an editor has not saved
-/// yet. A text is at its place, or at a path that does not exist below.
+/// The files of another loader, some of them replaced by texts that an editor has not saved yet. A
+/// text belongs to the place of a file, or to a path that does not exist in the other loader.
 pub struct Overlay<L> {
     below: L,
     above: Memory,
 }
 
 impl<L: Loader> Overlay<L> {
-    /// Texts over a loader, by path.
+    /// Puts texts, by path, over the files of a loader.
     pub fn new(below: L, above: Memory) -> Self {
         Overlay { below, above }
     }
 
-    /// The place that a path would have below if its file were there.
+    /// The place that a path would have in the other loader if its file existed.
     fn place(&self, path: &Path) -> PathBuf {
         let parent = path.parent().and_then(|parent| self.below.directory(parent).ok());
         match (parent, path.file_name()) {

@@ -1,8 +1,8 @@
 //! [`RemoteLock`]: `kustomization.lock`, which has the version and the checksum of each remote part
 //! of a root; [`Lock`]: the lock that a build is held to, with the copies beside it.
 //!
-//! The file is JSON, by kind and name, with sorted keys. The place of a copy is made of hashes and
-//! of a few letters of the name: no path in the file is ever used.
+//! The file is JSON, by kind and name, with sorted keys. The place of a copy consists of hashes and
+//! of a few letters of the name: paths in the file are never used.
 
 use super::git::is_commit;
 use super::limit::FileLimit;
@@ -17,16 +17,16 @@ use std::path::{Path, PathBuf};
 /// The name of the file.
 pub const FILE: &str = "kustomization.lock";
 
-/// The directory of the copies. `build --all` looks into no directory whose name begins with a dot.
+/// The directory of the copies. `build --all` skips directories whose name begins with a dot.
 pub const VENDOR: &str = ".kustomization.vendor";
 
-/// The form of the file.
+/// The version of the file's format.
 const LOCK_VERSION: u32 = 1;
 
-/// The size of a lock, at most.
+/// The largest size of a lock.
 const LIMIT: FileLimit = FileLimit(64 << 20);
 
-/// The most letters of a name in the name of its copy.
+/// The largest number of letters of a name in the name of its copy.
 const READABLE: usize = 40;
 
 /// The kind of a remote part.
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// A remote part: what a build names, without the user of a URL.
+/// A remote part: the name that a build uses for it, without the user of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
     pub kind: Kind,
@@ -62,7 +62,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// A part of a name, which may be a URL with a user.
+    /// A part with a name, which may be a URL with a user.
     pub fn new(kind: Kind, name: &str) -> Self {
         Part { kind, name: host::without_user(name) }
     }
@@ -120,7 +120,7 @@ pub struct RemoteLock {
     artifacts: BTreeMap<String, Pin>,
 }
 
-/// The form of a lock, whatever else is in it.
+/// The format of a lock, without the rest of its content.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Form {
@@ -128,7 +128,7 @@ struct Form {
 }
 
 impl RemoteLock {
-    /// A lock of no parts.
+    /// A lock without parts.
     pub fn new() -> Self {
         RemoteLock { lock_version: LOCK_VERSION, ..RemoteLock::default() }
     }
@@ -136,7 +136,7 @@ impl RemoteLock {
     /// Reads the content of a lock.
     ///
     /// # Errors
-    /// It is not of the form of this version.
+    /// The content does not have the format of this version.
     pub fn parse(text: &str) -> Result<RemoteLock> {
         let fault = |e: serde_json::Error| Error::new(Code::NotYaml, e.to_string());
         let form: Form = serde_json::from_str(text).map_err(fault)?;
@@ -154,7 +154,7 @@ impl RemoteLock {
     /// The content of the file.
     ///
     /// # Errors
-    /// None that a user can cause.
+    /// A user cannot cause an error here.
     pub fn print(&self) -> Result<String> {
         let text = serde_json::to_string_pretty(self).map_err(|e| Error::new(Code::NotYaml, e.to_string()))?;
         Ok(text + "\n")
@@ -230,7 +230,7 @@ impl Lock {
     /// Reads the lock beside a kustomization. `shown` is the directory as the user has named it.
     ///
     /// # Errors
-    /// The lock does not exist, cannot be read, or is not of the form of this version.
+    /// The lock does not exist, cannot be read, or does not have the format of this version.
     pub fn read(directory: &Path, shown: &str) -> Result<Lock> {
         let path = directory.join(FILE);
         let in_file = |e: Error| e.context(format!("reading '{}'", path.display()));
@@ -267,7 +267,7 @@ impl Lock {
     /// The copy of a part that is a directory; `None` for a part without a copy.
     ///
     /// # Errors
-    /// The copy is not what the lock says, or cannot be read.
+    /// The copy differs from the lock, or cannot be read.
     pub fn copied_directory(&self, part: &Part, pin: &Pin) -> Result<Option<PathBuf>> {
         let Some(place) = self.copied(part, pin)? else { return Ok(None) };
         self.check_content(part, pin, &place)?;
@@ -285,7 +285,7 @@ impl Lock {
         Ok(Some(content))
     }
 
-    /// The place of a copy, which no link leads to.
+    /// The place of a copy. A link on the way is refused.
     fn copied(&self, part: &Part, pin: &Pin) -> Result<Option<PathBuf>> {
         let top = self.directory.join(VENDOR);
         let place = top.join(copy_path(part, pin));
@@ -302,10 +302,10 @@ impl Lock {
         Ok(Some(place))
     }
 
-    /// Holds a directory to what the lock says of a part.
+    /// Checks that a directory has the content that the lock gives for a part.
     ///
     /// # Errors
-    /// The directory is something else, or cannot be read.
+    /// The content differs, or the directory cannot be read.
     pub fn check_content(&self, part: &Part, pin: &Pin, place: &Path) -> Result<()> {
         let found = sum::directory(place).map_err(|e| cannot_read(place, &e))?;
         self.compare(part, pin, &found, place)

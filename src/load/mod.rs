@@ -1,17 +1,17 @@
-//! The only door to bytes: files below a kustomization root, under a load restrictor, and remote
-//! ones.
+//! The only module that reads the files of a build: files below a kustomization root, under a load
+//! restrictor, and remote files.
 //!
-//! * [`common`]: what builds that share their files have in common.
+//! * [`common`]: the texts and remote parts that builds share.
 //! * [`remote`]: the remote parts of builds; [`lock`]: their versions and checksums; [`cache`]:
-//!   where they are kept between builds; `owner`: whose a directory is.
-//! * [`repo_spec`]: what counts as a reference to a git repository; [`git`]: clones of them;
-//!   [`git_command`]: what git is called with.
+//!   their copies that are kept between builds; `owner`: the owners of directories.
+//! * [`repo_spec`]: references to git repositories; [`git`]: clones of them; [`git_command`]: the
+//!   arguments of git.
 //! * [`artifact_reference`]: references to directories in OCI registries; [`artifacts`]: these
 //!   directories.
-//! * [`http`]: files over HTTP; [`limit`]: how large files may be.
+//! * [`http`]: files over HTTP; [`limit`]: the limits on the size of files.
 //! * `client`: servers that are asked several times; `oci`: registries; `archive`: archives that
 //!   were fetched; [`host`]: the one spelling of a host; [`sum`]: checksums.
-//! * [`loader`]: where files come from; [`disk`]: from this machine.
+//! * [`loader`]: the sources of files; [`disk`]: the files of this machine.
 
 #[cfg(feature = "artifacts")]
 pub mod archive;
@@ -64,7 +64,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Which files a kustomization may name.
+/// The files that a kustomization may name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Restrictor {
     /// Files in or below the directory of the kustomization, after symlinks are resolved.
@@ -84,18 +84,19 @@ impl Restrictor {
     }
 }
 
-/// Where remote files and repositories come from.
+/// Options for remote files and repositories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteOptions {
-    /// Where clones are kept between builds; `None` for nowhere.
+    /// The directory that keeps clones between builds; `None` if they are not kept.
     pub cache: Option<PathBuf>,
-    /// Nothing is fetched: what the cache lacks is an error.
+    /// True if nothing is fetched: a part that the cache lacks is an error.
     pub offline: bool,
-    /// How long one fetch over HTTP, or one git command whose reference does not say, may take.
+    /// The time limit of one fetch over HTTP, and of one git command for a reference without a
+    /// limit.
     pub timeout: Option<Duration>,
-    /// How large a file over HTTP may be, in bytes.
+    /// The largest size of a file over HTTP, in bytes.
     pub size_limit: u64,
-    /// The lock that the build is held to.
+    /// The lock that the build must follow.
     pub lock: Option<Arc<Lock>>,
     /// The secrets of the user for registries.
     pub secrets: Secrets,
@@ -135,19 +136,19 @@ impl Default for RemoteOptions {
     }
 }
 
-/// Opening a file takes as long as reading so many bytes of YAML.
+/// Opening a file takes as long as reading this number of bytes of YAML.
 const FILE: usize = 4 << 10;
 
 /// Files of a build: each text is read once.
 pub struct Files<'a> {
     pub arena: Arena<'a>,
     loader: &'a dyn Loader,
-    /// For clones of repositories.
+    /// Reads the clones of repositories.
     disk: Disk,
     restrictor: Restrictor,
     limit: FileLimit,
     common: Arc<Common<'a>>,
-    /// The places of what was read.
+    /// The places of the files that were read.
     read: RefCell<Vec<PathBuf>>,
 }
 
@@ -156,11 +157,12 @@ pub struct Files<'a> {
 pub struct Root {
     /// Absolute, without symlinks.
     pub real: Rc<Path>,
-    /// What messages call it: as the user named it, from the directory the build started in.
+    /// The name in messages: the directory as the user named it, from the directory where the build
+    /// started.
     pub shown: String,
-    /// Where it is, from where the build started or from the top of its repository.
+    /// The path from the directory where the build started, or from the top of the repository.
     relative: String,
-    /// The repository or artifact that it is from.
+    /// The repository or artifact that it belongs to.
     remote: Option<Rc<Remote>>,
     /// The real paths of the roots that led here, this one last.
     chain: Rc<Chain>,
@@ -169,33 +171,33 @@ pub struct Root {
 /// A clone of a repository, or an unpacked artifact.
 #[derive(Debug)]
 pub struct Remote {
-    /// The reference that led here, as it was written.
+    /// The reference, as it was written.
     pub raw: String,
-    /// What was cloned.
+    /// The URL of the repository.
     pub url: String,
-    /// The version that was asked for.
+    /// The version in the reference.
     pub reference: String,
-    /// The real path of the clone: nothing outside it may be named.
+    /// The real path of the clone. Its files must not name files outside of the clone.
     pub directory: PathBuf,
 }
 
 impl Root {
-    /// The path of a file that this root names, from where the build started or from the top of its
-    /// repository.
+    /// The path of a file that this root names, from the directory where the build started or from
+    /// the top of the repository.
     pub fn relative(&self, path: &str) -> String {
         join(&self.relative, path)
     }
 
-    /// How many roots led here, this one included.
+    /// The number of roots that led here, this one included.
     pub fn depth(&self) -> usize {
         self.chain.depth
     }
 
-    /// Holds a path to the repository that this root was cloned from, with all links below it. A
-    /// root that was not cloned may name what it likes.
+    /// Refuses a path that leads out of the repository that this root was cloned from; all links
+    /// below the path are checked. A root that was not cloned may name any path.
     ///
     /// # Errors
-    /// It leads out of the repository.
+    /// The path leads out of the repository.
     pub fn hold(&self, path: &Path) -> Result<()> {
         match &self.remote {
             Some(remote) if !path::stays_in(&remote.directory, path) => {
@@ -206,7 +208,7 @@ impl Root {
         }
     }
 
-    /// The repository this root was cloned from.
+    /// The repository that this root was cloned from.
     pub fn remote(&self) -> Option<&Remote> {
         self.remote.as_deref()
     }
@@ -215,7 +217,7 @@ impl Root {
 #[derive(Debug)]
 struct Chain {
     real: Rc<Path>,
-    /// The reference that this root was cloned by.
+    /// The reference to the repository of this root.
     raw: Option<String>,
     parent: Option<Rc<Chain>>,
     depth: usize,
@@ -228,10 +230,10 @@ impl Chain {
     }
 }
 
-/// Why a text could not be loaded as a file.
+/// An error from loading a text as a file.
 #[derive(Debug)]
 pub struct NotLoaded {
-    /// There is no file of this name, but there may be a directory.
+    /// True if no file has this name, but a directory may have it.
     pub missing: bool,
     pub error: Error,
 }
@@ -243,7 +245,8 @@ impl From<NotLoaded> for Error {
 }
 
 impl<'a> Files<'a> {
-    /// Nothing is read yet, but by builds that have the same `common`.
+    /// The files of a build. Texts that another build with the same `common` has read are not read
+    /// again.
     pub fn new(
         arena: Arena<'a>,
         loader: &'a dyn Loader,
@@ -254,14 +257,14 @@ impl<'a> Files<'a> {
         Files { arena, loader, disk: Disk::new(), restrictor, limit, common, read: RefCell::default() }
     }
 
-    /// The same files for another build: what this one has read is not among those that the other
-    /// has.
+    /// The same files for another build: each build keeps its own list of the files that it has
+    /// read.
     #[must_use]
     pub fn fork(&self) -> Self {
         Files::new(self.arena, self.loader, self.restrictor, self.limit, Arc::clone(&self.common))
     }
 
-    /// Remembers a file that a build depends on and that somebody else reads.
+    /// Remembers a file that a build depends on and that is read elsewhere.
     pub fn note(&self, place: &Path) {
         self.read.borrow_mut().push(place.to_owned());
     }
@@ -275,8 +278,8 @@ impl<'a> Files<'a> {
         places
     }
 
-    /// Clones the repositories that entries name, side by side. An entry that is a file or
-    /// directory here is none.
+    /// Clones the repositories that entries name, side by side. Entries that name a file or
+    /// directory here are skipped.
     pub fn prefetch<'e>(&self, root: &Root, entries: impl Iterator<Item = &'e str>) {
         let loader = self.loader(root);
         let is_here = |entry: &str| {
@@ -288,15 +291,15 @@ impl<'a> Files<'a> {
         self.common.remote.prefetch(elsewhere.filter_map(|(_, reference)| reference.ok()).collect());
     }
 
-    /// Where the files of a root come from.
+    /// The loader of the files of a root.
     fn loader(&self, root: &Root) -> &dyn Loader {
         if root.remote.is_some() { &self.disk } else { self.loader }
     }
 
-    /// The root a build starts at: a repository, else a directory.
+    /// The root at which a build starts: a repository, else a directory.
     ///
     /// # Errors
-    /// It is no directory, or cannot be cloned.
+    /// The argument is not a directory, or the repository cannot be cloned.
     pub fn root(&self, argument: &str) -> Result<Root> {
         if let Some(spec) = RepoSpec::parse(argument) {
             return self.clone(&spec, None);
@@ -334,7 +337,7 @@ impl<'a> Files<'a> {
         self.checked_out(remote, &name, &reference.path, parent)
     }
 
-    /// The root at a path of a directory that is from elsewhere. Messages call the directory
+    /// The root at a path in the directory of a repository or artifact. Messages call the directory
     /// `name`.
     fn checked_out(&self, remote: Remote, name: &str, path: &str, parent: Option<&Root>) -> Result<Root> {
         let in_reference = |e: Error| e.context(format!("in '{}'", remote.raw));
@@ -350,23 +353,23 @@ impl<'a> Files<'a> {
             chain: Chain::new(&real, Some(remote.raw.clone()), parent.map(|p| &p.chain)),
             real,
             shown: join(name, path),
-            // What upstream calls the top of a repository in origins.
+            // Upstream's name for the top of a repository in origins.
             relative: if path.is_empty() { "notCloned".to_owned() } else { path.to_owned() },
             remote: Some(Rc::new(Remote { directory: top.to_path_buf(), ..remote })),
         })
     }
 
-    /// The remote parts of this build and of those that share its files.
+    /// The remote parts of this build and of builds that share its files.
     pub fn remote_parts(&self) -> &RemoteParts {
         &self.common.remote
     }
 
-    /// The root of a base or component that `root` names: a repository, else a directory.
-    /// Directories are not restricted, but from a clone none outside it can be reached.
+    /// The root of a base or component that `root` names: a repository, else a directory. Any
+    /// directory may be named, except that a clone may only name directories in it.
     ///
     /// # Errors
-    /// It is no directory or cannot be cloned, the path is empty or absolute (unless
-    /// `allow_absolute`), or the directory is or contains one on the way here: a cycle.
+    /// The directory does not exist, the repository cannot be cloned, the path is empty or absolute
+    /// (unless `allow_absolute`), or the directory is or contains a root on the way here: a cycle.
     pub fn base(&self, root: &Root, path: &str, allow_absolute: bool) -> Result<Root> {
         if path.is_empty() {
             return Err(Error::new(Code::MissingField, "new root cannot be empty")
@@ -411,7 +414,8 @@ impl<'a> Files<'a> {
     /// Loads a text that `root` names. O(size); a text that was loaded before costs a look-up.
     ///
     /// # Errors
-    /// It cannot be read, is no file, lies where the restrictor forbids it, or is no UTF-8.
+    /// The file cannot be read, is not a regular file, is not valid UTF-8, or the restrictor
+    /// forbids it.
     pub fn text(&self, root: &Root, path: &str) -> Result<&'a Source, NotLoaded> {
         if is_url(path) {
             let text = || decoded(self.common.remote.fetch(path)?.to_vec(), path);
@@ -423,9 +427,9 @@ impl<'a> Files<'a> {
     }
 
     /// Loads the texts at `paths` that look like files, on all cores if they are many, and makes an
-    /// `R` of each. Of a text that cannot be loaded there is nothing here, nor of one that `make`
-    /// refuses: its error is found in its turn. A build that uses a text [notes](Files::note_local)
-    /// its place.
+    /// `R` of each. The result has `None` for a text that cannot be loaded or that `make` refuses:
+    /// its error is reported when the build reaches the file. A build that uses a text
+    /// [notes](Files::note_local) its place.
     pub fn ahead<R: Send>(
         &self,
         root: &Root,
@@ -449,14 +453,14 @@ impl<'a> Files<'a> {
         parallel::runs(paths, threads, load_runs).into_iter().flatten().collect()
     }
 
-    /// The way to the files that `root` names, for any thread.
+    /// Access to the files that `root` names, for any thread.
     fn below<'f>(&'f self, root: &'f Root) -> RootFiles<'f, 'a> {
         RootFiles {
             common: &self.common,
             loader: self.loader(root),
             real: &root.real,
             shown: &root.shown,
-            // What was cloned is restricted whatever the options say.
+            // A clone is restricted whatever the options say.
             is_restricted: self.restrictor == Restrictor::RootOnly || root.remote.is_some(),
             limit: self.limit,
         }
@@ -465,12 +469,13 @@ impl<'a> Files<'a> {
     /// Loads bytes that `root` names.
     ///
     /// # Errors
-    /// As [`Files::text`], less UTF-8.
+    /// As [`Files::text`], except for UTF-8.
     pub fn bytes(&self, root: &Root, path: &str) -> Result<Vec<u8>, NotLoaded> {
         self.bytes_and_place(root, path).map(|(bytes, _)| bytes)
     }
 
-    /// Loads bytes that `root` names, and tells their place; a file over HTTP has none.
+    /// Loads bytes that `root` names. Returns them with their place; for a file over HTTP, the
+    /// place is `None`.
     ///
     /// # Errors
     /// As [`Files::bytes`].
@@ -493,7 +498,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The way to the files that one root names: several threads may take it at the same time.
+/// Access to the files that one root names; several threads may use it at the same time.
 #[derive(Clone, Copy)]
 struct RootFiles<'f, 'a> {
     common: &'f Common<'a>,
@@ -505,8 +510,8 @@ struct RootFiles<'f, 'a> {
 }
 
 impl<'a> RootFiles<'_, 'a> {
-    /// Loads the text of a file, and its place. O(size); a text that was loaded before costs a
-    /// look-up.
+    /// Loads the text of a file. Returns it with its place. O(size); a text that was loaded before
+    /// costs a look-up.
     ///
     /// # Errors
     /// As [`Files::text`].
@@ -548,7 +553,7 @@ impl<'a> RootFiles<'_, 'a> {
     }
 }
 
-/// Refuses a reference that led to the root that names it.
+/// Refuses a reference that led to the root that names it now.
 fn check_cycle(raw: &str, parent: Option<&Root>) -> Result<()> {
     let mut chain = parent.map(|p| &p.chain);
     while let Some(link) = chain {
@@ -560,8 +565,8 @@ fn check_cycle(raw: &str, parent: Option<&Root>) -> Result<()> {
     Ok(())
 }
 
-/// The repository that an entry of `root` names, unless the entry is a path. A repository on this
-/// machine is an error in a root that was cloned: that was written elsewhere.
+/// The repository that an entry of `root` names; `None` if the entry is a path. A cloned root must
+/// not name a repository on this machine, because the entry was written elsewhere.
 fn reference(root: &Root, entry: &str) -> Option<Result<RepoSpec>> {
     let spec = RepoSpec::parse(entry)?;
     if root.remote.is_none() || !spec.is_of_this_machine() {
@@ -578,7 +583,8 @@ fn decoded(bytes: Vec<u8>, path: &str) -> Result<Text, NotLoaded> {
     })
 }
 
-/// Whether a path without links is a directory or lies below it. A chain of layers compares many.
+/// Returns true if a path without links is a directory or below it. A chain of layers compares
+/// many.
 fn is_in_or_below(path: &Path, directory: &Path) -> bool {
     meter::count(1);
     let (path, directory) = (path.as_os_str().as_encoded_bytes(), directory.as_os_str().as_encoded_bytes());
@@ -618,8 +624,8 @@ fn missing(path: &str, e: &io::Error) -> NotLoaded {
         }
         _ => Error::io(e, format!("'{path}' cannot be read: {e}")),
     };
-    // What may not be read is there, and a loader that fails knows nothing: neither is looked for
-    // as a directory.
+    // A file without read permission exists, and a loader that fails does not know if a file
+    // exists: in both cases no directory is looked for.
     let missing = !matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Other);
     NotLoaded { missing, error }
 }

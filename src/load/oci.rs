@@ -13,7 +13,7 @@ use std::cell::RefCell;
 const MANIFESTS: &str = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, \
                          application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json";
 
-/// Most pages of a list of tags: a registry may cut them as small as it likes.
+/// The largest number of pages of a list of tags: a registry may make pages as small as it likes.
 const MOST_PAGES: usize = 1_000;
 
 /// A repository in a registry.
@@ -112,10 +112,10 @@ impl<'t> Repository<'t> {
         parse(&url, &body)
     }
 
-    /// The digest that a tag stands for now: of the index, where there is one.
+    /// The digest that a tag stands for now: the digest of the index, if there is an index.
     ///
     /// # Errors
-    /// The registry cannot be asked, or has no such tag.
+    /// The registry cannot be asked, or lacks the tag.
     pub fn digest(&self, tag: &str) -> Result<String> {
         let url = self.url(&format!("manifests/{tag}"));
         let body = self.ask(&url, MANIFESTS)?.body;
@@ -126,7 +126,7 @@ impl<'t> Repository<'t> {
     /// The content of a layer.
     ///
     /// # Errors
-    /// The registry cannot be asked. Whether it is the right one, the caller sees.
+    /// The registry cannot be asked. The caller checks the digest of the content.
     pub fn blob(&self, digest: &str) -> Result<Vec<u8>> {
         Ok(self.ask(&self.url(&format!("blobs/{digest}")), "*/*")?.body)
     }
@@ -171,12 +171,11 @@ impl Repository<'_> {
         Some(basic(&if secret.contains(':') { secret } else { format!("token:{secret}") }))
     }
 
-    /// What lets the user in where a registry hands out tokens on another host: what is kept for
-    /// that host. What is kept for the registry is for the registry alone; a user who has nothing
-    /// for either is nobody there.
+    /// The user's secret for another host, on which the registry hands out tokens. The secret for
+    /// the registry is never sent there. Without a secret for either host the user is anonymous.
     ///
     /// # Errors
-    /// There is something for the registry, and nothing for the other host.
+    /// The user has a secret for the registry, but not for the other host.
     fn secret_elsewhere(&self, place: &str) -> Result<Option<String>> {
         let host = host::of_url(place);
         let secret = self.secret(host);
@@ -190,7 +189,8 @@ impl Repository<'_> {
     }
 }
 
-/// Where a token is given:
+/// The URL of the token server in a `WWW-Authenticate` header such as
+/// `Bearer realm="https://h.io/token",service="h.io",scope="repository:a:pull"`.
 /// `Bearer realm="https://h.io/token",service="h.io",scope="repository:a:pull"`.
 fn token_url(wants: &str) -> Option<String> {
     let parameters = wants.strip_prefix("Bearer ")?;
@@ -199,7 +199,7 @@ fn token_url(wants: &str) -> Option<String> {
         Some(&parameters[start..start + parameters[start..].find('"')?])
     };
     let realm = value("realm")?;
-    // A token is as good as what it is for.
+    // A token is as sensitive as the data that it opens.
     if !is_protected(realm) || !is_url(realm) {
         return None;
     }
@@ -207,13 +207,13 @@ fn token_url(wants: &str) -> Option<String> {
     Some(format!("{realm}?{}", query.collect::<Vec<_>>().join("&")))
 }
 
-/// Most tags of a repository.
+/// The largest number of tags of a repository.
 const MOST_TAGS: usize = 100_000;
 
-/// Holds the number of a repository's tags to its limit.
+/// Refuses more tags of a repository than the limit allows.
 ///
 /// # Errors
-/// There are more.
+/// There are more tags.
 pub fn check_tags(url: &str, count: usize) -> Result<()> {
     if count <= MOST_TAGS {
         return Ok(());
@@ -222,10 +222,10 @@ pub fn check_tags(url: &str, count: usize) -> Result<()> {
         .hint("name the commit or the digest of the version in 'from', or a file over https"))
 }
 
-/// Holds bytes to a digest that was known before.
+/// Checks that bytes have a digest that was known before.
 ///
 /// # Errors
-/// They have another one.
+/// The digests differ.
 pub fn check_digest(url: &str, bytes: &[u8], want: &str) -> Result<()> {
     let found = format!("sha256:{}", sha256(bytes));
     if found == want {

@@ -1,4 +1,4 @@
-//! Whose a directory is, and who may change it.
+//! The owners of directories, and the permissions of others.
 
 use rustix::fs::{FileType, Mode};
 use rustix::io::Errno;
@@ -7,18 +7,19 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-/// What others may not have in a directory of the cache.
+/// Permissions that others must not have in a directory of the cache.
 const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 
-/// Makes a directory, and those above it that are missing, for this user alone.
+/// Makes a directory, and missing directories above it, with access for this user alone.
 ///
 /// # Errors
-/// It cannot be made.
+/// A directory cannot be made.
 pub fn make(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Whether a path is a directory of this user that others may not write to, or nothing.
+/// Returns true if the path does not exist, or is a directory of this user that others cannot write
+/// to.
 pub fn is_mine(path: &Path) -> bool {
     let there = match rustix::fs::lstat(path) {
         Ok(there) => there,
@@ -29,8 +30,8 @@ pub fn is_mine(path: &Path) -> bool {
     is_directory && is_mine && !Mode::from_raw_mode(there.st_mode).intersects(OTHERS_WRITE)
 }
 
-/// Whether a path leads to a directory of this user or root in which others rename nothing of
-/// theirs, or to nothing.
+/// Returns true if a path leads to nothing, or to a directory of this user or of root in which
+/// others cannot rename entries that are not theirs.
 pub fn is_sound(named: &Path) -> bool {
     let there = match rustix::fs::stat(named) {
         Ok(there) => there,
@@ -44,7 +45,7 @@ pub fn is_sound(named: &Path) -> bool {
 /// Makes a link that leads to `target`.
 ///
 /// # Errors
-/// It cannot be made.
+/// The link cannot be made.
 pub fn link(target: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, place)
 }

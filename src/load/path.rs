@@ -1,17 +1,17 @@
-//! Paths as text: joined and cleaned by their words alone, as upstream does before it looks at
-//! links; and where they lead when links are followed.
+//! Paths as texts: joined and cleaned without a look at links, as upstream does at first; and the
+//! places that they lead to when links are followed.
 
 use hashbrown::HashSet;
 use std::fs::DirEntry;
 use std::path::{Component, Path, PathBuf};
 
-/// Whether a path is the URL of a file.
+/// Returns true if a path is the URL of a file.
 pub fn is_url(path: &str) -> bool {
     let starts = |scheme: &str| path.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
     starts("http://") || starts("https://")
 }
 
-/// Removes `.`, empty parts and `..` that have something before them. An empty path becomes `.`.
+/// Removes `.`, empty parts, and `..` after another part. An empty path becomes `.`.
 pub fn clean(path: &str) -> String {
     let absolute = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
@@ -30,13 +30,13 @@ pub fn clean(path: &str) -> String {
     }
 }
 
-/// Joins two paths and cleans the result; an absolute second one stands alone.
+/// Joins two paths and cleans the result; an absolute second path replaces the first.
 pub fn join(base: &str, path: &str) -> String {
     if path.starts_with('/') { clean(path) } else { clean(&format!("{base}/{path}")) }
 }
 
-/// The place of a path when all links are followed; what does not exist yet has none. `None` where
-/// that cannot be told.
+/// The place of a path when all links are followed. Parts that do not exist yet are appended as
+/// they are. `None` if the place cannot be told.
 pub fn real(path: &Path) -> Option<PathBuf> {
     let existing = path.ancestors().find(|above| above.symlink_metadata().is_ok())?;
     let new = path.strip_prefix(existing).ok()?;
@@ -48,8 +48,9 @@ pub fn real(path: &Path) -> Option<PathBuf> {
     Some(real)
 }
 
-/// Whether a path leads to a place in a directory, which has no links in its own path, and so does
-/// every link below that place, and below what those lead to. O(entries below them).
+/// Returns true if a path leads to a place in a directory, and so does every link below that place,
+/// and below the targets of those links. The path of the directory must not contain links.
+/// O(entries below them).
 pub fn stays_in(directory: &Path, path: &Path) -> bool {
     let mut seen = HashSet::new();
     let mut queue = vec![path.to_owned()];

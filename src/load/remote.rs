@@ -1,8 +1,8 @@
 //! [`RemoteParts`]: the remote parts of builds: repositories, files over HTTP, charts, artifacts. A
 //! build fetches each part once, and notes which version it has used.
 //!
-//! A build asks for each part where it is from, and keeps what it gets. What is kept serves builds
-//! that are offline or held to a lock: see docs/design.md.
+//! A build fetches each part from its source, and keeps a copy. The copies serve builds that are
+//! offline or held to a lock: see docs/design.md.
 
 use super::artifact_reference::ArtifactReference;
 use super::artifacts::Artifacts;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// How long one fetch over HTTP may take unless an option says so.
+/// The time limit of one fetch over HTTP, unless an option sets another one.
 const HTTP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The reference under which a shelf of charts or files notes its last version.
@@ -38,7 +38,7 @@ pub struct RemoteParts {
     fetched: Mutex<FastMap<String, Arc<[u8]>>>,
     /// Directories of artifacts, by name.
     unpacked: Mutex<FastMap<String, PathBuf>>,
-    /// Artifacts that no cache keeps: they are removed when the build ends.
+    /// Artifacts that the cache does not keep: they are removed when the build ends.
     temporary: Mutex<Vec<PrivateDirectory>>,
     used: Mutex<BTreeMap<Part, Used>>,
 }
@@ -54,7 +54,7 @@ pub enum Used {
     File(Arc<[u8]>),
 }
 
-/// A chart that is pulled: from where, which one, and which version.
+/// A chart that is pulled: its repository, its name and its version.
 #[derive(Clone, Copy, Debug)]
 pub struct ChartName<'c> {
     pub repo: &'c str,
@@ -76,7 +76,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl RemoteParts {
-    /// The remote parts of builds with these options; no part is fetched yet.
+    /// Remote parts for builds with these options, none of them fetched yet.
     pub fn new(options: RemoteOptions, children: Children) -> Self {
         RemoteParts {
             cache: options.cache.clone().map(Cache::new),
@@ -115,7 +115,7 @@ impl RemoteParts {
         Some(self.cache.as_ref()?.shelf(part.kind.directory(), &part.name))
     }
 
-    /// The error for a part that an offline build does not have.
+    /// The error for a part that an offline build lacks.
     fn lacks(&self, part: &Part) -> Error {
         cache::lacks(&part.to_string(), self.shelf(part).as_ref())
     }
@@ -131,7 +131,7 @@ impl RemoteParts {
     /// A version of a repository.
     ///
     /// # Errors
-    /// It cannot be cloned, or is not what the lock says.
+    /// The repository cannot be cloned, or its version differs from the lock.
     pub fn clone(&self, spec: &RepoSpec) -> Result<PathBuf> {
         let part = Part::new(Kind::Git, &spec.name());
         let cloned = match self.pin(&part)? {
@@ -145,21 +145,21 @@ impl RemoteParts {
             },
         };
         let directory = cloned.directory.clone();
-        // The URL of a repository is tried as that of a file first. A server may have had a page
-        // there.
+        // The URL of a repository is first tried as the URL of a file. The server may have had a
+        // page there, which is not used.
         lock(&self.used).remove(&Part::new(Kind::File, &spec.raw));
         self.note(part, Used::Clone(Box::new(spec.clone()), cloned));
         Ok(directory)
     }
 
-    /// Clones several repositories side by side, if no lock says which versions count.
+    /// Clones several repositories side by side, unless a lock fixes their versions.
     pub fn prefetch(&self, specs: Vec<RepoSpec>) {
         if self.options.lock.is_none() {
             self.git.prefetch(specs);
         }
     }
 
-    /// The files of a clone that its commits have.
+    /// The tracked files of a clone.
     ///
     /// # Errors
     /// git is missing, fails or takes too long.
@@ -175,14 +175,14 @@ impl RemoteParts {
     /// The file that a server has at a URL.
     ///
     /// # Errors
-    /// It cannot be fetched, or is not what the lock says.
+    /// The file cannot be fetched, or differs from the lock.
     pub fn fetch(&self, url: &str) -> Result<Arc<[u8]>, NotLoaded> {
         if let Some(bytes) = lock(&self.fetched).get(url) {
             return Ok(Arc::clone(bytes));
         }
         // A server does not see the fragment of a URL.
         let part = Part::new(Kind::File, url.split('#').next().unwrap_or_default());
-        // A URL that is not one of a file may be one of a repository.
+        // A URL that does not lead to a file may lead to a repository.
         let may_be_git = RepoSpec::parse(url).is_some();
         let bytes = self.file(&part, url, may_be_git).map_err(|error| NotLoaded { missing: may_be_git, error })?;
         let bytes = Arc::clone(lock(&self.fetched).entry(url.to_owned()).or_insert_with(|| bytes.into()));
@@ -212,7 +212,7 @@ impl RemoteParts {
             let message = format!("{part} has changed: its SHA-256 is {found}, and the lock has {}", pin.content);
             return Err(lock.advised(Error::new(Code::Checksum, message)));
         }
-        // A page of a host of repositories differs each time, and no build can use it.
+        // A web page of a repository host differs each time, and a build cannot use it.
         let is_page = may_be_git && bytes.trim_ascii_start().starts_with(b"<");
         if let Some(shelf) = shelf.filter(|_| !is_page)
             && shelf.keep_file(&bytes, &found).is_ok()
@@ -225,7 +225,7 @@ impl RemoteParts {
     /// The directory of an artifact.
     ///
     /// # Errors
-    /// It cannot be fetched, or is not what the lock says.
+    /// The artifact cannot be fetched, or differs from the lock.
     pub fn artifact(&self, reference: &ArtifactReference) -> Result<PathBuf> {
         let part = Part::new(Kind::Artifact, &reference.name());
         if let Some(known) = lock(&self.unpacked).get(&part.name) {
@@ -307,12 +307,12 @@ impl RemoteParts {
         Ok((digest, place))
     }
 
-    /// The directory of a chart that need not be pulled: `home` where the chart home has it, the
-    /// copy beside the lock, or the one of the cache for a build that is offline or held to a lock.
-    /// `None` for a chart that is to be pulled.
+    /// The directory of a chart that need not be pulled: `home` if the chart home has the chart,
+    /// else the copy beside the lock, or a copy in the cache for a build that is offline or held to
+    /// a lock. `None` for a chart that must be pulled.
     ///
     /// # Errors
-    /// The chart is not in the lock or the cache, or is not what the lock says.
+    /// The chart is not in the lock or the cache, or differs from the lock.
     pub fn chart(&self, chart: ChartName<'_>, home: &Path) -> Result<Option<PathBuf>> {
         let part = chart.part();
         let pin = self.pin(&part)?;
@@ -340,16 +340,16 @@ impl RemoteParts {
         Ok(found)
     }
 
-    /// A chart of the cache with a sum.
+    /// A chart in the cache, found by its sum.
     fn kept_chart(&self, part: &Part, content: &str) -> Option<PathBuf> {
         self.shelf(part).filter(|_| sum::is_sha256(content))?.version(content)
     }
 
-    /// Notes a chart that was pulled, and keeps a copy for builds that are offline later. A cache
-    /// that cannot take the copy has none.
+    /// Notes a chart that was pulled, and keeps a copy in the cache for later offline builds. An
+    /// error of the cache is ignored.
     ///
     /// # Errors
-    /// The chart is not what the lock says, or cannot be read.
+    /// The chart differs from the lock, or cannot be read.
     pub fn keep_chart(&self, chart: ChartName<'_>, pulled: &Path) -> Result<()> {
         let part = chart.part();
         let content = sum::directory(pulled)

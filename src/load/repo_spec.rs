@@ -3,32 +3,32 @@
 use super::clean;
 use std::time::Duration;
 
-/// How long one git command may take unless the reference says so.
+/// The time limit of one git command, unless the reference has one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(27);
 
-/// A repository, a place in it, and a version of it.
+/// A repository, a directory in it, and a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepoSpec {
     /// The reference as it was written.
     pub raw: String,
-    /// What git clones.
+    /// The URL that git clones.
     pub url: String,
-    /// How much of `url` is the host.
+    /// The number of bytes of `url` that are the host.
     host: usize,
     /// A directory in the repository; empty for its top.
     pub path: String,
     /// A branch, tag, full ref or full commit hash; empty for the default branch.
     pub reference: String,
-    /// Whether submodules are checked out too.
+    /// True if submodules are checked out as well.
     pub submodules: bool,
-    /// How long one git command may take.
+    /// The time limit of one git command.
     pub timeout: Duration,
-    /// Whether the reference says so itself.
+    /// True if the reference itself has the time limit.
     pub has_timeout: bool,
 }
 
 impl RepoSpec {
-    /// Reads a reference; `None` for what is no reference to a repository, and so a path.
+    /// Reads a reference; `None` if the text does not refer to a repository, and so is a path.
     pub fn parse(raw: &str) -> Option<RepoSpec> {
         if raw.starts_with('/') {
             return None;
@@ -85,12 +85,12 @@ impl RepoSpec {
         name
     }
 
-    /// The host that git asks, with scheme and user, and the repository's path there.
+    /// The host that git asks, with scheme and user, and the path of the repository on it.
     pub fn host_and_path(&self) -> (&str, &str) {
         self.url.split_at(self.host)
     }
 
-    /// Whether git would read a repository of this machine.
+    /// Returns true if git would read a repository of this machine.
     pub fn is_of_this_machine(&self) -> bool {
         self.url.starts_with("file://")
     }
@@ -101,7 +101,7 @@ fn strip_prefix_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str
     head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
 }
 
-/// `name@` in front, if it is one.
+/// Splits off `name@` at the start, if there is such a name.
 fn split_user(text: &str) -> (&str, &str) {
     match text.find('@') {
         Some(at) => {
@@ -118,7 +118,7 @@ fn github_host(scheme: &str, user: &str) -> String {
     if scheme == "ssh://" || !user.is_empty() { format!("{user}github.com:") } else { "https://github.com/".to_owned() }
 }
 
-/// Where the host ends, its separator included: a slash, or a colon if there is no scheme.
+/// The end of the host, its separator included: a slash, or a colon in a text without a scheme.
 fn host_end(text: &str, is_scp: bool) -> Option<usize> {
     let slash = text.find('/');
     let colon = if is_scp { text.find(':') } else { None };
@@ -152,7 +152,7 @@ fn split_path(text: &str, is_file: bool) -> Option<(&str, &str)> {
     is_whole.then_some((repo, &text[second..]))
 }
 
-/// What stands behind the `?`.
+/// The query after the `?`.
 struct Query {
     reference: String,
     submodules: bool,
@@ -160,7 +160,7 @@ struct Query {
 }
 
 impl Query {
-    /// A query that cannot be read counts as none.
+    /// Reads a query. One that cannot be read counts as an empty query.
     fn parse(text: &str) -> Query {
         let pairs = pairs(text).unwrap_or_default();
         let first = |name: &str| pairs.iter().find(|(k, _)| k == name).map(|(_, v)| v.as_str());
@@ -181,7 +181,7 @@ fn pairs(text: &str) -> Option<Vec<(String, String)>> {
     text.split('&').filter(|part| !part.is_empty()).map(pair).collect()
 }
 
-/// Form decoding; `None` for a broken escape.
+/// Decodes the escapes of a form; `None` for an invalid escape.
 fn unescape(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -198,7 +198,7 @@ fn unescape(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Seconds, or a duration in Go's spelling; not for zero or less.
+/// Reads seconds, or a duration in Go's spelling; `None` for zero or less.
 fn timeout(text: &str) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<u64>() {
         return Some(Duration::from_secs(seconds)).filter(|t| !t.is_zero());

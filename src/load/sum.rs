@@ -1,8 +1,8 @@
 //! Checksums of bytes and of directories, and copies of directories.
 //!
 //! The sum of a directory is the SHA-256 of one line for each file and link, sorted by path:
-//! `<sha256> - <path>` of a file, `<sha256 of its target> l <path>` of a link. Directories without
-//! files, and whatever is called `.git`, do not count: git keeps neither.
+//! `<sha256> - <path>` for a file, `<sha256 of its target> l <path>` for a link. Directories
+//! without files and entries called `.git` are left out: git keeps neither.
 
 use super::owner::link;
 use sha2::{Digest, Sha256};
@@ -88,8 +88,8 @@ fn members(top: &Path) -> io::Result<Vec<Member>> {
     Ok(found)
 }
 
-/// Copies the files of a directory, and the links that do not lead out of it, into another one:
-/// those for which `is_wanted` is true. A link that leads out is left out: a build refuses it.
+/// Copies the files and links of a directory into another directory, if `is_wanted` is true for
+/// their names. A link that leads out of the directory is not copied: a build refuses it.
 ///
 /// # Errors
 /// As [`directory`], or the copy cannot be written.
@@ -111,7 +111,8 @@ pub fn copy(from: &Path, to: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Res
     Ok(())
 }
 
-/// True if a link with a name in a directory leads to a place in the same directory, by its words.
+/// Returns true if a link called `name` in a directory leads to a place in the same directory,
+/// judged by the texts alone.
 fn stays_inside(name: &str, target: &Path) -> bool {
     let mut depth = name.matches('/').count();
     for part in target.components() {

@@ -1,8 +1,8 @@
 //! Copies the remote parts that a build has used beside its kustomization, and locks them.
 //!
 //! A copy is made in a directory of its own and renamed to its place, which its version and its sum
-//! determine. The lock is written once all copies are there, and copies that it does not name are
-//! removed afterwards: whenever the work is cut off, the lock has what it names.
+//! determine. The lock is written when all copies exist, and copies that it does not name are
+//! removed afterwards. So an interruption never leaves a lock without its copies.
 
 use super::lock::{FILE, Part, Pin, RemoteLock, VENDOR, copy_path};
 use super::remote::{RemoteParts, Used};
@@ -15,19 +15,19 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The fate of the copies.
+/// The choice between keeping and dropping the copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
-    /// The copies and the lock.
+    /// The copies and the lock are written.
     Kept,
-    /// The lock alone.
+    /// Only the lock is written.
     Dropped,
 }
 
 /// Locks the remote parts of a build in `directory`, and returns the lock.
 ///
 /// # Errors
-/// A part cannot be copied, or a file cannot be written. The lock is as before then.
+/// A part cannot be copied, or a file cannot be written. The lock remains unchanged then.
 pub fn write(parts: &RemoteParts, directory: &Path, copies: Copies, children: &Children) -> Result<RemoteLock> {
     let top = directory.join(VENDOR);
     let mut lock = RemoteLock::new();
@@ -96,7 +96,7 @@ fn stage(parts: &RemoteParts, part: &Part, used: &Used, staged: &Path) -> Result
     Ok(Pin { version, content })
 }
 
-/// True if a place has the copy that a pin is for.
+/// Returns true if a place has the copy that a pin describes.
 fn has(place: &Path, pin: &Pin) -> bool {
     let found = match place.symlink_metadata() {
         Ok(is) if is.is_dir() => sum::directory(place).ok(),
@@ -106,13 +106,13 @@ fn has(place: &Path, pin: &Pin) -> bool {
     found.is_some_and(|found| found == pin.content)
 }
 
-/// Renames a copy to its place, where a damaged one may be.
+/// Renames a copy to its place, and replaces a damaged copy there.
 fn put(staged: &Path, place: &Path) -> io::Result<()> {
     remove(place)?;
     fs::rename(staged, place)
 }
 
-/// Removes a file, a link or a directory, if there is one.
+/// Removes a file, a link or a directory, if it exists.
 fn remove(path: &Path) -> io::Result<()> {
     match path.symlink_metadata() {
         Ok(is) if is.is_dir() => fs::remove_dir_all(path),
@@ -139,7 +139,7 @@ fn remove_others(top: &Path, lock: &RemoteLock) -> io::Result<()> {
                 remove(&path)?;
             }
         }
-        // Fails where a copy is left.
+        // This fails if a copy remains in the directory.
         let _ = fs::remove_dir(&folder);
     }
     let _ = fs::remove_dir(top);

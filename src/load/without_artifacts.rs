@@ -1,5 +1,5 @@
-//! Directories in OCI registries, in a program that was built without the feature `artifacts`:
-//! there are none.
+//! Directories in OCI registries, in a program that was built without the feature `artifacts`: they
+//! are refused.
 
 use super::Secret;
 use super::artifact_reference::ArtifactReference;
@@ -11,7 +11,7 @@ use std::path::Path;
 pub struct Artifacts;
 
 impl Artifacts {
-    /// As with the feature.
+    /// As with the feature `artifacts`.
     pub fn new(_http: Http, _secret: Secret) -> Self {
         Artifacts
     }

@@ -1,4 +1,4 @@
-//! Files over HTTP, in a program that was built without the feature `http`: there are none.
+//! Files over HTTP, in a program that was built without the feature `http`: they are refused.
 
 use crate::diag::{Code, Error};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Fetches nothing.
 pub struct Http;
 
-/// Why there is no file.
+/// The reason why a file was not fetched.
 #[derive(Debug)]
 pub struct Fault {
     pub error: Error,

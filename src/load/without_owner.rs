@@ -1,27 +1,28 @@
-//! Whose a directory is, on systems that are not Unix: nobody knows, so none is trusted.
+//! The owners of directories, on systems that are not Unix: they are unknown, so no directory is
+//! trusted.
 
 use std::io;
 use std::path::Path;
 
-/// Makes a directory, and those above it that are missing.
+/// Makes a directory, and missing directories above it.
 ///
 /// # Errors
-/// It cannot be made.
+/// A directory cannot be made.
 pub fn make(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
 
-/// Whether a path is known to be a directory of this user: never.
+/// Returns true if a path is known to be a directory of this user: never.
 pub fn is_mine(_path: &Path) -> bool {
     false
 }
 
-/// Whether a place is known to be safe from other users: never.
+/// Returns true if a place is known to be safe from other users: never.
 pub fn is_sound(_named: &Path) -> bool {
     false
 }
 
-/// Makes no link: other systems ask for the kind of its target.
+/// Makes no link: other systems ask for the kind of the target.
 ///
 /// # Errors
 /// Always.

@@ -1,4 +1,4 @@
-//! [`Bounds`]: what is copied, what it may reach, and where the copy is put.
+//! [`Bounds`]: the kustomization to copy, the limit of its paths, and the place of the copy.
 
 use super::Request;
 use super::names;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub struct Bounds {
     /// The kustomization that is copied.
     pub root: Root,
-    /// The directory that limits its local paths, without links: for a repository its clone.
+    /// The directory that limits its local paths, without links: for a repository, its clone.
     pub scope: PathBuf,
     /// The directory of the copy, without links. It does not exist yet.
     pub destination: PathBuf,
@@ -48,10 +48,10 @@ impl Bounds {
     }
 }
 
-/// Holds a reference to a repository to a version: without one, another day's copy is another one.
+/// Refuses a reference to a repository without a version, whose copy would depend on the day.
 ///
 /// # Errors
-/// It names no version.
+/// The reference lacks a version.
 pub fn check_reference(spec: &RepoSpec) -> Result<()> {
     if spec.reference.is_empty() {
         let message = format!("localize remote root \"{}\" missing ref query string parameter", spec.raw);
@@ -110,8 +110,8 @@ fn destination(root: &Root, spec: Option<&RepoSpec>, given: &str) -> Result<Path
     }
 }
 
-/// The name of the copy if the user gives none: that of the target, and for a repository its
-/// version.
+/// The name of the copy if the user gives none: the name of the target, and for a repository its
+/// version as well.
 fn default_name(root: &Root, spec: Option<&RepoSpec>) -> String {
     let base = root.real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     match (root.remote(), spec) {

@@ -1,17 +1,17 @@
-//! Directories of charts: each is copied as it is, without the links in it.
+//! Directories of charts: each is copied as it is, except for the links in it.
 
 use super::copy::{At, Copier};
 use super::names;
 use crate::diag::{Code, Error, Result};
 use crate::load::clean;
 
-/// Where charts are unless a file says it.
+/// The directory of charts if a file does not name one.
 const DEFAULT: &str = "charts";
 
 impl Copier<'_, '_> {
-    /// Copies the directory of charts that a field names, and gives its path in the copy. An empty
-    /// field means the default directory, and stays empty. A directory that does not exist stays
-    /// where it is: helm makes it.
+    /// Copies the directory of charts that a field names, and returns its path in the copy. An
+    /// empty field means the default directory, and stays empty. The path of a directory that does
+    /// not exist is kept: helm makes the directory.
     ///
     /// # Errors
     /// The path is absolute, or the directory is out of bounds or cannot be copied.

@@ -23,8 +23,8 @@ pub struct Copier<'c, 'a> {
     cx: &'c Rc<Context<'a>>,
     bounds: &'c Bounds,
     pub(super) tree: Tree,
-    /// The kustomizations that are copied, each with its directory in the copy: a base of many is
-    /// copied once.
+    /// The copied kustomizations, each with its directory in the copy: a base of several
+    /// kustomizations is copied once.
     done: HashSet<(PathBuf, String)>,
 }
 
@@ -35,7 +35,7 @@ pub struct At<'r> {
 }
 
 impl<'c, 'a> Copier<'c, 'a> {
-    /// Nothing is copied yet.
+    /// A copier that has copied nothing yet.
     pub fn new(cx: &'c Rc<Context<'a>>, bounds: &'c Bounds, tree: Tree) -> Self {
         Copier { cx, bounds, tree, done: HashSet::new() }
     }
@@ -54,7 +54,7 @@ impl<'c, 'a> Copier<'c, 'a> {
         self.kustomization(&At { root: &bounds.root, to: to.to_owned() })
     }
 
-    /// Copies one kustomization file, and what it names.
+    /// Copies one kustomization file, and the files that it names.
     fn kustomization(&mut self, at: &At<'_>) -> Result<()> {
         if !self.done.insert((at.root.real.to_path_buf(), at.to.clone())) {
             return Ok(());
@@ -156,7 +156,7 @@ impl<'c, 'a> Copier<'c, 'a> {
             .map_err(|e| e.prefixed("unable to localize patchesStrategicMerge entry: "))
     }
 
-    /// Copies a file, and gives its path in the copy. No path names no file.
+    /// Copies a file, and returns its path in the copy. An empty path names no file.
     ///
     /// # Errors
     /// The file cannot be read, or is out of bounds.
@@ -175,7 +175,7 @@ impl<'c, 'a> Copier<'c, 'a> {
     pub fn file_source(&mut self, at: &At<'_>, source: &str) -> Result<String> {
         let (key, path) = file_source(source)?;
         let file = self.file(at, path).map_err(|e| e.prefixed(&format!("invalid file source \"{source}\": ")))?;
-        // Behind a link the file has another name. Without the key, the copy would have that one.
+        // If the path is a link, the copied file has another name, which would become the key.
         let has_key = file.rsplit('/').next() == Some(key);
         Ok(if source == path && has_key { file } else { format!("{key}={file}") })
     }
@@ -190,8 +190,8 @@ impl<'c, 'a> Copier<'c, 'a> {
         loaded.map_err(unloaded)
     }
 
-    /// Writes a file of the copy that stands for the one that a path names, and gives its path.
-    /// Links are followed: the copy has none.
+    /// Writes the copy of a file that a path names, and returns its path. Links are followed: the
+    /// copy does not contain any.
     pub(super) fn put_file(&mut self, at: &At<'_>, path: &str, content: &[u8]) -> Result<String> {
         let place = match is_url(path) {
             true => {
@@ -207,7 +207,8 @@ impl<'c, 'a> Copier<'c, 'a> {
         Ok(place)
     }
 
-    /// Refuses a kustomization that has a directory of the name that remote files get.
+    /// Refuses a kustomization that already has a directory with the name of the one for remote
+    /// files.
     fn check_free(&self, at: &At<'_>, path: &str, what: &str) -> Result<()> {
         if at.root.real.join(names::REMOTE).exists() {
             let (root, remote) = (at.root.real.display(), names::REMOTE);
@@ -257,7 +258,7 @@ impl<'c, 'a> Copier<'c, 'a> {
         Ok(base)
     }
 
-    /// Copies a kustomization that a path names, and gives its path in the copy.
+    /// Copies a kustomization that a path names, and returns its path in the copy.
     fn root(&mut self, at: &At<'_>, path: &str) -> Result<String> {
         if path.is_empty() {
             return Ok(String::new());
@@ -278,7 +279,8 @@ impl<'c, 'a> Copier<'c, 'a> {
     }
 }
 
-/// The error of a file. No flag of `localize` lifts the restriction to files below a kustomization.
+/// The error for a file. No flag of `localize` lifts the restriction to files below a
+/// kustomization.
 fn unloaded(fault: NotLoaded) -> Error {
     let error = Error::from(fault).prefixed("invalid file reference: ");
     match error.hints().iter().any(|hint| hint.contains("--load-restrictor")) {
@@ -294,7 +296,7 @@ fn entries<'m, 'a>(fields: &'m mut Mapping<'a>, field: &str) -> impl Iterator<It
     items.into_iter().flat_map(|items| items.iter_mut()).filter_map(Node::as_mapping_mut)
 }
 
-/// Puts what `localize` gives for it in the place of a text.
+/// Replaces a text by the result of `localize` for it.
 fn one<'a>(
     arena: Arena<'a>,
     fields: &mut Mapping<'a>,
@@ -308,7 +310,7 @@ fn one<'a>(
     Ok(())
 }
 
-/// Puts what `localize` gives for it in the place of each text of a list.
+/// Replaces each text of a list by the result of `localize` for it.
 fn each<'a>(
     arena: Arena<'a>,
     fields: &mut Mapping<'a>,

@@ -1,14 +1,14 @@
-//! Copies a kustomization with all that it names, for `rustomize localize`: remote files and
+//! Copies a kustomization with all files that it names, for `rustomize localize`: remote files and
 //! repositories become files of the copy. The rules and bytes are those of `kustomize localize`.
 //!
-//! 1. [`arguments`]: what is copied, what it may reach, where the copy is put.
+//! 1. [`arguments`]: the kustomization to copy, the limit of its paths, the place of the copy.
 //! 2. [`copy`]: each kustomization with its files; [`written`]: the fields of a kustomization file
 //!    as kustomize writes them; [`plugins`]: configurations of plugins; [`charts`]: directories of
 //!    charts; [`names`]: the paths of remote files in the copy; [`tree`]: the new files.
 //! 3. [`verify`]: the original and the copy give the same build.
 //!
-//! The copy is made in a directory beside its place, and gets its name as the last step. A failure
-//! leaves nothing behind, where kustomize leaves the copy if it does not build.
+//! The copy is made in a directory next to its place, and renamed in the last step. A failure
+//! leaves nothing behind. kustomize leaves a copy that does not build.
 
 mod arguments;
 mod charts;
@@ -36,19 +36,19 @@ pub struct Request<'r> {
     pub target: &'r str,
     /// The directory that limits the paths of a local target; by default the target.
     pub scope: &'r str,
-    /// The directory of the copy; empty for one that is named by the target.
+    /// The directory of the copy; empty for a directory named after the target.
     pub destination: &'r str,
     /// True if the original and the copy are built and compared.
     pub is_verified: bool,
-    /// How the original and the copy are built, and what the copy may fetch.
+    /// The options for building the original and the copy, which also say what may be fetched.
     pub options: &'r Options,
 }
 
-/// Makes the copy, and gives its place.
+/// Makes the copy, and returns its place.
 ///
 /// # Errors
 /// The arguments do not fit, a file is missing or out of bounds, the kustomization does not build,
-/// or the copy does not build to the same resources. Nothing is left behind.
+/// or the copy does not build to the same resources. In each case no copy is left behind.
 pub fn localize(request: &Request<'_>) -> Warned<Result<PathBuf>> {
     let mut warnings = Vec::new();
     let heap = Heap::new();
@@ -79,7 +79,7 @@ pub fn localize(request: &Request<'_>) -> Warned<Result<PathBuf>> {
     Warned { value, warnings }
 }
 
-/// Gives the copy its place, which nobody has taken in between.
+/// Moves the copy to its place, unless another process has taken the place.
 fn move_to(top: &Path, place: &Path) -> io::Result<()> {
     match place.symlink_metadata() {
         Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),

@@ -7,11 +7,11 @@ use std::path::{Component, Path};
 /// The directory in the copy of a kustomization that holds remote files and repositories.
 pub const REMOTE: &str = "localized-files";
 
-/// The directory below [`REMOTE`] for repositories of this machine: their paths could be those of a
-/// host.
+/// The directory below [`REMOTE`] for repositories of this machine: without it their paths could be
+/// the paths of a host.
 const OF_THIS_MACHINE: &str = "file-schemed";
 
-/// The path that leads from a directory to a place, both absolute and without links.
+/// The path from a directory to a place, both absolute and without links.
 ///
 /// # Errors
 /// The path is not UTF-8.
@@ -26,7 +26,7 @@ pub fn relative(from: &Path, to: &Path) -> Result<String> {
     }
 }
 
-/// The path of a file over HTTP. User, port and query are left out.
+/// The path in the copy of a file over HTTP. User, port and query are left out.
 pub fn of_url(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
@@ -35,7 +35,7 @@ pub fn of_url(url: &str) -> String {
     format!("{REMOTE}/{}{}", host(authority), if path == "/" { "" } else { &path })
 }
 
-/// The path of a kustomization in a clone, which is at `inside` there.
+/// The path in the copy of a kustomization, which is at `inside` in its clone.
 pub fn of_repository(spec: &RepoSpec, inside: &str) -> String {
     let (server, path) = spec.host_and_path();
     let host = match server.split_once("://") {
@@ -57,7 +57,7 @@ fn host(authority: &str) -> &str {
     }
 }
 
-/// A path with the bytes escaped that the path of a URL cannot have.
+/// A path in which the bytes are escaped that the path of a URL cannot have.
 fn escaped(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {

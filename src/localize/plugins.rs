@@ -1,4 +1,4 @@
-//! Configurations of plugins: those of built-in ones name files.
+//! Configurations of plugins: the configurations of built-in plugins name files.
 
 use super::copy::{At, Copier, K8S_RESOURCE_HINT};
 use super::resources::resources;
@@ -9,10 +9,10 @@ use crate::yaml::{Node, Pos, Scalar, emit};
 /// The version of the objects that configure built-in plugins.
 const BUILTIN: &str = "builtin";
 
-/// The kind that runs helm.
+/// The kind of the plugin that runs helm.
 const HELM: &str = "HelmChartInflationGenerator";
 
-/// The kind of place that a field of a configuration names.
+/// The meaning of a field of a configuration that names files.
 #[derive(Clone, Copy)]
 enum Names {
     File,
@@ -39,8 +39,8 @@ const FIELDS: [(&str, &[&str], Names); 12] = [
 ];
 
 impl<'a> Copier<'_, 'a> {
-    /// Copies what an entry of `generators`, `transformers` or `validators` names, and gives the
-    /// entry of the copy: a path, or objects as text.
+    /// Copies the files that an entry of `generators`, `transformers` or `validators` names.
+    /// Returns the entry of the copy: a path, or objects as text.
     ///
     /// # Errors
     /// The entry is neither a file with objects nor objects as text, or a file that they name is
@@ -91,7 +91,8 @@ impl<'a> Copier<'_, 'a> {
         Ok(())
     }
 
-    /// Puts what `localize` gives for it in the place of each text at a path, through lists.
+    /// Replaces each text at a path, which may lead through lists, by the result of `localize` for
+    /// it.
     fn fields_at(
         &mut self,
         node: &mut Node<'a>,
@@ -121,10 +122,11 @@ impl<'a> Copier<'_, 'a> {
         }
     }
 
-    /// The entry of the copy for a file with resources, which is copied, or for resources as text.
+    /// Returns the entry of the copy for a file with resources, which is copied, or for resources
+    /// as text.
     ///
     /// # Errors
-    /// The entry is neither.
+    /// The entry is neither a file with resources nor resources as text.
     pub fn resource_or_text(&mut self, at: &At<'_>, entry: &str, pos: Pos) -> Result<String> {
         match self.load_resources(at, entry, pos)?.1 {
             true => self.file(at, entry),
@@ -132,7 +134,7 @@ impl<'a> Copier<'_, 'a> {
         }
     }
 
-    /// The resources of an entry, and whether the entry is the path of a file that has them.
+    /// The resources of an entry, and true if the entry is the path of a file.
     fn load_resources(&mut self, at: &At<'_>, entry: &str, pos: Pos) -> Result<(Vec<Resource<'a>>, bool)> {
         let arena = self.arena();
         let inline = resources(arena, arena.add_inline("inline object", entry, pos, 0));

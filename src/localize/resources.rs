@@ -1,14 +1,14 @@
-//! The resources of a text, read to find out whether the text has any.
+//! Reads the resources of a text, to find out whether it has any.
 
 use crate::diag::{Error, Result};
 use crate::resource::{ResMap, Resource};
 use crate::stage::resources_in;
 use crate::yaml::{Arena, Source};
 
-/// The resources of a text, of which no two have one id.
+/// The resources of a text, with different ids.
 ///
 /// # Errors
-/// A document is not a resource, or two have one id.
+/// A document is not a resource, or two resources have the same id.
 pub fn resources<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
     let malformed = Error::from;
     let read = resources_in(arena, source, malformed)?;

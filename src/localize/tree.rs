@@ -1,4 +1,4 @@
-//! [`Tree`]: the files of the copy, while it is made.
+//! [`Tree`]: the files of the copy while it is made.
 
 use crate::diag::{Code, Error, Result};
 use crate::load::join;
@@ -6,15 +6,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The directory of the copy. All links in it would be its own, and it has none.
+/// The directory of the copy. It contains no links.
 pub struct Tree {
     top: PathBuf,
-    /// The directory around it, which no copy has.
+    /// The directory that contains the directory of the copy; its name is in no path of the copy.
     around: PathBuf,
 }
 
 impl Tree {
-    /// An empty directory, and the directory around it.
+    /// An empty copy in the directory `top`, which is in `around`.
     pub fn new(top: PathBuf, around: PathBuf) -> Self {
         Tree { top, around }
     }
@@ -31,7 +31,7 @@ impl Tree {
         Ok(self.top.join(joined))
     }
 
-    /// Writes a file, and the directories above it.
+    /// Writes a file, and makes the directories above it.
     ///
     /// # Errors
     /// The path leads out of the copy, or cannot be written.
@@ -41,7 +41,7 @@ impl Tree {
         written.map_err(|fault| unusable(&format!("unable to localize file \"{path}\""), &fault))
     }
 
-    /// Makes a directory, and those above it.
+    /// Makes a directory, and the directories above it.
     ///
     /// # Errors
     /// As [`Tree::write`].
@@ -58,7 +58,7 @@ impl Tree {
         Ok(self.place(directory, path)?.exists())
     }
 
-    /// Copies a directory without the links in it. O(its size).
+    /// Copies a directory, except for the links in it. O(its size).
     ///
     /// # Errors
     /// The path leads out of the copy; a file cannot be read or written.

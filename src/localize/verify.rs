@@ -1,4 +1,4 @@
-//! Whether the original and the copy give the same build.
+//! Checks that the original and the copy give the same build.
 
 use super::Request;
 use crate::diag::{Code, Error, Result, Warned};
@@ -9,11 +9,11 @@ use crate::workspace::{self, Workspace};
 use crate::yaml::{Node, emit};
 use std::path::Path;
 
-/// Builds both and compares what is printed, without the annotations that say where a resource
-/// comes from: these must differ.
+/// Builds both and compares the output, without the annotations about the origin of resources,
+/// which must differ.
 ///
 /// # Errors
-/// One of them does not build, or the results differ.
+/// A build fails, or the results differ.
 pub fn compare(request: &Request<'_>, copy: &Path) -> Warned<Result<()>> {
     let original = build(request.target, request.options);
     let warnings = original.warnings;

@@ -1,11 +1,11 @@
 //! The fields of a kustomization file as kustomize writes them: under their own names, without
-//! empty ones, texts as texts.
+//! empty fields, with texts as texts.
 
 use crate::config::{Decode, Decoder, Described, Field, Kustomization, Record, Shape, StringMap};
 use crate::diag::Result;
 use crate::yaml::{Arena, Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Value, json};
 
-/// Fields that are written even if they are empty, by their records.
+/// Fields that are written even if they are empty, each with its record.
 const ALWAYS: [(&str, &str); 8] = [
     ("LegacySortOptions", "orderFirst"),
     ("LegacySortOptions", "orderLast"),
@@ -34,7 +34,7 @@ impl<'a> Writer<'a> {
     fn record(&self, record: &Record, node: &Node<'a>) -> Result<Mapping<'a>> {
         let mut written = Mapping::new();
         let mut entries: Vec<&Entry<'a>> = node.as_mapping().into_iter().flat_map(Mapping::iter).collect();
-        // Of several spellings, the last one in the order of their bytes counts.
+        // If a field has several spellings, the last one in the order of their bytes counts.
         entries.sort_by_key(|entry| entry.key().text());
         for entry in entries {
             let is_it = |field: &&Field| field.name.eq_ignore_ascii_case(entry.key().text());
@@ -54,7 +54,7 @@ impl<'a> Writer<'a> {
         Ok(written)
     }
 
-    /// The value that is written for a field that the file does not have.
+    /// The value that is written for a field that the file lacks.
     fn nothing(&self, record: &str, field: &Field) -> Result<Node<'a>> {
         Ok(match &field.shape {
             Shape::Record(inner) if record == "Var" => self.record(inner, &Node::null())?.into(),
@@ -119,7 +119,7 @@ fn is_empty(value: &Node<'_>) -> bool {
     }
 }
 
-/// A tree without brackets and braces.
+/// A tree in block style, without brackets and braces.
 fn unflowed(node: Node<'_>) -> Node<'_> {
     match node.into_value() {
         Value::Mapping(mapping) => {

@@ -1,4 +1,4 @@
-//! [`Child`]: a process that runs, and the process group that it leads.
+//! [`Child`]: a running process, and the process group that it leads.
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io;
@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// A process that runs.
+/// A running process.
 pub(super) struct Child {
     pub(super) handle: duct::Handle,
     group: Option<Pid>,
@@ -26,13 +26,13 @@ impl Child {
         Ok(Child { handle, group })
     }
 
-    /// Returns whether it has this number.
+    /// Returns true if the process has this id.
     pub(super) fn is(&self, pid: Pid) -> bool {
         self.group == Some(pid)
     }
 
-    /// Ends its process group, and itself: one that confines itself is in no group of its own for a
-    /// moment.
+    /// Ends the process group, and the process itself: a process that confines itself is in no
+    /// group of its own for a moment.
     pub(super) fn end(&self) {
         self.end_group();
         if let Some(leader) = self.group {
@@ -40,7 +40,7 @@ impl Child {
         }
     }
 
-    /// Ends what is in its process group.
+    /// Ends the process group.
     pub(super) fn end_group(&self) {
         if let Some(group) = self.group {
             let _ = kill_process_group(group, Signal::KILL);
@@ -48,7 +48,8 @@ impl Child {
     }
 }
 
-/// Lets a program that is started by its descriptor be called by its path, as every other.
+/// Gives a program that is started by its descriptor its path as argument 0, as other programs have
+/// it.
 pub(crate) fn name(command: &mut Command) {
     let program = Path::new(command.get_program());
     if program.starts_with("/proc/self/fd")

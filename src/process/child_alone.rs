@@ -1,8 +1,8 @@
-//! [`Child`] on systems without process groups: what it has started does not end with it.
+//! [`Child`] on systems without process groups: processes that it has started do not end with it.
 
 use std::io;
 
-/// A process that runs.
+/// A running process.
 pub(super) struct Child {
     pub(super) handle: duct::Handle,
 }
@@ -13,7 +13,7 @@ impl Child {
         Ok(Child { handle: expression.start()? })
     }
 
-    /// Ends it.
+    /// Ends the process.
     pub(super) fn end(&self) {
         let _ = self.handle.kill();
     }

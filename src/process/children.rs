@@ -1,4 +1,4 @@
-//! [`Children`]: processes and private directories that do not outlive whoever needs them.
+//! [`Children`]: processes and private directories that do not outlive the build that needs them.
 
 use super::child::Child;
 use super::{Call, Failed, Failure, GRACE, Keep, Limits, PrivateDirectory, READ_AHEAD, Removal};
@@ -11,21 +11,21 @@ use std::sync::{Arc, Mutex, Once};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// The children of a build, or of several, and their private directories. Each copy is a handle on
-/// the same ones: whoever keeps one can end them all, from any thread, and begin the next build
-/// with new ones.
+/// The children of a build, or of several builds, and their private directories. Copies of this are
+/// handles of the same children. The owner of a copy can end them all, from any thread, and begin
+/// the next build with new ones.
 #[derive(Clone)]
 pub struct Children(Arc<Inner>);
 
 struct Inner {
-    /// Tells these from other ones of this process.
+    /// Tells these children from other ones of this process.
     number: u32,
     running: Mutex<Vec<Arc<Child>>>,
     directories: Mutex<Vec<PathBuf>>,
-    /// What removes what the running children may have made.
+    /// Remove the objects that running children may have made.
     removals: Mutex<Vec<Arc<Removal>>>,
     has_ended: AtomicBool,
-    /// How many children there were.
+    /// The number of children so far.
     count: AtomicU32,
     /// True if this process has no other children.
     are_all: bool,
@@ -53,15 +53,15 @@ impl Children {
         Children::with(false, || {})
     }
 
-    /// All children of this process: one that is none of these was adopted, and ends with them.
-    /// `prepare` is called once, before there is anything that must not outlive the process. A
-    /// process that has no children pays nothing.
+    /// All children of this process. A child that is not among them was adopted, and ends with
+    /// them. `prepare` is called once, before the first child or directory is made. A process
+    /// without children pays nothing.
     pub fn of_process(prepare: fn()) -> Self {
         Children::with(true, prepare)
     }
 
     fn with(are_all: bool, prepare: fn()) -> Self {
-        /// Numbers, which say nothing but that two are not the same.
+        /// Numbers that only serve to tell one from another.
         static NEXT: AtomicU32 = AtomicU32::new(0);
         Children(Arc::new(Inner {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -85,14 +85,14 @@ impl Children {
         });
     }
 
-    /// Whether [`Children::end`] was called: no child starts any more, and a failure says nothing
-    /// but that.
+    /// Returns true if [`Children::end`] was called. Then no child starts any more, and a failure
+    /// means only that.
     pub fn have_ended(&self) -> bool {
         self.0.has_ended.load(Ordering::SeqCst)
     }
 
-    /// Ends every child that runs, and removes what children have made and every directory that was
-    /// made for one.
+    /// Ends every running child, and removes the objects that children have made and the
+    /// directories that were made for them.
     pub fn end(&self) {
         self.0.has_ended.store(true, Ordering::SeqCst);
         std::mem::take(&mut *lock(&self.0.running)).iter().for_each(|child| child.end());
@@ -101,7 +101,7 @@ impl Children {
         private::remove_all(std::mem::take(&mut *lock(&self.0.directories)));
     }
 
-    /// Ends what the children have left, when nothing is to be run any more.
+    /// Ends the processes that the children have left; called when no child will run any more.
     pub fn end_orphans(&self) {
         if !orphans::are_none() {
             self.end_strays(None);
@@ -118,8 +118,9 @@ impl Children {
         format!("{}{}", self.marks(), self.0.count.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Ends adopted processes that carry a mark; for `None` those that carry any mark of these, and
-    /// where these are all children of this process, those without a mark, too.
+    /// Ends adopted processes that carry `mark`. For `None` it ends the processes that carry any
+    /// mark of these children; if these are all children of this process, also those without a
+    /// mark.
     pub(super) fn end_strays(&self, mark: Option<&str>) {
         let meant = match mark {
             Some(mark) => orphans::Meant::Mark(mark),
@@ -128,12 +129,12 @@ impl Children {
         orphans::end(&meant, self.0.are_all, &self.0.running);
     }
 
-    /// Runs a child to its end: until it has exited and closed its stdout and stderr. What it has
-    /// started ends then. It costs the process, and copies of its input and output.
+    /// Runs a child until it has exited and closed its stdout and stderr. Processes that it has
+    /// started are ended then. The cost is the process, and copies of its input and output.
     ///
     /// # Errors
-    /// It cannot be started, exits with another status than 0, takes too long or prints too much;
-    /// in the latter two cases its whole process group is ended.
+    /// The child cannot be started, exits with another status than 0, takes too long or prints too
+    /// much. In the latter two cases its whole process group is ended.
     pub fn run(&self, call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
         let not_started = |e| Failed { failure: Failure::NotStarted(e), stderr: String::new() };
         let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;
@@ -141,8 +142,8 @@ impl Children {
         widen(&stdout_reader);
         let mark = self.mark();
         let mut expression = call.expression(&mark);
-        // What a transformer prints is about as much as it reads. Memory that is not written to
-        // costs nothing.
+        // A transformer prints about as much as it reads. Memory that is not written to costs
+        // nothing.
         let expected = call.stdin.as_ref().map_or(READ_AHEAD, |bytes| READ_AHEAD + bytes.len() + bytes.len() / 4);
         let mut input = None;
         expression = match call.stdin {
@@ -153,7 +154,7 @@ impl Children {
             }
             None => expression.stdin_null(),
         };
-        // First the threads: a system that gives none has no child to end then.
+        // The threads are started first: if the system refuses a thread, no child has to be ended.
         let keep = Keep::All { limit: options.output, expected };
         let output = read_in_thread(stdout_reader, keep).map_err(not_started)?;
         let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr }).map_err(not_started)?;
@@ -165,14 +166,16 @@ impl Children {
             let _ = child.handle.wait_deadline(Instant::now() + GRACE);
             self.end_strays(Some(&mark));
         }
-        // Freed where it was made: the allocator then has room for what the output is read into.
+        // The input is freed where it was allocated, so that the allocator has room for reading the
+        // output.
         if let Some(input) = input.filter(JoinHandle::is_finished) {
             drop(input.join());
         }
         self.forget(&child);
-        // Whoever still holds it is not waited for: what comes is shown all the same.
+        // A process that still holds stderr is not waited for: its output so far is shown all the
+        // same.
         let stderr = errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new()));
-        // Last, so that what only passes on what it said comes to its end.
+        // This comes last, so that processes that only pass on the child's output can finish.
         if !orphans::are_none() {
             child.end_group();
             self.end_strays(Some(&mark));
@@ -181,9 +184,10 @@ impl Children {
         outcome.map_err(|failure| Failed { failure, stderr })
     }
 
-    /// [`Children::run`] for a child that makes something outside of its own processes. `removal`
-    /// runs when the child has failed, and when the children end before it: then [`Children::end`]
-    /// runs it, which may end one that runs already.
+    /// [`Children::run`] for a child that makes an object outside of its own processes. `removal`
+    /// runs when the child has failed, or when [`Children::end`] is called before the child has
+    /// ended. In the latter case [`Children::end`] runs it, even if it is running already, which
+    /// may end the first run.
     ///
     /// # Errors
     /// As [`Children::run`].
@@ -205,15 +209,15 @@ impl Children {
         self.start_if(expression, || !self.have_ended())
     }
 
-    /// Starts a child that cleans up, also when the children have ended.
+    /// Starts a child that cleans up; it starts even after the children have ended.
     pub(super) fn start_also_after_end(&self, expression: duct::Expression) -> io::Result<Arc<Child>> {
         self.start_if(expression, || true)
     }
 
     fn start_if(&self, expression: duct::Expression, may_start: impl FnOnce() -> bool) -> io::Result<Arc<Child>> {
         self.prepare();
-        // Held across the start, so that whoever ends the children finds every one that runs, and
-        // no stray is seen in one that has begun.
+        // The lock is held during the start. So a thread that ends the children finds every running
+        // child, and a child that has just begun is not mistaken for a stray.
         let mut running = lock(&self.0.running);
         if !may_start() {
             return Err(io::ErrorKind::Interrupted.into());
@@ -229,25 +233,26 @@ impl Children {
     }
 
     /// Makes a directory that only this user can look into, in the system's place for temporary
-    /// files. The first one removes those that killed processes of this user have left there.
+    /// files. The first call removes such directories that killed processes of this user have left
+    /// there.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be made.
     pub fn directory(&self, prefix: &str) -> io::Result<PrivateDirectory> {
         let parent = tempfile::env::temp_dir();
         self.0.swept.call_once(|| private::sweep(&parent));
         PrivateDirectory::locked(self, &parent, prefix)
     }
 
-    /// Makes such a directory in another one.
+    /// Makes a directory that only this user can look into, in another directory.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be made.
     pub fn directory_in(&self, parent: &Path, prefix: &str) -> io::Result<PrivateDirectory> {
         PrivateDirectory::unlocked(self, parent, prefix)
     }
 
-    /// Makes a directory with `make`, and lists it, unless the children have ended.
+    /// Makes a directory with `make` and adds it to the list, unless the children have ended.
     pub(super) fn list(&self, make: impl FnOnce() -> io::Result<PathBuf>) -> io::Result<PathBuf> {
         self.prepare();
         let mut directories = lock(&self.0.directories);
@@ -259,7 +264,7 @@ impl Children {
         Ok(path)
     }
 
-    /// Takes a directory off the list.
+    /// Removes a directory from the list.
     pub(super) fn unlist(&self, path: &Path) {
         lock(&self.0.directories).retain(|d| *d != path);
     }

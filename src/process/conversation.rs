@@ -1,5 +1,5 @@
-//! A child that answers more than once: it lives as long as a build needs it, and is spoken to in
-//! frames over the pipes that are its stdin and stdout.
+//! A child that answers more than once. It lives as long as a build needs it, and exchanges frames
+//! over the pipes that are its stdin and stdout.
 
 use super::child::Child;
 use super::{Call, Children, Failed, Failure, GRACE, Keep, Limits, read_in_thread, widen};
@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-/// How often a child that says nothing is looked at: it may have ended while another process holds
-/// its pipe.
+/// The time between two checks of a silent child: it may have ended while another process holds its
+/// pipe.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A running child. When it is dropped, it ends, with its process group and with what has left
-/// that.
+/// A running child. When it is dropped, the child ends, with its process group and the processes
+/// that have left the group.
 pub struct Conversation {
     children: Children,
     child: Arc<Child>,
@@ -26,10 +26,10 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Starts a child. What `call` has for its stdin does not count.
+    /// Starts a child. The stdin of `call` is ignored.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// The child cannot be started.
     pub fn start(children: &Children, call: &Call<'_>, limits: &Limits) -> Result<Self, Failed> {
         Conversation::try_start(children, call, limits)
             .map_err(|e| Failed { failure: Failure::NotStarted(e), stderr: String::new() })
@@ -39,7 +39,7 @@ impl Conversation {
         let (stdin, to) = io::pipe()?;
         let (from, stdout) = io::pipe()?;
         let (errors, stderr) = io::pipe()?;
-        // Our ends alone: each end of a pipe has flags of its own.
+        // Only the ends of this process: each end of a pipe has flags of its own.
         rustix::io::ioctl_fionbio(&to, true)?;
         rustix::io::ioctl_fionbio(&from, true)?;
         widen(&stdin);
@@ -87,7 +87,7 @@ impl Conversation {
                     Ok(n) => IoSlice::advance_slices(&mut unsent, n),
                     Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
                     Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                    // It has ended, or will not listen: what it answers says more.
+                    // The child has ended, or does not listen: its answer says more.
                     Err(e) if e.kind() == io::ErrorKind::BrokenPipe => unsent = &mut [],
                     Err(e) => return Err(Failure::Io(e)),
                 }
@@ -109,7 +109,7 @@ impl Conversation {
         }
     }
 
-    /// Waits until there is something to read, or room to write; false if there is neither in time.
+    /// Waits until data can be read or written; returns false if neither is possible in time.
     fn wait(&self, to_write: bool, time: Duration) -> Result<bool, Failure> {
         let mut ends = [PollFd::new(&self.from, PollFlags::IN), PollFd::new(&self.to, PollFlags::OUT)];
         let ends = &mut ends[..if to_write { 2 } else { 1 }];
@@ -139,7 +139,7 @@ impl Conversation {
 impl Drop for Conversation {
     fn drop(&mut self) {
         self.end();
-        // What it said is shown to its end.
+        // The child's stderr is shown up to its end.
         let _ = self.errors.recv_timeout(GRACE);
         self.children.forget(&self.child);
     }
@@ -179,7 +179,7 @@ impl Received {
     }
 }
 
-/// Reads until `len` bytes are there; `None` if they are.
+/// Reads until `into` has `len` bytes; then returns `None`.
 fn fill(from: &mut PipeReader, into: &mut Vec<u8>, len: u64) -> Result<Option<Progress>, Failure> {
     let missing = len - into.len() as u64;
     match from.take(missing).read_to_end(into) {

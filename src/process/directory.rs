@@ -1,5 +1,5 @@
-//! Directories that only their user can look into, by the rights that Unix gives: how one is made,
-//! locked and removed.
+//! Directories that only their user can look into, by the permissions of Unix: making, locking and
+//! removing them.
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -10,10 +10,10 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// How often is tried what another process may hinder.
+/// The number of tries of a step that another process may disturb.
 const ROUNDS: usize = 16;
 
-/// How deep a directory may be that is removed.
+/// The largest depth of a directory that is removed.
 const LEVELS: usize = 1_000_000;
 
 /// Makes a directory in another one.
@@ -26,8 +26,8 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Removes a directory with all that is in it, however deep that is, also where a plugin has taken
-/// rights away, or still writes.
+/// Removes a directory with all its content, at any depth, even if a plugin has removed permissions
+/// or still writes.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match open_up(rustix::fs::CWD, path) {
         Ok(top) => clear(&top)?,
@@ -37,7 +37,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
-/// Removes what is in a directory. O(entries at any depth).
+/// Removes the content of a directory. O(entries at any depth).
 fn clear(top: &OwnedFd) -> Result<(), Errno> {
     let mut tries = 0;
     for round in 0..LEVELS {
@@ -61,8 +61,8 @@ fn clear(top: &OwnedFd) -> Result<(), Errno> {
     Err(Errno::NOTEMPTY)
 }
 
-/// Removes an entry of a directory. The directories in it come up to `top` first, under new names:
-/// so no depth fills the stack, or takes more than a few descriptors.
+/// Removes an entry of a directory. The directories in it are first moved up to `top`, under new
+/// names. So no depth fills the stack, or takes more than a few descriptors.
 fn take_away(top: &OwnedFd, name: &CStr, new: &str) -> Result<(), Errno> {
     if unlink(top, name)? {
         return Ok(());
@@ -70,7 +70,7 @@ fn take_away(top: &OwnedFd, name: &CStr, new: &str) -> Result<(), Errno> {
     let directory = open_up(top, name)?;
     for (i, inner) in names(&directory)?.iter().enumerate() {
         if !unlink(&directory, inner)? {
-            // One that this user may not write to cannot be moved.
+            // A directory that this user cannot write to cannot be moved.
             open_up(&directory, inner.as_c_str())?;
             rustix::fs::renameat(&directory, inner, top, format!("{new}-{i}"))?;
         }
@@ -78,7 +78,7 @@ fn take_away(top: &OwnedFd, name: &CStr, new: &str) -> Result<(), Errno> {
     rustix::fs::unlinkat(top, name, AtFlags::REMOVEDIR)
 }
 
-/// Removes an entry that is not a directory; `false` for one that is.
+/// Removes an entry that is not a directory; returns `false` for a directory.
 fn unlink(directory: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
     match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(true),
@@ -94,7 +94,7 @@ fn names(directory: &OwnedFd) -> Result<Vec<CString>, Errno> {
     names.filter(|name| !matches!(name.as_deref().map(CStr::to_bytes), Ok(b"." | b".."))).collect()
 }
 
-/// Opens a directory, to which this user gets all rights. A link in its place leads nowhere.
+/// Opens a directory and gives this user all permissions. A link in its place is not followed.
 #[cfg(target_os = "linux")]
 fn open_up(parent: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, Errno> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -103,7 +103,7 @@ fn open_up(parent: impl AsFd, name: impl rustix::path::Arg) -> Result<OwnedFd, E
     rustix::fs::openat(&opened, c".", flags | OFlags::RDONLY, Mode::empty())
 }
 
-/// As on Linux, by the name, which may be another directory's by the second call.
+/// As on Linux, but by the name, which may be the name of another directory by the second call.
 #[cfg(not(target_os = "linux"))]
 fn open_up(parent: impl AsFd, name: impl rustix::path::Arg + Copy) -> Result<OwnedFd, Errno> {
     let _ = rustix::fs::chmodat(&parent, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW);
@@ -111,11 +111,11 @@ fn open_up(parent: impl AsFd, name: impl rustix::path::Arg + Copy) -> Result<Own
     rustix::fs::openat(&parent, name, flags | OFlags::RDONLY, Mode::empty())
 }
 
-/// Locks a directory of this user that nobody else can look into.
+/// Locks a directory of this user that other users cannot look into.
 ///
 /// # Errors
-/// [`io::ErrorKind::WouldBlock`] if another process has it, [`io::ErrorKind::Unsupported`] where
-/// nobody can lock it, [`io::ErrorKind::PermissionDenied`] if it is something else.
+/// [`io::ErrorKind::WouldBlock`] if another process has locked it, [`io::ErrorKind::Unsupported`]
+/// if the system cannot lock it, [`io::ErrorKind::PermissionDenied`] if it is not such a directory.
 pub(super) fn lock(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::open(path, flags, Mode::empty())?;

@@ -1,13 +1,13 @@
-//! A child process with limits: its own process group, a deadline, a limit on its output, and
-//! nothing left behind.
+//! A child process with limits: its own process group, a deadline, a limit on its output, and a
+//! clean-up that removes everything it leaves.
 //!
-//! * [`Children`]: those of a build, or of a process, which end with it. [`Children::run`] asks one
-//!   once, [`conversation`] as often as it likes.
-//! * `child`: a process that runs, and its process group.
-//! * `private`: directories for what must not stay behind; `directory`: how the system makes, locks
-//!   and removes one.
-//! * `orphans`: what a child has started, and what left its group; [`Removal`]: what a child has
-//!   made outside of its processes.
+//! * [`Children`]: the children of a build, or of a process, which end with it. [`Children::run`]
+//!   asks a child once, [`conversation`] several times.
+//! * `child`: a running process and its process group.
+//! * `private`: directories that must not outlive a build; `directory`: the way in which the system
+//!   makes, locks and removes one.
+//! * `orphans`: processes that a child has started, also if they left its group; [`Removal`]:
+//!   removes objects that a child has made outside of its processes.
 
 #[cfg_attr(not(unix), path = "child_alone.rs")]
 mod child;
@@ -37,26 +37,26 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Room for what a plugin prints, at the least.
+/// The smallest room for the output of a plugin, in bytes.
 const READ_AHEAD: usize = 1 << 20;
 
 /// The size of a pipe in bytes: the most that a user may ask for by default.
 const PIPE_SIZE: usize = 1 << 20;
 
-/// How long a child that was told to end, or whose pipe has closed, may take.
+/// The time that a child may take after it was told to end, or after its pipe has closed.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How much of the end of stderr an error shows.
+/// The number of bytes at the end of stderr that an error shows.
 const STDERR_TAIL: usize = 4 * 1024;
 
 /// Limits of a child.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How long it may run; `None` for as long as it likes.
+    /// The time limit of the child; `None` for no limit.
     pub timeout: Option<Duration>,
-    /// How many bytes it may print.
+    /// The largest output of the child, in bytes.
     pub output: u64,
-    /// Takes what it prints on stderr, as it comes.
+    /// Receives the child's stderr, as it comes.
     pub stderr: fn(&[u8]),
 }
 
@@ -65,22 +65,22 @@ pub struct Call<'c> {
     /// A path, or a name to look for in PATH.
     pub program: &'c Path,
     pub args: Vec<OsString>,
-    /// The child's working directory; `None` for ours.
+    /// The child's working directory; `None` for the directory of this process.
     pub directory: Option<&'c Path>,
     /// Variables that are set.
     pub environment: Vec<(Cow<'static, str>, OsString)>,
-    /// True if the child has the variables of this process, too.
+    /// True if the child has the variables of this process as well.
     pub inherits: bool,
-    /// Variables that are taken away.
+    /// Variables that are removed.
     pub without: &'static [&'static str],
-    /// The stdin of the child; `None` for an empty one.
+    /// The stdin of the child; `None` for an empty stdin.
     pub stdin: Option<Vec<u8>>,
 }
 
 impl Call<'_> {
-    /// The command, without its pipes. What it returns is not checked here.
+    /// The command, without its pipes. Its exit status is not checked here.
     fn expression(&self, mark: &str) -> duct::Expression {
-        // As a text: a path of one name would not be looked for in PATH.
+        // As a text: a path of one name would not be searched in PATH.
         let mut expression = duct::cmd(self.program.as_os_str(), &self.args).unchecked();
         if let Some(directory) = self.directory {
             expression = expression.dir(directory);
@@ -102,21 +102,21 @@ impl Call<'_> {
 pub enum Failure {
     NotStarted(io::Error),
     Status(String),
-    /// It ended where it should have answered.
+    /// The child ended before it answered.
     Ended(String),
     TimedOut(Duration),
     TooMuchOutput(u64),
     Io(io::Error),
 }
 
-/// A failed call: why, and the last of what it printed on stderr.
+/// A failed call: the reason, and the end of its stderr.
 #[derive(Debug)]
 pub struct Failed {
     pub failure: Failure,
     pub stderr: String,
 }
 
-/// The value behind a lock. A thread that panics leaves nothing half changed here.
+/// The value behind a lock. A thread that panics leaves no value half changed here.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -160,12 +160,11 @@ fn collect(
 enum Keep {
     /// Everything, up to a limit.
     All { limit: u64, expected: usize },
-    /// The end; all of it is passed on as it comes.
+    /// The end. The whole stream is passed on as it comes.
     Tail { pass: fn(&[u8]) },
 }
 
-/// The reading end of a pipe that a thread fills. A child that stops reading early is none of our
-/// business.
+/// The reading end of a pipe that a thread fills. A child that stops reading early is not an error.
 fn write_in_thread(bytes: Vec<u8>) -> io::Result<(PipeReader, JoinHandle<Vec<u8>>)> {
     let (reader, mut writer) = io::pipe()?;
     widen(&reader);

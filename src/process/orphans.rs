@@ -1,8 +1,9 @@
-//! Processes that a child has started and that outlive it, also those that left its process group,
-//! as daemons do: they end with it.
+//! Ends the processes that a child has started and that outlive it, even if they left its process
+//! group, as daemons do.
 //!
-//! Each child has a variable that its own children inherit. This process adopts what loses its
-//! parent, and so finds them among its children. On systems without that, they stay.
+//! Each child has a variable that its own children inherit. This process adopts processes that lose
+//! their parent, and so finds them among its children. On systems without adoption they keep
+//! running.
 
 use super::child::Child;
 use super::lock;
@@ -10,34 +11,34 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_proc
 use std::fs;
 use std::sync::{Arc, Mutex};
 
-/// The variable.
+/// The variable that marks a child.
 pub const VARIABLE: &str = "RUSTOMIZE_CHILD";
 
-/// Processes that start others while they are ended are looked for again, so often.
+/// The number of searches for processes that are started while others are ended.
 const ROUNDS: usize = 64;
 
-/// Returns whether this process has no children at all. One call of the system.
+/// Returns true if this process has no children at all. One call of the system.
 pub fn are_none() -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(waitid(WaitId::All, look), Err(rustix::io::Errno::CHILD))
 }
 
-/// Lets orphans become children of this process, where the system can.
+/// Makes orphans children of this process, if the system can do that.
 pub fn adopt() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Whose processes are to end.
+/// The processes that are ended.
 pub enum Meant<'m> {
-    /// Those of one child.
+    /// The processes of one child.
     Mark(&'m str),
-    /// Those of all children whose marks begin so.
+    /// The processes of all children whose marks begin in this way.
     Begin(String),
 }
 
-/// Ends those of the adopted processes that are meant. With `all`, those without any mark of this
-/// process are meant, too: they have taken theirs away.
+/// Ends the adopted processes that `meant` names. If `all` is true, processes without a mark of
+/// this process are ended as well: they have removed the mark.
 pub fn end(meant: &Meant<'_>, all: bool, running: &Mutex<Vec<Arc<Child>>>) {
     let any = format!("{VARIABLE}={}-", std::process::id());
     let entry = match meant {
@@ -61,12 +62,13 @@ pub fn end(meant: &Meant<'_>, all: bool, running: &Mutex<Vec<Arc<Child>>>) {
 
 /// The children of this process that it has not started itself.
 fn adopted(running: &Mutex<Vec<Arc<Child>>>) -> Vec<Pid> {
-    // A child is started while this is held: none is seen that is not listed.
+    // The lock is held while a child is started, so every child that is visible here is in the
+    // list.
     let running = lock(running);
     children().into_iter().filter(|pid| !running.iter().any(|child| child.is(*pid))).collect()
 }
 
-/// The children of this process: those of its threads.
+/// The children of this process, which are the children of its threads.
 fn children() -> Vec<Pid> {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Vec::new() };
     let lists = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("children")).ok());
@@ -75,12 +77,12 @@ fn children() -> Vec<Pid> {
         .collect()
 }
 
-/// The environment that a process was started with. One that has ended has none.
+/// The environment that a process was started with; empty for a process that has ended.
 fn environment(pid: Pid) -> Vec<u8> {
     fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).unwrap_or_default()
 }
 
-/// Returns whether an environment has an entry, or one that begins so.
+/// Returns true if an environment has an entry that begins with `entry`.
 fn carries(environment: &[u8], entry: &str) -> bool {
     let at_start = environment.starts_with(entry.as_bytes());
     at_start || memchr::memmem::find(environment, format!("\0{entry}").as_bytes()).is_some()

@@ -1,5 +1,5 @@
 //! Private directories on systems that are not Unix: as private as the directory that holds them.
-//! On Windows that of temporary files belongs to one user.
+//! On Windows the directory of temporary files belongs to one user.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,12 +15,12 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     File::create_new(path)
 }
 
-/// Removes a directory with all that is in it.
+/// Removes a directory with all its content.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_dir_all(path)
 }
 
-/// Locks nothing: what a process leaves that was killed, no later one removes.
+/// Locks nothing: the directories of a killed process are not removed by later processes.
 ///
 /// # Errors
 /// Always.

@@ -1,7 +1,8 @@
-//! Directories that only this user can look into, for what must not stay behind.
+//! Directories that only this user can look into and that must not outlive a build.
 //!
-//! They are removed when they are dropped, by [`remove_all`] for whoever ends a build, and by a
-//! later process where one was killed: each is locked as long as its process lives.
+//! They are removed when they are dropped, or by [`remove_all`] when a build is ended. If a process
+//! was killed, a later process removes its directories: each is locked as long as its process
+//! lives.
 
 use super::Children;
 use super::directory::{create, lock, make, remove};
@@ -12,10 +13,10 @@ use std::path::{Path, PathBuf};
 /// The end of the names of directories that are locked.
 const LOCKED: &str = ".locked";
 
-/// How such names begin.
+/// The beginnings of the names of such directories.
 const PREFIXES: [&str; 2] = ["rustomize-", "kustomize-"];
 
-/// How often is tried what another process may hinder.
+/// The number of tries of a step that another process may disturb.
 const ROUNDS: usize = 16;
 
 /// Removes directories.
@@ -31,16 +32,16 @@ pub struct PrivateDirectory {
     /// Empty if it was kept.
     path: PathBuf,
     children: Children,
-    /// As long as this is open, no other process takes the directory for a forgotten one.
+    /// As long as this is open, other processes do not treat the directory as a forgotten one.
     _lock: Option<File>,
 }
 
 impl PrivateDirectory {
-    /// Makes one that is locked, which a later process removes if this one is killed.
+    /// Makes a locked directory, which a later process removes if this one is killed.
     pub(super) fn locked(children: &Children, parent: &Path, prefix: &str) -> io::Result<Self> {
         for _ in 0..ROUNDS {
             let mut directory = PrivateDirectory::make(children, parent, prefix, LOCKED)?;
-            // Before it is locked, another process may take it for a forgotten one.
+            // Before the directory is locked, another process may treat it as a forgotten one.
             match lock(&directory.path) {
                 Ok(lock) if directory.path.is_dir() => {
                     directory._lock = Some(lock);
@@ -48,7 +49,7 @@ impl PrivateDirectory {
                 }
                 Ok(_) => {}
                 Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock) => {}
-                // Where nobody can lock it, nobody removes it.
+                // If the system cannot lock directories, later processes remove none.
                 Err(e) if e.kind() == io::ErrorKind::Unsupported => return Ok(directory),
                 Err(e) => return Err(e),
             }
@@ -56,7 +57,7 @@ impl PrivateDirectory {
         Err(io::Error::other("its directory is removed again and again"))
     }
 
-    /// Makes one that no other process looks for.
+    /// Makes a directory that other processes do not look for.
     pub(super) fn unlocked(children: &Children, parent: &Path, prefix: &str) -> io::Result<Self> {
         PrivateDirectory::make(children, parent, prefix, "")
     }
@@ -67,23 +68,23 @@ impl PrivateDirectory {
         Ok(PrivateDirectory { path, children: children.clone(), _lock: None })
     }
 
-    /// Where it is.
+    /// The place of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes a file in it that only this user can read.
+    /// Makes a file in the directory that only this user can read.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The file cannot be made.
     pub fn create(&self, name: &str) -> io::Result<File> {
         create(&self.path.join(name))
     }
 
-    /// Gives it another name in one step, and keeps it.
+    /// Renames the directory to `place` in one step, and keeps it.
     ///
     /// # Errors
-    /// It cannot be renamed: then it is removed.
+    /// The directory cannot be renamed: then it is removed.
     pub fn keep_as(mut self, place: &Path) -> io::Result<()> {
         fs::rename(&self.path, place)?;
         self.children.unlist(&std::mem::take(&mut self.path));
@@ -94,7 +95,8 @@ impl PrivateDirectory {
 impl Drop for PrivateDirectory {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // First this: whoever ends the build in between finds it all the same.
+            // The directory is removed first: if the build is ended in between, it is still on the
+            // list.
             let _ = remove(&self.path);
             self.children.unlist(&self.path);
         }

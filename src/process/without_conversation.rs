@@ -1,4 +1,4 @@
-//! Children that answer more than once, on systems that are not Unix: none is started.
+//! Children that answer more than once, on systems that are not Unix: they are refused.
 
 use super::{Call, Children, Failed, Failure, Limits};
 use rustomize_plugin_abi::frame::Frame;

@@ -1,5 +1,5 @@
-//! Processes that a child has started, on systems that are not Unix: nothing is adopted, and they
-//! stay.
+//! Processes that a child has started, on systems that are not Unix: they are not adopted, and keep
+//! running.
 
 use super::child::Child;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 /// The variable that marks a child, as on Unix.
 pub const VARIABLE: &str = "RUSTOMIZE_CHILD";
 
-/// Returns whether this process has no children of other processes: always.
+/// Returns true if this process has no adopted children: always.
 pub fn are_none() -> bool {
     true
 }
@@ -15,11 +15,11 @@ pub fn are_none() -> bool {
 /// Adopts nothing.
 pub fn adopt() {}
 
-/// Whose processes would end.
+/// The processes that would be ended.
 pub enum Meant<'m> {
-    /// Those of one child.
+    /// The processes of one child.
     Mark(&'m str),
-    /// Those of all children whose marks begin so.
+    /// The processes of all children whose marks begin in this way.
     Begin(String),
 }
 

@@ -1,18 +1,18 @@
-//! Annotations in which kustomize and its tools keep what a build knows of a resource.
+//! Annotations in which kustomize and its tools keep notes about a resource.
 
-/// How the annotations begin that upstream keeps for itself.
+/// The beginning of the names of upstream's internal annotations.
 pub const INTERNAL: &str = "internal.config.kubernetes.io/";
 
-/// The annotation that asks for a hash behind the name.
+/// The annotation that asks for a hash at the end of the name.
 pub const NEEDS_HASH_SUFFIX: &str = "internal.config.kubernetes.io/needsHashSuffix";
 
-/// Where a resource comes from.
+/// The annotation that says where a resource comes from.
 pub const ORIGIN: &str = "config.kubernetes.io/origin";
 
-/// What transformed a resource.
+/// The annotation that lists the transformers that changed a resource.
 pub const TRANSFORMATIONS: &str = "alpha.config.kubernetes.io/transformations";
 
-/// Whether an annotation is one that tools keep for themselves and that no output has.
+/// Returns true for an annotation that tools keep for themselves and that no output contains.
 pub fn is_build_annotation(key: &str) -> bool {
     if let Some(name) = key.strip_prefix(INTERNAL) {
         return matches!(

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Bound;
 
-/// What a selector asks for in so many words. The more of it is known, the fewer resources are
-/// looked at.
+/// The literal texts of a selector. The more of them are known, the fewer resources are looked at.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hint<'h> {
     /// The kind, now or earlier.
@@ -22,7 +21,7 @@ pub struct Hint<'h> {
     pub name: Option<&'h str>,
     /// The namespace, now or earlier, as written or as it counts.
     pub namespace: Option<&'h str>,
-    /// A label or an annotation, and the values it may have.
+    /// A label or an annotation, and the values that it may have.
     pub entry: Option<Metadatum<'h>>,
     /// The name, now or earlier, begins with one of these texts.
     pub name_starts: Option<&'h [String]>,
@@ -34,22 +33,22 @@ pub struct Metadatum<'h> {
     /// `labels` or `annotations`.
     pub map: &'static str,
     pub key: &'h str,
-    /// The values that count.
+    /// The values that match.
     pub values: &'h [&'h str],
 }
 
 impl<'h> Hint<'h> {
-    /// A hint for resources that have or have had a name.
+    /// A hint for resources that have or had a name.
     pub fn named(name: &'h str) -> Self {
         Hint { name: Some(name), ..Hint::default() }
     }
 
-    /// A hint for resources that have or have had a kind; `None` is for all.
+    /// A hint for resources that have or had a kind; `None` stands for all resources.
     pub fn of_kind(kind: Option<&'h str>) -> Self {
         Hint { kind, ..Hint::default() }
     }
 
-    /// Whether nothing is known but the kind.
+    /// Returns true if nothing is known but the kind.
     pub fn is_wide(&self) -> bool {
         let texts = [self.group, self.version, self.name, self.namespace];
         texts.iter().all(Option::is_none) && self.entry.is_none() && self.name_starts.is_none()
@@ -62,24 +61,24 @@ impl<'h> Hint<'h> {
     }
 }
 
-/// Which parts of a hint are given: resources are found by exactly these.
+/// The parts of a hint that are given: resources are found by exactly these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Class {
     /// A bit for each of kind, group, version, name and namespace.
     texts: u8,
-    /// The mapping in the metadata that an entry is given of.
+    /// The mapping in the metadata, if the hint has an entry of a mapping.
     map: Option<&'static str>,
 }
 
 impl Class {
     const KIND_GROUP_VERSION: u8 = 0b111;
 
-    /// Whether resources are found by no name and no namespace.
+    /// Returns true if resources are found neither by a name nor by a namespace.
     fn is_of_kinds(self) -> bool {
         self.texts & !Class::KIND_GROUP_VERSION == 0
     }
 
-    /// Whether resources are found by the metadata that any edit may change.
+    /// Returns true if resources are found by metadata, which any edit may change.
     fn is_of_metadata(self) -> bool {
         self.map.is_some()
     }
@@ -109,25 +108,25 @@ impl List<'_> {
 
 type Table = FastMap<u64, Places>;
 
-/// Indexes of resources, each made when it is first asked for. An answer has all resources that are
-/// asked for, and may have others: resources that have changed since, or whose texts share a hash.
+/// Indexes of resources, each made when it is first needed. An answer has all resources that match,
+/// and may have others: resources that have changed since, or whose texts share a hash.
 #[derive(Default, Debug)]
 pub struct Facets<'a> {
     hasher: RandomState,
     tables: Vec<(Class, Table)>,
     names: Option<BTreeMap<&'a str, Places>>,
-    /// Resources whose metadata may have changed since they were indexed by it: each is part of
-    /// every answer.
+    /// Resources whose metadata may have changed since they were indexed by it: each of them is
+    /// part of every answer.
     edited: Vec<u32>,
 }
 
-/// With more edited resources than this they are indexed again.
+/// If there are more edited resources than this, they are indexed again.
 const EDITED: usize = 16;
 
 impl<'a> Facets<'a> {
-    /// Places of resources that a hint may be about, in order; `None` if there are more than
-    /// `limit`. The shorter answer counts: of what the hint says in full, and of how names begin.
-    /// O(answer), once the index is there.
+    /// Places of resources that may match a hint, in order; `None` if there are more than `limit`.
+    /// Resources are looked up by the texts that are known in full and by the beginnings of names;
+    /// the shorter answer is used. O(answer), once the index exists.
     pub fn find(&mut self, resources: &meter::List<Resource<'a>>, hint: &Hint<'_>, limit: usize) -> Option<Vec<usize>> {
         self.index(resources, hint);
         if self.edited.len() > EDITED {
@@ -172,7 +171,7 @@ impl<'a> Facets<'a> {
         }
     }
 
-    /// Makes the indexes that a hint is looked up in.
+    /// Makes the indexes that the look-up of a hint needs.
     fn index(&mut self, resources: &meter::List<Resource<'a>>, hint: &Hint<'_>) {
         let class = hint.class();
         if class != Class::default() && self.tables.iter().all(|(known, _)| *known != class) {
@@ -189,7 +188,8 @@ impl<'a> Facets<'a> {
         }
     }
 
-    /// Resources with what a hint says in full: all of them if it says nothing.
+    /// Resources that have the texts of a hint that are known in full; all resources if it has
+    /// none.
     fn in_full(&self, len: usize, hint: &Hint<'_>) -> Vec<List<'_>> {
         let class = hint.class();
         let Some((_, table)) = self.tables.iter().find(|(known, _)| *known == class) else {
@@ -202,7 +202,7 @@ impl<'a> Facets<'a> {
         values.iter().filter_map(places).map(|places| List::Places(places.as_slice())).collect()
     }
 
-    /// Resources whose names begin with one of some texts; `None` if there are more than `limit`.
+    /// Resources whose names begin with one of `starts`; `None` if there are more than `limit`.
     fn by_start<'s>(&'s self, starts: &[String], limit: usize) -> Option<Vec<List<'s>>> {
         let (mut found, mut count) = (Vec::new(), 0);
         for start in starts {
@@ -222,8 +222,8 @@ impl<'a> Facets<'a> {
         Some(found)
     }
 
-    /// Adds the texts of a resource to the indexes that are there: identities from the one numbered
-    /// `first` on, and the metadata if `metadata` is true. What a resource no longer has stays.
+    /// Adds the texts of a resource to the existing indexes: identities from number `first` on, and
+    /// the metadata if `metadata` is true. Entries for texts that the resource no longer has stay.
     pub fn add(&mut self, resource: &Resource<'a>, first: usize, i: u32, metadata: bool) {
         for (class, table) in self.tables.iter_mut().filter(|(class, _)| metadata || !class.is_of_metadata()) {
             add(&self.hasher, (*class, table), resource, if class.is_of_metadata() { 0 } else { first }, i);
@@ -233,7 +233,7 @@ impl<'a> Facets<'a> {
         }
     }
 
-    /// Whether any resource is found by its metadata.
+    /// Returns true if an index finds resources by their metadata.
     fn has_metadata(&self) -> bool {
         self.tables.iter().any(|(class, _)| class.is_of_metadata())
     }
@@ -266,7 +266,7 @@ fn hash_entry(hasher: &RandomState, class: Class, texts: u64, entry: (&str, &str
 
 /// Adds a resource to a table by each combination of texts that a selector may find it by.
 fn add(hasher: &RandomState, (class, table): (Class, &mut Table), resource: &Resource<'_>, first: usize, i: u32) {
-    // Without texts all identities are found by the same.
+    // Without texts all identities have the same key.
     let first = if class.texts == 0 { resource.previous().len() } else { first };
     let mut last = None;
     let mut insert = |key: u64| {
@@ -296,8 +296,9 @@ fn each_kind(resource: &Resource<'_>, first: usize, take: &mut dyn FnMut([&str; 
 }
 
 /// Kind, group, version, name and namespace of a resource, in each combination that selectors look
-/// at: those of each identity, and the current kind with the name and the namespace of the original
-/// and the current one. The namespace counts as it is written and as it counts in comparisons.
+/// at: the texts of each identity, and the current kind with the name and the namespace of the
+/// original and the current one. The namespace is taken as it is written and as it counts in
+/// comparisons.
 fn each_identity(resource: &Resource<'_>, first: usize, take: &mut dyn FnMut([&str; 5])) {
     let current = *resource.id();
     let original = resource.original_id();

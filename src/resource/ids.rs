@@ -1,4 +1,4 @@
-//! [`Ids`]: where ids stand among the resources of a build, and [`Places`].
+//! [`Ids`]: the places of resources in a build, found by id; and [`Places`].
 //!
 //! The tables hold places and hashes, not ids: an id has 96 bytes, and a look-up reads the
 //! resource anyway.
@@ -11,9 +11,9 @@ use std::hash::BuildHasher;
 /// Places of resources in a [`ResMap`](super::ResMap). Nearly every id belongs to one resource.
 #[derive(Clone, Debug)]
 pub enum Places {
-    /// The usual case.
+    /// The only place: the usual case.
     One(u32),
-    /// In order.
+    /// The places, in order.
     #[expect(clippy::box_collection, reason = "an index has a place for nearly every id: half the size")]
     Many(Box<Vec<u32>>),
 }
@@ -32,7 +32,7 @@ impl Places {
         match self {
             Places::One(first) if *first == i => {}
             Places::One(first) => *self = Places::Many(Box::new(vec![(*first).min(i), i.max(*first)])),
-            // Places come in order, but for those that single edits add.
+            // Places are added in order, except by single edits.
             Places::Many(list) if list.last().is_none_or(|last| *last < i) => list.push(i),
             Places::Many(list) => {
                 if let Err(at) = list.binary_search(&i) {
@@ -43,18 +43,18 @@ impl Places {
     }
 }
 
-/// Where the resources of a list stand, by id. Each table is made when it is first asked for.
+/// The places of the resources of a list, by id. Each table is made when it is first needed.
 #[derive(Default, Debug)]
 pub(super) struct Ids {
     hasher: RandomState,
     /// The places of all resources, by their current ids.
     current: Option<HashTable<u32>>,
-    /// Places by the hashes of the ids that resources have or have had.
+    /// Places by the hashes of the ids that resources have or had.
     any: Option<FastMap<u64, Places>>,
 }
 
 impl Ids {
-    /// Whether the current ids are indexed.
+    /// Returns true if the current ids are indexed.
     pub fn has_current(&self) -> bool {
         self.current.is_some()
     }
@@ -64,7 +64,7 @@ impl Ids {
         self.current = None;
     }
 
-    /// Makes room for the current ids of so many more resources.
+    /// Makes room for the current ids of `more` more resources.
     pub fn reserve(&mut self, more: usize, resources: &List<Resource<'_>>) {
         let hash = |&i: &u32| self.hasher.hash_one(resources[i as usize].id());
         self.current.get_or_insert_default().reserve(more, hash);
@@ -85,8 +85,8 @@ impl Ids {
         Ok(())
     }
 
-    /// Adds a resource by its current id, if these are indexed. A place that has the id already is
-    /// given back, and stays. O(1).
+    /// Adds a resource by its current id, if these are indexed. If another resource has the id
+    /// already, its place is returned and stays in the index. O(1).
     pub fn add_current(&mut self, i: u32, resources: &List<Resource<'_>>) -> Option<u32> {
         let table = self.current.as_mut()?;
         let hash = |&i: &u32| self.hasher.hash_one(resources[i as usize].id());
@@ -99,7 +99,8 @@ impl Ids {
         first
     }
 
-    /// Takes a resource out that stands under an id it had, if current ids are indexed. O(1).
+    /// Removes a resource that is indexed by its former id `before`, if current ids are indexed.
+    /// O(1).
     pub fn remove_current(&mut self, i: u32, before: &ResId<'_>) {
         if let Some(table) = &mut self.current
             && let Ok(entry) = table.find_entry(self.hasher.hash_one(before), |&other| other == i)
@@ -108,8 +109,8 @@ impl Ids {
         }
     }
 
-    /// Adds a resource by its identities from the one numbered `first` on, if all ids are indexed.
-    /// Entries of identities that the resource has given up stay.
+    /// Adds a resource by its identities from number `first` on, if all ids are indexed. Entries
+    /// for identities that the resource has given up stay.
     pub fn add_any(&mut self, i: u32, resource: &Resource<'_>, first: usize) {
         if let Some(any) = &mut self.any {
             for id in resource.ids_from(first) {
@@ -119,15 +120,14 @@ impl Ids {
         }
     }
 
-    /// The places of the resources that have or have had an id, in order. O(1), once the index is
-    /// there.
+    /// The places of the resources that have or had an id, in order. O(1), once the index exists.
     pub fn any(&mut self, id: &ResId<'_>, resources: &List<Resource<'_>>) -> Vec<usize> {
         if self.any.is_none() {
             self.any = Some(FastMap::with_capacity_and_hasher(resources.len(), RandomState::default()));
             resources.iter().enumerate().for_each(|(i, resource)| self.add_any(i as u32, resource, 0));
         }
         let places = self.any.as_ref().and_then(|any| any.get(&self.hasher.hash_one(id)));
-        // An id may have been given up by a change that left no history; two ids may have one hash.
+        // A change that left no history may have replaced an id; two ids may share a hash.
         let holds = |i: &&u32| resources[**i as usize].has_or_had(id);
         places.map_or(&[][..], Places::as_slice).iter().filter(holds).map(|&i| i as usize).collect()
     }

@@ -1,4 +1,4 @@
-//! [`Matcher`]: which resources a [`Selector`] selects.
+//! [`Matcher`]: a compiled [`Selector`].
 
 use super::{Hint, Metadatum, Resource};
 use crate::config::Selector;
@@ -22,8 +22,8 @@ pub enum Pattern<'a> {
     Regex(GoRegex),
 }
 
-/// The pattern that matches what `text` matches as a whole. Upstream writes it so, and `a)|(?:b` is
-/// a valid text.
+/// The pattern that matches a text if `text` matches the whole of that text. Upstream writes it in
+/// this way, so that `a)|(?:b` is a valid text.
 fn whole(text: &str) -> String {
     format!("^(?:{text})$")
 }
@@ -45,7 +45,7 @@ impl<'a> Pattern<'a> {
             .map_err(|e| Error::new(Code::BadPattern, e.to_string()).hint(PATTERN_HINT))
     }
 
-    /// Whether a whole text matches.
+    /// Returns true if the whole text matches.
     pub fn is_match(&self, text: &str) -> bool {
         meter::count(1);
         match self {
@@ -64,10 +64,10 @@ pub struct Matcher<'a> {
     kind: Pattern<'a>,
     name: Pattern<'a>,
     namespace: Pattern<'a>,
-    /// What every name begins with that the pattern for names matches.
+    /// The beginnings of all names that the pattern for names matches.
     name_starts: Option<Vec<String>>,
-    // Upstream reads these only once a resource has passed the rest, so that a bad one may go
-    // unnoticed.
+    // Upstream reads these only once a resource has passed the rest, so that an invalid selector
+    // may remain unnoticed.
     annotations: Result<Requirements<'a>, String>,
     labels: Result<Requirements<'a>, String>,
 }
@@ -93,7 +93,7 @@ impl<'a> Matcher<'a> {
         })
     }
 
-    /// What the selector asks for in so many words, to find its resources by.
+    /// The literal parts of the selector, by which its resources are found.
     pub fn hint(&self) -> Hint<'_> {
         let literal = |pattern: &Pattern<'a>| match pattern {
             Pattern::Literal(text) => Some(*text),
@@ -110,16 +110,16 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// A label or an annotation that the selector asks for. A selector that does not parse is an
-    /// error for each resource that has passed the rest.
+    /// A label or an annotation that the selector asks for. None is returned if a selector does not
+    /// parse: that is an error for each resource that has passed the rest.
     fn entry(&self) -> Option<Metadatum<'_>> {
         let labels = self.labels.as_ref().ok()?;
         let of_annotations = || self.annotations.as_ref().ok()?.entry("annotations");
         labels.entry("labels").or_else(of_annotations)
     }
 
-    /// Whether a resource is the target of a patch: namespace and name by the current or the
-    /// original id, the rest by the current one. O(length of the texts).
+    /// Returns true if a resource is the target of a patch: namespace and name match the current or
+    /// the original id, the rest matches the current one. O(length of the texts).
     ///
     /// # Errors
     /// A label or annotation selector that does not parse, once it is reached.
@@ -127,7 +127,7 @@ impl<'a> Matcher<'a> {
         self.is_match_by(resource, Ids::OriginalOrCurrent)
     }
 
-    /// Whether a resource is selected, by the ids that count.
+    /// Returns true if a resource is selected, by the ids that count.
     ///
     /// # Errors
     /// As [`Matcher::is_match`].
@@ -139,8 +139,8 @@ impl<'a> Matcher<'a> {
         Ok(by_id && self.is_match_by_metadata(resource)?)
     }
 
-    /// Whether this, as an entry of `reject`, rejects a resource: by any of its ids, or by its
-    /// metadata.
+    /// Returns true if this, as an entry of `reject`, rejects a resource: by any of its ids, or by
+    /// its metadata.
     ///
     /// # Errors
     /// As [`Matcher::is_match`].
@@ -151,7 +151,7 @@ impl<'a> Matcher<'a> {
         Ok(self.asks_for_metadata() && self.is_match_by_metadata(resource)?)
     }
 
-    /// What finds the resources that this rejects: by any of their ids, and by their metadata.
+    /// Hints that find the resources that this rejects: by any of their ids, and by their metadata.
     pub fn reject_hints(&self) -> impl Iterator<Item = Hint<'_>> {
         let by_id = self.asks_for_id().then(|| Hint { entry: None, ..self.hint() });
         let by_metadata = self.asks_for_metadata().then(|| Hint { entry: self.entry(), ..Hint::default() });
@@ -168,7 +168,7 @@ impl<'a> Matcher<'a> {
     }
 
     fn is_match_by_names(&self, resource: &Resource<'_>) -> bool {
-        // The cheapest question first: patterns are for names.
+        // Patterns are mostly for names: the comparison of kinds is cheaper and comes first.
         let current = resource.id();
         if !self.is_match_gvk(&current.gvk) {
             return false;
@@ -179,8 +179,8 @@ impl<'a> Matcher<'a> {
             && either(&self.name, current.name, original.name)
     }
 
-    /// All parts against one id. The current one counts with its namespace as written, others with
-    /// the effective one.
+    /// Compares all parts with one id. The current id counts with its namespace as written, others
+    /// with the effective one.
     fn is_match_by_any_id(&self, resource: &Resource<'_>) -> bool {
         resource.any_ids().enumerate().any(|(nth, id)| {
             let is_current = nth == resource.previous().len();
@@ -204,12 +204,12 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// Which ids of a resource a selector looks at.
+/// The ids of a resource that a selector is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ids {
-    /// The original and the current one, part by part.
+    /// The original and the current id, part by part.
     OriginalOrCurrent,
-    /// Each it has had, as a whole.
+    /// Each id that the resource has or had, as a whole.
     Any,
 }
 
@@ -238,7 +238,7 @@ impl<'a> Requirements<'a> {
     /// `!k`, `k>5`, `k<5`, separated by commas.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// A message that says which part of the text is invalid.
     pub fn parse(text: &'a str) -> Result<Self, String> {
         let mut requirements = Vec::new();
         let mut rest = text.trim();
@@ -261,7 +261,7 @@ impl<'a> Requirements<'a> {
         self.0.iter().all(|r| r.test.holds(value(r.key)))
     }
 
-    /// The first entry that must be there with one of some values.
+    /// The first entry that a resource must have with one of some values.
     fn entry(&self, map: &'static str) -> Option<Metadatum<'_>> {
         self.0.iter().find_map(|requirement| match &requirement.test {
             Test::In(values) => Some(Metadatum { map, key: requirement.key, values }),

@@ -16,18 +16,18 @@ use crate::schema::Gvk;
 use crate::schema::gvk::{compare_gvk, legacy_rank, or};
 use std::cmp::Ordering;
 
-/// How the output is ordered.
+/// The order of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As accumulated.
+    /// The order in which resources were accumulated.
     Fifo,
-    /// By kind, then by name: a fixed list of kinds first, another one last.
+    /// By kind, then by name: kinds of one fixed list come first, kinds of another one last.
     Legacy,
-    /// As `Legacy`, with lists of one's own.
+    /// As `Legacy`, with lists that the user gives.
     Lists { first: Vec<String>, last: Vec<String> },
 }
 
-/// The ranks of the kinds that are in two lists: see [`rank`].
+/// The rank of each kind in two lists: negative in the first, positive in the last.
 fn ranks<'l>(first: &'l [String], last: &'l [String]) -> FastMap<&'l str, i32> {
     let of_first = first.iter().enumerate().map(|(k, kind)| (kind.as_str(), k as i32 - first.len() as i32));
     let of_last = last.iter().enumerate().map(|(k, kind)| (kind.as_str(), 1 + k as i32));
@@ -36,9 +36,9 @@ fn ranks<'l>(first: &'l [String], last: &'l [String]) -> FastMap<&'l str, i32> {
 
 /// Sorts a map. O(n log n).
 ///
-/// With lists of one's own that leave Namespace out, and Namespaces of several apiVersions between
-/// which another kind lies, upstream's comparison is not transitive and its result depends on its
-/// sort routine; ours falls back to the order of the texts there.
+/// If the lists of a user leave out Namespace, there are Namespaces of several apiVersions, and
+/// another kind sorts between them, upstream's comparison is not transitive and its result depends
+/// on its sort routine. The order of the texts is used there instead.
 pub fn sort(map: &mut ResMap<'_>, order: &Order) {
     match order {
         Order::Fifo => {}
@@ -50,8 +50,8 @@ pub fn sort(map: &mut ResMap<'_>, order: &Order) {
     }
 }
 
-/// There are few kinds and many resources: the kinds are put in order first, by rank and by text,
-/// and then the resources by the place of their kind.
+/// Sorts by the rank of kinds. There are few kinds and many resources: first the kinds are sorted,
+/// by rank and by text, and then the resources by the place of their kind.
 fn sort_by_rank(map: &mut ResMap<'_>, rank: impl Fn(&str) -> i32) {
     let mut kinds: Vec<Gvk<'_>> = Vec::new();
     let mut places: FastMap<Gvk<'_>, usize> = FastMap::default();
@@ -78,8 +78,8 @@ fn sort_by_rank(map: &mut ResMap<'_>, rank: impl Fn(&str) -> i32) {
     map.sort_by_key(|r| key(r.id()), |a, b| compare_names(a.id(), b.id()));
 }
 
-/// Puts Namespaces of several apiVersions in the order in which upstream has them among themselves:
-/// the core ones first, backwards. Where another kind lies between them they stay.
+/// Sorts Namespaces of several apiVersions among themselves as upstream does: those of the core
+/// group come first, in reverse order. If another kind is between them, they stay.
 fn reverse_namespaces(kinds: &mut [Gvk<'_>]) {
     let is_namespace = |gvk: &Gvk<'_>| gvk.kind == "Namespace";
     let Some(first) = kinds.iter().position(is_namespace) else { return };
@@ -90,8 +90,8 @@ fn reverse_namespaces(kinds: &mut [Gvk<'_>]) {
     }
 }
 
-/// The places of all namespaces, in order. There are none if one of them contains the `|` of
-/// [`compare_names`].
+/// The place of each namespace in their order. Empty if one of them contains the `|` that
+/// [`compare_names`] uses.
 fn namespace_places<'a>(map: &ResMap<'a>) -> FastMap<&'a str, usize> {
     let mut places: FastMap<&str, usize> = map.iter().map(|r| (r.id().namespace, 0)).collect();
     if places.keys().any(|namespace| namespace.contains('|')) {
@@ -105,8 +105,8 @@ fn namespace_places<'a>(map: &ResMap<'a>) -> FastMap<&'a str, usize> {
     places
 }
 
-/// How many bytes all names of each kind begin with: what they have in common tells none of them
-/// apart.
+/// The number of bytes that the names of each kind have in common at the start. Keys leave them
+/// out, because they do not help to tell names apart.
 fn common_starts(map: &ResMap<'_>, kinds: usize, kind_of: impl Fn(&ResId<'_>) -> usize) -> Vec<usize> {
     let mut starts: Vec<Option<&[u8]>> = vec![None; kinds];
     for id in map.iter().map(Resource::id) {
@@ -118,12 +118,12 @@ fn common_starts(map: &ResMap<'_>, kinds: usize, kind_of: impl Fn(&ResId<'_>) ->
     starts.into_iter().map(|start| start.map_or(0, <[u8]>::len)).collect()
 }
 
-/// The name that counts in comparisons.
+/// The name that is used in comparisons.
 fn name<'a>(id: &ResId<'a>) -> &'a str {
     or(id.name, "~N")
 }
 
-/// The first bytes of a text, as a number that compares as they do.
+/// The first bytes of a text, as a number that compares in the same way.
 fn start(text: &[u8]) -> u64 {
     let mut start = [0; 8];
     start.iter_mut().zip(text).for_each(|(at, byte)| *at = *byte);

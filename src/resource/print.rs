@@ -1,7 +1,8 @@
 //! Printing: resources as one text, on all cores.
 //!
-//! Nothing is written before all is printed, so that an error leaves nothing half done. A resource
-//! is printed without a look at another one, so that threads can print runs of them.
+//! The whole text is made before the first byte is written, so that an error never leaves half an
+//! output. Each resource is printed without regard to others, so that threads can print runs of
+//! them.
 
 use super::{ResMap, Resource};
 use crate::diag::{Error, Result};
@@ -11,7 +12,7 @@ use crate::yaml::{Arena, Malformed, emit};
 /// Prints resources as one text: documents with separators between them. O(size of the text).
 ///
 /// # Errors
-/// A resource that the reference cannot print either; see [`emit::document`].
+/// A resource that upstream cannot print either; see [`emit::document`].
 pub fn print(arena: Arena<'_>, map: &ResMap<'_>) -> Result<String> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
     // Memory that is not written to costs nothing; growing would copy everything.
@@ -40,23 +41,23 @@ pub fn print_one(resource: &Resource<'_>, out: &mut String) -> Result<()> {
     emit::document(out, resource.node()).map_err(|e| error((resource, e)))
 }
 
-/// A resource and its place among all.
+/// A resource and its place among all resources.
 type Numbered<'r, 'a> = (usize, &'r Resource<'a>);
 
-/// A resource, and why it cannot be printed.
+/// A resource, and the reason why it cannot be printed.
 type Unprintable<'r, 'a> = (&'r Resource<'a>, emit::Unprintable);
 
-/// The size of a piece of text: small enough for the allocator to put pieces side by side, where a
-/// large one would take whole huge pages.
+/// The size of a piece of text: small enough for the allocator to put pieces side by side. Each
+/// large piece would take whole huge pages.
 const PIECE: usize = 256 << 10;
 
-/// Prints resources, with a separator before each but the first of all, in pieces of some `limit`
-/// bytes; there is room for `room` in each.
+/// Prints resources, with a separator before each except the first of all, in pieces of about
+/// `limit` bytes; each piece has room for `room` bytes.
 fn run<'r, 'a>(resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Result<Vec<String>, Unprintable<'r, 'a>> {
     let mut pieces = Vec::new();
     let mut out = String::with_capacity(room);
     for &(i, resource) in resources {
-        // The next one should fit, too: growing copies.
+        // The next resource should fit, too: growing copies.
         if out.len() >= limit - limit / 16 {
             pieces.push(std::mem::replace(&mut out, String::with_capacity(room)));
         }
@@ -65,7 +66,7 @@ fn run<'r, 'a>(resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Res
         }
         emit::document(&mut out, resource.node()).map_err(|e| (resource, e))?;
     }
-    // Many small builds at once must not hold a large piece each.
+    // When many small builds run at once, none of them must hold a large piece.
     out.shrink_to_fit();
     pieces.push(out);
     Ok(pieces)

@@ -5,26 +5,26 @@ use crate::schema::gvk::{is_same, or};
 use crate::schema::{self, Gvk};
 use std::fmt;
 
-/// The namespace, for comparison, of kinds that have none.
+/// The namespace of cluster-scoped kinds in comparisons.
 pub const NOT_NAMESPACED: &str = "_non_namespaceable_";
 
-/// The namespace, for comparison, of a resource that names none.
+/// The namespace, in comparisons, of a resource that does not name one.
 pub const DEFAULT_NAMESPACE: &str = "default";
 
-/// The identity of a resource. Two ids are the same if group, version, kind, name and *effective*
-/// namespace are
+/// The identity of a resource. Two ids are equal if group, version, kind, name and *effective*
+/// namespace are.
 ///
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResId<'a> {
     pub gvk: Gvk<'a>,
     pub name: &'a str,
-    /// As written; empty if there is none.
+    /// As written; empty if it is missing.
     pub namespace: &'a str,
     effective: &'a str,
 }
 
 impl<'a> ResId<'a> {
-    /// An id; which namespace counts follows from the kind.
+    /// Makes an id; the effective namespace follows from the kind and from `namespace`.
     pub fn new(gvk: Gvk<'a>, name: &'a str, namespace: &'a str) -> Self {
         let effective = if schema::is_cluster_scoped(&gvk) {
             NOT_NAMESPACED
@@ -36,18 +36,18 @@ impl<'a> ResId<'a> {
         ResId { gvk, name, namespace, effective }
     }
 
-    /// The id of a kind that has no namespace, though the built-in tables do not know it.
+    /// The same id for a cluster-scoped kind that the built-in tables do not know.
     pub fn as_cluster_scoped(self) -> Self {
         ResId { effective: NOT_NAMESPACED, ..self }
     }
 
-    /// The namespace that counts in comparisons: a constant for cluster-scoped kinds, `default` for
-    /// none.
+    /// The namespace that is used in comparisons: a constant for cluster-scoped kinds, `default` if
+    /// the resource names none.
     pub fn effective_namespace(&self) -> &'a str {
         self.effective
     }
 
-    /// Whether the kind has no namespaces.
+    /// Returns true if the kind is cluster-scoped.
     pub fn is_cluster_scoped(&self) -> bool {
         std::ptr::eq(self.effective, NOT_NAMESPACED) || self.effective == NOT_NAMESPACED
     }

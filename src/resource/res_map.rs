@@ -7,45 +7,46 @@ use crate::meter::{Counted, FastMap, List};
 use crate::parallel;
 use crate::yaml::{Arena, Node};
 
-/// What is found by an id.
+/// A table from ids to values.
 pub type Index<'a, V> = FastMap<ResId<'a>, V>;
 
-/// Resources in output order. Indexes are made when they are first asked for, kept up to date by
-/// single edits, and dropped by steps that touch every resource: so no step scans all resources for
-/// one, and a build that never looks one up pays for no index.
+/// Resources in output order. Indexes are made when they are first needed, kept up to date by
+/// single edits, and dropped by steps that touch every resource. So no step scans all resources to
+/// find one, and a build that never looks up a resource makes no index.
 ///
 /// Invariant: identity changes only inside the methods of this type, which read it from the node
 /// again.
 #[derive(Default, Debug)]
 pub struct ResMap<'a> {
     resources: List<Resource<'a>>,
-    /// Whether it is known that no two resources share an id. A step that renames all in the same
-    /// way keeps it so, and the check between layers then costs nothing.
+    /// True if it is known that no two resources share an id. A step that renames all resources in
+    /// the same way keeps the value, and the check between layers then costs nothing.
     unique: bool,
-    /// Where each id stands.
+    /// The index of resources by id.
     ids: Ids,
-    /// Where resources are that selectors look for.
+    /// The index of resources by the properties that selectors ask for.
     facets: Facets<'a>,
-    /// Whether a resource may be empty.
+    /// True if a resource may be empty.
     may_have_empty: bool,
 }
 
-/// What an edit of every resource may change of identities.
+/// The parts of identities that an edit of every resource may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Changes {
     /// Nothing that is looked up before the identities are read again.
     Content,
-    /// Names or namespaces, in the same way for all resources whose kind is and was the same: what
-    /// was told apart before is told apart after, and kinds stay.
+    /// Names or namespaces, in the same way for all resources whose kind is and was the same: ids
+    /// that differ before still differ after, and kinds stay.
     NamesAlike,
-    /// Anything. Who edits reads identities again where they change.
+    /// Anything. The edit itself reads identities again where they change.
     Names,
 }
 
-/// The bytes of a usual resource: they say how many resources are worth a thread.
+/// The size of a usual resource in bytes. It decides how many threads the work on resources is
+/// worth.
 pub const RESOURCE: usize = 1 << 10;
 
-/// How many resources answer to an id.
+/// The resources that have an id.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
     None,
@@ -59,24 +60,24 @@ impl<'a> ResMap<'a> {
         ResMap::default()
     }
 
-    /// The same resources once more, without indexes. O(size of their trees).
+    /// A copy of the resources, without indexes. O(size of their trees).
     #[must_use]
     pub fn copy(&self) -> Self {
         let (unique, may_have_empty) = (self.unique, self.may_have_empty);
         ResMap { resources: self.resources.clone(), unique, may_have_empty, ..ResMap::default() }
     }
 
-    /// How many resources there are, emptied ones included.
+    /// The number of resources, emptied ones included.
     pub fn len(&self) -> usize {
         self.resources.len()
     }
 
-    /// Whether there are no resources.
+    /// Returns true if there are no resources.
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty()
     }
 
-    /// How many threads are worth having for work on all resources.
+    /// The number of threads that work on all resources is worth.
     pub fn threads(&self, arena: Arena<'_>) -> usize {
         arena.threads(self.resources.len() * RESOURCE)
     }
@@ -99,7 +100,7 @@ impl<'a> ResMap<'a> {
     /// Appends a resource. O(1).
     ///
     /// # Errors
-    /// Its id is there already; the message names both places.
+    /// Another resource has the id already; the message names both places.
     pub fn append(&mut self, arena: Arena<'a>, resource: Resource<'a>) -> Result<()> {
         self.index_current(arena)?;
         let i = self.resources.len() as u32;
@@ -116,11 +117,11 @@ impl<'a> ResMap<'a> {
         Ok(())
     }
 
-    /// Appends all resources of another map, in order. O(their number); the first map to come in is
-    /// moved.
+    /// Appends all resources of another map, in order. O(their number). The first map that is
+    /// appended is moved.
     ///
     /// # Errors
-    /// An id is there already.
+    /// Two resources have the same id.
     pub fn append_all(&mut self, arena: Arena<'a>, other: ResMap<'a>) -> Result<()> {
         if self.resources.is_empty() {
             *self = other;
@@ -151,7 +152,7 @@ impl<'a> ResMap<'a> {
     /// Checks that no two resources share an id. O(n) after a step that touched all, else O(1).
     ///
     /// # Errors
-    /// Two do.
+    /// Two resources share an id.
     pub fn check_unique(&mut self, arena: Arena<'a>) -> Result<()> {
         if self.unique { Ok(()) } else { self.index_current(arena) }
     }
@@ -165,7 +166,7 @@ impl<'a> ResMap<'a> {
         if self.check_unique(arena).is_ok() {
             return Ok(());
         }
-        // The first resource of each id, and whether it counts.
+        // The first resource of each id, and true if it counts.
         let mut firsts: FastMap<ResId<'a>, (&Resource<'a>, bool)> = FastMap::default();
         for resource in self.resources.iter().filter(|resource| !resource.is_deleted()) {
             let is_counted = counts(resource);
@@ -212,7 +213,7 @@ impl<'a> ResMap<'a> {
     /// Edits one resource and brings the indexes up to date. O(edit).
     ///
     /// # Errors
-    /// Those of the edit.
+    /// The errors of the edit.
     pub fn edit<T>(&mut self, i: usize, edit: impl FnOnce(&mut Resource<'a>) -> Result<T>) -> Result<T> {
         let resource = &mut self.resources[i];
         let (before, history) = (*resource.id(), resource.previous().len());
@@ -223,10 +224,10 @@ impl<'a> ResMap<'a> {
         out
     }
 
-    /// Edits every resource, in order, in ways that leave identities alone. O(edits).
+    /// Edits every resource, in order; the edits do not change identities. O(edits).
     ///
     /// # Errors
-    /// The first that an edit gives.
+    /// The first error of an edit.
     pub fn edit_content(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         self.facets.forget_metadata();
         self.may_have_empty = true;
@@ -238,11 +239,11 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().for_each(|resource| resource.set_number(number(resource)));
     }
 
-    /// Edits every resource, in order; who edits reads identities again where they change.
+    /// Edits every resource, in order; the edit itself reads identities again where they change.
     /// O(edits).
     ///
     /// # Errors
-    /// The first that an edit gives.
+    /// The first error of an edit.
     pub fn rename(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         self.drop_indexes();
         (self.unique, self.may_have_empty) = (false, true);
@@ -274,7 +275,7 @@ impl<'a> ResMap<'a> {
     /// What is seen in each resource by itself, in order, on all cores if there are many.
     ///
     /// # Errors
-    /// That of the first resource, in order, for which `look` fails.
+    /// The error of the first resource, in order, for which `look` fails.
     pub fn look_at_each<R: Send>(
         &self,
         arena: Arena<'a>,
@@ -285,12 +286,12 @@ impl<'a> ResMap<'a> {
         runs.into_iter().collect::<Result<Vec<_>>>().map(|runs| runs.into_iter().flatten().collect())
     }
 
-    /// Edits the resources at some places, which are in order, each by itself; on all cores if they
-    /// are many. `editor` is as for [`ResMap::edit_each`]. Edits leave identities alone.
-    /// O(n + edits).
+    /// Edits the resources at `places`, which are in ascending order, each by itself; on all cores
+    /// if they are many. `editor` is as for [`ResMap::edit_each`]. The edits do not change
+    /// identities. O(n + edits).
     ///
     /// # Errors
-    /// That of the first resource, in order, whose edit fails.
+    /// The error of the first resource, in order, whose edit fails.
     pub fn edit_some<W>(
         &mut self,
         arena: Arena<'a>,
@@ -331,11 +332,11 @@ impl<'a> ResMap<'a> {
         places.iter().for_each(|&i| self.facets.note_edit(i as u32));
     }
 
-    /// Edits every resource by itself, on all cores if there are many. `editor` makes, for the
-    /// arena of a thread, what edits resources there. O(edits).
+    /// Edits every resource by itself, on all cores if there are many. `editor` makes the edit
+    /// function of a thread, given the arena of the thread. O(edits).
     ///
     /// # Errors
-    /// That of the first resource, in order, whose edit fails.
+    /// The error of the first resource, in order, whose edit fails.
     pub fn edit_each<W>(
         &mut self,
         arena: Arena<'a>,
@@ -380,11 +381,11 @@ impl<'a> ResMap<'a> {
         Ok(())
     }
 
-    /// Edits one resource in ways that leave its identity and its metadata alone, its history
-    /// aside. O(edit).
+    /// Edits one resource without changing its identity or its metadata; only its history may
+    /// change. O(edit).
     ///
     /// # Errors
-    /// Those of the edit.
+    /// The errors of the edit.
     pub fn edit_in_place<T>(&mut self, i: usize, edit: impl FnOnce(&mut Resource<'a>) -> Result<T>) -> Result<T> {
         let resource = &mut self.resources[i];
         let (before, history) = (*resource.id(), resource.previous().len());
@@ -394,7 +395,8 @@ impl<'a> ResMap<'a> {
     }
 
     /// Brings the indexes up to date after a change of one resource, which had `history` earlier
-    /// identities. Identities that were given up stay: an answer is compared with the resource.
+    /// identities. Entries for identities that it gave up stay: every answer is compared with the
+    /// resource.
     fn reindex(&mut self, i: usize, before: &ResId<'a>, history: usize) {
         let resource = &self.resources[i];
         self.may_have_empty |= resource.is_deleted();
@@ -410,7 +412,7 @@ impl<'a> ResMap<'a> {
         self.facets.add(resource, first, i as u32, false);
         if moved {
             self.ids.remove_current(i as u32, before);
-            // Where the new id is taken, the next check has to find that out.
+            // If another resource has the new id, the next check has to find that out.
             if !self.ids.has_current() || self.ids.add_current(i as u32, &self.resources).is_some() {
                 self.ids.forget_current();
                 self.unique = false;
@@ -418,7 +420,8 @@ impl<'a> ResMap<'a> {
         }
     }
 
-    /// Puts another resource, which is made from it, in the place of one. O(1), but for the making.
+    /// Replaces a resource by another one, which `make` makes from it. O(1), plus the cost of
+    /// `make`.
     pub fn replace_with(&mut self, i: usize, make: impl FnOnce(Resource<'a>) -> Resource<'a>) {
         let before = std::mem::replace(&mut self.resources[i], Resource::unchecked(Node::null()));
         let id = *before.id();
@@ -427,7 +430,7 @@ impl<'a> ResMap<'a> {
         self.facets.note_edit(i as u32);
     }
 
-    /// Empties a resource: no look-up finds it, and [`ResMap::drop_empty`] takes it out. O(1).
+    /// Empties a resource: no look-up finds it, and [`ResMap::drop_empty`] removes it. O(1).
     pub fn delete(&mut self, i: usize) {
         let before = std::mem::replace(&mut self.resources[i], Resource::unchecked(Node::null()));
         self.may_have_empty = true;
@@ -435,13 +438,13 @@ impl<'a> ResMap<'a> {
     }
 
     /// Places of resources that a selector may select, in order: see [`Facets`]. O(answer), once
-    /// the index is there.
+    /// the index exists.
     pub fn candidates(&mut self, hint: &Hint<'_>) -> Vec<usize> {
         self.few_candidates(hint, usize::MAX).unwrap_or_default()
     }
 
     /// As [`ResMap::candidates`]; `None` if there are more than `limit`. O(limit), once the index
-    /// is there.
+    /// exists.
     pub fn few_candidates(&mut self, hint: &Hint<'_>, limit: usize) -> Option<Vec<usize>> {
         let mut places = self.facets.find(&self.resources, hint, limit)?;
         if self.may_have_empty {
@@ -450,7 +453,7 @@ impl<'a> ResMap<'a> {
         Some(places)
     }
 
-    /// Takes out the resources that were emptied. O(n), O(1) if no edit can have emptied one.
+    /// Removes the resources that were emptied. O(n), O(1) if no edit can have emptied a resource.
     pub fn drop_empty(&mut self) {
         if std::mem::take(&mut self.may_have_empty) && self.iter().any(Resource::is_deleted) {
             self.retain(|r| !r.is_deleted());
@@ -463,8 +466,8 @@ impl<'a> ResMap<'a> {
         self.resources.retain(keep);
     }
 
-    /// Reorders the resources, by a key that is made once for each, then by a comparison. O(n log
-    /// n).
+    /// Reorders the resources by a key, which is made once for each, and equal keys by a
+    /// comparison. O(n log n).
     pub fn sort_by_key<K: Ord>(
         &mut self,
         key: impl Fn(&Resource<'a>) -> K,
@@ -483,8 +486,9 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().map(|resource| std::mem::take(resource.node_mut_in_form())).collect()
     }
 
-    /// Puts the nodes back that [`ResMap::take_nodes`] took out, and reads identities again, also
-    /// those that an earlier step has spelled anew, as the detour of a JSON patch does. O(n).
+    /// Puts the nodes back that [`ResMap::take_nodes`] took out, and reads identities again,
+    /// including those whose spelling an earlier step changed, as the detour of a JSON patch does.
+    /// O(n).
     pub fn put_nodes(&mut self, arena: Arena<'a>, nodes: Vec<Node<'a>>) {
         let put = |(resource, node): (&mut Resource<'a>, Node<'a>)| {
             *resource.node_mut_in_form() = node;
@@ -506,8 +510,8 @@ impl<'a> ResMap<'a> {
 }
 
 impl<'a> ResMap<'a> {
-    /// A map of resources in the order of their keys, which are all different. O(n log n), in
-    /// place.
+    /// A map of resources in the order of their keys, which are all different. O(n log n); the
+    /// resources are reordered in place.
     pub fn by_keys(mut resources: Vec<Resource<'a>>, keys: &[u32]) -> Self {
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_unstable_by_key(|&i| keys[i as usize]);
@@ -516,8 +520,8 @@ impl<'a> ResMap<'a> {
     }
 }
 
-/// Puts the items into the order in which `order` names their places. Following the cycles moves
-/// each once, in place.
+/// Reorders the items: item `order[k]` moves to place k. Each item moves once, along the cycles, in
+/// place.
 fn permute<T>(items: &mut [T], order: impl ExactSizeIterator<Item = u32>) {
     let mut goes_to = vec![0u32; order.len()];
     order.enumerate().for_each(|(to, from)| goes_to[from as usize] = to as u32);

@@ -1,4 +1,4 @@
-//! [`Resource`]: a node, and what a build knows about it.
+//! [`Resource`]: a node and the build's notes about it.
 
 use super::annotations::INTERNAL;
 use super::{PreviousId, ResId};
@@ -11,7 +11,7 @@ use crate::yaml::{
 };
 use thin_vec::ThinVec;
 
-/// What a generated resource does to one that is there already.
+/// The effect of a generated resource on an existing resource with the same id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Behavior {
     #[default]
@@ -22,7 +22,8 @@ pub enum Behavior {
 }
 
 impl Behavior {
-    /// Any text but the three words is as good as none, as upstream.
+    /// Parses the word of the option. As upstream, any other text than the three words counts as
+    /// unspecified.
     pub fn parse(text: &str) -> Behavior {
         match text {
             "create" => Behavior::Create,
@@ -43,8 +44,9 @@ impl Behavior {
     }
 }
 
-/// A resource: its node plus what upstream keeps in internal annotations. Its identity is read from
-/// the node once; who edits the node does so through [`super::ResMap`], which reads it again.
+/// A resource: its node plus the notes that upstream keeps in internal annotations. The identity is
+/// read from the node once; nodes are edited through [`super::ResMap`], which reads the identity
+/// again.
 #[derive(Clone, Debug)]
 pub struct Resource<'a> {
     node: Node<'a>,
@@ -54,15 +56,15 @@ pub struct Resource<'a> {
     suffixes: ThinVec<&'a str>,
     /// Set on resources that generators made.
     pub behavior: Option<Behavior>,
-    /// Whether the name gets a hash of the content at the end.
+    /// True if the name gets a hash of the content at the end.
     pub needs_hash: bool,
-    /// True if the node is known to be in the form that a detour through JSON gives it: an edit
-    /// ends that.
+    /// True if the node is known to be in the form that a detour through JSON gives it. An edit
+    /// sets this to false.
     json_form: bool,
-    /// Whether `data` and `binaryData` are known to hold texts as a generator writes them: an edit
-    /// ends that.
+    /// True if `data` and `binaryData` are known to hold texts as a generator writes them. An edit
+    /// sets this to false.
     data_is_text: bool,
-    /// Whether the node may hold values that stand in several places.
+    /// True if the node may hold values that are shared by several places.
     shares_values: bool,
     /// True if the node may have changed since [`Resource::take_touched`].
     is_touched: bool,
@@ -76,26 +78,26 @@ pub fn internal_annotations<'n, 'a>(node: &'n Node<'a>) -> Option<&'n Mapping<'a
     annotations.iter().any(|entry| entry.key().text().starts_with(INTERNAL)).then_some(annotations)
 }
 
-/// What is known about the resources of few builds: kept apart, so that the others do not pay for
-/// it.
+/// Facts about a resource that only few builds need. They are kept apart, so that other builds do
+/// not pay for them.
 #[derive(Clone, Debug, Default)]
 pub struct Rare<'a> {
     /// Names of the vars whose values this resource has.
     pub vars: Vec<&'a str>,
-    /// Where the resource comes from: the text of the origin annotation.
+    /// The origin of the resource: the text of the origin annotation.
     pub origin: Option<&'a str>,
-    /// What transformed it: items of the list that the transformations annotation is, each with the
-    /// number of times that it is there.
+    /// The transformers that changed the resource: items of the list in the transformations
+    /// annotation, each with the number of times that it occurs.
     pub transformations: Vec<(&'a str, usize)>,
-    /// Whether helm made it: its namespace is not ours to set.
+    /// True if helm generated the resource: its namespace must not be set here.
     pub helm_generated: bool,
-    /// Whether a patch was merged that may change the name.
+    /// True if a patch was merged that may change the name.
     pub allows_name_change: bool,
-    /// Whether a patch was merged that may change the kind.
+    /// True if a patch was merged that may change the kind.
     pub allows_kind_change: bool,
-    /// Whether a custom schema says that the kind has no namespace.
+    /// True if a custom schema says that the kind is cluster-scoped.
     pub cluster_scoped: bool,
-    /// What a trace knows it by; 0 if it does not.
+    /// The number by which a trace knows the resource; 0 if it has none.
     pub number: u32,
 }
 
@@ -107,11 +109,11 @@ impl Rare<'_> {
 }
 
 impl<'a> Resource<'a> {
-    /// Takes a node for a resource.
+    /// Makes a resource of a node.
     ///
     /// # Errors
-    /// It is no mapping, or kind or name are missing; kinds that end in `List` need
-    /// no name.
+    /// The node is not a mapping, or kind or name are missing; kinds that end in `List` need no
+    /// name.
     pub fn new(arena: Arena<'a>, node: Node<'a>) -> Result<Self> {
         let pos = node.pos();
         let fault = |message: String| Error::new(Code::NotAResource, message).at(pos);
@@ -143,8 +145,8 @@ impl<'a> Resource<'a> {
         Ok(resource)
     }
 
-    /// Refuses annotations that are a list, unless its items are keys and values by turns, which
-    /// upstream takes for a map.
+    /// Refuses annotations that are a list with an odd number of items. Upstream reads a list whose
+    /// items are keys and values by turns as a map.
     ///
     /// # Errors
     /// The list has an odd number of items.
@@ -161,8 +163,8 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Lets apiVersion and kind be the texts that all resources share: they are compared again and
-    /// again.
+    /// Replaces apiVersion and kind by texts that all resources share, because they are compared
+    /// very often.
     fn share_kind(&mut self, arena: Arena<'a>) {
         let mut share = |field: &str| {
             let value = self.node.as_mapping_mut().and_then(|m| m.get_mut(field));
@@ -172,7 +174,7 @@ impl<'a> Resource<'a> {
         self.id = ResId::new(gvk, self.id.name, self.id.namespace);
     }
 
-    /// A resource from a node that is known to have kind and name.
+    /// Makes a resource of a node that is known to have kind and name.
     pub fn unchecked(node: Node<'a>) -> Self {
         Resource {
             id: read_id(&node),
@@ -190,23 +192,23 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// What few builds ask for, if it is there.
+    /// The facts that only few builds need, if there are any.
     pub fn rare(&self) -> Option<&Rare<'a>> {
         meter::count(1);
         self.rare.as_deref()
     }
 
-    /// What a trace knows it by; 0 if it does not.
+    /// The number by which a trace knows the resource; 0 if it has none.
     pub fn number(&self) -> u32 {
         self.rare.as_ref().map_or(0, |rare| rare.number)
     }
 
-    /// Lets a trace know it by a number.
+    /// Sets the number by which a trace knows the resource.
     pub fn set_number(&mut self, number: u32) {
         self.rare_mut().number = number;
     }
 
-    /// What few builds ask for, made if it is not there.
+    /// The facts that only few builds need; an empty set is made if there are none.
     pub fn rare_mut(&mut self) -> &mut Rare<'a> {
         self.rare.get_or_insert_default()
     }
@@ -270,12 +272,12 @@ impl<'a> Resource<'a> {
         self.ids_from(0)
     }
 
-    /// All identities from the one numbered `first` on, the current one last.
+    /// All identities from number `first` on, the current one last.
     pub fn ids_from(&self, first: usize) -> impl Iterator<Item = ResId<'a>> + '_ {
         self.previous.iter().skip(first).map(|p| self.with_history(p)).chain(std::iter::once(self.id))
     }
 
-    /// Whether the resource has or has had an identity. O(1) for the current one.
+    /// Returns true if the resource has or had the identity. O(1) for the current one.
     pub fn has_or_had(&self, id: &ResId<'_>) -> bool {
         self.id == *id || self.previous.iter().rev().any(|p| p.name == id.name && self.with_history(p) == *id)
     }
@@ -284,7 +286,7 @@ impl<'a> Resource<'a> {
         ResId::new(Gvk { kind: p.kind, ..self.id.gvk }, p.name, p.namespace)
     }
 
-    /// Whether the resource is of the kind that it was of at first.
+    /// Returns true if the kind is still the one that the resource had at first.
     pub fn keeps_kind(&self) -> bool {
         self.previous.first().is_none_or(|first| first.kind == self.id.gvk.kind)
     }
@@ -302,8 +304,8 @@ impl<'a> Resource<'a> {
         self.previous.push(PreviousId { kind: id.gvk.kind, name: id.name, namespace: id.effective_namespace() });
     }
 
-    /// Takes annotations off that hold nothing, whatever they are: upstream does so before it notes
-    /// the first identity there.
+    /// Removes annotations that are empty or a scalar, as upstream does before it notes the first
+    /// identity there.
     fn clear_empty_annotations(&mut self) {
         let annotations = self.node.get("metadata").and_then(|m| m.get("annotations"));
         let holds_nothing = |node: &Node<'_>| node.as_scalar().is_some() || node.is_null_or_empty();
@@ -315,10 +317,10 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// As [`Resource::adopt_history`], of its own annotations.
+    /// As [`Resource::adopt_history`], for the resource's own annotations.
     ///
     /// # Errors
-    /// There are not as many former names as former namespaces and kinds.
+    /// The numbers of former names, former namespaces and former kinds differ.
     fn adopt_own_history(&mut self) -> Result<()> {
         let Some(annotations) = internal_annotations(&self.node).cloned() else { return Ok(()) };
         if self.adopt_history(&annotations) {
@@ -333,23 +335,23 @@ impl<'a> Resource<'a> {
             .hint("remove the annotations internal.config.kubernetes.io/previous*: the tool makes them"))
     }
 
-    /// Reads what upstream believes of the annotations in which it keeps a history, where a
-    /// manifest has them by hand, or a patch that was merged into the resource: each of them takes
-    /// the place of what was there. `annotations` is what [`internal_annotations`] gives. Gives
-    /// whether there are as many former names as former namespaces and kinds; what is too many does
-    /// not count.
+    /// Reads the annotations in which upstream keeps a history, from a manifest that has them by
+    /// hand or from a patch that was merged into the resource. Each of them replaces the value that
+    /// the resource had. `annotations` is the result of [`internal_annotations`]. Returns true if
+    /// the numbers of former names, former namespaces and former kinds are equal; surplus items are
+    /// ignored.
     pub fn adopt_history(&mut self, annotations: &Mapping<'a>) -> bool {
         let list = |name: &str| {
             let entry = annotations.iter().find(|e| e.key().text().strip_prefix(INTERNAL) == Some(name))?;
             Some(entry.value().as_scalar().map_or("", |s| s.text()).split(',').collect::<ThinVec<&'a str>>())
         };
-        // An empty item is one that no annotation gave: upstream's list does not have it.
+        // An empty item did not come from an annotation: upstream's list does not contain it.
         let former = |name: &str, part: fn(&PreviousId<'a>) -> &'a str| {
             let known = || self.previous.iter().map(part).filter(|item| !item.is_empty()).collect::<ThinVec<&'a str>>();
             list(name).or_else(|| Some(known()).filter(|known| !known.is_empty()))
         };
         let names = former("previousNames", |p| p.name);
-        // No text at all is one empty item.
+        // An annotation without text is one empty item.
         let namespaces = former("previousNamespaces", |p| p.namespace).unwrap_or_else(|| [""].into());
         let kinds = former("previousKinds", |p| p.kind).unwrap_or_else(|| [""].into());
         let (prefixes, suffixes) = (list("prefixes"), list("suffixes"));
@@ -364,7 +366,8 @@ impl<'a> Resource<'a> {
         are_as_many
     }
 
-    /// Whether upstream keeps something of this resource in annotations while it builds the layers.
+    /// Returns true if upstream keeps notes about this resource in annotations while it builds the
+    /// layers.
     pub fn has_notes(&self) -> bool {
         let is_noted = |rare: &Rare<'a>| {
             let allows_change = rare.allows_name_change || rare.allows_kind_change;
@@ -376,8 +379,8 @@ impl<'a> Resource<'a> {
         !self.previous.is_empty() || has_affixes || is_generated || self.rare.as_deref().is_some_and(is_noted)
     }
 
-    /// Forgets what upstream keeps in internal annotations: a patch that removes all annotations
-    /// does that.
+    /// Forgets the notes that upstream keeps in internal annotations, as a patch does that removes
+    /// all annotations.
     pub fn forget_history(&mut self) {
         self.previous.clear();
         self.prefixes.clear();
@@ -391,8 +394,8 @@ impl<'a> Resource<'a> {
             .map(|rare| Box::new(Rare { number: rare.number, ..Rare::default() }));
     }
 
-    /// Takes over history and options of the resource whose place this one takes, which upstream
-    /// keeps in annotations; its origin as well if the two are merged.
+    /// Takes over the history and the options of `old`, the resource that this one replaces;
+    /// upstream keeps them in annotations. If the two are merged, the origin is taken over as well.
     pub fn inherit(&mut self, old: &Resource<'a>, is_merge: bool) {
         self.behavior = old.behavior;
         self.needs_hash &= old.needs_hash;
@@ -410,17 +413,17 @@ impl<'a> Resource<'a> {
         self.json_form
     }
 
-    /// Says that the node is in the form that a detour through JSON gives it.
+    /// Notes that the node is in the form that a detour through JSON gives it.
     pub fn note_json_form(&mut self) {
         self.json_form = true;
     }
 
-    /// Whether `data` and `binaryData` are known to hold texts as a generator writes them.
+    /// Returns true if `data` and `binaryData` are known to hold texts as a generator writes them.
     pub fn data_is_text(&self) -> bool {
         self.data_is_text
     }
 
-    /// Says that `data` and `binaryData` hold texts as a generator writes them.
+    /// Notes that `data` and `binaryData` hold texts as a generator writes them.
     pub fn note_text_data(&mut self) {
         self.data_is_text = true;
     }
@@ -438,7 +441,7 @@ impl<'a> Resource<'a> {
         &mut self.node
     }
 
-    /// The node, for edits that keep it in the form a detour through JSON gives.
+    /// The node, for edits that keep it in the form that a detour through JSON gives it.
     pub fn node_mut_in_form(&mut self) -> &mut Node<'a> {
         meter::count(1);
         (self.data_is_text, self.is_touched) = (false, true);
@@ -455,8 +458,8 @@ impl<'a> Resource<'a> {
         self.shares_values = true;
     }
 
-    /// Gives every place of a shared value what was set in one of them. O(1) where none is shared,
-    /// else O(nodes).
+    /// Copies a change of a shared value to all its places. O(1) if no value is shared, else
+    /// O(nodes).
     pub fn settle_shared(&mut self) {
         if self.shares_values {
             self.is_touched = true;
@@ -464,7 +467,7 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Sets shared values in all their places, for the entry at `by`. O(1) where none is shared,
+    /// Sets shared values in all their places, for the entry at `by`. O(1) if no value is shared,
     /// else O(nodes).
     pub fn set_shared(&mut self, values: &[(Shared, Scalar<'a>)], by: Pos) {
         if self.shares_values && !values.is_empty() {
@@ -473,14 +476,14 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Makes every place a value of its own. O(1) where none is shared, else O(nodes).
+    /// Gives every place a value of its own. O(1) if no value is shared, else O(nodes).
     pub fn unshare(&mut self) {
         if std::mem::take(&mut self.shares_values) {
             shared::unshare(&mut self.node);
         }
     }
 
-    /// Makes the annotations of the resource itself values of their own. O(annotations).
+    /// Gives the annotations of the resource values of their own. O(annotations).
     pub fn unshare_annotations(&mut self) {
         let metadata = self.node.as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut);
         if let Some(annotations) = metadata.and_then(|m| m.get_mut("annotations")) {
@@ -488,7 +491,7 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// The node, by value.
+    /// Returns the node and drops the rest.
     pub fn into_node(self) -> Node<'a> {
         self.node
     }
@@ -522,12 +525,12 @@ impl<'a> Resource<'a> {
         self.metadata_entry("annotations", key)
     }
 
-    /// Whether a transformer has emptied this resource.
+    /// Returns true if a transformer has emptied this resource.
     pub fn is_deleted(&self) -> bool {
         self.node.is_null_or_empty()
     }
 
-    /// Where the resource stands in its source.
+    /// The place of the resource in its source.
     pub fn pos(&self) -> Pos {
         self.node.pos()
     }
@@ -553,7 +556,7 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Adds string entries to `metadata.<map>`; entries that are there are overwritten.
+    /// Adds string entries to `metadata.<map>`; existing entries are overwritten.
     pub fn add_metadata_entries<'s>(
         &mut self,
         map: &'a str,
@@ -572,7 +575,7 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Takes an annotation off; an annotations map that is empty then goes too.
+    /// Removes an annotation; an annotations map that is empty then is removed as well.
     pub fn take_annotation(&mut self, key: &str) -> Option<Scalar<'a>> {
         self.annotation(key)?;
         let metadata = self.metadata_mut()?;
@@ -584,8 +587,8 @@ impl<'a> Resource<'a> {
         taken?.as_scalar().copied()
     }
 
-    /// Turns `metadata.<map>` into a map of strings: each scalar's text as it is, without its
-    /// style, other values empty. An empty or null map is removed.
+    /// Turns `metadata.<map>` into a map of strings: a scalar becomes its text, without its style,
+    /// and other values become empty. An empty or null map is removed.
     pub fn stringify_metadata(&mut self, map: &'a str) {
         if self.node.get("metadata").and_then(|m| m.get(map)).is_none() {
             return;
@@ -595,8 +598,8 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// As [`Resource::stringify_metadata`] for a few annotations, where the others are strings.
-    /// O(keys x log annotations).
+    /// As [`Resource::stringify_metadata`] for the annotations in `keys`; the other annotations are
+    /// strings already. O(keys x log annotations).
     pub fn stringify_annotations(&mut self, keys: &[&str]) {
         self.is_touched = true;
         let Some(metadata) = self.node.as_mapping_mut().and_then(|root| root.get_mut("metadata")) else { return };
@@ -613,8 +616,8 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// See [`Resource::stringify_metadata`]; `parent` is the mapping that holds `map`. Where it holds
-/// two of that name, the entries of the first go into the second, as upstream has it.
+/// See [`Resource::stringify_metadata`]; `parent` is the mapping that holds `map`. If it holds two
+/// maps of that name, the entries of the first are put into the second, as upstream does.
 pub fn stringify<'a>(parent: &mut Mapping<'a>, map: &'a str) {
     make_map_of_strings(parent, map);
     if parent.iter().filter(|entry| entry.key().text() == map).count() > 1 {
@@ -648,14 +651,14 @@ fn make_map_of_strings<'a>(parent: &mut Mapping<'a>, map: &'a str) {
     }
 }
 
-/// Makes a value the string that its text is; what is not a scalar is empty.
+/// Replaces a value by the string of its text; a value that is not a scalar becomes empty.
 fn make_string(value: &mut Node<'_>) {
     let text = value.as_scalar().map_or("", |s| s.text());
     value.put(json::new_string(text), Pos::NONE);
 }
 
 /// The entries of a map of strings as upstream sees them: keys and values by turns, so that a list
-/// of texts is a map, too. What is not a scalar is empty.
+/// of texts is a map, too. The text of a value that is not a scalar is empty.
 pub fn texts<'a>(map: &Node<'a>) -> Vec<(&'a str, Scalar<'a>)> {
     let scalar = |node: &Node<'a>| node.as_scalar().copied().unwrap_or(Scalar::string(""));
     match map.value() {
@@ -667,7 +670,7 @@ pub fn texts<'a>(map: &Node<'a>) -> Vec<(&'a str, Scalar<'a>)> {
     }
 }
 
-/// Where a map of strings has an empty key, which upstream cannot write.
+/// The place of an empty key in a map of strings, which upstream cannot write.
 pub fn empty_key(map: &Node<'_>) -> Option<Pos> {
     match map.value() {
         Value::Scalar(_) => None,
@@ -676,7 +679,7 @@ pub fn empty_key(map: &Node<'_>) -> Option<Pos> {
     }
 }
 
-/// The mapping at `key`, made if it is missing or null; `None` if something else is there.
+/// The mapping at `key`, made if it is missing or null; `None` if the value is not a mapping.
 pub fn mapping_in<'m, 'a>(parent: &'m mut Mapping<'a>, key: &'a str) -> Option<&'m mut Mapping<'a>> {
     let node = parent.get_or_insert_with(key, || Mapping::new().into());
     if node.is_null() {
@@ -685,8 +688,8 @@ pub fn mapping_in<'m, 'a>(parent: &'m mut Mapping<'a>, key: &'a str) -> Option<&
     node.as_mapping_mut()
 }
 
-/// Sets a text without a type, as upstream sets what identifies a resource: under the style of what
-/// is there, or else in quotes where YAML 1.1 takes it for something else than a string.
+/// Sets a text without a type, as upstream sets the fields that identify a resource: in the style
+/// of the old value, or else in quotes if YAML 1.1 would not read the text as a string.
 pub fn set_untyped<'a>(mapping: &mut Mapping<'a>, field: &'a str, text: &'a str) {
     let fresh = || json::new_string(text).style();
     let style = mapping.get(field).and_then(Node::as_scalar).map_or_else(fresh, |old| old.style());

@@ -1,28 +1,28 @@
-//! [`Custom`]: schemas from a kustomization's `openapi` file or from bundles, made into the same
-//! kind of table as the built-in one.
+//! [`Custom`]: schemas from a kustomization's `openapi` file or from bundles, in the same kind of
+//! table as the built-in one.
 
 use super::Gvk;
 use super::{Place, builtin};
 use crate::meter::{FastIndexMap, FastMap, FastSet};
 use crate::yaml::{Mapping, Node, Value};
 
-/// References that lead to references: more than any schema has.
+/// The largest number of references in a chain: more than any schema needs.
 const MAX_REFERENCES: usize = 64;
 
 /// Types by name, each with its properties.
 pub type Types<'n, 'a> = FastIndexMap<&'a str, &'n Mapping<'a>>;
 
-/// What holds schemas.
+/// A document with schemas.
 #[derive(Clone, Debug)]
 pub enum Document<'a> {
     /// `definitions` and `paths`, as Kubernetes publishes them.
     OpenApi(Node<'a>),
-    /// The manifest of a CustomResourceDefinition: the kinds of its versions, each with a schema in
-    /// its place.
+    /// The manifest of a CustomResourceDefinition: the kinds of its versions, each with an inline
+    /// schema.
     Crd(Node<'a>),
 }
 
-/// Schema documents: their kinds, and for each schema object in it what merging needs to know.
+/// Schema documents: their kinds, and the facts that merging needs about each schema object.
 #[derive(Clone, Debug, Default)]
 pub struct Custom<'a> {
     kinds: FastMap<Gvk<'a>, u32>,
@@ -30,7 +30,7 @@ pub struct Custom<'a> {
     cluster_scoped: FastSet<Gvk<'a>>,
 }
 
-/// A schema object: that of a mapping, a list or a scalar.
+/// A schema object: the schema of a mapping, a list or a scalar.
 #[derive(Clone, Debug, Default)]
 struct Object<'a> {
     fields: FastMap<&'a str, Place>,
@@ -45,13 +45,13 @@ struct Object<'a> {
 type Found<'s> = (Place, Option<&'s [&'s str]>);
 
 impl<'a> Custom<'a> {
-    /// Reads a schema document: `definitions` and `paths`. Anything else in it does not count. It
-    /// may refer to built-in definitions, which then win over its own, if the build has both.
-    /// O(size).
+    /// Reads schema documents: their `definitions` and `paths`; everything else is ignored. A
+    /// document may refer to built-in definitions. If `with_builtin` is true, these win over its
+    /// own. O(size).
     pub fn new(documents: &[Document<'a>], with_builtin: bool) -> Self {
         let (definitions, known, custom) = Default::default();
         let mut reader = Reader { definitions, known, custom, with_builtin, in_crd: false };
-        // Of two that say something of one kind the first wins: it is read last.
+        // If two documents describe one kind, the first one wins: it is read last.
         for document in documents.iter().rev() {
             match document {
                 Document::OpenApi(node) => {
@@ -72,8 +72,8 @@ impl<'a> Custom<'a> {
         reader.custom
     }
 
-    /// Adds the kinds of a CustomResourceDefinition that are not known yet, and says nothing of
-    /// their scope. O(size of the document).
+    /// Adds the kinds of a CustomResourceDefinition that are not known yet, without their scope.
+    /// O(size of the document).
     pub(super) fn add(&mut self, definition: &Document<'a>) {
         let custom = std::mem::take(self);
         let (definitions, known) = Default::default();
@@ -115,16 +115,16 @@ impl<'a> Custom<'a> {
 
 struct Reader<'a> {
     definitions: FastMap<&'a str, Node<'a>>,
-    /// Definitions that have a number: references may go round in circles.
+    /// Definitions that have a number: references may form cycles.
     known: FastMap<&'a str, u32>,
     custom: Custom<'a>,
     with_builtin: bool,
-    /// Whether lists name their keys as CustomResourceDefinitions do.
+    /// True if lists name their keys as CustomResourceDefinitions do.
     in_crd: bool,
 }
 
 impl<'a> Document<'a> {
-    /// The types that its schemas refer to, and its kinds with the schema of each.
+    /// The types that the schemas refer to, and the kinds with their schemas.
     pub fn kinds<'n>(&'n self) -> (Types<'n, 'a>, Vec<(Gvk<'a>, &'n Node<'a>)>) {
         match self {
             Document::OpenApi(node) => {
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         (self.custom.nodes.len() - 1) as u32
     }
 
-    /// A schema object: the definition it refers to, or itself.
+    /// The place of a schema object, or of the definition that it refers to.
     fn object(&mut self, node: &Node<'a>) -> Option<Place> {
         let mut node = node.clone();
         for _ in 0..MAX_REFERENCES {
@@ -227,7 +227,8 @@ impl<'a> Reader<'a> {
         self.custom.nodes[number as usize] = object;
     }
 
-    /// Paths without a namespace make a kind cluster-scoped, unless another one has it.
+    /// A path without a namespace makes a kind cluster-scoped, unless another path of the kind has
+    /// one.
     fn scopes(&mut self, document: &Node<'a>) {
         let mut namespaced: FastSet<Gvk<'a>> = FastSet::default();
         for entry in document.get("paths").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
@@ -275,7 +276,7 @@ fn merge_keys<'a>(node: &Node<'a>) -> Option<Vec<&'a str>> {
     Some(keys.unwrap_or_else(|| node.get_text("x-kubernetes-patch-merge-key").into_iter().collect()))
 }
 
-/// The keys of a list that is a map, as CustomResourceDefinitions say it.
+/// The keys of a list that is a map, in the format of CustomResourceDefinitions.
 fn list_map_keys<'a>(node: &Node<'a>) -> Option<Vec<&'a str>> {
     map_keys(node).filter(|_| node.get_text("x-kubernetes-list-type") == Some("map"))
 }

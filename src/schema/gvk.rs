@@ -14,14 +14,14 @@ pub struct Gvk<'a> {
 }
 
 impl<'a> Gvk<'a> {
-    /// Splits an apiVersion at its first slash; without one it is all version.
+    /// Splits an apiVersion at its first slash; a text without a slash is the version.
     pub fn new(api_version: &'a str, kind: &'a str) -> Self {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         Gvk { group, version, kind }
     }
 
-    /// Whether each part of `self` is empty or equal to that of `other`: how field specs and
-    /// targets select.
+    /// Returns true if each part of `self` is empty or equal to the part of `other`. Field specs
+    /// and targets select kinds in this way.
     pub fn selects(&self, other: &Gvk<'_>) -> bool {
         meter::count(1);
         let part = |mine: &str, theirs: &str| mine.is_empty() || mine == theirs;
@@ -47,14 +47,14 @@ impl fmt::Display for Gvk<'_> {
     }
 }
 
-/// Whether two texts are equal. Two references to the same memory are equal without a read: the
-/// texts of identities are rarely in the processor's cache.
+/// Returns true if two texts are equal. Two references to the same memory are equal without a read:
+/// the texts of identities are rarely in the processor's cache.
 #[inline]
 pub(crate) fn is_same(a: &str, b: &str) -> bool {
     std::ptr::eq(a, b) || a == b
 }
 
-/// A text, or another one where it is empty.
+/// The text, or `instead` if it is empty.
 pub(crate) fn or<'t>(text: &'t str, instead: &'t str) -> &'t str {
     if text.is_empty() { instead } else { text }
 }
@@ -88,7 +88,7 @@ const FIRST: [&str; 22] = [
 /// Kinds that come last, in this order.
 const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
-/// The rank of a kind in the default legacy order. Field specs are sorted by it too.
+/// The rank of a kind in the default legacy order, in which field specs are sorted as well.
 pub fn legacy_rank(kind: &str) -> i32 {
     rank(kind, &FIRST, &LAST)
 }
@@ -100,8 +100,9 @@ pub(crate) fn rank(kind: &str, first: &[&str], last: &[&str]) -> i32 {
     first.iter().rposition(|f| *f == kind).map_or(0, |k| k as i32 - first.len() as i32)
 }
 
-/// `group_version_kind`, with `~` words for what is empty, so that core kinds come after all
-/// groups. Two Namespaces of which one is a core one compare the other way round.
+/// Compares `group_version_kind`, with `~` words for empty parts, so that core kinds come after all
+/// groups. If `reverse_namespaces` is true, two Namespaces compare the other way round if one of
+/// them is in the core group.
 pub(crate) fn compare_gvk(a: &Gvk<'_>, b: &Gvk<'_>, reverse_namespaces: bool) -> Ordering {
     let text = |g: &Gvk<'_>| format!("{}_{}_{}", or(g.group, "~G"), or(g.version, "~V"), or(g.kind, "~K"));
     let order = text(a).cmp(&text(b));

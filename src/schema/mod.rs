@@ -1,5 +1,4 @@
-//! What is known of Kubernetes kinds: which are cluster-scoped, and which of their lists are merged
-//! by key.
+//! Knowledge about Kubernetes kinds: the cluster-scoped ones, and the lists that are merged by key.
 //!
 //! The tables are static data: a build that merges nothing pays nothing for them.
 
@@ -10,7 +9,7 @@ pub mod gvk;
 pub use custom::{Custom, Document, Types};
 pub use gvk::Gvk;
 
-/// No definition: nothing below this field is merged by key.
+/// No definition: no list below the field is merged by key.
 const NONE: u16 = u16::MAX;
 
 /// The fields of a definition that are keyed lists or lead to some, sorted by name.
@@ -23,43 +22,44 @@ struct Field {
     list: List,
 }
 
-/// Whether a field is a list that is merged by key.
+/// The keys by which a field that is a list is merged, if it is.
 #[derive(Clone, Copy)]
 enum List {
     No,
     Keyed(&'static [&'static str]),
 }
 
-/// All that a build knows of kinds: the built-in tables, or what a kustomization's `openapi` puts
+/// The schemas that a build uses: the built-in tables, or the schema of a kustomization's `openapi`
 /// in their place.
 #[derive(Clone, Debug, Default)]
 pub struct Schemas<'a> {
     custom: Option<Custom<'a>>,
-    /// What CustomResourceDefinitions in the tree say of lists, where a build asks for that.
+    /// The list keys of CustomResourceDefinitions in the tree, if the build asks for them.
     of_tree: Custom<'a>,
-    /// Whether the built-in tables were read before a custom schema came: upstream then has both.
+    /// True if the built-in tables were used before a custom schema came: as upstream, both are
+    /// used then.
     with_builtin: bool,
 }
 
 impl<'a> Schemas<'a> {
-    /// A schema from a file. Where the built-in tables have been used already, they stay and come
-    /// first.
+    /// Makes schemas of a file. If `with_builtin` is true, the built-in tables are used as well and
+    /// come first.
     pub fn custom(custom: Custom<'a>, with_builtin: bool) -> Self {
         Schemas { custom: Some(custom), of_tree: Custom::default(), with_builtin }
     }
 
-    /// Adds the keys of lists that a CustomResourceDefinition in the tree names; of two that say
-    /// something of one kind, the first counts. O(size of the document).
+    /// Adds the list keys that a CustomResourceDefinition in the tree names. If two definitions
+    /// describe one kind, the first counts. O(size of the document).
     pub fn add_of_tree(&mut self, definition: &Document<'a>) {
         self.of_tree.add(definition);
     }
 
-    /// Nothing is known: lists are replaced as a whole, until a kind says more.
+    /// The schema without knowledge: lists are replaced as a whole, until a kind says more.
     pub fn unknown(&self) -> Schema<'_> {
         Schema { all: self, place: Place::Unknown, keys: None }
     }
 
-    /// The schema of a kind; unknown kinds have none. O(log kinds).
+    /// The schema of a kind; it is empty for an unknown kind. O(log kinds).
     pub fn of(&self, gvk: &Gvk<'_>) -> Schema<'_> {
         let place = match &self.custom {
             None => builtin_place(gvk),
@@ -78,13 +78,14 @@ impl<'a> Schemas<'a> {
         Schema { all: self, place, keys: None }
     }
 
-    /// Whether a custom schema says that a kind has no namespace.
+    /// Returns true if a custom schema says that a kind is cluster-scoped.
     pub fn is_cluster_scoped(&self, gvk: &Gvk<'_>) -> bool {
         self.custom.as_ref().is_some_and(|custom| custom.is_cluster_scoped(gvk))
     }
 }
 
-/// The place of a schema object that the table of CustomResourceDefinitions in the tree has.
+/// Changes the place of a schema object to one in the table of CustomResourceDefinitions in the
+/// tree.
 fn of_tree<'s>((place, keys): (Place, Option<&'s [&'s str]>)) -> (Place, Option<&'s [&'s str]>) {
     match place {
         Place::Custom(node) => (Place::OfTree(node), keys),
@@ -110,11 +111,12 @@ enum Place {
     Custom(u32),
     /// A schema object of a CustomResourceDefinition in the tree.
     OfTree(u32),
-    /// The one kind of kustomize's own that upstream's schema holds.
+    /// The only kind of kustomize's own in upstream's schema.
     Kustomization,
 }
 
-/// A place in the schema: what is known about a value. Walks a patch along with the resource.
+/// A place in the schema, with the knowledge about a value. It moves along with a patch and the
+/// resource.
 #[derive(Clone, Copy, Debug)]
 pub struct Schema<'s> {
     all: &'s Schemas<'s>,
@@ -123,12 +125,12 @@ pub struct Schema<'s> {
 }
 
 impl<'s> Schema<'s> {
-    /// Whether nothing is known from here on.
+    /// Returns true if nothing is known about the value and the values below it.
     pub fn is_unknown(&self) -> bool {
         self.place == Place::Unknown && self.keys.is_none()
     }
 
-    /// The schema of a kind, where this one says nothing.
+    /// The schema of a kind, for use where this one is unknown.
     pub fn of(&self, gvk: &Gvk<'_>) -> Schema<'s> {
         self.all.of(gvk)
     }
@@ -142,7 +144,7 @@ impl<'s> Schema<'s> {
         self.at(place, keys)
     }
 
-    /// The schema of a field of a mapping with this one. O(log fields).
+    /// The schema of a field of a mapping that has this schema. O(log fields).
     pub fn field(&self, name: &str) -> Schema<'s> {
         match self.place {
             Place::Unknown => self.at(Place::Unknown, None),
@@ -173,13 +175,13 @@ impl<'s> Schema<'s> {
         }
     }
 
-    /// If this is a list that is merged: the keys its items are matched by. No keys: a set of
-    /// scalars.
+    /// The keys by which the items of this list are matched, if it is a list that is merged. An
+    /// empty list of keys means a set of scalars.
     pub fn merge_keys(&self) -> Option<&'s [&'s str]> {
         self.keys
     }
 
-    /// The schema of the items of a list with this one.
+    /// The schema of the items of a list that has this schema.
     pub fn items(&self) -> Schema<'s> {
         match self.place {
             Place::Custom(node) => self.found(self.all.custom.as_ref().and_then(|custom| custom.items(node))),
@@ -189,14 +191,14 @@ impl<'s> Schema<'s> {
     }
 }
 
-/// The names of Kubernetes' own kinds that are known; a name that several groups or versions have
-/// comes several times.
+/// The names of Kubernetes' own kinds that are known. A name occurs once for each of its groups and
+/// versions.
 pub fn builtin_kinds() -> impl Iterator<Item = &'static str> {
     builtin::KINDS.iter().map(|(_, _, kind, _)| *kind)
 }
 
-/// Whether kustomize knows by heart if a kind has a namespace: it is one of Kubernetes' own, and
-/// can be stored.
+/// Returns true if kustomize knows, without a custom schema, whether a kind has a namespace. This
+/// holds for Kubernetes' own kinds of objects that can be stored.
 pub fn is_scope_known(gvk: &Gvk<'_>) -> bool {
     let is_call = matches!(
         (gvk.group, gvk.kind),
@@ -220,7 +222,7 @@ pub fn is_scope_known(gvk: &Gvk<'_>) -> bool {
     }
 }
 
-/// Whether a kind has no namespace. Kinds that are not known have one.
+/// Returns true if a kind is cluster-scoped. Unknown kinds are assumed to be namespaced.
 pub fn is_cluster_scoped(gvk: &Gvk<'_>) -> bool {
     let stable = matches!(gvk.version, "v1" | "v1beta1");
     match gvk.kind {

@@ -17,17 +17,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 pub struct Heap {
     sources: FrozenVec<Box<Source>>,
-    /// The [`Pos`] behind the last source, less 1.
+    /// The [`Pos`] after the last source, less 1.
     end: Mutex<u32>,
     /// The texts of each arena. A thread that has an arena keeps its lock.
     texts: FrozenVec<Box<Mutex<Texts>>>,
-    /// How many shared values there are.
+    /// The number of shared values.
     shared: AtomicU32,
-    /// How many threads may work on its texts; `None` for one on each core.
+    /// The number of threads that may work on its texts; `None` for one thread on each core.
     jobs: Option<NonZero<usize>>,
 }
 
-/// A thread's way to a [`Heap`]. What it makes lives as long as the heap.
+/// The access of a thread to a [`Heap`]. Texts that it makes live as long as the heap.
 #[derive(Clone, Copy)]
 pub struct Arena<'a> {
     heap: &'a Heap,
@@ -37,8 +37,8 @@ pub struct Arena<'a> {
 /// A text that was added to a [`Heap`].
 #[derive(Debug)]
 pub struct Source {
-    /// The name in messages: the path as the user wrote it, joined from the directory the build
-    /// started in.
+    /// The name in messages: the path as the user wrote it, joined to the directory in which the
+    /// build started.
     pub name: String,
     /// The text, with line ends normalised to LF.
     pub text: String,
@@ -49,7 +49,7 @@ pub struct Source {
     pub is_file: bool,
     /// True if the file was UTF-16: see [`Text`].
     pub is_wide: bool,
-    /// The scalar whose text this is, if it is one of another source.
+    /// The scalar that contains this text, if the text is a scalar of another source.
     inside: Option<Inside>,
 }
 
@@ -58,7 +58,7 @@ pub struct Source {
 struct Inside {
     /// The scalar.
     scalar: Pos,
-    /// How many lines of the scalar's text come before this one.
+    /// The number of lines of the scalar's text before this text.
     lines_before: usize,
 }
 
@@ -106,7 +106,7 @@ impl Heap {
         Heap::default()
     }
 
-    /// An empty heap on whose texts so many threads may work; `None` for one on each core.
+    /// An empty heap whose texts `jobs` threads may work on; `None` for one thread on each core.
     pub fn with_jobs(jobs: Option<NonZero<usize>>) -> Self {
         Heap { jobs, ..Heap::default() }
     }
@@ -117,15 +117,15 @@ impl Heap {
         Arena { heap: self, texts: Box::leak(Box::new(lock(texts))) }
     }
 
-    /// The place a position stands for; `None` for nodes that no source holds. A place in a text
-    /// that is a scalar of another source is one in that source. O(log sources + size of the
-    /// source).
+    /// The place that a position stands for; `None` for a node that is not in a source. If the
+    /// source is a scalar of another source, the place in the other source is returned. O(log
+    /// sources + size of the source).
     pub fn place(&self, pos: Pos) -> Option<Place> {
         self.outermost(pos).map(|(source, offset)| source.place(offset))
     }
 
-    /// The source that holds a position and is not a scalar of another source, and the offset of
-    /// the position there. Arguments and errors as of [`Heap::place`].
+    /// The source that holds a position and is not itself a scalar of another source, and the
+    /// offset of the position in it. Otherwise as [`Heap::place`].
     pub fn outermost(&self, pos: Pos) -> Option<(&Source, usize)> {
         let source = self.source(pos)?;
         let offset = (pos.0 - source.base) as usize;
@@ -136,7 +136,7 @@ impl Heap {
     }
 
     /// The position, in the source that holds the scalar, of a byte of the scalar's text; `None` if
-    /// the scalar is written in a way that takes more than a look: escaped, or folded.
+    /// the way in which the scalar is written makes that hard to tell: escaped, or folded.
     fn outer_pos(&self, source: &Source, offset: usize, inside: Inside) -> Option<Pos> {
         let outer = self.source(inside.scalar)?;
         let start = (inside.scalar.0 - outer.base) as usize;
@@ -174,13 +174,13 @@ impl Heap {
     }
 }
 
-/// The value behind a lock. No value of a heap is half changed when a thread panics.
+/// The value behind a lock. A thread that panics leaves no value of a heap half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> Arena<'a> {
-    /// How many threads are worth having for work on a text of `size` bytes.
+    /// The number of threads that work on a text of `size` bytes is worth.
     pub fn threads(self, size: usize) -> usize {
         parallel::threads(size, self.heap.jobs)
     }
@@ -190,20 +190,20 @@ impl<'a> Arena<'a> {
         self.heap
     }
 
-    /// Takes the text of a file in. CRLF becomes LF. Texts beyond 4 GiB in all have no places,
-    /// nothing else.
+    /// Adds the text of a file. CRLF becomes LF. If all texts exceed 4 GiB, those beyond it have no
+    /// places, but work otherwise.
     pub fn add_file(self, name: impl Into<String>, text: Text) -> &'a Source {
         self.add(name.into(), text, (true, None))
     }
 
-    /// Takes the text of a scalar of another source in, or all of it but some lines at its begin:
-    /// places in it are those of the other source.
+    /// Adds the text of a scalar of another source, or all except its first `lines_before` lines.
+    /// Its places are those of the other source.
     pub fn add_inline(self, name: impl Into<String>, text: &str, scalar: Pos, lines_before: usize) -> &'a Source {
         let inside = Some(Inside { scalar, lines_before }).filter(|_| scalar.is_in_source());
         self.add(name.into(), text.to_owned().into(), (false, inside))
     }
 
-    /// Takes a text in that is not a file of its own: an inline patch, the output of a plugin.
+    /// Adds a text that is not a file of its own: an inline patch, the output of a plugin.
     pub fn add_source(self, name: impl Into<String>, text: String) -> &'a Source {
         self.add(name.into(), text.into(), (false, None))
     }
@@ -255,7 +255,7 @@ impl<'a> Arena<'a> {
         self.texts.shared(text)
     }
 
-    /// Bytes that sources and the texts of this thread take.
+    /// The number of bytes that the sources and the texts of this thread take.
     pub fn size(self) -> usize {
         self.texts.size() + *lock(&self.heap.end) as usize
     }
@@ -266,8 +266,8 @@ mod tests {
     use super::Heap;
     use crate::yaml::first_document;
 
-    /// Where the first `x` of the text of `field` is, when the text is read by itself without what
-    /// is blank in front of it.
+    /// The place of the first `x` in the text of `field`, when the text is read by itself without
+    /// the blanks before it.
     #[track_caller]
     fn place_of_x(file: &str) -> String {
         let heap = Heap::new();
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(place_of_x("a: b\nfield: 'a: x'\n"), "file:2:12");
         assert_eq!(place_of_x("{a: b, field: \"a: x\"}"), "file:1:19");
         assert_eq!(place_of_x("field: a x\n"), "file:1:10");
-        // Where a look at the text does not tell, the place is that of the text as a whole.
+        // If the position is hard to tell, the place is that of the whole text.
         assert_eq!(place_of_x("field: >\n  a\n  x\n"), "file:1:8");
         assert_eq!(place_of_x("field: \"\\ta: x\"\n"), "file:1:8");
         assert_eq!(place_of_x("field: 'a''\n\n  x'\n"), "file:1:8");

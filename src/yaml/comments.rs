@@ -1,9 +1,10 @@
-//! The comments of a text, each at the node where go-yaml v3 puts it: above it, behind it in its
-//! line, or below it.
+//! The comments of a text, each at the node where go-yaml v3 puts it: above the node, after it on
+//! its line, or below it.
 //!
-//! go-yaml notes comments while it looks for the next token. A comment below a token, with an empty
-//! line behind it, is the foot of what the token ends. So is a comment left of the block that it
-//! stands in. All others stand above the next token.
+//! go-yaml notes comments while it looks for the next token. A comment below a token that is
+//! followed by an empty line is the foot of the node that the token ends. The same holds for a
+//! comment that is left of its block. All other comments belong to the next token, as comments
+//! above it.
 //!
 //! [`Scanner`] finds tokens and comments, and [`Parser`] gives the comments to nodes.
 
@@ -16,7 +17,7 @@ use std::ops::Range;
 pub(super) struct Notes {
     /// Above the node.
     pub head: String,
-    /// Behind the node, in its line.
+    /// After the node, on its line.
     pub line: String,
     /// Below the node.
     pub foot: String,
@@ -25,18 +26,18 @@ pub(super) struct Notes {
 /// The comments of a text.
 #[derive(Debug, Default)]
 pub(super) struct Comments {
-    /// Above and below everything.
+    /// The comments above and below the whole document.
     pub document: Notes,
-    /// By the offset of the scalar. Below a key stands what is below its value.
+    /// The comments of scalars, by offset. A comment below a value belongs to its key.
     pub scalars: FastMap<usize, Notes>,
     /// The comments of mappings and lists, by the offset of the first key, dash or bracket.
     pub collections: FastMap<usize, Notes>,
 }
 
 impl Comments {
-    /// Finds the comments of the first document of a text. `scalars` are the stretches of its
-    /// scalars, in order, none of them empty. `None` if anything but scalars, comments, and the
-    /// signs of mappings and lists stands there. O(size of the text).
+    /// Finds the comments of the first document of a text. `scalars` are the ranges of its scalars,
+    /// in order, none of them empty. `None` if the document contains anything but scalars,
+    /// comments, and the signs of mappings and lists. O(size of the text).
     pub fn of(text: &str, scalars: &[(Range<usize>, Style)]) -> Option<Comments> {
         let scanner = Scanner {
             text,
@@ -58,15 +59,15 @@ impl Comments {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// Before everything.
+    /// The start of the text.
     Start,
     /// `---`.
     Document,
-    /// A mapping in lines begins.
+    /// A block mapping begins.
     Mapping,
-    /// A list in lines begins, deeper than what it is in.
+    /// A block list begins, deeper than its parent.
     List,
-    /// A mapping or list in lines ends.
+    /// A block mapping or list ends.
     End,
     /// The next scalar is a key.
     Key,
@@ -89,7 +90,7 @@ struct Token {
     at: usize,
 }
 
-/// Where a comment stands to its node.
+/// The side of a node on which a comment is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Side {
     Above,
@@ -101,20 +102,20 @@ enum Side {
 struct Comment {
     side: Side,
     text: String,
-    /// It belongs to the first token at this offset or behind it.
+    /// The comment belongs to the first token at or after this offset.
     mark: usize,
-    /// Where the search for it has begun, and where that has ended.
+    /// The range that was searched for the comment.
     searched: Range<usize>,
     start: usize,
     column: usize,
 }
 
-/// Lines of comments that are one comment, unless something parts them.
+/// Lines of comments that are one comment, unless they are separated.
 struct Group {
     text: String,
     start: usize,
     column: usize,
-    /// The line that it starts in.
+    /// The line in which it starts.
     line: usize,
 }
 
@@ -132,13 +133,13 @@ struct Scanner<'t> {
     tokens: Vec<Token>,
     comments: Vec<Comment>,
     at: usize,
-    /// Where the line of `at` starts.
+    /// The offset at which the line of `at` starts.
     line_start: usize,
-    /// How many line ends were passed since the last character that is not blank.
+    /// The number of line ends since the last character that is not blank.
     breaks: usize,
     /// The columns of the blocks around.
     indents: Vec<usize>,
-    /// How many brackets are open.
+    /// The number of open brackets.
     flow: usize,
 }
 
@@ -168,7 +169,7 @@ impl Scanner<'_> {
                 Some((span, style)) => {
                     self.tokens.push(Token { kind: Kind::Scalar, at: span.start });
                     self.pass(span.end);
-                    // What ends such a scalar is found behind all empty lines.
+                    // The end of such a scalar is found after all empty lines.
                     if matches!(style, Style::Plain | Style::Literal) {
                         self.blank();
                     }
@@ -227,9 +228,9 @@ impl Scanner<'_> {
         self.at - self.line_start
     }
 
-    /// Goes to an offset behind characters that are not blank.
+    /// Moves to an offset after characters that are not blank.
     fn pass(&mut self, to: usize) {
-        // A literal block has its last line ends in it.
+        // The range of a literal block includes its last line ends.
         let passed = self.text[self.at..to].trim_end();
         if let Some(i) = passed.rfind('\n') {
             self.line_start = self.at + i + 1;
@@ -238,7 +239,7 @@ impl Scanner<'_> {
         self.breaks = 0;
     }
 
-    /// Goes on over blanks and line ends.
+    /// Skips blanks and line ends.
     fn blank(&mut self) {
         while let Some(byte @ (b' ' | b'\t' | b'\n')) = self.text.as_bytes().get(self.at) {
             self.at += 1;
@@ -249,7 +250,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Goes to the next token, and notes the comments before it.
+    /// Moves to the next token, and notes the comments before it.
     fn gap(&mut self) {
         let searched = self.at;
         self.blank();
@@ -271,7 +272,7 @@ impl Scanner<'_> {
         self.comments.push(Comment { side: Side::Behind, text, mark, searched: 0..0, start, column: usize::MAX });
     }
 
-    /// Notes the comments from here to the next token. The search for that has begun at `searched`.
+    /// Notes the comments from here to the next token. The search for them has begun at `searched`.
     fn comments(&mut self, mut searched: usize) {
         let mut tokens = self.tokens.iter().rev();
         let last = tokens.next().map(|t| if t.kind == Kind::Comma { tokens.next().unwrap_or(t) } else { t });
@@ -351,8 +352,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Ends the blocks that are deeper than a column, all of them for `None`. A block ends before
-    /// the comments that were found, or at the first of those in its column.
+    /// Ends the blocks that are deeper than a column; for `None` all of them. A block ends before
+    /// the comments that were found, or at the first comment in its column.
     fn end_blocks(&mut self, column: Option<usize>, searched: usize) {
         if self.flow > 0 {
             return;
@@ -374,14 +375,14 @@ impl Scanner<'_> {
     }
 }
 
-/// Gives the comments to the nodes that the tokens make.
+/// Assigns the comments to the nodes that the tokens form.
 #[derive(Default)]
 struct Parser {
     tokens: Vec<Token>,
-    /// The token that is looked at.
+    /// The index of the current token.
     next: usize,
     comments: std::collections::VecDeque<Comment>,
-    /// The comments that no node has yet.
+    /// The comments that do not belong to a node yet.
     pending: Notes,
     /// The comment above an item that is a mapping or list.
     stem: String,
@@ -389,7 +390,7 @@ struct Parser {
 }
 
 impl Parser {
-    /// Looks at the next token, and takes the comments that belong to it.
+    /// Returns the next token, and collects the comments that belong to it.
     fn peek(&mut self) -> Token {
         let token = self.tokens.get(self.next).copied().unwrap_or(Token { kind: Kind::Stop, at: usize::MAX });
         while let Some(comment) = self.comments.pop_front_if(|comment| {
@@ -435,7 +436,7 @@ impl Parser {
         Some(())
     }
 
-    /// Above the document stands what is above the last empty line.
+    /// Comments above the last empty line belong to the document, not to its first node.
     fn split_head(&mut self) {
         let head = &mut self.pending.head;
         let (above, below) = match head.strip_suffix('\n') {
@@ -449,7 +450,8 @@ impl Parser {
         *head = below;
     }
 
-    /// Takes a node, and gives where its comments are: whether it is a collection, and its offset.
+    /// Reads a node. Returns true if it is a collection, and the offset at which its comments are
+    /// kept.
     fn node(&mut self) -> Option<(bool, usize)> {
         let Token { kind, at } = self.peek();
         match kind {
@@ -478,13 +480,13 @@ impl Parser {
         Some((kind != Kind::Scalar, at))
     }
 
-    /// Begins a mapping or list in lines.
+    /// Begins a block mapping or list.
     fn begin(&mut self, at: usize) {
         let head = std::mem::take(&mut self.stem);
         self.found.collections.insert(at, Notes { head, ..Notes::default() });
     }
 
-    /// Takes an item. `behind` are the tokens that follow an empty one.
+    /// Reads an item. `behind` are the tokens that follow an empty item.
     fn item(&mut self, behind: &[Kind]) -> Option<()> {
         let above = self.pending.head.len();
         self.skip();
@@ -506,7 +508,8 @@ impl Parser {
         let mut previous = None;
         while self.peek().kind == Kind::Key {
             let key = self.key()?;
-            // Below a key that is left of what came before stands what is below that.
+            // A comment that ends the previous value is found at this key: it belongs to the
+            // previous key.
             if let Some(previous) = previous
                 && let Some(notes) = self.found.scalars.get_mut(&key)
                 && !notes.foot.is_empty()
@@ -527,7 +530,7 @@ impl Parser {
         Some(())
     }
 
-    /// Takes a key with its colon, and gives its offset.
+    /// Reads a key with its colon. Returns its offset.
     fn key(&mut self) -> Option<usize> {
         self.skip();
         let Token { kind, at } = self.peek();
@@ -539,8 +542,8 @@ impl Parser {
         Some(at)
     }
 
-    /// Takes a key's value, and gives what stands below that to the key. `behind` are the tokens
-    /// that follow an empty value.
+    /// Reads a key's value, and gives the comment below the value to the key. `behind` are the
+    /// tokens that follow an empty value.
     fn value(&mut self, key: usize, behind: &[Kind]) -> Option<()> {
         if behind.contains(&self.peek().kind) {
             return Some(());

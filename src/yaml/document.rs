@@ -5,14 +5,14 @@ use super::{Arena, Node, Pos, Source};
 use crate::parallel;
 use std::ops::Range;
 
-/// Mappings and lists nested deeper than this are refused; the reference stops at 10,000.
+/// Mappings and lists nested deeper than this are refused; upstream's limit is 10,000.
 pub const MAX_DEPTH: usize = 1_000;
 
-/// Nodes that the aliases of one document may add to it. The reference has no limit and can be made
-/// to fill the memory with a few hundred bytes.
+/// The number of nodes that the aliases of one document may add to it. Upstream does not limit it:
+/// a few hundred bytes can fill the memory there.
 pub const MAX_ALIAS_NODES: usize = 1_000_000;
 
-/// Why a text is no YAML: what is wrong, and where.
+/// The reason why a text is not valid YAML: the error, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Malformed {
     pub message: String,
@@ -28,14 +28,14 @@ pub fn documents<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Node<'a
     Ok(runs.into_iter().flatten().collect())
 }
 
-/// Reads all documents of a resource file, and gives each to `take` on the thread that has read it.
-/// What `start` makes, for a run of so many documents at most, gathers what becomes of them; the
-/// runs come in their order.
-/// Empty documents are left out. The text is split as kyaml does it (`splitDocuments`) before any
-/// of it is parsed, so that only the first YAML document of each piece counts.
+/// Reads all documents of a resource file, and passes each to `take` on the thread that has read
+/// it. `start` makes a collector of the results, for a run of at most the given number of
+/// documents; the runs are returned in order. Empty documents are left out. As in kyaml
+/// (`splitDocuments`), the text is split before it is parsed, so only the first YAML document of
+/// each piece counts.
 ///
 /// # Errors
-/// The first piece that is not YAML, or a separator line with something behind its dashes.
+/// The first piece that is not valid YAML, or a separator line with other text after its dashes.
 ///
 /// Cost: O(text), on all cores if the text is large.
 pub fn read_documents<'a, R: Send>(
@@ -64,21 +64,21 @@ pub fn read_documents<'a, R: Send>(
     parallel::runs(&pieces, threads, || reader(heap.arena())).into_iter().collect()
 }
 
-/// Reads the first document of a text and ignores what follows, as kustomize does with a
-/// kustomization file and whatever else it decodes into Go types. `None` if there is none.
+/// Reads the first document of a text and ignores the rest, as kustomize does with a kustomization
+/// file and other files that it decodes into Go types. `None` for a text without a document.
 pub fn first_document<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
     reader::parse(arena.texts(), source, 0..source.text.len(), Package::V2)
 }
 
-/// Reads the first document of a text that is not decoded, as kustomize does with one in a resource
-/// that a replacement leads into. A key in braces that is a list or a mapping is a null key without
-/// a text. `None` if there is no document.
+/// Reads the first document of a text that is not decoded, as kustomize does with a text in a
+/// resource that a replacement leads into. A key in braces that is a list or a mapping becomes a
+/// null key without a text. `None` for a text without a document.
 pub fn document_in_text<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
     reader::parse(arena.texts(), source, 0..source.text.len(), Package::V3Text)
 }
 
-/// The pieces of a file: separated by lines that hold `---` and at most a comment. A first line
-/// `---`, and one at the very end without a line break, belong to their piece.
+/// Splits a file into pieces, which are separated by lines with `---` and at most a comment. A
+/// first line `---`, and a last line `---` without a line break, belong to their piece.
 fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
     let text = source.text.as_str();
     let bytes = text.as_bytes();

@@ -1,9 +1,9 @@
-//! The printer: a tree into the text that the reference prints for it (go-yaml v2 behind a JSON
-//! detour).
+//! The printer: prints a tree as the text that upstream prints for it (go-yaml v2 after a detour
+//! through JSON).
 //!
-//! Layout, key order, quoting, folding at 80 columns and number forms follow the reference's
-//! printer; the property tests and the recorded experiments in testdata/yaml hold it there.
-//! Mappings come sorted ([`Mapping`]), so printing is one walk.
+//! Layout, key order, quoting, folding at 80 columns and number forms follow upstream's printer.
+//! The property tests and the recorded experiments in testdata/yaml check this. Mappings are sorted
+//! already ([`Mapping`]), so printing is one walk.
 
 use super::reprint;
 use super::scalar::{self, Kind};
@@ -12,13 +12,13 @@ use super::tree::mapping::{Key, Mapping};
 use super::tree::node::{Node, Pos, Scalar, Sequence, Style, Tag, Value};
 use std::fmt::Write as _;
 
-/// Width beyond which a value is folded at its next single space.
+/// The width beyond which a value is folded at its next single space.
 const WIDTH: usize = 80;
 
-/// Longest key, in bytes, that stands before its colon without a `?`.
+/// The length of the longest key, in bytes, that is printed without a `?`.
 const SIMPLE_KEY: usize = 128;
 
-/// Why a tree cannot be printed: upstream's later passes refuse it.
+/// The reason why a tree cannot be printed: upstream's later passes refuse it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unprintable {
     pub message: String,
@@ -27,11 +27,11 @@ pub struct Unprintable {
 
 type Emit<T = ()> = Result<T, Unprintable>;
 
-/// Appends one document, without a separator, to `out`. It ends in one line break.
+/// Appends one document, without a separator, to `out`. It ends with one line break.
 ///
 /// # Errors
-/// A key given twice, a key below the top that is not a string, a number that JSON cannot hold,
-/// control characters.
+/// A key is given twice, a key below the top is not a string, a number does not fit JSON, or a text
+/// has control characters.
 ///
 /// Cost: O(size of the text). On an error `out` holds a part of the document.
 pub fn document(out: &mut String, node: &Node<'_>) -> Emit {
@@ -46,7 +46,7 @@ pub fn document(out: &mut String, node: &Node<'_>) -> Emit {
     }
 }
 
-/// Appends a scalar as a value at the top of a document would be printed, without its line break.
+/// Appends a scalar as it would be printed at the top of a document, without its line break.
 ///
 /// # Errors
 /// As [`document`].
@@ -57,8 +57,7 @@ pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Emit {
 
 struct Printer<'o> {
     out: &'o mut String,
-    /// True if what is printed next stands in a mapping that was written in braces, or in a list in
-    /// brackets.
+    /// True if the next value is in a mapping that was written in braces, or in a list in brackets.
     in_braces: bool,
 }
 
@@ -100,8 +99,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The value behind a simple key and its colon. `line` is where the current line starts in the
-    /// output.
+    /// The value after a simple key and its colon. `line` is the offset in the output at which the
+    /// current line starts.
     fn entry_value(&mut self, value: &Node<'_>, indent: usize, line: usize) -> Emit {
         match &value.value {
             Value::Mapping(m) if !m.is_empty() => {
@@ -134,7 +133,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Prints the value behind `- ` or `: `: a list or mapping starts on the same line.
+    /// Prints the value after `- ` or `: `: a list or mapping starts on the same line.
     fn item(&mut self, value: &Node<'_>, indent: usize) -> Emit {
         match &value.value {
             Value::Mapping(m) if !m.is_empty() => self.mapping(m, indent + 2, true, false),
@@ -151,7 +150,7 @@ impl Printer<'_> {
         match &node.value {
             Value::Scalar(s) => {
                 self.scalar(s, node.pos, indent, line)?;
-                // A literal block that keeps its breaks has ended its line itself.
+                // A literal block that keeps its breaks has ended its line already.
                 let may_be_break = self.out.as_bytes().last().is_some_and(|b| !(b' '..=b'~').contains(b));
                 if may_be_break && self.out.ends_with(is_break) {
                     return Ok(());
@@ -174,7 +173,7 @@ impl Printer<'_> {
         self.rare_scalar(s, pos, indent, line)
     }
 
-    /// A scalar that is not a string which is surely plain.
+    /// A scalar, except a string that is surely plain.
     fn rare_scalar(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
         if let Some(what) = s.mismatch() {
             return Err(unprintable(format!("cannot decode {:?} as {what}", s.text), pos));
@@ -203,7 +202,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A key with its colon; `false` if it had to be written with `?`, on a line of its own.
+    /// Prints a key with its colon; returns `false` if it needs a `?`, on a line of its own.
     fn key(&mut self, key: &Key<'_>) -> Emit<bool> {
         if key.is_plain() && key.text.len() <= SIMPLE_KEY {
             self.out.push_str(key.text);
@@ -245,7 +244,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A text that may take several lines; `line` is where the current one starts in the output.
+    /// A text that may take several lines; `line` is the offset in the output at which the current
+    /// line starts.
     fn styled(&mut self, text: &str, style: Style, indent: usize, line: usize) {
         let fold = Fold { line, indent: indent + 2 };
         match style {
@@ -271,7 +271,7 @@ impl Printer<'_> {
         self.words(text, fold, true);
     }
 
-    /// Writes a text and folds it at single spaces beyond the width. `ends` says whether the first
+    /// Writes a text and folds it at single spaces beyond the width. If `ends` is true, the first
     /// and last characters may be such spaces.
     fn words(&mut self, text: &str, mut fold: Fold, ends: bool) {
         let bytes = text.as_bytes();
@@ -311,8 +311,8 @@ impl Printer<'_> {
         self.out.push('\'');
     }
 
-    /// U+2028 and U+2029 are line breaks to the printer, which indents what follows them and counts
-    /// columns anew.
+    /// U+2028 and U+2029 are line breaks for the printer, which indents the text after them and
+    /// begins to count columns again.
     fn single_with_breaks(&mut self, text: &str, fold: Fold) {
         let is_break = |c| matches!(c, '\u{2028}' | '\u{2029}');
         for (i, line) in text.split_inclusive(is_break).enumerate() {
@@ -397,7 +397,8 @@ impl Printer<'_> {
     }
 }
 
-/// Where a folded value's line starts in the output, and how far its next lines are indented.
+/// The offset in the output at which a folded value's line starts, and the indentation of its next
+/// lines.
 #[derive(Clone, Copy)]
 struct Fold {
     line: usize,
@@ -408,8 +409,8 @@ fn unprintable(message: String, pos: Pos) -> Unprintable {
     Unprintable { message, pos }
 }
 
-/// A number that is no integer, or one beyond 64 bits. It has been through JSON, so a whole number
-/// that fits is an integer again.
+/// A number that is not an integer, or that exceeds 64 bits. It has been through JSON, so a whole
+/// number that fits is printed as an integer.
 fn float(f: f64) -> String {
     let json = scalar::json_number(f);
     match scalar::int(&json) {
@@ -418,8 +419,8 @@ fn float(f: f64) -> String {
     }
 }
 
-/// Returns true if a text is a literal block by its bytes alone: several lines of printable ASCII
-/// without blanks at their ends.
+/// Returns true if the bytes of a text alone show that it is a literal block: several lines of
+/// printable ASCII without blanks at their ends.
 fn is_plain_block(text: &str) -> bool {
     let bytes = text.as_bytes();
     if memchr::memchr(b'\n', bytes).is_none() || bytes.last() == Some(&b' ') {
@@ -429,7 +430,7 @@ fn is_plain_block(text: &str) -> bool {
     !bytes.iter().fold(false, |found, &b| found | unfit(b)) && memchr::memmem::find(bytes, b" \n").is_none()
 }
 
-/// Appends a character as it stands in double quotes where it cannot stand for itself.
+/// Appends the escape of a character in double quotes, for a character that must be escaped.
 pub(super) fn escape(out: &mut String, c: char) {
     let short = match c {
         '\0' => '0',

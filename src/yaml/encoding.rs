@@ -1,12 +1,11 @@
-//! From the bytes of a file to its text: UTF-8, or UTF-16 behind a byte order mark, as go-yaml
-//! reads them.
+//! Decodes the bytes of a file: UTF-8, or UTF-16 after a byte order mark, as go-yaml reads them.
 
 /// The text of a file.
 #[derive(Debug, Default)]
 pub struct Text {
     pub text: String,
-    /// True if the bytes were UTF-16. kustomize looks for separators of documents in bytes and
-    /// finds none there.
+    /// True if the bytes were UTF-16. kustomize searches the bytes for separators of documents, and
+    /// finds none in them.
     pub is_wide: bool,
 }
 
@@ -16,8 +15,8 @@ impl From<String> for Text {
     }
 }
 
-/// Why bytes are not a text: the name of the encoding, and the offset of the first byte that does
-/// not fit.
+/// The reason why bytes are not a text: the name of the encoding, and the offset of the first
+/// invalid byte.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Invalid {
     pub encoding: &'static str,
@@ -27,7 +26,7 @@ pub struct Invalid {
 /// Decodes the bytes of a file. O(bytes).
 ///
 /// # Errors
-/// Bytes that the encoding does not allow: an incomplete or overlong sequence, half a surrogate
+/// The bytes are not valid in the encoding: an incomplete or overlong sequence, half a surrogate
 /// pair.
 pub fn decode(bytes: Vec<u8>) -> Result<Text, Invalid> {
     let unit: fn([u8; 2]) -> u16 = match bytes[..] {

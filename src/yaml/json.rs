@@ -19,8 +19,8 @@ pub fn write(out: &mut String, node: &Node<'_>) {
 }
 
 /// Appends a tree as JSON with sorted keys, in one line, or with two blanks for each level from an
-/// outer level on. `scalar` appends a scalar; where it gives `false` this ends, and gives `false`.
-/// O(size of the text).
+/// outer level on. `scalar` appends a scalar. If it returns `false`, the walk stops and returns
+/// `false`. O(size of the text).
 pub fn write_with(
     out: &mut String,
     node: &Node<'_>,
@@ -62,8 +62,9 @@ pub fn write_with(
     true
 }
 
-/// Appends a tree as compact JSON with sorted keys, for programs: numbers keep their value, in the
-/// digits of the text where JSON has these; an infinite one is a string. O(size of the text).
+/// Appends a tree as compact JSON with sorted keys, for programs: numbers keep their value, with
+/// the digits of the text if JSON allows them; an infinite number becomes a string. O(size of the
+/// text).
 pub fn write_exact(out: &mut String, node: &Node<'_>) {
     let scalar = |out: &mut String, s: &Scalar<'_>| {
         match (s.kind(), scalar::int(s.text)) {
@@ -110,10 +111,10 @@ pub fn write_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Refuses keys that JSON has no text for.
+/// Refuses keys that cannot be written in JSON.
 ///
 /// # Errors
-/// A key is null, or a number that only an unsigned integer holds.
+/// A key is null, or a number that only an unsigned integer can hold.
 pub fn check_keys(node: &Node<'_>) -> Result<(), Malformed> {
     match &node.value {
         Value::Scalar(_) => Ok(()),
@@ -129,8 +130,8 @@ pub fn check_keys(node: &Node<'_>) -> Result<(), Malformed> {
     }
 }
 
-/// What a tree is for a YAML 1.1 reader that makes JSON of it: `yes` is a boolean, also as a key,
-/// and dates are text.
+/// Changes a tree to the values that a YAML 1.1 reader makes JSON of: `yes` is a boolean, also as a
+/// key, and dates are texts.
 pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
     match &mut node.value {
         Value::Scalar(s) if s.style == Style::Plain && s.tag == Tag::Auto => match scalar::resolve_v2(s.text) {
@@ -139,7 +140,7 @@ pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
             Kind::Null => *s = Scalar::NULL,
             _ => {}
         },
-        // Styles say nothing once a text is decoded.
+        // The style of a text is lost once it is decoded.
         Value::Scalar(s) if s.style == Style::Folded => s.style = Style::Double,
         Value::Scalar(_) => {}
         Value::Sequence(items) => items.iter_mut().for_each(|item| from_yaml_1_1(arena, item)),
@@ -167,15 +168,15 @@ pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
     }
 }
 
-/// A string in the style that upstream gives one that it puts where nothing was: quoted if YAML 1.1
-/// reads it as something else. The style matters where a patch later puts another value under it.
+/// A new string in the style that upstream gives it: quoted if YAML 1.1 reads the text as another
+/// type. The style matters if a patch later replaces the value and keeps the style.
 pub fn new_string(text: &str) -> Scalar<'_> {
     let style = if scalar::is_other_in_v2(text) { Style::Double } else { Style::Plain };
     Scalar { text, style, tag: Tag::Str }
 }
 
-/// A string in the style a fresh dump gives it. The style matters where a patch later puts another
-/// value under it.
+/// A string in the style that a fresh dump gives it. The style matters if a patch later replaces
+/// the value and keeps the style.
 pub fn fresh_string(text: &str) -> Scalar<'_> {
     let style = if scalar::is_surely_plain(text) {
         Style::Plain
@@ -192,7 +193,7 @@ pub fn fresh_string(text: &str) -> Scalar<'_> {
 /// Reads strict JSON. Integers keep their digits, other numbers are written as Go reads them.
 ///
 /// # Errors
-/// The parser's message, with line and column in it.
+/// The parser's message, with line and column.
 pub fn parse<'a>(arena: Arena<'a>, text: &str) -> Result<Node<'a>, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let node = Seed(arena).deserialize(&mut reader)?;
@@ -200,10 +201,10 @@ pub fn parse<'a>(arena: Arena<'a>, text: &str) -> Result<Node<'a>, serde_json::E
     Ok(node)
 }
 
-/// Reads JSON values one behind the other, in lines or not, as [`parse`] reads one.
+/// Reads several JSON values, one after the other, as [`parse`] reads one.
 ///
 /// # Errors
-/// The parser's message, with line and column in it.
+/// The parser's message, with line and column.
 pub fn parse_all<'a>(arena: Arena<'a>, text: &str) -> Result<Vec<Node<'a>>, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let mut nodes = Vec::new();
@@ -213,7 +214,7 @@ pub fn parse_all<'a>(arena: Arena<'a>, text: &str) -> Result<Vec<Node<'a>>, serd
     Ok(nodes)
 }
 
-/// Reads JSON text that [`parse`] has taken into a tree whose scalars are their spelling: strings
+/// Reads JSON text that [`parse`] has accepted into a tree of scalars as they are spelled: strings
 /// with quotes and escapes, numbers digit by digit. O(size of the text).
 pub fn spelling<'a>(arena: Arena<'a>, text: &'a str) -> Node<'a> {
     Spelling { arena, rest: text }.value()
@@ -253,18 +254,18 @@ impl<'a> Spelling<'a> {
         }
     }
 
-    /// The next byte that has a meaning.
+    /// The next byte that is not blank or a separator.
     fn peek(&mut self) -> Option<u8> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r', ',', ':']);
         self.rest.bytes().next()
     }
 
-    /// Takes a bracket.
+    /// Skips a bracket.
     fn skip(&mut self) {
         self.rest = self.rest.get(1..).unwrap_or_default();
     }
 
-    /// Returns true if another item follows; the bracket that closes is taken.
+    /// Returns true if another item follows; the closing bracket is skipped.
     fn has_more(&mut self) -> bool {
         let more = !matches!(self.peek(), None | Some(b']' | b'}'));
         if !more {
@@ -273,7 +274,7 @@ impl<'a> Spelling<'a> {
         more
     }
 
-    /// Takes a scalar.
+    /// Reads a scalar.
     fn scalar(&mut self) -> &'a str {
         self.peek();
         let bytes = self.rest.as_bytes();

@@ -9,7 +9,7 @@
 //! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of
 //!   JSON;
 //!   [`rewrite`]: a text with its `comments`, as go-yaml v3 prints it.
-//! * [`reprint`]: what a tree is after kustomize has printed it and read it again in the middle
+//! * [`reprint`]: the changes to a tree when kustomize prints it and reads it again in the middle
 //!   of a build.
 
 pub mod arena;

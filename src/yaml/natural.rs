@@ -1,6 +1,6 @@
 //! The order of mapping keys in the output: runs of digits compare as numbers, letters come last.
 //!
-//! This is the order of the reference's YAML 1.1 printer.
+//! This is the order of upstream's YAML 1.1 printer.
 
 use crate::meter;
 use std::cmp::Ordering;
@@ -51,8 +51,8 @@ fn compare_at(a: &str, b: &str, at: usize) -> Ordering {
     m.cmp(&n).then(i.cmp(&j)).then(c.cmp(&d))
 }
 
-/// The number that starts `s`, with `lead` as a digit before it, and how many digits it has.
-/// Numbers too large for 64 bits wrap around, as upstream's do.
+/// The number at the start of `s`, with `lead` as a digit before it, and the number of its digits.
+/// As upstream, numbers too large for 64 bits wrap around.
 fn digits(s: &str, lead: i64) -> (i64, usize) {
     let mut number = lead;
     let mut count = 0;
@@ -77,9 +77,8 @@ fn is_digit(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_digit() } else { get_general_category(c) == Cat::DecimalNumber }
 }
 
-/// Sorts by [`compare`], stably. The order is not a total one where numbers overflow, which the
-/// standard library's sort may answer with a panic; a plain merge sort does not. O(n) comparisons
-/// on sorted input.
+/// Sorts by [`compare`], stably. If numbers overflow, the order is not a total order: the standard
+/// library's sort may panic then, a plain merge sort does not. O(n) comparisons on sorted input.
 pub fn sort<T>(items: &mut ThinVec<T>, key: impl Fn(&T) -> &str + Copy) {
     let sorted = items.windows(2).all(|w| compare(key(&w[0]), key(&w[1])) != Ordering::Greater);
     if sorted {

@@ -1,13 +1,13 @@
-//! The detours of kustomize: a tree is printed or decoded, and read again.
+//! The detours of kustomize: a tree is printed or decoded, and then read again.
 //!
-//! go-yaml v3 prints a tree and reads it wherever kustomize needs Go values or JSON of a
-//! resource: once on the way out ([`emit`](super::emit)), in a JSON patch, for a name hash, and
-//! behind a KRM function. Texts in the folded style and values left out in braces change there;
-//! [`text`] and [`is_empty_text`] say how. What is left of styles and numbers depends on the
-//! second half of the detour, which gives the steps their names:
+//! go-yaml v3 prints a tree and reads it whenever kustomize needs Go values or JSON of a resource:
+//! once before the output ([`emit`](super::emit)), in a JSON patch, for a name hash, and after a
+//! KRM function. This changes texts in the folded style and values left out in braces; see [`text`]
+//! and [`is_empty_text`]. The second half of the detour decides which styles and numbers remain.
+//! The functions are named after it:
 //!
-//! * [`reprinted`]: printed and read, styles kept: what a KRM function has printed.
-//! * [`printed`]: printed and read, styles of no account: the configuration object of a built-in.
+//! * [`reprinted`]: printed and read, with styles: the output of a KRM function.
+//! * [`printed`]: printed and read, without styles: the configuration object of a built-in.
 //! * [`through_json`]: printed, then decoded, then JSON with 64-bit floats, then dumped: a JSON
 //!   patch.
 //! * [`through_map`]: decoded without printing, then JSON that is read as YAML: the items of a
@@ -23,7 +23,8 @@ use super::tree::shared::Sharing;
 use super::{Arena, Malformed};
 use std::borrow::Cow;
 
-/// Longest key, in characters, that go-yaml can read back: it reads `? ` and the key within 1,024.
+/// The length of the longest key, in characters, that go-yaml can read back: it reads `? ` and the
+/// key within 1,024 characters.
 const MAX_KEY: usize = 1_022;
 
 const TABBED: &str = "a text in a block begins with a tab, which the reference cannot print";
@@ -47,14 +48,14 @@ pub fn text<'t>(s: &Scalar<'t>, in_braces: bool) -> Result<Cow<'t, str>, String>
     }
 }
 
-/// Returns true if go-yaml v3 prints this null as an empty text in quotes, which is a string when
-/// it is read: nothing at all has no plain form in braces.
+/// Returns true if go-yaml v3 prints this null as an empty text in quotes, which is read as a
+/// string: an empty value cannot be plain in braces.
 pub fn is_empty_text(s: &Scalar<'_>, in_braces: bool) -> bool {
     in_braces && s.text.is_empty() && s.style == Style::Plain && matches!(s.tag, Tag::Auto | Tag::Untyped)
 }
 
-/// Returns true if go-yaml v3 prints this time in quotes, in which it is a string when it is read:
-/// a text with a colon has no plain form in braces.
+/// Returns true if go-yaml v3 prints this time in quotes, so that it is read as a string: a text
+/// with a colon cannot be plain in braces.
 pub fn is_time_in_braces(s: &Scalar<'_>, in_braces: bool) -> bool {
     let has_tag = !matches!(s.tag, Tag::Auto | Tag::Untyped);
     in_braces && s.style == Style::Plain && !has_tag && s.text.contains(':') && s.kind() == Kind::Timestamp
@@ -71,8 +72,9 @@ fn block_style(s: &Scalar<'_>, in_braces: bool) -> Option<Style> {
     (!in_braces && may_be_block(s.text)).then_some(style)
 }
 
-/// Returns true if go-yaml v3 prints a text as a block if it is asked to: not with a blank at the
-/// end or in front of a line break, nor with a character that needs an escape. A tab needs none.
+/// Returns true if go-yaml v3 prints a text as a block if the style asks for one. A text with a
+/// blank at its end or before a line break, or with a character that needs an escape, is not
+/// printed as a block. A tab does not need an escape.
 fn may_be_block(text: &str) -> bool {
     let escaped = |c: char| {
         !matches!(c, '\t' | '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}') || c == '\u{feff}'
@@ -95,9 +97,9 @@ fn is_blank(c: char) -> bool {
     c == ' ' || c == '\t'
 }
 
-/// The lines of a folded block, without their indentation. go-yaml's printer writes a second
-/// break behind a line, which keeps the first from becoming a space. It means to leave it out
-/// where the next line is indented, and looks at the first line of the text instead.
+/// The lines of a folded block, without their indentation. go-yaml's printer writes a second break
+/// after a line, which keeps the first from becoming a space. It should leave it out if the next
+/// line is indented, but looks at the first line of the text instead.
 pub(super) fn print_folded(text: &str) -> String {
     let doubles = !text.trim_start_matches(is_break).starts_with(is_blank);
     let mut lines = String::with_capacity(text.len() + text.len() / 8);
@@ -116,8 +118,8 @@ pub(super) fn print_folded(text: &str) -> String {
     lines
 }
 
-/// The text of a folded block with these lines. `original` decides what becomes of the breaks at
-/// the end.
+/// The text of a folded block with these lines. The end of `original` decides which breaks at the
+/// end are kept.
 fn read_folded(lines: &str, original: &str) -> String {
     let mut text = String::with_capacity(lines.len());
     let (mut line_break, mut more_breaks) = ("", String::new());
@@ -148,11 +150,11 @@ fn read_folded(lines: &str, original: &str) -> String {
     text
 }
 
-/// Refuses keys that cannot be decoded: one that its mapping has already, a null, and one that is
-/// not a string below the top.
+/// Refuses keys that cannot be decoded: a repeated key, a null, and a key below the top that is not
+/// a string.
 ///
 /// # Errors
-/// The message names the fault of the key.
+/// A message about the key.
 #[inline]
 pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Result<(), String> {
     if previous.is_some_and(|p| p.same_text(key)) {
@@ -182,22 +184,22 @@ fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns true if [`check_printed_key`] takes a key, as far as its own notes say: true for nearly
-/// all.
+/// Returns true if the cached properties of a key show that [`check_printed_key`] accepts it; true
+/// for nearly all keys.
 #[inline(always)]
 pub fn is_usual_key(key: &Key<'_>, previous: Option<&Key<'_>>) -> bool {
-    // What begins a merge is not plain by its bytes.
+    // The key `<<` of a merge is not plain by its bytes.
     key.is_plain()
         && key.text.len() <= MAX_KEY
         && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str)
         && !previous.is_some_and(|p| p.same_text(key))
 }
 
-/// Refuses keys that cannot be decoded once the tree was printed: as [`check_key`], and one that
-/// is too long to be read back.
+/// Refuses keys that cannot be decoded once the tree was printed: as [`check_key`], and also a key
+/// that is too long to be read back.
 ///
 /// # Errors
-/// The message names the fault of the key.
+/// A message about the key.
 #[cold]
 pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Result<(), String> {
     check_key(key, previous, is_top)?;
@@ -207,10 +209,11 @@ pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool
     Ok(())
 }
 
-/// Refuses a tree that go-yaml v3 cannot decode into Go values: what is decoded does not count.
+/// Refuses a tree that go-yaml v3 cannot decode into Go values. The decoded values are not
+/// returned.
 ///
 /// # Errors
-/// A key that cannot be decoded, or a text under a type that cannot be read off it.
+/// A key cannot be decoded, or a text does not fit its type.
 pub fn check_decoded(node: &Node<'_>) -> Result<(), Malformed> {
     check_parts(node, true)
 }
@@ -219,7 +222,7 @@ pub fn check_decoded(node: &Node<'_>) -> Result<(), Malformed> {
 /// printer cannot keep.
 ///
 /// # Errors
-/// A text that cannot be printed.
+/// A text cannot be printed.
 pub fn reprinted<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malformed> {
     let scalar = |s: &mut Scalar<'a>, in_braces| {
         if s.tag == Tag::Binary {
@@ -243,16 +246,16 @@ pub fn reprinted<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malfor
     Parts { key: any_key, scalar, in_braces: |was, is_empty| was || is_empty }.detour(node)
 }
 
-/// Returns true if a plain string has to be printed in quotes to stay one.
+/// Returns true if a plain string must be printed in quotes to remain a string.
 fn needs_quotes(s: &Scalar<'_>) -> bool {
     s.text.contains('\n') || (s.tag == Tag::Str && scalar::resolve(s.text) != Kind::Str)
 }
 
-/// The tree as it is after it was printed and read, for a reader that asks for values alone. It
-/// is the given one unless a value changes.
+/// The tree after it was printed and read, for a reader that ignores styles. A tree whose values do
+/// not change is returned as it is.
 ///
 /// # Errors
-/// A text that cannot be printed.
+/// A text cannot be printed.
 pub fn printed<'n, 'a>(arena: Arena<'a>, node: &'n Node<'a>) -> Result<Cow<'n, Node<'a>>, Malformed> {
     if !may_change(node, false) {
         return Ok(Cow::Borrowed(node));
@@ -264,7 +267,7 @@ pub fn printed<'n, 'a>(arena: Arena<'a>, node: &'n Node<'a>) -> Result<Cow<'n, N
     Ok(Cow::Owned(copy))
 }
 
-/// Puts the text that a scalar tagged as binary stands for in its place.
+/// Replaces the text of a scalar tagged as binary by the text that it encodes.
 fn decode_binary<'a>(arena: Arena<'a>, s: &mut Scalar<'a>) -> Result<(), String> {
     if s.tag == Tag::Binary {
         *s = Scalar::string(arena.text(&text(s, false)?));
@@ -272,7 +275,7 @@ fn decode_binary<'a>(arena: Arena<'a>, s: &mut Scalar<'a>) -> Result<(), String>
     Ok(())
 }
 
-/// Returns true if a tree has a scalar whose value may be another after printing and reading.
+/// Returns true if printing and reading may change the value of a scalar in the tree.
 fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
     match &node.value {
         Value::Scalar(s) => {
@@ -284,12 +287,13 @@ fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
     }
 }
 
-/// Turns a tree into what it is after kustomize has printed it, decoded it, made JSON of it, and
-/// read and dumped that: numbers are 64-bit floats in Go's shortest form, styles are those of a
-/// fresh dump, nulls are explicit. Gives whether it has a text that [`check_dumped`] refuses.
+/// Changes a tree as kustomize does when it prints it, decodes it, makes JSON of it, and reads and
+/// dumps the JSON: numbers become 64-bit floats in Go's shortest form, styles are those of a fresh
+/// dump, nulls are explicit. Returns true if the tree has a text that [`check_dumped`] refuses.
 ///
-/// # Errors A key or text that cannot be printed or decoded, a number that is infinite or none,
-/// or a text under a type that cannot be read off it.
+/// # Errors
+/// A key or text cannot be printed or decoded, a number is infinite or not a number, or a text does
+/// not fit its type.
 pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<bool, Malformed> {
     let mut has_unreadable = false;
     let scalar = |s: &mut Scalar<'a>, in_braces| {
@@ -309,22 +313,23 @@ pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<bool, M
         has_unreadable |= is_unreadable(s);
         Ok(())
     };
-    // The dump writes what is empty in braces or brackets, and all else in lines.
+    // The dump writes empty mappings and lists in braces or brackets, and all others as blocks.
     Parts { key: check_printed_key, scalar, in_braces: |_, is_empty| is_empty }.detour(node)?;
     Ok(has_unreadable)
 }
 
 /// Returns true if a string, in the style of a fresh dump, is printed as a block that cannot be
 /// read.
+/// read.
 fn is_unreadable(s: &Scalar<'_>) -> bool {
     s.text.starts_with('\t') && block_style(s, false).is_some()
 }
 
-/// Refuses a tree in the form that [`through_json`] gives it, if it cannot be read once it is
-/// dumped. O(nodes).
+/// Refuses a tree in the form that [`through_json`] gives it if the dump of the tree cannot be
+/// read. O(nodes).
 ///
 /// # Errors
-/// A text of several lines that begins with a tab.
+/// A text of several lines begins with a tab.
 pub fn check_dumped(node: &Node<'_>) -> Result<(), Malformed> {
     match &node.value {
         Value::Scalar(s) if is_unreadable(s) => Err(Malformed { message: TABBED.to_owned(), pos: node.pos }),
@@ -334,12 +339,12 @@ pub fn check_dumped(node: &Node<'_>) -> Result<(), Malformed> {
     }
 }
 
-/// Turns a tree into what it is after kustomize has decoded it and read its JSON as YAML:
-/// integers keep their digits, other numbers are those of JSON, strings are in double quotes,
-/// mappings in braces.
+/// Changes a tree as kustomize does when it decodes it and reads its JSON as YAML: integers keep
+/// their digits, other numbers are those of JSON, strings are in double quotes, mappings in braces.
 ///
-/// # Errors A key that cannot be decoded, a number that is infinite or none, a text under a type
-/// that cannot be read off it, or a control character.
+/// # Errors
+/// A key cannot be decoded, a number is infinite or not a number, a text does not fit its type, or
+/// a text has a control character.
 pub fn through_map<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malformed> {
     let key = |key: &Key<'_>, previous: Option<&Key<'_>>, is_top| {
         check_printed_key(key, previous, is_top)?;
@@ -364,11 +369,11 @@ pub fn through_map<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malf
     Parts { key, scalar, in_braces: |_, _| true }.detour(node)
 }
 
-/// A string after a YAML reader has read it from JSON, where Go's encoder leaves U+0085 as it is:
-/// that is a line break to the reader, which folds it together with the blanks around it.
+/// A string after a YAML reader has read it from JSON. Go's encoder leaves U+0085 in JSON as it is.
+/// To the reader it is a line break, which is folded together with the blanks around it.
 ///
 /// # Errors
-/// A control character that JSON may hold and YAML may not.
+/// The text has a control character that JSON allows and YAML does not.
 pub fn read_json(text: &str) -> Result<Cow<'_, str>, String> {
     if text.is_ascii() && memchr::memchr(0x7f, text.as_bytes()).is_none() {
         return Ok(text.into());
@@ -397,10 +402,10 @@ pub fn read_json(text: &str) -> Result<Cow<'_, str>, String> {
     Ok(out.into())
 }
 
-/// Refuses a mapping key that a YAML reader cannot read from JSON: there a key has one line.
+/// Refuses a mapping key that a YAML reader cannot read from JSON, where a key must be on one line.
 ///
 /// # Errors
-/// As [`read_json`], and a line break U+0085.
+/// As [`read_json`], or the key contains the line break U+0085.
 pub fn check_json_key(text: &str) -> Result<(), String> {
     if text.contains('\u{85}') {
         return Err("a mapping key contains the line break U+0085".to_owned());
@@ -425,7 +430,7 @@ fn finite(s: &Scalar<'_>) -> Result<f64, String> {
     scalar::float(s.text).filter(|f| f.is_finite()).ok_or_else(infinite)
 }
 
-/// The Go value of a scalar, dumped; a float is left as it is.
+/// The Go value of a scalar, dumped; a float is left unchanged.
 fn decoded<'a>(arena: Arena<'a>, s: &Scalar<'a>) -> Scalar<'a> {
     match s.kind() {
         Kind::Str | Kind::Binary => fresh_string(s.text),
@@ -440,12 +445,12 @@ fn decoded<'a>(arena: Arena<'a>, s: &Scalar<'a>) -> Scalar<'a> {
     }
 }
 
-/// Takes every key.
+/// Accepts every key.
 fn any_key(_: &Key<'_>, _: Option<&Key<'_>>, _: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses a text that was put under a type which cannot be read off it.
+/// Refuses a scalar whose text does not fit the type that it was given.
 fn check_type(s: &Scalar<'_>) -> Result<(), String> {
     s.mismatch().map_or(Ok(()), |what| Err(format!("cannot decode {:?} as {what}", s.text)))
 }
@@ -472,13 +477,13 @@ fn check_parts(node: &Node<'_>, is_top: bool) -> Result<(), Malformed> {
 
 /// The changes that a detour makes to the parts of a tree.
 struct Parts<K, S> {
-    /// Refuses a key, which comes with the one before it and whether it is a key of the tree
-    /// itself.
+    /// Refuses a key. The arguments are the key, the previous key, and true for a key of the top
+    /// mapping.
     key: K,
-    /// Edits a scalar; the flag says whether it is in braces.
+    /// Edits a scalar; the flag is true in braces.
     scalar: S,
-    /// Whether a mapping is written in braces afterwards, and a list in brackets: from whether it
-    /// was, and whether it is empty.
+    /// Decides if a mapping is written in braces, or a list in brackets, after the detour. The
+    /// arguments are true if it was before, and true if it is empty.
     in_braces: fn(bool, bool) -> bool,
 }
 

@@ -1,5 +1,6 @@
-//! A YAML text printed again after a change, as go-yaml v3 prints what it has read: order and
-//! comments stay, styles too, blank lines go, two blanks indent a mapping and none a list.
+//! Prints a YAML text again after a change, as go-yaml v3 prints a text that it has read. Order,
+//! comments and styles stay, blank lines are removed, mappings are indented by two blanks and lists
+//! by none.
 
 use super::comments::{Comments, Notes};
 use super::scalar::{self, Kind};
@@ -9,7 +10,7 @@ use super::{Entry, Source};
 use super::{emit, reprint, style};
 use std::ops::Range;
 
-/// The part of a text that its tree does not hold: the comments.
+/// The comments of a text, which its tree does not hold.
 #[derive(Debug)]
 pub struct Layout<'a> {
     source: &'a Source,
@@ -17,8 +18,9 @@ pub struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Finds the comments of a text that was read into `root`, before that is changed. `None` if
-    /// the text has what is not printed anew: anchors, tags and explicit keys. O(size of the text).
+    /// Finds the comments of a text that was read into `root`, before `root` is changed. `None` if
+    /// the text has parts that cannot be printed again: anchors, tags and explicit keys. O(size of
+    /// the text).
     pub fn of(source: &'a Source, root: &Node<'_>) -> Option<Self> {
         let mut spans = Vec::new();
         collect(source, root, &mut spans)?;
@@ -27,7 +29,7 @@ impl<'a> Layout<'a> {
         Some(Layout { source, comments: Comments::of(&source.text, &spans)? })
     }
 
-    /// Prints the tree, without a line end behind it.
+    /// Prints the tree, without a line end after it.
     pub fn print(&self, root: &Node<'_>) -> String {
         let mut printer = Printer::new(self);
         printer.document(root);
@@ -35,7 +37,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The stretches of a text that its scalars take.
+/// Collects the ranges of a text that its scalars take.
 fn collect(source: &Source, node: &Node<'_>, spans: &mut Vec<(Range<usize>, Style)>) -> Option<()> {
     match &node.value {
         Value::Scalar(s) => spans.push((span(source, node.pos, s.text, s.style, s.tag)?, s.style)),
@@ -62,8 +64,8 @@ fn span(source: &Source, pos: Pos, text: &str, style: Style, tag: Tag) -> Option
     Some(at..at + len)
 }
 
-/// The length of a plain scalar that reads as `scalar`: only the blanks and line ends between its
-/// words may differ. `None` if others do.
+/// The length of a plain scalar that reads as `scalar`. Only the blanks and line ends between its
+/// words may differ; `None` if other characters differ.
 fn plain(text: &str, scalar: &str) -> Option<usize> {
     let is_between = |c: char| matches!(c, ' ' | '\t' | '\n');
     let mut rest = text;
@@ -89,8 +91,8 @@ fn quoted(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of a literal or folded block: its header, and the lines that are deeper than the
-/// line it starts in.
+/// The length of a literal or folded block: its header, and the lines that are indented deeper than
+/// the line in which it starts.
 fn block(text: &str, at: usize) -> Option<usize> {
     let header = text[at..].find('\n')?;
     if text[at..at + header].contains('#') {
@@ -100,10 +102,10 @@ fn block(text: &str, at: usize) -> Option<usize> {
     let depth = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let own = text[line_start..at].trim_start_matches([' ', '-']);
     let parent = text[line_start..].len() - text[line_start..].trim_start_matches([' ', '-']).len();
-    // An item of a list is as deep as its own dash.
+    // An item of a list has the depth of its own dash.
     let parent = if own.is_empty() { text[line_start..at].rfind('-').unwrap_or(0) } else { parent };
     let lines = || text[at + header + 1..].split('\n');
-    // The content is as deep as the header says, or else as its first line.
+    // The header gives the depth of the content; if it does not, the first line does.
     let given = text[at..at + header].chars().find_map(|c| c.to_digit(10));
     let first = lines().find(|line| !line.trim().is_empty()).map_or(0, depth);
     let content = given.map_or(first.max(parent + 1), |given| parent + given as usize);
@@ -117,23 +119,24 @@ fn block(text: &str, at: usize) -> Option<usize> {
     Some(end.min(text.len()) - at)
 }
 
-/// Prints as go-yaml does, which has at most one comment of each kind in hand.
+/// Prints as go-yaml does, which holds at most one comment of each kind at a time.
 struct Printer<'l, 'a> {
     layout: &'l Layout<'a>,
     out: String,
-    /// Where the line starts that is written.
+    /// The offset at which the current line starts.
     line_start: usize,
     /// True if the line has only indentation and dashes so far.
     is_indentation: bool,
-    /// True if a blank, or nothing, stands before what comes.
+    /// True if a blank precedes the next sign, or if it needs no blank.
     is_blank: bool,
-    /// The depth of a comment below something: an empty line follows if the next line is as deep.
+    /// The depth of a comment below a node: an empty line follows if the next line has the same
+    /// depth.
     foot_depth: Option<usize>,
     /// The comments to be printed.
     notes: Notes,
-    /// How many brackets are open.
+    /// The number of open brackets.
     brackets: usize,
-    /// The comment behind a key, which is printed with the value.
+    /// The comment after a key, which is printed with the value.
     key_line: String,
     /// The comment below an entry, which is printed before the next one.
     tail: String,
@@ -176,7 +179,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         self.foot(0);
     }
 
-    /// Takes comments into the hand, without those that `drop` takes away.
+    /// Sets the comments to be printed next, except those that `drop` removes.
     fn note(&mut self, notes: Option<&Notes>, drop: impl FnOnce(&mut Notes)) {
         let Some(mut notes) = notes.cloned() else { return };
         drop(&mut notes);
@@ -190,7 +193,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         }
     }
 
-    /// Takes the comments of a node; of a collection those at its beginning.
+    /// Sets the comments of a node to be printed next; for a collection those at its beginning.
     fn note_of(&mut self, node: &Node<'_>) {
         let comments = &self.layout.comments;
         match node.value {
@@ -208,7 +211,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         }
     }
 
-    /// Takes the comments at the end of a collection.
+    /// Sets the comments at the end of a collection to be printed next.
     fn note_end(&mut self, node: &Node<'_>) {
         let at = self.start(node);
         let notes = at.and_then(|at| self.layout.comments.collections.get(&at));
@@ -242,7 +245,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         self.is_indentation = true;
     }
 
-    /// Goes to a depth, in a new line where this one has something in it.
+    /// Moves to a depth, on a new line if this line has content.
     fn indent(&mut self, depth: usize) {
         if !self.is_indentation || self.column() > depth || self.column() == depth && !self.is_blank {
             self.line_end();
@@ -255,7 +258,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         self.is_blank = true;
     }
 
-    /// Prints a comment, which stands at a depth, and ends its line.
+    /// Prints a comment at a depth, and ends its line.
     fn comment(&mut self, text: &str, depth: usize) {
         for (i, line) in text.split('\n').enumerate() {
             if i > 0 {
@@ -275,7 +278,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         self.is_blank = true;
     }
 
-    /// Prints what is below the entry before, and above what comes.
+    /// Prints the comment below the previous entry, and the comment above the next node.
     fn head(&mut self, depth: usize) {
         let tail = std::mem::take(&mut self.tail);
         if !tail.is_empty() {
@@ -316,7 +319,8 @@ impl<'l, 'a> Printer<'l, 'a> {
         self.layout.source.offset(pos)
     }
 
-    /// Where a node starts: a mapping in lines with its first key, a list with its dash.
+    /// The offset at which a node starts: a block mapping starts with its first key, a list with
+    /// its dash.
     fn start(&self, node: &Node<'_>) -> Option<usize> {
         match &node.value {
             Value::Mapping(m) if self.is_block(node) => self.offset(in_order(m).first()?.key.pos),
@@ -334,7 +338,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         !is_empty && !at.is_some_and(|at| self.layout.source.text[at..].starts_with(['{', '[']))
     }
 
-    /// Prints a mapping or list in lines.
+    /// Prints a block mapping or list.
     fn block(&mut self, node: &Node<'_>, depth: usize, is_noted: bool) {
         if !is_noted {
             self.note_of(node);
@@ -354,8 +358,8 @@ impl<'l, 'a> Printer<'l, 'a> {
         }
     }
 
-    /// Prints an entry of a mapping in lines, below the comment of the one before. Gives the
-    /// comment below it.
+    /// Prints an entry of a block mapping, after `tail`, the comment below the previous entry.
+    /// Returns the comment below the entry.
     fn entry(&mut self, entry: &Entry<'_>, depth: usize, tail: String) -> String {
         let notes = self.offset(entry.key.pos).and_then(|at| self.layout.comments.scalars.get(&at));
         self.tail = tail;
@@ -387,7 +391,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         notes.map(|notes| notes.foot.clone()).unwrap_or_default()
     }
 
-    /// Prints an item of a list in lines.
+    /// Prints an item of a block list.
     fn item(&mut self, item: &Node<'_>, depth: usize) {
         self.note_of(item);
         self.head(depth);
@@ -402,7 +406,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         self.behind(depth);
     }
 
-    /// Prints a scalar, or a mapping or list in brackets, whose comments are in hand.
+    /// Prints a scalar, or a mapping or list in brackets, with the comments that were set.
     fn flow(&mut self, node: &Node<'_>, depth: usize) {
         match &node.value {
             Value::Scalar(s) => self.scalar(s, depth),
@@ -475,8 +479,8 @@ impl<'l, 'a> Printer<'l, 'a> {
         }
     }
 
-    /// Ends an item or entry in brackets, with its comma where a comment follows. Gives whether a
-    /// comma is missing.
+    /// Ends an item or entry in brackets, with its comma if a comment follows. Returns true if the
+    /// comma is still missing.
     fn end_in_brackets(&mut self, depth: usize) -> bool {
         let has_comment = !(self.notes.line.is_empty() && self.notes.foot.is_empty());
         if has_comment {
@@ -486,7 +490,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         !has_comment
     }
 
-    /// Prints a scalar in its style, with a tag where its text is not of its type.
+    /// Prints a scalar in its style, with a tag if its text does not fit its type.
     fn scalar(&mut self, s: &Scalar<'_>, depth: usize) {
         match s.style {
             Style::Single => self.single(s.text, depth),
@@ -497,7 +501,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         }
     }
 
-    /// Prints a text in one line that was written without quotes.
+    /// Prints a text on one line that was written without quotes.
     fn plain_or_quoted(&mut self, s: &Scalar<'_>, depth: usize) {
         let by_text = scalar::resolve(s.text);
         match s.kind() {
@@ -525,7 +529,8 @@ impl<'l, 'a> Printer<'l, 'a> {
         self.is_indentation = false;
     }
 
-    /// Prints a text in single quotes: the first of its line ends in a row is written twice.
+    /// Prints a text in single quotes. Of several line ends in a row the first one is written
+    /// twice.
     fn single(&mut self, text: &str, depth: usize) {
         if !fits_single_quotes(text) {
             return self.double(text);
@@ -567,7 +572,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         self.sign("\"", false);
     }
 
-    /// Prints a text as a block that begins with `sign` and has these lines.
+    /// Prints a text as a block that begins with `sign` and consists of `lines`.
     fn lines(&mut self, text: &str, sign: &str, lines: &str, depth: usize) {
         if self.brackets > 0 || !fits_block(text) {
             return self.double(text);
@@ -608,7 +613,7 @@ fn in_order<'m, 'a>(m: &'m Mapping<'a>) -> Vec<&'m Entry<'a>> {
     entries
 }
 
-/// Returns true if a text may stand without quotes.
+/// Returns true if a text can be written without quotes.
 fn fits_plain(text: &str, in_brackets: bool) -> bool {
     let ends_there = |c| matches!(c, ',' | '?' | '[' | ']' | '{' | '}' | ':');
     let starts_with_sign =
@@ -685,14 +690,14 @@ mod tests {
         check("a: [one\n  two, 'b\n\n c']\n", "a: [one two, 'b\n\n    c']");
     }
 
-    /// What the printer does with comments, as kustomize does it.
+    /// The printer's treatment of comments, which is that of kustomize.
     #[test]
     fn comments_stand_where_go_yaml_puts_them() {
-        // An empty line sets a foot apart from what is as deep.
+        // An empty line separates a foot from a line of the same depth.
         check("a: 1\n# foot\n\nb: 2\n", "a: 1\n# foot\n\nb: 2");
         check("a:\n  b: 1\n# left of it\nc: 2\n", "a:\n  b: 1\n# left of it\nc: 2");
         check("a: 1\n\n# of the document\n", "a: 1\n\n# of the document");
-        // Behind a quoted text in the first line no foot is looked for.
+        // After a quoted text in the first line no foot is searched.
         check("a: \"1\"\n# head\n\nb: 2\n", "a: \"1\"\n# head\nb: 2");
         check("- # of the entry\n  a: 1\n", "- # of the entry\n  a: 1");
         check("# of the item\n- a: 1\n", "# of the item\n- a: 1");
@@ -761,12 +766,12 @@ mod tests {
             let (source, Some(root)) = read(&input) else { continue };
             let Some(layout) = Layout::of(source, &root) else { continue };
             let printed = layout.print(&root);
-            // Without the line end that upstream cuts off, too, a block at the end would lose its
-            // own.
+            // Upstream cuts off the last line end. Without it, a block at the end would lose its
+            // own line end.
             let (_, again) = read(&format!("{printed}\n"));
             let again = again.unwrap_or_else(|| panic!("{input}\n-- becomes --\n{printed}"));
             assert!(again.same(&root), "other values:\n{input}\n-- becomes --\n{printed}");
-            // As go-yaml, this may lose a comment.
+            // As in go-yaml, this may lose a comment.
             let comments = |text: &str| text.matches("# ").count();
             assert!(comments(&printed) <= comments(&input), "{input}\n-- becomes --\n{printed}");
         }

@@ -1,4 +1,4 @@
-//! Types of plain scalars, in the two dialects the reference uses.
+//! Types of plain scalars, in the two dialects that upstream uses.
 //!
 //! [`resolve`] is the reader's dialect (go-yaml v3: YAML 1.2 words, but `0123`, `1_000` and dates
 //! as in 1.1); [`resolve_v2`] is the dialect of kustomization files and of the printer (YAML 1.1:
@@ -21,7 +21,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The type a tag stands for; `Auto` stands for a string.
+    /// The type that a tag stands for; `Auto` stands for a string.
     pub fn from_tag(tag: super::Tag) -> Kind {
         use super::Tag;
         match tag {
@@ -57,7 +57,7 @@ enum Dialect {
     V3,
 }
 
-/// The types that the first byte of a plain scalar allows.
+/// The types that are possible for a plain scalar with a given first byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hint {
     Text,
@@ -85,13 +85,13 @@ const HINTS: [Hint; 256] = {
     t
 };
 
-/// The type of a plain scalar as a resource's reader sees it. O(1) for texts that start like a
-/// word, else O(length).
+/// The type of a plain scalar for the reader of resources. O(1) for texts that start like a word,
+/// else O(length).
 pub fn resolve(text: &str) -> Kind {
     resolve_in(text, Dialect::V3)
 }
 
-/// Returns true if a plain scalar is a null: what [`resolve`] says, sooner.
+/// Returns true if a plain scalar is a null. Gives the same answer as [`resolve`], but faster.
 pub fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
@@ -101,8 +101,8 @@ pub fn resolve_v2(text: &str) -> Kind {
     resolve_in(text, Dialect::V2)
 }
 
-/// Returns true if a text is a string that is printed plain on one line, by its bytes alone: it
-/// starts with a letter or a sign that means nothing, is printable ASCII without a colon, `#` or
+/// Returns true if the bytes of a text show that it is a string that is printed plain on one line.
+/// It starts with a letter or a sign without a meaning, is printable ASCII without a colon, `#` or
 /// blank at its end, and is not a word with a meaning. `false` means that a closer look is needed.
 pub fn is_surely_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -113,9 +113,9 @@ pub fn is_surely_plain(text: &str) -> bool {
         && resolve_v2(text) == Kind::Str
 }
 
-/// Returns true if a text alone is, for a YAML 1.1 reader, something else than a string: a number,
-/// a boolean, a null, or a list or mapping on one line. A date is a string there, and so is what
-/// cannot be read.
+/// Returns true if a YAML 1.1 reader does not read a text as a string, but as a number, a boolean,
+/// a null, or a list or mapping on one line. A date counts as a string here, and so does a text
+/// that cannot be read.
 pub fn is_other_in_v2(text: &str) -> bool {
     if text.contains('\n') {
         return false;
@@ -189,7 +189,7 @@ pub fn truth(text: &str) -> bool {
     matches!(text.as_bytes().first(), Some(b't' | b'T' | b'y' | b'Y')) || matches!(text, "on" | "On" | "ON")
 }
 
-/// Bytes that numbers and dates are written with.
+/// The bytes of which numbers and dates consist.
 const NUMERIC: [bool; 256] = {
     let mut t = [false; 256];
     let bytes = b"0123456789abcdefABCDEFxXoO_+-.,:tTzZ ";
@@ -229,7 +229,7 @@ fn without_underscores(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains('_') { text.replace('_', "").into() } else { text.into() }
 }
 
-/// An integer as the reference reads it.
+/// An integer as upstream reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Int {
     Signed(i64),
@@ -237,7 +237,7 @@ pub enum Int {
 }
 
 impl fmt::Display for Int {
-    /// In decimal digits.
+    /// Writes the decimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Int::Signed(n) => write!(f, "{n}"),
@@ -306,7 +306,8 @@ fn is_float(text: &str) -> bool {
     i == b.len()
 }
 
-/// A text that starts with a dot and that Go's `ParseFloat` takes: underscores only between digits.
+/// Returns true for a text that starts with a dot and that Go's `ParseFloat` accepts: underscores
+/// are only allowed between digits.
 fn dotted_float(text: &str) -> bool {
     let b = text.as_bytes();
     let between = |i: usize| b[i - 1].is_ascii_digit() && b.get(i + 1).is_some_and(u8::is_ascii_digit);
@@ -317,8 +318,8 @@ fn dotted_float(text: &str) -> bool {
     is_float(&clean) && clean.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// The value of a text that resolves to [`Kind::Float`] or [`Kind::Int`]; infinities and NaN
-/// included.
+/// The value of a text that resolves to [`Kind::Float`] or [`Kind::Int`], including infinities and
+/// NaN.
 pub fn float(text: &str) -> Option<f64> {
     match int(text) {
         Some(Int::Signed(n)) => return Some(n as f64),
@@ -365,7 +366,7 @@ pub fn is_base60(text: &str) -> bool {
     groups > 0 && i == b.len()
 }
 
-/// Reads a timestamp in the spellings the reference accepts and gives it in RFC 3339 with as many
+/// Reads a timestamp in the spellings that upstream accepts. Returns it in RFC 3339 with as many
 /// fraction digits as it needs; `None` if the text is not a timestamp.
 pub fn timestamp(text: &str) -> Option<String> {
     let b = text.as_bytes();
@@ -431,8 +432,8 @@ impl Digits<'_> {
         Some(self.digit()? * 10 + self.digit()?)
     }
 
-    /// An optional fraction, normalised: at most nine digits, no trailing zeros, no dot when none
-    /// are left.
+    /// An optional fraction, normalised: at most nine digits, without trailing zeros, and without a
+    /// dot if no digits are left.
     fn fraction(&mut self) -> String {
         if !matches!(self.b.get(self.i), Some(b'.' | b',')) || !self.b.get(self.i + 1).is_some_and(u8::is_ascii_digit) {
             return String::new();
@@ -517,8 +518,8 @@ pub fn go_number(f: f64) -> String {
     go_text(f, shortest(f))
 }
 
-/// A number as [`go_number`] writes it, with no more digits than a 32-bit number has: what a key
-/// becomes for a reader that makes JSON of YAML.
+/// A number as [`go_number`] writes it, with the digits of a 32-bit number at most: the text of a
+/// number that is a key, for a reader that makes JSON of YAML.
 pub fn go_number_32(f: f64) -> String {
     go_text(f, shortest(f as f32))
 }

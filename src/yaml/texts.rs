@@ -11,10 +11,10 @@ use std::cell::Cell;
 /// Longer keys are rarely the same.
 const MAX_SHARED_KEY: usize = 48;
 
-/// How many fingerprints are told apart.
+/// The number of fingerprints with a cached key.
 const RECENT: usize = 2_048;
 
-/// The place of a key among all keys, and in the lowest bit whether it is surely printed plain.
+/// The place of a key among all keys; the lowest bit is 1 if the key is surely printed plain.
 #[derive(Clone, Copy)]
 struct Known(u32);
 
@@ -36,8 +36,8 @@ impl Known {
 pub struct Texts {
     bump: Bump,
     keys: FrozenIndexSet<Box<str>, meter::RandomState>,
-    /// Where in `keys` the last key with a fingerprint is, and whether it is surely plain: most
-    /// keys are found there.
+    /// For each fingerprint, the index in `keys` of the last key that has it, and true if it is
+    /// surely plain. Most keys are found here.
     recent: [Cell<Known>; RECENT],
 }
 
@@ -65,9 +65,9 @@ impl Texts {
         joined.into_bump_str()
     }
 
-    /// A key of a mapping. Keys come again and again: each text that is not long is kept once.
-    /// Looked up and printed from one small place, keys stay in the processor's cache, where their
-    /// places in the sources would not.
+    /// A key of a mapping. The same keys occur many times, so each text that is not long is kept
+    /// once. Keys are looked up and printed from one small place, and so stay in the processor's
+    /// cache; their places in the sources would not.
     #[inline(always)]
     pub fn key<'a>(&'a self, text: &'a str, style: Style, tag: Tag, pos: Pos) -> Key<'a> {
         let print = fingerprint(text);
@@ -75,12 +75,12 @@ impl Texts {
         Key::known(text, style, tag, pos, print, is_plain)
     }
 
-    /// The one copy of a text that comes again and again.
+    /// The only copy of a text that occurs many times.
     pub fn shared<'a>(&'a self, text: &'a str) -> &'a str {
         self.known(text, fingerprint(text)).0
     }
 
-    /// The one copy of a text with a fingerprint, and whether it is surely printed plain.
+    /// The only copy of a text with a fingerprint, and true if it is surely printed plain.
     #[inline(always)]
     fn known<'a>(&'a self, text: &'a str, print: u16) -> (&'a str, bool) {
         let slot = &self.recent[usize::from(print) % RECENT];
@@ -104,7 +104,7 @@ impl Texts {
         (shared, is_plain)
     }
 
-    /// Bytes that the made texts take.
+    /// The number of bytes that the texts take.
     pub fn size(&self) -> usize {
         self.bump.allocated_bytes()
     }

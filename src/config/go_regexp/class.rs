@@ -1,7 +1,7 @@
 //! Sets of characters as Go knows them: by name, and folded.
 //!
 //! The tables are those of `regex-syntax`, cut to the characters of Unicode 15.0, which is Go's
-//! version. Characters of later versions are unassigned to Go: they belong to no script, and have
+//! version. Characters of later versions are unassigned in Go: they belong to no script, and have
 //! no other case.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
@@ -10,10 +10,10 @@ use std::sync::LazyLock;
 /// A character that Unicode 15.1 moved from the category Mn to Mc.
 const MOVED: (char, char) = ('\u{1171e}', '\u{1171e}');
 
-/// All characters that Unicode 15.0 has assigned.
+/// All characters that Unicode 15.0 assigns.
 static KNOWN: LazyLock<ClassUnicode> = LazyLock::new(|| query("age=15.0"));
 
-/// Known characters without those that Unicode 15.1 gave another case.
+/// The known characters, without those whose case Unicode 15.1 changed.
 static FOLDING: LazyLock<ClassUnicode> = LazyLock::new(|| {
     let mut folding = KNOWN.clone();
     folding.difference(&set(&[('\u{390}', '\u{390}'), ('\u{3b0}', '\u{3b0}'), ('\u{1fd3}', '\u{1fd3}')]));
@@ -105,7 +105,7 @@ const CATEGORIES: &[&str] = &[
     "Uppercaseletter",
 ];
 
-/// The scripts that Go finds. It finds none whose name has more than one word.
+/// The scripts that Go finds. It does not find a script whose name has more than one word.
 const SCRIPTS: &[&str] = &[
     "Adlam",
     "Ahom",
@@ -226,12 +226,12 @@ const SCRIPTS: &[&str] = &[
     "Yi",
 ];
 
-/// The set with a name in `\p{name}`, ignoring case, blanks, `_` and `-`; in all cases, if it is
-/// folded.
+/// The set that `\p{name}` names, ignoring case, blanks, `_` and `-`; with all cases if `is_folded`
+/// is true.
 pub fn named(name: &str, is_folded: bool) -> Option<ClassUnicode> {
     let name = canonical(name);
     let mut class = table(&name)?;
-    // Go has a table of other cases for each set but this.
+    // Go has a table of other cases for each set except this one.
     if is_folded && !matches!(name.as_str(), "Lc" | "Casedletter") {
         fold(&mut class);
     }
@@ -245,7 +245,7 @@ fn table(name: &str) -> Option<ClassUnicode> {
         "Assigned" => {
             return table("Cn").map(negated);
         }
-        // Texts have no surrogates.
+        // Texts cannot contain surrogates.
         "Cs" | "Surrogate" => return Some(ClassUnicode::empty()),
         _ => {}
     }
@@ -268,7 +268,7 @@ fn table(name: &str) -> Option<ClassUnicode> {
     None
 }
 
-/// The name with an upper-case letter first, lower-case letters behind it, and no separators.
+/// The name with its first letter in upper case, the others in lower case, and without separators.
 fn canonical(name: &str) -> String {
     let mut canonical: String = name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).collect();
     canonical.make_ascii_lowercase();
@@ -278,12 +278,12 @@ fn canonical(name: &str) -> String {
     canonical
 }
 
-/// The set of a property of the crate.
+/// The set of a property in the syntax of the crate `regex-syntax`.
 fn query(property: &str) -> ClassUnicode {
     let tree = regex_syntax::parse(&format!("\\p{{{property}}}")).map(regex_syntax::hir::Hir::into_kind);
     match tree {
         Ok(HirKind::Class(Class::Unicode(class))) => class,
-        // A set of one character is a literal.
+        // The crate turns a set of one character into a literal.
         Ok(HirKind::Literal(literal)) => {
             let char = std::str::from_utf8(&literal.0).ok().and_then(|text| text.chars().next());
             set(&char.map(|c| (c, c)).into_iter().collect::<Vec<_>>())
@@ -302,7 +302,7 @@ pub fn perl(letter: u8) -> Option<ClassUnicode> {
     })
 }
 
-/// The set with a name in `[:name:]`.
+/// The set that `[:name:]` names.
 pub fn posix(name: &str) -> Option<ClassUnicode> {
     Some(match name {
         "alnum" => set(&[('0', '9'), ('A', 'Z'), ('a', 'z')]),
@@ -328,10 +328,10 @@ pub fn set(ranges: &[(char, char)]) -> ClassUnicode {
     ClassUnicode::new(ranges.iter().map(|&(from, to)| ClassUnicodeRange::new(from, to)))
 }
 
-/// All characters that a set does not have.
+/// All characters that are not in a set.
 pub fn negated(mut class: ClassUnicode) -> ClassUnicode {
-    // The crate takes no two ranges for neighbours that have surrogates in between, and negates
-    // these to a range of both ends.
+    // The crate does not treat ranges on both sides of the surrogates as neighbours, and negates
+    // them to a range of both ends.
     let has = |end: fn(&ClassUnicodeRange) -> char, c: char| class.ranges().iter().any(|range| end(range) == c);
     if has(ClassUnicodeRange::end, '\u{d7ff}') && has(ClassUnicodeRange::start, '\u{e000}') {
         class.push(ClassUnicodeRange::new('\u{d7ff}', '\u{e000}'));

@@ -1,10 +1,9 @@
-//! Regular expressions in the syntax of Go, which kustomize compiles its patterns with:
-//! [`GoRegex`].
+//! Regular expressions in the syntax of Go, in which kustomize's patterns are written: [`GoRegex`].
 //!
-//! [`translate`] reads a pattern and decides as Go's `regexp/syntax` does; [`class`] makes sets
-//! of characters by Go's names and by the Unicode version of Go. The result is a syntax tree of
-//! the crate `regex-syntax`, which `regex-automata` compiles. Nothing is printed and parsed
-//! again, so no rule of the crate's own syntax applies.
+//! [`translate`] reads a pattern and decides as Go's `regexp/syntax` does; [`class`] makes sets of
+//! characters by Go's names and by the Unicode version of Go. The result is a syntax tree of the
+//! crate `regex-syntax`, which `regex-automata` compiles. No pattern is printed and parsed again,
+//! so the syntax rules of the crate do not apply.
 
 mod class;
 mod translate;
@@ -23,11 +22,11 @@ const MAX_LENGTH: usize = 64 << 10;
 /// characters.
 const MAX_AUTOMATON: usize = 32 << 20;
 
-/// Trees that are higher than this are compiled on a stack of their own.
+/// Trees that are higher than this are compiled on a separate, larger stack.
 const HIGH: u32 = 50;
 
-/// The stack for the highest tree that [`translate`] makes. A level takes less than 4 KiB, in a
-/// debug build too.
+/// The size of the stack for the highest tree that [`translate`] makes. A level takes less than 4
+/// KiB, also in a debug build.
 const STACK: usize = 16 << 20;
 
 /// A compiled pattern in Go's syntax.
@@ -35,8 +34,8 @@ const STACK: usize = 16 << 20;
 pub struct GoRegex(meta::Regex);
 
 impl GoRegex {
-    /// Compiles a pattern. O(length of the pattern, with its counted repetitions written out),
-    /// within fixed limits.
+    /// Compiles a pattern, within fixed limits. O(length of the pattern, with its counted
+    /// repetitions written out).
     ///
     /// # Errors
     /// Go refuses the pattern, or it is larger than the limits here.
@@ -50,19 +49,19 @@ impl GoRegex {
         compiled.map(GoRegex).ok_or_else(too_large)
     }
 
-    /// Whether the pattern matches anywhere in a text. O(text) for the usual pattern.
+    /// Returns true if the pattern matches anywhere in a text. O(text) for the usual pattern.
     pub fn is_match(&self, text: &str) -> bool {
         meter::count_text(text);
         self.0.is_match(text)
     }
 }
 
-/// The texts with one of which every text that a pattern matches begins; `None` if it may begin
-/// with anything. `^app-.*$` gives `app-`. O(length of the pattern).
+/// Returns texts such that every text that the pattern matches begins with one of them; `None` if a
+/// match may begin with anything. `^app-.*$` gives `app-`. O(length of the pattern).
 pub fn starts(pattern: &str) -> Option<Vec<String>> {
     let (tree, height) = translate::translate(pattern).ok().filter(|_| pattern.len() <= MAX_LENGTH)?;
-    // The extractor works recursively. A match that need not begin where the text does says nothing
-    // about the text.
+    // The extractor is recursive. If a match need not begin at the start of the text, its beginning
+    // says nothing about the text.
     if height > HIGH || !tree.properties().look_set_prefix().contains(Look::Start) {
         return None;
     }
@@ -81,7 +80,7 @@ fn compile(tree: &Hir) -> Option<meta::Regex> {
     meta::Builder::new().configure(config).build_from_hir(tree).ok()
 }
 
-/// As [`compile`], which works recursively, for a high tree.
+/// As [`compile`], which is recursive, for a high tree.
 fn compile_on_large_stack(tree: &Hir) -> Option<meta::Regex> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || compile(tree)).ok()?;
@@ -89,11 +88,11 @@ fn compile_on_large_stack(tree: &Hir) -> Option<meta::Regex> {
     })
 }
 
-/// Why a pattern is refused, in Go's words.
+/// The reason why a pattern is refused, in Go's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     reason: Reason,
-    /// The part of the pattern that is wrong.
+    /// The invalid part of the pattern.
     fragment: String,
 }
 
@@ -155,7 +154,7 @@ mod tests {
         check_starts("^(?:a[bc]+)$", Some(&["ab", "ac"]));
         check_starts("^(?:.*-web)$", None);
         check_starts("^(?:a?.*)$", None);
-        // The second alternative matches the end of any text.
+        // The second alternative matches at the end of any text.
         check_starts("^(?:a)|(?:b)$", None);
         check_starts("app", None);
         check_starts("^(?:[)$", None);

@@ -9,17 +9,16 @@ use super::{PatternError, Reason};
 use crate::meter::FastMap;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Dot, Hir, Look, Repetition};
 
-/// The largest count of a repetition, and the largest product of counts of repetitions inside
-/// each other.
+/// The largest count of a repetition, and the largest product of the counts of nested repetitions.
 const MAX_REPEAT: u32 = 1000;
 
-/// How high a tree may be.
+/// The largest height of a tree.
 const MAX_HEIGHT: u32 = 1000;
 
-/// How many ranges of characters a pattern may have, in all its sets.
+/// The largest number of ranges of characters that all sets of a pattern have together.
 const MAX_RANGES: usize = 2 << 20;
 
-/// Makes the tree of a pattern, and says how high it is.
+/// Makes the tree of a pattern. Returns the tree and its height.
 ///
 /// # Errors
 /// Go refuses the pattern, or it has too many ranges of characters.
@@ -51,10 +50,10 @@ struct Node {
     tree: Hir,
     /// The height, with groups that Go captures.
     height: u32,
-    /// The largest product of counts on a way down, which is how often something is repeated at
-    /// most.
+    /// The largest product of counts on a path through the tree: the most often that a part is
+    /// repeated.
     copies: u32,
-    /// Whether this is one character or a set of them: Go makes one set of alternatives that are.
+    /// True for one character or a set of them: Go makes one set of such alternatives.
     is_char: bool,
 }
 
@@ -79,7 +78,7 @@ impl Node {
         if is_char { Node::char(node.tree) } else { node }
     }
 
-    /// Several nodes as one, with their trees made one by `join`; a single node stays as it is.
+    /// Joins several nodes into one; `join` joins their trees. A single node stays as it is.
     fn joined(mut nodes: Vec<Node>, join: fn(Vec<Hir>) -> Hir) -> Self {
         if nodes.len() == 1
             && let Some(node) = nodes.pop()
@@ -102,8 +101,8 @@ impl Node {
     }
 }
 
-/// What flags such as `(?i)` switch. Greediness is not among them: it does not change whether a
-/// text matches.
+/// The flags that `(?i)` and the like set. Greediness is not among them: it does not change whether
+/// a text matches.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     /// `i`: letters match in all cases.
@@ -117,14 +116,14 @@ struct Flags {
 /// A group that is not closed yet.
 #[derive(Default)]
 struct Group {
-    /// The flags that apply again behind the group.
+    /// The flags that apply again after the group.
     outer: Flags,
     is_captured: bool,
     alternatives: Vec<Node>,
     sequence: Vec<Node>,
-    /// Characters at the end of the sequence that are no nodes yet.
+    /// Characters at the end of the sequence that are not yet a node.
     literal: String,
-    /// Whether the characters match in all cases.
+    /// True if the characters match in all cases.
     is_folded: bool,
 }
 
@@ -142,7 +141,8 @@ impl Group {
         self.literal.push(c);
     }
 
-    /// Takes what a repetition behind the sequence is for: one character, or one node.
+    /// Removes the part that a repetition after the sequence applies to: one character, or one
+    /// node.
     fn pop(&mut self) -> Option<Node> {
         let Some(c) = self.literal.pop() else { return self.sequence.pop() };
         self.end_literal();
@@ -190,7 +190,7 @@ struct Translator<'p> {
     flags: Flags,
     /// The groups around the next token; the first is the whole pattern.
     open: Vec<Group>,
-    /// How many ranges the sets of the pattern have so far.
+    /// The number of ranges in all sets of the pattern so far.
     ranges: usize,
     /// Sets that are used by name, folded or not.
     tables: FastMap<(&'p str, bool), Option<ClassUnicode>>,
@@ -207,19 +207,19 @@ impl<'p> Translator<'p> {
         Some(c)
     }
 
-    /// Goes past a text, if it is next.
+    /// Skips a text, if it is next. Returns true if it was.
     fn eat(&mut self, text: &str) -> bool {
         let is_next = self.rest().starts_with(text);
         self.at += if is_next { text.len() } else { 0 };
         is_next
     }
 
-    /// An error about what lies between a place and the next token.
+    /// An error about the text between `from` and the next token.
     fn fault(&self, reason: Reason, from: usize) -> PatternError {
         PatternError { reason, fragment: self.pattern[from..self.at].to_owned() }
     }
 
-    /// An error about the pattern as a whole.
+    /// An error about the whole pattern.
     fn whole(&self, reason: Reason) -> PatternError {
         PatternError { reason, fragment: self.pattern.to_owned() }
     }
@@ -243,8 +243,8 @@ impl<'p> Translator<'p> {
         self.group().push_char(c, is_folded);
     }
 
-    /// Reads one token, given where the token before began if that is a repetition; gives the
-    /// same about this one.
+    /// Reads one token. `last_repetition` is the start of the previous token if that was a
+    /// repetition; the result is the same for this token.
     fn token(&mut self, last_repetition: Option<usize>) -> Result<Option<usize>, PatternError> {
         let start = self.at;
         let Some(c) = self.next_char() else { return Ok(None) };
@@ -287,7 +287,7 @@ impl<'p> Translator<'p> {
         }
     }
 
-    /// Reads what follows a `(`.
+    /// Reads the text after a `(`.
     fn open_group(&mut self, start: usize) -> Result<(), PatternError> {
         let outer = self.flags;
         let is_captured = !self.eat("?") || self.name(start)?;
@@ -297,7 +297,7 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// Reads the name of a group behind `(?`, if there is one: `P<name>` or `<name>`.
+    /// Reads the name of a group after `(?`, if it has one: `P<name>` or `<name>`.
     fn name(&mut self, start: usize) -> Result<bool, PatternError> {
         let rest = self.rest();
         let Some(rest) = rest.strip_prefix("P<").or(rest.strip_prefix('<')).filter(|rest| !rest.is_empty()) else {
@@ -312,7 +312,7 @@ impl<'p> Translator<'p> {
         if is_valid { Ok(true) } else { Err(self.fault(Reason::NamedCapture, start)) }
     }
 
-    /// Reads the flags behind `(?`, and says whether they open a group.
+    /// Reads the flags after `(?`. Returns true if they open a group.
     fn flags(&mut self, start: usize) -> Result<bool, PatternError> {
         let mut flags = self.flags;
         let (mut is_on, mut is_used) = (true, true);
@@ -349,8 +349,8 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// Reads the counts behind a `{`, as in `{2}`, `{2,}` or `{2,3}`. Without all of one of these
-    /// forms the `{` is a character like others.
+    /// Reads the counts after a `{`, as in `{2}`, `{2,}` or `{2,3}`. If the text does not have one
+    /// of these forms, the `{` is an ordinary character.
     fn counts(&mut self) -> Option<(u32, Option<u32>)> {
         let (min, rest) = number(self.rest())?;
         let (max, rest) = match rest.strip_prefix(',') {
@@ -368,7 +368,7 @@ impl<'p> Translator<'p> {
         if is_valid { Ok((min, max)) } else { Err(self.fault(Reason::RepeatCount, start)) }
     }
 
-    /// Repeats what stands before a repetition that began at `start`.
+    /// Repeats the part before a repetition that began at `start`.
     fn repeat(
         &mut self,
         start: usize,
@@ -389,7 +389,7 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// Reads what follows a `\`, outside of a set.
+    /// Reads the text after a `\`, outside of a set.
     fn escape(&mut self, start: usize) -> Result<(), PatternError> {
         match self.rest().as_bytes().first() {
             Some(b'A') => self.push(Hir::look(Look::Start)),
@@ -406,7 +406,7 @@ impl<'p> Translator<'p> {
                 }
                 match char::from_u32(self.escaped(start)?) {
                     Some(c) => self.push_char(c),
-                    // Half of a surrogate pair: no text has it.
+                    // Half of a surrogate pair: texts cannot contain it.
                     None => self.push(Hir::fail()),
                 }
                 return Ok(());
@@ -416,7 +416,7 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// Reads `Q...\E` behind a `\`: everything in between is literal.
+    /// Reads `Q...\E` after a `\`: everything in between is literal.
     fn quoted(&mut self) {
         let rest = &self.rest()[1..];
         let (text, rest) = rest.split_once("\\E").unwrap_or((rest, ""));
@@ -424,7 +424,7 @@ impl<'p> Translator<'p> {
         self.at = self.pattern.len() - rest.len();
     }
 
-    /// Reads a set behind a `\`, if there is one: `pN`, `p{Greek}`, `P{^Greek}`, `d`, `W`.
+    /// Reads a set after a `\`, if there is one: `pN`, `p{Greek}`, `P{^Greek}`, `d`, `W`.
     fn named_set(&mut self, start: usize) -> Result<Option<ClassUnicode>, PatternError> {
         let Some(&letter) = self.rest().as_bytes().first() else { return Ok(None) };
         let is_negated = letter.is_ascii_uppercase();
@@ -456,7 +456,7 @@ impl<'p> Translator<'p> {
         Ok(if is_negated { class::negated(class) } else { class })
     }
 
-    /// A set by the flags and the sign that it is used with.
+    /// Folds or negates a set as the flags and its sign demand.
     fn adjusted(&self, mut class: ClassUnicode, is_negated: bool) -> ClassUnicode {
         if self.flags.fold {
             class::fold(&mut class);
@@ -464,7 +464,7 @@ impl<'p> Translator<'p> {
         if is_negated { class::negated(class) } else { class }
     }
 
-    /// Reads the escape of one character behind a `\`.
+    /// Reads the escape of one character after a `\`.
     fn escaped(&mut self, start: usize) -> Result<u32, PatternError> {
         let Some(c) = self.next_char() else {
             self.at = self.pattern.len();
@@ -527,7 +527,7 @@ impl<'p> Translator<'p> {
                 continue;
             }
             let (from, to) = self.range(start)?;
-            // The halves of surrogate pairs, which no text has, lie in between.
+            // The halves of surrogate pairs, which texts cannot contain, are in between.
             for (from, to) in [(from, to.min(0xd7ff)), (from.max(0xe000), to)] {
                 if let (Some(from), Some(to)) = (char::from_u32(from), char::from_u32(to))
                     && from <= to
@@ -600,7 +600,7 @@ impl<'p> Translator<'p> {
     }
 }
 
-/// A decimal number without leading zeros at the start of a text, and what follows. One that is
+/// A decimal number without leading zeros at the start of a text, and the rest. A number that is
 /// far too large is cut.
 fn number(text: &str) -> Option<(u32, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

@@ -1,28 +1,28 @@
-//! [`Layout`]: the range of bytes in which each value of a tree is written.
+//! [`Layout`]: the ranges of bytes in which the values of a tree are written.
 //!
-//! A node knows where it begins. Its end is found here: the text of a plain scalar is matched with
-//! the source, quotes and brackets are closed, and a block ends with its last entry. Values that
-//! are written in other words than their nodes say, such as aliases and merged mappings, are
-//! [`Form::Opaque`]: they can be replaced as a whole only.
+//! A node knows its beginning. Its end is found here: the text of a plain scalar is matched with
+//! the source, quotes and brackets are closed, and a block ends with its last entry. Values whose
+//! text differs from their nodes, such as aliases and merged mappings, are [`Form::Opaque`]: they
+//! can only be replaced as a whole.
 
 use super::super::tree::node::{Node, Pos, Scalar, Style, Value};
 use super::super::{Key, Source};
 use std::ops::Range;
 
-/// Characters that a plain scalar may be folded at.
+/// Characters at which a plain scalar may be folded.
 const FOLDED: [char; 7] = [' ', '\t', '\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// Where a value is written.
+/// The place of a value in the text.
 #[derive(Debug)]
 pub struct Layout {
     /// From the first byte of the value, its properties included, to the last one. Comments and the
-    /// line break behind the value are outside. The range of a value that was left out is empty
-    /// and is behind its dash or colon.
+    /// line break after the value are outside. The range of a value that was left out is empty, and
+    /// is after its dash or colon.
     pub range: Range<usize>,
     pub form: Form,
 }
 
-/// How a value is written.
+/// The form of a value in the text.
 #[derive(Debug)]
 pub enum Form {
     Scalar,
@@ -39,13 +39,13 @@ pub enum Form {
 pub struct Child {
     /// The dash of an item of a block, the item itself in brackets, or the key.
     pub start: usize,
-    /// Behind the dash or the colon.
+    /// The offset after the dash or the colon.
     pub lead: usize,
     pub value: Layout,
 }
 
 impl Child {
-    /// Behind the last byte.
+    /// The offset after the last byte.
     pub fn end(&self) -> usize {
         self.value.range.end.max(self.lead)
     }
@@ -56,7 +56,7 @@ impl Child {
 struct Around {
     /// The column of the dashes or keys of the block; -1 at the top of a document.
     column: isize,
-    /// No byte of the value is at or behind this one.
+    /// The value ends before this byte.
     bound: usize,
 }
 
@@ -116,7 +116,7 @@ impl Scan<'_> {
         super::document_end(self.text, start)
     }
 
-    /// Over blanks, line breaks and comments.
+    /// Skips blanks, line breaks and comments.
     fn skip(&self, mut at: usize) -> usize {
         loop {
             match self.byte(at) {
@@ -140,8 +140,8 @@ impl Scan<'_> {
         }
     }
 
-    /// The layout of a value whose first byte is at `start`; `None` if it is written in other words
-    /// than its node.
+    /// The layout of a value whose first byte is at `start`; `None` if its text differs from its
+    /// node.
     fn value(&self, node: &Node<'_>, start: usize, around: Around) -> Option<Layout> {
         let mut at = start;
         while matches!(self.byte(at), Some(b'&' | b'!')) {
@@ -164,7 +164,7 @@ impl Scan<'_> {
         Some(Layout { range: start..end, form })
     }
 
-    /// The layout of a value behind a dash or colon.
+    /// The layout of a value after a dash or colon.
     fn behind(&self, lead: usize, node: &Node<'_>, around: Around) -> Option<Layout> {
         if node.as_scalar().is_some_and(is_absent) {
             return Some(Layout { range: lead..lead, form: Form::Scalar });
@@ -178,7 +178,7 @@ impl Scan<'_> {
         self.behind(lead, node, around).unwrap_or_else(|| self.opaque(self.skip(lead).min(around.bound), around.bound))
     }
 
-    /// The start of the first line behind an entry of a block that does not belong to it.
+    /// The start of the first line after an entry of a block that does not belong to it.
     fn block_end(&self, lead: usize, column: usize, is_entry: bool) -> usize {
         let mut at = line_end(self.text, lead);
         while at < self.text.len() {
@@ -225,7 +225,7 @@ impl Scan<'_> {
         Some((children.last()?.end(), Form::Block(children)))
     }
 
-    /// Behind the colon of the key at `start`.
+    /// The offset after the colon of the key at `start`.
     fn key_end(&self, key: &Key<'_>, start: usize) -> Option<usize> {
         let around = Around { column: -1, bound: self.text.len() };
         let end = self.scalar_end(key.text, start, around)?;
@@ -274,7 +274,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Behind the last byte of the scalar at `at`, which has this text.
+    /// The offset after the last byte of the scalar at `at`, which has this text.
     fn scalar_end(&self, text: &str, at: usize, around: Around) -> Option<usize> {
         match self.byte(at)? {
             b'"' => self.quote_end(at, b'"'),
@@ -307,7 +307,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Behind the last line of a block scalar that has a character, or that `+` keeps.
+    /// The offset after the last line of a block scalar that has a character, or that `+` keeps.
     fn block_scalar_end(&self, start: usize, around: Around) -> Option<usize> {
         let header = &self.text[start..line_end(self.text, start)];
         let indicators = header.find([' ', '\t']).map_or(header, |i| &header[..i]);

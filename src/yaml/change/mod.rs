@@ -1,10 +1,10 @@
-//! Changes a text so that it reads as another tree, and leaves all its other bytes alone.
+//! Changes a text so that it reads as another tree, and keeps all its other bytes.
 //!
-//! The caller reads a text, changes a copy of its tree with the usual verbs, and hands both trees
-//! over. [`apply`] compares them: an entry is found again by its key, an item of a list by its
-//! place. Where they differ, the [`layout`] tells which bytes have to change, and [`print`] what
-//! takes their place. At last the new text is read and compared with the tree that was wanted, so a
-//! text that cannot be changed is an error and never a wrong text.
+//! The caller reads a text, changes a copy of its tree with the usual methods, and passes both
+//! trees. [`apply`] compares them: entries are matched by their keys, items of lists by their
+//! places. Where they differ, [`layout`] finds the bytes to change, and [`print`] makes the new
+//! ones. At last the new text is read and compared with the wanted tree. So a text that cannot be
+//! changed is an error, and never becomes a wrong text.
 //!
 //! *Cost*: O(size of the text × depth of its tree).
 
@@ -17,7 +17,7 @@ use layout::{Child, Form, Layout, begins_line, line_end, line_start};
 use print::{Known, Printer};
 use std::ops::Range;
 
-/// Why a text cannot be changed as wanted.
+/// The reason why a text cannot be changed as wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unchangeable {
     pub message: String,
@@ -31,20 +31,20 @@ struct Edit {
 }
 
 /// Changes the text of `source`, which reads as `before`, so that it reads as `after`. `written` is
-/// that text with the line breaks that it has in the file. Items of lists in `after` have the
-/// places that they have in `before`, and new ones have none. A value that has the place of another
-/// value of `before` was moved, and takes its text along.
+/// the same text with the line breaks of the file. Items of lists in `after` have the places that
+/// they have in `before`; the place of a new item is [`Pos::NONE`]. A value that has the place of
+/// another value of `before` was moved, and keeps its text.
 ///
 /// # Errors
-/// The text has aliases or merge keys where it would have to change.
+/// A part of the text that must change has aliases or merge keys.
 pub fn apply<'a>(
     arena: Arena<'a>,
     (source, written): (&Source, &str),
     before: Option<&Node<'a>>,
     after: &Node<'a>,
 ) -> Result<String, Unchangeable> {
-    // A comment behind a block of text that is indented as far would become part of it: in quotes a
-    // text has no such neighbours.
+    // A comment after a block scalar becomes part of the scalar if it is indented as far. In that
+    // case the text is put in quotes.
     for has_blocks in [true, false] {
         let text = attempt((source, written), before, after, has_blocks)?;
         let read = first_document(arena, arena.add_source(source.name.clone(), text.clone()));
@@ -60,7 +60,7 @@ pub fn apply<'a>(
     Err(Unchangeable { message: UNCHANGEABLE.to_owned(), pos: before.map_or(Pos::NONE, Node::pos) })
 }
 
-/// Changes a text, in one of two ways to print texts of several lines: as blocks, or in quotes.
+/// Changes a text. Texts of several lines are printed as blocks, or else in quotes.
 fn attempt(
     (source, written): (&Source, &str),
     before: Option<&Node<'_>>,
@@ -86,7 +86,7 @@ fn attempt(
 const UNCHANGEABLE: &str =
     "the file is written in a way that cannot be changed here: it has aliases, merge keys or keys that are given twice";
 
-/// Returns true if two trees are the same to a reader of YAML 1.1.
+/// Returns true if two trees are equal for a reader of YAML 1.1.
 fn same(a: &Node<'_>, b: &Node<'_>) -> bool {
     a.same(b)
 }
@@ -124,8 +124,8 @@ fn pairs<'n, 'a>(node: &'n Node<'a>, children: &'n [Child]) -> impl Iterator<Ite
     values.into_iter().zip(children)
 }
 
-/// How far the dashes of the lists of a text are right of the keys above them: as in the first list
-/// of its fields.
+/// The number of columns by which the dashes of lists are indented below their keys, as in the
+/// first list of the fields.
 fn list_indent(text: &str, root: &Node<'_>, layout: &Layout) -> usize {
     let Form::Block(children) = &layout.form else { return 0 };
     let lists = pairs(root, children).filter(|(node, _)| node.as_sequence().is_some());
@@ -167,7 +167,7 @@ struct Changes<'t> {
 struct Plan<'p, 'n, 'a> {
     children: &'p [Child],
     stays: Vec<bool>,
-    /// New items or entries, and behind which one of the old ones they come.
+    /// New items or entries, each with the old one that it comes after.
     added: Vec<(Option<usize>, Added<'n, 'a>)>,
 }
 
@@ -185,7 +185,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Makes one value of a text another.
+    /// Changes the text of one value so that it reads as another.
     fn value<'a>(
         &mut self,
         printer: &Printer<'_, '_, 'a>,
@@ -215,7 +215,7 @@ impl Changes<'_> {
         Ok(())
     }
 
-    /// Compares lists. `None` if items change places.
+    /// Compares lists. Returns `None` if items change places.
     fn items<'p, 'n, 'a>(
         &mut self,
         printer: &Printer<'_, '_, 'a>,
@@ -274,7 +274,7 @@ impl Changes<'_> {
             }
         }
         for entry in pending {
-            // A value under another key: the key is written again.
+            // If the value has moved under another key, the key is written again.
             let is_moved = |old: &&super::Entry<'a>| entry.value.pos.is_in_source() && old.value.pos == entry.value.pos;
             let source = before.iter().find(is_moved).and_then(|old| Some((at(old.key.pos)?, old)));
             match source.filter(|(i, _)| !plan.stays[*i]) {
@@ -310,7 +310,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Writes a value in the place of another.
+    /// Writes a value in the place of another value.
     fn replace<'a>(
         &mut self,
         printer: &Printer<'_, '_, 'a>,
@@ -362,7 +362,7 @@ impl Changes<'_> {
                     let out = out.trim_start_matches('\n');
                     self.edit(line_start(self.text, range.start)..range.end, out);
                 } else {
-                    // A comment behind the old value stays in the line of the key.
+                    // A comment after the old value stays in the line of the key.
                     self.edit(lead..range.end, "");
                     let end = line_end(self.text, range.end);
                     self.edit(end..end, out);
@@ -377,7 +377,7 @@ impl Changes<'_> {
                     self.edit(line_end(self.text, lead)..range.end, "");
                 } else {
                     let blank = if range.is_empty() { " " } else { "" };
-                    // A comment behind the old value stays in the line where the new one begins.
+                    // A comment after the old value stays in the line where the new value begins.
                     let (first, lines) = out.split_at(out.find('\n').unwrap_or(out.len()));
                     let end = line_end(self.text, range.end);
                     self.edit(range, format!("{blank}{first}"));
@@ -392,7 +392,7 @@ impl Changes<'_> {
         let children = plan.children;
         let Some(first) = children.first() else { return };
         let column = layout::column(self.text, first.start);
-        // Entries behind the dash of an item have no line of their own.
+        // The first entry of an item is on the line of the dash.
         let shares_line = !begins_line(self.text, first.start);
         let survivor = plan.stays.iter().position(|stays| *stays);
         if shares_line && let Some(survivor) = survivor.filter(|survivor| *survivor > 0) {
@@ -402,7 +402,8 @@ impl Changes<'_> {
             if shares_line && survivor.is_some_and(|survivor| i < survivor) {
                 continue;
             }
-            // The line break in front goes: what is added behind the last line has its place.
+            // The line break before the line is removed as well: a value that is added after the
+            // last line is put there.
             let (start, end) = (line_start(self.text, child.start), line_end(self.text, child.end()));
             match start {
                 0 => self.edit(0..(end + 1).min(self.text.len()), ""),
@@ -443,8 +444,8 @@ impl Changes<'_> {
         }
     }
 
-    /// Adds entries at the end of a document: behind its comments, with an empty line between if
-    /// the last two entries have one.
+    /// Adds entries at the end of a document, after its comments. An empty line comes before them
+    /// if there is one between the last two entries.
     fn append(&mut self, entries: &str, pad: &str, children: &[Child]) {
         let Some(last) = children.last() else { return };
         let content = self.text[..document_end(self.text, last.start)].trim_end().len();
@@ -474,7 +475,8 @@ impl Changes<'_> {
         let last_kept = plan.stays.iter().rposition(|stays| *stays);
         for (i, child) in children.iter().enumerate().filter(|(i, _)| !plan.stays[*i]) {
             match (children.get(i + 1), last_kept) {
-                // All that follow the last one that stays go with the commas before them.
+                // Items after the last one that stays are removed together with the commas before
+                // them.
                 (_, Some(kept)) if i > kept => self.edit(children[i - 1].end()..child.end(), ""),
                 (Some(next), _) => self.edit(child.start..next.start, ""),
                 (None, _) => self.edit(child.start..child.end(), ""),
@@ -511,7 +513,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Carries the edits out in the text as the file has it, whose line breaks may be CRLF.
+    /// Makes the edits in the text of the file, whose line breaks may be CRLF.
     fn write(mut self, written: &str) -> Result<String, Unchangeable> {
         self.edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
         let has_crlf = written.find('\n').is_some_and(|i| written[..i].ends_with('\r'));
@@ -531,16 +533,16 @@ impl Changes<'_> {
     }
 }
 
-/// Finds the places of a text without carriage returns in the text that has them.
+/// Converts places in a text without carriage returns to places in the text that has them.
 struct Places<'t> {
     written: &'t str,
-    /// A place in the text without them, and the same place in the one with them.
+    /// A place in the text without carriage returns; `at` is the same place in the other text.
     offset: usize,
     at: usize,
 }
 
 impl Places<'_> {
-    /// The place of `offset`, which is in front of a line break, and not inside of it.
+    /// The place of `offset`; a place at a line break is before the carriage return.
     fn of(&mut self, offset: usize) -> usize {
         if offset < self.offset {
             (self.offset, self.at) = (0, 0);

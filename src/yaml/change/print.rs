@@ -1,5 +1,5 @@
-//! Prints new values, in blocks and in brackets. Values that were only moved keep the text that
-//! they had, with its comments.
+//! Prints new values, in blocks and in brackets. Values that were only moved keep their text, with
+//! its comments.
 
 use super::super::emit;
 use super::super::scalar::Kind;
@@ -7,14 +7,14 @@ use super::super::tree::node::{Node, Scalar, Style, Value};
 use super::layout::{self, Form, Layout};
 use std::collections::BTreeMap;
 
-/// Values that stand in the text already, by their places.
+/// Values that are in the text already, by their places.
 #[derive(Default)]
 pub struct Known<'n, 'a> {
     values: BTreeMap<u32, (&'n Node<'a>, &'n Layout)>,
 }
 
 impl<'n, 'a> Known<'n, 'a> {
-    /// Takes a value and all values in it.
+    /// Adds a value and all values in it.
     pub fn add(&mut self, node: &'n Node<'a>, layout: &'n Layout) {
         if !layout.range.is_empty() && !matches!(layout.form, Form::Opaque) {
             self.values.insert(node.pos.0, (node, layout));
@@ -25,27 +25,27 @@ impl<'n, 'a> Known<'n, 'a> {
 }
 
 impl Known<'_, '_> {
-    /// The layout of a value that is in the text already, unless it was changed.
+    /// The layout of a value that is in the text already and was not changed.
     fn get(&self, node: &Node<'_>) -> Option<&Layout> {
         let (known, layout) = self.values.get(&node.pos.0)?;
         super::same(known, node).then_some(*layout)
     }
 }
 
-/// The data that printing needs beside the value.
+/// The data that printing needs in addition to the value.
 pub struct Printer<'p, 'n, 'a> {
     pub text: &'p str,
     pub known: &'p Known<'n, 'a>,
-    /// How far the dashes of a list are right of the key above them.
+    /// The number of columns by which the dashes of a list are indented below its key.
     pub list_indent: usize,
-    /// True if a moved value takes the comment along that stands behind it.
+    /// True if a moved value keeps the comment after it on its line.
     pub takes_tails: bool,
     /// True if a text of several lines is printed as a block.
     pub has_blocks: bool,
 }
 
 impl Printer<'_, '_, '_> {
-    /// A value as it stands behind a dash, whose content begins in `column`.
+    /// Prints a value after a dash; its content begins in `column`.
     pub fn item(&self, out: &mut String, node: &Node<'_>, column: usize) {
         if self.moved(out, node, column) {
             return;
@@ -75,8 +75,7 @@ impl Printer<'_, '_, '_> {
         }
     }
 
-    /// The comments in the lines above a moved item of a list, as they stand above a dash in
-    /// `column`.
+    /// Prints the comments in the lines above a moved item of a list, above a dash in `column`.
     pub fn comments_above(&self, out: &mut String, item: &Node<'_>, column: usize) {
         let Some((_, layout)) = self.known.values.get(&item.pos.0) else { return };
         let above = &self.text[..layout::line_start(self.text, layout.range.start)];
@@ -89,7 +88,7 @@ impl Printer<'_, '_, '_> {
         }
     }
 
-    /// A value as it stands behind the colon of a key in `column`.
+    /// Prints a value after the colon of a key in `column`.
     pub fn field(&self, out: &mut String, node: &Node<'_>, column: usize) {
         let inner = match &node.value {
             Value::Mapping(mapping) if !mapping.is_empty() => column + 2,
@@ -106,7 +105,8 @@ impl Printer<'_, '_, '_> {
         self.item(out, node, inner);
     }
 
-    /// Prints the text of a value that stands elsewhere, with its lines indented for `column`.
+    /// Prints the text of a value that is elsewhere in the text, with its lines indented for
+    /// `column`. Returns false for a value that was not moved.
     fn moved(&self, out: &mut String, node: &Node<'_>, column: usize) -> bool {
         let Some(layout) = self.known.get(node) else { return false };
         let mut range = layout.range.clone();
@@ -155,9 +155,8 @@ pub fn flow(out: &mut String, node: &Node<'_>) {
     }
 }
 
-/// Prints a scalar in the style that is asked for, where that can hold it. A text of several lines
-/// becomes a block whose lines begin in `column`; without a column everything is on one line, as in
-/// brackets.
+/// Prints a scalar in the given style, if that can hold it. A text of several lines becomes a block
+/// whose lines begin in `column`; without a column everything is on one line, as in brackets.
 pub fn scalar(out: &mut String, value: &Scalar<'_>, style: Style, column: Option<usize>) {
     let text = value.text();
     if value.kind() != Kind::Str {
@@ -193,7 +192,7 @@ pub fn scalar(out: &mut String, value: &Scalar<'_>, style: Style, column: Option
     }
 }
 
-/// Returns true if a text reads as the same string without quotes.
+/// Returns true if a text without quotes reads as the same string.
 fn plain(text: &str, is_flow: bool) -> bool {
     let mut printed = String::new();
     let string = Scalar::string(text);

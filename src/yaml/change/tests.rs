@@ -217,7 +217,7 @@ impl Writer {
         self.text.push(close);
     }
 
-    /// The value behind a colon, with its line break.
+    /// The value after a colon, with its line break.
     fn field(&mut self, column: usize, depth: usize) {
         match self.random.u8(..if depth == 0 { 4 } else { 8 }) {
             0 => self.end_line(),
@@ -274,7 +274,7 @@ impl Writer {
     }
 }
 
-/// Makes a random change in a value, and says whether it made one.
+/// Makes a random change in a value. Returns true if it made one.
 fn disturb<'a>(random: &mut fastrand::Rng, node: &mut Node<'a>) -> bool {
     let new = match random.u8(..4) {
         0 => map(&[("p", "q"), ("r", "yes")]),
@@ -359,7 +359,7 @@ fn nothing_outside_of_the_changed_field_moves() {
         }
         let is_wrong = |line: &str| line.ends_with("\r\n") != (seed % 3 == 0);
         assert!(!result.split_inclusive('\n').any(is_wrong), "seed {seed}\n{result:?}");
-        // Comments stay, but those inside of values that make way.
+        // Comments stay, except those inside of values that are replaced.
         let comments = |text: &str| text.lines().filter(|line| line.trim_start().starts_with("# note")).count();
         let of = |chunks: &[(String, String)]| {
             chunks.iter().filter(|(field, _)| field != name).map(|(_, text)| comments(text)).sum::<usize>()

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 /// The token before a node of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
-    /// Nothing: it is the root.
+    /// No token: the node is the root.
     Nothing,
     /// The marker `---`.
     Marker,
@@ -30,7 +30,7 @@ impl Before {
     }
 }
 
-/// Where a node of a block stands.
+/// The position of a node in a block.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     /// The indentation of the block around it.
@@ -50,7 +50,7 @@ impl Place {
 struct Token<'a> {
     text: &'a str,
     style: Style,
-    /// Where it starts.
+    /// The offset at which it starts.
     from: usize,
 }
 
@@ -78,7 +78,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(())
     }
 
-    /// The error for a token that cannot stand where a block has its next entry.
+    /// The error for a token that is in the place of the next entry of a block, but cannot be one.
     #[cold]
     fn misplaced(&self, kind: Kind) -> Box<Malformed> {
         let message = match kind {
@@ -88,7 +88,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.error(message, self.at)
     }
 
-    /// An entry of the innermost block mapping.
+    /// Reads an entry of the innermost block mapping.
     #[inline(always)]
     fn entry(&mut self, column: isize) -> Read<()> {
         let start = self.at;
@@ -104,7 +104,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// An entry whose key is quoted, explicit, or has properties.
+    /// Reads an entry whose key is quoted, explicit, or has properties.
     fn rare_entry(&mut self, column: isize) -> Read<()> {
         match self.bytes[self.at] {
             b'?' if self.at_indicator(b'?') => {
@@ -116,7 +116,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// What follows an explicit key: the colon before its value, or another entry.
+    /// Reads the token after an explicit key: the colon before its value, or another entry.
     fn entry_after_explicit_key(&mut self, column: isize, key: Key<'a>) -> Read<()> {
         if self.at_indicator(b':') {
             self.at += 1;
@@ -135,7 +135,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// The plain key at `at`, to behind its colon; `None` if it is not a key.
+    /// Reads the plain key at `at`, with its colon; `None` if the text is not a key.
     #[inline(always)]
     fn plain_key(&mut self) -> Option<&'a str> {
         let start = self.at;
@@ -148,8 +148,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Some(self.trimmed(start, end))
     }
 
-    /// Takes the colon of a key that started at `start`, if there is one on the key's line and near
-    /// enough.
+    /// Skips the colon of a key that started at `start`. Returns false if the colon is missing, on
+    /// another line, or too far away.
     fn take_colon(&mut self, start: usize) -> bool {
         let end = self.at;
         self.skip_blanks();
@@ -158,7 +158,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         is_key
     }
 
-    /// The value of an implicit key, from behind its colon.
+    /// Reads the value of an implicit key; `at` is after its colon.
     #[inline(always)]
     fn value(&mut self, column: isize, key: Key<'a>) -> Read<()> {
         self.skip_blanks();
@@ -180,7 +180,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.push_entry(key, node, false)
     }
 
-    /// The value of an implicit key that is not a scalar on the key's line.
+    /// Reads the value of an implicit key that is not a scalar on the key's line.
     #[inline]
     fn value_below(&mut self, column: isize) -> Read<()> {
         let mut place = Place::after(Before::Colon, column);
@@ -197,8 +197,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.node_below(start, place, Properties::default())
     }
 
-    /// A node of a block, from behind the indicator that announces it, or its properties on lines
-    /// before: from its properties on this line on.
+    /// Reads a node of a block; `at` is after the indicator that announces it, or after its
+    /// properties on earlier lines. It may have more properties on this line.
     pub(super) fn node(&mut self, place: Place, outer: Properties) -> Read<()> {
         self.skip_to_content(place);
         let start = self.at;
@@ -218,11 +218,11 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.node_below(start, place, outer)
     }
 
-    /// A node of a block, at the first token of a line below the one that announces it. `start` is
-    /// where it could have been on that line.
+    /// Reads a node of a block, at the first token of a line below the one that announces it.
+    /// `start` is the place on that line where the node could have been.
     fn node_below(&mut self, start: usize, mut place: Place, outer: Properties) -> Read<()> {
         if self.indent == place.parent && matches!(self.byte(), Some(b'|' | b'>')) && outer.is_empty() {
-            // A block scalar cannot be a key: it may start left of where other values do.
+            // A block scalar cannot be a key, so it may start further left than other values.
             return self.content(self.at, place, outer, Properties::default());
         }
         if self.indent <= place.parent {
@@ -236,7 +236,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.node(place, outer)
     }
 
-    /// Skips blanks. A tab may stand where no key can start, or before a comment.
+    /// Skips blanks. A tab is allowed if no key can start here, or before a comment.
     fn skip_to_content(&mut self, place: Place) {
         let start = self.at;
         self.skip_blanks();
@@ -246,8 +246,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// A node whose first token is on this line. `outer` are the properties on lines before,
-    /// `own` those on this one, which starts at `start`.
+    /// Reads a node whose first token is on this line. `outer` are the properties on earlier lines,
+    /// `own` those on this line, which start at `start`.
     fn content(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
         let from = self.at;
         if !self.starts_plain() {
@@ -270,7 +270,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// A node whose first token is not a plain text.
+    /// Reads a node whose first token is not a plain text.
     fn rare_content(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
         let from = self.at;
         let (text, style) = match self.bytes[from] {
@@ -311,7 +311,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.end_of_line()
     }
 
-    /// A list, or a mapping with an explicit key, whose indicator is at `at`.
+    /// Opens a list, or a mapping with an explicit key, whose indicator is at `at`.
     fn open_block(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
         let (kind, what) = match self.bytes[self.at] {
             b'-' => (Kind::BlockSequence, "block sequence entries"),
@@ -327,7 +327,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.open(kind, self.indent, self.at, outer)
     }
 
-    /// An alias, as a key or a value. It has no properties.
+    /// Reads an alias, as a key or a value. Properties of an alias are an error.
     fn alias_content(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
         let from = self.at;
         let node = self.alias()?;
@@ -348,14 +348,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.end_of_line()
     }
 
-    /// A key whose colon is read: of an entry with properties, or of the first entry of a mapping
-    /// that starts at `start`.
+    /// Starts an entry whose colon was read: an entry whose key has properties, or the first entry
+    /// of a mapping that starts at `start`.
     #[inline(always)]
     fn first_entry(&mut self, start: usize, place: Place, properties: Properties, key: Key<'a>) -> Read<()> {
         if place.before == Before::Entry {
             return self.value(place.parent, key);
         }
-        // The loop over blocks goes on with the value: nesting must not nest calls.
+        // The loop over blocks reads the value, so that nesting does not nest calls.
         self.indent = (start - self.line) as isize;
         self.open(Kind::BlockMapping, self.indent, start, properties)?;
         if let Some(level) = self.levels.last_mut() {
@@ -364,7 +364,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(())
     }
 
-    /// A scalar in the place of a key.
+    /// A scalar as a key.
     #[inline(always)]
     fn key(&mut self, token: Token<'a>, own: Properties) -> Read<Key<'a>> {
         let pos = self.source.pos(token.from);
@@ -375,7 +375,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.key_of(node)
     }
 
-    /// The properties on two lines before one node.
+    /// Joins the properties on two lines before one node.
     #[inline(always)]
     fn both(&self, outer: Properties, own: Properties, from: usize) -> Read<Properties> {
         outer.and(own).ok_or_else(|| self.error(NO_CONTENT, from))

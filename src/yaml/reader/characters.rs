@@ -1,17 +1,17 @@
-//! Characters: which are refused, where lines end, which bytes start a plain scalar.
+//! Characters: those that are refused, line breaks, and the bytes that may start a plain scalar.
 
 use super::{Malformed, Reader, Source};
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 
-/// The result of a look over the whole text.
+/// The result of a pass over the whole text.
 pub(super) struct Survey {
     /// True if there may be line breaks other than LF.
     pub has_rare_breaks: bool,
     pub has_tabs: bool,
 }
 
-/// Looks at each character once.
+/// Checks each character once.
 ///
 /// # Errors
 /// The first character that upstream's reader refuses.
@@ -53,7 +53,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         self.bytes.get(self.at).copied()
     }
 
-    /// The length of the line break at an offset; 0 without one.
+    /// The length of the line break at an offset; 0 for other bytes.
     #[inline(always)]
     pub(super) fn break_len(&self, at: usize) -> usize {
         if !RARE {
@@ -68,7 +68,8 @@ impl<const RARE: bool> Reader<'_, RARE> {
         }
     }
 
-    /// What the line break at an offset means in a text: all are LF but the separators of Unicode.
+    /// The text that the line break at an offset stands for: LF, except for the separators of
+    /// Unicode.
     pub(super) fn break_text(&self, at: usize) -> &'static str {
         match self.bytes[at..] {
             [0xe2, 0x80, 0xa8, ..] if RARE => "\u{2028}",
@@ -77,7 +78,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         }
     }
 
-    /// The offset of the next line break at or behind an offset, or the end.
+    /// The offset of the next line break at or after an offset, or the end of the text.
     #[inline]
     pub(super) fn line_end(&self, from: usize) -> usize {
         if !RARE {
@@ -86,7 +87,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         (from..self.bytes.len()).find(|&i| self.break_len(i) > 0).unwrap_or(self.bytes.len())
     }
 
-    /// Returns true if a blank, a line break or the end stands at an offset.
+    /// Returns true if there is a blank, a line break or the end of the text at an offset.
     #[inline(always)]
     pub(super) fn is_blank_or_end(&self, at: usize) -> bool {
         match self.bytes.get(at) {
@@ -106,7 +107,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         matches!(self.byte(), None | Some(b'#')) || self.break_len(self.at) > 0
     }
 
-    /// Returns true if a marker of documents stands at `at`, which is the start of a line.
+    /// Returns true if a document marker is at `at`, which must be the start of a line.
     pub(super) fn starts_marker(&self, marker: &[u8; 3]) -> bool {
         self.bytes[self.at..].starts_with(marker) && self.is_blank_or_end(self.at + 3)
     }
@@ -128,7 +129,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         }
     }
 
-    /// To the start of the next line.
+    /// Moves to the start of the next line.
     pub(super) fn skip_line(&mut self) {
         let end = self.line_end(self.at);
         self.at = end + self.break_len(end);
@@ -146,7 +147,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
     }
 }
 
-/// Bytes that may start a plain scalar whatever follows them.
+/// Bytes that may start a plain scalar, whatever the next byte is.
 pub(super) const PLAIN_START: [bool; 256] = {
     let mut table = [true; 256];
     let indicators = b" \t\r\n-?:,[]{}#&*!|>'\"%@`";

@@ -8,13 +8,13 @@ use crate::yaml::{Node, Style, Value, reprint};
 enum Next {
     /// An item, a key or the closing bracket.
     Entry,
-    /// The value behind the colon of a key.
+    /// The value after the colon of a key.
     Value,
     /// A comma or the closing bracket.
     Separator,
 }
 
-/// A scalar or alias, before it is known what it is for.
+/// A scalar or alias whose use is not known yet.
 struct Token<'a> {
     node: Node<'a>,
     is_alias: bool,
@@ -22,7 +22,7 @@ struct Token<'a> {
 }
 
 impl<'a, const RARE: bool> Reader<'a, RARE> {
-    /// A list or mapping from its opening bracket to behind its closing one.
+    /// Reads a list or mapping, from its opening bracket to the place after its closing bracket.
     pub(super) fn flow(&mut self, properties: Properties) -> Read<Node<'a>> {
         let outside = self.levels.len();
         let column = self.levels.last().map_or(END, |level| level.column);
@@ -70,7 +70,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(())
     }
 
-    /// An item or key. A key whose value does not follow gets an empty one.
+    /// Reads an item or key. A key without a value gets an empty value.
     fn flow_entry(&mut self, kind: Kind, column: isize, byte: u8) -> Read<Next> {
         if byte == b'?' {
             self.at += 1;
@@ -109,7 +109,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// A key behind its question mark, which may have any length and several lines.
+    /// Reads a key after its question mark; such a key may have any length and several lines.
     fn explicit_flow_key(&mut self, kind: Kind, column: isize) -> Read<Next> {
         if kind == Kind::FlowSequence {
             self.open(Kind::FlowPair, column, self.at, Properties::default())?;
@@ -119,13 +119,13 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let mut own = Properties::default();
         let key = match self.flow_properties(&mut own)? {
             Some(b']') if own.is_empty() && kind == Kind::FlowSequence => {
-                // go-yaml's parser drops the token behind a `?` without a key. Without its bracket
+                // go-yaml's parser drops the token after a `?` without a key. Without its bracket
                 // the list never ends.
                 return Err(self.error(UNCLOSED, start));
             }
             Some(b',' | b':' | b']' | b'}') if own.is_empty() => {
                 if kind == Kind::FlowSequence {
-                    // go-yaml's parser drops this token, too: a comma, or the colon of the pair.
+                    // go-yaml's parser drops this token as well: a comma, or the colon of the pair.
                     self.at += 1;
                 }
                 self.empty()
@@ -143,7 +143,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(Next::Separator)
     }
 
-    /// What follows a colon.
+    /// Reads the value after a colon.
     fn flow_value(&mut self, kind: Kind, column: isize, byte: u8) -> Read<Next> {
         let end = if kind == Kind::FlowPair { b']' } else { b'}' };
         if byte == b',' || byte == end {
@@ -160,7 +160,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(Next::Separator)
     }
 
-    /// The properties of a node, and the byte behind them.
+    /// Reads the properties of a node. Returns the byte after them.
     fn flow_properties(&mut self, own: &mut Properties) -> Read<Option<u8>> {
         while matches!(self.byte(), Some(b'&' | b'!')) {
             self.property(own)?;
@@ -169,8 +169,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(self.byte())
     }
 
-    /// A scalar or alias. It is a key if a colon follows on its line, near `start`; [`usize::MAX`]
-    /// stands for a place where no key can be.
+    /// Reads a scalar or alias. It is a key if a colon follows on its line, near `start`.
+    /// [`usize::MAX`] for `start` means that it cannot be a key.
     fn flow_token(&mut self, start: usize, column: isize, own: Properties) -> Read<Token<'a>> {
         let from = self.at;
         let pos = self.source.pos(from);
@@ -200,13 +200,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             && is_key
             && reprint::is_time_in_braces(s, true)
         {
-            // Upstream's printer quotes a colon in braces, and a key is as good as printed.
+            // Upstream's printer quotes a colon in braces, and a key is treated as if it had been
+            // printed.
             s.style = Style::Single;
         }
         Ok(Token { node, is_alias, is_key })
     }
 
-    /// A key that is a list or a mapping, behind its closing bracket.
+    /// Reads the rest of an entry whose key is a list or a mapping, from its closing bracket.
     fn key_in_brackets(&mut self, key: Node<'a>) -> Read<Next> {
         let start = self.source.offset(key.pos);
         self.set_flow_key(key)?;
@@ -227,13 +228,13 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(())
     }
 
-    /// Gives the key that waits an empty value.
+    /// Gives an empty value to the key that waits for its value.
     fn end_flow_key(&mut self) -> Read<()> {
         let empty = self.empty();
         self.complete(empty, false)
     }
 
-    /// Over blanks, comments and line breaks.
+    /// Skips blanks, comments and line breaks.
     pub(super) fn skip_flow_blanks(&mut self) -> Read<()> {
         loop {
             match self.byte() {

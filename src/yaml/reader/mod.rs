@@ -1,14 +1,14 @@
-//! The reader: one YAML document into a tree, in one pass.
+//! The reader: reads one YAML document into a tree, in one pass.
 //!
-//! The grammar is that of go-yaml, a port of libyaml, which is YAML 1.1 with corners of its own.
-//! Lists and mappings that are open are on a stack of [`Level`]s, so that deep texts need no
-//! recursion. [`block`] and [`flow`] read lists and mappings, [`scalar`] reads texts, [`property`]
-//! reads anchors, tags and merge keys, [`characters`] knows line breaks, and [`rest`] looks at what
-//! follows the document.
+//! The grammar is that of go-yaml, a port of libyaml, which is YAML 1.1 with peculiarities of its
+//! own. Open lists and mappings are on a stack of [`Level`]s, so that deep texts need no recursion.
+//! [`block`] and [`flow`] read lists and mappings, [`scalar`] reads texts, [`property`] reads
+//! anchors, tags and merge keys, [`characters`] finds line breaks, and [`rest`] checks the text
+//! after the document.
 //!
-//! Texts whose only line break is LF, nearly all, are read by a version of the code that knows no
-//! other one. The functions that nearly every line goes through are always inlined, which saves a
-//! twelfth of the instructions of a build (docs/performance.md).
+//! Nearly all texts have only LF as a line break. They are read by a version of the code that knows
+//! only LF. The functions that handle nearly every line are always inlined, which saves a twelfth
+//! of the instructions of a build (docs/performance.md).
 
 mod block;
 mod characters;
@@ -32,27 +32,27 @@ type Read<T> = Result<T, Box<Malformed>>;
 /// The column of the end of a document: left of every other.
 const END: isize = -1;
 
-/// How many characters may lie between the start of a key and its colon.
+/// The largest number of characters between the start of a key and its colon.
 const MAX_KEY: usize = 1_024;
 
-/// Which of upstream's two YAML packages reads a text. They share the grammar and differ in tags
-/// and merge keys.
+/// The YAML package of upstream that reads a text. The packages share the grammar, and differ in
+/// tags and merge keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Package {
     /// go-yaml v3, for resources.
     V3,
-    /// go-yaml v2, for kustomization files and everything else that is decoded into Go types.
+    /// go-yaml v2, for kustomization files and all other files that are decoded into Go types.
     V2,
-    /// go-yaml v3, for a text that nothing is decoded of: a key in braces may be a list or a
-    /// mapping. Such a key has no text here, and the tag of null.
+    /// go-yaml v3, for a text that is not decoded: a key in braces may be a list or a mapping. Such
+    /// a key becomes a key without text, with the tag of null.
     V3Text,
 }
 
-/// Reads the first document of a piece of a source; `None` if it has none. What follows the
-/// document is ignored, as kustomize does, unless it is malformed within three tokens.
+/// Reads the first document of a piece of a source; `None` if it has none. The text after the
+/// document is ignored, as in kustomize, unless it is malformed within three tokens.
 ///
 /// # Errors
-/// What is malformed, and where. Cost: O(text + nodes that aliases add).
+/// The text is malformed. Cost: O(text + nodes that aliases add).
 pub fn parse<'a>(
     texts: &'a Texts,
     source: &'a Source,
@@ -75,20 +75,20 @@ pub fn parse<'a>(
 enum Kind {
     BlockMapping,
     BlockSequence,
-    /// A list whose dashes stand in the column of the mapping that holds it.
+    /// A list whose dashes are in the column of the mapping that holds it.
     IndentlessSequence,
     FlowMapping,
     FlowSequence,
-    /// The one entry of `[a: b]`, a mapping without brackets of its own.
+    /// The only entry of `[a: b]`, a mapping without brackets of its own.
     FlowPair,
 }
 
-/// A list or mapping whose end has not come yet.
+/// A list or mapping whose end has not been read.
 struct Level<'a> {
     kind: Kind,
     /// The indentation while this level is the innermost one: the column of the entries of a block.
     column: isize,
-    /// Where the entries or items of this level start on their stack.
+    /// The index on the stack at which the entries or items of this level start.
     mark: usize,
     pos: Pos,
     anchor: Option<Anchor>,
@@ -100,8 +100,8 @@ struct Level<'a> {
     has_merge: bool,
 }
 
-/// The state of a pass over one document. `RARE` is whether line breaks other than LF are looked
-/// for.
+/// The state of a pass over one document. If `RARE` is true, other line breaks than LF are
+/// recognized.
 struct Reader<'a, const RARE: bool> {
     package: Package,
     texts: &'a Texts,
@@ -109,22 +109,22 @@ struct Reader<'a, const RARE: bool> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
-    /// Where the current line starts.
+    /// The offset at which the current line starts.
     line: usize,
-    /// The column of the token at `at`, where that is the first one of an entry; [`END`] behind the
-    /// last one.
+    /// The column of the token at `at`, if that is the first token of an entry; [`END`] after the
+    /// last entry.
     indent: isize,
     has_tabs: bool,
     /// The lists and mappings that are open, the innermost one last.
     levels: Vec<Level<'a>>,
-    /// The entries of all open mappings, one behind the other.
+    /// The entries of all open mappings, one after the other.
     entries: Entries<'a>,
     /// The items of all open lists.
     items: Items<'a>,
     root: Option<Node<'a>>,
-    /// Where a root in brackets starts, if it could be a key.
+    /// The start of a root in brackets, if it could be a key.
     root_key: Option<usize>,
-    /// Where a text is put together before the arena gets it in its final size.
+    /// Memory in which a text is put together before it is copied to the arena.
     scratch: String,
     anchors: Anchors<'a>,
     handles: TagHandles,
@@ -190,7 +190,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(())
     }
 
-    /// Closes the innermost list or mapping and puts it where it belongs.
+    /// Closes the innermost list or mapping, and adds it to its parent.
     #[inline(always)]
     fn close(&mut self) -> Read<()> {
         if let Some(key) = self.levels.last_mut().and_then(|level| level.key.take()) {
@@ -202,7 +202,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// Takes the innermost list or mapping off the stack.
+    /// Removes the innermost list or mapping from the stack.
     #[inline(always)]
     fn take_level(&mut self) -> Read<Option<Node<'a>>> {
         let Some(level) = self.levels.pop() else { return Ok(None) };
@@ -225,8 +225,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(Some(node))
     }
 
-    /// Puts a complete node where it belongs: an item, a key or a value of the innermost level, or
-    /// the root.
+    /// Adds a complete node to its parent: as an item, a key or a value of the innermost level, or
+    /// as the root.
     #[inline(always)]
     fn complete(&mut self, node: Node<'a>, is_alias: bool) -> Read<()> {
         let Some(level) = self.levels.last_mut() else {
@@ -286,7 +286,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Box::new(Malformed { message: message.into(), pos: self.source.pos(offset) })
     }
 
-    /// From the start of a line to its first token or that of a later line.
+    /// Moves from the start of a line to its first token, or to that of a later line.
     fn next_line(&mut self) -> Read<()> {
         loop {
             self.line = self.at;
@@ -320,9 +320,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// Over the comment at `at` to the start of the next line. Comments that follow are skipped
-    /// with it, and the blank lines between them, which may then hold tabs: upstream gathers
-    /// comments 512 bytes ahead.
+    /// Moves from the comment at `at` to the start of the next line. Comments that follow are
+    /// skipped as well, with the blank lines between them, which may then have tabs: upstream
+    /// collects comments up to 512 bytes ahead.
     fn skip_comments(&mut self) {
         loop {
             self.skip_line();
@@ -347,8 +347,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// Over blanks and a comment to the next token on a later line. A token on this line is an
-    /// error, unless it follows the root.
+    /// Moves over blanks and a comment to the next token on a later line. A token on this line is
+    /// an error, unless it follows the root.
     fn end_of_line(&mut self) -> Read<()> {
         self.skip_blanks();
         match self.byte() {
@@ -382,19 +382,19 @@ const COMPLEX_KEY: &str = "a mapping key must be a scalar";
 const NO_CONTENT: &str = "did not find expected node content";
 const NO_TOKEN: &str = "found character that cannot start any token";
 
-/// Takes the last elements off a stack, into a list of their number.
+/// Moves the last elements of a stack into a list of that size.
 #[inline(always)]
 fn take_from<T>(stack: &mut ThinList<T>, mark: usize) -> ThinList<T> {
     if mark > 0 {
         return stack.split_off(mark);
     }
-    // `split_off` would give all of the stack's memory away.
+    // `split_off` would give away the memory of the whole stack.
     let mut taken = ThinList::with_capacity(stack.len());
     taken.append(stack);
     taken
 }
 
-/// A document of nothing but comments has an empty plain scalar for its root.
+/// Returns true for an empty plain scalar, the root of a document that has only comments.
 fn is_absent(node: &Node<'_>) -> bool {
     node.as_scalar().is_some_and(|s| s.style == Style::Plain && s.tag == Tag::Auto && s.text.is_empty())
 }

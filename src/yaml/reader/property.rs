@@ -10,18 +10,17 @@ use std::num::NonZeroU32;
 /// The prefix of the tags that YAML defines, which `!!` stands for.
 const CORE: &str = "tag:yaml.org,2002:";
 
-/// The properties of a node that comes next.
+/// The properties of the next node.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Properties {
     pub anchor: Option<Anchor>,
     tag: Option<TagName>,
 }
 
-/// A tag as it was written, resolved. Names that kustomize does not know have no effect on the
-/// value.
+/// A tag as it was written, resolved. Names that are unknown to kustomize do not change the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TagName {
-    /// `!`, which is as good as none.
+    /// `!`, which has the same effect as a missing tag.
     NonSpecific,
     Known(Tag),
     Merge,
@@ -29,13 +28,13 @@ pub(super) enum TagName {
 }
 
 impl Properties {
-    /// Returns true if there is neither an anchor nor a tag.
+    /// Returns true if neither an anchor nor a tag is given.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.anchor.is_none() && self.tag.is_none()
     }
 
-    /// These properties and those behind them; `None` if a node would have two anchors or tags.
+    /// These properties together with `other`; `None` if a node would have two anchors or tags.
     #[inline]
     pub fn and(self, other: Self) -> Option<Self> {
         let is_twice = self.anchor.is_some() && other.anchor.is_some() || self.tag.is_some() && other.tag.is_some();
@@ -58,17 +57,17 @@ pub(super) struct Anchors<'a> {
     numbers: FastMap<&'a str, Anchor>,
     /// The nodes by number; `None` while a node is not complete.
     nodes: Vec<Option<Node<'a>>>,
-    /// How many nodes aliases may still add.
+    /// The number of nodes that aliases may still add.
     budget: usize,
 }
 
 impl<'a> Anchors<'a> {
-    /// No anchors; aliases may add this many nodes.
+    /// An empty set of anchors; aliases may add this number of nodes.
     pub fn new(budget: usize) -> Self {
         Anchors { numbers: FastMap::default(), nodes: Vec::new(), budget }
     }
 
-    /// A new anchor, which its name stands for from now on. A text has less than 2^32 of them.
+    /// Makes a new anchor, to which the name refers from now on. A text has less than 2^32 of them.
     pub fn reserve(&mut self, name: &'a str) -> Option<Anchor> {
         self.nodes.push(None);
         let anchor = u32::try_from(self.nodes.len()).ok().and_then(NonZeroU32::new).map(Anchor)?;
@@ -76,7 +75,7 @@ impl<'a> Anchors<'a> {
         Some(anchor)
     }
 
-    /// Gives an anchor its node, which is complete.
+    /// Sets the node of an anchor, which is complete.
     pub fn set(&mut self, anchor: Anchor, node: &Node<'a>) {
         self.nodes[anchor.index()] = Some(node.clone());
     }
@@ -108,7 +107,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(())
     }
 
-    /// The name behind the `&` or `*` at `at`.
+    /// Reads the name after the `&` or `*` at `at`.
     pub(super) fn anchor_name(&mut self) -> Read<&'a str> {
         let start = self.at;
         self.at += 1;
@@ -124,7 +123,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(name)
     }
 
-    /// A copy of the node that the alias at `at` names.
+    /// Reads the alias at `at`. Returns a copy of its node.
     pub(super) fn alias(&mut self) -> Read<Node<'a>> {
         let start = self.at;
         let name = self.anchor_name()?;
@@ -144,7 +143,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(node.clone())
     }
 
-    /// The tag at `at`; `None` if its handle is not defined.
+    /// Reads the tag at `at`; `None` if its handle is not defined.
     pub(super) fn tag(&mut self) -> Read<Option<TagName>> {
         let start = self.at;
         let rest = &self.bytes[start + 1..];
@@ -180,7 +179,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(name.map(|name| tag_name(&name)))
     }
 
-    /// The characters of an address at `at`, with `%` escapes resolved.
+    /// Reads the characters of an address at `at`, and resolves `%` escapes.
     fn tag_uri(&mut self, start: usize) -> Read<String> {
         let mut bytes = Vec::new();
         while let Some(b) = self.byte().filter(|&b| is_word(b) || b";/?:@&=+$,.!~*'()[]%".contains(&b)) {
@@ -199,7 +198,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         String::from_utf8(bytes).map_err(|_| self.error("found an incorrect leading UTF-8 octet", start))
     }
 
-    /// A scalar with its properties.
+    /// Makes a scalar with its properties.
     #[inline]
     pub(super) fn scalar(&mut self, text: &'a str, style: Style, properties: Properties, pos: Pos) -> Read<Node<'a>> {
         let scalar = Scalar { text, style, tag: Tag::Auto };
@@ -235,7 +234,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// The scalar that v2 decodes from a text with a tag, which must be true of the text.
+    /// The scalar that go-yaml v2 decodes from a text with a tag. The text must fit the tag.
     fn decoded(&self, text: &'a str, tag: Tag, pos: Pos) -> Read<Scalar<'a>> {
         let plain = |text, tag| Ok(Scalar { text, style: Style::Plain, tag });
         match (tag, scalar::resolve_v2(text)) {
@@ -269,7 +268,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         if is_fine { Ok(()) } else { Err(Box::new(Malformed { message: message.into(), pos: value.pos })) }
     }
 
-    /// A mapping of entries among which `<<` is a key, for the package that reads it.
+    /// Resolves the `<<` keys among the entries of a mapping, as the package does that reads the
+    /// text.
     pub(super) fn merged(&self, entries: Entries<'a>) -> Read<Mapping<'a>> {
         match self.package {
             Package::V3 | Package::V3Text => merged_under(entries),
@@ -277,7 +277,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// The directives before a document; whether there are any.
+    /// Reads the directives before a document. Returns true if there are any.
     pub(super) fn directives(&mut self) -> Read<bool> {
         let (mut is_explicit, mut has_version) = (false, false);
         while self.indent == super::END && self.byte() == Some(b'%') {
@@ -288,7 +288,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(is_explicit)
     }
 
-    /// The directive at `at`, with its line.
+    /// Reads the directive at `at`, with its line.
     pub(super) fn directive(&mut self, has_version: &mut bool) -> Read<()> {
         let start = self.at;
         let line = &self.text[start..self.line_end(start)];
@@ -312,9 +312,9 @@ impl TagHandles {
     }
 }
 
-/// A mapping of entries among which `<<` is a key: its own keys win over what it merges, and
-/// earlier sources win over later ones. kustomize drops the key in any style, and merges only what
-/// a plain one names.
+/// Resolves the `<<` keys among the entries of a mapping, as go-yaml v3 does: its own keys win over
+/// merged ones, and earlier sources win over later ones. kustomize drops the key `<<` in any style,
+/// but only a plain one merges.
 fn merged_under(entries: Entries<'_>) -> Read<Mapping<'_>> {
     let (merges, own): (Entries<'_>, Entries<'_>) = entries.into_iter().partition(|entry| entry.key.text == "<<");
     let mut mapping = Mapping::from_entries(own);
@@ -331,8 +331,8 @@ fn merged_under(entries: Entries<'_>) -> Read<Mapping<'_>> {
     Ok(mapping)
 }
 
-/// The same where entries are set one after the other: what is merged behind a key of its own
-/// replaces that.
+/// Resolves the `<<` keys as go-yaml v2 does, which sets one entry after the other: a merged key
+/// replaces a key of the mapping before it.
 fn merged_in_order(entries: Entries<'_>) -> Mapping<'_> {
     let mut mapping = Mapping::new();
     for entry in entries {

@@ -1,19 +1,19 @@
-//! What follows the first document of a piece. kustomize ignores it, but go-yaml has looked at its
-//! first tokens by then: an error among them counts.
+//! Checks the text after the first document of a piece. kustomize ignores it, but go-yaml has read
+//! its first tokens when it ends the document, and an error among them is reported.
 
 use super::{COMPLEX_KEY, END, MAX_KEY, NO_COLON, NO_TOKEN, NO_VALUE, Read, Reader};
 
-/// How many tokens go-yaml has read when it ends a document.
+/// The number of tokens that go-yaml has read when it ends a document.
 const AHEAD: usize = 3;
 
 /// The number of the root as a token.
 const ROOT: usize = usize::MAX;
 
-/// The state of a scan over tokens that are not put together to nodes.
+/// The state of a scan over tokens, which does not make nodes of them.
 struct Rest {
     indents: Vec<isize>,
-    /// The places where a key may have started, one for each open bracket and one for the block
-    /// around.
+    /// The places at which a key may have started: one for each open bracket, and one for the block
+    /// around them.
     keys: Vec<Option<KeyStart>>,
     may_be_key: bool,
     tokens: usize,
@@ -49,10 +49,10 @@ impl Rest {
 }
 
 impl<const RARE: bool> Reader<'_, RARE> {
-    /// Looks at the tokens behind the root.
+    /// Reads the tokens after the root.
     ///
     /// # Errors
-    /// What is malformed among them.
+    /// A token is malformed.
     pub(super) fn check_rest(&mut self) -> Read<()> {
         let may_be_key = self.at == self.line || self.text[self.line..self.at].trim_matches(' ').is_empty();
         let root = self.root_key.map(|at| KeyStart { at, is_required: false, token: ROOT });
@@ -61,14 +61,14 @@ impl<const RARE: bool> Reader<'_, RARE> {
         Ok(())
     }
 
-    /// Returns true if enough tokens were read: the root, or the first token behind it, may still
-    /// turn out to be a key.
+    /// Returns true if enough tokens were read. More are read while the root, or the first token
+    /// after it, may still turn out to be a key.
     fn is_enough(&self, rest: &Rest) -> bool {
         let is_open = |key: &KeyStart| matches!(key.token, 0 | ROOT) && self.is_near(key.at, self.at);
         rest.tokens >= AHEAD && !rest.keys.iter().flatten().any(is_open)
     }
 
-    /// Reads one token; `false` at the end of the text.
+    /// Reads one token. Returns `false` at the end of the text.
     fn rest_token(&mut self, rest: &mut Rest) -> Read<bool> {
         self.skip_to_token(rest);
         let column = (self.at - self.line) as isize;
@@ -176,7 +176,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         }
     }
 
-    /// The colon behind a key, or before the value of an explicit one.
+    /// Reads the colon after a key, or before the value of an explicit key.
     fn rest_value(&mut self, rest: &mut Rest, column: isize) -> Read<()> {
         match rest.key() {
             Some(key) if self.is_near(key.at, self.at) && key.token == ROOT => {
@@ -198,7 +198,7 @@ impl<const RARE: bool> Reader<'_, RARE> {
         Ok(())
     }
 
-    /// Returns true if a key that starts at one offset can have its colon at another.
+    /// Returns true if a key that starts at `start` may have its colon at `colon`.
     #[inline]
     pub(super) fn is_near(&self, start: usize, colon: usize) -> bool {
         let is_short = || colon - start <= MAX_KEY || self.text[start..colon].chars().count() <= MAX_KEY;

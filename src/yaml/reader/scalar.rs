@@ -1,14 +1,15 @@
-//! Texts: plain, quoted and block scalars, and how their line breaks fold.
+//! Texts: plain, quoted and block scalars, and the folding of their line breaks.
 
 use super::characters::PLAIN_START;
 use super::{END, NO_VALUE, Read, Reader, Scalar, Style, Tag};
 use memchr::{memchr, memchr2, memchr3};
 
-/// How many words of a plain text are searched before a search with vectors pays.
+/// The number of words of a plain text that are searched one by one, before a search with vectors
+/// is faster.
 const NEAR: usize = 4;
 
-/// Where the plain text of a line ends: at the colon of a key, or with the line, a comment or the
-/// document.
+/// The end of the plain text of a line: at the colon of a key, or at the end of the line, at a
+/// comment or at the end of the document.
 pub(super) enum Stop {
     Colon(usize),
     Line(usize),
@@ -40,7 +41,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         &self.text[start..end]
     }
 
-    /// Where the plain text at `at` ends on its line, in a block.
+    /// Finds the end of the plain text at `at` on its line, in a block.
     #[inline(always)]
     pub(super) fn plain_line(&self) -> Stop {
         let mut i = self.at;
@@ -59,8 +60,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// A plain scalar in a block with the indentation `parent`, from its first character to the
-    /// next token.
+    /// Reads a plain scalar in a block with the indentation `parent`, from its first character to
+    /// the next token.
     #[inline(always)]
     pub(super) fn plain_block(&mut self, parent: isize) -> Read<&'a str> {
         let start = self.at;
@@ -83,8 +84,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(text)
     }
 
-    /// Where a line ends at `end` and the next one begins with an entry of a block that is open, as
-    /// most do: goes there.
+    /// If a line ends at `end` and the next one begins with an entry of an open block, as most do,
+    /// moves to the entry. Returns true if it has moved.
     fn next_entry(&mut self, end: usize, parent: isize) -> bool {
         if RARE || self.bytes.get(end) != Some(&b'\n') {
             return false;
@@ -108,8 +109,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         is_entry
     }
 
-    /// The lines of a plain scalar in a block. Afterwards `at` is at a comment, at the colon of a
-    /// key, at the end, or at the first character of a line that does not belong to the scalar.
+    /// Reads the lines of a plain scalar in a block. Afterwards `at` is at a comment, at the colon
+    /// of a key, at the end, or at the first character of a line that does not belong to the
+    /// scalar.
     pub(super) fn plain_lines(&mut self, parent: isize) -> Read<&'a str> {
         let start = self.at;
         let end = self.plain_line().offset();
@@ -146,7 +148,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         })
     }
 
-    /// Copies a text that was put together in the scratch space.
+    /// Copies a text from the scratch memory.
     fn kept(&mut self, out: String) -> &'a str {
         let kept = self.texts.text(&out);
         self.scratch = out;
@@ -157,8 +159,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         self.starts_marker(b"---") || self.starts_marker(b"...")
     }
 
-    /// At the first character of a line that does not continue a plain scalar: finds the next
-    /// token.
+    /// Finds the next token; `at` is at the first character of a line that does not continue a
+    /// plain scalar.
     fn settle(&mut self) -> Read<()> {
         match self.byte() {
             None => self.indent = END,
@@ -176,7 +178,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(())
     }
 
-    /// From a line break inside a plain scalar over all blanks and line breaks. A tab left of
+    /// Skips all blanks and line breaks from a line break inside a plain scalar on. A tab left of
     /// `column` is an error.
     pub(super) fn skip_gap(&mut self, column: isize, scalar: usize) -> Read<()> {
         loop {
@@ -197,8 +199,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// Writes what the line breaks between two offsets fold to: one becomes a space, more become
-    /// one less. Where the first is escaped, it is nothing.
+    /// Writes the folded line breaks between two offsets: one becomes a space, several become one
+    /// less. If the first one is escaped, nothing is written for it.
     pub(super) fn push_gap(&self, out: &mut String, from: usize, to: usize, is_escaped: bool) {
         let first = self.break_text(from);
         let mut at = from + self.break_len(from);
@@ -220,7 +222,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// A plain scalar between brackets, from its first character to behind its last line break.
+    /// Reads a plain scalar between brackets, from its first character to the place after its last
+    /// line break.
     pub(super) fn plain_flow(&mut self, column: isize) -> Read<&'a str> {
         let start = self.at;
         let end = self.flow_line();
@@ -248,7 +251,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(self.kept(out))
     }
 
-    /// Where the plain text at `at` ends on its line, between brackets.
+    /// The end of the plain text at `at` on its line, between brackets.
     fn flow_line(&self) -> usize {
         let mut i = self.at;
         while i < self.bytes.len() {
@@ -275,7 +278,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// A quoted scalar, from its opening quote to behind its closing one.
+    /// Reads a quoted scalar, from its opening quote to the place after its closing quote.
     pub(super) fn quoted(&mut self, quote: u8) -> Read<&'a str> {
         let opening = self.at;
         let start = opening + 1;
@@ -316,8 +319,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// A quoted scalar of several lines whose quotes stand at `opening` and `end`. Blanks around a
-    /// line break go; a backslash before a break joins the lines.
+    /// Reads a quoted scalar of several lines, with quotes at `opening` and `end`. Blanks around a
+    /// line break are removed; a backslash before a break joins the lines.
     fn folded(&mut self, quote: u8, opening: usize, end: usize) -> Read<&'a str> {
         let mut out = std::mem::take(&mut self.scratch);
         out.clear();
@@ -327,7 +330,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             let is_last = line_end == end;
             let mut to = if is_last { end } else { from + self.trimmed(from, line_end).len() };
             let is_escape = quote == b'"' && !is_last && self.ends_in_escape(from, to);
-            // The escape is that of a blank, or of the line break.
+            // The escape belongs to a blank, or to the line break.
             let joins = is_escape && to == line_end;
             if joins {
                 to -= 1;
@@ -366,12 +369,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         (rest.starts_with(b"---") || rest.starts_with(b"...")) && self.is_blank_or_end(at + 3)
     }
 
-    /// Returns true if the text between two offsets ends in the backslash of an escape.
+    /// Returns true if the text between two offsets ends with the backslash of an escape.
     fn ends_in_escape(&self, from: usize, to: usize) -> bool {
         self.bytes[from..to].iter().rev().take_while(|&&b| b == b'\\').count() % 2 == 1
     }
 
-    /// Writes the text between two offsets of one line with its escapes resolved.
+    /// Writes the text between two offsets of one line, and resolves its escapes.
     fn unescape(&self, out: &mut String, from: usize, to: usize) -> Read<()> {
         let mut at = from;
         while let Some(n) = memchr(b'\\', &self.bytes[at..to]) {
@@ -420,15 +423,15 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         })
     }
 
-    /// A block scalar in a block with the indentation `parent`, from its indicator to the next
-    /// token.
+    /// Reads a block scalar in a block with the indentation `parent`, from its indicator to the
+    /// next token.
     pub(super) fn block_scalar(&mut self, parent: isize) -> Read<Scalar<'a>> {
         let scalar = self.block_text(parent)?;
         self.next_line()?;
         Ok(scalar)
     }
 
-    /// A block scalar, from its indicator to the start of the first line behind it.
+    /// Reads a block scalar, from its indicator to the start of the first line after it.
     pub(super) fn block_text(&mut self, parent: isize) -> Read<Scalar<'a>> {
         let start = self.at;
         let style = if self.bytes[start] == b'|' { Style::Literal } else { Style::Folded };
@@ -449,8 +452,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(Scalar { text: self.kept(out), style, tag: Tag::Auto })
     }
 
-    /// The rest of the line of a block scalar's indicator: its chomping and the hint of its
-    /// indentation, 0 if none.
+    /// Reads the rest of the line of a block scalar's indicator: its chomping, and the hint for its
+    /// indentation, or 0 without a hint.
     fn block_header(&mut self, start: usize) -> Read<(Chomp, usize)> {
         let (mut chomp, mut hint) = (None, 0);
         for _ in 0..2 {
@@ -473,8 +476,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok((chomp.unwrap_or(Chomp::Clip), hint))
     }
 
-    /// The indentation of a block scalar without a hint: that of its first line with content, or of
-    /// a blank line before that is longer.
+    /// The indentation of a block scalar without a hint: that of its first line with content, or
+    /// that of a longer blank line before it.
     fn block_indent(&self, parent: isize, start: usize) -> Read<usize> {
         let mut indent = usize::try_from(parent + 1).unwrap_or(0).max(1);
         let mut at = self.at;
@@ -492,7 +495,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
     }
 
-    /// The lines of a literal scalar, where LF is the only line break.
+    /// Reads the lines of a literal scalar, if LF is the only line break.
     fn literal_lines(&mut self, out: &mut String, indent: usize, chomp: Chomp, start: usize) -> Read<()> {
         let mut content_end = 0;
         let mut at = self.at;
@@ -520,8 +523,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         Ok(())
     }
 
-    /// The lines of a block scalar with any line breaks, folded if its style says so: a break
-    /// between two lines that do not start with a blank becomes a space, and further breaks stay.
+    /// Reads the lines of a block scalar with any line breaks. They are folded if the style says
+    /// so: a break between two lines that do not start with a blank becomes a space, and further
+    /// breaks stay.
     fn block_lines(&mut self, out: &mut String, indent: usize, chomp: Chomp, start: usize, style: Style) -> Read<()> {
         let mut breaks = String::new();
         let mut last_break = "";
@@ -567,7 +571,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 }
 
-/// The first colon, `#` or line feed at or behind an offset.
+/// The first colon, `#` or line feed at or after an offset.
 #[inline(always)]
 fn find_plain_stop(bytes: &[u8], mut at: usize) -> Option<usize> {
     for _ in 0..NEAR {
@@ -584,12 +588,13 @@ fn find_plain_stop(bytes: &[u8], mut at: usize) -> Option<usize> {
     memchr3(b':', b'#', b'\n', &bytes[at..]).map(|n| at + n)
 }
 
-/// A word of eight times the same byte.
+/// A word of eight equal bytes.
 const fn each(byte: u8) -> u64 {
     byte as u64 * 0x0101_0101_0101_0101
 }
 
-/// Marks the bytes of a word that are zero. The lowest mark is true; those above it may be false.
+/// Marks the bytes of a word that are zero. The lowest mark is correct; marks above it may be
+/// wrong.
 #[inline]
 const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(each(1)) & !word & each(0x80)
@@ -597,7 +602,7 @@ const fn zeros(word: u64) -> u64 {
 
 const TAB: &str = "found a tab character where an indentation space is expected";
 
-/// Writes a text between single quotes: a quote is written twice there.
+/// Writes a text between single quotes, where a quote is written twice.
 fn push_single(out: &mut String, raw: &str) {
     let mut rest = raw;
     while let Some(at) = memchr(b'\'', rest.as_bytes()) {

@@ -1,18 +1,18 @@
-//! Editing a tree: the verbs by which build steps change the values that it has.
+//! Editing a tree: the methods by which build steps change its values.
 //!
-//! Each of them takes `by`, the place of the entry that asks for the change. The value takes that
-//! place, so that a later error about the value points to the entry; [`Pos::NONE`] leaves the place
-//! as it is. Values that follow others keep theirs, too (references to a renamed resource, vars,
-//! hashes): no entry asks for them, and a reader looks for them where they are written.
+//! Each method takes `by`, the place of the entry that asks for the change. The value takes that
+//! place, so that a later error about the value points to the entry. [`Pos::NONE`] keeps the old
+//! place. Values that follow others keep their places as well (references to a renamed resource,
+//! vars, hashes): no entry asks for them, and a user looks for them where they are written.
 //!
-//! A [`shared`](super::shared) value stays shared, but for [`Node::put`]: what was set in one of
-//! its places comes to the others when they are settled.
+//! A [`shared`](super::shared) value stays shared, except in [`Node::put`]: a change in one of its
+//! places is copied to the others when they are settled.
 
 use super::mapping::Mapping;
 use super::node::{Node, Pos, Scalar, Sequence, Style, Tag, Value};
 use super::shared::Sharing;
 
-/// A value for editing. Lists and mappings are edited in place, a scalar by the verbs of its
+/// A value for editing. Lists and mappings are edited in place, a scalar by the methods of its
 /// [`Node`].
 pub enum ValueMut<'n, 'a> {
     Scalar(&'n Scalar<'a>),
@@ -48,40 +48,41 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Sets the text of a scalar and makes it untyped, as kustomize does with what it sets: the
-    /// type follows from style and text, and whatever is put there later is typed again.
+    /// Sets the text of a scalar and makes it untyped, as kustomize does: the type follows from
+    /// style and text, and is determined again for a later value in this place.
     pub fn set_untyped(&mut self, text: &'a str, by: Pos) {
         self.set_text(text, Tag::Untyped, by);
     }
 
-    /// Puts a scalar in the place of a value.
+    /// Replaces a value by a scalar.
     pub fn set_scalar(&mut self, scalar: Scalar<'a>, by: Pos) {
         self.value = Value::Scalar(scalar);
         self.touch(by);
     }
 
-    /// Puts a value of its own in the place of another: it is not shared.
+    /// Replaces a value by a value that is not shared.
     pub fn put(&mut self, value: impl Into<Value<'a>>, by: Pos) {
         self.value = value.into();
         self.sharing = Sharing::NONE;
         self.touch(by);
     }
 
-    /// Gives a scalar another tag, in this place alone. Text, style and place stay.
+    /// Changes the tag of a scalar, in this place only. Text, style and place stay.
     pub fn retag(&mut self, tag: Tag) {
         if let Value::Scalar(scalar) = &mut self.value {
             scalar.tag = tag;
         }
     }
 
-    /// Gives a scalar another style, in this place alone. Text, tag and place stay.
+    /// Changes the style of a scalar, in this place only. Text, tag and place stay.
     pub fn restyle(&mut self, style: Style) {
         if let Value::Scalar(scalar) = &mut self.value {
             scalar.style = style;
         }
     }
 
-    /// Lets a scalar hold the memory of an equal text, which `find` gives; returns the text.
+    /// Replaces the memory of a scalar's text by that of an equal text, which `find` returns.
+    /// Returns the text.
     pub fn intern(&mut self, find: impl FnOnce(&'a str) -> &'a str) -> Option<&'a str> {
         let Value::Scalar(scalar) = &mut self.value else { return None };
         let text = find(scalar.text);

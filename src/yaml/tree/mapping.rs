@@ -6,7 +6,7 @@ use crate::yaml::natural;
 use crate::yaml::scalar::{self, Kind};
 use std::cmp::Ordering;
 
-/// A mapping key. Keys are scalars; the reference refuses others when it prints.
+/// A mapping key. Keys are scalars; upstream refuses other keys when it prints.
 #[derive(Clone, Copy, Debug)]
 pub struct Key<'a> {
     pub(in crate::yaml) text: &'a str,
@@ -33,8 +33,8 @@ pub(in crate::yaml) fn fingerprint(text: &str) -> u16 {
     mixed.wrapping_mul(31).wrapping_add(bytes.len() as u16)
 }
 
-/// Returns true if two short texts are the same, without the call that comparing slices is. Most
-/// keys have at most 16 bytes: two overlapping words cover them.
+/// Returns true if two short texts are equal, without the call that a comparison of slices needs.
+/// Most keys have at most 16 bytes: two overlapping words cover them.
 #[inline]
 pub(in crate::yaml) fn same(a: &str, b: &str) -> bool {
     meter::count(1);
@@ -57,7 +57,7 @@ impl<'a> Key<'a> {
         self.text
     }
 
-    /// How it is written.
+    /// The style in which it is written.
     #[inline]
     pub fn style(&self) -> Style {
         self.style
@@ -85,14 +85,15 @@ impl<'a> Key<'a> {
         Key::known(text, style, tag, pos, fingerprint(text), scalar::is_surely_plain(text))
     }
 
-    /// A key with the fingerprint of its text, and whether the text is surely printed plain.
+    /// A key with the fingerprint of its text; `is_plain` is true if the text is surely printed
+    /// plain.
     #[inline]
     pub(in crate::yaml) fn known(text: &'a str, style: Style, tag: Tag, pos: Pos, print: u16, is_plain: bool) -> Self {
         Key { text, pos, style, tag, print: print as u8, is_plain }
     }
 
-    /// Returns true if the text is a string that is printed plain, by its bytes alone; `false`
-    /// means that a closer look is needed.
+    /// Returns true if the bytes of the text show that it is a string that is printed plain;
+    /// `false` means that a closer look is needed.
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
@@ -122,8 +123,8 @@ impl<'a> Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// A key that a build step makes because of what stands at a place: untyped, as upstream's are,
-    /// so that a text that reads as a number fails at output just as it does there.
+    /// A key that a build step makes, with the place of the entry that asks for it. As upstream, it
+    /// is untyped, so that a text that reads as a number fails at output.
     pub fn made(text: &'a str, entry: Pos) -> Self {
         Key::new(text, Style::Plain, Tag::Auto, entry)
     }
@@ -178,16 +179,16 @@ impl<'a> Entry<'a> {
 /// The entries of a mapping.
 pub type Entries<'a> = ThinList<Entry<'a>>;
 
-/// A mapping. Invariant: its entries stand in output order ([`natural::compare`]), so that printing
-/// is a plain walk and a look-up in a large mapping a binary search. Keys that were given twice
-/// stay side by side, in source order, for the printer to refuse.
+/// A mapping. Invariant: its entries are in output order ([`natural::compare`]), so that printing
+/// is a plain walk, and a look-up in a large mapping is a binary search. Repeated keys are kept
+/// side by side, in source order, and refused by the printer.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping<'a> {
     entries: Entries<'a>,
     in_braces: bool,
 }
 
-/// Up to this many entries a look-up compares text after text.
+/// Up to this number of entries a look-up compares one text after the other.
 const LINEAR: usize = 12;
 
 impl<'a> Mapping<'a> {
@@ -214,13 +215,13 @@ impl<'a> Mapping<'a> {
         self.in_braces = in_braces;
     }
 
-    /// Returns true if the mapping is written in braces. What lies inside is then written in them
-    /// too.
+    /// Returns true if the mapping is written in braces. The values in it are then written in
+    /// braces as well.
     pub fn is_in_braces(&self) -> bool {
         self.in_braces
     }
 
-    /// How many entries there are, repeated keys included.
+    /// The number of entries, repeated keys included.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -240,13 +241,13 @@ impl<'a> Mapping<'a> {
         self.entries.iter_mut().map(|e| (&e.key, &mut e.value))
     }
 
-    /// The entries, in output order, by value.
+    /// Returns the entries, in output order.
     pub fn into_entries(self) -> Entries<'a> {
         self.entries
     }
 
-    /// The place of a key, or else the place in a mapping of more than [`LINEAR`] entries where it
-    /// would be.
+    /// The place of a key. If the key is missing, the error is the place where it would be, for a
+    /// mapping of more than [`LINEAR`] entries.
     fn find(&self, key: &str) -> Result<usize, usize> {
         if self.entries.len() <= LINEAR {
             let print = fingerprint(key) as u8;
@@ -283,9 +284,9 @@ impl<'a> Mapping<'a> {
         }
     }
 
-    /// Adds an entry whose key [`Mapping::find`] has not found; gives its place.
+    /// Adds an entry for a key that [`Mapping::find`] has not found. Returns its place.
     fn insert_new(&mut self, at: usize, key: Key<'a>, value: Node<'a>) -> usize {
-        // Most mappings get one or two more entries: doubling would keep more room than is used.
+        // Most mappings get one or two more entries: doubling would use more memory than is needed.
         if self.entries.len() == self.entries.capacity() {
             self.entries.reserve_exact(1 + self.entries.len() / 4);
         }
@@ -294,13 +295,13 @@ impl<'a> Mapping<'a> {
         at
     }
 
-    /// The place behind all keys that are not greater.
+    /// The place after all keys that are not greater.
     fn place_behind(&self, key: &str) -> usize {
         self.entries.partition_point(|e| natural::compare(e.key.text, key) != Ordering::Greater)
     }
 
-    /// Puts entries, in output order, in the place of those that have the same keys; new ones go to
-    /// their places.
+    /// Replaces the entries that have the same keys as `entries`, which are in output order.
+    /// Entries with new keys are inserted at their places.
     pub fn put_all(&mut self, entries: Entries<'a>) {
         let mut new = Entries::new();
         for entry in entries {
@@ -328,14 +329,13 @@ impl<'a> Mapping<'a> {
         &mut self.entries[at].value
     }
 
-    /// Takes the entry of `key` out. O(n).
+    /// Removes the entry of `key`. Returns its value. O(n).
     pub fn remove(&mut self, key: &str) -> Option<Node<'a>> {
         let i = self.find(key).ok()?;
         Some(self.entries.remove(i).value)
     }
 
-    /// Resolves keys that were given twice as YAML 1.1 readers and JSON do: the last one wins.
-    /// O(n).
+    /// Resolves repeated keys as YAML 1.1 readers and JSON do: the last one wins. O(n).
     pub fn keep_last_of_each(&mut self) {
         if !self.entries.windows(2).any(|w| w[0].key.same_text(&w[1].key)) {
             return;

@@ -1,5 +1,5 @@
 //! The tree: [`node`] and [`mapping`], borrowing their text from an [`Arena`](crate::yaml::Arena);
-//! [`edit`]: the only way to change its values; [`shared`]: values that stand in several places.
+//! [`edit`]: the only way to change its values; [`shared`]: values that are in several places.
 //!
 //! The fields of the tree are private to [`yaml`](super), which reads, prints and reprints it.
 

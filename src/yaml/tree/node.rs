@@ -11,27 +11,27 @@ use crate::meter::{self, Counted, ThinList};
 use crate::yaml::scalar::{self, Kind};
 use std::ops::{Deref, DerefMut};
 
-/// Place of a node in the sources of a build: an offset into the concatenation of all texts an
-/// [`Arena`](crate::yaml::Arena) was given;
-/// [`Arena::place`](crate::yaml::Arena::place) turns it into file, line and column.
+/// The place of a node in the sources of a build: an offset into the concatenation of all texts
+/// that were added to an [`Arena`](crate::yaml::Arena); [`Arena::place`](crate::yaml::Arena::place)
+/// turns it into file, line and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Pos(pub u32);
 
 impl Pos {
-    /// The place of a node that no source text holds.
+    /// The place of a node that is not in a source.
     pub const NONE: Pos = Pos(0);
 
-    /// The place of all that is behind the texts which have places.
+    /// The place of all nodes after the texts that have places.
     const BEHIND: Pos = Pos(u32::MAX);
 
-    /// Returns true if a source text holds this place.
+    /// Returns true if this place is in a source.
     pub fn is_in_source(self) -> bool {
         !matches!(self, Pos::NONE | Pos::BEHIND)
     }
 }
 
-/// How a scalar was written. It decides its type when no tag does: only a plain scalar can be
-/// anything but a string.
+/// The style in which a scalar was written. It decides the type of a scalar without a tag: only a
+/// plain scalar can have another type than a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     Plain,
@@ -59,10 +59,10 @@ pub enum Tag {
     Null,
     Timestamp,
     Binary,
-    /// A tag that kustomize does not know: the value is a string, but a key of that kind is none.
+    /// A tag that kustomize does not know: the value is a string, but a key with such a tag is not.
     Custom,
-    /// Like `Auto`, of a scalar that a build step has set: whatever is put in its place later is
-    /// typed again.
+    /// Like `Auto`, for a scalar that a build step has set: the type is determined again for a
+    /// later value in its place.
     Untyped,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Scalar<'a> {
         self.text
     }
 
-    /// How it is written.
+    /// The style in which it is written.
     #[inline]
     pub fn style(&self) -> Style {
         self.style
@@ -124,7 +124,7 @@ impl<'a> Scalar<'a> {
     /// The explicit `null`.
     pub const NULL: Scalar<'static> = Scalar { text: "null", style: Style::Plain, tag: Tag::Auto };
 
-    /// The type the reference gives this scalar. O(length of the text), O(1) for most.
+    /// The type that upstream gives this scalar. O(length of the text), O(1) for most.
     pub fn kind(&self) -> Kind {
         match self.tag {
             Tag::Str | Tag::Custom => Kind::Str,
@@ -141,9 +141,9 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// The type that this scalar was given and that its text is none of, as when a replacement has
-    /// put a name where a number was. Upstream carries such values along until it reads them.
-    /// O(length of the text), O(1) for most.
+    /// The type that this scalar was given, if its text does not fit it. This occurs when a
+    /// replacement has put a name in the place of a number; upstream keeps such a value until it
+    /// reads it. O(length of the text), O(1) for most.
     pub fn mismatch(&self) -> Option<&'static str> {
         if matches!(self.tag, Tag::Auto | Tag::Untyped | Tag::Str | Tag::Custom) {
             return None;
@@ -153,7 +153,7 @@ impl<'a> Scalar<'a> {
             Kind::Null => (scalar::resolve(self.text) != Kind::Null).then_some("null"),
             Kind::Bool => (scalar::resolve(self.text) != Kind::Bool).then_some("a boolean"),
             Kind::Int => scalar::int(self.text).is_none().then_some("an integer"),
-            // A number that only an unsigned integer holds is not made a float.
+            // A number that only an unsigned integer can hold is not turned into a float.
             Kind::Float => (scalar::float(self.text).is_none()
                 || matches!(scalar::int(self.text), Some(scalar::Int::Unsigned(_))))
             .then_some("a number"),
@@ -164,7 +164,7 @@ impl<'a> Scalar<'a> {
     /// Returns true if this is a null, spelled or empty.
     pub fn is_null(&self) -> bool {
         match self.tag {
-            // Upstream asks for the tag: what a build step has set has none.
+            // Upstream looks at the tag: a value that a build step has set has none.
             Tag::Str | Tag::Custom | Tag::Untyped => false,
             Tag::Auto => self.style == Style::Plain && scalar::is_null(self.text),
             _ => self.kind() == Kind::Null,
@@ -177,14 +177,14 @@ impl<'a> Scalar<'a> {
         is_copy || self.kind() == other.kind() && (self.text == other.text || self.kind() == Kind::Null)
     }
 
-    /// The same scalar; without its tag if text and style imply it.
+    /// The same scalar, without its tag if text and style imply the tag.
     pub(super) fn without_implied_tag(self) -> Self {
         let untagged = Scalar { tag: Tag::Auto, ..self };
         if untagged.resolved_tag() == self.tag { untagged } else { self }
     }
 
-    /// The tag this scalar has once its style no longer speaks for it, as when a patch puts its
-    /// value under the style of the value it replaces.
+    /// The tag of this scalar if its style no longer determines the type, as when a patch keeps the
+    /// style of the value that it replaces.
     pub fn resolved_tag(&self) -> Tag {
         match self.tag {
             Tag::Auto => Tag::from_kind(self.kind()),
@@ -213,7 +213,7 @@ impl Tag {
 pub struct Node<'a> {
     pub(in crate::yaml) value: Value<'a>,
     pub(in crate::yaml) pos: Pos,
-    /// Whether other nodes are the same value.
+    /// The shared value that this node belongs to, if any.
     pub(in crate::yaml) sharing: Sharing,
 }
 
@@ -274,13 +274,13 @@ impl<'a> Node<'a> {
         &self.value
     }
 
-    /// The value of the node, by value.
+    /// Returns the value of the node.
     #[inline]
     pub fn into_value(self) -> Value<'a> {
         self.value
     }
 
-    /// The list, by value.
+    /// Returns the list.
     ///
     /// # Errors
     /// The node, if it is not a list.
@@ -291,7 +291,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The mapping, by value.
+    /// Returns the mapping.
     ///
     /// # Errors
     /// The node, if it is not a mapping.
@@ -368,7 +368,7 @@ impl<'a> Node<'a> {
         self.as_mapping()?.get(key)
     }
 
-    /// The text of the scalar at `key`, unless it is missing, null or no scalar.
+    /// The text of the scalar at `key`, unless it is missing, null or not a scalar.
     pub fn get_text(&self, key: &str) -> Option<&'a str> {
         let s = self.get(key)?.as_scalar()?;
         if s.is_null() { None } else { Some(s.text) }
@@ -398,7 +398,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// How many nodes this tree has, itself included.
+    /// The number of nodes in this tree, itself included.
     pub fn size(&self) -> usize {
         match &self.value {
             Value::Scalar(_) => 1,
@@ -407,8 +407,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns true if both trees hold the same values: types and texts count, styles and places
-    /// do not.
+    /// Returns true if both trees hold the same values: types and texts are compared, styles and
+    /// places are not.
     pub fn same(&self, other: &Node<'_>) -> bool {
         match (&self.value, &other.value) {
             (Value::Scalar(a), Value::Scalar(b)) => a.same(b),
@@ -427,7 +427,7 @@ impl<'a> Node<'a> {
 /// The items of a list.
 pub type Items<'a> = ThinList<Node<'a>>;
 
-/// A list: its items, and how it is written.
+/// A list: its items, and the form in which it is written.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence<'a> {
     items: Items<'a>,
@@ -435,8 +435,8 @@ pub struct Sequence<'a> {
 }
 
 impl<'a> Sequence<'a> {
-    /// Returns true if the list is written in brackets. What lies inside is then written in them
-    /// too.
+    /// Returns true if the list is written in brackets. The values in it are then written in
+    /// brackets as well.
     pub fn is_in_brackets(&self) -> bool {
         self.in_brackets
     }
@@ -446,14 +446,14 @@ impl<'a> Sequence<'a> {
         self.in_brackets = in_brackets;
     }
 
-    /// The items by value.
+    /// Returns the items.
     pub fn into_items(self) -> Items<'a> {
         self.items
     }
 }
 
 impl<'a> From<Items<'a>> for Sequence<'a> {
-    /// A list that is written in lines.
+    /// A list that is written as a block.
     fn from(items: Items<'a>) -> Self {
         Sequence { items, in_brackets: false }
     }

@@ -1,10 +1,10 @@
-//! Values that stand in several places of a tree: what an alias is in a YAML text, made by a build
+//! Values that are in several places of a tree: like an alias in a YAML text, but made by a build
 //! step.
 //!
 //! Upstream's label and annotation transformers put one value node into every mapping that lacks
-//! the key, so that a later step which sets one of the places sets them all (a label in a pod
-//! template follows the one in metadata). Here each place has a node of its own, which knows the
-//! number of its shared value; [`settle`] brings the places together again.
+//! the key. So a later step that sets one of the places sets them all (a label in a pod template
+//! follows the one in metadata). Here each place has its own node, which knows the number of its
+//! shared value; [`settle`] makes the places equal again.
 
 use super::node::{Node, Pos, Scalar, Value};
 use std::num::NonZero;
@@ -14,14 +14,14 @@ use std::num::NonZero;
 pub struct Shared(NonZero<u32>);
 
 impl Shared {
-    /// The `n`th shared value; `None` after 2^31 of them, which then are not shared.
+    /// The `n`th shared value; `None` after 2^31 of them: then values are no longer shared.
     pub(in crate::yaml) fn nth(n: u32) -> Option<Shared> {
         NonZero::new(n.checked_add(1)?).filter(|number| number.get() <= u32::MAX >> 1).map(Shared)
     }
 }
 
-/// Whether a node is one of the places of a shared value: its number, and a low bit that says
-/// whether it is ahead; 0 where nothing is shared.
+/// The shared value that a node belongs to: its number, and a low bit that is 1 if the node is
+/// ahead; 0 if the node is not shared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::yaml) struct Sharing(u32);
 
@@ -32,12 +32,12 @@ impl Sharing {
         NonZero::new(self.0 >> 1).map(Shared)
     }
 
-    /// Returns true if the value was set here, and not yet in its other places.
+    /// Returns true if the value was set here, but not yet in its other places.
     fn is_ahead(self) -> bool {
         self.0 & 1 == 1
     }
 
-    /// As after the value was set here.
+    /// The state after the value was set here.
     pub(in crate::yaml) fn ahead(self) -> Sharing {
         if self == Sharing::NONE { self } else { Sharing(self.0 | 1) }
     }
@@ -54,7 +54,7 @@ impl From<Shared> for Sharing {
 }
 
 impl<'a> Node<'a> {
-    /// One of the places of a shared value. Without a number the node is a value of its own.
+    /// One of the places of a shared value. Without a number the node has a value of its own.
     pub fn shared_scalar(scalar: Scalar<'a>, pos: Pos, shared: Option<Shared>) -> Self {
         Node { sharing: shared.map_or(Sharing::NONE, Sharing::from), ..Node::new(scalar, pos) }
     }
@@ -78,7 +78,7 @@ impl<'a> Node<'a> {
         self.sharing.value()
     }
 
-    /// Returns true if a shared value was set here, and not yet in its other places.
+    /// Returns true if a shared value was set here, but not yet in its other places.
     pub fn is_ahead(&self) -> bool {
         self.sharing.is_ahead()
     }
@@ -98,8 +98,8 @@ struct Place<'a> {
     value: Latest<'a>,
 }
 
-/// Gives every place of a shared value what was set in one of them, with its place; the last one in
-/// the order of the tree wins. O(nodes), in one walk if all places were set alike.
+/// Copies a change of a shared value to all its places, together with the place in the sources. The
+/// last change in the order of the tree wins. O(nodes), in one walk if all places were set alike.
 pub fn settle(root: &mut Node<'_>) {
     let mut places: Vec<Place<'_>> = Vec::new();
     each_shared(root, &mut |shared, node| {
@@ -115,7 +115,7 @@ pub fn settle(root: &mut Node<'_>) {
     }
 }
 
-/// The value that all places of a shared value have to get; `None` if all have it already.
+/// The value that all places of a shared value must get; `None` if all have it already.
 fn outdated<'a>(places: &[Place<'a>]) -> Option<Latest<'a>> {
     let latest = places.iter().rev().find(|place| place.is_ahead)?.value;
     let is_up_to_date = |place: &Place<'_>| {
@@ -141,7 +141,8 @@ fn put<'a>(root: &mut Node<'a>, values: &[Latest<'a>]) {
     });
 }
 
-/// Makes every place a value of its own, as a copy or a detour through another format does.
+/// Gives every place a value of its own, as a copy or a detour through another format does.
+/// O(nodes).
 /// O(nodes).
 pub fn unshare(node: &mut Node<'_>) {
     node.sharing = Sharing::NONE;

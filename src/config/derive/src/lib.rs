@@ -3,7 +3,8 @@
 //! `config/record.rs`.
 //!
 //! Users write the name of a field in camel case. A field of type `Pos` gets the place of the
-//! mapping, and one of type `Given` the names that the mapping has. Attributes say the rest:
+//! mapping, and a field of type `Given` gets the names of the fields in the mapping. Attributes
+//! give the rest:
 //!
 //! * `#[field(name = "includeCRDs")]`: the field has another name.
 //! * `#[field(skip)]`: users do not write the field.
@@ -11,7 +12,7 @@
 //!   for the value.
 //! * `#[field(for_builtin)]`: texts are read as a built-in gets them: see `decode::ForBuiltin`.
 //! * `#[field(words("fifo", "legacy"))]`: the texts that are allowed.
-//! * `#[field(deprecated)]`: the field is an old spelling, or another one does its work.
+//! * `#[field(deprecated)]`: the field is an old spelling, or another field replaces it.
 //!
 //! `#[record(finish)]` on a struct lets `Decode` call `self.finish(&given, cx)` once the fields are
 //! read.
@@ -27,7 +28,7 @@ use quote::quote;
 use record::{Field, Key, Record, Role};
 use syn::{DeriveInput, Error, Lifetime, Result, parse_macro_input, parse_quote};
 
-/// Writes `config::Decode` for a struct: each field from the field of its name.
+/// Writes `config::Decode` for a struct: each field is read from the mapping's field of that name.
 #[proc_macro_derive(Decode, attributes(record, field))]
 pub fn decode(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -47,7 +48,7 @@ fn decoder(record: &Record) -> TokenStream {
     let mut with_text = generics.clone();
     let text: Lifetime = match generics.lifetimes().next() {
         Some(param) => param.lifetime.clone(),
-        // A struct that borrows nothing is read from any text.
+        // A struct without borrowed fields can be read from any text.
         None => {
             with_text.params.insert(0, parse_quote!('a));
             parse_quote!('a)

@@ -13,7 +13,7 @@ pub struct Record {
     pub generics: Generics,
     pub doc: String,
     pub is_open: bool,
-    /// Whether its `finish` is called once the fields are read.
+    /// True if its `finish` is called once the fields are read.
     pub finishes: bool,
     pub fields: Vec<Field>,
 }
@@ -26,7 +26,7 @@ pub struct Field {
     pub role: Role,
 }
 
-/// Where the value of a field comes from.
+/// The source of a field's value.
 pub enum Role {
     /// A field of the mapping.
     Key(Key),
@@ -34,11 +34,11 @@ pub enum Role {
     Place,
     /// The fields that the mapping has.
     Given,
-    /// Not the mapping.
+    /// None: the field is not read from the mapping.
     Skipped,
 }
 
-/// What the attributes of a field say.
+/// The attributes of a field.
 #[derive(Default)]
 pub struct Key {
     pub name: String,
@@ -50,22 +50,22 @@ pub struct Key {
 }
 
 impl Role {
-    /// Whether the field gets the place of the mapping.
+    /// Returns true if the field gets the place of the mapping.
     pub fn is_place(&self) -> bool {
         matches!(self, Role::Place)
     }
 
-    /// Whether the field gets the fields that were given.
+    /// Returns true if the field gets the list of given fields.
     pub fn is_given(&self) -> bool {
         matches!(self, Role::Given)
     }
 }
 
 impl Record {
-    /// Reads the struct that a derive stands on.
+    /// Reads the struct that a derive is attached to.
     ///
     /// # Errors
-    /// It is not a struct with named fields, or has an attribute that is not known.
+    /// The item is not a struct with named fields, or has an unknown attribute.
     pub fn read(input: &DeriveInput) -> Result<Record> {
         let fields = match &input.data {
             Data::Struct(data) => &data.fields,
@@ -97,7 +97,7 @@ impl Record {
         Ok(())
     }
 
-    /// The names of the fields with some role.
+    /// The names of the fields for whose role `has_role` returns true.
     pub fn idents(&self, has_role: fn(&Role) -> bool) -> impl Iterator<Item = &Ident> {
         self.fields.iter().filter(move |field| has_role(&field.role)).map(|field| &field.ident)
     }
@@ -149,7 +149,7 @@ fn listed<T: syn::parse::Parse>(meta: &ParseNestedMeta<'_>) -> Result<Vec<T>> {
     Ok(Punctuated::<T, Token![,]>::parse_terminated(&inside)?.into_iter().collect())
 }
 
-/// The `///` lines above an item, as one line.
+/// The `///` lines above an item, joined to one line.
 fn doc(attributes: &[Attribute]) -> String {
     let text = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
@@ -172,7 +172,7 @@ fn type_name(ty: &Type) -> String {
     }
 }
 
-/// A name of Rust as users write it: `name_prefix` is `namePrefix`.
+/// A Rust name as users write it: `name_prefix` is `namePrefix`.
 pub fn camel_case(ident: &Ident) -> String {
     let name = ident.to_string();
     let mut words = name.split('_');
