@@ -1,18 +1,18 @@
 //! [`Staged`]: files that appear whole, or not at all. Everything that this program keeps for the
 //! user is written this way.
 //!
-//! The content is written to a new file with a random name in a directory of the caller's choice,
-//! which is then renamed to its place. A link that lies at the place is replaced, never followed.
+//! The content is written to a new file with a random name in a directory of the caller's choice.
+//! Then the file is renamed to its place. A link at that place is replaced, never followed.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use tempfile::{Builder, NamedTempFile};
 
-/// The beginning of the names of files and directories that this program makes for a moment.
+/// The beginning of the names of temporary files and directories of this program.
 pub const PREFIX: &str = ".rustomize-";
 
-/// A file that is not in its place yet. It is removed if it does not get there.
+/// A file that is not in its place yet. It is removed if it is dropped before [`Staged::put`].
 pub struct Staged(NamedTempFile);
 
 impl Staged {
@@ -42,7 +42,7 @@ impl Staged {
         Ok(())
     }
 
-    /// The same, once the content is kept on the disk.
+    /// As [`Staged::put`], but waits until the content is on the disk before it renames the file.
     ///
     /// # Errors
     /// It cannot be written or renamed.
@@ -69,7 +69,7 @@ fn permit(file: &File, mode: u32) -> io::Result<()> {
     file.set_permissions(std::fs::Permissions::from_mode(mode))
 }
 
-/// Leaves a file the permissions that it has from its directory.
+/// Does nothing: on this system a file keeps the permissions that its directory gives it.
 #[cfg(not(unix))]
 fn permit(_: &File, _: u32) -> io::Result<()> {
     Ok(())
@@ -78,7 +78,7 @@ fn permit(_: &File, _: u32) -> io::Result<()> {
 /// Writes a file of the user in one step.
 ///
 /// # Errors
-/// It cannot be written: its place is as before.
+/// The file cannot be written. Its place is unchanged then.
 pub fn write(place: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     let mut staged = Staged::beside(place)?;
     staged.write_all(content)?;

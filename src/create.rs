@@ -66,7 +66,7 @@ fn unusable(path: &str, fault: &io::Error) -> Error {
     Error::io(fault, format!("'{path}': {fault}"))
 }
 
-/// Writes a file that must not be there. A file that cannot be written to its end is removed.
+/// Writes a file that must not exist yet. A file that cannot be written to its end is removed.
 fn write(name: &str, content: &[u8]) -> io::Result<()> {
     let mut file = File::create_new(name)?;
     file.write_all(content).inspect_err(|_| drop(fs::remove_file(name)))

@@ -15,10 +15,10 @@ use std::fmt;
 use std::io;
 use std::ops::Deref;
 
-/// The result of everything that can fail on what a user gave us.
+/// The result of an operation that can fail because of the user's input.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Whether a request failed.
+/// The kind of a diagnostic: an error or a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The request failed.
@@ -34,11 +34,11 @@ pub struct Warned<T> {
     pub warnings: Vec<Warning>,
 }
 
-/// Where a fault is. Inside a build that is a position; [`Error::located`] makes a place of it
-/// where the build ends, so that nothing on the way needs the sources.
+/// The spot of a fault. Inside a build it is a position. At the end of the build
+/// [`Error::located`] turns the position into a place, so that no step needs the sources.
 #[derive(Clone, Debug, Default)]
 pub enum Spot {
-    /// Nobody has said yet.
+    /// Not known yet.
     #[default]
     Unknown,
     Pos(Pos),
@@ -46,7 +46,7 @@ pub enum Spot {
 }
 
 impl Spot {
-    /// This one, or another one if nobody has said yet.
+    /// Returns this spot, or `other` if this spot is unknown.
     fn or(self, other: Spot) -> Spot {
         if matches!(self, Spot::Unknown) { other } else { self }
     }
@@ -67,7 +67,7 @@ impl Spot {
 }
 
 impl From<Pos> for Spot {
-    /// No source text holds what a build step has made.
+    /// A node that a build step has made has no position in a source text: its spot is unknown.
     fn from(pos: Pos) -> Self {
         if pos.is_in_source() { Spot::Pos(pos) } else { Spot::Unknown }
     }
@@ -203,7 +203,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The fault that ended what was asked for.
+/// The fault that made a request fail.
 #[derive(Clone, Debug)]
 pub struct Error(Box<Diagnostic>);
 
@@ -238,21 +238,21 @@ impl Error {
         self
     }
 
-    /// Adds where the fault is, unless a more exact place is known already.
+    /// Adds the spot of the fault, unless a more exact spot is known already.
     #[must_use]
     pub fn at(mut self, spot: impl Into<Spot>) -> Self {
         self.0.at(spot.into());
         self
     }
 
-    /// Adds the name of the field that holds what was looked at so far.
+    /// Adds the name of the field that encloses the fields added so far.
     #[must_use]
     pub fn in_field(mut self, name: impl Into<String>) -> Self {
         self.0.field.push(name.into());
         self
     }
 
-    /// Adds the id of the resource that was looked at, unless that of another one is known already.
+    /// Adds the id of the faulty resource, unless an id is known already.
     #[must_use]
     pub fn in_resource(mut self, id: impl fmt::Display) -> Self {
         self.0.resource.get_or_insert_with(|| id.to_string());
@@ -284,14 +284,14 @@ impl Error {
         self
     }
 
-    /// Adds one link of the chain that led here, innermost first; an empty text is none.
+    /// Adds a link to the chain that led here, innermost first. An empty text adds nothing.
     #[must_use]
     pub fn context(self, link: impl Into<String>) -> Self {
         self.through(Spot::Unknown, link)
     }
 
-    /// As [`Error::context`], of an entry at a place. Where the place of the fault is not known, it
-    /// is that of the entry.
+    /// As [`Error::context`], for a link with the spot of an entry. If the spot of the fault is not
+    /// known yet, it becomes that of the entry.
     #[must_use]
     pub fn through(mut self, entry: impl Into<Spot>, link: impl Into<String>) -> Self {
         let (spot, text) = (entry.into(), link.into());
@@ -309,15 +309,15 @@ impl Error {
         self
     }
 
-    /// Adds what the user can do about it.
+    /// Adds a suggestion for the user.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hints.push(hint.into());
         self
     }
 
-    /// The fault itself, with its place and without the way that led there: the same for all who
-    /// come across it.
+    /// The message and the place of the fault, without the chain that led there: the same text on
+    /// every way to the fault.
     pub fn fault(&self) -> String {
         let place = self.place().map(|place| format!("\n  at {place}"));
         format!("{}{}", self.message, place.unwrap_or_default())
@@ -332,7 +332,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A text that is no YAML, or that has no form in JSON.
+/// A text that is not valid YAML, or that JSON cannot express.
 impl From<Malformed> for Error {
     fn from(fault: Malformed) -> Self {
         let advice = advice::on_yaml(&fault.message);
@@ -340,8 +340,8 @@ impl From<Malformed> for Error {
     }
 }
 
-/// Something the user should know although the build goes on. The library returns them; only the
-/// command prints.
+/// A message to the user about a build that succeeds. The library returns warnings; only the
+/// command prints them.
 #[derive(Clone, Debug)]
 pub struct Warning(Box<Diagnostic>);
 
@@ -359,7 +359,7 @@ impl Warning {
         Warning(Box::new(Diagnostic::new(Severity::Warning, code, message.into())))
     }
 
-    /// Adds what the warning is about.
+    /// Adds the spot of the field or entry that the warning is about.
     #[must_use]
     pub fn at(mut self, spot: impl Into<Spot>) -> Self {
         self.0.at(spot.into());
@@ -402,14 +402,14 @@ impl Warning {
     }
 }
 
-/// Prints the message alone: most warnings have kustomize's own text, which names no place.
+/// Prints only the message: most warnings have kustomize's own text, which names no place.
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-/// The name among `known` that a mistyped one most likely stands for.
+/// The name among `known` that a mistyped name most likely stands for.
 pub fn nearest<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let typed = typed.to_lowercase();
     known

@@ -1,21 +1,23 @@
 //! rustomize builds kustomizations: it prints the bytes that kustomize v5.8.1 prints, in time
 //! linear in its input, and runs plugins that cannot hurt the build.
 //!
-//! A build is a pipeline, and reads as one in `pipeline::build`:
+//! A build is a pipeline, and `pipeline::build` lists its steps:
 //!
 //! 1. `load` finds the kustomization file of a root; `yaml` reads it; `config` decodes it.
 //! 2. `pipeline::Target` is a root with its checked `config::Kustomization`.
-//! 3. `accumulate` gathers, recursively, what `resource`s the root names, what its `generator`s
-//!    make and what its components add, and lets its `transformer`s and `plugin`s work on all
-//!    of it, in the order of `pipeline::plan`.
-//! 4. Once, at the end: name hashes, name references, order, and what is not for the output goes.
+//! 3. `accumulate` gathers, recursively, the `resource`s that the root names, those that its
+//!    `generator`s make and those that its components add. Then the root's `transformer`s and
+//!    `plugin`s change all these resources, in the order of `pipeline::plan`.
+//! 4. Once, at the end: name hashes are added, name references are updated, resources are sorted,
+//!    and resources and annotations that do not belong in the output are removed.
 //! 5. `resource::print` prints the result with `yaml::emit`.
 //!
 //! The modules, in reading order, and what always holds in each:
 //!
 //! * `pipeline`: the steps. No step is skipped silently.
-//! * `config`: what users write, decoded once, straight from nodes.
-//! * [`load`]: the only door to files; nothing outside a root is read unless allowed.
+//! * `config`: the users' configuration, decoded once, straight from nodes.
+//! * [`load`]: the only module that reads files of a build; nothing outside a root is read unless
+//!   allowed.
 //! * `resource`: resources and their list; identity changes only inside `resource::ResMap`.
 //! * `schema`: static tables of Kubernetes kinds; a build pays only for what it looks up.
 //! * `check`: holds resources to the schemas of their kinds, when a caller asks for it.
@@ -31,10 +33,11 @@
 //! * `localize`: copies a kustomization with all that it names; the copy appears whole.
 //! * `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
-//! * `parallel`: all cores; no result depends on how many. `meter` counts work for tests.
+//! * `parallel`: work on all cores; no result depends on their number. `meter` counts work for
+//!   tests.
 //! * [`diag`]: errors and warnings as data, with code, place, field and resource; the library
 //!   prints nothing.
-//! * `cli`: the only one that knows terminal, environment and exit status.
+//! * `cli`: the only module that knows terminal, environment and exit status.
 //!
 //! # Builds from disk
 //!
@@ -89,7 +92,7 @@
 
 // The docs are read with `--document-private-items`, too.
 #![allow(rustdoc::private_intra_doc_links)]
-// Without the command nobody uses what only it needs.
+// Without the command, the code that only the command uses is unused.
 #![cfg_attr(not(feature = "command"), allow(dead_code, unused_imports))]
 
 mod workspace;
@@ -142,7 +145,7 @@ mod meter;
 
 mod yaml;
 
-/// The tree that a [`Resource`] is.
+/// The YAML tree of a [`Resource`].
 pub mod tree {
     pub use crate::yaml::{
         Arena, Entry, Heap, Key, Mapping, Node, Place, Pos, Scalar, Sequence, Source, Style, Tag, Value, ValueMut,
@@ -156,7 +159,7 @@ pub mod diag;
 #[doc(hidden)]
 pub mod cli;
 
-/// What the tests, benches and fuzz targets of this project look at. Nothing in it is promised.
+/// Items for the tests, benches and fuzz targets of this project. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::config::go_regexp::GoRegex;

@@ -6,7 +6,7 @@
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    // What the caller left open beside the three streams ends here: no child gets it.
+    // Files that the caller left open, except the three streams, are not passed on to children.
     close_fds::set_fds_cloexec(3, &[]);
     rustomize::cli::main()
 }

@@ -5,29 +5,31 @@ use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Fewer bytes than this are done sooner than a thread is started. A debug build always starts
-/// threads, so that every test is one of builds on several.
+/// Work on fewer bytes than this takes less time than starting a thread. A debug build always
+/// starts threads, so that every test is also a test of several threads.
 const WORTH_A_THREAD: usize = if cfg!(debug_assertions) { 1 } else { 512 << 10 };
 
-/// Runs for each thread: with several, one run of large items does not keep the others waiting.
+/// The number of runs for each thread. It is more than one so that a run of large items does not
+/// keep the other threads waiting.
 const RUNS: usize = 8;
 
 /// The stack of a thread, which nested mappings and lists need.
 const STACK: usize = 8 << 20;
 
-/// How many threads are worth having for work on a text of `size` bytes: as many as there may be,
-/// or one alone. Without a limit there may be one on each core.
+/// The number of threads for work on a text of `size` bytes: 1 for a short text, otherwise `limit`.
+/// Without a limit it is the number of cores.
 pub fn threads(size: usize, limit: Option<NonZero<usize>>) -> usize {
     if size < WORTH_A_THREAD { 1 } else { limit.unwrap_or_else(cores).get() }
 }
 
-/// How many cores there are for this process.
+/// The number of cores that this process may use.
 pub fn cores() -> NonZero<usize> {
     thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)
 }
 
-/// Cuts `items` into runs, and returns what is made of each run, in their order. `worker` makes, on
-/// each thread, what does a run. With one thread all is one run.
+/// Cuts `items` into runs, and returns the result of each run, in their order. `worker` is called
+/// once on each thread, and returns the function that does a run. With one thread, all items are
+/// one run.
 pub fn runs<'i, W, I, R>(items: &'i [I], threads: usize, worker: impl Fn() -> W + Sync) -> Vec<R>
 where
     W: FnMut(&'i [I]) -> R,
@@ -48,7 +50,7 @@ where
     spread(items.chunks_mut(length), threads, worker)
 }
 
-/// How many items a run has.
+/// The number of items in a run.
 fn run_length(items: usize, threads: usize) -> usize {
     let runs = if threads <= 1 { 1 } else { threads * RUNS };
     items.div_ceil(runs).max(1)
@@ -75,7 +77,7 @@ fn spread<T, R: Send, W: FnMut(T) -> R>(
         std::iter::from_fn(next).map(|(i, piece)| (i, work(piece))).collect::<Vec<_>>()
     };
     let mut done = thread::scope(|scope| {
-        // Where no thread can be started, this one does all.
+        // If no thread can be started, this thread does all the work.
         let start = |_| {
             let counted = || (take_turns(), meter::taken());
             thread::Builder::new().stack_size(STACK).spawn_scoped(scope, counted).ok()

@@ -31,7 +31,7 @@ impl Workspace {
         Workspace::default()
     }
 
-    /// An empty workspace, whose builds may use so many threads at once.
+    /// An empty workspace, whose builds may use `jobs` threads at once.
     pub fn with_jobs(jobs: NonZero<usize>) -> Self {
         Workspace { heap: Heap::with_jobs(Some(jobs)) }
     }
@@ -52,7 +52,7 @@ impl<'w> Output<'w> {
         Warned { value, warnings }
     }
 
-    /// A result of printing, with the place of an error.
+    /// Adds the place to the error of a failed print.
     fn printed<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|e| e.located(self.cx.arena.heap()))
     }
@@ -65,7 +65,8 @@ impl<'w> Output<'w> {
     /// The bytes that `kustomize build` prints. O(size of the text).
     ///
     /// # Errors
-    /// A resource that kustomize cannot print either, such as one with a key that stands twice.
+    /// A resource cannot be printed, such as one with a duplicate key. kustomize cannot print such
+    /// a resource either.
     pub fn print(&self) -> Result<String> {
         self.printed(print(self.cx.arena, &self.map))
     }
@@ -79,7 +80,7 @@ impl<'w> Output<'w> {
         self.printed(print_in_pieces(self.cx.arena, &self.map))
     }
 
-    /// The bytes of one resource, as they stand in a file of its own.
+    /// The bytes of one resource, as the content of a file of its own.
     ///
     /// # Errors
     /// As [`Output::print`].
@@ -107,7 +108,7 @@ impl<'w> Output<'w> {
         Ok(findings)
     }
 
-    /// What the steps of the build have written, in order, if [`Options::trace`] asked for it.
+    /// The writes of the build's steps, in order; empty unless [`Options::trace`] is set.
     ///
     /// ```
     /// use rustomize::{Options, Workspace, build, load::Memory};
@@ -129,7 +130,7 @@ impl<'w> Output<'w> {
         self.history.as_ref().map_or(&[], |history| &history.writes)
     }
 
-    /// The writes of one resource, whatever it was called.
+    /// The writes to one resource, under all names that it has had.
     pub fn history(&self, resource: &Resource<'w>) -> impl Iterator<Item = &Write<'w>> {
         self.history.iter().flat_map(|history| history.writes_of(resource.number()))
     }
@@ -144,8 +145,8 @@ impl<'w> Output<'w> {
         Places::new(self.cx.arena)
     }
 
-    /// The place in a file that a position stands for; `None` for what no file has. O(log files +
-    /// size of the file).
+    /// The place in a file that a position stands for; `None` if the position is not in a file.
+    /// O(log files + size of the file).
     pub fn place(&self, pos: Pos) -> Option<Place> {
         self.cx.arena.place(pos)
     }
@@ -166,7 +167,7 @@ impl<'w> Output<'w> {
 /// nothing of each other.
 ///
 /// # Errors
-/// Anything that a user can have wrong. There is no output then.
+/// The input of the build is faulty, in any way. There is no output then.
 pub fn build<'w>(
     workspace: &'w Workspace,
     loader: &'w dyn Loader,
@@ -178,11 +179,11 @@ pub fn build<'w>(
     Output::of(cx, built)
 }
 
-/// Calls a plugin once, outside of a build, and gives what it printed, as it would go on through
-/// one.
+/// Calls a plugin once, outside of a build, and returns the resources that it printed, handled as
+/// in a build.
 ///
 /// # Errors
-/// There is no such plugin, it may not run, or it fails.
+/// The plugin does not exist, is not allowed to run, or fails.
 pub fn call<'w>(
     workspace: &'w Workspace,
     loader: &'w dyn Loader,
@@ -195,12 +196,12 @@ pub fn call<'w>(
     Output::of(cx, called)
 }
 
-/// How [`build_all`] builds.
+/// The way in which [`build_all`] builds.
 #[derive(Clone, Copy, Debug)]
 pub struct Together {
-    /// How many threads work at once.
+    /// The number of threads that work at once.
     pub jobs: NonZero<usize>,
-    /// Whether the roots behind a failed root are built.
+    /// True if the roots after a failed root are built, too.
     pub keep_going: bool,
 }
 
@@ -219,8 +220,8 @@ pub fn build_all<R: Send>(
     together: Together,
     finish: impl Fn(usize, &Output<'_>) -> Result<R> + Sync,
 ) -> Vec<Option<Warned<Result<R>>>> {
-    // The first root that failed so far: those before it are built in any case, so that what is
-    // reported does not depend on time.
+    // The first root that failed so far. The roots before it are built in any case, so that the
+    // reported errors do not depend on time.
     let failed = AtomicUsize::new(usize::MAX);
     let workers = together.jobs.get().min(roots.len()).max(1);
     let each = NonZero::new(together.jobs.get() / workers).unwrap_or(NonZero::<usize>::MIN);
@@ -252,7 +253,7 @@ pub fn build_all<R: Send>(
     results
 }
 
-/// What the builds of several roots share.
+/// The data that the builds of several roots share.
 struct Shared<'w> {
     /// The options of the first root.
     options: Options,
@@ -266,7 +267,7 @@ impl Shared<'_> {
         Shared { options, common, layers: Arc::default() }
     }
 
-    /// Whether a build with these options reads the same files in the same way.
+    /// Returns true if a build with these options reads the same files in the same way.
     fn fits(&self, options: &Options) -> bool {
         let reads = |options: &Options| (options.restrictor, options.file_limit);
         reads(&self.options) == reads(options) && self.options.remote == options.remote

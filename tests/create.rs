@@ -34,7 +34,7 @@ fn a_link_in_the_place_of_the_file_is_not_followed() {
     assert!(!tree.path().join("elsewhere").exists());
 }
 
-/// What cannot be read ends the search, as in kustomize, and nothing is written.
+/// An unreadable file or directory ends the search, as in kustomize, and nothing is written.
 #[test]
 fn a_search_that_fails_writes_nothing() {
     let tree = Tree::new("-- sub/a.yaml --\nkind: A\n");

@@ -104,7 +104,7 @@ fn walk(name: &str) {
                 assert!(above.is_some_and(|info| info.starts_with("console")), "{name}:{}: prints nothing", block.line);
                 continue;
             }
-            // Not run: a file for a program that is not here, or a command of it.
+            // Not run: a file for a program that this machine lacks, or a command of that program.
             "yaml" | "sh" => continue,
             other => {
                 let Some((_, file)) = other.split_once(' ') else {
@@ -491,8 +491,8 @@ fn documented_json_fields_are_those_that_are_printed() {
     call(&["list"]);
     call(&["why", "ex.io/v1/Made"]);
     call(&["export", "laid"]);
-    // A version that nothing needs, one whose installation did not finish, one that was changed,
-    // and an absent one that is required.
+    // A version that nothing needs, a version whose installation did not finish, a changed version,
+    // and a required plugin that is not installed.
     let manifest = tree.path().join("app/plugin.yaml");
     let text = fs::read_to_string(&manifest).unwrap();
     fs::write(&manifest, text.replace("1.0.0", "1.1.0")).unwrap();

@@ -149,7 +149,7 @@ fn hooks_of_others_stay() {
     hook_command(&["uninstall"]).ok();
     assert!(!hook.exists());
     hook_command(&["uninstall"]).ok();
-    // A link is replaced, and what it leads to stays.
+    // A link is replaced, and its target stays.
     let elsewhere = tree.home().join("theirs");
     fs::write(&elsewhere, foreign).unwrap();
     symlink(&elsewhere, &hook).unwrap();
@@ -333,8 +333,7 @@ items:
     with_stdin(&tree, &["krm-function"], &LIST.replace("namePrefix", "namePrefixes")).fails_with(&["namePrefixes"]);
 }
 
-/// A kustomization that has a build as one of its transformers: called by kustomize, and by this
-/// tool.
+/// A kustomization with a transformer that runs a build: called by kustomize, and by this tool.
 #[test]
 fn a_build_is_a_transformer_of_another_one() {
     let tree = Tree::new(&format!(

@@ -107,8 +107,8 @@ fn chart_inflator_and_go_getter_run_unchanged() {
     }
 }
 
-/// Builds a tree with an example in Go, made from its unchanged source; `None` where that cannot be
-/// fetched.
+/// Builds a tree with an example in Go, made from its unchanged source; `None` if the source cannot
+/// be fetched.
 fn build_go(kind: &str, field: &str, more: &str) -> Option<String> {
     if !crate::shared_object::has_compiler() {
         skip("no C compiler");
@@ -116,8 +116,9 @@ fn build_go(kind: &str, field: &str, more: &str) -> Option<String> {
     }
     let here = tree(field, &config(kind, more));
     let folder = place(&here, kind)?;
-    // In kustomize's repository the packages are those of the same commit, in directories beside the
-    // plugin. A fetched module has no such directories, and gets those of kustomize v5.8.1.
+    // In kustomize's repository the plugin uses the packages of the same commit, in directories
+    // beside it. A fetched module lacks these directories, so it gets the packages of kustomize
+    // v5.8.1.
     let replaced = ["-dropreplace=sigs.k8s.io/kustomize/api", "-dropreplace=sigs.k8s.io/kustomize/kyaml"];
     let required = ["-require=sigs.k8s.io/kustomize/api@v0.21.1", "-require=sigs.k8s.io/kustomize/kyaml@v0.21.1"];
     go(&folder, &[&["mod", "edit"], &replaced[..], &required[..]].concat()).unwrap();

@@ -151,7 +151,7 @@ fn a_plugin_that_may_not_be_used_unlocked_is_locked_by_the_hint() {
     for file in ["plugins.yaml", "plugins.lock"] {
         fs::remove_file(tree.path().join("my shop").join(file)).unwrap();
     }
-    // A build does not ask installed plugins for which kinds they are: its hint has no source.
+    // A build does not ask installed plugins for their kinds, so its hint does not name a source.
     let failed = tree.run(&[&BUILD[..], &["--frozen"]].concat()).stderr;
     assert!(failed.contains("rustomize plugin add SOURCE --directory '"), "{failed}");
     assert!(failed.contains("my shop'"), "{failed}");

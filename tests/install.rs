@@ -1,5 +1,5 @@
-//! Installing plugins from everywhere, locking them, and building with just those. Real servers on
-//! this machine, real git.
+//! Installing plugins from all kinds of sources, locking them, and building with them. Real servers
+//! on this machine, real git.
 
 use crate::manager::{install as install_path, require, root, script, script_with, tree};
 use crate::servers::{Files, Reply, git_server, registry, serve, sha256};
@@ -14,7 +14,7 @@ pub fn host() -> (&'static str, &'static str) {
     (if cfg!(target_os = "macos") { "darwin" } else { "linux" }, arch)
 }
 
-/// A gzipped tar archive of files; those that begin with `#!` run.
+/// A gzipped tar archive of files; files that begin with `#!` are executable.
 pub fn tar_gz(files: &[(&str, &str)]) -> Vec<u8> {
     let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
     for (name, content) in files {
@@ -148,7 +148,7 @@ fn plugins_come_from_http_git_registries_and_paths() {
     tree.build(&["--offline"]).fails_with(&["is required and not installed", "rustomize plugin install"]);
     tree.run(&["plugin", "install", "--frozen"]).ok();
     assert_eq!(tree.build(&["--frozen"]).ok(), built);
-    // U13 to U25: a build installs what is missing in just the same way, and so does a sync.
+    // U13 to U25: a build installs missing plugins in the same way, and so does a sync.
     for args in [&["build", "--enable-alpha-plugins", "--frozen"][..], &["plugin", "sync", "--placement", "laid"]] {
         fs::remove_dir_all(root(&tree)).unwrap();
         tree.run(args).ok();
@@ -253,7 +253,7 @@ fn releases_lie_where_github_puts_them() {
     assert!(tree.run(&["plugin", "install", "--exact", &exact]).ok().contains("v1.0.0: "));
     tree.run(&["plugin", "install", "--exact", &format!("{source}@> 2")])
         .fails_with(&["no version is > 2", "v1.0.0, v1.1.0, v1.2.0"]);
-    // A file that is not what its sum says.
+    // A file that does not match its checksum.
     files.put(
         &format!(
             "/acme/rustomize-plugin-app/releases/download/v1.0.0/rustomize-plugin-app_v1.0.0_x1.0_{os}_{arch}.zip"
@@ -262,7 +262,7 @@ fn releases_lie_where_github_puts_them() {
     );
     tree.run(&["plugin", "remove", &format!("{source}@1.0.0")]).ok();
     tree.run(&["plugin", "install", "--exact", &exact]).fails_with(&["is not what was announced"]);
-    // The sums of a release are those of another version.
+    // A release with the checksums of another version.
     let sums = |version: &str| {
         format!("/acme/rustomize-plugin-app/releases/download/v{version}/rustomize-plugin-app_v{version}_SHA256SUMS")
     };
@@ -415,7 +415,7 @@ fn installed_plugins_are_laid_where_kustomize_looks() {
     assert_eq!(tree.run(&["plugin", "sync", "--placement", "home"]).ok(), dry);
     assert_eq!(dry.lines().count(), 4, "{dry}");
     assert_eq!(tree.run(&["plugin", "sync", "--placement", "home"]).ok(), "");
-    // As placed plugins, without those that are installed.
+    // As placed plugins, without the installed plugins.
     let home = tree.path().join("home").to_string_lossy().into_owned();
     tree.variables.insert("KUSTOMIZE_PLUGIN_HOME", home);
     fs::rename(tree.path().join("plugins.yaml"), tree.path().join("elsewhere.yaml")).unwrap();
@@ -494,7 +494,7 @@ fn describe_verify_and_doctor_say_what_there_is() {
     let said = tree.run(&["plugin", "doctor", "ex.io/v1/Other"]).ok();
     assert!(said.contains("not for this kind: it is for ex.io/v1/Made"), "{said}");
     assert!(said.contains("A build fails: no plugin is for ex.io/v1/Other"), "{said}");
-    // One plugin that is swapped, and one that is required.
+    // A plugin whose executable is replaced, and a plugin that is required but not installed.
     require(&tree, "{other: {source: h.io/acme/other}}");
     let folder = root(&tree).join("h.io/acme/app");
     let binary = fs::read_dir(&folder)
@@ -546,7 +546,7 @@ fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
     install(&http).fails_with(&["'h.io/acme/app' from", "is not trusted", "trust.yaml", &rule]);
     trust("[{source: h.io/acme/app, deny: true}]");
     install(&http).fails_with(&["is denied by"]);
-    // Signed by nobody, by somebody else, and by who is trusted.
+    // Unsigned, signed with another key, and signed with the trusted key.
     trust(&format!("[{{source: h.io/acme/*, from: '**', require: minisign, keys: ['{key}']}}]"));
     install(&http).fails_with(&["404", "app.minisig"]);
     files.put("/app.minisig", other(&good));
@@ -632,7 +632,7 @@ fn a_plugin_of_the_tree_may_change_and_is_then_locked_anew() {
     tree.run(&["plugin", "install"]).ok();
     assert_ne!(lock(&tree), first);
     assert!(tree.build(&["--frozen"]).ok().contains("v: changed"));
-    // From another directory, too: paths are those of the file.
+    // From another directory, too: paths are relative to the file.
     let run = tree.run(&["build", "--enable-alpha-plugins", "../tree"]);
     assert!(run.ok().contains("v: changed"));
     tree.write("sub/nothing", "");
@@ -757,7 +757,7 @@ fn a_plugin_from_git_brings_what_it_needs_from_its_own_repository() {
     fs::remove_dir_all(root(&tree)).unwrap();
     tree.run(&["plugin", "install", "--frozen", "--offline"]).ok();
     assert!(tree.run(&["plugin", "list"]).ok().contains("h.io/acme/base  v0.1.0   installed"));
-    // A repository names what is in it, and nothing of this machine.
+    // A repository lists only its own files, and no path of this machine.
     tree.run(&["plugin", "install", "--from", &from("greedy"), "h.io/acme/greedy"])
         .fails_with(&["leads out of the repository that names it"]);
 }

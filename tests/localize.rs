@@ -1,12 +1,11 @@
 //! `localize`: each command of testdata/localize on the files of its case. The status of kustomize,
 //! its error, and the files that it left are recorded in `recorded/`;
-//! `UPDATE=1 cargo test --test main localize create::` records them anew, where kustomize is in
-//! PATH.
+//! `UPDATE=1 cargo test --test main localize create::` records them again if kustomize is in PATH.
 //!
-//! A case has `commands`, one in a line; behind ` => ` are words of the error here. `links` has
-//! symbolic links, as `PATH -> TARGET`. Files below `repo/` are a repository with the tag v1, and
-//! files below `server/` are served over HTTP, the repository too: `{repo}` and `{http}` stand for
-//! their URLs without the scheme.
+//! The file `commands` of a case has one command in a line; after ` => ` are words of rustomize's
+//! error. `links` has symbolic links, as `PATH -> TARGET`. Files below `repo/` are a repository
+//! with the tag v1. Files below `server/` and the repository are served over HTTP: `{repo}` and
+//! `{http}` are placeholders for their URLs without the scheme.
 
 use crate::servers::{Files, git_server};
 use crate::support::{Run, Tree, files, git, in_path, run, skip, split};
@@ -21,7 +20,7 @@ use std::process::{Command, Stdio};
 /// A tree with the servers of a case.
 struct Case {
     tree: Tree,
-    /// What stands for what in files and commands.
+    /// The placeholders in files and commands, with their values.
     names: Vec<(&'static str, String)>,
     before: BTreeMap<String, String>,
 }
@@ -68,7 +67,7 @@ impl Case {
         self.names.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
     }
 
-    /// A text in which places of this run have their names.
+    /// A text in which the paths and URLs of this run are replaced by placeholders.
     fn named(&self, text: &str) -> String {
         let directory = self.tree.path().to_string_lossy().into_owned();
         self.names.iter().fold(text.replace(&directory, "{tree}"), |text, (name, value)| {
@@ -77,7 +76,7 @@ impl Case {
         })
     }
 
-    /// What a command left: files that are new or changed.
+    /// The files that a command has created or changed.
     fn left(&self) -> BTreeMap<String, String> {
         let is_new = |(name, text): &(String, String)| self.before.get(name) != Some(text);
         let after = contents(&self.tree.path()).into_iter().filter(is_new);
@@ -90,7 +89,7 @@ impl Case {
     }
 }
 
-/// The files below a directory, and directories with nothing in them. Links are followed.
+/// The files and empty directories below a directory. A link is given with its target.
 fn contents(directory: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut queue = vec![directory.to_owned()];

@@ -1,4 +1,4 @@
-//! How errors and warnings are printed: for people with the line of the file, for programs as data.
+//! The formats of errors and warnings: for people with the line of the file, for programs as data.
 
 use crate::support::Tree;
 use serde_json::Value;
@@ -13,7 +13,7 @@ images:
   newTag: [1] # a list
 ";
 
-/// What a build of `over` with a format says on stderr.
+/// The stderr of a failed build of `over`, with flags such as `--error-format`.
 #[track_caller]
 fn said(tree: &str, args: &[&str]) -> String {
     let tree = Tree::new(tree);

@@ -134,8 +134,8 @@ pub fn run(command: &mut Command) -> Run {
     Run { status: status.code(), stdout: text(&stdout), stderr: text(&stderr) }
 }
 
-/// Says that a test, or a part of it, is skipped, and why. With `RUSTOMIZE_TESTS=all` that fails
-/// the test: a machine that sets the variable promises everything that the tests need.
+/// Prints that a test, or a part of a test, is skipped, and why. With `RUSTOMIZE_TESTS=all` the
+/// test fails instead: a machine that sets the variable promises everything that the tests need.
 /// `RUSTOMIZE_TESTS='all but go_examples'` leaves out the tests of tests/go_examples.rs.
 #[track_caller]
 pub fn skip(why: &str) {
@@ -149,7 +149,7 @@ pub fn skip(why: &str) {
     println!("skipped: {why}");
 }
 
-/// Runs git in a directory, as nobody in particular.
+/// Runs git in a directory, with a neutral user and without the machine's configuration.
 #[track_caller]
 pub fn git(directory: &Path, args: &[&str]) -> String {
     #[expect(clippy::disallowed_methods, reason = "repositories that are cloned are made with git itself")]

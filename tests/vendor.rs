@@ -395,7 +395,7 @@ fn several_roots_have_a_lock_each() {
     remotes.tree.write("apps/two/kustomization.yaml", &format!("resources: ['oci://{}/a/b:v1']\n", remotes.server));
     remotes.tree.run(&["build", "--locked", "apps/one", "apps/two"]).fails_with(&["in apps/one", "there is no"]);
     remotes.tree.run(&["vendor", "--all", "apps"]).ok();
-    // The copies have kustomizations, too, and are no roots.
+    // The copies have kustomizations, too, but are not roots.
     let built = remotes.tree.run(&["build", "--locked", "--offline", "--all", "apps", "--remote-cache", "none"]).ok();
     assert_eq!(built.matches("# Root: ").count(), 2, "{built}");
     assert!(built.contains("name: file") && built.contains("name: art"));

@@ -28,17 +28,17 @@ macro_rules! list {
                 $list($vec::with_capacity(capacity))
             }
 
-            /// How many items there are. O(1).
+            /// The number of items. O(1).
             pub fn len(&self) -> usize {
                 self.0.len()
             }
 
-            /// Whether there are no items. O(1).
+            /// Returns true if the list is empty. O(1).
             pub fn is_empty(&self) -> bool {
                 self.0.is_empty()
             }
 
-            /// For how many items there is room. O(1).
+            /// The number of items that fit without a new allocation. O(1).
             pub fn capacity(&self) -> usize {
                 self.0.capacity()
             }
@@ -89,13 +89,13 @@ macro_rules! list {
                 self.0.push(item);
             }
 
-            /// Puts an item in; those behind it move.
+            /// Inserts an item; the items after it move.
             pub fn insert(&mut self, i: usize, item: T) {
                 count(1 + (self.0.len() - i) / MOVED_TOGETHER);
                 self.0.insert(i, item);
             }
 
-            /// Takes an item out; those behind it move.
+            /// Removes an item; the items after it move.
             pub fn remove(&mut self, i: usize) -> T {
                 count(1 + (self.0.len() - i) / MOVED_TOGETHER);
                 self.0.remove(i)
@@ -220,7 +220,7 @@ pub fn counted<I: Iterator>(items: I) -> Counted<I> {
     Counted(items)
 }
 
-/// The item, counted if it is one.
+/// Returns the item, and counts it if it is `Some`.
 fn note<T>(item: Option<T>) -> Option<T> {
     count(usize::from(item.is_some()));
     item

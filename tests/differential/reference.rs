@@ -67,7 +67,7 @@ impl Server {
     /// A tree that names schemas of its own is built with fresh ones, which takes a hundred times
     /// as long.
     pub fn build(&mut self, files: &Files, args: &[&str]) -> Result<Vec<u8>, String> {
-        // Names of fields have no case, and UTF-16 has a zero beside each of their letters.
+        // Names of fields may have letters of any case, and UTF-16 has a zero beside each letter.
         let letters = |text: &[u8]| text.iter().filter(|&&b| b != 0).map(u8::to_ascii_lowercase).collect::<Vec<u8>>();
         let has = |word: &str| files.values().any(|text| String::from_utf8_lossy(&letters(text)).contains(word));
         let encoded = files.iter().map(|(path, text)| (path.as_str(), BASE64.encode(text))).collect();

@@ -166,11 +166,12 @@ fn the_schema_is_what_the_descriptions_say() {
     assert!(written == wanted, "docs/schema/kustomization.json is out of date: UPDATE=1 cargo test reference");
 }
 
-/// Kustomization files that the schema refuses, of cases that build, and where.
+/// Cases that build although the schema refuses a kustomization file of theirs, and the path of the
+/// refused value.
 const BEYOND_THE_SCHEMA: [(&str, &str); 4] = [
-    // A base's order has no effect, so any word is right there.
+    // A base's order has no effect, so the tool accepts any word as its value.
     ("out-reorder-none-and-base-sort-ignored", "/sortOptions/order"),
-    // The schema has one spelling of each name, where the tool does not look at the case.
+    // The schema has one spelling of each name; the tool ignores the case of letters.
     ("vars-in-shared-values", "/vars/1/fieldref/fieldpath"),
     ("vars-of-numbers", "/vars/0/fieldref/fieldpath"),
     ("vars-of-odd-types", "/vars/0/fieldref/fieldpath"),

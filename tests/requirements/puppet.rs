@@ -41,7 +41,7 @@ fn client(server: &Server) -> Tree {
     client
 }
 
-/// What `plugin sync` says it has done.
+/// Runs `plugin sync`, and returns its summary.
 fn sync(client: &Tree) -> String {
     client.run(&["plugin", "sync", "--environment", "prod"]).ok()
 }
@@ -360,7 +360,7 @@ fn the_schemas_of_bundles_have_a_mount_and_a_directory_of_their_own() {
     assert_eq!(names(&place(&client, "schemas")), ["deep", "fleet.yaml"]);
     let found = synced(&client, "prod");
     assert!(!found.keys().any(|path| path.contains("datacenter")), "{:?}", found.keys());
-    // A build knows the schema, which says that Fleet has no namespace.
+    // A build with the environment knows from the schema that Fleet is not namespaced.
     client.write("kustomization.yaml", "resources: [fleet.yaml]\nnamespace: sea\n");
     client.write("fleet.yaml", "apiVersion: ex.io/v1\nkind: Fleet\nmetadata: {name: fleet}\n");
     assert!(!client.build(&["--environment", "prod"]).ok().contains("namespace"));

@@ -112,7 +112,7 @@ fn one_large_mapping() {
     });
 }
 
-/// A text that is made for each application, and what messages call it.
+/// A text that is made for each application, and its name in messages.
 type Named = (&'static str, fn(usize) -> String);
 
 /// A replacement from one ConfigMap, with targets.
@@ -598,8 +598,8 @@ fn field_specs_for_all_kinds() {
     }
 }
 
-/// Layers upon each other, each with a definition, a resource of it, and a patch that is merged by
-/// the keys of the definition.
+/// Layers upon each other. Each has a definition of a custom kind, a resource of that kind, and a
+/// patch that is merged by the keys of the definition.
 #[test]
 fn definitions_of_custom_kinds_in_many_layers() {
     let definition = |i: usize| {

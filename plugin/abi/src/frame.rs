@@ -74,7 +74,7 @@ impl Frame {
         Ok(true)
     }
 
-    /// Writes a frame, with one system call where the stream takes all of it.
+    /// Writes a frame, with one system call if the stream takes the whole frame at once.
     ///
     /// # Errors
     /// The stream fails.

@@ -134,10 +134,10 @@ unsafe fn lent<'r>(text: &Text) -> Result<&'r str, CallError> {
     std::str::from_utf8(bytes).map_err(|e| CallError::Broken(format!("a text of the request is no UTF-8: {e}")))
 }
 
-/// Fills a response; false for one that is too short.
+/// Fills a response. Returns false, and writes nothing, if the struct is too short.
 ///
 /// # Safety
-/// The response is one of the header.
+/// The response is a struct of the header.
 unsafe fn write(response: *mut Response, output: String, error: String) -> bool {
     // SAFETY: the caller says so: a struct begins with its size.
     if unsafe { response.cast::<u32>().read() } < size_of::<Response>() as u32 {
@@ -193,7 +193,7 @@ macro_rules! export {
 /// Calls a guest through the structs of the header, as a host does: for tests of plugins.
 ///
 /// # Errors
-/// Those of the guest.
+/// The guest fails.
 pub fn call<G: Guest>(asked: &Asked<'_>) -> Result<String, CallError> {
     // SAFETY: the functions of this module keep the rules of the header for every guest.
     let functions = unsafe { crate::plugin::Plugin::from_parts(describe::<G>, run::<G>, free) };
@@ -232,11 +232,11 @@ mod tests {
         };
         let call = |request: &Request, size: usize| {
             let mut response = Response { size: size as u32, ..Response::default() };
-            // SAFETY: both are of the header and of this function.
+            // SAFETY: both are structs of the header, and this function owns them.
             let status = unsafe { run::<Echo>(request, &raw mut response) };
             let lengths = (response.output.len, response.error.len);
             for buffer in [&raw mut response.output, &raw mut response.error] {
-                // SAFETY: the guest has filled it, or nobody has.
+                // SAFETY: the buffer is empty, or the guest has filled it.
                 unsafe { free(buffer) };
             }
             (status, lengths.0, lengths.1 > 0)

@@ -1,14 +1,14 @@
 //! The C interface between rustomize and plugins that are shared objects.
-//! `include/rustomize_plugin.h` is its specification; this crate is both sides of it in Rust, and
-//! the only one of the project with unsafe code.
+//! `include/rustomize_plugin.h` is its specification. This crate implements both sides of the
+//! interface in Rust, and is the only crate of the project with unsafe code.
 //!
 //! * [`types`]: the structs of the header.
-//! * [`plugin`]: the host's side: a shared object that is open. Opening one is unsafe, calling it is
-//!   not. Only Unix opens them.
+//! * [`plugin`]: the host's side: a shared object that is open. Opening it is unsafe, calling it is
+//!   not. It can be opened only on Unix.
 //! * [`guest`]: the plugin's side: the functions of a shared object, for a type that needs no
 //!   unsafe code.
 //! * [`frame`]: the messages between a build and the process of a plugin.
-//! * `process`, on Unix: that process, which is safe to become.
+//! * `process`, on Unix: the process of a plugin. To become that process is safe.
 
 pub mod frame;
 pub mod guest;

@@ -44,7 +44,7 @@ pub fn serve(path: &Path, requests: File, mut answers: File) -> io::Result<Infal
     // SAFETY: no safe code but this module's runs in this process from here on, as described above.
     // The plugin is opened once and called by this thread alone.
     let opened = unsafe { Plugin::open(path) };
-    // A reader that is gone needs no answer.
+    // If the reader has ended, writing the answer fails, and nobody needs it.
     let _ = match opened {
         Ok(plugin) => answer_all(&plugin, requests, &mut answers),
         Err(e) => Frame::write(answer::NOT_OPENED, &e.to_string(), &mut answers),
@@ -52,7 +52,7 @@ pub fn serve(path: &Path, requests: File, mut answers: File) -> io::Result<Infal
     end()
 }
 
-/// Answers requests until there are no more.
+/// Answers requests until the pipe of requests ends.
 fn answer_all(plugin: &Plugin, requests: File, answers: &mut File) -> io::Result<()> {
     let mut requests = BufReader::new(requests);
     reply(plugin.describe().as_deref(), answers)?;
@@ -122,7 +122,7 @@ impl Drop for EndOnDrop {
 /// Returns when the other end of a pipe is closed.
 fn wait_for_end(pipe: &File) {
     loop {
-        // The end is always reported; readable bytes are not asked for.
+        // poll always reports the end; it is not asked to report bytes that can be read.
         let mut ends = [PollFd::new(pipe, PollFlags::empty())];
         match poll(&mut ends, None) {
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
@@ -134,7 +134,7 @@ fn wait_for_end(pipe: &File) {
 /// Kills the process group of this process.
 fn end() -> ! {
     let _ = kill_process_group(getpid(), Signal::KILL);
-    // A process that a person started may not lead its group.
+    // A process that a person started does not always lead its group.
     let _ = kill_process(getpid(), Signal::KILL);
     // Not reached: no process outlives SIGKILL to itself. Runs no exit handler either.
     std::process::abort()

@@ -137,7 +137,7 @@ fn a_plugin_in_c_is_called_and_its_buffers_go_back() {
 fn what_is_no_plugin_is_refused() {
     let open = |source: &str| {
         let (_directory, path) = compile(source, &SHARED)?;
-        // SAFETY: the sources below have no constructors, and no function that does anything.
+        // SAFETY: the sources below have no constructors, and their functions do nothing.
         Some(unsafe { Plugin::open(&path) }.map(drop))
     };
     let version = |n: u32| format!("uint32_t rustomize_plugin_abi_version(void) {{ return {n}; }}");

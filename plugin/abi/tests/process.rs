@@ -1,5 +1,5 @@
-//! The process of a plugin. This test has no harness, because such a process has one thread: without
-//! arguments it starts itself in different ways, with arguments it is one of these processes.
+//! The process of a plugin. Such a process has one thread, so this test runs without a harness.
+//! Without arguments it starts itself in different ways; with arguments it is a started process.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What a plugin says of itself, made of its type: the answer to `describe`, and `plugin.yaml`.
+//! The description of a plugin, made from its type: the answer to `describe`, and `plugin.yaml`.
 
 use crate::documents;
 use crate::{Plugin, Role, mode};
@@ -38,8 +38,8 @@ pub fn manifest<P: Plugin>(entry: &str) -> String {
     documents::print_value(&manifest)
 }
 
-/// The JSON Schema (draft 2020-12) of the plugin's configuration objects: of the type's fields,
-/// beside `apiVersion`, `kind` and `metadata`.
+/// The JSON Schema (draft 2020-12) of the plugin's configuration objects. It has the type's fields,
+/// and `apiVersion`, `kind` and `metadata`.
 pub fn schema<P: Plugin>() -> Value {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<P>().to_value();
@@ -55,7 +55,8 @@ pub fn schema<P: Plugin>() -> Value {
     if let Some(required) = required.as_array_mut() {
         required.extend(["apiVersion", "kind"].map(Value::from));
     }
-    // A schema of alternatives names its fields there, and the type itself may take any field.
+    // A schema of alternatives names its fields in the alternatives, so its root must allow any
+    // field.
     let is_of_alternatives = ["oneOf", "anyOf", "allOf", "$ref"].iter().any(|key| root.contains_key(*key));
     if !is_of_alternatives {
         root.entry("additionalProperties").or_insert(Value::Bool(false));
@@ -99,7 +100,7 @@ mod tests {
     /// Sets labels
     /// on resources.
     ///
-    /// More of it.
+    /// A second paragraph.
     #[derive(Deserialize, JsonSchema)]
     #[allow(dead_code, reason = "the type is for its schema")]
     struct Labels {

@@ -6,14 +6,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Documents as they came, beside what was read from them.
+/// The texts of documents, and the objects that were read from them.
 pub struct Documents<'t> {
     read: Vec<(&'t str, DynamicObject)>,
 }
 
 impl<'t> Documents<'t> {
-    /// Reads documents that are separated by lines `---`. No line of a text in a document is just
-    /// that: it is indented.
+    /// Reads documents that are separated by lines `---`. Such a line never belongs to a text in a
+    /// document, because lines of texts are indented.
     ///
     /// # Errors
     /// A document is not valid YAML, or not a resource.
@@ -41,7 +41,7 @@ impl<'t> Documents<'t> {
         self.read.iter().map(|(_, object)| object.clone()).collect()
     }
 
-    /// Prints objects; one that is as it was read is printed as it came.
+    /// Prints objects. An unchanged object is printed as the text that it was read from.
     pub fn print(&self, objects: &[DynamicObject]) -> String {
         let known: HashMap<Id<'_>, &(&str, DynamicObject)> = self.read.iter().map(|pair| (id(&pair.1), pair)).collect();
         join(objects.iter().map(|object| match known.get(&id(object)) {
@@ -68,7 +68,7 @@ fn id(object: &DynamicObject) -> Id<'_> {
 /// secret.
 ///
 /// # Errors
-/// It is not valid YAML, or not of the type.
+/// The text is not valid YAML, or does not have the form of the type.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
     let options = serde_saphyr::options! {
         budget: None,
@@ -139,7 +139,7 @@ fn write(out: &mut String, value: &Value, indent: usize) {
             write_text(out, text);
             out.push('\n');
         }
-        // `{}`, `[]`, null, booleans and numbers are in YAML what they are in JSON.
+        // YAML has the syntax of JSON for `{}`, `[]`, null, booleans and numbers.
         other => {
             out.push_str(&other.to_string());
             out.push('\n');
@@ -147,8 +147,8 @@ fn write(out: &mut String, value: &Value, indent: usize) {
     }
 }
 
-/// Appends a text as it is, where no reader takes it for anything else; otherwise as a JSON string,
-/// which is a YAML string.
+/// Appends a text as it is if every reader takes it for that text. Otherwise appends a JSON string,
+/// which is also a YAML string.
 fn write_text(out: &mut String, text: &str) {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic());

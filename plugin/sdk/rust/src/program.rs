@@ -1,4 +1,4 @@
-//! A plugin as a program: an exec plugin where it is given a file, a KRM function where it is not.
+//! A plugin as a program: with a file as argument it is an exec plugin, without it a KRM function.
 
 use crate::documents;
 use crate::{Error, Exported, Plugin, Result, Role, mode};
@@ -11,22 +11,24 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
-/// The variable in which rustomize says where the plugin is listed. kustomize does not set it.
+/// The variable in which rustomize names the role under which the plugin is listed. kustomize does
+/// not set it.
 const ROLE: &str = "RUSTOMIZE_PLUGIN_ROLE";
 
 /// The `main` of a program that is a plugin.
 ///
 /// With an argument it is an exec plugin: the argument names the file with the configuration, the
-/// environment says what is wanted, and resources come on stdin. The argument `describe` prints
-/// [`describe`](crate::describe) as JSON, and `describe --manifest FILE.so` the `plugin.yaml` of a
-/// directory with that shared object; a configuration file of that name is `./describe`.
+/// environment names the mode, and resources come on stdin. The argument `describe` prints
+/// [`describe`](crate::describe) as JSON, and `describe --manifest FILE.so` prints the
+/// `plugin.yaml` of a directory with that shared object. For a configuration file with the name
+/// `describe`, write `./describe`.
 ///
-/// Without an argument it is a KRM function: it reads and prints a ResourceList. As a
-/// function, a plugin that transforms does so; otherwise it validates; otherwise it generates.
+/// Without an argument it is a KRM function: it reads and prints a ResourceList. As a function, a
+/// plugin with several roles transforms if it can, otherwise it validates, otherwise it generates.
 ///
-/// rustomize says in `RUSTOMIZE_PLUGIN_ROLE` under which field the plugin is listed. kustomize says
-/// `KUSTOMIZE_PLUGIN_MODE`, which is the same for a transformer and a validator: under kustomize, a
-/// plugin that is both transforms.
+/// rustomize sets `RUSTOMIZE_PLUGIN_ROLE` to the role under which the plugin is listed. kustomize
+/// sets `KUSTOMIZE_PLUGIN_MODE`, which is the same for a transformer and a validator: under
+/// kustomize, a plugin with both roles transforms.
 pub fn main<P: Plugin>() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     let first = args.next();
@@ -93,7 +95,7 @@ fn send(answers: &mut impl Write, kind: u8, number: &[u8], text: &str) -> Result
     Ok(answers.flush()?)
 }
 
-/// What the plugin says of itself, in the form that the other arguments ask for.
+/// The description of the plugin, in the form that the other arguments ask for.
 fn describe<P: Plugin>(mut args: impl Iterator<Item = OsString>) -> Result<String> {
     let usage = "expected: describe, or describe --manifest FILE.so";
     match (args.next(), args.next(), args.next()) {
@@ -135,7 +137,7 @@ fn exec<P: Plugin>(file: &OsString) -> Result<String> {
         (other, _) => return Err(format!("{ROLE} is '{other}': expected generator, transformer or validator").into()),
     };
     let resources = if wanted == Some(Mode::Generate) || only_generates::<P>() { String::new() } else { read_stdin()? };
-    // Nothing says it outside of a build: a plugin with several roles looks at stdin.
+    // Outside of a build no variable names the mode: a plugin with several roles looks at stdin.
     let mode = wanted.unwrap_or(match resources.is_empty() && can::<P>(Role::Generator) {
         true => Mode::Generate,
         false => Mode::Transform,
@@ -151,8 +153,8 @@ fn only_generates<P: Plugin>() -> bool {
     P::ROLES == [Role::Generator]
 }
 
-/// What a plugin does where a mode is wanted: a transformer that changes nothing is a validator,
-/// and kustomize tells a validator to transform.
+/// The plugin's own mode that serves a wanted mode. A transformer that changes nothing is a
+/// validator, and kustomize tells a validator to transform.
 fn nearest<P: Plugin>(mode: Mode) -> Mode {
     match mode {
         Mode::Transform if !can::<P>(Role::Transformer) && can::<P>(Role::Validator) => Mode::Validate,
@@ -161,7 +163,7 @@ fn nearest<P: Plugin>(mode: Mode) -> Mode {
     }
 }
 
-/// What a KRM function reads.
+/// The input of a KRM function.
 #[derive(Deserialize)]
 struct ResourceList {
     #[serde(default)]
@@ -182,8 +184,8 @@ fn function<P: Plugin>() -> Result<String> {
     let printed = call::<P>(mode, &config, &resources)?;
     let mut made = documents::Documents::parse(&printed)?.objects();
     if mode == Mode::Generate {
-        // The items stay, but for the configuration itself, which kustomize hands to a generator as
-        // an item.
+        // All items are kept except the configuration itself, which kustomize passes to a generator
+        // as an item.
         let config: Option<DynamicObject> = serde_json::from_value(list.config).ok();
         let is_config = |item: &DynamicObject| {
             config
