@@ -72,7 +72,9 @@ pub fn run(args: &Explain, messages: &mut Messages) -> Result<()> {
             return Ok(());
         }
         if let Some(hint) = explain_code::hint(word) {
-            return Err(Error::new(Code::MissingFile, format!("'{word}': no such file or directory")).hint(hint).into());
+            return Err(Error::new(Code::MissingFile, format!("'{word}': no such file or directory"))
+                .hint(hint)
+                .into());
         }
     }
     let (root, resource, field) = match words[..] {
@@ -110,9 +112,7 @@ pub fn run(args: &Explain, messages: &mut Messages) -> Result<()> {
             let fields = field::fields(&view, &resource, field)?;
             match format {
                 Format::Json => json::one(&view, &resource, &fields)?,
-                Format::Text => {
-                    text::one(&view, &resource, &fields, messages.colors_stdout())
-                }
+                Format::Text => text::one(&view, &resource, &fields, messages.colors_stdout()),
             }
         }
     };
