@@ -51,9 +51,35 @@ pub enum Code {
     Deprecated,
     /// A field or flag has no effect.
     Unused,
+    /// A finding: an entry of a kustomization has changed nothing.
+    NoEffect,
+    /// A finding: a kind is a kind of Kubernetes in other upper and lower case letters.
+    KindCase,
+    /// A finding: a key is given twice in one mapping of a kustomization.
+    DuplicateKey,
+    /// A finding: a kustomization file has documents that kustomize does not read.
+    ExtraDocument,
+    /// A finding: a value in the `data` of a Secret is not base64.
+    BadBase64,
+    /// A finding: Kubernetes refuses the name of a resource.
+    BadName,
+    /// A finding: the selector of a workload does not match the labels of its own pods.
+    SelectorMismatch,
 }
 
 impl Code {
+    /// The codes of findings, which [`crate::Options::lint`] asks for.
+    pub const FINDINGS: [Code; 8] = [
+        Code::BadBase64,
+        Code::BadName,
+        Code::Deprecated,
+        Code::DuplicateKey,
+        Code::ExtraDocument,
+        Code::KindCase,
+        Code::NoEffect,
+        Code::SelectorMismatch,
+    ];
+
     /// The word for the code, which stays the same from version to version.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -69,6 +95,13 @@ impl Code {
             Code::Plugin => "plugin",
             Code::Deprecated => "deprecated",
             Code::Unused => "unused",
+            Code::NoEffect => "no-effect",
+            Code::KindCase => "kind-case",
+            Code::DuplicateKey => "duplicate-key",
+            Code::ExtraDocument => "extra-document",
+            Code::BadBase64 => "bad-base64",
+            Code::BadName => "bad-name",
+            Code::SelectorMismatch => "selector-mismatch",
         }
     }
 }
@@ -393,6 +426,28 @@ impl Warning {
     /// A warning, in one sentence.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Warning(Box::new(Diagnostic::new(Severity::Warning, code, message.into())))
+    }
+
+    /// Adds what the user can do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hints.push(hint.into());
+        self
+    }
+
+    /// Adds the id of the resource that the warning is about.
+    #[must_use]
+    pub fn in_resource(mut self, id: impl fmt::Display) -> Self {
+        self.0.resource.get_or_insert_with(|| id.to_string());
+        self
+    }
+
+    /// The position of a warning that is not [`located`](Warning::located) yet.
+    pub(crate) fn pos(&self) -> Option<Pos> {
+        match self.0.spot {
+            Spot::Pos(pos) => Some(pos),
+            Spot::Unknown | Spot::Place(_) => None,
+        }
     }
 
     /// Adds what the warning is about.

@@ -110,6 +110,8 @@ pub use workspace::{Output, Together, Workspace, build, build_all, call};
 
 mod pipeline;
 
+mod lint;
+
 mod config;
 pub mod load;
 

@@ -1,6 +1,6 @@
 //! The face of the library: [`build`], [`build_all`], [`Workspace`] and [`Output`].
 
-use crate::diag::{Error, Result, Warned};
+use crate::diag::{Error, Result, Warned, Warning};
 use crate::load::remote::RemoteParts;
 use crate::load::{Common, Loader};
 use crate::parallel;
@@ -41,12 +41,19 @@ pub struct Output<'w> {
     cx: Rc<Context<'w>>,
     map: ResMap<'w>,
     writes: Vec<Write<'w>>,
+    findings: Vec<Warning>,
 }
 
 impl<'w> Output<'w> {
     fn of(cx: Rc<Context<'w>>, built: Warned<Result<Built<'w>>>) -> Warned<Result<Output<'w>>> {
         let heap = cx.arena.heap();
-        let value = built.value.map(|Built { map, writes }| Output { cx, map, writes }).map_err(|e| e.located(heap));
+        let value = built
+            .value
+            .map(|Built { map, writes, findings }| {
+                let findings = findings.into_iter().map(|finding| finding.located(heap)).collect();
+                Output { cx, map, writes, findings }
+            })
+            .map_err(|e| e.located(heap));
         let warnings = built.warnings.into_iter().map(|warning| warning.located(heap)).collect();
         Warned { value, warnings }
     }
@@ -120,6 +127,11 @@ impl<'w> Output<'w> {
     pub fn history(&self, resource: &Resource<'w>) -> impl Iterator<Item = &Write<'w>> {
         let number = resource.number();
         self.writes.iter().filter(move |write| write.number == number)
+    }
+
+    /// The entries without effect and likely mistakes, if [`Options::lint`] asked for them.
+    pub fn findings(&self) -> &[Warning] {
+        &self.findings
     }
 
     /// The place in a file that a position stands for; `None` for what no file has. O(log files +

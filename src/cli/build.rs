@@ -4,6 +4,7 @@ use super::args::{Build, Results};
 use super::depfile::{self, Rule};
 use super::messages::Messages;
 use super::{cache, managed, output, plugin_flags, roots, signals};
+use crate::diag::Warning;
 use crate::load::artifact_reference::is_artifact;
 use crate::load::{
     Disk, FileLimit, Loader, Lock, Memory, Overlay, RemoteOptions, RepoSpec, Restrictor, Secrets, clean,
@@ -56,10 +57,14 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
         None => Box::new(Disk::new()),
     };
     let built = workspace::build(&workspace, &*loader, directory, &options);
+    let warnings = built.warnings.len();
     for warning in built.warnings {
         messages.warning(&warning, None);
     }
     let output = built.value?;
+    if args.strict {
+        strictly(warnings, output.findings(), messages)?;
+    }
     if let (Some((place, _)), Some(file)) = (given, &args.stdin_as)
         && !output.files().contains(&place)
     {
@@ -81,6 +86,18 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     }
     output.leave();
     Ok(())
+}
+
+/// Takes warnings, which are printed already, and findings for errors.
+///
+/// # Errors
+/// There is one.
+pub fn strictly(warnings: usize, findings: &[Warning], messages: &mut Messages) -> Result<()> {
+    findings.iter().for_each(|finding| messages.finding(finding));
+    match (warnings, findings.len()) {
+        (0, 0) => Ok(()),
+        (warnings, findings) => bail!("--strict: warnings: {warnings}, findings: {findings}"),
+    }
 }
 
 /// The place of the file that stdin stands for, and the bytes of stdin.
@@ -145,6 +162,7 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
         },
         children: signals::children().clone(),
         trace: false,
+        lint: args.lint || args.strict,
         schemas,
         crd_merge_keys: args.crd_merge_keys,
         helm: HelmOptions {

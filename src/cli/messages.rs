@@ -2,7 +2,7 @@
 //! in one line each, or as data.
 
 use crate::diag::{Code, Diagnostic, Error, Severity, Warning};
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
@@ -77,16 +77,40 @@ impl Messages {
         }
     }
 
+    /// Prints a finding, for people with its line.
+    pub fn finding(&mut self, finding: &Warning) {
+        match self.format {
+            ErrorFormat::Human => {
+                let title = Level::WARNING.primary_title(finding.message()).id(finding.code().as_str());
+                print(&self.human(finding, title, None));
+            }
+            _ => self.data(finding, None),
+        }
+    }
+
+    /// Prints a line for people alone.
+    pub fn note(&self, text: &str) {
+        if matches!(self.format, ErrorFormat::Human | ErrorFormat::Short) {
+            print(text);
+        }
+    }
+
     /// Prints an error of a build. `root` is the kustomization, where there are several.
     pub fn error(&mut self, error: &Error, root: Option<&str>) {
         match self.format {
-            ErrorFormat::Human => print(&self.human(error, root)),
+            ErrorFormat::Human => {
+                let title = Level::ERROR.with_name("Error").primary_title(error.message());
+                print(&self.human(error, title, root));
+            }
             _ => self.data(error, root),
         }
     }
 
     /// Prints the error that ends the command.
     pub fn failure(&mut self, error: &anyhow::Error) {
+        if error.is::<Reported>() {
+            return;
+        }
         match error.downcast_ref::<Error>() {
             Some(known) => {
                 // The words that were put around the error, innermost first.
@@ -120,9 +144,9 @@ impl Messages {
         }
     }
 
-    /// An error for people. The first line is kustomize's own form, which scripts look for.
-    fn human(&self, error: &Diagnostic, root: Option<&str>) -> String {
-        let mut group = Group::with_title(Level::ERROR.with_name("Error").primary_title(error.message()));
+    /// A message for people. The first line of an error is kustomize's own form, which scripts look for.
+    fn human(&self, error: &Diagnostic, title: Title<'_>, root: Option<&str>) -> String {
+        let mut group = Group::with_title(title);
         if let Some(place) = error.place() {
             let origin = Origin::path(&place.file).line(place.line).char_column(place.column);
             let snippet = error.excerpt().map(|excerpt| {
@@ -144,6 +168,18 @@ impl Messages {
         self.renderer.render(&[group])
     }
 }
+
+/// The error of a command that has printed its errors or findings itself.
+#[derive(Debug)]
+pub struct Reported;
+
+impl std::fmt::Display for Reported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the errors and findings are printed")
+    }
+}
+
+impl std::error::Error for Reported {}
 
 /// Prints a text and a line end to stderr, which nobody may read.
 fn print(text: &str) {

@@ -21,6 +21,7 @@ mod help;
 mod hook;
 mod hook_args;
 mod krm_function;
+mod lint;
 mod man;
 mod managed;
 mod messages;
@@ -85,6 +86,7 @@ pub fn main() -> ExitCode {
     let result = match command {
         args::Command::Build(build) => build::run(&build.0, &mut messages),
         args::Command::Validate(build) => build::validate(build.0.build, &mut messages),
+        args::Command::Lint(lint) => lint::run(*lint.0, &mut messages),
         args::Command::Doctor(doctor) => doctor::run(&doctor.0),
         args::Command::Edit(edit) => edit::run(&edit.0),
         args::Command::Hook(command) => hook::run(&command.0, &mut messages),

@@ -4,7 +4,7 @@ use super::args::{Build, Layout, Results, Shard};
 use super::depfile::{self, Rule};
 use super::messages::Messages;
 use super::{build, managed, output};
-use crate::diag::{Result as Built, Warned};
+use crate::diag::{Result as Built, Warned, Warning};
 use crate::load::{Disk, FileLimit, clean};
 use crate::meter::FastIndexMap;
 use crate::pipeline::affected::affected;
@@ -35,6 +35,7 @@ struct Rendered {
     files: Files,
     /// The files that the result was made of.
     read: Vec<PathBuf>,
+    findings: Vec<Warning>,
 }
 
 /// Builds the roots that the flags name.
@@ -66,20 +67,28 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let together = Together { jobs, keep_going: args.keep_going };
     let files = |i: usize, output: &Output<'_>| {
         let files = rendered(output, &chosen[i], args.output.as_deref(), layout)?;
-        Ok(Rendered { files, read: output.files() })
+        Ok(Rendered { files, read: output.files(), findings: output.findings().to_vec() })
     };
     let built = build_all(&Disk::new(), &paths, |i| options[i].clone(), together, files);
     let mut failures = Failures::default();
     let mut results = Vec::new();
+    let (mut warned, mut findings) = (0, Vec::new());
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
+        warned += warnings.len();
         for warning in warnings {
             messages.warning(&warning, Some(root));
         }
         match value {
-            Ok(rendered) => results.push((root, rendered)),
+            Ok(mut rendered) => {
+                findings.append(&mut rendered.findings);
+                results.push((root, rendered));
+            }
             Err(error) => failures.add(root, error),
         }
+    }
+    if args.strict && failures.is_empty() {
+        build::strictly(warned, &findings, messages)?;
     }
     if failures.is_empty() || args.keep_going {
         write(args, results)?;
@@ -201,7 +210,7 @@ fn write(args: &Build, results: Vec<(&String, Rendered)>) -> Result<()> {
     }
     if let Some(directory) = &args.output {
         let (mut texts, mut rules) = (Vec::new(), Vec::new());
-        for Rendered { files, read } in results.into_iter().map(|(_, rendered)| rendered) {
+        for Rendered { files, read, .. } in results.into_iter().map(|(_, rendered)| rendered) {
             let files = files.into_iter().map(|(name, text)| (directory.join(name), text));
             texts.extend(files);
             rules.extend(texts.last().map(|(target, _)| Rule { target: target.clone(), files: read }));
