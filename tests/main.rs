@@ -37,6 +37,7 @@ mod isolation;
 mod jobs;
 mod kills;
 mod library;
+mod lint;
 mod localize;
 mod manager;
 mod messages;

@@ -64,6 +64,9 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     let asked = &target.kustomization.build_metadata;
     build.keeps_origins = !asked.is_empty();
     let Accumulator { mut map, config, vars } = accumulate::root(build, &target)?;
+    if target.kustomization.is_component() {
+        build.drop_without_effect(0);
+    }
     let config = config.unwrap_or_default();
     // No resource is added after this point.
     let count = map.iter().len();

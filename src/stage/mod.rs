@@ -211,6 +211,21 @@ impl<'a> Build<'a> {
         }
     }
 
+    /// How many findings there are.
+    pub fn finding_count(&self) -> usize {
+        self.findings.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Drops the findings about entries without effect behind the first `count` findings. A
+    /// component works on whatever its user has, so an entry may have an effect for another user.
+    pub fn drop_without_effect(&mut self, count: usize) {
+        if let Some(findings) = &mut self.findings {
+            let mut rest = findings.split_off(count);
+            rest.retain(|finding| finding.code() != Code::NoEffect);
+            findings.append(&mut rest);
+        }
+    }
+
     /// Remembers something the user should know.
     pub fn warn(&mut self, code: Code, message: impl Into<String>) {
         self.warnings.push(Warning::new(code, message));
