@@ -144,7 +144,8 @@ impl Messages {
         }
     }
 
-    /// A message for people. The first line of an error is kustomize's own form, which scripts look for.
+    /// A message for people. The first line of an error is kustomize's own form, which scripts look
+    /// for.
     fn human(&self, error: &Diagnostic, title: Title<'_>, root: Option<&str>) -> String {
         let mut group = Group::with_title(title);
         if let Some(place) = error.place() {
