@@ -359,6 +359,14 @@ impl Warning {
         Warning(Box::new(Diagnostic::new(Severity::Warning, code, message.into())))
     }
 
+    /// The position of a warning that is not [`located`](Warning::located) yet.
+    pub(crate) fn pos(&self) -> Option<Pos> {
+        match self.0.spot {
+            Spot::Pos(pos) => Some(pos),
+            Spot::Unknown | Spot::Place(_) => None,
+        }
+    }
+
     /// Adds the spot of the field or entry that the warning is about.
     #[must_use]
     pub fn at(mut self, spot: impl Into<Spot>) -> Self {

@@ -118,6 +118,7 @@ pub use workspace::{Output, Together, Workspace, build, build_all, call};
 mod pipeline;
 
 mod diff;
+mod lint;
 
 mod config;
 pub mod load;

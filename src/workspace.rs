@@ -1,6 +1,6 @@
 //! The face of the library: [`build`], [`build_all`], [`Workspace`] and [`Output`].
 
-use crate::diag::{Code, Error, Result, Warned};
+use crate::diag::{Code, Error, Result, Warned, Warning};
 use crate::load::remote::RemoteParts;
 use crate::load::{Common, Loader};
 use crate::parallel;
@@ -42,12 +42,19 @@ pub struct Output<'w> {
     cx: Rc<Context<'w>>,
     map: ResMap<'w>,
     history: Option<History<'w>>,
+    findings: Vec<Warning>,
 }
 
 impl<'w> Output<'w> {
     fn of(cx: Rc<Context<'w>>, built: Warned<Result<Built<'w>>>) -> Warned<Result<Output<'w>>> {
         let heap = cx.arena.heap();
-        let value = built.value.map(|Built { map, history }| Output { cx, map, history }).map_err(|e| e.located(heap));
+        let value = built
+            .value
+            .map(|Built { map, history, findings }| {
+                let findings = findings.into_iter().map(|finding| finding.located(heap)).collect();
+                Output { cx, map, history, findings }
+            })
+            .map_err(|e| e.located(heap));
         let warnings = built.warnings.into_iter().map(|warning| warning.located(heap)).collect();
         Warned { value, warnings }
     }
@@ -147,6 +154,13 @@ impl<'w> Output<'w> {
 
     /// The place in a file that a position stands for; `None` if the position is not in a file.
     /// O(log files + size of the file).
+    /// The entries without effect and likely mistakes, if [`Options::lint`] asked for them.
+    pub fn findings(&self) -> &[Warning] {
+        &self.findings
+    }
+
+    /// The place in a file that a position stands for; `None` for what no file has. O(log files +
+    /// size of the file).
     pub fn place(&self, pos: Pos) -> Option<Place> {
         self.cx.arena.place(pos)
     }

@@ -324,7 +324,7 @@ fn words_of_other_tools_are_understood() {
         (&["uninstall", "x"], "run 'rustomize plugin remove SOURCE'"),
         (&["upgrade"], "run 'rustomize plugin update'"),
         (&["ls"], "run 'rustomize plugin list'"),
-        (&["lint"], "run 'rustomize validate DIR'"),
+        (&["vet"], "run 'rustomize validate DIR'"),
         (&["plugin", "get"], "run 'rustomize plugin add SOURCE'"),
         (&["plugin", "init"], "run 'rustomize plugin new DIR'"),
         (&["buidl"], "a similar subcommand exists: 'build'"),

@@ -43,6 +43,7 @@ mod isolation;
 mod jobs;
 mod kills;
 mod library;
+mod lint;
 mod localize;
 mod lsp;
 mod manager;

@@ -19,6 +19,7 @@ use super::remote_args::{CacheCommand, VENDOR, VENDOR_EXAMPLES, Vendor};
 use super::switch::switch;
 use super::tree::{TREE_EXAMPLES, Tree};
 use super::{command_word, help, other_tools};
+use crate::diag::Code;
 use clap::builder::{OsStringValueParser, Resettable, StyledStr, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -68,6 +69,9 @@ pub enum Command {
     /// Say where the values of a build's output come from, and which steps have changed them
     #[command(long_about = EXPLAIN, after_long_help = EXPLAIN_EXAMPLES)]
     Explain(Named<Explain>),
+    /// Find entries without effect and likely mistakes in kustomizations
+    #[command(long_about = LINT, after_long_help = LINT_EXAMPLES)]
+    Lint(Named<Lint>),
     /// Change the kustomization file of the working directory; all other lines of it stay
     Edit(Named<EditCommand>),
     /// Build the kustomizations that a commit changes, in a hook of git
@@ -165,6 +169,43 @@ pub struct Validate {
     #[arg(long, value_name = "VERSION", help_heading = heading::SCHEMA)]
     pub kubernetes_version: Option<String>,
 }
+
+/// `lint`.
+#[derive(Args)]
+#[command(mut_arg("output", |flag| flag.hide(true)), mut_arg("layout", |flag| flag.hide(true)))]
+#[command(mut_arg("depfile", |flag| flag.hide(true)), mut_arg("strict", |flag| flag.hide(true)))]
+#[command(mut_arg("stdin_as", |flag| flag.hide(true)), mut_arg("keep_going", |flag| flag.hide(true)))]
+pub struct Lint {
+    /// Print only the findings of this code; may be repeated
+    #[arg(short = 'W', value_name = "CODE", value_parser = finding_code)]
+    pub only: Vec<Code>,
+
+    /// Leave out the findings of this code; may be repeated
+    #[arg(short = 'A', value_name = "CODE", value_parser = finding_code)]
+    pub allow: Vec<Code>,
+
+    #[command(flatten)]
+    pub build: Build,
+}
+
+fn finding_code(text: &str) -> Result<Code, String> {
+    let codes = || Code::FINDINGS.iter().map(|code| code.as_str());
+    let known = Code::FINDINGS.into_iter().find(|code| code.as_str() == text);
+    known.ok_or_else(|| format!("the codes of findings are: {}", codes().collect::<Vec<_>>().join(", ")))
+}
+
+const LINT: &str = "Build kustomizations, with the flags of 'build', and print findings to stderr: entries without effect and \
+    likely mistakes, of which kustomize says nothing. A comment '# lint: allow CODE REASON' on the line of a finding, or on \
+    the line above it, allows it.";
+
+const LINT_EXAMPLES: &str = "Examples:
+  # Look for mistakes in an overlay
+  rustomize lint overlays/prod
+
+  # In every kustomization below a directory, with the findings as commands of GitHub Actions
+  rustomize lint --all deploy --error-format github
+
+Exit status: 0 no finding, 1 findings or an error.";
 
 const COMPLETION: &str = "Print a script for bash, zsh, fish or powershell that completes commands, flags, and values: directories with \
     a kustomization, kinds, installed plugins. Called as kustomize, the script is for kustomize.";
@@ -349,6 +390,14 @@ pub struct Build {
     /// How many threads work at once [default: one for each core]
     #[arg(short, long, value_name = "N", help_heading = heading::ROOTS)]
     pub jobs: Option<std::num::NonZero<usize>>,
+
+    /// Take warnings and findings of 'lint' for errors, and print nothing then
+    #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
+    pub strict: bool,
+
+    /// Whether findings are asked for: the command says it, and no flag.
+    #[arg(skip)]
+    pub lint: bool,
 
     /// What happens to the results: the command says it, and no flag.
     #[arg(skip)]

@@ -6,6 +6,7 @@ use super::findings::Verdict;
 use super::messages::Messages;
 use super::{cache, managed, output, plugin_flags, roots, signals};
 use crate::check::Known;
+use crate::diag::Warning;
 use crate::load::artifact_reference::is_artifact;
 use crate::load::{
     Disk, FileLimit, Loader, Lock, Memory, Overlay, RemoteOptions, RepoSpec, Restrictor, Secrets, clean,
@@ -54,11 +55,15 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let workspace = ManuallyDrop::new(args.jobs.map_or_else(Workspace::new, Workspace::with_jobs));
     let files = Files::of(args, directory)?;
     let built = workspace::build(&workspace, &*files.loader, directory, &options);
+    let warnings = built.warnings.len();
     for warning in built.warnings {
         messages.warning(&warning, None);
     }
     let output = built.value?;
     files.check_given(&output)?;
+    if args.strict {
+        strictly(warnings, output.findings(), messages)?;
+    }
     if args.results == Results::Dropped {
         // What cannot be printed fails here as it fails `build`.
         output.print_in_pieces()?;
@@ -110,6 +115,18 @@ impl Files {
             ),
             _ => Ok(()),
         }
+    }
+}
+
+/// Takes warnings, which are printed already, and findings for errors.
+///
+/// # Errors
+/// There is one.
+pub fn strictly(warnings: usize, findings: &[Warning], messages: &mut Messages) -> Result<()> {
+    findings.iter().for_each(|finding| messages.finding(finding, None));
+    match (warnings, findings.len()) {
+        (0, 0) => Ok(()),
+        (warnings, findings) => bail!("--strict: warnings: {warnings}, findings: {findings}"),
     }
 }
 
@@ -176,6 +193,7 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
         children: signals::children().clone(),
         trace: false,
         clock: None,
+        lint: args.lint || args.strict,
         schemas,
         crd_merge_keys: args.crd_merge_keys,
         helm: HelmOptions {

@@ -102,6 +102,13 @@ impl Messages {
         }
     }
 
+    /// Prints a line for people alone.
+    pub fn note(&self, text: &str) {
+        if matches!(self.format, ErrorFormat::Human | ErrorFormat::Short) {
+            print(text);
+        }
+    }
+
     /// Prints an error of a build. `root` is the kustomization, where there are several.
     pub fn error(&mut self, error: &Error, root: Option<&str>) {
         match self.format {
@@ -112,6 +119,9 @@ impl Messages {
 
     /// Prints the error that ends the command.
     pub fn failure(&mut self, error: &anyhow::Error) {
+        if error.is::<Reported>() {
+            return;
+        }
         match error.downcast_ref::<Error>() {
             Some(known) => {
                 // The words that were put around the error, innermost first.
@@ -178,6 +188,18 @@ impl Messages {
         self.renderer.render(&[group])
     }
 }
+
+/// The error of a command that has printed its errors or findings itself.
+#[derive(Debug)]
+pub struct Reported;
+
+impl std::fmt::Display for Reported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the errors and findings are printed")
+    }
+}
+
+impl std::error::Error for Reported {}
 
 /// Prints a text and a line end to stderr, which nobody may read.
 fn print(text: &str) {

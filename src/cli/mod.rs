@@ -34,6 +34,7 @@ mod help;
 mod hook;
 mod hook_args;
 mod krm_function;
+mod lint;
 mod lsp;
 mod man;
 mod managed;
@@ -112,6 +113,7 @@ pub fn main() -> ExitCode {
     let result = match command {
         args::Command::Build(build) => build::run(&build.0, &mut messages),
         args::Command::Validate(build) => build::validate(*build.0, &mut messages),
+        args::Command::Lint(lint) => lint::run(*lint.0, &mut messages),
         args::Command::Diff(command) => {
             exits.error = TROUBLE;
             diff::run(&command.0, &mut messages).map(|differs| exits.success = if differs { DIFFERENT } else { 0 })

@@ -26,7 +26,7 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("", &["set"], "edit set image NAME:TAG"),
     ("", &["rm", "remove"], "edit remove resource FILE"),
     ("", &["fix", "migrate"], "edit fix"),
-    ("", &["lint", "check", "verify", "test", "vet", "kubeconform"], "validate DIR"),
+    ("", &["check", "verify", "test", "vet", "kubeconform"], "validate DIR"),
     ("", &["status", "info", "env", "about"], "doctor"),
     ("", &["why"], "plugin why KIND"),
     ("", &["trace", "blame"], "explain DIR RESOURCE FIELD"),

@@ -6,7 +6,7 @@ use super::findings::Verdict;
 use super::messages::Messages;
 use super::{build, managed, output};
 use crate::check::Findings;
-use crate::diag::{Result as Built, Warned};
+use crate::diag::{Result as Built, Warned, Warning};
 use crate::load::{Disk, FileLimit, clean};
 use crate::meter::FastIndexMap;
 use crate::pipeline::affected::affected;
@@ -37,7 +37,10 @@ struct Rendered {
     files: Files,
     /// The files that the result was made of.
     read: Vec<PathBuf>,
+    /// The findings of the check against schemas.
     findings: Findings,
+    /// The findings of lint.
+    lint: Vec<Warning>,
 }
 
 /// Builds the roots that the flags name.
@@ -70,24 +73,30 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let files = |i: usize, output: &Output<'_>| {
         let files = rendered(output, &chosen[i], args.output.as_deref(), layout)?;
         let findings = args.known.as_deref().map(|known| output.check(known)).transpose()?.unwrap_or_default();
-        Ok(Rendered { files, read: output.files(), findings })
+        Ok(Rendered { files, read: output.files(), findings, lint: output.findings().to_vec() })
     };
     let built = build_all(&Disk::new(), &paths, |i| options[i].clone(), together, files);
     let mut failures = Failures::default();
     let mut verdict = Verdict::default();
     let mut results = Vec::new();
+    let (mut warned, mut findings) = (0, Vec::new());
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
+        warned += warnings.len();
         for warning in warnings {
             messages.warning(&warning, Some(root));
         }
         match value {
             Ok(mut rendered) => {
                 verdict.add(std::mem::take(&mut rendered.findings), Some(root), messages);
+                findings.append(&mut rendered.lint);
                 results.push((root, rendered));
             }
             Err(error) => failures.add(root, error),
         }
+    }
+    if args.strict && failures.is_empty() {
+        build::strictly(warned, &findings, messages)?;
     }
     if failures.is_empty() || args.keep_going {
         write(args, results)?;

@@ -102,6 +102,18 @@ pub enum Code {
     PluginMessage,
     /// A field or flag still works and should be replaced by another one.
     Deprecated,
+    /// An entry of a kustomization has changed nothing.
+    NoEffect,
+    /// A kind is a kind of Kubernetes in other upper and lower case letters.
+    KindCase,
+    /// A kustomization file has documents that kustomize does not read.
+    ExtraDocument,
+    /// A value in the `data` of a Secret is not base64.
+    BadBase64,
+    /// Kubernetes refuses the name of a resource.
+    BadName,
+    /// The selector of a workload does not match the labels of its own pods.
+    SelectorMismatch,
     /// A resource has a field that its kind does not have.
     UnknownFieldOfKind,
     /// A field of a resource has a value of another type than its kind says.
@@ -178,6 +190,12 @@ const TABLE: &[Row] = &[
     Row { code: Code::HelmFailed, word: "helm-failed", page: include_str!("codes/helm-failed.md") },
     Row { code: Code::PluginMessage, word: "plugin-message", page: include_str!("codes/plugin-message.md") },
     Row { code: Code::Deprecated, word: "deprecated", page: include_str!("codes/deprecated.md") },
+    Row { code: Code::NoEffect, word: "no-effect", page: include_str!("codes/no-effect.md") },
+    Row { code: Code::KindCase, word: "kind-case", page: include_str!("codes/kind-case.md") },
+    Row { code: Code::ExtraDocument, word: "extra-document", page: include_str!("codes/extra-document.md") },
+    Row { code: Code::BadBase64, word: "bad-base64", page: include_str!("codes/bad-base64.md") },
+    Row { code: Code::BadName, word: "bad-name", page: include_str!("codes/bad-name.md") },
+    Row { code: Code::SelectorMismatch, word: "selector-mismatch", page: include_str!("codes/selector-mismatch.md") },
     Row {
         code: Code::UnknownFieldOfKind,
         word: "unknown-field-of-kind",
@@ -196,6 +214,18 @@ const TABLE: &[Row] = &[
 ];
 
 impl Code {
+    /// The codes of findings, which [`crate::Options::lint`] asks for.
+    pub const FINDINGS: [Code; 8] = [
+        Code::BadBase64,
+        Code::BadName,
+        Code::Deprecated,
+        Code::DuplicateKey,
+        Code::ExtraDocument,
+        Code::KindCase,
+        Code::NoEffect,
+        Code::SelectorMismatch,
+    ];
+
     /// All codes, in the order in which lists show them.
     pub fn all() -> impl Iterator<Item = Code> {
         TABLE.iter().map(|row| row.code)

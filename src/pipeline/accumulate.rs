@@ -379,7 +379,9 @@ fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
             ));
         }
         openapi::set(build, &component).map_err(in_entry)?;
+        let count = build.finding_count();
         on_stack(&component.root, || accumulate(build, &component, all)).map_err(in_entry)?;
+        build.drop_without_effect(count);
         all.map.check_unique(build.arena).map_err(in_entry)?;
     }
     Ok(())

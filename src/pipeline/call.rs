@@ -25,7 +25,8 @@ pub struct Call<'c> {
 pub fn call<'a>(cx: &Rc<Context<'a>>, directory: &str, call: Call<'_>) -> Warned<Result<Built<'a>>> {
     let mut build = Build::new(cx);
     let value = run(&mut build, directory, call);
-    Warned { value: value.map(|map| Built { map, history: None }), warnings: build.warnings }
+    let value = value.map(|map| Built { map, history: None, findings: Vec::new() });
+    Warned { value, warnings: build.warnings }
 }
 
 fn run<'a>(build: &mut Build<'a>, directory: &str, call: Call<'_>) -> Result<ResMap<'a>> {

@@ -22,7 +22,8 @@ pub use accumulate::on_stack;
 pub use call::{Call, call};
 pub use target::{Target, find};
 
-use crate::diag::{Code, Error, Result, Warned};
+use crate::diag::{Code, Error, Result, Warned, Warning};
+use crate::lint::{allow, result};
 use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};
 use crate::stage::history::{History, StepRole};
 use crate::stage::trace::{Step, Trace, traced};
@@ -41,8 +42,10 @@ use std::rc::Rc;
 pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'a>>> {
     let mut build = Build::new(cx);
     let value = run(&mut build, directory).map_err(|e| survey::explained(cx, directory, e));
+    let found = build.findings.take().unwrap_or_default();
+    let findings = allow::not_allowed(cx.arena.heap(), found);
     let history = build.trace.map(Trace::finish);
-    Warned { value: value.map(|map| Built { map, history }), warnings: build.warnings }
+    Warned { value: value.map(|map| Built { map, history, findings }), warnings: build.warnings }
 }
 
 /// What comes out of a build.
@@ -50,6 +53,8 @@ pub struct Built<'a> {
     pub map: ResMap<'a>,
     /// What its steps have written, if that was asked for.
     pub history: Option<History<'a>>,
+    /// The findings, if they were asked for, without those that a comment allows.
+    pub findings: Vec<Warning>,
 }
 
 fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
@@ -62,6 +67,9 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     let asked = &target.kustomization.build_metadata;
     build.keeps_origins = !asked.is_empty();
     let Accumulator { mut map, config, vars } = accumulate::root(build, &target)?;
+    if target.kustomization.is_component() {
+        build.drop_without_effect(0);
+    }
     let config = config.unwrap_or_default();
     // No resource is added after this point.
     let count = map.iter().len();
@@ -75,6 +83,7 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     check_identities(&map)?;
     debug_assert_eq!(map.iter().len(), count, "names, references and vars make no resources");
     step(build, &mut map, "local-config", |_, map| drop_local_config(arena, map))?;
+    build.find(|| result::findings(&map));
     order::sort(&mut map, &order);
     if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {
         step(build, &mut map, "managedByLabel", |_, map| add_managed_by_label(map))?;

@@ -89,12 +89,19 @@ fn for_all<'a>(build: &Build<'a>, target: &Target<'a>, accumulate: Accumulate<'a
         return Ok(None);
     }
     let (files, uses_builtin_schema) = (own.cx.files.read(), own.schema.is_builtin_used());
-    Ok(Some(Arc::new(Layer { all, warnings: own.warnings, files, uses_builtin_schema })))
+    Ok(Some(Arc::new(Layer {
+        all,
+        warnings: own.warnings,
+        findings: own.findings.unwrap_or_default(),
+        files,
+        uses_builtin_schema,
+    })))
 }
 
 /// Takes a layer over, with all that a build learns from it.
 fn adopt<'a>(build: &mut Build<'a>, layer: &Layer<'a>) -> Accumulator<'a> {
     build.warnings.extend(layer.warnings.iter().cloned());
+    build.find(|| layer.findings.iter().cloned());
     layer.files.iter().for_each(|file| build.cx.files.note(file));
     if layer.uses_builtin_schema {
         build.schema.use_builtin();

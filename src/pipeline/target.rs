@@ -13,6 +13,7 @@
 use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Decoder, Kustomization};
 use crate::diag::{Code, Error, Result};
+use crate::lint::file;
 use crate::load::{Files, Root, join};
 use crate::stage::Build;
 use crate::yaml::{Malformed, Pos, Source, first_document, json};
@@ -50,6 +51,7 @@ impl<'a> Target<'a> {
         let (kustomization, warnings) =
             Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
         build.warnings.extend(warnings);
+        build.find(|| file::findings(arena, source, node.as_ref()));
         let file_name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
         let helm_namespace = kustomization.namespace;
         Ok(Target { root, kustomization, file: source.name.clone(), file_name, start, helm_namespace })

@@ -35,6 +35,7 @@ impl Accumulator<'_> {
 pub struct Layer<'a> {
     pub all: Accumulator<'a>,
     pub warnings: Vec<Warning>,
+    pub findings: Vec<Warning>,
     /// The files that it was made of.
     pub files: Vec<PathBuf>,
     /// Whether the built-in schema was asked for.

@@ -4,6 +4,7 @@
 //! * [`Build`]: the state of one build, which each stage gets and may change.
 //! * [`Generator`], [`Stage`]: the stages. Built-in ones are in
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
+//! * [`Hit`]: whether an entry has found something to work on.
 //! * [`layers`]: layers that several builds share.
 //! * [`documents`]: documents to resources; [`wire`]: resources to the bytes that plugins get, and
 //!   back; [`mod@format`]: the same in YAML or JSON, as an exec plugin says; [`schema`]: the schema
@@ -15,12 +16,14 @@ pub mod documents;
 pub mod format;
 pub mod history;
 pub mod layers;
+mod hits;
 mod plugins;
 pub mod schema;
 pub mod trace;
 pub mod wire;
 
 pub use documents::{documents_to_resources, resources_in, scoped_resources_in};
+pub use hits::Hit;
 pub use layers::{Accumulator, Layers};
 pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
@@ -61,6 +64,8 @@ pub struct Options {
     /// Gives the time since some moment, for the times of the steps of a trace: a build reads no
     /// other clock for them.
     pub clock: Option<fn() -> Duration>,
+    /// Whether builds look for entries without effect and for likely mistakes: see [`Build::find`].
+    pub lint: bool,
     /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
     pub schemas: Vec<PathBuf>,
     /// True to merge lists of custom kinds by the keys that CustomResourceDefinitions in the tree
@@ -81,6 +86,7 @@ impl Default for Options {
             children: Children::new(),
             trace: false,
             clock: None,
+            lint: false,
             schemas: Vec::new(),
             crd_merge_keys: false,
         }
@@ -172,6 +178,8 @@ pub struct Build<'a> {
     pub trace: Option<Trace<'a>>,
     /// What the user should know, in order.
     pub warnings: Vec<Warning>,
+    /// The findings so far, if they are asked for.
+    pub findings: Option<Vec<Warning>>,
 }
 
 impl<'a> Build<'a> {
@@ -190,6 +198,7 @@ impl<'a> Build<'a> {
             helm_api_versions: cx.options.helm.api_versions.clone(),
             trace: cx.options.trace.then(Trace::default),
             warnings: Vec::new(),
+            findings: cx.options.lint.then(Vec::new),
         }
     }
 
@@ -200,6 +209,28 @@ impl<'a> Build<'a> {
     pub fn plugin(&mut self, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
         let cx = Rc::clone(&self.cx);
         cx.options.plugins.load(self, entry)
+    }
+
+    /// Adds findings, if they are asked for: without, nothing is worked out.
+    pub fn find<I: IntoIterator<Item = Warning>>(&mut self, look: impl FnOnce() -> I) {
+        if let Some(findings) = &mut self.findings {
+            findings.extend(look());
+        }
+    }
+
+    /// How many findings there are.
+    pub fn finding_count(&self) -> usize {
+        self.findings.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Drops the findings about entries without effect behind the first `count` findings. A
+    /// component works on whatever its user has, so an entry may have an effect for another user.
+    pub fn drop_without_effect(&mut self, count: usize) {
+        if let Some(findings) = &mut self.findings {
+            let mut rest = findings.split_off(count);
+            rest.retain(|finding| finding.code() != Code::NoEffect);
+            findings.append(&mut rest);
+        }
     }
 
     /// Remembers something the user should know.
@@ -254,7 +285,7 @@ pub trait TransformEach<'a>: Sync {
     ///
     /// # Errors
     /// The result cannot be.
-    fn check(&self, _map: &mut ResMap<'a>, _build: &Build<'a>) -> Result<()> {
+    fn check(&self, _map: &mut ResMap<'a>, _build: &mut Build<'a>) -> Result<()> {
         Ok(())
     }
 }
@@ -277,7 +308,7 @@ impl Running<'_, '_> {
 ///
 /// # Errors
 /// The first that one gives, at the resource if it says no better place.
-pub fn transform_each<'a>(stages: &[Running<'_, 'a>], map: &mut ResMap<'a>, build: &Build<'a>) -> Result<()> {
+pub fn transform_each<'a>(stages: &[Running<'_, 'a>], map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
     let changes = stages.iter().map(|running| running.stage.changes()).max().unwrap_or(Changes::Content);
     map.edit_each(build.arena, changes, |arena| {
         let mut editors: Vec<_> = stages.iter().map(|running| (running, running.stage.editor(arena))).collect();

@@ -20,16 +20,18 @@ use super::image_names::ImageNames;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, Warning};
 use crate::meter::FastMap;
-use crate::resource::Resource;
-use crate::stage::{Editor, TransformEach};
+use crate::resource::{ResMap, Resource};
+use crate::stage::{Build, Editor, Hit, TransformEach};
 use crate::yaml::{Arena, Node, Pos, Tag, Value, ValueMut};
 
 /// All entries of `images`: they stand next to each other, so one stage runs them all.
 pub struct ImageTagTransformer<'a> {
     images: Vec<Image<'a>>,
     names: ImageNames<'a>,
+    /// For each entry.
+    hits: Vec<Hit>,
     specs: FieldSpecs<'a>,
     /// The entries, which are the place of what is set.
     pos: Pos,
@@ -67,7 +69,8 @@ impl<'a> ImageTagTransformer<'a> {
                 .at(image.pos)
                 .hint("write the name of the image without its tag; '\\' in front of a sign means the sign itself")
         })?;
-        Ok(ImageTagTransformer { images: images.to_vec(), names, specs, pos })
+        let hits = images.iter().map(|_| Hit::default()).collect();
+        Ok(ImageTagTransformer { images: images.to_vec(), names, hits, specs, pos })
     }
 }
 
@@ -84,6 +87,7 @@ impl<'a> ImageEditor<'_, 'a> {
             }
             way.push(state);
             let Some(entry) = stage.names.next(state.text, state.entry) else { break None };
+            stage.hits[entry].note();
             let left = if entry == state.entry { state.left } else { times };
             let text = arena.text(&rewrite(state.text, &stage.images[entry]));
             let (entry, left) = if left > 1 { (entry, left - 1) } else { (entry + 1, times) };
@@ -155,6 +159,17 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
         let mut editor = ImageEditor { stage: self, arena, outcomes: FastMap::default() };
         Box::new(move |resource| editor.edit(resource))
+    }
+
+    fn check(&self, _: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        build.find(|| {
+            let unused = self.images.iter().zip(&self.hits).filter(|(_, hit)| !hit.is_noted());
+            unused.map(|(image, _)| {
+                let message = format!("no image is named '{}': the entry changes nothing", image.name);
+                Warning::new(Code::NoEffect, message).at(image.pos)
+            })
+        });
+        Ok(())
     }
 }
 

@@ -53,7 +53,7 @@ impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
         Changes::Names
     }
 
-    fn check(&self, map: &mut ResMap<'a>, build: &Build<'a>) -> Result<()> {
+    fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         map.check_unique_among(build.arena, |resource| !is_from_helm(resource))
             .map_err(|e| e.context("namespace transformation produces ID conflict"))
     }

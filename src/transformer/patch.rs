@@ -28,10 +28,10 @@ use super::merge_patch::{
 use super::patch_source::{Content, EITHER, OPERATIONS, Read, read_all, resources};
 use crate::config::Written;
 use crate::config::kustomization::{Patch, PatchOptions};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, Warning};
 use crate::load::Root;
 use crate::resource::{Hint, Matcher, ResMap, Resource, is_build_annotation};
-use crate::stage::{Build, Transformer};
+use crate::stage::{Build, Hit, Transformer};
 use crate::yaml::{Arena, Mapping, Node, Pos};
 
 /// One entry of `patches`, read and compiled.
@@ -41,6 +41,7 @@ struct Prepared<'a> {
     /// Whether the target is that of the patch before.
     has_same_target: bool,
     options: PatchOptions,
+    hit: Hit,
     /// What an error calls this patch.
     name: String,
     pos: Pos,
@@ -137,8 +138,20 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
             }
         }
         map.drop_empty();
+        build.find(|| without_effect(&self.0));
         Ok(())
     }
+}
+
+/// The findings about patches whose target selects nothing.
+fn without_effect(patches: &[Prepared<'_>]) -> Vec<Warning> {
+    let unused = patches.iter().filter(|patch| patch.target.is_some() && !patch.hit.is_noted());
+    let finding = |patch: &Prepared<'_>| {
+        let message = format!("{} changes nothing: its target selects no resource", patch.name);
+        let finding = Warning::new(Code::NoEffect, message).at(patch.pos);
+        finding.hint("a target sees resources with the names that they have when the patch runs")
+    };
+    unused.map(finding).collect()
 }
 
 /// Turns annotations into texts: each entry is a transformer upstream, after which kustomize writes
@@ -163,7 +176,15 @@ fn write_annotations(map: &mut ResMap<'_>, patched: &[usize], are_text: &mut boo
 
 impl<'a> Prepared<'a> {
     fn new(patch: &Patch<'a>, Read { content, target, name }: Read<'a>) -> Self {
-        Prepared { content, target, has_same_target: false, options: patch.options, name, pos: patch.pos }
+        Prepared {
+            content,
+            target,
+            has_same_target: false,
+            options: patch.options,
+            hit: Hit::default(),
+            name,
+            pos: patch.pos,
+        }
     }
 
     /// The strategic merge patches of the entry.
@@ -238,7 +259,7 @@ fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Pr
         patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
             (Content::Json(operations), Some(target)) => {
                 let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
-                apply_json_to(map, i, arena, operations, target, true).map_err(in_patch)
+                apply_json_to(map, i, arena, (operations, &patch.hit), target, true).map_err(in_patch)
             }
             _ => Ok(()),
         })?;
@@ -261,6 +282,7 @@ fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepa
         // The first patch of a resource may respell its labels and annotations.
         known = Some(is_target).filter(|_| !is_target || resource.is_in_json_form());
         if is_target {
+            patch.hit.note();
             let id = *resource.id();
             json_patch::apply(arena, resource, operations, true)
                 .map_err(|e| in_patch(e.in_resource(id).context(format!("patching {id}"))))?;
@@ -288,11 +310,15 @@ fn apply_one<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patch: &Prepared<'
     let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
     match (&patch.content, &patch.target) {
         (Content::Json(operations), target) => {
-            patched = apply_json(map, arena, operations, target.as_ref(), true).map_err(in_patch)?;
+            patched = apply_json(map, arena, (operations, &patch.hit), target.as_ref(), true).map_err(in_patch)?;
         }
         (Content::StrategicMerge(documents), Some(target)) => {
             for document in documents {
-                patched.extend(merge_into_target(map, build, document, target, patch.options).map_err(in_patch)?);
+                let merged = merge_into_target(map, build, document, target, patch.options).map_err(in_patch)?;
+                if !merged.is_empty() {
+                    patch.hit.note();
+                }
+                patched.extend(merged);
             }
         }
         (Content::StrategicMerge(documents), None) => {
@@ -407,9 +433,10 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
                 continue;
             };
             let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
-            apply_json(map, arena, operations, patch.target.as_ref(), false).map_err(in_patch)?;
+            apply_json(map, arena, (operations, &patch.hit), patch.target.as_ref(), false).map_err(in_patch)?;
         }
         map.drop_empty();
+        build.find(|| without_effect(&self.0));
         Ok(())
     }
 }
@@ -418,7 +445,7 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
 fn apply_json<'a>(
     map: &mut ResMap<'a>,
     arena: Arena<'a>,
-    operations: &[Operation<'a>],
+    operations: (&[Operation<'a>], &Hit),
     target: Option<&Matcher<'a>>,
     record: bool,
 ) -> Result<Vec<usize>> {
@@ -433,13 +460,14 @@ fn apply_json_to<'a>(
     map: &mut ResMap<'a>,
     i: usize,
     arena: Arena<'a>,
-    operations: &[Operation<'a>],
+    (operations, hit): (&[Operation<'a>], &Hit),
     target: &Matcher<'a>,
     record: bool,
 ) -> Result<()> {
     if !target.is_match(map.get(i))? {
         return Ok(());
     }
+    hit.note();
     let id = *map.get(i).id();
     let patch = |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, record);
     // The detour through JSON respells a null apiVersion.

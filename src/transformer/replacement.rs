@@ -22,13 +22,13 @@ use super::structured_text::{self, FieldPath, MADE, is_made, visit};
 use crate::config::field_path::{Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
 use crate::config::{Decode, Decoder, Written};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, Warning};
 use crate::load::Root;
 use crate::meter::FastSet;
 use crate::resource::matcher::{Ids, Matcher};
 use crate::resource::{DEFAULT_NAMESPACE, Hint, ResMap, Resource};
 use crate::schema::Gvk;
-use crate::stage::{Build, Transformer};
+use crate::stage::{Build, Hit, Transformer};
 use crate::yaml::{Arena, Mapping, Node, Pos, Sequence, Value, first_document, json, shared};
 use std::borrow::Cow;
 
@@ -53,6 +53,8 @@ enum Source<'a> {
 struct Target<'a> {
     select: Matcher<'a>,
     reject: Vec<Matcher<'a>>,
+    hit: Hit,
+    pos: Pos,
     paths: Vec<FieldPath<'a>>,
     options: FieldOptions<'a>,
 }
@@ -145,6 +147,8 @@ fn target<'a>(arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a
     let paths: &[Written<'a>] = if target.field_paths.is_empty() { &default } else { &target.field_paths };
     Ok(Target {
         select: Matcher::new(select)?,
+        hit: Hit::default(),
+        pos: target.pos,
         reject: target.reject.iter().filter(|r| !r.is_empty()).map(Matcher::new).collect::<Result<_>>()?,
         paths: paths
             .iter()
@@ -156,6 +160,22 @@ fn target<'a>(arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a
 
 impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        self.replace_all(map, build)?;
+        build.find(|| {
+            let targets = self.0.iter().flat_map(|replacement| &replacement.targets);
+            let unused = targets.filter(|target| !target.hit.is_noted());
+            unused.map(|target| {
+                let message = "the target of a replacement changes nothing: it selects no resource";
+                Warning::new(Code::NoEffect, message).at(target.pos)
+            })
+        });
+        Ok(())
+    }
+}
+
+impl<'a> ReplacementTransformer<'a> {
+    /// Runs all entries.
+    fn replace_all(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
         if self.0.len() > 1
             && let Some(run) = self.independent(map)?
@@ -412,6 +432,7 @@ impl<'a> Target<'a> {
         value: Sourced<'_, 'a>,
         open: &mut Option<OpenText<'s, 'a>>,
     ) -> Result<()> {
+        self.hit.note();
         if let ((node, None), [(_, path)], false) = (value, &self.paths[..], self.renames())
             && let Some(scalar) = node.as_scalar()
             && OpenText::put(open, resource, arena, (path, &self.options), scalar)?
