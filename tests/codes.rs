@@ -117,6 +117,8 @@ fn explain_prints_the_page_of_a_code() {
     assert!(page.contains("\n    -- patch.yaml --\n") && !page.contains("```"), "{page}");
     let list = tree.run(&["explain", "--list"]).ok();
     assert_eq!(list.lines().count(), Code::all().count());
-    tree.run(&["explain", "no-macth"]).fails_with(&["there is no code 'no-macth'", "rustomize explain no-match"]);
-    tree.run(&["explain"]).fails_with(&["CODE"]);
+    tree.run(&["explain", "no-macth"]).fails_with(&["'no-macth': no such file", "rustomize explain no-match"]);
+    // A directory of that name is a root.
+    tree.write("usage/kustomization.yaml", "configMapGenerator: [{name: settings}]\n");
+    assert!(tree.run(&["explain", "usage"]).ok().contains("settings"));
 }
