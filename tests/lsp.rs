@@ -321,7 +321,7 @@ fn fields_words_files_and_names_are_completed() {
         let Some(CompletionTextEdit::Edit(edit)) = &item.text_edit else { panic!("{item:?}") };
         assert_eq!((edit.range.start.character, edit.range.end.character), (2, 13));
         editor.edit("over/kustomization.yaml", Some(((2, 0), (7, 0))), "sortOptions:\n  order: \n");
-        assert_eq!(editor.labels("over/kustomization.yaml", 3, 9).await, ["legacy", "fifo"]);
+        assert_eq!(editor.labels("over/kustomization.yaml", 3, 9).await, ["fifo", "legacy"]);
     });
 }
 

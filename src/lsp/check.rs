@@ -1,7 +1,7 @@
 //! [`Checker`]: builds what a change can affect, on a thread of its own, and sends the faults to
 //! the editor. Changes that come while it builds are checked together, as the last of them is.
 
-use super::texts::{Units, uri_of};
+use super::texts::{Units, is_kustomization, uri_of};
 use super::{Contents, Files};
 use crate::config::Decoder;
 use crate::config::kustomization::{FILE_NAMES, Kustomization};
@@ -177,7 +177,7 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
 fn check_text(path: &Path, text: &str) -> Result<(), Error> {
     let heap = Heap::new();
     let arena = heap.arena();
-    let is_kustomization = path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|known| name == *known));
+    let is_kustomization = is_kustomization(path);
     if !is_kustomization && !path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 
 use super::check::Known;
 use super::cursor::Cursor;
-use super::texts::Texts;
+use super::texts::{Texts, is_kustomization};
 use super::{Files, links};
 use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Described, Field, Kustomization, Record, Shape};
@@ -22,11 +22,6 @@ use std::path::Path;
 struct Found {
     record: &'static Record,
     field: Option<&'static Field>,
-}
-
-/// True for the path of a kustomization file.
-pub fn is_kustomization(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|known| name == *known))
 }
 
 /// The field of a record; names are written in any case, as kustomize reads them.

@@ -3,8 +3,7 @@
 //! them.
 
 use super::check::Known;
-use super::fields::is_kustomization;
-use super::texts::{Texts, path_of, uri_of};
+use super::texts::{Texts, is_kustomization, path_of, uri_of};
 use super::{Contents, Files};
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{FileLimit, Loader, clean};

@@ -1,6 +1,7 @@
 //! [`Texts`]: the texts of open files, and places in the protocol's form.
 
 use super::Contents;
+use crate::config::kustomization::FILE_NAMES;
 use crate::load::clean;
 use lsp_types::{
     Position, PositionEncodingKind, Range, TextDocumentContentChangeEvent, TextDocumentItem,
@@ -151,6 +152,11 @@ const ESCAPED: AsciiSet = CONTROLS
     .add(b'{')
     .add(b'|')
     .add(b'}');
+
+/// True for the path of a kustomization file.
+pub fn is_kustomization(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|known| name == *known))
+}
 
 /// The path of a file on this machine; `None` for any other URI.
 pub fn path_of(uri: &Uri) -> Option<PathBuf> {

@@ -1,6 +1,7 @@
 //! Resources, their identity, and the list of them that a build works on.
 
 pub mod annotations;
+mod behavior;
 mod facets;
 mod ids;
 pub mod matcher;
@@ -12,6 +13,7 @@ mod res_map;
 mod resource;
 
 pub use annotations::{INTERNAL, NEEDS_HASH_SUFFIX, ORIGIN, TRANSFORMATIONS, is_build_annotation};
+pub use behavior::Behavior;
 pub use facets::{Facets, Hint, Metadatum};
 pub use ids::Places;
 pub use matcher::Matcher;
@@ -19,6 +21,4 @@ pub use order::Order;
 pub use print::{print, print_in_pieces, print_one};
 pub use res_id::{DEFAULT_NAMESPACE, NOT_NAMESPACED, PreviousId, ResId};
 pub use res_map::{Changes, Found, Index, RESOURCE, ResMap};
-pub use resource::{
-    Behavior, Rare, Resource, empty_key, internal_annotations, mapping_in, set_untyped, stringify, texts,
-};
+pub use resource::{Rare, Resource, empty_key, internal_annotations, mapping_in, set_untyped, stringify, texts};

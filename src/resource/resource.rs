@@ -1,7 +1,7 @@
 //! [`Resource`]: a node and the build's notes about it.
 
 use super::annotations::INTERNAL;
-use super::{PreviousId, ResId};
+use super::{Behavior, PreviousId, ResId};
 use crate::diag::{Code, Error, Result};
 use crate::meter::{self, ThinList};
 use crate::schema::Gvk;
@@ -10,39 +10,6 @@ use crate::yaml::{
     shared::{self, Shared},
 };
 use thin_vec::ThinVec;
-
-/// The effect of a generated resource on an existing resource with the same id.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Behavior {
-    #[default]
-    Unspecified,
-    Create,
-    Merge,
-    Replace,
-}
-
-impl Behavior {
-    /// Parses the word of the option. As upstream, any other text than the three words counts as
-    /// unspecified.
-    pub fn parse(text: &str) -> Behavior {
-        match text {
-            "create" => Behavior::Create,
-            "merge" => Behavior::Merge,
-            "replace" => Behavior::Replace,
-            _ => Behavior::Unspecified,
-        }
-    }
-
-    /// The word in annotations and messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Behavior::Unspecified => "unspecified",
-            Behavior::Create => "create",
-            Behavior::Merge => "merge",
-            Behavior::Replace => "replace",
-        }
-    }
-}
 
 /// A resource: its node plus the notes that upstream keeps in internal annotations. The identity is
 /// read from the node once; nodes are edited through [`super::ResMap`], which reads the identity
