@@ -102,9 +102,9 @@ const OF_ITSELF: [(c_long, u8); 7] = [
 /// Requests to devices and files that are refused: to type into a terminal or to take it, and to
 /// change the flags, version, keys or seal of a file that was opened for reading.
 const REQUESTS: [u64; 11] = [
-    libc::TIOCSTI,
-    libc::TIOCSCTTY,
-    libc::TIOCSPGRP,
+    request(libc::TIOCSTI),
+    request(libc::TIOCSCTTY),
+    request(libc::TIOCSPGRP),
     // TIOCLINUX: pastes into a console.
     0x541c,
     // FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_SETVERSION, FS_IOC32_SETVERSION
@@ -117,6 +117,11 @@ const REQUESTS: [u64; 11] = [
     0x800c_6613,
     0x4080_6685,
 ];
+
+/// The number of a request, which has 32 bits. Its type is that of the C library.
+const fn request(number: libc::Ioctl) -> u64 {
+    number as u32 as u64
+}
 
 /// Namespaces of every kind: in a new one, what is restricted here would be lifted.
 const NAMESPACES: i32 = libc::CLONE_NEWUSER
