@@ -161,12 +161,12 @@ pub struct Validate {
     /// Kubernetes' own kinds, and those that CustomResourceDefinitions in the output define; other
     /// kinds are left alone. Findings are errors, except a version of an API that is deprecated.
     /// Nothing is fetched.
-    #[arg(long, help_heading = heading::SCHEMA)]
+    #[arg(long, help_heading = heading::SCHEMA, hide_short_help = true)]
     pub schema: bool,
 
     /// The version of Kubernetes whose kinds count, as in 1.31; implies --schema [default: the
     /// newest]
-    #[arg(long, value_name = "VERSION", help_heading = heading::SCHEMA)]
+    #[arg(long, value_name = "VERSION", help_heading = heading::SCHEMA, hide_short_help = true)]
     pub kubernetes_version: Option<String>,
 }
 
