@@ -174,8 +174,10 @@ impl Diagnostic {
     fn locate(&mut self, heap: &Heap) {
         if let Spot::Pos(pos) = self.spot {
             self.excerpt = heap.outermost(pos).and_then(|(source, offset)| Excerpt::of(&source.text, offset));
-            let template = self.excerpt.as_ref().and_then(|excerpt| advice::on_line(excerpt.line()));
-            if let Some(advice) = template {
+            // A template in a value that YAML can read is not the fault.
+            let may_be_template = matches!(self.code, Code::NotYaml | Code::WrongType);
+            let line = self.excerpt.as_ref().filter(|_| may_be_template).map(Excerpt::line);
+            if let Some(advice) = line.and_then(advice::on_line) {
                 self.hints = vec![advice.to_owned()];
             }
         }
