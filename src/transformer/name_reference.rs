@@ -20,7 +20,7 @@ use crate::config::{FieldSpec, TransformerConfig};
 use crate::diag::{Code, Error, Result};
 use crate::meter::{FastIndexMap, FastMap, FastSet};
 use crate::parallel;
-use crate::resource::{Changes, NOT_NAMESPACED, PreviousId, ResId, ResMap, Resource};
+use crate::resource::{Changes, NOT_NAMESPACED, ResId, ResMap, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
 use crate::yaml::scalar::Kind;
@@ -270,7 +270,8 @@ fn account_namespace<'a>(subject: &Node<'a>, binding: &ResId<'a>) -> Result<Opti
 struct Referrer<'c, 'a> {
     resource: &'c Resource<'a>,
     id: ResId<'a>,
-    role_ref: Option<(&'a str, &'a str)>,
+    /// What roleRef names, in any version. `None` unless both its apiGroup and its kind are given.
+    role_ref: Option<Gvk<'a>>,
     /// Namespaces of the ServiceAccounts that a RoleBinding names.
     subject_namespaces: FastSet<&'a str>,
     /// `None` where no name has changed.
@@ -281,7 +282,10 @@ struct Referrer<'c, 'a> {
 
 impl<'c, 'a> Referrer<'c, 'a> {
     fn of(resource: &'c Resource<'a>, node: &Node<'a>, renamed: Option<&'c Referents<'c, 'a>>) -> Result<Self> {
-        let role_ref = node.get("roleRef").and_then(|r| Some((r.get_text("apiGroup")?, r.get_text("kind")?)));
+        let role_ref = node.get("roleRef").and_then(|role_ref| {
+            let part = |key| Some(role_ref.get(key).filter(|n| !n.is_null())?.as_scalar().map_or("", Scalar::text));
+            Some(Gvk { group: part("apiGroup")?, version: "", kind: part("kind")? })
+        });
         let mut subject_namespaces = FastSet::default();
         if resource.id().gvk.kind == "RoleBinding" {
             for subject in node.get("subjects").and_then(Node::as_sequence).into_iter().flatten() {
@@ -500,7 +504,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
         name: &str,
         target: &Gvk<'a>,
         wanted: Namespace<'a>,
-        role: Option<(&str, &str)>,
+        role: Option<Gvk<'_>>,
     ) -> bool {
         let id = candidate.id();
         // A subject's namespace is compared with what an account says, and an account that says
@@ -515,14 +519,12 @@ impl<'c, 'a> Referrer<'c, 'a> {
             Namespace::Current(namespace) => id.effective_namespace() == namespace,
             Namespace::Original(namespace) => candidate.original_id().effective_namespace() == namespace,
         };
-        let of_kind = |p: &PreviousId<'a>| target.selects(&Gvk { kind: p.kind, ..id.gvk });
+        let was_a = |gvk: &Gvk<'_>| candidate.previous().iter().any(|p| gvk.selects(&Gvk { kind: p.kind, ..id.gvk }));
         is_reached
             && is_there
             && candidate.previous().iter().any(|p| p.name == name)
-            && candidate.previous().iter().any(of_kind)
-            && role.is_none_or(|(group, kind)| {
-                id.gvk.group == group && candidate.previous().iter().any(|p| p.kind == kind)
-            })
+            && was_a(target)
+            && role.is_none_or(|role| was_a(&role))
     }
 
     fn is_in_reach(&self, candidate: &ResId<'a>) -> bool {
