@@ -124,6 +124,38 @@ fn an_artifact_is_a_world_of_its_own() {
 }
 
 #[test]
+fn a_copy_has_its_artifacts() {
+    let (tree, files) = (Tree::new(""), Files::default());
+    let server = files.serve();
+    let kustomization = "resources: [a.yaml]\nnamePrefix: far-\n";
+    push(
+        &files,
+        "a/b",
+        "v1",
+        &[
+            ("kustomization.yaml", "resources: [below]\n"),
+            ("below/a.yaml", OBJECT),
+            ("below/kustomization.yaml", kustomization),
+        ],
+    );
+    tree.write("app/kustomization.yaml", &format!("resources: ['oci://{server}/a/b:v1']\n"));
+    tree.run(&["localize", "app", "copy"]).ok();
+    let below = format!("localized-files/oci-schemed/{}/a/b/v1", server.replace(':', "-"));
+    assert!(std::fs::read_to_string(tree.path().join("copy/kustomization.yaml")).unwrap().contains(&below));
+    files.asked();
+    assert!(tree.run(&["build", "copy"]).ok().contains("name: far-a"));
+    assert_eq!(files.asked(), 0, "the copy needs no registry");
+    // An artifact can be the target. Its name and its version name the copy.
+    tree.run(&["localize", &format!("oci://{server}/a/b:v1//below")]).ok();
+    assert!(tree.run(&["build", "localized-below-v1/below"]).ok().contains("name: far-a"));
+    tree.run(&["localize", &format!("oci://{server}/a/b:v1")]).ok();
+    assert!(tree.run(&["build", "localized-b-v1"]).ok().contains("name: far-a"));
+    tree.write("app/kustomization.yaml", &format!("resources: ['oci://{server}/a/b']\n"));
+    tree.run(&["localize", "app", "other"]).fails_with(&["it has neither a tag nor a digest"]);
+    assert!(!tree.path().join("other").exists());
+}
+
+#[test]
 fn what_is_not_a_directory_is_refused_and_nothing_of_it_stays() {
     let (tree, files) = (Tree::new(""), Files::default());
     let server = files.serve();

@@ -25,15 +25,14 @@ impl Bounds {
     /// contain it; a destination that exists, or whose parent does not.
     pub fn find(files: &Files<'_>, request: &Request<'_>) -> Result<Bounds> {
         let target = request.target;
-        let spec = RepoSpec::parse(target);
-        if let Some(spec) = &spec {
-            check_reference(spec)?;
+        if let Some(spec) = RepoSpec::parse(target) {
+            check_reference(&spec)?;
         }
         let root = files.root(target);
         let root = root.map_err(|e| e.prefixed(&format!("unable to establish localize target \"{target}\": ")))?;
         let scope = scope(&root, request);
         let scope = scope.map_err(|e| e.prefixed(&format!("invalid localize scope \"{}\": ", request.scope)))?;
-        let destination = destination(&root, spec.as_ref(), request.destination);
+        let destination = destination(&root, request.destination);
         let destination = destination
             .map_err(|e| e.prefixed(&format!("invalid localize destination \"{}\": ", request.destination)))?;
         Ok(Bounds { root, scope, destination })
@@ -92,8 +91,8 @@ pub fn parent(place: &Path) -> &Path {
     crate::atomic::folder_of(place)
 }
 
-fn destination(root: &Root, spec: Option<&RepoSpec>, given: &str) -> Result<PathBuf> {
-    let default = default_name(root, spec);
+fn destination(root: &Root, given: &str) -> Result<PathBuf> {
+    let default = default_name(root);
     let named = if given.is_empty() { default.as_str() } else { given };
     let place = Path::new(named);
     if place.symlink_metadata().is_ok() {
@@ -110,18 +109,18 @@ fn destination(root: &Root, spec: Option<&RepoSpec>, given: &str) -> Result<Path
     }
 }
 
-/// The name of the copy if the user gives none: the name of the target, and for a repository its
-/// version as well.
-fn default_name(root: &Root, spec: Option<&RepoSpec>) -> String {
+/// The name of the copy if the user gives none: the name of the target, and its version too if it is
+/// in a repository or an artifact.
+fn default_name(root: &Root) -> String {
     let base = root.real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    match (root.remote(), spec) {
-        (Some(remote), Some(spec)) => {
+    match root.remote() {
+        Some(remote) => {
             let is_top = *remote.directory == *root.real;
-            let repository = spec.host_and_path().1.trim_end_matches('/');
-            let base = if is_top { repository.rsplit('/').next().unwrap_or_default().to_owned() } else { base };
-            format!("localized-{base}-{}", spec.reference.replace('/', "-"))
+            let repository = remote.url.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
+            let base = if is_top { repository } else { &base };
+            format!("localized-{base}-{}", remote.reference.replace(['/', ':'], "-"))
         }
-        _ if base.is_empty() => "localized".to_owned(),
-        _ => format!("localized-{base}"),
+        None if base.is_empty() => "localized".to_owned(),
+        None => format!("localized-{base}"),
     }
 }

@@ -264,10 +264,10 @@ impl<'c, 'a> Copier<'c, 'a> {
             return Ok(String::new());
         }
         let base = self.base(at, path)?;
-        let place = match (RepoSpec::parse(path), base.remote()) {
-            (Some(spec), Some(remote)) => {
+        let place = match (names::of_remote(path)?, base.remote()) {
+            (Some(place), Some(remote)) => {
                 self.check_free(at, path, "root")?;
-                names::of_repository(&spec, &names::relative(&remote.directory, &base.real)?)
+                crate::load::join(&place, &names::relative(&remote.directory, &base.real)?)
             }
             _ => names::relative(&at.root.real, &base.real)?,
         };

@@ -1,6 +1,8 @@
 //! The paths that files and kustomizations have in the copy.
 
 use crate::diag::{Code, Error, Result};
+use crate::load::artifact_reference::ArtifactReference;
+use crate::load::remote::artifact_in;
 use crate::load::{RepoSpec, join};
 use std::path::{Component, Path};
 
@@ -10,6 +12,10 @@ pub const REMOTE: &str = "localized-files";
 /// The directory below [`REMOTE`] for repositories of this machine: without it their paths could be
 /// the paths of a host.
 const OF_THIS_MACHINE: &str = "file-schemed";
+
+/// The directory below [`REMOTE`] for artifacts: a host may have a repository and an artifact of the
+/// same name.
+const OF_REGISTRIES: &str = "oci-schemed";
 
 /// The path from a directory to a place, both absolute and without links.
 ///
@@ -35,8 +41,20 @@ pub fn of_url(url: &str) -> String {
     format!("{REMOTE}/{}{}", host(authority), if path == "/" { "" } else { &path })
 }
 
-/// The path in the copy of a kustomization, which is at `inside` in its clone.
-pub fn of_repository(spec: &RepoSpec, inside: &str) -> String {
+/// The directory in the copy for the repository or artifact that a reference names. `None` for a
+/// path of this machine.
+///
+/// # Errors
+/// A reference to an artifact that is not valid.
+pub fn of_remote(reference: &str) -> Result<Option<String>> {
+    match (RepoSpec::parse(reference), artifact_in(reference)) {
+        (Some(spec), _) => Ok(Some(of_repository(&spec))),
+        (None, Some(artifact)) => artifact.map(|artifact| Some(of_artifact(&artifact))),
+        (None, None) => Ok(None),
+    }
+}
+
+fn of_repository(spec: &RepoSpec) -> String {
     let (server, path) = spec.host_and_path();
     let host = match server.split_once("://") {
         Some(("file", _)) => OF_THIS_MACHINE,
@@ -45,7 +63,12 @@ pub fn of_repository(spec: &RepoSpec, inside: &str) -> String {
     };
     let path = path.strip_suffix(".git").unwrap_or(path);
     let path = join("/", path.trim_start_matches('/'));
-    join(REMOTE, &format!("{host}/{path}/{}/{inside}", spec.reference))
+    join(REMOTE, &format!("{host}/{path}/{}", spec.reference))
+}
+
+fn of_artifact(reference: &ArtifactReference) -> String {
+    let version = reference.version.replace(':', "-");
+    format!("{REMOTE}/{OF_REGISTRIES}/{}/{version}", reference.repository.replace(':', "-"))
 }
 
 /// The host of an authority, without user, port and brackets.
@@ -73,8 +96,8 @@ fn escaped(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_repository, of_url, relative};
-    use crate::load::RepoSpec;
+    use super::{of_remote, of_url, relative};
+    use crate::load::join;
     use std::path::Path;
 
     #[test]
@@ -99,8 +122,10 @@ mod tests {
             ("ssh://git@h:7999/o/r.git?ref=v1", ".", "localized-files/h/o/r/v1"),
             ("file:///srv/r.git//a/b?ref=v1", "a/b", "localized-files/file-schemed/srv/r/v1/a/b"),
             ("git@github.com:o/r?ref=v1", ".", "localized-files/github.com/o/r/v1"),
+            ("oci://ghcr.io/o/r:v1//a", "a", "localized-files/oci-schemed/ghcr.io/o/r/v1/a"),
+            ("oci://h:5000/r:v1", ".", "localized-files/oci-schemed/h-5000/r/v1"),
         ] {
-            assert_eq!(of_repository(&RepoSpec::parse(raw).unwrap(), inside), path, "{raw}");
+            assert_eq!(join(&of_remote(raw).unwrap().unwrap(), inside), path, "{raw}");
         }
     }
 
