@@ -141,6 +141,7 @@ mod process;
 
 mod atomic;
 
+mod observe;
 mod parallel;
 mod meter;
 

@@ -3,6 +3,7 @@
 use crate::diag::{Code, Error, Result, Warned, Warning};
 use crate::load::remote::RemoteParts;
 use crate::load::{Common, Loader};
+use crate::observe::Work;
 use crate::parallel;
 use crate::pipeline::{self, Built};
 use crate::resource::{ResMap, Resource, print, print_in_pieces, print_one};
@@ -84,6 +85,7 @@ impl<'w> Output<'w> {
     /// # Errors
     /// As [`Output::print`].
     pub fn print_in_pieces(&self) -> Result<Vec<String>> {
+        let _noted = self.cx.options.observer.begin(Work::Print, || "resources".to_owned());
         self.printed(print_in_pieces(self.cx.arena, &self.map))
     }
 
@@ -152,15 +154,13 @@ impl<'w> Output<'w> {
         Places::new(self.cx.arena)
     }
 
-    /// The place in a file that a position stands for; `None` if the position is not in a file.
-    /// O(log files + size of the file).
     /// The entries without effect and likely mistakes, if [`Options::lint`] asked for them.
     pub fn findings(&self) -> &[Warning] {
         &self.findings
     }
 
-    /// The place in a file that a position stands for; `None` for what no file has. O(log files +
-    /// size of the file).
+    /// The place in a file that a position stands for; `None` if the position is not in a
+    /// file. O(log files + size of the file).
     pub fn place(&self, pos: Pos) -> Option<Place> {
         self.cx.arena.place(pos)
     }
@@ -277,7 +277,7 @@ struct Shared<'w> {
 
 impl Shared<'_> {
     fn new(options: Options) -> Self {
-        let common = Arc::new(Common::new(options.remote.clone(), options.children.clone()));
+        let common = Arc::new(Common::new(options.remote.clone(), options.children.clone(), options.observer.clone()));
         Shared { options, common, layers: Arc::default() }
     }
 

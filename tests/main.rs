@@ -70,4 +70,5 @@ mod trace;
 mod transfer;
 mod tree;
 mod vendor;
+mod watch;
 mod workers;

@@ -18,8 +18,10 @@ use super::plugin_flags::PluginFlags;
 use super::remote_args::{CacheCommand, VENDOR, VENDOR_EXAMPLES, Vendor};
 use super::switch::switch;
 use super::tree::{TREE_EXAMPLES, Tree};
+use super::watch::WatchFlags;
 use super::{command_word, help, other_tools};
 use crate::diag::Code;
+use crate::observe::Observer;
 use clap::builder::{OsStringValueParser, Resettable, StyledStr, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -319,6 +321,7 @@ pub(super) mod heading {
     pub const HELM: &str = "Helm";
     pub const REMOTE: &str = "Remote files";
     pub const SCHEMA: &str = "Schemas";
+    pub const WORK: &str = "Work of the build";
 }
 
 /// `build`.
@@ -390,6 +393,13 @@ pub struct Build {
     /// How many threads work at once [default: one for each core]
     #[arg(short, long, value_name = "N", help_heading = heading::ROOTS)]
     pub jobs: Option<std::num::NonZero<usize>>,
+
+    #[command(flatten)]
+    pub watch: WatchFlags,
+
+    /// Notes the work: the flags ask for it.
+    #[arg(skip)]
+    pub observer: Observer,
 
     /// Take warnings and findings of 'lint' for errors, and print nothing then
     #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]

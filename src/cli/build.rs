@@ -4,7 +4,8 @@ use super::args::{Build, Results, Validate};
 use super::depfile::{self, Rule};
 use super::findings::Verdict;
 use super::messages::Messages;
-use super::{cache, managed, output, plugin_flags, roots, signals};
+use super::watch::watched;
+use super::{cache, managed, output, plugin_flags, roots, signals, status_line};
 use crate::check::Known;
 use crate::diag::Warning;
 use crate::load::artifact_reference::is_artifact;
@@ -25,13 +26,14 @@ use std::sync::Arc;
 /// # Errors
 /// Flags that cannot be, --output among them, a build that fails, or with --schema a resource that
 /// does not fit the schema of its kind.
-pub fn validate(Validate { build: args, schema, kubernetes_version }: Validate, messages: &mut Messages) -> Result<()> {
+pub fn validate(args: Validate, messages: &mut Messages) -> Result<()> {
+    let Validate { build: args, schema, kubernetes_version } = args;
     if args.output.is_some() {
         bail!("'validate' writes nothing, and --output asks for a file: leave it out, or use 'build'");
     }
     let is_checked = schema || kubernetes_version.is_some();
     let known = is_checked.then(|| Known::new(kubernetes_version.as_deref()).map(Arc::new)).transpose()?;
-    run(&Build { results: Results::Dropped, known, ..args }, messages)
+    watched(&mut Build { results: Results::Dropped, known, ..args }, messages, run)
 }
 
 /// Runs `build`.
@@ -55,6 +57,7 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let workspace = ManuallyDrop::new(args.jobs.map_or_else(Workspace::new, Workspace::with_jobs));
     let files = Files::of(args, directory)?;
     let built = workspace::build(&workspace, &*files.loader, directory, &options);
+    status_line::end();
     let warnings = built.warnings.len();
     for warning in built.warnings {
         messages.warning(&warning, None);
@@ -193,6 +196,7 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
         children: signals::children().clone(),
         trace: false,
         clock: None,
+        observer: args.observer.clone(),
         lint: args.lint || args.strict,
         schemas,
         crd_merge_keys: args.crd_merge_keys,

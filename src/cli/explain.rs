@@ -9,7 +9,8 @@ mod view;
 
 use super::args::{Build, Format};
 use super::messages::Messages;
-use super::{build, explain_code, output};
+use super::watch::watched;
+use super::{build, explain_code, output, status_line};
 use crate::diag::{Code, Error};
 use crate::workspace::{self, Workspace};
 use anyhow::{Result, bail};
@@ -59,9 +60,14 @@ const WORDS: &str = "The directory with the kustomization, a resource of its out
 /// # Errors
 /// Flags that cannot be, a build that fails, a resource or field that the output does not have.
 /// Nothing is on stdout then.
-pub fn run(args: &Explain, messages: &mut Messages) -> Result<()> {
-    let format = format(args)?;
-    let words: Vec<&str> = args.build.directory.iter().map(String::as_str).collect();
+pub fn run(mut args: Explain, messages: &mut Messages) -> Result<()> {
+    let mut build = std::mem::take(&mut args.build);
+    watched(&mut build, messages, |build, messages| explain(&args, build, messages))
+}
+
+fn explain(args: &Explain, flags: &Build, messages: &mut Messages) -> Result<()> {
+    let format = format(flags)?;
+    let words: Vec<&str> = flags.directory.iter().map(String::as_str).collect();
     if args.list {
         return explain_code::list();
     }
@@ -83,13 +89,14 @@ pub fn run(args: &Explain, messages: &mut Messages) -> Result<()> {
         [root, resource] => (root, Some(resource), None),
         [root, resource, field, ..] => (root, Some(resource), Some(field)),
     };
-    let mut options = build::options(&args.build, root, true)?;
+    let mut options = build::options(flags, root, true)?;
     options.trace = true;
     options.clock = Some(clock);
     // The process ends after this: its texts need not be freed.
-    let workspace = ManuallyDrop::new(args.build.jobs.map_or_else(Workspace::new, Workspace::with_jobs));
-    let files = build::Files::of(&args.build, root)?;
+    let workspace = ManuallyDrop::new(flags.jobs.map_or_else(Workspace::new, Workspace::with_jobs));
+    let files = build::Files::of(flags, root)?;
     let built = workspace::build(&workspace, &*files.loader, root, &options);
+    status_line::end();
     for warning in built.warnings {
         messages.warning(&warning, None);
     }
@@ -126,8 +133,7 @@ pub fn run(args: &Explain, messages: &mut Messages) -> Result<()> {
 
 /// The form of the output. Flags of `build` that are about several roots, or about files for the
 /// output, are errors.
-fn format(args: &Explain) -> Result<Format> {
-    let build = &args.build;
+fn format(build: &Build) -> Result<Format> {
     let is_given = [
         ("--all", build.all),
         ("--shard", build.shard.is_some()),

@@ -2,7 +2,8 @@
 
 use super::args::{Build, Lint, Results};
 use super::messages::{Messages, Reported};
-use super::{build, roots};
+use super::watch::watched;
+use super::{build, roots, status_line};
 use crate::diag::{Code, Warned, Warning};
 use crate::load::Disk;
 use crate::parallel;
@@ -22,11 +23,16 @@ pub fn run(args: Lint, messages: &mut Messages) -> Result<()> {
     if flags.output.is_some() || flags.stdin_as.is_some() {
         bail!("'lint' has neither --output nor --stdin-as");
     }
-    let flags = Build { lint: true, results: Results::Dropped, ..flags };
-    let paths = roots::directories(&flags)?;
+    let mut flags = Build { lint: true, results: Results::Dropped, ..flags };
+    watched(&mut flags, messages, |flags, messages| find(flags, &only, &allow, messages))
+}
+
+/// Builds the roots that the flags name, and prints their findings.
+fn find(flags: &Build, only: &[Code], allow: &[Code], messages: &mut Messages) -> Result<()> {
+    let paths = roots::directories(flags)?;
     let mut options = Vec::with_capacity(paths.len());
     for (i, root) in paths.iter().enumerate() {
-        options.push(build::options(&flags, root, i == 0).with_context(|| format!("in {root}"))?);
+        options.push(build::options(flags, root, i == 0).with_context(|| format!("in {root}"))?);
     }
     let together = Together { jobs: flags.jobs.unwrap_or_else(parallel::cores), keep_going: true };
     let built = build_all(
@@ -40,6 +46,7 @@ pub fn run(args: Lint, messages: &mut Messages) -> Result<()> {
             Ok(output.findings().to_vec())
         },
     );
+    status_line::end();
     let mut failures = 0;
     let mut findings: Vec<Warning> = Vec::new();
     for (root, built) in paths.iter().zip(built) {

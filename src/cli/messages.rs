@@ -1,6 +1,7 @@
 //! [`Messages`]: errors and warnings as the user wants them: with the line of the file for people,
 //! in one line each, or as data.
 
+use super::status_line;
 use crate::diag::{Code, Diagnostic, Error, Severity, Warning};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use clap::{Args, ValueEnum};
@@ -100,6 +101,21 @@ impl Messages {
             ErrorFormat::Human => print(&self.human(finding, root)),
             _ => self.data(finding, root),
         }
+    }
+
+    /// Returns true if a person reads the messages, and no program.
+    pub fn are_for_people(&self) -> bool {
+        self.format == ErrorFormat::Human
+    }
+
+    /// Prints a line that is no message of a build.
+    pub fn line(&self, text: &str) {
+        print(text);
+    }
+
+    /// Prints a value for programs, or a text for people.
+    pub fn data_or_text(&self, data: impl FnOnce() -> Value, text: impl FnOnce() -> String) {
+        print(&if self.format == ErrorFormat::Json { data().to_string() } else { text() });
     }
 
     /// Prints a line for people alone.
@@ -203,7 +219,7 @@ impl std::error::Error for Reported {}
 
 /// Prints a text and a line end to stderr, which nobody may read.
 fn print(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = status_line::aside(|| writeln!(std::io::stderr().lock(), "{text}"));
 }
 
 /// The word for a severity.

@@ -59,11 +59,13 @@ mod remote_args;
 mod report;
 mod roots;
 mod signals;
+mod status_line;
 mod switch;
 mod tree;
 mod tree_text;
 mod vendor;
 mod version;
+mod watch;
 
 use crate::plugin::isolation::ARGUMENT;
 use clap::error::ErrorKind as ClapError;
@@ -111,7 +113,7 @@ pub fn main() -> ExitCode {
     let mut messages = Messages::new(flags);
     let mut exits = Exits { success: 0, error: 1 };
     let result = match command {
-        args::Command::Build(build) => build::run(&build.0, &mut messages),
+        args::Command::Build(mut build) => watch::watched(&mut build.0, &mut messages, build::run),
         args::Command::Validate(build) => build::validate(*build.0, &mut messages),
         args::Command::Lint(lint) => lint::run(*lint.0, &mut messages),
         args::Command::Diff(command) => {
@@ -120,7 +122,7 @@ pub fn main() -> ExitCode {
         }
         args::Command::Tree(command) => tree::run(&command.0),
         args::Command::Doctor(doctor) => doctor::run(&doctor.0),
-        args::Command::Explain(explain) => explain::run(&explain.0, &mut messages),
+        args::Command::Explain(explain) => explain::run(*explain.0, &mut messages),
         args::Command::Edit(edit) => edit::run(&edit.0),
         args::Command::Hook(command) => hook::run(&command.0, &mut messages),
         args::Command::KrmFunction(function) => krm_function::run(&function.0, &mut messages),

@@ -4,7 +4,7 @@ use super::args::{duration, heading, size};
 use super::cache;
 use super::plugin_share::sync_environment;
 use super::switch::switch;
-use super::{managed, plugin_host, signals};
+use super::{managed, plugin_host, signals, status_line};
 use crate::manager::policy::environment::{Environment, MachineBundle};
 use crate::manager::policy::{ADD_SOURCE, image};
 use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
@@ -173,7 +173,7 @@ pub fn options(
         memory_limit: Some(flags.plugin_memory_limit).filter(|&bytes| bytes > 0),
         host: plugin_host::program(),
         homes: locate::homes(|name| variable(name).map(Into::into)),
-        stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
+        stderr: |bytes| drop(status_line::aside(|| std::io::stderr().write_all(bytes))),
         shows_stderr: true,
         variable: managed::variable,
         go_hosts: cache::go_hosts(),
@@ -197,6 +197,7 @@ fn ask_to_adopt(path: &Path) -> bool {
     if managed::is_frozen(None) || !stdin.is_terminal() || !stderr.is_terminal() {
         return false;
     }
+    status_line::end();
     let mut line = String::new();
     let asked = write!(
         stderr,

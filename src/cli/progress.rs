@@ -1,6 +1,7 @@
 //! What an installation tells whoever waits for it: bars on a terminal, a line for each file
 //! elsewhere.
 
+use super::status_line;
 use crate::load::http::Watch;
 use crate::manager::install::InstallEvent;
 use crate::manager::policy::trust::grant;
@@ -31,6 +32,7 @@ struct Bars {
 impl Progress {
     /// Nothing is told yet.
     pub fn new() -> Progress {
+        status_line::end();
         Progress { bars: std::io::stderr().is_terminal().then(Arc::default) }
     }
 

@@ -4,7 +4,7 @@ use super::args::{Build, Layout, Results, Shard};
 use super::depfile::{self, Rule};
 use super::findings::Verdict;
 use super::messages::Messages;
-use super::{build, managed, output};
+use super::{build, managed, output, status_line};
 use crate::check::Findings;
 use crate::diag::{Result as Built, Warned, Warning};
 use crate::load::{Disk, FileLimit, clean};
@@ -76,6 +76,7 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
         Ok(Rendered { files, read: output.files(), findings, lint: output.findings().to_vec() })
     };
     let built = build_all(&Disk::new(), &paths, |i| options[i].clone(), together, files);
+    status_line::end();
     let mut failures = Failures::default();
     let mut verdict = Verdict::default();
     let mut results = Vec::new();

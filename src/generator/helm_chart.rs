@@ -20,6 +20,7 @@ use crate::config::helm::{HelmChart, HelmGlobals, merge_values};
 use crate::diag::{Code, Error, Result};
 use crate::load::remote::ChartName;
 use crate::load::{Root, join, path};
+use crate::observe::Work;
 use crate::process::{Call, Failed, Failure};
 use crate::resource::{Behavior, Resource};
 use crate::stage::{Build, Generator, scoped_resources_in};
@@ -429,6 +430,7 @@ fn lock(_: &Path) -> std::io::Result<Option<File>> {
 impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
+        let noted = build.cx.options.observer.begin(Work::Chart, || self.chart.name.to_owned());
         let no_file = |e: std::io::Error| Error::io(&e, format!("no temporary directory for helm: {e}"));
         let private = build.cx.options.children.directory("rustomize-helm-").map_err(no_file)?;
         // The name is upstream's, because it occurs in the arguments of helm.
@@ -437,6 +439,7 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         self.check_version(build, &temporary)?;
         let home = self.home();
         let chart = self.directory(build, &home, &temporary)?;
+        noted.says(|| format!("{}, by {}", chart.display(), build.cx.options.helm.command));
         let file_name = self.chart.name.replace('/', "-");
         let values = temporary.join(format!("{file_name}-kustomize-values.yaml"));
         std::fs::write(&values, self.values(build, &chart, &home)?).map_err(no_file)?;

@@ -5,6 +5,7 @@ use super::remote::RemoteParts;
 use super::{NotLoaded, RemoteOptions};
 use crate::diag::Result;
 use crate::meter::FastMap;
+use crate::observe::Observer;
 use crate::process::Children;
 use crate::yaml::encoding::Text;
 use crate::yaml::{Arena, Source};
@@ -16,6 +17,8 @@ pub struct Common<'a> {
     /// Texts by their places, without links, and by their names in messages.
     sources: Mutex<FastMap<(PathBuf, String), &'a Source>>,
     pub remote: RemoteParts,
+    /// Notes the reading of files.
+    pub observer: Observer,
 }
 
 /// The value behind a lock. A thread that panics leaves no value half changed here.
@@ -25,8 +28,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<'a> Common<'a> {
     /// Shared data without any text or remote part.
-    pub fn new(remote: RemoteOptions, children: Children) -> Self {
-        Common { sources: Mutex::default(), remote: RemoteParts::new(remote, children) }
+    pub fn new(remote: RemoteOptions, children: Children, observer: Observer) -> Self {
+        let remote = RemoteParts::new(remote, children, observer.clone());
+        Common { sources: Mutex::default(), remote, observer }
     }
 
     /// The text of a file at a place that messages call `name`; `read` reads the text if no build

@@ -9,6 +9,7 @@
 
 use super::cache::{self, Cache, Shelf};
 use super::git_command::GitCommand;
+use super::place::{CACHE, SERVER};
 use super::{RepoSpec, host};
 use crate::diag::{Code, Error, Result};
 use crate::process::{Call, Children, Failure, Limits, PrivateDirectory};
@@ -52,6 +53,8 @@ pub struct Cloned {
     pub directory: PathBuf,
     /// Empty if git does not tell it.
     pub commit: String,
+    /// Where it came from, in words.
+    pub from: &'static str,
 }
 
 /// The clones of a build.
@@ -105,7 +108,7 @@ impl Git {
         let known = lock(&self.known).get(&key(spec)).cloned();
         let found = known.or_else(|| {
             let directory = self.version(spec, commit)?;
-            Some(Cloned { directory, commit: commit.to_owned() })
+            Some(Cloned { directory, commit: commit.to_owned(), from: CACHE })
         });
         let found = match found {
             Some(found) => found,
@@ -262,7 +265,7 @@ impl Git {
     fn cached(&self, spec: &RepoSpec, commit: Option<String>) -> Result<Option<Cloned>> {
         let version = |commit: &str| {
             let directory = self.version(spec, commit)?;
-            Some(Cloned { directory, commit: commit.to_owned() })
+            Some(Cloned { directory, commit: commit.to_owned(), from: CACHE })
         };
         if let Some(known) = version(&spec.reference) {
             return Ok(Some(known));
@@ -346,11 +349,11 @@ impl Git {
         let shelf = self.shelf(spec).filter(|shelf| !commit.is_empty() && shelf.place(&version).is_some());
         let Some(shelf) = shelf else {
             lock(&self.temporary).push(clone);
-            return Ok(Cloned { directory, commit });
+            return Ok(Cloned { directory, commit, from: SERVER });
         };
         let directory = shelf.keep(clone, &version).map_err(|e| no_directory(&e))?;
         shelf.note(&spec.reference, &commit);
-        Ok(Cloned { directory, commit })
+        Ok(Cloned { directory, commit, from: SERVER })
     }
 
     /// Runs git and returns its output.

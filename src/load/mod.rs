@@ -36,6 +36,7 @@ pub mod oci;
 #[cfg_attr(not(unix), path = "without_owner.rs")]
 mod owner;
 pub mod path;
+pub mod place;
 pub mod remote;
 pub mod repo_spec;
 pub mod sum;
@@ -51,6 +52,7 @@ pub use repo_spec::RepoSpec;
 
 use crate::diag::{Code, Error, Result, nearest};
 use crate::meter;
+use crate::observe::Work;
 use crate::parallel;
 use crate::yaml::encoding::{self, Text};
 use crate::yaml::{Arena, Source};
@@ -485,7 +487,9 @@ impl<'a> Files<'a> {
         }
         let file = self.below(root).open(path)?;
         let place = file.place.clone();
+        let noted = self.common.observer.begin(Work::File, || join(&root.shown, path));
         let bytes = read(file, path, self.limit)?;
+        drop(noted);
         self.note_local(root, &place);
         Ok((bytes, Some(place)))
     }
@@ -518,7 +522,10 @@ impl<'a> RootFiles<'_, 'a> {
     pub fn text(self, arena: Arena<'a>, path: &str) -> Result<(&'a Source, PathBuf), NotLoaded> {
         let file = self.open(path)?;
         let place = file.place.clone();
-        let text = || decoded(read(file, path, self.limit)?, path);
+        let text = || {
+            let _noted = self.common.observer.begin(Work::File, || join(self.shown, path));
+            decoded(read(file, path, self.limit)?, path)
+        };
         let source = self.common.source(arena, &place, &join(self.shown, path), text)?;
         Ok((source, place))
     }

@@ -10,10 +10,12 @@ use super::cache::{self, Cache, Shelf};
 use super::git::{Cloned, Git};
 use super::http::Http;
 use super::lock::{Kind, Lock, Part, Pin};
+use super::place::{BESIDE_LOCK, CACHE, SERVER};
 use super::sum::{self, sha256};
 use super::{FileLimit, NotLoaded, RemoteOptions, RepoSpec, artifact_reference, host};
 use crate::diag::{Code, Error, Result};
 use crate::meter::FastMap;
+use crate::observe::{Noted, Observer, Work};
 use crate::process::{Children, PrivateDirectory};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,6 +43,7 @@ pub struct RemoteParts {
     /// Artifacts that the cache does not keep: they are removed when the build ends.
     temporary: Mutex<Vec<PrivateDirectory>>,
     used: Mutex<BTreeMap<Part, Used>>,
+    observer: Observer,
 }
 
 /// The version of a part that a build has used.
@@ -77,7 +80,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl RemoteParts {
     /// Remote parts for builds with these options, none of them fetched yet.
-    pub fn new(options: RemoteOptions, children: Children) -> Self {
+    pub fn new(options: RemoteOptions, children: Children, observer: Observer) -> Self {
         RemoteParts {
             cache: options.cache.clone().map(Cache::new),
             git: Git::new(options.cache.clone(), options.offline, options.timeout, children.clone()),
@@ -89,6 +92,7 @@ impl RemoteParts {
             unpacked: Mutex::default(),
             temporary: Mutex::default(),
             used: Mutex::default(),
+            observer,
         }
     }
 
@@ -109,6 +113,11 @@ impl RemoteParts {
 
     fn note(&self, part: Part, used: Used) {
         lock(&self.used).entry(part).or_insert(used);
+    }
+
+    /// Notes that a part is fetched, or taken from where it is kept.
+    fn observe(&self, part: &Part) -> Noted {
+        self.observer.begin(Work::Fetch, || host::without_user(&part.name))
     }
 
     fn shelf(&self, part: &Part) -> Option<Shelf> {
@@ -134,16 +143,18 @@ impl RemoteParts {
     /// The repository cannot be cloned, or its version differs from the lock.
     pub fn clone(&self, spec: &RepoSpec) -> Result<PathBuf> {
         let part = Part::new(Kind::Git, &spec.name());
+        let noted = self.observe(&part);
         let cloned = match self.pin(&part)? {
             None => self.git.clone(spec)?,
             Some((lock, pin)) => match lock.copied_directory(&part, pin)? {
-                Some(directory) => Cloned { directory, commit: pin.version.clone() },
+                Some(directory) => Cloned { directory, commit: pin.version.clone(), from: BESIDE_LOCK },
                 None => self.git.pinned(spec, &pin.version).map_err(|e| match e.code() {
                     Code::Checksum => lock.advised(e),
                     _ => e,
                 })?,
             },
         };
+        noted.says(|| format!("{}, commit {}", cloned.from, cloned.commit));
         let directory = cloned.directory.clone();
         // The URL of a repository is first tried as the URL of a file. The server may have had a
         // page there, which is not used.
@@ -184,26 +195,32 @@ impl RemoteParts {
         let part = Part::new(Kind::File, url.split('#').next().unwrap_or_default());
         // A URL that does not lead to a file may lead to a repository.
         let may_be_git = RepoSpec::parse(url).is_some();
-        let bytes = self.file(&part, url, may_be_git).map_err(|error| NotLoaded { missing: may_be_git, error })?;
+        let noted = self.observe(&part);
+        let bytes =
+            self.file(&part, url, may_be_git, &noted).map_err(|error| NotLoaded { missing: may_be_git, error })?;
         let bytes = Arc::clone(lock(&self.fetched).entry(url.to_owned()).or_insert_with(|| bytes.into()));
         self.note(part, Used::File(Arc::clone(&bytes)));
         Ok(bytes)
     }
 
-    fn file(&self, part: &Part, url: &str, may_be_git: bool) -> Result<Vec<u8>> {
+    fn file(&self, part: &Part, url: &str, may_be_git: bool, noted: &Noted) -> Result<Vec<u8>> {
         let shelf = self.shelf(part);
         if let Some((lock, pin)) = self.pin(part)? {
             if let Some(copied) = lock.copied_file(part, pin, FileLimit(self.options.size_limit))? {
+                noted.says(|| BESIDE_LOCK.to_owned());
                 return Ok(copied);
             }
             if let Some(kept) = shelf.as_ref().and_then(|shelf| shelf.file(&pin.content)) {
+                noted.says(|| CACHE.to_owned());
                 return Ok(kept);
             }
         }
         if self.options.offline {
+            noted.says(|| CACHE.to_owned());
             let kept = shelf.and_then(|shelf| shelf.file(&shelf.last(LATEST)?));
             return kept.filter(|_| self.held_to().is_none()).ok_or_else(|| self.lacks(part));
         }
+        noted.says(|| SERVER.to_owned());
         let bytes = self.http.get_or_init(|| self.http()).get(url).map_err(|fault| fault.error)?;
         let found = sha256(&bytes);
         if let Some((lock, pin)) = self.pin(part)?
@@ -231,23 +248,28 @@ impl RemoteParts {
         if let Some(known) = lock(&self.unpacked).get(&part.name) {
             return Ok(known.clone());
         }
-        let (version, place) = self.unpack(&part, reference).map_err(|e| e.context(fetching(&reference.raw)))?;
+        let noted = self.observe(&part);
+        let (version, place) =
+            self.unpack(&part, reference, &noted).map_err(|e| e.context(fetching(&reference.raw)))?;
         lock(&self.unpacked).insert(part.name.clone(), place.clone());
         self.note(part, Used::Directory { version, place: place.clone() });
         Ok(place)
     }
 
     /// The digest and the directory of an artifact.
-    fn unpack(&self, part: &Part, reference: &ArtifactReference) -> Result<(String, PathBuf)> {
+    fn unpack(&self, part: &Part, reference: &ArtifactReference, noted: &Noted) -> Result<(String, PathBuf)> {
         let cache = self.cache.as_ref().filter(|cache| cache.is_private(&cache.all(Kind::Artifact.directory())));
         let shelf = cache.map(|cache| cache.shelf(Kind::Artifact.directory(), &reference.repository));
         let kept = |digest: &str| {
             let entry = digest.strip_prefix("sha256:").filter(|sum| sum::is_sha256(sum))?;
-            Some((digest.to_owned(), shelf.as_ref()?.version(entry)?))
+            let place = shelf.as_ref()?.version(entry)?;
+            noted.says(|| format!("{CACHE}, {digest}"));
+            Some((digest.to_owned(), place))
         };
         let pin = self.pin(part)?;
         if let Some((lock, pin)) = pin {
             if let Some(place) = lock.copied_directory(part, pin)? {
+                noted.says(|| BESIDE_LOCK.to_owned());
                 return Ok((pin.version.clone(), place));
             }
             if let Some(kept) = kept(&pin.version) {
@@ -290,6 +312,7 @@ impl RemoteParts {
             None => self.children.directory("kustomize-"),
         };
         let made = made.map_err(no_directory)?;
+        noted.says(|| format!("{SERVER}, {digest}"));
         artifacts.fetch(reference, &digest, made.path())?;
         let place = match &shelf {
             Some(shelf) => {

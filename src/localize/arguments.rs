@@ -109,8 +109,8 @@ fn destination(root: &Root, given: &str) -> Result<PathBuf> {
     }
 }
 
-/// The name of the copy if the user gives none: the name of the target, and its version too if it is
-/// in a repository or an artifact.
+/// The name of the copy if the user gives none: the name of the target, and its version too if it
+/// is in a repository or an artifact.
 fn default_name(root: &Root) -> String {
     let base = root.real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     match root.remote() {

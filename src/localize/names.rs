@@ -13,8 +13,8 @@ pub const REMOTE: &str = "localized-files";
 /// the paths of a host.
 const OF_THIS_MACHINE: &str = "file-schemed";
 
-/// The directory below [`REMOTE`] for artifacts: a host may have a repository and an artifact of the
-/// same name.
+/// The directory below [`REMOTE`] for artifacts: a host may have a repository and an artifact of
+/// the same name.
 const OF_REGISTRIES: &str = "oci-schemed";
 
 /// The path from a directory to a place, both absolute and without links.

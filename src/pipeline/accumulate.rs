@@ -459,7 +459,10 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
 fn run<'a>(build: &mut Build<'a>, stages: &[Asked<'a>], map: &mut ResMap<'a>) -> Result<()> {
     let is_traced = build.trace.is_some();
     for group in stages.chunk_by(|a, b| !is_traced && a.running().is_some() && b.running().is_some()) {
-        let step = Step { name: group[0].origin.tool(), entry: group[0].pos, role: group[0].role };
+        let is_observed = build.cx.options.observer.is_on() && group.len() > 1;
+        let names = is_observed.then(|| group.iter().map(|asked| asked.origin.tool()).collect::<Vec<_>>().join(", "));
+        let name = names.as_deref().unwrap_or(group[0].origin.tool());
+        let step = Step { name, entry: group[0].pos, role: group[0].role };
         traced(build, map, step, |build, map| transform(build, group, map))?;
         if build.keeps_origins {
             for stage in group {

@@ -24,6 +24,7 @@ pub use target::{Target, find};
 
 use crate::diag::{Code, Error, Result, Warned, Warning};
 use crate::lint::{allow, result};
+use crate::observe::Work;
 use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};
 use crate::stage::history::{History, StepRole};
 use crate::stage::trace::{Step, Trace, traced};
@@ -41,7 +42,9 @@ use std::rc::Rc;
 /// Anything that a user can have wrong; nothing is half done then.
 pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'a>>> {
     let mut build = Build::new(cx);
+    let noted = cx.options.observer.begin(Work::Root, || directory.to_owned());
     let value = run(&mut build, directory).map_err(|e| survey::explained(cx, directory, e));
+    drop(noted);
     let found = build.findings.take().unwrap_or_default();
     let findings = allow::not_allowed(cx.arena.heap(), found);
     let history = build.trace.map(Trace::finish);

@@ -42,6 +42,7 @@ pub mod worker;
 pub use options::PluginOptions;
 
 use crate::diag::{Code, Result};
+use crate::observe::Work;
 use crate::resource::Resource;
 use crate::stage::{Build, Plugin, PluginEntry, Plugins, disabled};
 use exec::ExecPlugin;
@@ -124,11 +125,19 @@ impl Plugins for Runners {
     fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
         self.check_enabled(entry.config)?;
         if function::is_function(entry.config.node()) {
+            note(build, entry.config, || "the function that the object names".to_owned());
             return Ok(Box::new(Function::load(build, &self.options, entry)?));
         }
         let pos = entry.config.pos();
         let placed = locate::locate(&self.options, entry.config.id()).map_err(|e| e.at(pos))?;
         let placed = placed.ok_or_else(|| locate::nothing(&self.options, entry.config.id()).at(pos))?;
+        note(build, entry.config, || format!("{}, placed by hand", placed.path().display()));
         self.placed(build, entry, (placed, self.options.isolation.clone()))
     }
+}
+
+/// Notes which plugin a build uses for a configuration object, and why.
+pub fn note(build: &Build<'_>, config: &Resource<'_>, how: impl FnOnce() -> String) {
+    let name = || config.id().gvk.to_string();
+    build.cx.options.observer.note(Work::Choice, name, how);
 }

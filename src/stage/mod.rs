@@ -30,6 +30,7 @@ pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled
 use crate::config::TransformerConfig;
 use crate::diag::{Code, Error, Result, Warning};
 use crate::load::{Common, FileLimit, Files, Loader, RemoteOptions, Restrictor};
+use crate::observe::Observer;
 use crate::process::{Children, Limits};
 use crate::resource::{Changes, Order, ResMap, Resource};
 use crate::yaml::{Arena, Pos};
@@ -64,6 +65,8 @@ pub struct Options {
     /// Gives the time since some moment, for the times of the steps of a trace: a build reads no
     /// other clock for them.
     pub clock: Option<fn() -> Duration>,
+    /// Notes the work of builds, for progress and times.
+    pub observer: Observer,
     /// Whether builds look for entries without effect and for likely mistakes: see [`Build::find`].
     pub lint: bool,
     /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
@@ -86,6 +89,7 @@ impl Default for Options {
             children: Children::new(),
             trace: false,
             clock: None,
+            observer: Observer::default(),
             lint: false,
             schemas: Vec::new(),
             crd_merge_keys: false,
@@ -141,7 +145,7 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// The input of builds whose texts live in `arena`.
     pub fn new(arena: Arena<'a>, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
-        let common = Arc::new(Common::new(options.remote.clone(), options.children.clone()));
+        let common = Arc::new(Common::new(options.remote.clone(), options.children.clone(), options.observer.clone()));
         let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
         Rc::new(Context { arena, files, options, layers: None })
     }

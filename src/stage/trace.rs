@@ -14,6 +14,7 @@ use super::compare::{Difference, pointer, update};
 use super::history::{History, Layer, LayerRole, Move, Run, StepRole, Write};
 use crate::diag::Result;
 use crate::meter::{FastMap, FastSet};
+use crate::observe::Work;
 use crate::resource::{ResId, ResMap, Resource};
 use crate::yaml::{Arena, Node, Pos};
 use std::sync::{Mutex, PoisonError};
@@ -50,6 +51,11 @@ pub fn traced<'a, T>(
     step: Step<'_>,
     work: impl FnOnce(&mut Build<'a>, &mut ResMap<'a>) -> Result<T>,
 ) -> Result<T> {
+    let kind = match step.role {
+        StepRole::PluginGenerate | StepRole::PluginTransform | StepRole::PluginValidate => Work::Plugin,
+        _ => Work::Step,
+    };
+    let _noted = build.cx.options.observer.begin(kind, || step.name.to_owned());
     if build.trace.is_none() {
         return work(build, map);
     }
@@ -87,6 +93,7 @@ pub fn traced_layer<'a, T>(
     is_component: bool,
     work: impl FnOnce(&mut Build<'a>) -> Result<T>,
 ) -> Result<T> {
+    let _noted = build.cx.options.observer.begin(Work::Layer, || file.to_owned());
     let arena = build.arena;
     if let Some(trace) = &mut build.trace {
         trace.open(arena.text(file), is_component);

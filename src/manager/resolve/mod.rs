@@ -101,6 +101,19 @@ impl Tier {
         }
     }
 
+    /// The reason in words why a plugin of this tier is used.
+    fn reason(self) -> &'static str {
+        match self {
+            Tier::Function => "named by the object",
+            Tier::Placed => "placed by hand",
+            Tier::Required => "required by plugins.yaml",
+            Tier::Bundle => "in a bundle of the environment",
+            Tier::Synced => "in a synced bundle of the environment",
+            Tier::Installed => "installed",
+            Tier::Path => "in PATH",
+        }
+    }
+
     /// Returns whether a lock file, or the user's own hand, says exactly which plugin this is.
     fn is_pinned(self) -> bool {
         matches!(self, Tier::Function | Tier::Placed | Tier::Required)
@@ -125,6 +138,18 @@ impl Chosen {
             Chosen::Function => None,
             Chosen::Placed(_, placed) => Some(placed.path()),
             Chosen::Installed(provider) => Some(&provider.installed.path),
+        }
+    }
+
+    /// The file that runs and why, in words.
+    pub fn reason(&self) -> String {
+        match self {
+            Chosen::Function => "the function that the object names".to_owned(),
+            Chosen::Placed(tier, placed) => format!("{}, {}", placed.path().display(), tier.reason()),
+            Chosen::Installed(provider) => {
+                let file = &provider.installed.file;
+                format!("{}, {} v{}", provider.installed.path.display(), file.name, file.version)
+            }
         }
     }
 }

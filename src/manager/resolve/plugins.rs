@@ -13,7 +13,7 @@ use crate::plugin::locate;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::{Command, HeldCopy, Program, is_binary};
 use crate::plugin::shared_object::{SharedObjectFile, SharedObjectPlugin};
-use crate::plugin::{PluginOptions, Runners};
+use crate::plugin::{PluginOptions, Runners, note};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Plugins, Transformer};
 use std::fmt;
@@ -210,6 +210,9 @@ impl Plugins for ManagedPlugins {
             Some(found) => Some(found),
             None => self.ask(|resolver| resolver.resolve(&request, false).chosen).map_err(|e| e.at(pos))?,
         };
+        if let Some(chosen) = &found {
+            note(build, config, || chosen.reason());
+        }
         let (tier, placed) = match found {
             None => return Err(self.nothing(config, asked).at(pos)),
             Some(Chosen::Function) => return Ok(Box::new(Function::load(build, options, entry)?)),

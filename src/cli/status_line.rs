@@ -1,0 +1,95 @@
+//! The line on a terminal that says what a build is doing, from half a second on. Whoever prints to
+//! the terminal meanwhile prints [`aside`].
+
+use crate::observe::{Observer, Span, Work};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// A build that is done sooner shows no line.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The time between two looks at the work.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The line of this process, once a command has one.
+static LINE: OnceLock<ProgressBar> = OnceLock::new();
+
+/// Returns true if stderr is a terminal that can erase a line.
+pub fn is_possible() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
+/// Shows the work that an observer notes, until [`end`].
+pub fn start(observer: Observer) {
+    let watch = move || {
+        std::thread::sleep(PATIENCE.saturating_sub(observer.elapsed()));
+        let line = LINE.get_or_init(|| {
+            let style = ProgressStyle::with_template("{spinner} {wide_msg}");
+            let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            line.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        });
+        while !line.is_finished() {
+            let (open, roots) = observer.open(Work::Root);
+            if let Some(message) = message(&open, roots, observer.elapsed()) {
+                line.set_message(message);
+                line.tick();
+            }
+            std::thread::sleep(PAUSE);
+        }
+    };
+    // Without a thread there is no line.
+    let _ = std::thread::Builder::new().spawn(watch);
+}
+
+/// Removes the line for good.
+pub fn end() {
+    LINE.get_or_init(ProgressBar::hidden).finish_and_clear();
+}
+
+/// Prints something while the line is removed.
+pub fn aside<R>(print: impl FnOnce() -> R) -> R {
+    match LINE.get() {
+        Some(line) => line.suspend(print),
+        None => print(),
+    }
+}
+
+/// The message for the work that has not ended: of work outside of this process the piece that
+/// lasts longest, else the piece that began last.
+fn message(open: &[Span], roots: usize, now: Duration) -> Option<String> {
+    let is_outside = |span: &&Span| matches!(span.work, Work::Plugin | Work::Chart | Work::Fetch);
+    let shown = open.iter().find(is_outside).or(open.last())?;
+    let verb = match shown.work {
+        Work::Root | Work::Layer => "building",
+        Work::Step | Work::Plugin => "running",
+        Work::Chart => "making chart",
+        Work::Fetch => "fetching",
+        Work::File => "reading",
+        Work::Print => "printing",
+        Work::Choice => "looking for a plugin for",
+    };
+    let done = if roots > 0 { format!("{roots} roots done, ") } else { String::new() };
+    let name: String = shown.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    Some(format!("{done}{verb} {name} ({} s)", now.saturating_sub(shown.start).as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::message;
+    use crate::observe::{Observer, Work};
+    use std::time::Duration;
+
+    #[test]
+    fn the_message_names_what_the_build_waits_for() {
+        let observer = Observer::on(false);
+        assert_eq!(message(&observer.open(Work::Root).0, 0, Duration::ZERO), None);
+        let _layer = observer.begin(Work::Layer, || "a\u{1b}[2J/kustomization.yaml".to_owned());
+        let shown = |roots| message(&observer.open(Work::Root).0, roots, observer.elapsed()).unwrap();
+        assert_eq!(shown(0), "building a [2J/kustomization.yaml (0 s)");
+        let _fetch = observer.begin(Work::Fetch, || "https://h/a".to_owned());
+        let _step = observer.begin(Work::Step, || "LabelTransformer".to_owned());
+        assert_eq!(shown(3), "3 roots done, fetching https://h/a (0 s)");
+    }
+}

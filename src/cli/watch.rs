@@ -1,0 +1,154 @@
+//! What a user sees of the work of a build: a line on a terminal while it lasts, `--timings`,
+//! `--trace` and `--verbose` when it has ended.
+
+use super::args::{Build, heading};
+use super::messages::Messages;
+use super::{output, status_line};
+use crate::atomic::folder_of;
+use crate::diag::{Code, Error};
+use crate::observe::{Observer, Span, Work};
+use anyhow::{Context, Result};
+use clap::Args;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The flags that show the work of a build.
+#[derive(Args, Clone, Debug, Default)]
+pub struct WatchFlags {
+    /// Print to stderr how long each part took
+    ///
+    /// The time of a kustomization contains its bases, components and steps. Of parts that run side
+    /// by side the times are added.
+    #[arg(long, help_heading = heading::WORK, hide_short_help = true)]
+    pub timings: bool,
+
+    /// Write every part with its times, in the format of Chrome's traces
+    ///
+    /// ui.perfetto.dev and chrome://tracing show the file.
+    #[arg(long, value_name = "FILE", help_heading = heading::WORK, hide_short_help = true)]
+    pub trace: Option<PathBuf>,
+
+    /// Print to stderr which files, remote parts, charts and plugins were used, and why
+    #[arg(short, long, help_heading = heading::WORK, hide_short_help = true)]
+    pub verbose: bool,
+}
+
+/// Runs a command that builds, and shows its work as the flags ask for it.
+///
+/// # Errors
+/// The errors of the command; without running it, if the directory of `--trace` does not exist. The
+/// file of `--trace` cannot be written.
+pub fn watched(
+    build: &mut Build,
+    messages: &mut Messages,
+    run: impl FnOnce(&Build, &mut Messages) -> Result<()>,
+) -> Result<()> {
+    let flags = build.watch.clone();
+    if let Some(file) = &flags.trace
+        && let folder = folder_of(file)
+        && !folder.is_dir()
+    {
+        let message = format!("--trace {}: its directory does not exist", file.display());
+        let error = Error::new(Code::MissingFile, message);
+        return Err(error.hint(format!("make it first: mkdir -p '{}'", folder.display())).into());
+    }
+    let is_asked = flags.timings || flags.trace.is_some() || flags.verbose;
+    let has_line = messages.are_for_people() && status_line::is_possible();
+    if is_asked || has_line {
+        build.observer = Observer::on(is_asked);
+    }
+    let observer = build.observer.clone();
+    if has_line {
+        status_line::start(observer.clone());
+    }
+    let result = run(build, messages);
+    status_line::end();
+    let spans = if is_asked { observer.done() } else { Vec::new() };
+    if flags.verbose {
+        spans.iter().filter_map(used).for_each(|line| messages.line(&line));
+    }
+    if flags.timings {
+        let rows = rows(&spans);
+        messages.data_or_text(|| json!({ "timings": rows.iter().map(Row::json).collect::<Vec<_>>() }), || table(&rows));
+    }
+    let written =
+        flags.trace.map_or(Ok(()), |file| output::write_text(&chrome(&spans), Some(&file)).context("--trace"));
+    // The error of the build says more than one of the file.
+    result.and(written)
+}
+
+/// The line of `--verbose` for a thing that was used.
+fn used(span: &Span) -> Option<String> {
+    let word = match span.work {
+        Work::File | Work::Fetch | Work::Chart => span.work.word(),
+        Work::Choice => "plugin",
+        _ => return None,
+    };
+    let how = if span.how.is_empty() { String::new() } else { format!(" ({})", span.how) };
+    Some(format!("{word}: {}{how}", span.name))
+}
+
+/// All work of a kind and name.
+struct Row<'s> {
+    work: Work,
+    name: &'s str,
+    count: usize,
+    time: Duration,
+}
+
+impl Row<'_> {
+    fn json(&self) -> Value {
+        json!({
+            "work": self.work.word(),
+            "name": self.name,
+            "count": self.count,
+            "milliseconds": self.time.as_micros() as f64 / 1000.0,
+        })
+    }
+}
+
+/// The rows of a table, in the order in which their work began. All files are one row.
+fn rows(spans: &[Span]) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for span in spans.iter().filter(|span| span.work != Work::Choice) {
+        let name = if span.work == Work::File { "all files" } else { span.name.as_str() };
+        let place = *places.entry((span.work, name)).or_insert_with(|| {
+            rows.push(Row { work: span.work, name, count: 0, time: Duration::ZERO });
+            rows.len() - 1
+        });
+        rows[place].count += 1;
+        rows[place].time += span.end.saturating_sub(span.start);
+    }
+    rows
+}
+
+fn table(rows: &[Row<'_>]) -> String {
+    let mut text = format!("{:>12}  {:>6}  part", "milliseconds", "count");
+    for row in rows {
+        let time = row.time.as_micros() as f64 / 1000.0;
+        let _ = write!(text, "\n{time:>12.3}  {:>6}  {} {}", row.count, row.work.word(), row.name);
+    }
+    text
+}
+
+/// The work as complete events of Chrome's trace format. Times are in microseconds.
+fn chrome(spans: &[Span]) -> String {
+    let micros = |time: Duration| time.as_nanos() as f64 / 1000.0;
+    let event = |span: &Span| {
+        json!({
+            "name": span.name,
+            "cat": span.work.word(),
+            "ph": "X",
+            "ts": micros(span.start),
+            "dur": micros(span.end.saturating_sub(span.start)),
+            "pid": std::process::id(),
+            "tid": span.thread,
+            "args": { "how": span.how },
+        })
+    };
+    let events: Vec<Value> = spans.iter().map(event).collect();
+    format!("{}\n", json!({ "traceEvents": events, "displayTimeUnit": "ms" }))
+}
