@@ -16,7 +16,7 @@ const LONGEST_NAME: u64 = 64 << 10;
 /// A remote part in the cache.
 struct Kept {
     kind: &'static str,
-    /// The name of the part; empty if the cache has no name for it.
+    /// The name of the part; empty if the cache does not know its name.
     name: String,
     /// The number of its versions.
     versions: usize,

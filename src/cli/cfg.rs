@@ -153,7 +153,7 @@ fn read(file: &Path) -> Result<String> {
     String::from_utf8(text).with_context(|| format!("{} is not text in UTF-8", file.display()))
 }
 
-/// The kind of each document of a text; an empty one where a document has no kind.
+/// The kind of each document of a text; an empty text for a document without a kind.
 fn kinds(name: &str, text: String) -> Result<Vec<String>> {
     let heap = Heap::new();
     let arena = heap.arena();

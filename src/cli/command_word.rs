@@ -46,7 +46,7 @@ fn place(arguments: &[OsString], command: &Command) -> Option<usize> {
     None
 }
 
-/// Whether the argument behind a flag is its value.
+/// Returns true if the argument behind a flag is its value.
 fn takes_next(flag: &str, command: &Command) -> bool {
     if flag.contains('=') {
         return false;

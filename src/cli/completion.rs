@@ -178,8 +178,8 @@ fn plugins(typed: &OsStr) -> Vec<CompletionCandidate> {
     listed(&sources.into_iter().collect::<Vec<_>>(), typed)
 }
 
-/// Directories that have a kustomization, at and below the directory that is typed; all directories
-/// where there is none.
+/// Directories that have a kustomization, at and below the typed directory; all directories if none
+/// has one.
 fn kustomizations(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed_text) = typed.to_str() else { return Vec::new() };
     let (parent, _) = typed_text.rsplit_once('/').map_or(("", typed_text), |(parent, name)| (parent, name));

@@ -79,7 +79,7 @@ pub struct Localize {
     #[arg(value_name = "DESTINATION")]
     pub destination: Option<String>,
 
-    /// The directory that local paths may not leave; not for repositories [default: TARGET]
+    /// The directory that local paths cannot leave; not for repositories [default: TARGET]
     #[arg(long, value_name = "DIR", allow_hyphen_values = true)]
     pub scope: Option<String>,
 

@@ -64,7 +64,7 @@ fn id(resource: &Resource<'_>) -> Value {
     })
 }
 
-/// A field that differs. A side without the field has no value.
+/// A field that differs. The value of a side without the field is missing.
 fn field(change: &FieldChange<'_>) -> Value {
     let mut members = Map::new();
     members.insert("path".to_owned(), change.path.to_string().into());

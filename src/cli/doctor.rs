@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Runs `doctor`. What a machine lacks is no error.
+/// Runs `doctor`. A lack of the machine is not an error.
 ///
 /// # Errors
 /// The report cannot be printed.
@@ -25,7 +25,7 @@ pub fn run(args: &Doctor) -> Result<()> {
     Ok(())
 }
 
-/// What some builds call, and what for.
+/// The programs that some builds call, and their purposes.
 const PROGRAMS: [(&str, &[&str], &str); 4] = [
     ("git", &["git"], "remote kustomizations"),
     ("helm", &["helm"], "helmCharts"),
@@ -75,7 +75,7 @@ fn container_engine() -> Value {
     })
 }
 
-/// What a child of this machine reports when it confines itself.
+/// The report of a child process that confines itself.
 fn isolation() -> Value {
     let parts = plugin_host::program().and_then(|program| parts(signals::children(), &program));
     let Some(parts) = parts else {
@@ -85,7 +85,8 @@ fn isolation() -> Value {
     json!({ "enforced": missing.is_empty(), "missing": missing, "parts": parts })
 }
 
-/// Why there is no program: what each answered that was asked, or that there is none.
+/// The reason why a program is missing: the answers of the programs that were asked, or that none
+/// was found.
 fn lack(program: &Value) -> String {
     let asked = program["asked"].as_array().into_iter().flatten();
     let words: Vec<String> = asked

@@ -124,7 +124,7 @@ pub enum Add {
         #[command(flatten)]
         sources: Sources,
 
-        /// What happens to a ConfigMap of that name: create, merge or replace
+        /// The behavior for a ConfigMap of that name: create, merge or replace
         #[arg(long, value_name = "BEHAVIOR", allow_hyphen_values = true)]
         behavior: Option<String>,
     },
@@ -168,7 +168,7 @@ pub enum Add {
     Buildmetadata(Words),
 }
 
-/// What happens to values that are there.
+/// The treatment of existing values.
 #[derive(Args)]
 pub struct Force {
     /// Replace values that are there
@@ -274,7 +274,7 @@ pub struct SetValues {
     #[arg(value_name = "NAME")]
     pub words: Vec<String>,
 
-    /// A key that is there, and its new value; may be repeated
+    /// An existing key, and its new value; may be repeated
     #[arg(long, value_name = "KEY=VALUE", allow_hyphen_values = true)]
     pub from_literal: Vec<String>,
 

@@ -14,7 +14,7 @@ pub struct Man {
 }
 
 /// Writes the pages of a program and of all its commands: `rustomize.1`, `rustomize-build.1`, and
-/// so on. Hidden commands have no page.
+/// so on. Hidden commands are left out.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -35,7 +35,7 @@ fn pages(command: &Command, directory: &Path) -> Result<()> {
     let path = directory.join(page.get_filename());
     let mut text = Vec::new();
     page.render(&mut text)?;
-    // Pages have no date, so two builds write the same bytes. An empty date needs quotes.
+    // Pages lack a date, so two builds write the same bytes. An empty date needs quotes.
     let text = String::from_utf8(text)?.replacen(" 1  ", " 1 \"\" ", 1);
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }

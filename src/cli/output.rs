@@ -1,4 +1,4 @@
-//! Where the result goes: all of it or nothing.
+//! Writing the result: all of it or nothing.
 
 use crate::atomic::Staged;
 use crate::diag;
@@ -69,7 +69,7 @@ fn write_all(out: &mut impl Write, pieces: &[String]) -> std::io::Result<()> {
     pieces.iter().try_for_each(|piece| out.write_all(piece.as_bytes()))
 }
 
-/// Replaces a file as a whole. What is no regular file is written to directly.
+/// Replaces a whole file. A file that is not a regular file is written to directly.
 fn write_file(path: &Path, text: &[String]) -> Result<()> {
     if path.exists() && !path.is_file() {
         return Ok(write_all(&mut File::create(path)?, text)?);
@@ -86,7 +86,7 @@ fn stage(path: &Path, text: &[String]) -> Result<Staged> {
     Ok(staged)
 }
 
-/// The permissions of a file that is there, or of a new one.
+/// The permissions of an existing file, or of a new one.
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).map_or_else(|_| 0o666 & !umask(), |existing| existing.permissions().mode())
 }

@@ -396,7 +396,7 @@ pub struct Add {
 /// `plugin trust`
 #[derive(Args)]
 pub struct Trust {
-    /// The source of the plugins; * matches one part of it, as in 'github.com/acme/*'
+    /// The source of the plugins; * matches a part, as in 'github.com/acme/*'
     #[arg(value_name = "SOURCE")]
     pub source: Option<String>,
 

@@ -102,7 +102,7 @@ fn platform(text: &str) -> Result<(Platform, PathBuf), String> {
     }
 }
 
-/// What was described.
+/// The described plugin.
 struct Described {
     description: Description,
     name: String,
@@ -113,7 +113,7 @@ struct Described {
 /// Runs `plugin describe`.
 ///
 /// # Errors
-/// There is no such plugin, or it does not describe itself, or has no such form.
+/// The plugin does not exist, does not describe itself, or lacks the form.
 pub fn describe(args: &Describe, options: &PluginOptions) -> Result<()> {
     let described = described(args, options)?;
     let Described { description, name, .. } = &described;

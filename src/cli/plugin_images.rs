@@ -38,8 +38,8 @@ pub fn wanted(
 /// `is_check` asks no registry.
 ///
 /// # Errors
-/// A name is not valid, a registry cannot be asked or has no such image; or `is_check` and one is
-/// not locked.
+/// A name is not valid, a registry cannot be asked or lacks the image; or `is_check` is set and an
+/// image is not locked.
 pub fn digests(
     wanted: BTreeSet<String>,
     (upgrade, is_check): (Upgrade<'_>, bool),

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// Runs `plugin export`.
 ///
 /// # Errors
-/// A plugin is not installed, another file is in its place, or there is no such environment.
+/// A plugin is not installed, another file is in its place, or the environment does not exist.
 pub fn export(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> {
     if let Some(mounts) = &args.mounts {
         let environment = existing(args.environment.as_deref())?;

@@ -53,7 +53,7 @@ pub enum TreeFormat {
 /// Runs `tree`.
 ///
 /// # Errors
-/// A directory has no kustomization, or stdout is closed.
+/// A directory lacks a kustomization, or stdout is closed.
 pub fn run(args: &Tree) -> Result<()> {
     let outline = outline(&Disk::new(), &roots(args)?, FileLimit::default());
     if let Some(missing) = outline.roots.iter().find(|root| outline.parts[**root].kind == Kind::Missing) {

@@ -68,7 +68,7 @@ impl Checker {
 
     /// Asks for a check.
     pub fn check(&self, request: Request) {
-        // A thread that has panicked checks nothing more; all else goes on.
+        // A thread that has panicked checks nothing more; the rest of the server continues.
         let _ = self.requests.send(request);
     }
 
@@ -157,8 +157,7 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
         affected(files, found.flatten().collect(), changed, limit).into_iter().map(|root| root.path).collect()
     }
 
-    /// Sends the faults of each file, and of the files that have no fault any more that there is
-    /// none.
+    /// Sends the faults of each file, and an empty list for a file whose faults are gone.
     fn publish(&mut self, faults: Faults) {
         let mut by_file = faults.by_file;
         let now: BTreeSet<PathBuf> = by_file.keys().cloned().collect();
@@ -184,7 +183,7 @@ fn check_text(path: &Path, text: &str) -> Result<(), Error> {
     let source = arena.add_file(path.to_string_lossy(), text.to_owned().into());
     let checked = match is_kustomization {
         true => first_document(arena, source).map_err(Error::from).and_then(|node| {
-            // What is only an error for a file that is built says nothing here.
+            // An error that only matters for a file that is built is ignored here.
             let Some(node) = node else { return Ok(()) };
             Kustomization::from_node(Some(&node), &Decoder::strict(arena)).map(drop)
         }),
@@ -193,7 +192,7 @@ fn check_text(path: &Path, text: &str) -> Result<(), Error> {
     checked.map_err(|e| e.located(&heap))
 }
 
-/// The kustomization file of a root; its directory, if there is none.
+/// The kustomization file of a root; its directory, if the file is missing.
 fn kustomization_file(files: &Files, root: &str) -> PathBuf {
     let file = FILE_NAMES.iter().find_map(|name| files.open(&Path::new(root).join(name)).ok());
     file.map_or_else(|| PathBuf::from(root), |opened| opened.place)

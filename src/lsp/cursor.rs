@@ -27,7 +27,7 @@ struct Line<'t> {
     column: usize,
     /// The offset of the content.
     start: usize,
-    /// The content, without a comment behind it.
+    /// The content, without the comment after it.
     content: &'t str,
     key: Option<&'t str>,
 }
@@ -110,7 +110,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// A content without the comment behind it.
+/// A content without the comment after it.
 fn without_comment(content: &str) -> &str {
     if content.starts_with('#') { "" } else { content.find(" #").map_or(content, |i| &content[..i]) }
 }

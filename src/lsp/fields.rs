@@ -1,5 +1,5 @@
-//! Fields of kustomizations: their names, words, files and resources to complete, and what a user
-//! reads about them. All of it comes from the descriptions of `config::record`.
+//! Fields of kustomizations: their names, words, files and resources to complete, and the help
+//! texts about them. All of it comes from the descriptions of `config::record`.
 
 use super::check::Known;
 use super::cursor::Cursor;
@@ -41,7 +41,8 @@ fn find(path: &[String]) -> Option<Found> {
     Some(found)
 }
 
-/// What may be written at a place. O(size of the text and of the directory that is named there).
+/// The possible completions at a place. O(size of the text and of the directory that is named
+/// there).
 pub fn complete(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPositionParams) -> Vec<CompletionItem> {
     let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
     let Some(cursor) = Cursor::at(&text, offset).filter(|_| is_kustomization(&path)) else { return Vec::new() };
@@ -131,7 +132,7 @@ fn file_names(files: &Files, directory: &Path, typed: &str) -> Vec<(String, Comp
     has_up.then_some((up, CompletionItemKind::FOLDER)).into_iter().chain(shown).collect()
 }
 
-/// What a user reads about the field at a place.
+/// The help text about the field at a place.
 pub fn hover(texts: &Texts, files: &Files, at: &TextDocumentPositionParams) -> Option<Hover> {
     let (path, text, offset) = texts.at(at)?;
     if !is_kustomization(&path) {

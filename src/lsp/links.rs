@@ -1,4 +1,4 @@
-//! What a place in a file leads to: the files and bases that a kustomization names, and the
+//! The targets of a place in a file: the files and bases that a kustomization names, and the
 //! resources that a target selects. And the new names of files, in every kustomization that names
 //! them.
 
@@ -59,8 +59,8 @@ pub fn selects(path: &[String]) -> bool {
     path.split_last().is_some_and(|(_, above)| SELECTORS.contains(&above.join(".").as_str()))
 }
 
-/// The file that a value of a field of a kustomization names: for a directory, the kustomization in
-/// it. `None` if there is no such file.
+/// The file that a value of a field of a kustomization names: for a directory, its kustomization.
+/// `None` if the file does not exist.
 pub fn target(files: &Files, kustomization: &Path, field: &[String], value: &str) -> Option<PathBuf> {
     if !names_files(field) || value.contains('\n') {
         return None;
@@ -192,7 +192,7 @@ fn resource_at(text: &str, line: usize) -> Option<(String, String)> {
 /// kustomization that names it. `None` if the place names no file.
 ///
 /// # Errors
-/// The new name is none of a file.
+/// The new name cannot be the name of a file.
 pub fn rename(
     texts: &Texts,
     files: &Files,

@@ -40,7 +40,7 @@ use texts::{Texts, Units};
 /// Files of the disk, under the texts of the editor.
 type Files = Overlay<Disk>;
 
-/// What went wrong with a request, for the editor.
+/// The fault of a request, for the editor.
 type Fault = (ErrorCode, String);
 
 /// Speaks the protocol until the editor ends it. `options` gives the options for building the root
@@ -176,8 +176,8 @@ impl Server<'_> {
         let _ = self.connection.sender.send(Message::Response(response));
     }
 
-    /// Takes a notification. One about a file that is not open, or with other parameters than the
-    /// protocol's, changes nothing: there is no answer that could say so.
+    /// Takes a notification. A notification about a file that is not open, or with other parameters
+    /// than the protocol's, changes nothing: the protocol lacks an answer for it.
     fn note(&mut self, Notification { method, params }: Notification) {
         let changed = match method.as_str() {
             note::DidOpenTextDocument::METHOD => serde_json::from_value(params)

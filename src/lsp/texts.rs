@@ -88,7 +88,7 @@ impl Texts {
         Texts { units, open: BTreeMap::new() }
     }
 
-    /// Opens a file; false for one that is not on this machine.
+    /// Opens a file; false if it is not on this machine.
     pub fn open(&mut self, item: TextDocumentItem) -> bool {
         let Some(path) = path_of(&item.uri) else { return false };
         self.open.insert(path, Open { text: item.text.into(), version: item.version });
@@ -135,7 +135,7 @@ impl Texts {
     }
 }
 
-/// Characters that a path in a URI has no byte for.
+/// Characters that a path in a URI escapes.
 const ESCAPED: AsciiSet = CONTROLS
     .add(b' ')
     .add(b'"')
@@ -203,7 +203,7 @@ mod tests {
         assert!(texts.change(&uri, 2, vec![change((1, 1), (1, 2), "XX"), change((0, 0), (1, 1), "")]));
         assert_eq!(&*texts.contents()[0].1, "XXd\n");
         assert_eq!(texts.contents()[0].0, Path::new("/a b/k.yaml"));
-        // What comes late or backwards does no harm.
+        // A late or backward change does no harm.
         assert!(!texts.change(&uri, 1, vec![change((0, 0), (0, 1), "")]));
         assert!(texts.change(&uri, 3, vec![change((7, 7), (0, 0), "!")]));
         assert_eq!(&*texts.contents()[0].1, "XXd\n!");

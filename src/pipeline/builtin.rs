@@ -39,7 +39,7 @@ use crate::transformer::replica_count::ReplicaCountTransformer;
 use crate::transformer::value_add::ValueAddTransformer;
 use crate::yaml::reprint;
 
-/// Whether a configuration object is for a built-in.
+/// Returns true if a configuration object is for a built-in.
 pub fn is_builtin(config: &Resource<'_>) -> bool {
     let gvk = &config.id().gvk;
     gvk.group.is_empty() && gvk.version == "builtin"
@@ -79,7 +79,7 @@ fn read<'a, T: Decode<'a> + Default>(build: &Build<'a>, config: &Resource<'a>) -
 /// The generator that a configuration object describes.
 ///
 /// # Errors
-/// It is none, or a field has a wrong type.
+/// The object is not a generator, or a field has a wrong type.
 pub fn generator<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Resource<'a>) -> Result<BoxedGenerator<'a>> {
     let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;

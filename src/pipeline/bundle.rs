@@ -65,7 +65,7 @@ fn document<'a>(node: Node<'a>) -> Result<Document<'a>> {
     Err(error.at(node.pos()))
 }
 
-/// What the fields of a document's kinds hold.
+/// The references in the fields of a document's kinds.
 fn references<'a>(build: &mut Build<'a>, document: &Document<'a>) -> TransformerConfig<'a> {
     let mut config = TransformerConfig::default();
     let (types, kinds) = document.kinds();

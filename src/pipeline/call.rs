@@ -6,14 +6,14 @@ use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Context, Given, Mode, PluginEntry, resources_in};
 use std::rc::Rc;
 
-/// What is asked of a plugin.
+/// A request to a plugin.
 pub struct Call<'c> {
-    /// What errors call the configuration.
+    /// The name of the configuration in errors.
     pub name: &'c str,
     /// Its configuration object.
     pub config: String,
     pub mode: Mode,
-    /// What a transformer or validator gets.
+    /// The input of a transformer or validator.
     pub resources: String,
 }
 
@@ -21,7 +21,7 @@ pub struct Call<'c> {
 /// it would go on through a build.
 ///
 /// # Errors
-/// The configuration is not one object, there is no plugin for it, or the plugin fails.
+/// The configuration is not one object, its plugin is missing, or the plugin fails.
 pub fn call<'a>(cx: &Rc<Context<'a>>, directory: &str, call: Call<'_>) -> Warned<Result<Built<'a>>> {
     let mut build = Build::new(cx);
     let value = run(&mut build, directory, call);

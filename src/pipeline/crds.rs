@@ -75,9 +75,9 @@ pub(super) struct Walk<'w, 'n, 'a> {
     /// The kind whose fields these are.
     pub(super) gvk: Gvk<'a>,
     pub(super) config: &'w mut TransformerConfig<'a>,
-    /// Types on the way here: one that refers to itself would have no end.
+    /// Types on the way here: a type that refers to itself would never end.
     pub(super) open: Vec<&'a str>,
-    /// Whether properties in place and items of lists are followed, too.
+    /// True if properties in place and items of lists are followed, too.
     pub(super) is_nested: bool,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Walk<'_, '_, 'a> {
         self.open.pop();
     }
 
-    /// The properties of a schema that stands in its place, and those of a list's items.
+    /// The properties of a schema at its place, and those of a list's items.
     pub(super) fn add_properties(&mut self, schema: &Node<'a>, path: &str) {
         for entry in schema.get("properties").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter()) {
             self.add_property(entry.value(), &below(path, entry.key().text()));

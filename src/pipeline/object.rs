@@ -1,4 +1,4 @@
-//! What the configuration objects of built-ins have beside `metadata`.
+//! The fields of the configuration objects of built-ins, beside `metadata`.
 
 use crate::config::helm::{HelmChart, HelmGlobals};
 use crate::config::kustomization::{GeneratorArgs, Image, Patch, PatchOptions, Replacement, Replica};
@@ -111,9 +111,9 @@ pub(super) struct JsonPatch<'a> {
     pub path: &'a str,
     /// The patch itself.
     pub json_op: Written<'a>,
-    /// Which resources it is for.
+    /// The resources that it changes.
     pub target: Option<Selector<'a>>,
-    /// What the patch may change beside content.
+    /// The parts that the patch may change beside content.
     pub options: PatchOptions,
 }
 
@@ -131,7 +131,7 @@ pub(super) struct MergePatches<'a> {
 pub(super) struct ValueAdd<'a> {
     /// The value; the name of the kustomization's directory if it is empty.
     pub value: &'a str,
-    /// Where the value goes.
+    /// The place of the value.
     pub targets: Vec<value_add::Target<'a>>,
     /// A file with more targets.
     pub target_file_path: &'a str,

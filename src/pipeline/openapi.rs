@@ -21,8 +21,8 @@ const BUILTIN_VERSION: &str = "v1.21.2";
 /// Chooses the schema that a kustomization asks for, unless one was chosen before.
 ///
 /// # Errors
-/// The version is not built in, both a version and a file are named, or the file cannot be read or
-/// is no schema.
+/// The version is not built in, both a version and a file are named, the file cannot be read, or it
+/// is not a schema.
 pub(super) fn set<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<()> {
     let arena = build.arena;
     let wanted = &target.kustomization.openapi;

@@ -115,8 +115,8 @@ fn path_of(text: &str) -> Option<String> {
     node.as_scalar().map(|s| s.text().to_owned())
 }
 
-/// Notes which file resources come from, if this build keeps account of it; what a manifest says
-/// itself does not count.
+/// Notes the file of each resource, if this build keeps account of origins; the origin in a
+/// manifest itself does not count.
 ///
 /// # Errors
 /// A name that cannot be printed, or annotations that are not a mapping.
@@ -142,8 +142,8 @@ pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], or
     Ok(())
 }
 
-/// Notes what generated resources, if this build keeps account of it; a resource that brings its
-/// origin keeps it.
+/// Notes the generator of resources, if this build keeps account of origins; a resource that brings
+/// its origin keeps it.
 ///
 /// # Errors
 /// A name that cannot be printed.
@@ -182,8 +182,8 @@ pub fn adopt(resource: &mut Resource<'_>) {
     }
 }
 
-/// Notes that a transformer ran, `times` times, on all that is there now. A resource without an
-/// origin is one that it made.
+/// Notes that a transformer ran, `times` times, on all present resources. It has made the resources
+/// without an origin.
 ///
 /// # Errors
 /// A name that cannot be printed, or an origin or transformations in a resource's annotations that
@@ -199,7 +199,7 @@ pub fn note_transformation<'a>(
     let item = arena.text(&origin.text(true)?);
     map.edit_content(|resource| {
         if times > 0 {
-            // Upstream writes all annotations anew with this one.
+            // Upstream writes all annotations again with this one.
             resource.stringify_metadata("annotations");
         }
         let mut times = times;
@@ -241,7 +241,7 @@ fn listed<'a, T>(
     read.transpose().map_err(|e| e.at(resource.pos()))
 }
 
-/// The items of a list of transformations, printed anew.
+/// The items of a list of transformations, printed.
 fn listed_transformations<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Vec<&'a str>> {
     let Value::Sequence(items) = node.value() else {
         return Err(cx.error(node.pos(), format!("the annotation {TRANSFORMATIONS} is {}, not a list", node.shape())));

@@ -19,7 +19,7 @@ const FIELDS: [&str; 6] = ["resources", "bases", "components", "generators", "tr
 pub struct FoundRoot {
     /// As it is named from where the process was started.
     pub path: String,
-    /// Whether another kustomization that was found names the directory.
+    /// True if another kustomization that was found names the directory.
     pub is_used: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct FoundRoot {
 /// size of the kustomization files).
 ///
 /// # Errors
-/// A directory cannot be read. An invalid kustomization is no error here, but when it is built.
+/// A directory cannot be read. An invalid kustomization is an error when it is built, not here.
 pub fn find(loader: &dyn Loader, directory: &str, limit: FileLimit) -> io::Result<Vec<FoundRoot>> {
     let mut found = Vec::new();
     let mut used: BTreeSet<PathBuf> = BTreeSet::new();

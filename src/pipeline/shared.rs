@@ -1,10 +1,10 @@
 //! Bases that several builds have in common.
 //!
 //! The first build that needs a base accumulates it for itself, for most bases have one use. The
-//! second one accumulates it for all, in a build of its own that has no plugins and no helm: so a
-//! layer can be shared if it gives the same in every build. If that build fails, each build that
-//! needs the layer accumulates it by itself, and reports what is wrong with the entries that led
-//! there. No thread waits for another one: two that ask at the same time both do the work.
+//! second one accumulates it for all, in a build of its own without plugins and helm: so a layer
+//! can be shared if it gives the same in every build. If that build fails, each build that needs
+//! the layer accumulates it by itself, and reports what is wrong with the entries that led there.
+//! No thread waits for another one: two that ask at the same time both do the work.
 
 use super::Target;
 use crate::diag::{Code, Error, Result};
@@ -14,20 +14,20 @@ use crate::stage::{Accumulator, Build, Context, HelmOptions, Layers, NoPlugins, 
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What accumulates the root of a target.
+/// The function that accumulates the root of a target.
 pub type Accumulate<'a> = fn(&mut Build<'a>, &Target<'a>) -> Result<Accumulator<'a>>;
 
-/// What a build's own root accumulates, if other builds have shared it as their base.
+/// The resources of a build's own root, if other builds have shared it as their base.
 pub fn of_root<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Option<Accumulator<'a>> {
     let layer = layers(build)?.get(&key(target))?;
     Some(adopt(build, &layer))
 }
 
-/// What a base of the root `above` accumulates: here, for all, or taken from a build that has
-/// shared it.
+/// The resources of a base of the root `above`: made here, made for all, or taken from a build that
+/// has shared it.
 ///
 /// # Errors
-/// Those of `accumulate`.
+/// The errors of `accumulate`.
 pub fn of_base<'a>(
     build: &mut Build<'a>,
     target: &Target<'a>,

@@ -5,11 +5,11 @@
 //! *Selects*: all resources of the layer, as its transformers left them.
 //! *Order*: after `transformers`, last in each layer.
 //! *Cost*: that of the plugin, and O(size of the resources) for the fingerprints.
-//! *Quirks*: nothing may be changed but the label `validated-by`, which stays. What an executable
-//! or a function prints under another id, or leaves out, is of no effect: upstream applies it to a
-//! list that it drops. A shared object and a built-in may not add, rename or remove either.
-//! Content counts, not style or place; upstream also refuses a validator that prints the same
-//! values in other lines (testdata/deviations/validator-style.md).
+//! *Quirks*: nothing may be changed but the label `validated-by`, which stays. A resource that an
+//! executable or a function prints under another id, or leaves out, changes nothing: upstream
+//! applies it to a list that it drops. A shared object and a built-in may not add, rename or remove
+//! either. Content counts, not style or place; upstream also refuses a validator that prints the
+//! same values in other lines (testdata/deviations/validator-style.md).
 //! *Example*: `testdata/reference/validate.txtar`
 
 use crate::diag::{Code, Error, Result};
@@ -131,7 +131,7 @@ fn fingerprint(hasher: &impl BuildHasher, resource: &Resource<'_>) -> u64 {
     state.finish()
 }
 
-/// Keeps some entries of a mapping in the metadata; an empty one goes.
+/// Keeps some entries of a mapping in the metadata; an empty mapping is removed.
 fn keep(metadata: &mut Mapping<'_>, map: &str, keep: impl Fn(&str) -> bool) {
     let Some(entries) = metadata.get_mut(map).and_then(Node::as_mapping_mut) else { return };
     entries.retain(|key, _| keep(key.text()));

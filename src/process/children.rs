@@ -27,7 +27,7 @@ struct Inner {
     has_ended: AtomicBool,
     /// The number of children so far.
     count: AtomicU32,
-    /// True if this process has no other children.
+    /// True if these are all children of this process.
     are_all: bool,
     /// Runs before the first child or the first directory.
     prepare: fn(),

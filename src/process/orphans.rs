@@ -17,7 +17,7 @@ pub const VARIABLE: &str = "RUSTOMIZE_CHILD";
 /// The number of searches for processes that are started while others are ended.
 const ROUNDS: usize = 64;
 
-/// Returns true if this process has no children at all. One call of the system.
+/// Returns true if this process is without children. One call of the system.
 pub fn are_none() -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(waitid(WaitId::All, look), Err(rustix::io::Errno::CHILD))

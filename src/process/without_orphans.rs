@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 /// The variable that marks a child, as on Unix.
 pub const VARIABLE: &str = "RUSTOMIZE_CHILD";
 
-/// Returns true if this process has no adopted children: always.
+/// Returns true always: this process never adopts children.
 pub fn are_none() -> bool {
     true
 }

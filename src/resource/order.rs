@@ -130,8 +130,8 @@ fn start(text: &[u8]) -> u64 {
     u64::from_be_bytes(start)
 }
 
-/// Upstream compares `Kind.version.group|namespace|name` as one text; the part before the namespace
-/// is equal here.
+/// Upstream compares `Kind.version.group|namespace|name` in a single text; the part before the
+/// namespace is equal here.
 fn compare_names(a: &ResId<'_>, b: &ResId<'_>) -> Ordering {
     let tail = |id: &ResId<'_>| format!("{}|{}", or(id.namespace, "~X"), name(id));
     if a.namespace == b.namespace { name(a).cmp(name(b)) } else { tail(a).cmp(&tail(b)) }

@@ -1,4 +1,4 @@
-//! Printing: resources as one text, on all cores.
+//! Printing: resources to a text, on all cores.
 //!
 //! The whole text is made before the first byte is written, so that an error never leaves half an
 //! output. Each resource is printed without regard to others, so that threads can print runs of
@@ -9,7 +9,7 @@ use crate::diag::{Error, Result};
 use crate::parallel;
 use crate::yaml::{Arena, Malformed, emit};
 
-/// Prints resources as one text: documents with separators between them. O(size of the text).
+/// Prints resources into a text: documents with separators between them. O(size of the text).
 ///
 /// # Errors
 /// A resource that upstream cannot print either; see [`emit::document`].

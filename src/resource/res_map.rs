@@ -72,7 +72,7 @@ impl<'a> ResMap<'a> {
         self.resources.len()
     }
 
-    /// Returns true if there are no resources.
+    /// Returns true if the map is empty.
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty()
     }
@@ -191,7 +191,7 @@ impl<'a> ResMap<'a> {
         }
     }
 
-    /// The places of the resources that have an id now, in order. O(1), once the index is there.
+    /// The places of the resources that have an id now, in order. O(1), once the index exists.
     pub fn find_current(&mut self, id: &ResId<'a>) -> Vec<usize> {
         let mut places = self.ids.any(id, &self.resources);
         places.retain(|&i| self.resources[i].id() == id);
@@ -272,7 +272,7 @@ impl<'a> ResMap<'a> {
         parallel::runs_mut(&mut self.resources, threads, look_at_run)
     }
 
-    /// What is seen in each resource by itself, in order, on all cores if there are many.
+    /// The result of a look at each resource by itself, in order, on all cores if there are many.
     ///
     /// # Errors
     /// The error of the first resource, in order, for which `look` fails.

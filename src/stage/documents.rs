@@ -19,7 +19,7 @@ pub struct Resources<'a> {
 /// O(text), on all cores if it is large.
 ///
 /// # Errors
-/// The text is not valid YAML, a document has no kind or name, or the items of a list are not a
+/// The text is not valid YAML, a document lacks a kind or name, or the items of a list are not a
 /// list.
 pub fn resources_in<'a>(
     arena: Arena<'a>,
@@ -55,7 +55,7 @@ pub fn scoped_resources_in<'a>(
 /// them first. O(n), on all cores if there are many.
 ///
 /// # Errors
-/// A document without kind or name, or a list whose items are no list.
+/// A document without kind or name, or a list whose items are not a list.
 pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
     let nodes: Vec<Node<'a>> = match <[Node<'a>; 1]>::try_from(nodes) {
         Ok([only]) => unwrap_list(only),
@@ -110,7 +110,7 @@ struct Made<'a> {
     resources: Vec<Resource<'a>>,
     /// The items of lists: documents that are still to be looked at.
     items: Vec<Node<'a>>,
-    /// Why one of them is no resource. What follows it does not count.
+    /// The reason why one of them is not a resource. Documents after it do not count.
     fault: Option<Box<Error>>,
     /// The first fault of annotations.
     annotations: Option<Box<Error>>,

@@ -80,7 +80,7 @@ impl Format {
         let (mut rest, mut start) = (Vec::new(), 0);
         let mut read = values(text);
         while let Some(value) = read.next() {
-            // What is not JSON is refused where it is read.
+            // A text that is not JSON is refused where it is read.
             let Ok(value) = value else { return printed };
             if !known.contains(&value.to_string()) {
                 rest.extend_from_slice(&text.as_bytes()[start..read.byte_offset()]);

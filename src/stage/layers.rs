@@ -9,8 +9,8 @@ use crate::resource::ResMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What has been accumulated: resources, and the field specs that the transformers of this and all
-/// parent roots use.
+/// The accumulated resources, and the field specs that the transformers of this and all parent
+/// roots use.
 #[derive(Default)]
 pub struct Accumulator<'a> {
     pub map: ResMap<'a>,
@@ -31,21 +31,21 @@ impl Accumulator<'_> {
     }
 }
 
-/// What a base has accumulated, and what else a build learns from it.
+/// The resources of a base, and other facts that a build learns from it.
 pub struct Layer<'a> {
     pub all: Accumulator<'a>,
     pub warnings: Vec<Warning>,
     pub findings: Vec<Warning>,
     /// The files that it was made of.
     pub files: Vec<PathBuf>,
-    /// Whether the built-in schema was asked for.
+    /// True if the built-in schema was asked for.
     pub uses_builtin_schema: bool,
 }
 
-/// What a layer is known by: its directory, without links, and what messages call it.
+/// The key of a layer: its directory, without links, and its name in messages.
 pub type Key = (PathBuf, String);
 
-/// What is known of a layer.
+/// The known state of a layer.
 #[derive(Clone)]
 pub enum Known<'a> {
     /// One build has accumulated it for itself, for the root in this directory.
@@ -69,7 +69,7 @@ impl Default for Layers<'_> {
 }
 
 impl<'a> Layers<'a> {
-    /// A layer, if it is there.
+    /// A layer, if it is known.
     pub fn get(&self, key: &Key) -> Option<Arc<Layer<'a>>> {
         match self.lock().get(key) {
             Some(Known::Shared(layer)) => Some(Arc::clone(layer)),
@@ -77,8 +77,8 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// What is known of a layer that the root in the directory `above` asks for; `None` if nobody
-    /// has asked for it before.
+    /// The known state of a layer that the root in the directory `above` asks for; `None` on the
+    /// first request.
     pub fn ask(&self, key: &Key, above: &Path) -> Option<Known<'a>> {
         let mut known = self.lock();
         let found = known.get(key).cloned();
@@ -96,7 +96,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// What is known. A thread that panics leaves nothing half changed here.
+    /// The table of layers. A thread that panics leaves nothing half changed here.
     fn lock(&self) -> MutexGuard<'_, FastMap<Key, Known<'a>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,7 +8,7 @@ use crate::load::Root;
 use crate::resource::{ResMap, Resource};
 use crate::yaml::Arena;
 
-/// What a plugin is asked for.
+/// The task of a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Generate,
@@ -18,7 +18,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// What a plugin is that does it.
+    /// The role of a plugin with this task.
     pub fn role(self) -> &'static str {
         match self {
             Mode::Generate => "generator",
@@ -38,14 +38,14 @@ impl Mode {
 
 /// An external plugin with its configuration, ready to run.
 pub trait Plugin<'a>: Generator<'a> + Transformer<'a> {
-    /// Whether a validator removes the resources that it does not print, as kustomize's Go plugins
-    /// do.
+    /// Returns true if a validator removes the resources that it does not print, as kustomize's Go
+    /// plugins do.
     fn prints_all(&self) -> bool {
         false
     }
 
-    /// Whether it is a post-processor: as a transformer it runs after all other transformers of its
-    /// kustomization.
+    /// Returns true if it is a post-processor: as a transformer it runs after all other
+    /// transformers of its kustomization.
     fn runs_last(&self) -> bool {
         false
     }
@@ -88,7 +88,7 @@ pub struct PluginEntry<'e, 'a> {
     /// The root that lists the object.
     pub root: &'e Root,
     pub config: &'e Resource<'a>,
-    /// What the field asks of the plugin.
+    /// The task that the field gives the plugin.
     pub mode: Mode,
 }
 
@@ -97,11 +97,11 @@ pub trait Plugins: Send + Sync {
     /// Finds the plugin for a configuration object.
     ///
     /// # Errors
-    /// Plugins are not enabled, there is none for the object, or its configuration is wrong.
+    /// Plugins are not enabled, the object's plugin is missing, or its configuration is wrong.
     fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>>;
 }
 
-/// The error of a build that needs a plugin and may not run any, in kustomize's words.
+/// The error of a build that needs a plugin but is not allowed to run one, in kustomize's words.
 pub fn disabled(config: &Resource<'_>) -> Error {
     let kind = config.id().gvk.kind;
     let message = format!("external plugins disabled; unable to load external plugin '{kind}'");

@@ -1,4 +1,4 @@
-//! The schema of a build: by which lists are merged, and which kinds have no namespace.
+//! The schema of a build: by which lists are merged, and which kinds lack a namespace.
 
 use crate::meter::FastSet;
 use crate::resource::Resource;
@@ -14,12 +14,12 @@ pub struct BuildSchema<'a> {
     bundled: Vec<Document<'a>>,
     /// CustomResourceDefinitions of the tree, for a schema that is chosen later.
     of_tree: Vec<Document<'a>>,
-    /// Whether the built-in tables were asked for before another schema was chosen.
+    /// True if the built-in tables were asked for before another schema was chosen.
     is_builtin_used: bool,
 }
 
 impl<'a> BuildSchema<'a> {
-    /// What is known of kinds, for merging.
+    /// The known facts about kinds, for merging.
     pub fn for_merging(&mut self) -> Rc<Schemas<'a>> {
         if self.chosen.is_none() {
             self.is_builtin_used = true;
@@ -46,12 +46,12 @@ impl<'a> BuildSchema<'a> {
         self.bundled = bundled;
     }
 
-    /// Whether a schema was chosen.
+    /// Returns true if a schema was chosen.
     pub fn is_chosen(&self) -> bool {
         self.chosen.is_some()
     }
 
-    /// Whether the built-in tables were asked for.
+    /// Returns true if the built-in tables were asked for.
     pub fn is_builtin_used(&self) -> bool {
         self.is_builtin_used
     }

@@ -10,7 +10,7 @@
 //! *Cost*: O(resources x specs of their kind).
 //! *Quirks*: a new annotation is one value in all its places, as a new label is: see
 //! LabelTransformer. Not so for `metadata/annotations` where the root has `buildMetadata`: upstream
-//! then writes these anew after every transformer.
+//! then writes them again after every transformer.
 //! *Example*: `testdata/reference/annotations.txtar`
 
 use super::label::set_entries;
@@ -24,8 +24,8 @@ pub struct AnnotationsTransformer<'a> {
     pub specs: FieldSpecs<'a>,
     /// The field, which is the place of new keys.
     pub pos: Pos,
-    /// Whether the build keeps account of what comes from where: kustomize then writes all
-    /// annotations of the resource anew after every transformer.
+    /// True if the build keeps account of where things come from: kustomize then writes all
+    /// annotations of the resource again after every transformer.
     pub keeps_origins: bool,
 }
 

@@ -38,7 +38,7 @@ fn add_hash<'a>(resource: &mut Resource<'a>, build: &mut Build<'a>) -> Result<()
     Ok(())
 }
 
-/// Whether a resource asks for a hash: a generator said so, or its manifest does, by hand.
+/// Returns true if a resource asks for a hash: a generator said so, or its manifest does, by hand.
 fn needs_hash(resource: &Resource<'_>) -> bool {
     resource.needs_hash || resource.annotation(NEEDS_HASH_SUFFIX) == Some("enabled")
 }

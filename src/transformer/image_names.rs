@@ -1,4 +1,4 @@
-//! Which entries of `images` an image matches: [`ImageNames`].
+//! The entries of `images` that an image matches: [`ImageNames`].
 
 use crate::config::go_regexp::{GoRegex, PatternError};
 use crate::meter::FastMap;
@@ -66,8 +66,8 @@ impl<'a> ImageNames<'a> {
     }
 }
 
-/// What may be the name in an image text: the text, and the text without what may be a tag, a
-/// digest, or both.
+/// The possible names in an image text: the text, and the text without a possible tag, digest, or
+/// both.
 fn names_of(image: &str) -> impl Iterator<Item = &str> {
     let without =
         |text, mark: &str| str::rsplit_once(text, mark).filter(|(_, rest)| is_tag(rest)).map(|(name, _)| name);
@@ -101,7 +101,7 @@ fn with_dots<'t>(text: &'t str, dots: &[usize]) -> Option<Cow<'t, str>> {
 mod tests {
     use super::*;
 
-    /// What each entry says of an image, with all names as patterns.
+    /// The answer of each entry for an image, with all names as patterns.
     fn slowly(names: &[&str], image: &str) -> Vec<usize> {
         let is_match = |name: &str| {
             let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");

@@ -41,7 +41,7 @@ pub struct ImageTagTransformer<'a> {
 struct ImageEditor<'s, 'a> {
     stage: &'s ImageTagTransformer<'a>,
     arena: Arena<'a>,
-    /// What becomes of image texts; `None` if no entry matches.
+    /// The new texts of image texts; `None` if no entry matches.
     outcomes: FastMap<State<'a>, Option<&'a str>>,
 }
 
@@ -208,7 +208,7 @@ fn is_container_list(key: &str) -> bool {
     matches!(key, "containers" | "initContainers")
 }
 
-/// Whether a spec's path is that of the images of the container list at `keys`.
+/// Returns true if a spec's path is that of the images of the container list at `keys`.
 fn leads_to_images_of(path: &[Step<'_>], keys: &[&str]) -> bool {
     path.len() == keys.len() + 1
         && path[keys.len()].key == "image"

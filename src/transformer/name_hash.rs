@@ -41,8 +41,8 @@ pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>) -> Result<String> {
     Ok(encode(&Sha256::digest(text.as_bytes())))
 }
 
-/// One member of the hashed text, with a comma behind it. What is missing is an empty string there,
-/// a scalar its text as it is written, a null too, and a list is null.
+/// One member of the hashed text, followed by a comma. A missing value is an empty string there. A
+/// scalar, also a null, is its text as written. A list is null.
 fn member<'a>(arena: Arena<'a>, text: &mut String, name: &str, value: Option<&Node<'a>>) -> Result<()> {
     json::write_string(text, name);
     text.push(':');

@@ -8,8 +8,8 @@
 //! that a resource is walked once; candidates are found by kind, old name and namespace.
 //! *Quirks*: a JSON patch of `patches` that renames is followed, one of `patchesJson6902` is not
 //! (cases ref-follows-json-patch-rename and ref-ignores-patchesjson6902-rename). Of two candidates
-//! the one with the referrer's prefixes and suffixes is meant; two with the same new name are as
-//! good as one (ref-two-candidates-same-new-name). The kind in the scaleTargetRef of a
+//! the one with the referrer's prefixes and suffixes is meant; two with the same new name are no
+//! conflict (ref-two-candidates-same-new-name). The kind in the scaleTargetRef of a
 //! HorizontalPodAutoscaler is not looked at (ref-hpa-target-kind-ignored).
 //! *Example*: `testdata/reference/name_reference.txtar`
 
@@ -38,7 +38,7 @@ struct Trie<'a> {
     /// The ways on, by the keys of their steps.
     children: FastIndexMap<&'a str, (Step<'a>, Trie<'a>)>,
     actions: Vec<Action<'a>>,
-    /// Whether a step of a child is not the name of a field: no mapping can be walked then.
+    /// True if a step of a child is not the name of a field: no mapping can be walked then.
     has_wrong_step: bool,
 }
 
@@ -189,13 +189,13 @@ impl<'a> NameReferenceTransformer<'a> {
         Err(Error::new(Code::WrongType, message).at(resource.pos()).hint("leave apiVersion out, or give it a value"))
     }
 
-    /// Whether `configurations` or `crds` have added references.
+    /// Returns true if `configurations` or `crds` have added references.
     fn has_own_references(&self) -> bool {
         let count = |references: &[NameBackReferences<'_>]| references.iter().map(|r| r.fields.len()).sum::<usize>();
         count(&self.references) != count(&TransformerConfig::defaults().name_reference)
     }
 
-    /// The paths of references of each kind that is there, or of the kinds with a suffix.
+    /// The paths of references of each kind in the map, or of the kinds with a suffix.
     fn tries(&self, map: &ResMap<'a>, arena: Arena<'a>, suffix: Option<&str>) -> FastMap<Gvk<'a>, Trie<'a>> {
         let has_suffix = |r: &&Resource<'a>| suffix.is_none_or(|suffix| r.id().gvk.kind.ends_with(suffix));
         let mut kinds = map.iter().filter(has_suffix).map(referrer_gvk).peekable();
@@ -270,13 +270,14 @@ fn account_namespace<'a>(subject: &Node<'a>, binding: &ResId<'a>) -> Result<Opti
 struct Referrer<'c, 'a> {
     resource: &'c Resource<'a>,
     id: ResId<'a>,
-    /// What roleRef names, in any version. `None` unless both its apiGroup and its kind are given.
+    /// The role that roleRef names, in any version. `None` unless both its apiGroup and its kind
+    /// are given.
     role_ref: Option<Gvk<'a>>,
     /// Namespaces of the ServiceAccounts that a RoleBinding names.
     subject_namespaces: FastSet<&'a str>,
     /// `None` where no name has changed.
     renamed: Option<&'c Referents<'c, 'a>>,
-    /// Whether a shared value was set, in one of its places.
+    /// True if a shared value was set, in one of its places.
     is_ahead: bool,
 }
 
@@ -397,7 +398,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
             let chosen = if found.len() <= 1 { found.pop() } else { self.choose(renamed, found, is_mapping)? };
             return Ok(chosen.map(|i| renamed.get(i)));
         }
-        // What else an answer depends on is rare.
+        // Other conditions of an answer are rare.
         let is_common = role.is_none() && self.subject_namespaces.is_empty();
         let affixes = (self.resource.prefixes(), self.resource.suffixes());
         let rest = (name, action.target, wanted, is_mapping, self.id.effective_namespace(), affixes);
@@ -483,7 +484,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
         Ok(found.first().copied())
     }
 
-    /// Whether any resource in reach had this namespace at first.
+    /// Returns true if any resource in reach had this namespace at first.
     fn sees_original_namespace(&self, renamed: &'c Referents<'c, 'a>, namespace: &str) -> bool {
         let Some(current) = renamed.namespaces.get(namespace) else { return false };
         let accounts = &self.subject_namespaces;
@@ -496,8 +497,8 @@ impl<'c, 'a> Referrer<'c, 'a> {
             }
     }
 
-    /// Whether a candidate is in reach, had the name, and is of the target's kind, in the namespace
-    /// and of the role's kind that the reference names.
+    /// Returns true if a candidate is in reach, had the name, and is of the target's kind, in the
+    /// namespace and of the role's kind that the reference names.
     fn is_meant(
         &self,
         candidate: &Resource<'a>,
@@ -548,7 +549,7 @@ fn sort(places: &mut Vec<u32>) {
     places.dedup();
 }
 
-/// Whether two lists of affixes fit: one is empty, or the shorter is the end of the longer.
+/// Returns true if two lists of affixes fit: one is empty, or the shorter is the end of the longer.
 fn agree(a: &[&str], b: &[&str]) -> bool {
     a.is_empty() || b.is_empty() || agree_strictly(a, b)
 }

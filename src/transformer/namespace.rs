@@ -10,7 +10,7 @@
 //! *Cost*: O(resources + subjects).
 //! *Quirks*: only subjects named `default` move, unless a configuration object asks for more (case
 //! ref-rolebinding-subject-other-ns); two v1 Namespaces under one `namespace` get the same name and
-//! collide. Which kinds have no namespace is what Kubernetes 1.21.2 says, and an `openapi` file.
+//! collide. Kubernetes 1.21.2 and an `openapi` file say which kinds have a namespace.
 //! *Example*: `testdata/reference/namespace.txtar`
 
 use super::edit_path;
@@ -21,13 +21,13 @@ use crate::resource::{Changes, ResMap, Resource};
 use crate::stage::{Build, Editor, TransformEach};
 use crate::yaml::{Arena, Node, Pos, Scalar, Tag, Value};
 
-/// Which subjects of role bindings get the namespace.
+/// The subjects of role bindings that get the namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SetRoleBindingSubjects {
-    /// Those named `default`.
+    /// Subjects named `default`.
     #[default]
     DefaultOnly,
-    /// Those of kind ServiceAccount.
+    /// Subjects of kind ServiceAccount.
     AllServiceAccounts,
     /// None.
     None,
@@ -70,7 +70,7 @@ impl<'a> NamespaceTransformer<'a> {
     /// Changes one resource.
     ///
     /// # Errors
-    /// A field that is to have the namespace is no scalar.
+    /// A field for the namespace is not a scalar.
     pub(super) fn edit(&self, resource: &mut Resource<'a>) -> Result<()> {
         if self.namespace.is_empty() || is_from_helm(resource) {
             return Ok(());

@@ -114,7 +114,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
         Some(OpenText { path: &path[..at], content, is_changed: false })
     }
 
-    /// Whether a path leads to, or into, this text.
+    /// Returns true if a path leads to, or into, this text.
     fn is_at(&self, path: &[Part<'a>], options: &FieldOptions<'a>) -> bool {
         let is_same = |(a, b): (&Part<'_>, &Part<'_>)| match (a, b) {
             (Part::Key(a), Part::Key(b)) => a == b,
@@ -171,8 +171,8 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Puts a text into a scalar of JSON, which keeps its type; `false` if it is none of that type. A
-/// scalar that stays is left as it is printed and read.
+/// Puts a text into a scalar of JSON, which keeps its type; `false` if it does not have that type.
+/// A scalar that stays is left as it is printed and read.
 fn put_scalar<'a>(arena: Arena<'a>, node: &mut Node<'a>, value: &Scalar<'a>, is_first: bool) -> bool {
     let Value::Scalar(old) = node.value() else { return false };
     let new = Scalar::new(value.text(), old.style(), old.resolved_tag());

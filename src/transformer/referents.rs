@@ -25,7 +25,7 @@ pub(super) struct Referents<'m, 'a> {
     pub(super) namespaces: FastMap<&'a str, FastSet<&'a str>>,
     /// For answers with many resources: which of them have some prefixes and suffixes.
     affixes: Mutex<FastMap<u64, FastMap<u64, Places>>>,
-    /// What references to answers with many resources lead to.
+    /// The results of references to answers with many resources.
     known: Mutex<FastMap<u64, Option<u32>>>,
 }
 
@@ -104,7 +104,7 @@ impl<'m, 'a> Referents<'m, 'a> {
         table
     }
 
-    /// What references of one kind that have the same answers lead to, if one of them was followed
+    /// The result of references of one kind that have the same answers, if one of them was followed
     /// before: see [`Referents::key_of`].
     pub(super) fn known(&self, key: u64) -> Option<Option<u32>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied()

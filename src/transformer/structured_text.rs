@@ -1,8 +1,8 @@
 //! [`visit`]: the nodes that the path of a replacement leads to. A path may lead into a text that
 //! holds JSON or YAML: `data.config.server.port`, where `config` is a text with a mapping.
 //!
-//! JSON is written with sorted keys, in one line or indented as it was. YAML is printed anew by
-//! [`Layout`], which keeps order and comments; what that cannot print is refused.
+//! JSON is written with sorted keys, in one line or indented as it was. [`Layout`] prints YAML, and
+//! keeps order and comments; a text that it cannot print is refused.
 
 use super::copies::check_text;
 use crate::config::Written;
@@ -23,7 +23,7 @@ pub(super) type FieldPath<'a> = (Written<'a>, Vec<Part<'a>>);
 /// leads to cannot be replaced there.
 ///
 /// # Errors
-/// The text holds YAML that cannot be printed anew.
+/// The text holds YAML that cannot be printed.
 pub(super) fn replace<'a>(
     arena: Arena<'a>,
     resource: &mut Resource<'a>,
@@ -108,7 +108,7 @@ pub(super) fn lookup_mut<'n, 'a>(node: &'n mut Node<'a>, path: &[Part<'a>]) -> O
     Some(node)
 }
 
-/// Whether all keys are strings, each given once.
+/// Returns true if all keys are strings, each given once.
 fn has_json_keys(node: &Node<'_>) -> bool {
     match node.value() {
         Value::Scalar(_) => true,
@@ -231,7 +231,7 @@ fn visit_made<'a>(
     visit(arena, made, path, true, edit)
 }
 
-/// As [`visit`], from a key and the path behind it, which may go on inside a text.
+/// As [`visit`], from a key and the rest of the path, which may lead into a text.
 fn visit_key<'a>(
     arena: Arena<'a>,
     m: &mut Mapping<'a>,
@@ -263,7 +263,7 @@ fn out_of_bounds(index: usize, len: usize) -> Error {
     Error::new(Code::MissingPath, format!("index {index} specified but only {len} elements found"))
 }
 
-/// A scalar that is made where there is none.
+/// A scalar that is made in place of a missing one.
 pub(super) const MADE: Scalar<'static> = Scalar::new("", Style::Plain, Tag::Untyped);
 
 pub(super) fn is_made(scalar: &Scalar<'_>) -> bool {

@@ -44,7 +44,7 @@ enum Step<'a> {
     Element { key: &'a str, value: &'a str },
 }
 
-/// Where the value goes.
+/// The place of the value.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Target<'a> {
     /// The resources; all if it is left out.
@@ -59,7 +59,7 @@ impl<'a> ValueAddTransformer<'a> {
     /// Takes the fields of a configuration object; `target_file` names a file with more targets.
     ///
     /// # Errors
-    /// There are no targets, or one has no path, a negative position or a broken pattern.
+    /// Targets are missing, or one lacks a path, or has a negative position or a broken pattern.
     pub fn new(
         build: &mut Build<'a>,
         root: &Root,
@@ -194,8 +194,8 @@ fn walk<'n, 'a>(node: &'n mut Node<'a>, path: &[Step<'a>]) -> Result<Option<&'n 
     Ok(Some(node))
 }
 
-/// A file path with one more part. A slash in front is no part; beyond the end the part is
-/// appended.
+/// A file path with one more part. A slash in front does not count as a part; beyond the end the
+/// part is appended.
 fn inserted(path: &str, part: &str, position: usize) -> String {
     let (start, rest) = path.strip_prefix('/').map_or(("", path), |rest| ("/", rest));
     let mut parts: Vec<&str> = rest.split('/').filter(|p| !p.is_empty()).collect();

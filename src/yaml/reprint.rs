@@ -287,9 +287,10 @@ fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
     }
 }
 
-/// Changes a tree as kustomize does when it prints it, decodes it, makes JSON of it, and reads and
-/// dumps the JSON: numbers become 64-bit floats in Go's shortest form, styles are those of a fresh
-/// dump, nulls are explicit. Returns true if the tree has a text that [`check_dumped`] refuses.
+/// Changes a tree as kustomize does when it prints and decodes the tree, makes JSON of the result,
+/// and reads and dumps the JSON: numbers become 64-bit floats in Go's shortest form, styles are
+/// those of a fresh dump, nulls are explicit. Returns true if the tree has a text that
+/// [`check_dumped`] refuses.
 ///
 /// # Errors
 /// A key or text cannot be printed or decoded, a number is infinite or not a number, or a text does

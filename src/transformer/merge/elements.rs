@@ -12,19 +12,19 @@ pub fn text_at<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
     Some(value.as_scalar().map_or("", |s| s.text()))
 }
 
-/// Whether an item counts as nothing: a null, or an empty mapping.
+/// Returns true if an item counts as nothing: a null, or an empty mapping.
 pub fn is_blank(item: &Node<'_>) -> bool {
     item.is_null() || item.as_mapping().is_some_and(|m| m.is_empty())
 }
 
-/// What an item is asked about one of its keys.
+/// A question about one of the keys of an item.
 #[derive(Clone, Copy, Debug)]
 pub enum Test<'a> {
     /// Nothing.
     Any,
-    /// Whether the key is there.
+    /// True if the key is there.
     Has,
-    /// Whether the key has this text.
+    /// True if the key has this text.
     Is(&'a str),
 }
 
@@ -69,7 +69,7 @@ pub struct Elements<'k> {
     parents: Vec<u32>,
     /// Slots whose items may be nulls or empty mappings.
     blank: Vec<u32>,
-    /// Slots whose items may be of a kind that has no such keys.
+    /// Slots whose items may be of a kind without such keys.
     odd: Vec<u32>,
     asked: Vec<Vec<Ask>>,
     /// Hashes of what was asked for and of the texts there, with slots.
@@ -122,9 +122,9 @@ impl<'k> Elements<'k> {
     }
 
     /// Sets the item with these texts: it takes the place of *each* item that has them, or is
-    /// appended if there is none; without an item those that have the texts are removed. An empty
-    /// text stands for any, a text that is missing for none. Blank items are removed on the way,
-    /// and without texts all.
+    /// appended if no item has them; without an item the items with the texts are removed. An empty
+    /// text stands for any text, a missing one for a missing key. Blank items are removed on the
+    /// way, and without texts all.
     ///
     /// # Errors
     /// An item cannot be asked for its keys.
@@ -192,7 +192,7 @@ impl<'k> Elements<'k> {
         false
     }
 
-    /// Whether an item has no such keys.
+    /// Returns true if an item has no such keys.
     fn is_odd(&self, item: &Node<'_>) -> bool {
         let has_keys = match item.value() {
             Value::Scalar(_) => self.keys[0].is_empty(),

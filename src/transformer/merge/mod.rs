@@ -21,10 +21,10 @@ use crate::yaml::{
 };
 use std::cmp::Ordering;
 
-/// The field of a patch that says what to do with the mapping or item it stands in.
+/// The field of a patch that says what to do with its mapping or item.
 const DIRECTIVE: &str = "$patch";
 
-/// What a `$patch` field asks for.
+/// The request of a `$patch` field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Directive {
     Merge,
@@ -61,8 +61,7 @@ pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>, schemas: &Schemas<'_>
     }
     match merged {
         Merged::Gone => Ok(false),
-        // A replacement at the top has no effect: upstream drops the result, and keeps the
-        // resource.
+        // A replacement at the top does nothing: upstream drops the result, and keeps the resource.
         Merged::Base | Merged::Patch | Merged::New(_) => Ok(true),
     }
 }
@@ -148,8 +147,8 @@ fn new_list(items: Option<Items<'_>>, in_brackets: bool, pos: Pos) -> Merged<'_>
     Merged::New(Node::new(list, pos))
 }
 
-/// Whether what takes the place of a value is written in braces or brackets: upstream keeps the
-/// style of the field, unless nothing is in it, which says nothing about what comes into it.
+/// Returns true if what takes the place of a value is written in braces or brackets: upstream keeps
+/// the style of the field, unless nothing is in it, which says nothing about what comes into it.
 fn stays_in_braces(field: &Value<'_>, patch: &Value<'_>) -> bool {
     let is_in_braces = |value: &Value<'_>| match value {
         Value::Scalar(_) => false,
@@ -220,7 +219,7 @@ fn introduce<'a>(out: &mut Entries<'a>, key: Key<'a>, patch: &mut Node<'a>, sche
     Ok(())
 }
 
-/// Puts what comes of a field into its place; `false` if the field goes.
+/// Puts the result for a field into its place; `false` if the field is removed.
 fn set<'a>(field: &mut Node<'a>, merged: Merged<'a>, patch: Option<&Node<'a>>) -> bool {
     match (merged, patch) {
         (Merged::Gone, _) => return false,
@@ -245,8 +244,8 @@ fn set<'a>(field: &mut Node<'a>, merged: Merged<'a>, patch: Option<&Node<'a>>) -
     true
 }
 
-/// Merges a patch value with itself, for a place where there is nothing. A directive that is
-/// unknown stays, and one that stands in a list says nothing about the list.
+/// Merges a patch value with itself, for a place where there is nothing. An unknown directive is
+/// kept, and a directive in a list says nothing about the list.
 fn introduced<'a>(patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
     match patch.value_mut() {
         ValueMut::Scalar(s) if s.is_null() => Ok(Merged::Gone),
@@ -341,18 +340,18 @@ fn check_key(key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a key is another one than the last; it is the last one then.
+/// Returns true if a key is another one than the last; it is the last one then.
 fn is_first<'a>(key: &Key<'a>, last: &mut Option<Key<'a>>) -> bool {
     !last.replace(*key).is_some_and(|last| last.same_text(key))
 }
 
-/// Whether a mapping has a null key.
+/// Returns true if a mapping has a null key.
 fn has_null(node: &Node<'_>) -> bool {
     node.as_mapping().is_some_and(|fields| fields.iter().any(|entry| is_null(entry.key())))
 }
 
-/// Whether a key is null: upstream finds no field by it, and clears none. It stays until it is
-/// refused where it is printed.
+/// Returns true if a key is null: upstream finds no field by it, and clears none. It stays until it
+/// is refused where it is printed.
 fn is_null(key: &Key<'_>) -> bool {
     !key.is_plain() && key.kind() == Kind::Null
 }

@@ -90,7 +90,7 @@ impl<'a> Tuples<'a> {
     }
 }
 
-/// Which keys a tuple has: a bit for each.
+/// The keys that a tuple has: a bit for each.
 fn mask(tuple: &[&str]) -> u64 {
     tuple.iter().enumerate().fold(0, |mask, (i, text)| mask | u64::from(!text.is_empty()) << i)
 }
@@ -118,7 +118,7 @@ struct Class {
 #[derive(Default)]
 struct Partners {
     last: Option<usize>,
-    /// Those that lack a text of it.
+    /// The items that lack a text of it.
     lacking: Vec<usize>,
 }
 

@@ -226,7 +226,7 @@ impl<'a> Mapping<'a> {
         self.entries.len()
     }
 
-    /// Returns true if there are no entries.
+    /// Returns true if the mapping is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

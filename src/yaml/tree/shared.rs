@@ -14,7 +14,7 @@ use std::num::NonZero;
 pub struct Shared(NonZero<u32>);
 
 impl Shared {
-    /// The `n`th shared value; `None` after 2^31 of them: then values are no longer shared.
+    /// The `n`th shared value; `None` after 2^31 of them: further values are not shared.
     pub(in crate::yaml) fn nth(n: u32) -> Option<Shared> {
         NonZero::new(n.checked_add(1)?).filter(|number| number.get() <= u32::MAX >> 1).map(Shared)
     }
@@ -60,7 +60,7 @@ impl<'a> Node<'a> {
     }
 
     /// Notes that several items of a list are one mapping: all of them have one number, which is
-    /// unique in their list. A later merge of the list edits them as one.
+    /// unique in their list. A later merge of the list edits them together.
     pub fn share_item(&mut self, number: Option<usize>) {
         if let Value::Mapping(_) = self.value {
             let number = number.and_then(|n| Shared::nth(n.try_into().ok()?));
