@@ -1,5 +1,4 @@
-//! What a user sees of the work of a build: `--timings`, `--trace`, `--verbose`, and the line on a
-//! terminal.
+//! The work of builds for the user: `--timings`, `--trace`, `--verbose`, and the line on a terminal.
 
 use crate::servers::Files;
 use crate::support::{Run, Tree, in_path, run, skip};
@@ -156,12 +155,12 @@ fn a_build_that_lasts_says_on_a_terminal_what_it_waits_for() {
         return skip("a terminal needs script");
     }
     let mut tree = tree();
-    // It ends when the line is there, or after a while, in which a line would have come.
+    // The line comes after half a second.
     tree.plugin("Pass", "#!/bin/sh\nsleep 2\necho 'from the plugin' >&2\ncat\n");
     tree.variables.insert("TERM", "xterm".to_owned());
     let shown = on_a_terminal(&tree, "build --enable-alpha-plugins app").ok();
     assert!(shown.contains("running Pass ("), "{shown:?}");
-    // What is left is the plugin's message and the result, and the line is erased before each.
+    // The plugin's message and the result remain, and the line is erased before each.
     let left: Vec<&str> = shown.lines().map(|line| line.rsplit(['\r', '\u{1b}']).next().unwrap_or_default()).collect();
     assert!(left.iter().any(|line| line.ends_with("from the plugin")), "{shown:?}");
     assert!(left.iter().any(|line| line.ends_with("apiVersion: v1")), "{shown:?}");

@@ -4,7 +4,6 @@ use super::args::{Build, Results, Validate};
 use super::depfile::{self, Rule};
 use super::findings::Verdict;
 use super::messages::Messages;
-use super::watch::watched;
 use super::{cache, managed, output, plugin_flags, roots, signals, status_line};
 use crate::check::Known;
 use crate::diag::Warning;
@@ -33,7 +32,7 @@ pub fn validate(args: Validate, messages: &mut Messages) -> Result<()> {
     }
     let is_checked = schema || kubernetes_version.is_some();
     let known = is_checked.then(|| Known::new(kubernetes_version.as_deref()).map(Arc::new)).transpose()?;
-    watched(&mut Build { results: Results::Dropped, known, ..args }, messages, run)
+    run(&Build { results: Results::Dropped, known, ..args }, messages)
 }
 
 /// Runs `build`.

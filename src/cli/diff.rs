@@ -3,7 +3,7 @@
 use super::diff_args::{Diff, DiffFormat};
 use super::messages::Messages;
 use super::roots::Failures;
-use super::{build, diff_html, diff_json, diff_listing, diff_markdown, diff_since, diff_text};
+use super::{build, diff_html, diff_json, diff_listing, diff_markdown, diff_since, diff_text, status_line};
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{self, Error, Warned};
 use crate::diff::{self, Masks, Summary};
@@ -137,7 +137,9 @@ pub fn built(args: &Diff, roots: &[String], options: &[Options]) -> Vec<Option<W
         let texts = output.resources().map(|resource| output.print_one(resource));
         Ok(Side { name: roots[i].clone(), content: Content::Built(texts.collect::<diag::Result<_>>()?) })
     };
-    build_all(&Disk::new(), roots, |i| options[i].clone(), together, side)
+    let built = build_all(&Disk::new(), roots, |i| options[i].clone(), together, side);
+    status_line::end();
+    built
 }
 
 /// Reads a side that is a file or stdin; `None` for a directory or something remote, which is

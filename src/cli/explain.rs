@@ -9,7 +9,6 @@ mod view;
 
 use super::args::{Build, Format};
 use super::messages::Messages;
-use super::watch::watched;
 use super::{build, explain_code, output, status_line};
 use crate::diag::{Code, Error};
 use crate::workspace::{self, Workspace};
@@ -60,12 +59,8 @@ const WORDS: &str = "The directory with the kustomization, a resource of its out
 /// # Errors
 /// Flags that cannot be, a build that fails, a resource or field that the output does not have.
 /// Nothing is on stdout then.
-pub fn run(mut args: Explain, messages: &mut Messages) -> Result<()> {
-    let mut build = std::mem::take(&mut args.build);
-    watched(&mut build, messages, |build, messages| explain(&args, build, messages))
-}
-
-fn explain(args: &Explain, flags: &Build, messages: &mut Messages) -> Result<()> {
+pub fn run(args: &Explain, messages: &mut Messages) -> Result<()> {
+    let flags = &args.build;
     let format = format(flags)?;
     let words: Vec<&str> = flags.directory.iter().map(String::as_str).collect();
     if args.list {

@@ -2,8 +2,8 @@
 //! first resources are the items of the ResourceList on stdin.
 
 use super::args::Build;
-use super::build;
 use super::messages::Messages;
+use super::{build, status_line};
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{Disk, Loader, Memory, Overlay};
 use crate::workspace::{self, Workspace};
@@ -46,6 +46,7 @@ pub fn run(args: &KrmFunction, messages: &mut Messages) -> Result<()> {
     let files = Memory::from_iter([(place.join(name), kustomization), (place.join(ITEMS), items)]);
     let (workspace, loader) = (Workspace::new(), Overlay::new(disk, files));
     let built = workspace::build(&workspace, &loader, directory, &build::options(&args.build, directory, true)?);
+    status_line::end();
     for warning in built.warnings {
         messages.warning(&warning, None);
     }

@@ -2,7 +2,6 @@
 
 use super::args::{Build, Lint, Results};
 use super::messages::{Messages, Reported};
-use super::watch::watched;
 use super::{build, roots, status_line};
 use crate::diag::{Code, Warned, Warning};
 use crate::load::Disk;
@@ -23,16 +22,11 @@ pub fn run(args: Lint, messages: &mut Messages) -> Result<()> {
     if flags.output.is_some() || flags.stdin_as.is_some() {
         bail!("'lint' has neither --output nor --stdin-as");
     }
-    let mut flags = Build { lint: true, results: Results::Dropped, ..flags };
-    watched(&mut flags, messages, |flags, messages| find(flags, &only, &allow, messages))
-}
-
-/// Builds the roots that the flags name, and prints their findings.
-fn find(flags: &Build, only: &[Code], allow: &[Code], messages: &mut Messages) -> Result<()> {
-    let paths = roots::directories(flags)?;
+    let flags = Build { lint: true, results: Results::Dropped, ..flags };
+    let paths = roots::directories(&flags)?;
     let mut options = Vec::with_capacity(paths.len());
     for (i, root) in paths.iter().enumerate() {
-        options.push(build::options(flags, root, i == 0).with_context(|| format!("in {root}"))?);
+        options.push(build::options(&flags, root, i == 0).with_context(|| format!("in {root}"))?);
     }
     let together = Together { jobs: flags.jobs.unwrap_or_else(parallel::cores), keep_going: true };
     let built = build_all(

@@ -11,6 +11,8 @@ use lsp_server::Connection;
 /// `lsp`.
 #[derive(Args)]
 #[command(mut_arg("output", |flag| flag.hide(true)), mut_arg("layout", |flag| flag.hide(true)))]
+#[command(mut_arg("timings", |flag| flag.hide(true)), mut_arg("trace", |flag| flag.hide(true)))]
+#[command(mut_arg("verbose", |flag| flag.hide(true)))]
 #[command(mut_arg("depfile", |flag| flag.hide(true)), mut_arg("directory", |flag| flag.hide(true)))]
 pub struct Lsp {
     /// Accepted for editors that pass it: the server speaks on stdin and stdout anyway

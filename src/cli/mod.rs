@@ -71,6 +71,7 @@ use crate::plugin::isolation::ARGUMENT;
 use clap::error::ErrorKind as ClapError;
 use messages::{MessageFlags, Messages};
 use std::process::ExitCode;
+use watch::Watching;
 
 /// Exit status when stdout is closed: that of a process that SIGPIPE ends.
 const BROKEN_PIPE: u8 = 141;
@@ -93,7 +94,7 @@ pub fn main() -> ExitCode {
         let answer = completion::answer(&shell, std::env::args_os().collect(), args::program(called));
         return status(answer, Messages::new(MessageFlags::default()), Exits { success: 0, error: 1 });
     }
-    let (command, flags) = match args::parse(called) {
+    let (mut command, flags) = match args::parse(called) {
         Ok(parsed) => parsed,
         Err(e) => {
             let is_answer = matches!(e.kind(), ClapError::DisplayHelp | ClapError::DisplayVersion);
@@ -112,8 +113,12 @@ pub fn main() -> ExitCode {
     }
     let mut messages = Messages::new(flags);
     let mut exits = Exits { success: 0, error: 1 };
+    let watching = match builds(&mut command).map(|build| Watching::start(build, &messages)).transpose() {
+        Ok(watching) => watching,
+        Err(error) => return status(Err(error), messages, exits),
+    };
     let result = match command {
-        args::Command::Build(mut build) => watch::watched(&mut build.0, &mut messages, build::run),
+        args::Command::Build(build) => build::run(&build.0, &mut messages),
         args::Command::Validate(build) => build::validate(*build.0, &mut messages),
         args::Command::Lint(lint) => lint::run(*lint.0, &mut messages),
         args::Command::Diff(command) => {
@@ -122,7 +127,7 @@ pub fn main() -> ExitCode {
         }
         args::Command::Tree(command) => tree::run(&command.0),
         args::Command::Doctor(doctor) => doctor::run(&doctor.0),
-        args::Command::Explain(explain) => explain::run(*explain.0, &mut messages),
+        args::Command::Explain(explain) => explain::run(&explain.0, &mut messages),
         args::Command::Edit(edit) => edit::run(&edit.0),
         args::Command::Hook(command) => hook::run(&command.0, &mut messages),
         args::Command::KrmFunction(function) => krm_function::run(&function.0, &mut messages),
@@ -139,6 +144,8 @@ pub fn main() -> ExitCode {
         args::Command::Vendor(command) => vendor::run(&command.0),
         args::Command::Cache(command) => cache_command::run(&command.0),
     };
+    // The error of a build says more than one of the file for its work.
+    let result = result.and(watching.map_or(Ok(()), |watching| watching.end(&messages)));
     children.end_orphans();
     if children.have_ended() {
         // The thread for signals ends this process when it has cleaned up.
@@ -147,6 +154,20 @@ pub fn main() -> ExitCode {
         }
     }
     status(result, messages, exits)
+}
+
+/// The flags of the builds that a command makes; `None` for a command that builds nothing.
+fn builds(command: &mut args::Command) -> Option<&mut args::Build> {
+    match command {
+        args::Command::Build(build) => Some(&mut build.0),
+        args::Command::Validate(validate) => Some(&mut validate.0.build),
+        args::Command::Lint(lint) => Some(&mut lint.0.build),
+        args::Command::Diff(diff) => Some(&mut diff.0.build),
+        args::Command::Explain(explain) => Some(&mut explain.0.build),
+        args::Command::KrmFunction(function) => Some(&mut function.0.build),
+        args::Command::Vendor(vendor) => Some(&mut vendor.0.build),
+        _ => None,
+    }
 }
 
 /// The exit status of a command for each outcome.

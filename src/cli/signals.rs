@@ -33,6 +33,7 @@ fn end_with_signals() -> std::io::Result<()> {
         let signals = Signals::new(SIGNALS);
         let _ = send.send(signals.as_ref().map(drop).map_err(std::io::Error::kind));
         if signals.is_ok_and(|mut signals| signals.forever().next().is_some()) {
+            super::status_line::end();
             children().end();
             std::process::exit(INTERRUPTED.into());
         }

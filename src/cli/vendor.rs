@@ -1,7 +1,7 @@
 //! `vendor`: copies the remote parts of kustomizations beside them, and locks their versions.
 
 use super::remote_args::Vendor;
-use super::{build, roots, signals};
+use super::{build, roots, signals, status_line};
 use crate::load::Disk;
 use crate::load::RepoSpec;
 use crate::load::artifact_reference::is_artifact;
@@ -31,7 +31,8 @@ pub fn run(command: &Vendor) -> Result<()> {
         let lock = vendor(command, root, copies, i == 0).with_context(|| format!("in {root}"))?;
         let count = lock.parts().count();
         let parts = if count == 1 { "remote part" } else { "remote parts" };
-        let _ = writeln!(std::io::stderr(), "{}: {count} {parts}", Path::new(root).join(FILE).display());
+        let line = format!("{}: {count} {parts}", Path::new(root).join(FILE).display());
+        let _ = status_line::aside(|| writeln!(std::io::stderr(), "{line}"));
     }
     Ok(())
 }
@@ -51,7 +52,7 @@ fn vendor(command: &Vendor, root: &str, copies: Copies, first: bool) -> Result<R
     let disk = Disk::new();
     let built = workspace::build(&workspace, &disk, root, &options);
     for warning in built.warnings {
-        let _ = writeln!(std::io::stderr(), "{warning}");
+        let _ = status_line::aside(|| writeln!(std::io::stderr(), "{warning}"));
     }
     let output = built.value?;
     Ok(write(output.remote_parts(), directory, copies, signals::children())?)

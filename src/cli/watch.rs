@@ -1,5 +1,5 @@
-//! What a user sees of the work of a build: a line on a terminal while it lasts, `--timings`,
-//! `--trace` and `--verbose` when it has ended.
+//! The work of builds for the user: a line on a terminal while it lasts, `--timings`, `--trace` and
+//! `--verbose` when it has ended.
 
 use super::args::{Build, heading};
 use super::messages::Messages;
@@ -35,48 +35,61 @@ pub struct WatchFlags {
     pub verbose: bool,
 }
 
-/// Runs a command that builds, and shows its work as the flags ask for it.
-///
-/// # Errors
-/// The errors of the command; without running it, if the directory of `--trace` does not exist. The
-/// file of `--trace` cannot be written.
-pub fn watched(
-    build: &mut Build,
-    messages: &mut Messages,
-    run: impl FnOnce(&Build, &mut Messages) -> Result<()>,
-) -> Result<()> {
-    let flags = build.watch.clone();
-    if let Some(file) = &flags.trace
-        && let folder = folder_of(file)
-        && !folder.is_dir()
-    {
-        let message = format!("--trace {}: its directory does not exist", file.display());
-        let error = Error::new(Code::MissingFile, message);
-        return Err(error.hint(format!("make it first: mkdir -p '{}'", folder.display())).into());
+/// The work of the builds of a command, as its flags ask for it.
+pub struct Watching {
+    flags: WatchFlags,
+    /// True if a flag asks for the work.
+    is_asked: bool,
+    observer: Observer,
+}
+
+impl Watching {
+    /// Begins to note the work of builds with these flags, if a flag or a terminal asks for it.
+    ///
+    /// # Errors
+    /// The directory of the file of `--trace` does not exist.
+    pub fn start(build: &mut Build, messages: &Messages) -> Result<Watching> {
+        let flags = build.watch.clone();
+        if let Some(file) = &flags.trace
+            && let folder = folder_of(file)
+            && !folder.is_dir()
+        {
+            let message = format!("--trace {}: its directory does not exist", file.display());
+            let error = Error::new(Code::MissingFile, message);
+            return Err(error.hint(format!("make it first: mkdir -p '{}'", folder.display())).into());
+        }
+        let is_asked = flags.timings || flags.trace.is_some() || flags.verbose;
+        let has_line = messages.are_for_people() && status_line::is_possible();
+        if is_asked || has_line {
+            build.observer = Observer::on(is_asked);
+        }
+        let observer = build.observer.clone();
+        if has_line {
+            status_line::start(observer.clone());
+        }
+        Ok(Watching { flags, is_asked, observer })
     }
-    let is_asked = flags.timings || flags.trace.is_some() || flags.verbose;
-    let has_line = messages.are_for_people() && status_line::is_possible();
-    if is_asked || has_line {
-        build.observer = Observer::on(is_asked);
+
+    /// Shows the work.
+    ///
+    /// # Errors
+    /// The file of `--trace` cannot be written.
+    pub fn end(self, messages: &Messages) -> Result<()> {
+        status_line::end();
+        let spans = if self.is_asked { self.observer.done() } else { Vec::new() };
+        if self.flags.verbose {
+            spans.iter().filter_map(used).for_each(|line| messages.line(&line));
+        }
+        if self.flags.timings {
+            let rows = rows(&spans);
+            let data = || json!({ "timings": rows.iter().map(Row::json).collect::<Vec<_>>() });
+            messages.data_or_text(data, || table(&rows));
+        }
+        match &self.flags.trace {
+            Some(file) => output::write_text(&chrome(&spans), Some(file)).context("--trace"),
+            None => Ok(()),
+        }
     }
-    let observer = build.observer.clone();
-    if has_line {
-        status_line::start(observer.clone());
-    }
-    let result = run(build, messages);
-    status_line::end();
-    let spans = if is_asked { observer.done() } else { Vec::new() };
-    if flags.verbose {
-        spans.iter().filter_map(used).for_each(|line| messages.line(&line));
-    }
-    if flags.timings {
-        let rows = rows(&spans);
-        messages.data_or_text(|| json!({ "timings": rows.iter().map(Row::json).collect::<Vec<_>>() }), || table(&rows));
-    }
-    let written =
-        flags.trace.map_or(Ok(()), |file| output::write_text(&chrome(&spans), Some(&file)).context("--trace"));
-    // The error of the build says more than one of the file.
-    result.and(written)
 }
 
 /// The line of `--verbose` for a thing that was used.

@@ -117,7 +117,7 @@ impl RemoteParts {
 
     /// Notes that a part is fetched, or taken from where it is kept.
     fn observe(&self, part: &Part) -> Noted {
-        self.observer.begin(Work::Fetch, || host::without_user(&part.name))
+        self.observer.begin(Work::Fetch, || host::shown(&part.name))
     }
 
     fn shelf(&self, part: &Part) -> Option<Shelf> {
