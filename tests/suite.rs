@@ -7,8 +7,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Directories of cases that tests of their own run: tests/check.rs and tests/lint.rs.
-const OTHERS: [&str; 2] = ["check", "lint"];
+/// Directories of cases that tests of their own run: tests/check.rs, tests/lint.rs, tests/pages.rs.
+const OTHERS: [&str; 3] = ["check", "lint", "pages"];
 
 #[test]
 fn cases() {

@@ -284,7 +284,7 @@ struct Referrer<'c, 'a> {
 impl<'c, 'a> Referrer<'c, 'a> {
     fn of(resource: &'c Resource<'a>, node: &Node<'a>, renamed: Option<&'c Referents<'c, 'a>>) -> Result<Self> {
         let role_ref = node.get("roleRef").and_then(|role_ref| {
-            let part = |key| Some(role_ref.get(key).filter(|n| !n.is_null())?.as_scalar().map_or("", Scalar::text));
+            let part = |key| Some(role_ref.get(key)?.as_scalar().map_or("", Scalar::text));
             Some(Gvk { group: part("apiGroup")?, version: "", kind: part("kind")? })
         });
         let mut subject_namespaces = FastSet::default();
