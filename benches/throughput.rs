@@ -1,6 +1,5 @@
-//! Megabytes a second: read, sort and print resources, and whole builds. Large texts are read on all
-//! cores that the process may use: `taskset -c 0 cargo bench` measures one.
-//! `cargo bench`.
+//! Megabytes a second: read, sort and print resources, and whole builds. Large texts are read on
+//! all cores that the process may use: `taskset -c 0 cargo bench` measures one. `cargo bench`.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 

@@ -1,7 +1,8 @@
 //! [`Diagnostic`]: an error or a warning as data: code, message, place, resource, field, the steps
 //! of the build that led there, and hints for the user.
 //!
-//! An [`Error`] ends a request; a [`Warning`] is returned beside its result.
+//! An [`Error`] ends a request, and has all faults that the last phase has found: a phase that goes
+//! on behind a fault notes them in [`Errors`]. A [`Warning`] is returned beside the result.
 
 mod advice;
 mod code;
@@ -64,10 +65,17 @@ impl Spot {
             Spot::Unknown | Spot::Pos(_) => None,
         }
     }
+
+    fn pos(&self) -> Option<Pos> {
+        match self {
+            Spot::Pos(pos) => Some(*pos),
+            Spot::Unknown | Spot::Place(_) => None,
+        }
+    }
 }
 
 impl From<Pos> for Spot {
-    /// A node that a build step has made has no position in a source text: its spot is unknown.
+    /// A node that a build step has made lacks a position in a source text: its spot is unknown.
     fn from(pos: Pos) -> Self {
         if pos.is_in_source() { Spot::Pos(pos) } else { Spot::Unknown }
     }
@@ -92,6 +100,17 @@ pub struct Diagnostic {
     resource: Option<String>,
     chain: Vec<Link>,
     hints: Vec<String>,
+    mend: Option<Mend>,
+    /// True if the line of the fault may have a secret, and is not shown.
+    hides_line: bool,
+}
+
+/// A change of a file that mends a finding for sure: at the place of the finding the file has the
+/// text `old`, which becomes `new`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mend {
+    pub old: String,
+    pub new: String,
 }
 
 /// A step of the build that led to a diagnostic.
@@ -117,7 +136,8 @@ impl Diagnostic {
     fn new(severity: Severity, code: Code, message: String) -> Self {
         let (field, chain, hints) = (Vec::new(), Vec::new(), Vec::new());
         let (spot, excerpt, resource) = (Spot::Unknown, None, None);
-        Diagnostic { severity, code, message, spot, excerpt, field, resource, chain, hints }
+        let (mend, hides_line) = (None, false);
+        Diagnostic { severity, code, message, spot, excerpt, field, resource, chain, hints, mend, hides_line }
     }
 
     /// Error or warning.
@@ -167,18 +187,67 @@ impl Diagnostic {
         &self.hints
     }
 
+    /// The change that mends the fault, where it is sure.
+    pub fn mend(&self) -> Option<&Mend> {
+        self.mend.as_ref()
+    }
+
+    /// True if the line of the fault may have a secret.
+    pub fn hides_line(&self) -> bool {
+        self.hides_line
+    }
+
+    /// Takes the advice for a mistake that the line of the fault shows. O(length of the line).
+    fn advise(&mut self, text: &str, offset: usize) {
+        let Some(excerpt) = &self.excerpt else { return };
+        let before = &text[..text.floor_char_boundary(offset)];
+        let above = before.lines().rev().nth(usize::from(!before.ends_with('\n'))).unwrap_or_default();
+        let above = if above.len() > Excerpt::LONG { "" } else { above };
+        let fault = advice::Fault { message: &self.message, line: excerpt.line(), above };
+        if let Some((message, advice)) = advice::on_line(&fault) {
+            self.hints = vec![advice];
+            if let Some(message) = message {
+                message.clone_into(&mut self.message);
+            }
+        }
+    }
+
+    /// True if another fault says the same about the same spot.
+    fn is_same(&self, other: &Diagnostic) -> bool {
+        let spot = |fault: &Diagnostic| (fault.spot.pos(), fault.place().cloned());
+        self.message == other.message && spot(self) == spot(other)
+    }
+
+    /// As [`Error::with_path`].
+    fn rename(&mut self, path: &str, known: &str) {
+        let links = self.chain.iter_mut().map(|link| (&mut link.text, &mut link.spot));
+        let (texts, spots): (Vec<&mut String>, Vec<&mut Spot>) = links.unzip();
+        for text in texts.into_iter().chain([&mut self.message]).chain(&mut self.hints) {
+            *text = text.replace(path, known);
+        }
+        for spot in spots.into_iter().chain([&mut self.spot]) {
+            if let Spot::Place(place) = spot {
+                place.file = place.file.replace(path, known);
+            }
+        }
+    }
+
     fn at(&mut self, spot: Spot) {
         self.spot = std::mem::take(&mut self.spot).or(spot);
     }
 
     fn locate(&mut self, heap: &Heap) {
-        if let Spot::Pos(pos) = self.spot {
-            self.excerpt = heap.outermost(pos).and_then(|(source, offset)| Excerpt::of(&source.text, offset));
+        if let Spot::Pos(pos) = self.spot
+            && !self.hides_line
+            && let Some((source, offset)) = heap.outermost(pos)
+        {
+            self.excerpt = match source.is_file {
+                true => Excerpt::of(&source.text, offset),
+                false => Excerpt::of_output(&source.text, offset),
+            };
             // A template in a value that YAML can read is not the fault.
-            let may_be_template = matches!(self.code, Code::NotYaml | Code::WrongType);
-            let line = self.excerpt.as_ref().filter(|_| may_be_template).map(Excerpt::line);
-            if let Some(advice) = line.and_then(advice::on_line) {
-                self.hints = vec![advice.to_owned()];
+            if matches!(self.code, Code::NotYaml | Code::WrongType | Code::BadOutput) {
+                self.advise(&source.text, offset);
             }
         }
         let spots = self.chain.iter_mut().map(|link| &mut link.spot).chain([&mut self.spot]);
@@ -205,25 +274,87 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The fault that made a request fail.
+/// The faults that made a request fail. It derefs to the first one.
 #[derive(Clone, Debug)]
-pub struct Error(Box<Diagnostic>);
+pub struct Error(Box<Faults>);
+
+#[derive(Clone, Debug)]
+struct Faults {
+    first: Diagnostic,
+    others: Vec<Diagnostic>,
+    left_out: usize,
+}
 
 impl Deref for Error {
     type Target = Diagnostic;
 
     fn deref(&self) -> &Diagnostic {
-        &self.0
+        &self.0.first
     }
 }
 
 impl Error {
-    /// A fault, in one sentence.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Error(Box::new(Diagnostic::new(Severity::Error, code, message.into())))
+    /// So many faults are kept; further ones are only counted.
+    pub const MOST: usize = 20;
+
+    fn of(first: Diagnostic) -> Self {
+        Error(Box::new(Faults { first, others: Vec::new(), left_out: 0 }))
     }
 
-    /// A fault of a file's content that has no code of its own.
+    /// All faults that are kept, the first one first.
+    pub fn faults(&self) -> impl Iterator<Item = &Diagnostic> {
+        std::iter::once(&self.0.first).chain(&self.0.others)
+    }
+
+    /// The number of faults that are not kept.
+    pub fn left_out(&self) -> usize {
+        self.0.left_out
+    }
+
+    /// This error with the faults of another one behind its own. A fault is left out that this
+    /// error has already, at the same spot.
+    #[must_use]
+    pub fn and(mut self, other: Error) -> Self {
+        let Faults { first, others, left_out } = *other.0;
+        self.0.left_out += left_out;
+        for fault in std::iter::once(first).chain(others) {
+            if self.faults().any(|known| known.is_same(&fault)) {
+                continue;
+            }
+            match self.0.others.len() + 1 < Error::MOST {
+                true => self.0.others.push(fault),
+                false => self.0.left_out += 1,
+            }
+        }
+        self
+    }
+
+    /// This error with its faults in the order of their positions.
+    #[must_use]
+    pub fn in_order(mut self) -> Self {
+        if !self.0.others.is_empty() {
+            let Faults { first, others, left_out } = *self.0;
+            let mut faults: Vec<Diagnostic> = std::iter::once(first).chain(others).collect();
+            faults.sort_by_key(|fault| fault.spot.pos().map_or(u32::MAX, |pos| pos.0));
+            let first = faults.remove(0);
+            self.0 = Box::new(Faults { first, others: faults, left_out });
+        }
+        self
+    }
+
+    /// Changes each fault.
+    fn each(mut self, change: impl Fn(&mut Diagnostic)) -> Self {
+        change(&mut self.0.first);
+        self.0.others.iter_mut().for_each(change);
+        self
+    }
+
+    /// A fault, in one sentence.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Error::of(Diagnostic::new(Severity::Error, code, message.into()))
+    }
+
+    /// A fault of a file's content without a code of its own.
     pub fn input(message: impl Into<String>) -> Self {
         Error::new(Code::Input, message)
     }
@@ -235,55 +366,43 @@ impl Error {
 
     /// Sets a more exact code.
     #[must_use]
-    pub fn with_code(mut self, code: Code) -> Self {
-        self.0.code = code;
-        self
+    pub fn with_code(self, code: Code) -> Self {
+        self.each(|fault| fault.code = code)
     }
 
     /// Adds the spot of the fault, unless a more exact spot is known already.
     #[must_use]
-    pub fn at(mut self, spot: impl Into<Spot>) -> Self {
-        self.0.at(spot.into());
-        self
+    pub fn at(self, spot: impl Into<Spot>) -> Self {
+        let spot = spot.into();
+        self.each(|fault| fault.at(spot.clone()))
     }
 
     /// Adds the name of the field that encloses the fields added so far.
     #[must_use]
-    pub fn in_field(mut self, name: impl Into<String>) -> Self {
-        self.0.field.push(name.into());
-        self
+    pub fn in_field(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        self.each(|fault| fault.field.push(name.clone()))
     }
 
     /// Adds the id of the faulty resource, unless an id is known already.
     #[must_use]
-    pub fn in_resource(mut self, id: impl fmt::Display) -> Self {
-        self.0.resource.get_or_insert_with(|| id.to_string());
-        self
+    pub fn in_resource(self, id: impl fmt::Display) -> Self {
+        self.each(|fault| {
+            fault.resource.get_or_insert_with(|| id.to_string());
+        })
     }
 
     /// Turns positions into file, line and column. O(size of their sources).
     #[must_use]
-    pub fn located(mut self, heap: &Heap) -> Self {
-        self.0.locate(heap);
-        self
+    pub fn located(self, heap: &Heap) -> Self {
+        self.each(|fault| fault.locate(heap))
     }
 
     /// Replaces a path in all texts and places, as that of a private copy by the one that the user
     /// knows.
     #[must_use]
-    pub fn with_path(mut self, path: &str, known: &str) -> Self {
-        let diagnostic = &mut *self.0;
-        let links = diagnostic.chain.iter_mut().map(|link| (&mut link.text, &mut link.spot));
-        let (texts, spots): (Vec<&mut String>, Vec<&mut Spot>) = links.unzip();
-        for text in texts.into_iter().chain([&mut diagnostic.message]).chain(&mut diagnostic.hints) {
-            *text = text.replace(path, known);
-        }
-        for spot in spots.into_iter().chain([&mut diagnostic.spot]) {
-            if let Spot::Place(place) = spot {
-                place.file = place.file.replace(path, known);
-            }
-        }
-        self
+    pub fn with_path(self, path: &str, known: &str) -> Self {
+        self.each(|fault| fault.rename(path, known))
     }
 
     /// Adds a link to the chain that led here, innermost first. An empty text adds nothing.
@@ -295,50 +414,103 @@ impl Error {
     /// As [`Error::context`], for a link with the spot of an entry. If the spot of the fault is not
     /// known yet, it becomes that of the entry.
     #[must_use]
-    pub fn through(mut self, entry: impl Into<Spot>, link: impl Into<String>) -> Self {
+    pub fn through(self, entry: impl Into<Spot>, link: impl Into<String>) -> Self {
         let (spot, text) = (entry.into(), link.into());
-        self.0.at(spot.clone());
-        if !text.is_empty() {
-            self.0.chain.push(Link { text, spot });
-        }
-        self
+        self.each(|fault| {
+            fault.at(spot.clone());
+            if !text.is_empty() {
+                fault.chain.push(Link { text: text.clone(), spot: spot.clone() });
+            }
+        })
     }
 
     /// Puts words in front of the message.
     #[must_use]
-    pub fn prefixed(mut self, words: &str) -> Self {
-        self.0.message.insert_str(0, words);
-        self
+    pub fn prefixed(self, words: &str) -> Self {
+        self.each(|fault| fault.message.insert_str(0, words))
+    }
+
+    /// Replaces the suggestions of each fault for which `advice` has a better one.
+    #[must_use]
+    pub fn advised(self, advice: impl Fn(&Diagnostic) -> Option<String>) -> Self {
+        self.each(|fault| {
+            if let Some(better) = advice(fault) {
+                fault.hints = vec![better];
+            }
+        })
     }
 
     /// Adds a suggestion for the user.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hints.push(hint.into());
-        self
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        let hint = hint.into();
+        self.each(|fault| fault.hints.push(hint.clone()))
     }
 
-    /// The message and the place of the fault, without the chain that led there: the same text on
-    /// every way to the fault.
+    /// The messages and the places of all faults, without the chain that led there: the same text
+    /// on every way to the fault.
     pub fn fault(&self) -> String {
-        let place = self.place().map(|place| format!("\n  at {place}"));
-        format!("{}{}", self.message, place.unwrap_or_default())
+        let one = |fault: &Diagnostic| {
+            let place = fault.place().map(|place| format!("\n  at {place}"));
+            format!("{}{}", fault.message, place.unwrap_or_default())
+        };
+        self.faults().map(one).collect::<Vec<_>>().join("\n")
     }
 }
 
+/// Prints each fault, with an empty line between two.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.0.first.fmt(f)?;
+        self.0.others.iter().try_for_each(|fault| write!(f, "\n\n{fault}"))?;
+        match self.0.left_out {
+            0 => Ok(()),
+            count => write!(f, "\n\nand {count} more errors"),
+        }
     }
 }
 
 impl std::error::Error for Error {}
 
+/// The faults of a phase that continues after each fault.
+#[derive(Debug, Default)]
+pub struct Errors(Option<Error>);
+
+impl Errors {
+    /// Returns the value of a result, or notes its faults.
+    pub fn note<T>(&mut self, result: Result<T>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.0 = Some(match self.0.take() {
+                    Some(known) => known.and(error),
+                    None => error,
+                });
+                None
+            }
+        }
+    }
+
+    /// True if no fault was noted.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Ends the phase: returns `value`, or the faults.
+    pub fn end<T>(self, value: T) -> Result<T> {
+        self.0.map_or(Ok(value), Err)
+    }
+}
+
 /// A text that is not valid YAML, or that JSON cannot express.
 impl From<Malformed> for Error {
     fn from(fault: Malformed) -> Self {
         let advice = advice::on_yaml(&fault.message);
-        Error::new(Code::NotYaml, fault.message).at(fault.pos).hint(advice)
+        let error = Error::new(Code::NotYaml, fault.message).at(fault.pos);
+        match advice {
+            Some(advice) => error.hint(advice),
+            None => error,
+        }
     }
 }
 
@@ -363,10 +535,7 @@ impl Warning {
 
     /// The position of a warning that is not [`located`](Warning::located) yet.
     pub(crate) fn pos(&self) -> Option<Pos> {
-        match self.0.spot {
-            Spot::Pos(pos) => Some(pos),
-            Spot::Unknown | Spot::Place(_) => None,
-        }
+        self.0.spot.pos()
     }
 
     /// Adds the spot of the field or entry that the warning is about.
@@ -397,11 +566,25 @@ impl Warning {
         self
     }
 
+    /// Adds the change that mends the finding: at its place `old` becomes `new`.
+    #[must_use]
+    pub fn mended(mut self, old: impl Into<String>, new: impl Into<String>) -> Self {
+        self.0.mend = Some(Mend { old: old.into(), new: new.into() });
+        self
+    }
+
+    /// Never shows the line of the finding, which may have a secret.
+    #[must_use]
+    pub fn without_line(mut self) -> Self {
+        self.0.hides_line = true;
+        self
+    }
+
     /// The same as an error, for commands that take no warnings.
     #[must_use]
     pub fn into_error(mut self) -> Error {
         self.0.severity = Severity::Error;
-        Error(self.0)
+        Error::of(*self.0)
     }
 
     /// As [`Error::located`].
@@ -417,6 +600,12 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
+}
+
+/// True for a text that another tool replaces in the output of a build, such as `${NAME}`: nothing
+/// is known of the value.
+pub fn is_placeholder(text: &str) -> bool {
+    text.contains(['$', '{', '%', '<', '@'])
 }
 
 /// The name among `known` that a mistyped name most likely stands for.

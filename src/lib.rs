@@ -34,7 +34,7 @@
 //! * `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
 //! * `parallel`: work on all cores; no result depends on their number. `meter` counts work for
-//!   tests.
+//!   tests. `shell` quotes words for commands in hints.
 //! * [`diag`]: errors and warnings as data, with code, place, field and resource; the library
 //!   prints nothing.
 //! * `cli`: the only module that knows terminal, environment and exit status.
@@ -127,6 +127,9 @@ mod resource;
 mod schema;
 #[cfg(feature = "check")]
 pub mod check;
+#[cfg(not(feature = "check"))]
+#[path = "check/without_check.rs"]
+mod check;
 
 mod stage;
 
@@ -144,6 +147,7 @@ mod atomic;
 mod observe;
 mod parallel;
 mod meter;
+mod shell;
 
 mod yaml;
 
@@ -176,6 +180,7 @@ pub mod internal {
     pub mod written {
         pub use crate::config::kustomization::FILE_NAMES;
         pub use crate::config::{Described, Field, Kustomization, Record, Shape, TransformerConfig};
+        pub use crate::lint::settings::SHAPE as SETTINGS;
         pub use crate::pipeline::object::{Builtin, GENERATORS, TRANSFORMERS};
     }
     pub mod emit {

@@ -54,12 +54,22 @@ pub struct Span {
     pub name: String,
     /// Where it came from, or why it was chosen; often empty.
     pub how: String,
+    /// The file of the kustomization that it is for; empty if there is none.
+    pub kustomization: String,
     /// The number of its thread, from 0.
     pub thread: usize,
     /// From the start of the observer.
     pub start: Duration,
     /// From the start of the observer. For work that has not ended, its start.
     pub end: Duration,
+}
+
+/// The number of roots that are built.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roots {
+    pub done: usize,
+    /// The roots that builds have been asked for so far.
+    pub all: usize,
 }
 
 /// Notes the work of builds, or nothing. Clones note to the same place.
@@ -79,6 +89,8 @@ struct State {
     open: BTreeMap<u64, Span>,
     done: Vec<Span>,
     begun: u64,
+    /// The roots that are to be built.
+    roots: usize,
     threads: Vec<ThreadId>,
 }
 
@@ -113,10 +125,20 @@ impl Observer {
         });
         state.begun += 1;
         let number = state.begun;
+        let above = state.open.values().rev().find(|span| span.thread == thread && span.work == Work::Layer);
+        let kustomization = above.map(|span| span.name.clone()).unwrap_or_default();
         let start = log.start.elapsed();
-        state.open.insert(number, Span { work, name, how: String::new(), thread, start, end: start });
+        let span = Span { work, name, how: String::new(), kustomization, thread, start, end: start };
+        state.open.insert(number, span);
         drop(state);
         Noted(Some((Arc::clone(log), number)))
+    }
+
+    /// Notes that more roots are to be built.
+    pub fn expect_roots(&self, count: usize) {
+        if let Some(log) = &self.0 {
+            log.lock().roots += count;
+        }
     }
 
     /// Notes a fact that takes no time.
@@ -131,13 +153,12 @@ impl Observer {
         done
     }
 
-    /// The work that has not ended, in the order in which it began, and the number of ended pieces
-    /// of a kind.
-    pub fn open(&self, counted: Work) -> (Vec<Span>, usize) {
-        let Some(log) = &self.0 else { return (Vec::new(), 0) };
+    /// The work that has not ended, in the order in which it began, and the roots.
+    pub fn open(&self) -> (Vec<Span>, Roots) {
+        let Some(log) = &self.0 else { return Default::default() };
         let state = log.lock();
-        let count = state.done.iter().filter(|span| span.work == counted).count();
-        (state.open.values().cloned().collect(), count)
+        let done = state.done.iter().filter(|span| span.work == Work::Root).count();
+        (state.open.values().cloned().collect(), Roots { done, all: state.roots })
     }
 
     /// The time since the observer was made; zero without one.
@@ -184,14 +205,14 @@ mod tests {
         let outer = observer.begin(Work::Layer, || "a".to_owned());
         let inner = observer.begin(Work::Fetch, || "b".to_owned());
         inner.says(|| "the cache".to_owned());
-        assert_eq!(observer.open(Work::Fetch).0.len(), 2);
+        assert_eq!(observer.open().0.len(), 2);
         drop(inner);
         drop(observer.begin(Work::File, || panic!("files are not noted")));
-        assert_eq!(observer.open(Work::Fetch).1, 1);
         drop(outer);
         let done = observer.done();
         let names: Vec<_> = done.iter().map(|span| (span.name.as_str(), span.how.as_str())).collect();
         assert_eq!(names, [("a", ""), ("b", "the cache")]);
+        assert_eq!((done[0].kustomization.as_str(), done[1].kustomization.as_str()), ("", "a"));
         assert!(done[0].start <= done[1].start && done[1].end <= done[0].end);
     }
 

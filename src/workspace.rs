@@ -73,8 +73,8 @@ impl<'w> Output<'w> {
     /// The bytes that `kustomize build` prints. O(size of the text).
     ///
     /// # Errors
-    /// A resource cannot be printed, such as one with a duplicate key. kustomize cannot print such
-    /// a resource either.
+    /// A resource cannot be printed, for example because of a duplicate key. kustomize cannot print
+    /// it either.
     pub fn print(&self) -> Result<String> {
         self.printed(print(self.cx.arena, &self.map))
     }
@@ -181,7 +181,7 @@ impl<'w> Output<'w> {
 /// nothing of each other.
 ///
 /// # Errors
-/// The input of the build is faulty, in any way. There is no output then.
+/// The input of the build is faulty, in any way. Then nothing is returned but the error.
 pub fn build<'w>(
     workspace: &'w Workspace,
     loader: &'w dyn Loader,
@@ -221,8 +221,8 @@ pub struct Together {
 
 /// Builds several roots, side by side. `options` returns the options of a root by its place in
 /// `roots`. `finish` turns an output into the result of its root, such as its bytes, on the thread
-/// that built the root. Results are in the order of the roots, whatever the number of threads. A
-/// root has no result (`None`) if a root before it failed, unless `keep_going` is set.
+/// that built the root. Results are in the order of the roots, whatever the number of threads. The
+/// result of a root is `None` if a root before it failed, unless `keep_going` is set.
 ///
 /// # Errors
 /// Each root has its own. A panic in the build of a root is that root's error, in programs whose
@@ -237,6 +237,9 @@ pub fn build_all<R: Send>(
     // The first root that failed so far. The roots before it are built in any case, so that the
     // reported errors do not depend on time.
     let failed = AtomicUsize::new(usize::MAX);
+    if !roots.is_empty() {
+        options(0).observer.expect_roots(roots.len());
+    }
     let workers = together.jobs.get().min(roots.len()).max(1);
     let each = NonZero::new(together.jobs.get() / workers).unwrap_or(NonZero::<usize>::MIN);
     let workspace = Workspace::with_jobs(each);

@@ -187,6 +187,10 @@ fn what_is_not_a_directory_is_refused_and_nothing_of_it_stays() {
     put(&files, "a", "other", &[(FLUX, archive(&[("x", "y")]))]);
     files.put(&format!("/v2/a/blobs/sha256:{digest}"), archive(&[("x", "z")]));
     fails("other", &["is not what was announced", &digest]);
+    // A manifest that is not the one of its digest.
+    let digest = push(&files, "a", "swapped", &[("x", "y")]);
+    files.put(&format!("/v2/a/manifests/{digest}"), r#"{"layers": []}"#);
+    fails("swapped", &["is not what was announced", &digest]);
     fails("missing", &["404"]);
     build(&tree, &format!("oci://{server}/a"), &[]).fails_with(&["neither a tag nor a digest"]);
     build(&tree, &format!("oci://{server}/a:plain"), &["--remote-size-limit", "10B"])

@@ -462,7 +462,7 @@ fn values_come_back_from_a_plugin_that_speaks_json() {
         assert_eq!(built, want, "{field}");
     }
     let changes = "#!/bin/sh\nsed 's/1.50/1.25/'\n";
-    echo("validators", ODD, changes).build(&[]).fails_with(&["validator shouldn't modify", "it changed A.v1"]);
+    echo("validators", ODD, changes).build(&[]).fails_with(&["validator shouldn't modify", "it changed A a"]);
     let adds = "#!/bin/sh\nexec sed 's/\"name\":\"a\"/\"name\":\"a\",\"labels\":{\"validated-by\":\"me\"}/'\n";
     let plain = "apiVersion: v1\nkind: A\nmetadata:\n  name: a\n";
     assert!(echo("validators", plain, adds).build(&[]).ok().contains("    validated-by: me\n"));

@@ -221,7 +221,8 @@ fn what_cannot_be_installed_is_not_packaged() {
     symlink("/etc/passwd", tree.path().join("app/link")).unwrap();
     fails(&["app"], &["neither a file nor a directory"]);
     fs::remove_file(tree.path().join("app/link")).unwrap();
-    // Keys: none, another file, one with a password and nobody to say it, and one that would get in.
+    // Keys: none, another file, one with a password and nobody to say it, and one that would get
+    // in.
     for (text, words) in [
         ("", "not a secret key of minisign"),
         ("untrusted comment: x\nAAAA\n", "not a secret key of minisign"),

@@ -112,7 +112,8 @@ fn findings_of_several_roots_name_their_root() {
 
 #[test]
 fn outputs_of_kustomize_fit_the_schemas() {
-    // These cases are meant to be read, so that their resources are as a server wants them, though short.
+    // These cases are meant to be read, so that their resources are as a server wants them, though
+    // short.
     let (mut resources, mut codes) = (0, std::collections::BTreeMap::<String, usize>::new());
     let tree = Tree::new("");
     for directory in ["reference"] {
@@ -138,7 +139,7 @@ fn outputs_of_kustomize_fit_the_schemas() {
     }
 }
 
-/// A definition of `App` in example.com whose schema is `schema`, and a resource of it.
+/// A definition of `App` in example.com whose schema is `schema`, and a resource of this kind.
 fn custom(schema: &str, resource: &str) -> Tree {
     let tree = Tree::new("-- kustomization.yaml --\nresources: [crd.yaml, app.yaml]\n");
     let head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: apps.example.com}\n\

@@ -109,7 +109,7 @@ fn faults_of_roots() {
     tree.write("o/kustomization.yaml", "resources: [link.yaml]\n");
     tree.run(&["build", "o"]).fails_with(&["security"]);
     tree.run(&["build", "nowhere"]).fails_with(&["'nowhere': no such file or directory"]);
-    tree.run(&["build", "secret.yaml"]).fails_with(&["is not directory"]);
+    tree.run(&["build", "secret.yaml"]).fails_with(&["'secret.yaml' is a file, not a directory"]);
     tree.run(&["build", "a", "o"]).fails_with(&["'a': no such file or directory", "in a"]);
 }
 
@@ -128,7 +128,7 @@ fn faults_of_generators_and_patches() {
         &["does not exist; cannot merge or replace"],
     );
     check_error(&with("secretGenerator: [{name: c, files: [nope]}]\n"), &["'nope': no such file"]);
-    check_error(&with("patches: [{patch: 'kind: Deployment\n\n    metadata: {name: x}'}]\n"), &["no matches for Id"]);
+    check_error(&with("patches: [{patch: 'kind: Deployment\n\n    metadata: {name: x}'}]\n"), &["no resource matches"]);
     check_error(&with("patches: [{path: nope.yaml}]\n"), &["'nope.yaml': no such file"]);
     check_error(&with("patches: [{}]\n"), &["must specify one of patch and path"]);
     check_error(
@@ -346,7 +346,7 @@ fn files_that_may_not_be_read() {
         tree.write("kustomization.yaml", &format!("{kustomization}\n"));
         tree.write("b.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n");
         fs::set_permissions(tree.path().join(file), fs::Permissions::from_mode(0o000)).unwrap();
-        let said = build_as_user(&tree).fails_with(&[file, "Permission denied"]);
+        let said = build_as_user(&tree).fails_with(&[file, "permission denied", "hint: it exists"]);
         assert!(!said.contains("no such file") && !said.contains("directory"), "{kustomization}:\n{said}");
     }
 }

@@ -1,7 +1,7 @@
 //! The pages of codes, src/diag/codes: the example of each page must show its code, and what the
 //! page says against it must mend it. A page has the parts Why, Example and Mend. The example is a
 //! tree, with the arguments of the command in `args` unless it is `build`; the mend has the files
-//! that change. `https://missing.example.com` stands for a server that has no file.
+//! that change. `https://missing.example.com` stands for a server without files.
 
 use crate::support::{Run, Tree, split};
 use rustomize::diag::Code;
@@ -16,7 +16,7 @@ const WITHOUT_EXAMPLE: [(&str, &str); 3] = [
     ("encoding", "the text of a page is valid UTF-8"),
 ];
 
-/// The parts of a page, by their headings; the first part has no heading.
+/// The parts of a page, by their headings; the first part lacks a heading.
 fn parts(page: &str) -> BTreeMap<&str, &str> {
     let mut parts = page.split("\n## ");
     let head = parts.next().unwrap_or_default();

@@ -158,8 +158,8 @@ fn tree(engine: &Engine, role: &str, what: &str, more: &str) -> Tree {
     tree
 }
 
-/// Builds with ours, which finds podman by itself, and with kustomize, which calls podman as docker:
-/// both print the same. Gives what ours said.
+/// Builds with ours, which finds podman by itself, and with kustomize, which calls podman as
+/// docker: both print the same. Gives what ours said.
 #[track_caller]
 fn build(tree: &Tree, args: &[&str]) -> Run {
     // A docker client without its daemon, which must not be taken.
@@ -234,7 +234,7 @@ fn a_container_has_no_network_and_no_rights_and_what_it_is_granted() {
 fn a_container_that_fails_fails_the_build_and_leaves_nothing() {
     let Some(engine) = engine() else { return };
     let said = build(&tree(&engine, "transformers", "fail", ""), &[])
-        .fails_with(&["function F.v1.ex.io/f.[noNs]: 'podman' failed: exit status: 3", "f.yaml:1:1"]);
+        .fails_with(&["function ex.io/v1 F f: 'podman' failed: exit status: 3", "f.yaml:1:1"]);
     assert_eq!(said.matches("the function says no").count(), 1, "{said}");
     let here = tree(&engine, "transformers", "transform", "");
     here.write("f.yaml", &fs::read_to_string(here.path().join("f.yaml")).unwrap().replace(IMAGE, "localhost/none:1"));

@@ -1,5 +1,5 @@
-//! README and docs: the walks of docs/tour.md and docs/plugin/use.md run word for word, links lead to
-//! files, flags and variables exist, pictures are those of their scripts, words are those of
+//! README and docs: the walks of docs/tour.md and docs/plugin/use.md run word for word, links lead
+//! to files, flags and variables exist, pictures are those of their scripts, words are those of
 //! docs/glossary.md, and the documented JSON fields are those that are printed.
 
 use crate::support::{Run, Tree, files, in_path, run, skip};

@@ -279,6 +279,7 @@ fn an_export_has_what_it_lists_and_nothing_else() {
     assert_eq!(export(&host, "prod"), "");
     // The contents of the state before stay; those before it go. Other files are nobody's business.
     fs::write(www.join("index.html"), "own").unwrap();
+    fs::write(www.join("v3/file_content/README"), "own").unwrap();
     fs::write(made.join("values.yaml"), "two").unwrap();
     fs::remove_file(made.join("same.yaml")).unwrap();
     export(&host, "prod");
@@ -289,7 +290,10 @@ fn an_export_has_what_it_lists_and_nothing_else() {
     assert!(said.contains(&format!("- {}", www.join(content("one")).display())), "{said}");
     let third = all_in(&www);
     assert!(!third.contains_key(&content("one")) && third.contains_key(&content("two")));
-    assert!(third.contains_key(Path::new("index.html")));
+    assert!(third.contains_key(Path::new("index.html")) && third.contains_key(Path::new("v3/file_content/README")));
+    // Files that the host has synced itself are not served again.
+    host.write("../home/.cache/rustomize/sync/prod/current/plugin/ex.io/v1/other/Other", "#!/bin/sh\n");
+    assert_eq!(export(&host, "prod"), "");
     // A link in a bundle, which may lead anywhere, is refused, and changes nothing.
     std::os::unix::fs::symlink("/etc/passwd", made.join("link.yaml")).unwrap();
     let to = www.to_str().unwrap();
@@ -344,13 +348,15 @@ fn a_client_in_the_middle_of_an_export_gets_the_old_state() {
     // A server whose lists change all the time ends in an error, not in a loop.
     let client = tree();
     environment(&client, "prod", "");
-    let counter = AtomicUsize::new(0);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
     let address = crate::servers::serve(move |_| {
-        let n = counter.fetch_add(1, Ordering::SeqCst);
+        let n = count.fetch_add(1, Ordering::SeqCst);
         crate::servers::Reply::ok(format!("[{}]", " ".repeat(n)))
     });
     let sync = ["plugin", "sync", "--environment", "prod", "--from", &format!("http://{address}")];
     client.run(&sync).fails_with(&["has changed 5 times while the lists were read", "sync again"]);
+    assert_eq!(asked.load(Ordering::SeqCst), 11, "the first list, and five times the second and the first");
 }
 
 /// Writes another version into the bundle `a` of a home, and exports it. A server's thread has no
@@ -419,9 +425,10 @@ fn a_server_that_lies_changes_nothing() {
     };
     let sum = crate::servers::sha256(b"x");
     let lists = [
-        (file("../x", &sum, 0o644), "which is not a valid mode"),
-        (file("/x", &sum, 0o644), "which is not a valid mode"),
-        (file("x", &sum, 0o4755), "which is not a valid mode"),
+        (file("../x", &sum, 0o644), "names the file '../x', which is not a path below the mount"),
+        (file("/x", &sum, 0o644), "names the file '/x', which is not a path below the mount"),
+        (file("a\\\\x", &sum, 0o644), "which is not a path below the mount"),
+        (file("x", &sum, 0o4755), "names the file 'x' with mode 4755: a mode has permissions alone"),
         (file("x", &"0".repeat(64), 0o644), "differs from the list of the server"),
         (file("x", &format!("../{}", &sum[3..]), 0o644), "without a SHA-256 in hex"),
         ("{}".to_owned(), "is not a list of files"),

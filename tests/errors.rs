@@ -22,8 +22,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The stderr of a case, with paths from its root.
-pub fn stderr_of(case: &Path, facts: &serde_json::Value) -> String {
+/// The tree of a case and its stderr, with paths from its root.
+pub fn stderr_of(case: &Path, facts: &serde_json::Value) -> (Tree, String) {
     let mut tree = Tree::new("");
     let root = tree.path();
     if case.join("in").is_dir() {
@@ -43,7 +43,8 @@ pub fn stderr_of(case: &Path, facts: &serde_json::Value) -> String {
     args.push(facts["root"].as_str().unwrap().to_owned());
     let run = tree.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!((run.status, run.stdout.as_str()), (Some(1), ""), "{}: {}", case.display(), run.stderr);
-    run.stderr.replace(&format!("{}/", root.display()), "").replace(&*root.to_string_lossy(), ".")
+    let stderr = run.stderr.replace(&format!("{}/", root.display()), "");
+    (tree, stderr.replace(&*root.to_string_lossy(), "."))
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn error_cases_name_their_cause() {
             let _ = writeln!(failures, "{name} has no sentence");
             continue;
         };
-        let stderr = stderr_of(&entry.path(), &facts);
+        let (_, stderr) = stderr_of(&entry.path(), &facts);
         if !stderr.contains(sentence) {
             let _ = writeln!(failures, "{name} does not say '{sentence}' but:\n{stderr}");
         }

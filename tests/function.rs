@@ -93,7 +93,7 @@ fn a_function_that_fails_fails_the_build() {
     let said = build(&exits, &[]).fails_with(&["exit status: 4", "oh no", "f.yaml"]);
     assert_eq!(said.matches("oh no").count(), 1, "what a function says is shown once:\n{said}");
     let prints = tree(EXEC, "#!/bin/sh\ncat >/dev/null\necho 'a: [b'\n");
-    build(&prints, &[]).fails_with(&["the plugin printed no YAML", "the output of function F.v1.ex.io/f.[noNs]"]);
+    build(&prints, &[]).fails_with(&["the output of the plugin is not YAML", "the output of function ex.io/v1 F f"]);
     let missing = tree("    config.kubernetes.io/function: |\n      exec: {path: no-such-function}\n", "");
     build(&missing, &[]).fails_with(&["'no-such-function' cannot be started"]);
     let hangs = tree(EXEC, "#!/bin/sh\nsleep 60\n");
@@ -211,7 +211,7 @@ fn engines_are_asked_once_and_only_for_containers() {
 fn without_an_engine_the_error_says_what_was_tried() {
     let tree = engines(&[("docker", NO_DAEMON)]);
     tree.build(&[]).fails_with(&[
-        "function F.v1.ex.io/f.[noNs] is the image 'example.com/f:v1'",
+        "function ex.io/v1 F f is the image 'example.com/f:v1'",
         "no container engine answers: docker (Cannot connect to the Docker daemon at unix:///x.sock.), podman (not in PATH), nerdctl (not in PATH)",
         "KRM_FN_RUNTIME=podman rustomize build",
         "f.yaml:1:1",

@@ -59,7 +59,7 @@ pub fn command(tree: &Tree, args: &[&str]) -> Command {
     command
 }
 
-/// Whether Go plugins can be built here: tried once.
+/// Returns true if Go plugins can be built here: tried once.
 pub fn can_build() -> bool {
     static CAN: OnceLock<bool> = OnceLock::new();
     *CAN.get_or_init(|| {
@@ -168,7 +168,7 @@ fn both_forms_of_config_are_taken() {
         .fails_with(&["security; file '/etc/passwd' is not in or below"]);
     build(&old.replace("file: cm.yaml", "file: /etc/hostname"), &["--load-restrictor", "LoadRestrictionsNone"])
         .unwrap()
-        .fails_with(&["plugin LoaderOnce.v1.ex.io/g"]);
+        .fails_with(&["plugin ex.io/v1 LoaderOnce g"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! kustomize's own example plugins, unchanged: fetched as Go modules, so the tests need a module proxy
-//! that has them, and are skipped without one. Their output is compared with kustomize, if kustomize
-//! can load them, and with the results that their own tests expect.
+//! kustomize's own example plugins, unchanged: fetched as Go modules, so the tests need a module
+//! proxy that has them, and are skipped without one. Their output is compared with kustomize, if
+//! kustomize can load them, and with the results that their own tests expect.
 
 use crate::go::{copy, go, variables};
 use crate::support::{Tree, in_path, run, skip};

@@ -159,11 +159,21 @@ fn variables_of_helm_reach_it_and_a_name_that_looks_like_an_option_does_not() {
     let charts =
         "-- kustomization.yaml --\nhelmCharts: [{name: app, releaseName: r, repo: 'https://charts.example.com'}]\n";
     let mut tree = tree(charts);
-    tree.write("../home/named.yaml", "repositories: [{name: --post-renderer=x, url: 'https://charts.example.com'}]\n");
     tree.variables.insert("HELM_REPOSITORY_CONFIG", tree.home().join("named.yaml").display().to_string());
-    build(&tree, &["--helm-user-config"]).ok();
-    assert!(calls(&tree).contains("--repo https://charts.example.com app"), "{}", calls(&tree));
-    assert!(!calls(&tree).contains("post-renderer"));
+    for (name, url) in [
+        ("--post-renderer=x", "https://charts.example.com"),
+        ("../x", "https://charts.example.com"),
+        ("oci:x", "https://charts.example.com"),
+        // A login of another repository, on the same host.
+        ("mine", "https://charts.example.com/private"),
+    ] {
+        tree.write("../home/named.yaml", &format!("repositories: [{{name: '{name}', url: '{url}'}}]\n"));
+        build(&tree, &["--helm-user-config"]).ok();
+        assert!(calls(&tree).contains("--repo https://charts.example.com app"), "{name}: {}", calls(&tree));
+        assert!(!calls(&tree).contains(name), "{name}: {}", calls(&tree));
+        std::fs::remove_dir_all(tree.path().join("charts")).unwrap();
+        std::fs::remove_file(tree.home().join("calls")).unwrap();
+    }
 }
 
 /// True if helm is in PATH; otherwise the test says so.

@@ -82,7 +82,7 @@ fn a_shared_object_transforms_generates_and_validates() {
     assert_eq!(made, "apiVersion: v1\ndata:\n  v: \"1\"\nkind: ConfigMap\nmetadata:\n  name: made\n");
     assert!(build(VALIDATOR, "", &[]).unwrap().ok().contains("k: old"));
     let changed = build(VALIDATOR, r#"out = made("1")"#, &[]).unwrap();
-    changed.fails_with(&["validator shouldn't modify", "running the validator Any"]);
+    changed.fails_with(&["validator shouldn't modify", "running the validator ex.io/v1 Any"]);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_field_that_asks_for_what_the_plugin_does_not_do_is_an_error() {
 #[test]
 fn an_error_of_the_plugin_is_shown() {
     let act = r#"r->error = copy("no such token", 13); return RUSTOMIZE_ERROR"#;
-    fails(TRANSFORMER, act, &[], &["plugin Any.v1.ex.io/t", "no such token"]);
+    fails(TRANSFORMER, act, &[], &["plugin ex.io/v1 Any t", "no such token"]);
     fails(TRANSFORMER, &act.replace("ERROR", "PANIC"), &[], &["it panicked: no such token"]);
     fails(TRANSFORMER, "return 77", &[], &["broke the rules", "returned 77"]);
     fails(TRANSFORMER, "r->output.len = 9; return RUSTOMIZE_OK", &[], &["broke the rules", "9 bytes at no place"]);
@@ -334,11 +334,13 @@ fn what_is_no_list_of_resources_is_shown_with_the_plugins_own_line() {
     fails(TRANSFORMER, r#"out = "\xff\xfe""#, &[], &["not valid UTF-8"]);
     let tree = |act: &str| build(TRANSFORMER, act, &[]);
     let Some(run) = tree(r#"out = "apiVersion: v1\nkind: [\n""#) else { return };
-    run.fails_with(&["the output of plugin Any", ":3:", "no YAML"]);
-    tree(r#"out = "hello\n""#).unwrap().fails_with(&["the output of plugin Any", "missing Resource metadata"]);
+    run.fails_with(&["the output of plugin ex.io/v1 Any t", ":3:", "not YAML"]);
+    tree(r#"out = "hello\n""#)
+        .unwrap()
+        .fails_with(&["the output of plugin ex.io/v1 Any t", "missing Resource metadata"]);
     tree(r#"out = "apiVersion: v1\nkind: A\nmetadata: {}\n""#).unwrap().fails_with(&["missing metadata.name"]);
     let one = r"apiVersion: v1\nkind: A\nmetadata: {name: a}\n";
-    tree(&format!("out = \"{one}---\\n{one}\"")).unwrap().fails_with(&["already registered id", "A.v1"]);
+    tree(&format!("out = \"{one}---\\n{one}\"")).unwrap().fails_with(&["already registered id", "A a"]);
 }
 
 #[test]

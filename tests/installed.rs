@@ -79,7 +79,7 @@ fn what_a_plugin_asks_for_has_to_be_granted() {
     let run = tree.run(&["plugin", "install"]);
     let from = tree.path().canonicalize().unwrap().join("plugins/app").display().to_string();
     let grant =
-        format!("rustomize plugin trust h.io/acme/app --from '{from}' --allow-read '~/.secret' --allow-env 'TOKEN'");
+        format!("rustomize plugin trust h.io/acme/app --from {from} --allow-read '~/.secret' --allow-env 'TOKEN'");
     let grant = grant.as_str();
     assert!(
         run.stderr.contains("asks for reading ~/.secret, the variable TOKEN") && run.stderr.contains(grant),
@@ -175,7 +175,7 @@ fn a_program_in_path_is_a_plugin_unless_only_what_is_locked_may_run() {
     tree.variables.insert("PATH", format!("{}:{path}", bin.display()));
     tree.write("../home/bin/rustomize-generator-made", &format!("#!/bin/sh\nv=path{MADE}"));
     let run = tree.build(&[]);
-    assert!(run.stderr.contains("rustomize-generator-made' in PATH is used for Made.v1.ex.io/g"), "{}", run.stderr);
+    assert!(run.stderr.contains("rustomize-generator-made' in PATH is used for ex.io/v1 Made g"), "{}", run.stderr);
     says(&run.ok(), "path");
     let said = tree.run(&["plugin", "why", "ex.io/v1/Made"]).ok();
     assert!(said.contains("PATH\n") && said.contains("rustomize-generator-made: used\n"), "{said}");

@@ -329,7 +329,7 @@ fn everything_of_a_plugin_that_runs_is_in_the_one_sandbox() {
     if crate::shared_object::cc(&tree.home().join("probe.c"), &probe, &["-Wall", "-Werror"]).is_none() {
         return crate::support::skip("no C compiler");
     }
-    // Without a sandbox all of it gets through. The test may have no terminal.
+    // Without a sandbox all calls succeed. The test may lack a terminal.
     tree.plugin("Made", "");
     let placed = tree.home().join(".config/kustomize/plugin/ex.io/v1/made/Made");
     std::fs::copy(&probe, &placed).unwrap();

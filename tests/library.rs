@@ -183,7 +183,7 @@ fn errors_and_warnings_have_places() {
     let [warning] = built.warnings.as_slice() else { panic!("{:?}", built.warnings) };
     assert_eq!(warning.place().map(ToString::to_string).as_deref(), Some("base/kustomization.yaml:3:1"));
     let Err(error) = built.value else { panic!("it builds") };
-    assert!(error.message().contains("no matches for Id"), "{error}");
+    assert!(error.message().contains("no resource matches"), "{error}");
     assert_eq!(error.place().map(ToString::to_string).as_deref(), Some("kustomization.yaml:6:5"));
 }
 
@@ -211,7 +211,7 @@ fn errors_are_data() {
     assert_eq!((error.severity(), error.code().as_str()), (Severity::Error, "wrong-type"));
     assert_eq!(error.place().map(ToString::to_string).as_deref(), Some("base/p.yaml:6:11"));
     assert_eq!(error.field().as_deref(), Some("spec.template.spec"));
-    assert_eq!(error.resource(), Some("Deployment.v1.apps/a.[noNs]"));
+    assert_eq!(error.resource(), Some("apps/v1 Deployment a"));
     let chain: Vec<_> = error.chain().iter().map(|link| link.place().map(ToString::to_string)).collect();
     assert_eq!(chain.last(), Some(&Some("kustomization.yaml:2:3".to_owned())), "{error}");
     assert!(chain.contains(&Some("base/kustomization.yaml:3:3".to_owned())), "{chain:?}");
@@ -221,7 +221,7 @@ fn errors_are_data() {
         ("unknown-field", &["did you mean 'commonLabels'?".to_owned()][..])
     );
     let error = fault("twice");
-    assert_eq!((error.code().as_str(), error.resource()), ("duplicate-id", Some("Role.[noVer].[noGrp]/a.[noNs]")));
+    assert_eq!((error.code().as_str(), error.resource()), ("duplicate-id", Some("Role a")));
     let warnings = build(&workspace, &roots(), "own", &Options::default()).warnings;
     assert!(warnings.is_empty(), "{warnings:?}");
     let old = Memory::from_iter([("kustomization.yaml", "commonLabels: {a: b}\n")]);

@@ -1,8 +1,11 @@
-//! `lint`: testdata/lint has a folder for each code, with a tree that fires and one that does not.
+//! `lint`: testdata/lint has a folder for each code, with trees that fire (`fires*.txtar`) and
+//! trees that do not (`silent*.txtar`).
 
 use crate::support::Tree;
+use rustomize::diag::Code;
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::{Command, Stdio};
 
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/lint");
 
@@ -19,21 +22,187 @@ fn lint(tree: &Tree, args: &[&str]) -> (Vec<String>, Option<i32>) {
     (run.stderr.lines().map(code).collect(), run.status)
 }
 
+/// The cases of a code whose names begin with a word.
+fn cases(code: &str, word: &str) -> Vec<String> {
+    let names = fs::read_dir(format!("{CASES}/{code}")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let cases: Vec<String> = names
+        .filter(|name| name.starts_with(word))
+        .map(|name| format!("{code}/{}", name.trim_end_matches(".txtar")))
+        .collect();
+    assert!(!cases.is_empty(), "{code}: {word}");
+    cases
+}
+
 #[test]
 fn each_code_fires_and_is_silent() {
     let codes = fs::read_dir(CASES).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let codes: BTreeSet<String> = codes.collect();
-    let known = rustomize::diag::Code::FINDINGS.iter().map(|code| code.as_str().to_owned());
+    let known = Code::FINDINGS.iter().map(|code| code.as_str().to_owned());
     assert_eq!(codes, known.collect());
     for code in codes {
-        let fires = tree(&format!("{code}/fires"));
-        let (found, status) = lint(&fires, &[]);
-        assert!(!found.is_empty() && found.iter().all(|found| *found == code), "{code}: {found:?}");
-        assert_eq!(status, Some(1), "{code}");
-        assert_eq!(lint(&fires, &["-A", &code]), (vec![], Some(0)), "{code}");
-        let silent = lint(&tree(&format!("{code}/silent")), &[]);
-        assert_eq!(silent, (vec![], Some(0)), "{code}");
+        for case in cases(&code, "fires") {
+            let fires = tree(&case);
+            let (found, status) = lint(&fires, &["-W", &code]);
+            assert!(!found.is_empty() && found.iter().all(|found| *found == code), "{case}: {found:?}");
+            assert_eq!(status, Some(1), "{case}");
+            assert_eq!(lint(&fires, &["--only", &code]), (found, Some(1)), "{case}");
+            assert_eq!(lint(&fires, &["-A", &code]), (vec![], Some(0)), "{case}");
+        }
+        for case in cases(&code, "silent") {
+            assert_eq!(lint(&tree(&case), &["-W", &code]), (vec![], Some(0)), "{case}");
+        }
     }
+}
+
+/// Each finding of a tree that fires, by the field that it names or the entry that it is about.
+#[test]
+fn findings_name_what_they_are_about() {
+    let texts = |case: &str| tree(case).run(&["lint", "--error-format", "short"]).stderr;
+    for (case, expected) in [
+        (
+            "no-effect/fires-2",
+            &[
+                "kustomization.yaml:2:18: 'idle.yaml' changes nothing",
+                "kustomization.yaml:3:12: the number of replicas of 'main'",
+                "kustomization.yaml:5:3: the labels change nothing at 'spec/labels'",
+                "kustomization.yaml:8:3: the ConfigMap 'settings' has all",
+                "mistyped.yaml:2:10: no resource is of the kind 'Widgte'",
+            ][..],
+        ),
+        (
+            "unknown-field-in-patch/fires",
+            &[
+                "8:53: the patch adds the field 'spec.template.spec.containers[0].imge'",
+                "11:7: the patch adds the field 'replicas'",
+                "12:7: the patch adds the field 'spec.template.spec.volumes[0].emptydir'",
+                "13:3: the patch adds the field 'spec.sise', which a Pool does not have",
+                "named.yaml:4:8: the patch adds the field 'spec.replcas', which a Deployment",
+            ],
+        ),
+        ("nothing-to-replace/fires", &["kustomization.yaml:5:7: nothing to replace at '/spec/replicas'"]),
+        (
+            "list-replaced/fires",
+            &[
+                "8:7: the patch replaces the list 'spec.workers' as a whole: 1 of 2 items are gone",
+                "9:14: the patch replaces the list 'spec.more.workers' as a whole: 1 of 1 items lose fields",
+                "10:7: the patch replaces the list 'spec.rules' as a whole: 1 of 2 items are gone",
+            ],
+        ),
+    ] {
+        let text = texts(case);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("findings:")).collect();
+        assert_eq!(lines.len(), expected.len(), "{text}");
+        for (line, expected) in lines.iter().zip(expected) {
+            assert!(line.replace("Warning: ", "").replace("warning: ", "").contains(expected), "{expected}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn some_codes_are_off_by_default() {
+    for code in Code::FINDINGS {
+        let is_off = Code::OFF_BY_DEFAULT.contains(code);
+        let (found, _) = lint(&tree(&format!("{}/fires", code.as_str())), &[]);
+        assert_eq!(found.is_empty(), is_off, "{}", code.as_str());
+    }
+    let tree = tree("clear-text-secret/fires");
+    assert_eq!(lint(&tree, &["-W", "clear-text-secret", "-A", "clear-text-secret"]), (vec![], Some(0)));
+    assert_eq!(tree.run(&["build", "--strict"]).status, Some(0));
+}
+
+/// The lines of a file with findings, in order.
+fn lines(tree: &Tree, file: &str, args: &[&str]) -> Vec<u64> {
+    let run = tree.run(&[&["lint", "--error-format", "json"], args].concat());
+    let values = run.stderr.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    values.filter(|value| value["file"] == file).map(|value| value["line"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn each_line_of_an_env_file_that_is_a_mistake_is_found() {
+    let tree = tree("env-syntax/fires");
+    assert_eq!(lines(&tree, "a.env", &[]), [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(lines(&tree, "b.env", &[]), [1]);
+}
+
+#[test]
+fn each_source_of_a_secret_is_found() {
+    let tree = tree("clear-text-secret/fires");
+    let found = |file| lines(&tree, file, &["-W", "clear-text-secret"]);
+    assert_eq!((found("kustomization.yaml"), found("a.env"), found("login.yaml")), (vec![4, 6], vec![1], vec![4, 5]));
+}
+
+#[test]
+fn each_kind_of_dangling_reference_is_found() {
+    let tree = tree("dangling-reference/fires");
+    assert_eq!((lines(&tree, "web.yaml", &[]), lines(&tree, "scaler.yaml", &[])), (vec![12, 15], vec![6]));
+}
+
+#[test]
+fn findings_about_secrets_do_not_show_them() {
+    for case in ["clear-text-secret/fires", "env-syntax/fires"] {
+        for format in ["human", "short", "json", "sarif", "github"] {
+            let run = tree(case).run(&["lint", "-W", "clear-text-secret", "--error-format", format]);
+            assert!(!run.stderr.is_empty(), "{case} {format}");
+            for secret in ["hunter", "aHVudGVyMg", "T0k3n"] {
+                assert!(!run.stderr.contains(secret), "{case} {format}: {}", run.stderr);
+            }
+        }
+    }
+}
+
+/// A tree with an entry without effect in a base, and a repository around it.
+fn repository() -> Tree {
+    let tree = tree("no-effect/fires");
+    fs::create_dir(tree.path().join(".git")).unwrap();
+    tree.write("base/kustomization.yaml", "namePrefix: a-\nimages: [{name: x, newTag: b}]\n");
+    tree.write("site/kustomization.yaml", "resources: [../base]\nnameSuffix: -x\n");
+    tree
+}
+
+#[test]
+fn a_file_allows_findings_below_its_directory() {
+    let found = |allow: &str, place: &str, root: &str| {
+        let tree = repository();
+        tree.write(place, &format!("lint:\n  allow:\n  - {allow}\n"));
+        let found = lint(&tree, &[root]);
+        let strict = tree.run(&["build", "--strict", root]);
+        assert_eq!(found.1, strict.status, "{allow}");
+        found.0.len()
+    };
+    let everywhere = "{code: no-effect, reason: sites differ}";
+    assert_eq!(found("{code: bad-name, reason: x}", "rustomize.yaml", "site"), 1);
+    assert_eq!(found(everywhere, "rustomize.yaml", "site"), 0);
+    assert_eq!(found(everywhere, "site/rustomize.yaml", "site"), 0);
+    assert_eq!(found(everywhere, "base/rustomize.yaml", "site"), 1);
+    let in_base = "{code: no-effect, path: 'base/**', reason: sites differ}";
+    assert_eq!(found(in_base, "rustomize.yaml", "site"), 0);
+    assert_eq!(found(in_base, "rustomize.yaml", "./site/../site"), 0);
+    assert_eq!(found("{code: no-effect, path: 'base/*.yml', reason: x}", "rustomize.yaml", "site"), 1);
+}
+
+#[test]
+fn a_file_of_settings_that_is_wrong_is_an_error() {
+    for (text, words) in [
+        ("lint: {allow: [{code: no-effect}]}\n", ["missing field 'reason'", "rustomize.yaml:1:"]),
+        ("lint: {alow: []}\n", ["unknown field \"alow\"", "did you mean 'allow'"]),
+        ("lint: {allow: [{code: x, reason: why}]}\n", ["'x' is not the code of a finding", "rustomize explain --list"]),
+    ] {
+        let tree = repository();
+        tree.write("rustomize.yaml", text);
+        tree.run(&["lint", "site"]).fails_with(&words);
+        tree.run(&["build", "--strict", "site"]).fails_with(&words);
+        tree.run(&["build", "--strict", "site", "base"]).fails_with(&words);
+        assert_eq!(tree.run(&["build", "site"]).status, Some(0));
+    }
+}
+
+#[test]
+fn a_link_in_place_of_a_file_of_settings_is_refused() {
+    let tree = repository();
+    tree.write("real.yaml", "lint: {allow: [{code: no-effect, reason: x}]}\n");
+    std::os::unix::fs::symlink("real.yaml", tree.path().join("rustomize.yaml")).unwrap();
+    tree.run(&["lint", "site"]).fails_with(&["is not a regular file", "RUSTOMIZE_SAFE_DIRECTORIES"]);
 }
 
 #[test]
@@ -70,4 +239,150 @@ fn an_entry_of_a_component_may_be_without_effect() {
     tree.write("root/kustomization.yaml", "components: [../part]\nnameSuffix: -x\n");
     assert_eq!(lint(&tree, &["root"]), (vec![], Some(0)));
     assert_eq!(lint(&tree, &["part"]), (vec![], Some(0)));
+}
+
+/// A tree with a finding of each kind that can be mended, and one that cannot.
+const MENDABLE: &str = "\
+-- site/kustomization.yaml --
+resources: [../base]
+namePrefix: a- # the site
+-- base/kustomization.yaml --
+# all of it
+commonLabels: {app: web}
+patchesStrategicMerge: [patch.yaml] # sizes
+resources: [web.yaml, none.yaml]
+configMapGenerator:
+- name: settings
+  envs: [settings.env]
+-- base/patch.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: none}
+data: {size: '2'}
+-- base/none.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: none}
+-- base/web.yaml --
+apiVersion: v1
+kind: service # typed by hand
+metadata: {name: WEB}
+-- base/settings.env --
+# settings
+export A=1
+B: two words
+C='3'
+D=4 # four
+";
+
+#[test]
+fn fixes_mend_what_is_sure_and_leave_all_other_bytes() {
+    let tree = Tree::new(MENDABLE);
+    let before = |name: &str| fs::read_to_string(tree.path().join(name)).unwrap();
+    let (all, _) = lint(&tree, &["site"]);
+    assert_eq!(all.len(), 7, "{all:?}");
+    let run = tree.run(&["lint", "site", "--fix", "--error-format", "short"]);
+    assert_eq!((run.status, run.stdout.as_str()), (Some(1), ""));
+    assert_eq!(run.stderr.matches("fixed: ").count(), 6, "{}", run.stderr);
+    assert!(run.stderr.contains("fixed: base/kustomization.yaml:2:1: 'commonLabels' is deprecated [deprecated]"));
+    assert!(run.stderr.contains("base/settings.env:5:5: warning: the comment becomes"), "{}", run.stderr);
+    assert!(run.stderr.contains("warning: Kubernetes refuses the name 'a-WEB'"), "{}", run.stderr);
+    assert_eq!(before("base/settings.env"), "# settings\nA=1\nB=two words\nC=3\nD=4 # four\n");
+    assert!(before("base/web.yaml").contains("\nkind: Service # typed by hand\n"));
+    let kustomization = before("base/kustomization.yaml");
+    assert!(kustomization.starts_with("# all of it\n"), "{kustomization}");
+    assert!(
+        kustomization.contains("{path: patch.yaml}] # sizes") && !kustomization.contains("commonLabels"),
+        "{kustomization}"
+    );
+    assert_eq!(before("site/kustomization.yaml"), "resources: [../base]\nnamePrefix: a- # the site\n");
+    let again = tree.run(&["lint", "site", "--fix", "--error-format", "short"]);
+    assert!(!again.stderr.contains("fixed: "), "{}", again.stderr);
+}
+
+#[test]
+fn a_dry_run_shows_changes_and_makes_none() {
+    let tree = Tree::new(MENDABLE);
+    let run = tree.run(&["lint", "site", "--fix", "--dry-run"]);
+    assert_eq!((run.status, run.stdout.as_str()), (Some(1), ""));
+    for line in [
+        "would fix: base/web.yaml:2:7: ",
+        "- kind: service # typed by hand",
+        "+ kind: Service # typed by hand",
+        "- C='3'",
+        "+ C=3",
+    ] {
+        assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
+    }
+    for (name, text) in crate::support::split(MENDABLE).1 {
+        assert_eq!(fs::read_to_string(tree.path().join(&name)).unwrap(), text, "{name}");
+    }
+    tree.run(&["lint", "site", "--dry-run"]).fails_with(&["--fix"]);
+}
+
+#[test]
+fn fixes_do_not_show_secrets() {
+    let tree = tree("env-syntax/fires");
+    for args in [&["lint", "--fix", "--dry-run"][..], &["lint", "--fix"]] {
+        let run = tree.run(args);
+        assert!(run.stderr.contains("b.env:1:1") && !run.stderr.contains("T0k3n"), "{}", run.stderr);
+    }
+    assert_eq!(fs::read_to_string(tree.path().join("b.env")).unwrap(), "A=T0k3n\n");
+}
+
+/// The conversion of `patchesStrategicMerge` changes the order of patches.
+#[test]
+fn a_fix_that_would_change_the_output_is_left() {
+    let tree = Tree::new("");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {size: '1'}\n";
+    tree.write("a.yaml", map);
+    tree.write("first.yaml", &map.replace("'1'", "'2'"));
+    tree.write("second.yaml", &map.replace("'1'", "'3'"));
+    let text = "resources: [a.yaml]\npatches: [{path: second.yaml}]\npatchesStrategicMerge: [first.yaml]\n";
+    tree.write("kustomization.yaml", text);
+    let built = tree.run(&["build"]).stdout;
+    let run = tree.run(&["lint", "--fix"]);
+    assert_eq!(tree.run(&["build"]).stdout, built);
+    let after = fs::read_to_string(tree.path().join("kustomization.yaml")).unwrap();
+    assert_eq!(after == text, run.stderr.contains("deprecated fields stay: the output would change"), "{}", run.stderr);
+    assert_eq!(after, text);
+}
+
+#[test]
+fn lint_can_check_schemas_too() {
+    let tree = Tree::new("");
+    tree.write("kustomization.yaml", "resources: [a.yaml]\n");
+    tree.write("a.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {prots: []}\n");
+    assert_eq!(lint(&tree, &[]), (vec![], Some(0)));
+    let code = "unknown-field-of-kind".to_owned();
+    assert_eq!(lint(&tree, &["--schema"]), (vec![code.clone()], Some(1)));
+    assert_eq!(lint(&tree, &["--kubernetes-version", "1.31"]), (vec![code.clone()], Some(1)));
+    assert_eq!(lint(&tree, &["--schema", "-A", &code]), (vec![], Some(0)));
+    tree.write("rustomize.yaml", "lint: {allow: [{code: unknown-field-of-kind, path: a.yaml, reason: old}]}\n");
+    assert_eq!(lint(&tree, &["--schema"]), (vec![], Some(0)));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the program that has a terminal for us")]
+fn a_build_with_warnings_names_lint_on_a_terminal() {
+    let tree = Tree::new("");
+    tree.write("kustomization.yaml", "commonLabels: {a: b}\nconfigMapGenerator: [{name: a}]\n");
+    tree.write("quiet/kustomization.yaml", "configMapGenerator: [{name: a}]\n");
+    assert!(!tree.run(&["build"]).stderr.contains("lint"));
+    let on_a_terminal = |root: &str| {
+        let line = format!("{} build {root}", env!("CARGO_BIN_EXE_rustomize"));
+        let mut script = Command::new("script");
+        script
+            .args(["-qec", &line, "/dev/null"])
+            .current_dir(tree.path())
+            .stdin(Stdio::null())
+            .env("HOME", tree.home());
+        script.output().ok().map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let Some(warned) = on_a_terminal(".") else {
+        crate::support::skip("no program 'script'");
+        return;
+    };
+    assert!(warned.contains("'rustomize lint' looks for more mistakes"), "{warned}");
+    assert!(!on_a_terminal("quiet").unwrap().contains("lint"));
 }

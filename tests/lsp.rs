@@ -1,15 +1,15 @@
 //! The language server, driven by a client of another library over stdin and stdout; and by bytes
-//! that are no messages.
+//! that are not messages.
 
 use crate::support::Tree;
 use async_lsp::lsp_types::notification::PublishDiagnostics;
 use async_lsp::lsp_types::{
-    CompletionItem, CompletionParams, CompletionResponse, CompletionTextEdit, Diagnostic, DidChangeTextDocumentParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentChangeOperation, DocumentChanges, FileRename,
-    GotoDefinitionParams, GotoDefinitionResponse, HoverContents, HoverParams, InitializeParams, InitializedParams,
-    Location, NumberOrString, OneOf, Position, Range, RenameFilesParams, RenameParams, ResourceOp,
-    TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem, TextDocumentPositionParams, Url,
-    VersionedTextDocumentIdentifier, WorkspaceEdit, WorkspaceFolder,
+    CompletionItem, CompletionParams, CompletionResponse, CompletionTextEdit, Diagnostic, DiagnosticSeverity,
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentChangeOperation,
+    DocumentChanges, FileRename, GotoDefinitionParams, GotoDefinitionResponse, HoverContents, HoverParams,
+    InitializeParams, InitializedParams, Location, NumberOrString, OneOf, Position, Range, RenameFilesParams,
+    RenameParams, ResourceOp, TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem,
+    TextDocumentPositionParams, Url, VersionedTextDocumentIdentifier, WorkspaceEdit, WorkspaceFolder,
 };
 use async_lsp::router::Router;
 use async_lsp::{LanguageServer, MainLoop, ServerSocket};
@@ -26,7 +26,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 /// The faults that the server has sent last, for each file.
 type Faults = BTreeMap<Url, Vec<Diagnostic>>;
 
-/// What a server may take before a test gives up: it ends no test that passes.
+/// The time limit of a server in a test. No passing test reaches it.
 const LIMIT: Duration = Duration::from_secs(60);
 
 struct Editor {
@@ -286,6 +286,28 @@ fn faults_are_shown_while_a_text_is_typed() {
         editor.close("base/web.yaml");
         editor.sees("over/kustomization.yaml", &[]).await;
         editor.sees("over/patch.yaml", &[]).await;
+    });
+}
+
+/// Findings come with the faults, for a text that is not saved, too; a comment allows one.
+#[test]
+fn findings_of_lint_are_warnings() {
+    with_editor(TREE, async |editor| {
+        let images = "images:\n- name: nowhere\n  newTag: '2'";
+        editor.open("over/kustomization.yaml", &format!("{OVER}{images}\n"));
+        let has_finding = |faults: &Faults| faults.values().any(|faults| !faults.is_empty());
+        let seen = tokio::time::timeout(LIMIT, editor.faults.wait_for(has_finding)).await.unwrap().unwrap().clone();
+        let (uri, found) = seen.iter().find(|(_, faults)| !faults.is_empty()).unwrap();
+        assert_eq!((uri, found.len()), (&editor.uri("over/kustomization.yaml"), 1), "{found:?}");
+        assert_eq!(found[0].severity, Some(DiagnosticSeverity::WARNING));
+        assert_eq!(found[0].code, Some(NumberOrString::String("no-effect".to_owned())));
+        assert_eq!(found[0].range.start.line, 8, "the line of the entry: {found:?}");
+        editor.edit(
+            "over/kustomization.yaml",
+            None,
+            &format!("{OVER}images:\n- name: nowhere # lint: allow no-effect later\n  newTag: '2'\n"),
+        );
+        editor.sees("over/kustomization.yaml", &[]).await;
     });
 }
 

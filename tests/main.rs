@@ -48,6 +48,7 @@ mod localize;
 mod lsp;
 mod manager;
 mod messages;
+mod mistakes;
 mod pages;
 mod plugin;
 mod reference;

@@ -109,3 +109,123 @@ fn every_root_has_its_errors() {
     assert_eq!(roots, [&"over".into(), &"bad".into(), &Value::Null]);
     assert_eq!(objects[2]["message"], "2 of 2 roots failed");
 }
+
+/// The messages of a build whose only resource has this text.
+#[track_caller]
+fn said_of(resource: &str) -> String {
+    let tree = Tree::new("-- over/kustomization.yaml --\nresources: [r.yaml]\n");
+    tree.write("over/r.yaml", resource);
+    let run = tree.run(&["build", "over"]);
+    assert_eq!((run.status, run.stdout.as_str()), (Some(1), ""), "{}", run.stderr);
+    run.stderr
+}
+
+const HEAD: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+
+#[test]
+fn a_fault_in_a_line_of_100_mb_is_shown_with_its_surroundings() {
+    // 100 MB take half a minute in a debug build.
+    let half = if std::env::var_os("RUSTOMIZE_LARGE").is_some() { 50 << 20 } else { 5 << 20 };
+    let said = said_of(&format!("{HEAD}data: {{a: {}, b: {{c}}: d, e: {}}}\n", "x".repeat(half), "y".repeat(half)));
+    assert!(said.contains(&format!("--> over/r.yaml:4:{}", half + 19)), "{said}");
+    let longest = said.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(longest < 400 && said.contains("b: {c}"), "the longest line has {longest} characters:\n{said}");
+}
+
+#[test]
+fn marks_are_below_wide_characters_and_tabs() {
+    let said = said_of(&format!("{HEAD}data:\n  说明: 你好: x\n"));
+    assert!(said.contains("--> over/r.yaml:5:9\n"), "{said}");
+    assert!(said.contains("5 |   说明: 你好: x\n  |             ^"), "{said}");
+    let said = said_of(&format!("{HEAD}data: {{a:\tb:\tc: d}}\n"));
+    assert!(said.contains("--> over/r.yaml:4:"), "{said}");
+    let line = said.lines().position(|line| line.starts_with("4 |")).unwrap();
+    let at = |line: &str, mark: char| line.chars().take_while(|c| *c != mark).count();
+    let (text, marks) = (said.lines().nth(line).unwrap(), said.lines().nth(line + 1).unwrap());
+    assert!(!text.contains('\t') && at(marks, '^') < text.chars().count(), "{said}");
+}
+
+#[test]
+fn lines_of_windows_and_the_last_line_are_shown() {
+    let said = said_of("apiVersion: v1\r\nkind: ConfigMap\r\nmetadata: {name: a}\r\ndata: b: c\r\n");
+    assert!(
+        said.contains("--> over/r.yaml:4:8\n") && said.contains("4 | data: b: c\n") && !said.contains('\r'),
+        "{said}"
+    );
+    let said = said_of(&format!("{HEAD}data: b: c"));
+    assert!(said.contains("--> over/r.yaml:4:8\n") && said.contains("4 | data: b: c\n"), "{said}");
+    let said = said_of(&format!("{HEAD}data: {{b: \"c"));
+    assert!(said.contains("--> over/r.yaml:4:"), "{said}");
+}
+
+/// The tree of a plugin whose script has these lines.
+fn tree_of_plugin(kustomization: &str, script: &str) -> Tree {
+    let tree = Tree::new("-- made.yaml --\napiVersion: ex.io/v1\nkind: Maker\nmetadata: {name: m}\n");
+    tree.write("kustomization.yaml", kustomization);
+    tree.plugin("Maker", &format!("#!/bin/sh\n{script}\n"));
+    tree
+}
+
+#[test]
+fn the_line_is_that_which_was_read() {
+    // The plugin runs when the resource was read, and labels are set after it has run.
+    let kustomization = "resources: [r.yaml]\ngenerators: [made.yaml]\nlabels: [{pairs: {a: b}}]\n";
+    for change in ["rm r.yaml", "echo > r.yaml", "head -c 9 /dev/zero > r.yaml", "seq 1 9999 > r.yaml"] {
+        let tree = tree_of_plugin(kustomization, change);
+        tree.write("r.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: [wrong]\n");
+        let said = tree.build(&[]).fails_with(&["--> r.yaml:5:11", "5 |   labels: [wrong]\n", "^^^^^^^"]);
+        assert_eq!(said.matches(" --> ").count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn the_output_of_a_plugin_is_shown_at_its_line_unless_it_may_be_secret() {
+    let shown = "--> the output of plugin ex.io/v1 Maker m:2:8";
+    let tree = tree_of_plugin("generators: [made.yaml]\n", "printf 'apiVersion: v1\\nkind: a: b\\n'");
+    tree.build(&[]).fails_with(&[shown, "2 | kind: a: b\n"]);
+    let of_resource = "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {nam: a}\\n'";
+    let tree = tree_of_plugin("generators: [made.yaml]\n", of_resource);
+    tree.build(&[]).fails_with(&["missing metadata.name in ConfigMap", "1 | apiVersion: v1\n", "did you mean 'name'"]);
+    // The fault is in another document than the Secret, and in a Secret whose kind comes later.
+    for output in ["kind: Secret\\ndata: {a: hunter2}\\n---\\nb: hunter2: c\\n", "data: hunter2: c\\nkind: Secret\\n"] {
+        let tree = tree_of_plugin("generators: [made.yaml]\n", &format!("printf '{output}'"));
+        for format in ["human", "short", "json", "sarif", "github"] {
+            let said = tree.build(&["--error-format", format]).fails_with(&["the output of plugin ex.io/v1 Maker m"]);
+            assert!(!said.contains("hunter2"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn all_faults_of_a_file_are_shown_up_to_a_limit() {
+    let fields: String = (0..30).map(|i| format!("wrong{i}: x\n")).collect();
+    let tree = Tree::new("");
+    tree.write("kustomization.yaml", &fields);
+    let said = tree.run(&["build"]).fails_with(&["unknown field \"wrong0\"", "10 more errors are not shown"]);
+    assert_eq!(said.matches("Error: unknown field").count(), 20, "{said}");
+    for format in ["short", "json", "github"] {
+        let said = tree.run(&["build", "--error-format", format]).fails_with(&["10 more errors are not shown"]);
+        assert_eq!(said.lines().count(), 21, "{format}: {said}");
+    }
+    let places = |said: &str| said.matches("kustomization.yaml:").count();
+    assert_eq!(places(&tree.run(&["build", "--error-format", "short"]).stderr), 20);
+}
+
+#[test]
+fn values_of_literals_are_not_shown() {
+    for generator in ["secretGenerator", "configMapGenerator"] {
+        let tree = Tree::new("");
+        tree.write("kustomization.yaml", &format!("{generator}:\n- name: a\n  literals:\n  - password_hunter2\n"));
+        let said = tree.run(&["build"]).fails_with(&["invalid literal source", "--> kustomization.yaml:4:5"]);
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+}
+
+#[test]
+fn the_document_for_code_scanning_explains_its_rules() {
+    let document: Value = serde_json::from_str(&said(TREE, &["--error-format", "sarif"])).unwrap();
+    let rules = document["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), 1);
+    assert_eq!(rules[0]["id"], "wrong-type");
+    assert!(rules[0]["shortDescription"]["text"].as_str().unwrap().ends_with('.'), "{rules:?}");
+}

@@ -1,6 +1,7 @@
 //! Commands on pages run word for word: those of `sh` blocks and indented blocks line after line in
-//! one tree for the page, and each command in a cell of a table in a tree of its own. testdata/pages has a tree
-//! for each page, in which `upstream` becomes a repository and all is committed: docs/testing.md.
+//! one tree for the page, and each command in a cell of a table in a tree of its own.
+//! testdata/pages has a tree for each page, in which `upstream` becomes a repository and all is
+//! committed: docs/testing.md.
 
 use crate::support::{Run, Tree, git, run, skip};
 use std::fs;

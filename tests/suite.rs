@@ -7,8 +7,9 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Directories of cases that tests of their own run: tests/check.rs, tests/lint.rs, tests/pages.rs.
-const OTHERS: [&str; 3] = ["check", "lint", "pages"];
+/// Directories of cases that tests of their own run: tests/check.rs, tests/lint.rs,
+/// tests/mistakes.rs and tests/pages.rs.
+const OTHERS: [&str; 4] = ["check", "lint", "mistakes", "pages"];
 
 #[test]
 fn cases() {
@@ -39,7 +40,7 @@ pub fn place_line(stderr: &str) -> Option<&str> {
     stderr.lines().map(str::trim_start).find(|line| line.starts_with("--> "))
 }
 
-/// The tree of a case, without its arguments and what is expected of it.
+/// The tree of a case, without its arguments and its expected output.
 pub fn tree_of(files: &[(String, String)]) -> Tree {
     let mut tree = Tree::new("");
     let env = files.iter().find(|(n, _)| n == "env").map_or("", |(_, text)| text.as_str());

@@ -2,7 +2,7 @@
 //! repositories, servers on the loopback address, and a stand-in for helm.
 
 use crate::artifacts::push;
-use crate::servers::{Files, sha256};
+use crate::servers::{Files, git_server, sha256};
 use crate::support::{Run, Tree, git};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -252,6 +252,30 @@ fn a_lock_that_disagrees_with_the_tree_is_an_error_that_names_both() {
 }
 
 #[test]
+fn each_kind_of_copy_is_held_to_its_sum() {
+    let remotes = Remotes::new();
+    remotes.run("vendor", &[]).ok();
+    let copies = remotes.tree.path().join("app/.kustomization.vendor");
+    let built = remotes.run("build", &["--locked", "--offline"]).ok();
+    for (kind, file, part) in [
+        ("git", "shared/s.yaml", "the repository"),
+        ("files", "", "the file"),
+        ("charts", "values.yaml", "the chart"),
+        ("artifacts", "x.yaml", "the artifact"),
+    ] {
+        let copy = fs::read_dir(copies.join(kind)).unwrap().next().unwrap().unwrap().path();
+        let damaged = if file.is_empty() { copy } else { copy.join(file) };
+        let before = fs::read(&damaged).unwrap();
+        fs::write(&damaged, [&before[..], b"# more\n"].concat()).unwrap();
+        remotes
+            .run("build", &["--locked", "--offline"])
+            .fails_with(&[&format!("is not what the lock has for {part}"), "rustomize vendor app"]);
+        fs::write(&damaged, before).unwrap();
+        assert_eq!(remotes.run("build", &["--locked", "--offline"]).ok(), built, "{kind}");
+    }
+}
+
+#[test]
 fn a_lock_of_another_form_and_links_among_the_copies_are_refused() {
     let remotes = Remotes::new();
     remotes.run("vendor", &[]).ok();
@@ -272,6 +296,20 @@ fn a_lock_of_another_form_and_links_among_the_copies_are_refused() {
     remotes.run("build", &["--locked"]).fails_with(&["security", ".kustomization.vendor' is a link"]);
     remotes.run("vendor", &[]).fails_with(&["is a link or a file"]);
     assert_eq!(remotes.lock(), lock);
+    // The directory of a kind, and a copy.
+    fs::remove_file(&copies).unwrap();
+    fs::rename(remotes.tree.path().join("elsewhere"), &copies).unwrap();
+    let copy = fs::read_dir(copies.join("git")).unwrap().next().unwrap().unwrap().path();
+    for place in [copies.join("git"), copy] {
+        let elsewhere = remotes.tree.path().join("elsewhere");
+        fs::rename(&place, &elsewhere).unwrap();
+        symlink(&elsewhere, &place).unwrap();
+        let name = place.file_name().unwrap().to_str().unwrap();
+        remotes.run("build", &["--locked"]).fails_with(&["security", &format!("{name}' is a link")]);
+        fs::remove_file(&place).unwrap();
+        fs::rename(&elsewhere, &place).unwrap();
+    }
+    remotes.run("build", &["--locked"]).ok();
 }
 
 #[test]
@@ -360,6 +398,32 @@ fn the_cache_is_listed_and_emptied() {
     symlink(remotes.tree.path().join("repo"), remotes.tree.path().join("named/git")).unwrap();
     remotes.tree.run(&["cache", "clean"]).fails_with(&["is a link"]);
     assert!(remotes.tree.path().join("repo/base").is_dir());
+}
+
+#[test]
+fn a_password_of_a_url_is_in_no_lock_and_no_list() {
+    let tree = Tree::new("");
+    let files = Files::default();
+    files.put("/file.yaml", config_map("file", "1"));
+    tree.write("served/work/kustomization.yaml", "resources: [a.yaml]\n");
+    tree.write("served/work/a.yaml", &config_map("a", "1"));
+    let served = tree.path().join("served");
+    git(&served.join("work"), &["init", "-q", "-b", "main"]);
+    git(&served.join("work"), &["add", "."]);
+    git(&served.join("work"), &["commit", "-qm", "one"]);
+    git(&served, &["clone", "-q", "--bare", "work", "r.git"]);
+    let server = format!("http://u:hunter2@{}", git_server(served, files));
+    tree.write("app/kustomization.yaml", &format!("resources: ['{server}/r.git?ref=main', '{server}/file.yaml']\n"));
+    let built = tree.run(&["vendor", "app"]).ok() + &tree.run(&["build", "app", "--locked"]).ok();
+    assert!(built.contains("name: a\n") && built.contains("name: file\n"), "{built}");
+    let lock = fs::read_to_string(tree.path().join("app/kustomization.lock")).unwrap();
+    for list in [lock, tree.run(&["cache", "list"]).ok(), tree.run(&["cache", "list", "-o", "json"]).ok()] {
+        assert!(list.contains("/r.git") && list.contains("/file.yaml"), "{list}");
+        assert!(!list.contains("hunter2"), "{list}");
+    }
+    for copy in crate::support::files(&tree.path().join("app/.kustomization.vendor"), "") {
+        assert!(!String::from_utf8_lossy(&fs::read(&copy).unwrap()).contains("hunter2"), "{}", copy.display());
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The work of builds for the user: `--timings`, `--trace`, `--verbose`, and the line on a terminal.
+//! The work of builds for the user: `--timings`, `--trace`, `--verbose`, and the line on a
+//! terminal.
 
 use crate::servers::Files;
 use crate::support::{Run, Tree, in_path, run, skip};
@@ -97,7 +98,7 @@ fn timings_are_a_table_for_people_and_data_for_programs() {
     let rows: Vec<Vec<&str>> = done.stderr.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0], ["milliseconds", "count", "part"]);
     let row = |end: &[&str]| rows.iter().find(|row| row.ends_with(end)).unwrap_or_else(|| panic!("{rows:?}"));
-    assert_eq!(row(&["plugin", "Pass"])[1], "1");
+    assert_eq!(row(&["plugin", "Pass", "in", "app/kustomization.yaml"])[1], "1");
     assert_eq!(row(&["file", "all", "files"])[1], "4");
     assert!(row(&["root", "app"])[0].parse::<f64>().unwrap() > 0.0);
     assert!(done.ok().contains("my-m"));
@@ -122,7 +123,7 @@ fn verbose_says_what_was_used_and_why() {
     };
     let home = tree.home();
     let plugin = format!(
-        "plugin: Pass.v1.ex.io ({}/.config/kustomize/plugin/ex.io/v1/pass/Pass, placed by hand)",
+        "plugin: ex.io/v1 Pass ({}/.config/kustomize/plugin/ex.io/v1/pass/Pass, placed by hand)",
         home.display()
     );
     let fetch = |from: &str| format!("fetch: http://...@{server}/a.yaml ({from})");
@@ -149,6 +150,57 @@ fn on_a_terminal(tree: &Tree, arguments: &str) -> Run {
     run(&mut command)
 }
 
+/// The text on the screen after some bytes: line ends, returns, and the commands that move the
+/// cursor up and down and erase.
+fn screen(text: &str) -> String {
+    let mut lines: Vec<Vec<char>> = vec![Vec::new()];
+    let (mut row, mut column) = (0_usize, 0_usize);
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' => column = 0,
+            '\n' => row += 1,
+            '\u{1b}' => {
+                chars.next();
+                let mut number = String::new();
+                let command = loop {
+                    match chars.next() {
+                        Some(c) if c.is_ascii_alphabetic() => break c,
+                        Some(c) => number.push(c),
+                        // The rest has not come yet.
+                        None => break 'm',
+                    }
+                };
+                let number: usize = number.parse().unwrap_or_default();
+                match (command, number) {
+                    ('A', n) => row = row.saturating_sub(n.max(1)),
+                    ('B', n) => row += n.max(1),
+                    ('K', 2) => lines[row].clear(),
+                    ('K', 0) => lines[row].truncate(column),
+                    ('J', 0) => {
+                        lines[row].truncate(column);
+                        lines.truncate(row + 1);
+                    }
+                    ('m' | 'l' | 'h', _) => {}
+                    _ => panic!("an unknown command of the terminal: {number} {command}"),
+                }
+            }
+            c => {
+                if lines[row].len() <= column {
+                    lines[row].resize(column + 1, ' ');
+                }
+                lines[row][column] = c;
+                column += 1;
+            }
+        }
+        if lines.len() <= row {
+            lines.resize(row + 1, Vec::new());
+        }
+    }
+    let lines: Vec<String> = lines.iter().map(|line| line.iter().collect()).collect();
+    lines.join("\n")
+}
+
 #[test]
 fn a_build_that_lasts_says_on_a_terminal_what_it_waits_for() {
     if in_path("script").is_none() {
@@ -160,11 +212,13 @@ fn a_build_that_lasts_says_on_a_terminal_what_it_waits_for() {
     tree.variables.insert("TERM", "xterm".to_owned());
     let shown = on_a_terminal(&tree, "build --enable-alpha-plugins app").ok();
     assert!(shown.contains("running Pass ("), "{shown:?}");
-    // The plugin's message and the result remain, and the line is erased before each.
-    let left: Vec<&str> = shown.lines().map(|line| line.rsplit(['\r', '\u{1b}']).next().unwrap_or_default()).collect();
-    assert!(left.iter().any(|line| line.ends_with("from the plugin")), "{shown:?}");
-    assert!(left.iter().any(|line| line.ends_with("apiVersion: v1")), "{shown:?}");
-    // Without a terminal, and on one that cannot erase, there is no line.
+    // The plugin's message and the result remain, and nothing of the line.
+    let plain = tree.build(&["app"]).ok();
+    assert_eq!(screen(&shown), format!("from the plugin\n{plain}"), "{shown:?}");
+    let shown = on_a_terminal(&tree, "build --enable-alpha-plugins --jobs 1 base app").ok();
+    assert!(shown.contains("1 of 2 roots done, running Pass ("), "{shown:?}");
+    assert!(screen(&shown).ends_with(&plain), "{shown:?}");
+    // Without a terminal, and on a terminal that cannot erase, no line is shown.
     assert_eq!(tree.build(&["app"]).stderr, "from the plugin\n");
     tree.variables.insert("TERM", "dumb".to_owned());
     let dumb = on_a_terminal(&tree, "build --enable-alpha-plugins app").ok();

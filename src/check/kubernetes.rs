@@ -60,7 +60,7 @@ impl std::error::Error for UnknownVersion {}
 pub struct Known {
     version: &'static str,
     minor: u32,
-    /// This version in sets of versions.
+    /// This version in sets of versions, or several.
     bit: u32,
     table: Table<'static>,
     metadata: RuleId,
@@ -102,12 +102,22 @@ impl Known {
                 found.ok_or_else(|| UnknownVersion(wanted.to_owned()))?
             }
         };
-        let version = all.get(at).copied().unwrap_or_default();
+        Ok(Known::read(all.get(at).copied().unwrap_or_default(), 1 << at))
+    }
+
+    /// The kinds of all versions, each with the fields that it has in any of them. The table is
+    /// read once in a process.
+    pub fn of_all() -> &'static Known {
+        static ALL: OnceLock<Known> = OnceLock::new();
+        ALL.get_or_init(|| Known::read(versions().last().copied().unwrap_or_default(), u32::MAX))
+    }
+
+    fn read(version: &'static str, bit: u32) -> Known {
         let minor = version.rsplit('.').next().and_then(|minor| minor.parse().ok()).unwrap_or_default();
         let (table, kinds, lives) = (Table::default(), FastMap::default(), FastMap::default());
         let groups = FastSet::default();
-        let known = Known { version, minor, bit: 1 << at, table, metadata: 0, kinds, lives, groups };
-        Ok(Reader { known, shapes: FastMap::default() }.read(text()))
+        let known = Known { version, minor, bit, table, metadata: 0, kinds, lives, groups };
+        Reader { known, shapes: FastMap::default() }.read(text())
     }
 
     /// The version, as in `1.31`.

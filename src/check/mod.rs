@@ -8,12 +8,14 @@
 //! *Cost*: O(size of the trees), on all cores; a definition is compiled once, where a resource has
 //! its kind.
 
+mod brought;
 mod definition;
 mod kind;
 mod kubernetes;
 mod rules;
 mod walk;
 
+pub(crate) use brought::{Kinds, MOST_UNKNOWN, Unknown};
 pub use kubernetes::{Known, UnknownVersion, versions};
 
 use crate::diag::{Result, Warning};
@@ -42,7 +44,7 @@ type Definitions<'a> = FastMap<Gvk<'a>, Definition<'a>>;
 /// # Errors
 /// None today: threads report through results.
 pub fn check<'a>(arena: Arena<'a>, map: &ResMap<'a>, known: &Known) -> Result<Findings> {
-    let definitions = definitions(map);
+    let definitions = definitions(map, |_| true);
     let found = map.look_at_each(arena, |resource| Ok(of_resource(resource, known, &definitions)))?;
     let mut findings = Findings::default();
     for warning in found.into_iter().flatten() {
@@ -55,11 +57,11 @@ pub fn check<'a>(arena: Arena<'a>, map: &ResMap<'a>, known: &Known) -> Result<Fi
     Ok(findings)
 }
 
-/// The definitions of kinds that a resource has.
-fn definitions<'a>(map: &ResMap<'a>) -> Definitions<'a> {
+/// The definitions of kinds that a resource has and that are wanted.
+fn definitions<'a>(map: &ResMap<'a>, is_wanted: impl Fn(&str) -> bool) -> Definitions<'a> {
     let mut manifests: FastMap<(&'a str, &'a str), &Node<'a>> = FastMap::default();
     for resource in map.iter().filter(|r| is_definition(r)) {
-        if let Some(defines) = definition::defined_kind(resource.node()) {
+        if let Some(defines) = definition::defined_kind(resource.node()).filter(|(_, kind)| is_wanted(kind)) {
             manifests.entry(defines).or_insert(resource.node());
         }
     }

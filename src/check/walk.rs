@@ -30,8 +30,8 @@ pub fn custom(resource: &Resource<'_>, table: &Table<'_>, known: &Known, finding
 const TOP: u32 = u32::MAX;
 
 /// The way from a value to one in it.
-#[derive(Clone, Copy)]
-enum Step<'n> {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step<'n> {
     Field(&'n str),
     Item(usize),
 }
@@ -181,16 +181,8 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
             steps.push(visit.step);
             at = visit.parent;
         }
-        let mut path = String::new();
-        for step in steps.into_iter().rev() {
-            match step {
-                Step::Field("") => {}
-                Step::Field(name) if path.is_empty() => path.push_str(name),
-                Step::Field(name) => path.extend([".", name]),
-                Step::Item(i) => path.push_str(&format!("[{i}]")),
-            }
-        }
-        path
+        steps.reverse();
+        shown(&steps)
     }
 
     /// Adds a finding. `message` gets the kind and name of the resource, and the path of the value.
@@ -203,6 +195,20 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
         let warning = warning.in_field(path).in_resource(self.resource.id());
         self.findings.push(hint.into_iter().fold(warning, Warning::hint));
     }
+}
+
+/// A path as messages show it.
+pub(super) fn shown(steps: &[Step<'_>]) -> String {
+    let mut path = String::new();
+    for step in steps {
+        match step {
+            Step::Field("") => {}
+            Step::Field(name) if path.is_empty() => path.push_str(name),
+            Step::Field(name) => path.extend([".", name]),
+            Step::Item(i) => path.push_str(&format!("[{i}]")),
+        }
+    }
+    path
 }
 
 /// Returns true if a scalar is of a type. A null is of every type: a server takes it for a missing

@@ -9,6 +9,7 @@ use super::edit_args::EditCommand;
 use super::explain::Explain;
 use super::hook_args::HookCommand;
 use super::krm_function::KrmFunction;
+use super::lint_args::{LINT, LINT_EXAMPLES, Lint};
 use super::lsp::{LSP, Lsp};
 use super::man::Man;
 use super::messages::MessageFlags;
@@ -74,7 +75,7 @@ pub enum Command {
     /// Find entries without effect and likely mistakes in kustomizations
     #[command(long_about = LINT, after_long_help = LINT_EXAMPLES)]
     Lint(Named<Lint>),
-    /// Change the kustomization file of the working directory; all other lines of it stay
+    /// Change the kustomization file of the working directory, and keep all its other lines
     Edit(Named<EditCommand>),
     /// Build the kustomizations that a commit changes, in a hook of git
     #[command(after_long_help = HOOK_EXAMPLES)]
@@ -171,43 +172,6 @@ pub struct Validate {
     #[arg(long, value_name = "VERSION", help_heading = heading::SCHEMA, hide_short_help = true)]
     pub kubernetes_version: Option<String>,
 }
-
-/// `lint`.
-#[derive(Args)]
-#[command(mut_arg("output", |flag| flag.hide(true)), mut_arg("layout", |flag| flag.hide(true)))]
-#[command(mut_arg("depfile", |flag| flag.hide(true)), mut_arg("strict", |flag| flag.hide(true)))]
-#[command(mut_arg("stdin_as", |flag| flag.hide(true)), mut_arg("keep_going", |flag| flag.hide(true)))]
-pub struct Lint {
-    /// Print only the findings of this code; may be repeated
-    #[arg(short = 'W', value_name = "CODE", value_parser = finding_code)]
-    pub only: Vec<Code>,
-
-    /// Leave out the findings of this code; may be repeated
-    #[arg(short = 'A', value_name = "CODE", value_parser = finding_code)]
-    pub allow: Vec<Code>,
-
-    #[command(flatten)]
-    pub build: Build,
-}
-
-fn finding_code(text: &str) -> Result<Code, String> {
-    let codes = || Code::FINDINGS.iter().map(|code| code.as_str());
-    let known = Code::FINDINGS.into_iter().find(|code| code.as_str() == text);
-    known.ok_or_else(|| format!("the codes of findings are: {}", codes().collect::<Vec<_>>().join(", ")))
-}
-
-const LINT: &str = "Build kustomizations, with the flags of 'build', and print findings to stderr: entries without effect and \
-    likely mistakes, of which kustomize says nothing. A comment '# lint: allow CODE REASON' on the line of a finding, or on \
-    the line above it, allows it.";
-
-const LINT_EXAMPLES: &str = "Examples:
-  # Look for mistakes in an overlay
-  rustomize lint overlays/prod
-
-  # In every kustomization below a directory, with the findings as commands of GitHub Actions
-  rustomize lint --all deploy --error-format github
-
-Exit status: 0 no finding, 1 findings or an error.";
 
 const COMPLETION: &str = "Print a script for bash, zsh, fish or powershell that completes commands, flags, and values: directories with \
     a kustomization, kinds, installed plugins. Called as kustomize, the script is for kustomize.";
@@ -405,11 +369,15 @@ pub struct Build {
     #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     pub strict: bool,
 
-    /// Whether findings are asked for: the command says it, and no flag.
+    /// True if findings are asked for: the command sets it, and no flag.
     #[arg(skip)]
     pub lint: bool,
 
-    /// What happens to the results: the command says it, and no flag.
+    /// The codes of findings to look for that are off by default.
+    #[arg(skip)]
+    pub lint_also: Vec<Code>,
+
+    /// The use of the results: the command sets it, and no flag.
     #[arg(skip)]
     pub results: Results,
 
@@ -457,7 +425,7 @@ pub struct Build {
 
     /// Let helm use your own logins and repositories
     ///
-    /// It has no effect on charts whose kustomization names a 'configHome'.
+    /// Charts whose kustomization names a 'configHome' ignore it.
     #[arg(long, help_heading = heading::HELM, hide_short_help = true)]
     pub helm_user_config: bool,
 
@@ -606,7 +574,7 @@ pub fn validate(flags: &[String]) -> Result<Validate, clap::Error> {
     }
 }
 
-/// What a command does with the results of builds.
+/// The use that a command makes of the results of builds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Results {
     /// `build`: they are written to stdout or to files.

@@ -4,9 +4,10 @@ use super::args::{Build, Results, Validate};
 use super::depfile::{self, Rule};
 use super::findings::Verdict;
 use super::messages::Messages;
+use super::settings::Allowed;
 use super::{cache, managed, output, plugin_flags, roots, signals, status_line};
 use crate::check::Known;
-use crate::diag::Warning;
+use crate::diag::{Code, Error, Warning};
 use crate::load::artifact_reference::is_artifact;
 use crate::load::{
     Disk, FileLimit, Loader, Lock, Memory, Overlay, RemoteOptions, RepoSpec, Restrictor, Secrets, clean,
@@ -57,17 +58,18 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let files = Files::of(args, directory)?;
     let built = workspace::build(&workspace, &*files.loader, directory, &options);
     status_line::end();
-    let warnings = built.warnings.len();
-    for warning in built.warnings {
-        messages.warning(&warning, None);
+    for warning in &built.warnings {
+        messages.warning(warning, None);
     }
     let output = built.value?;
     files.check_given(&output)?;
     if args.strict {
-        strictly(warnings, output.findings(), messages)?;
+        let allowed = Allowed::of(directory)?;
+        let findings = allowed.others(output.findings().to_vec());
+        strictly(allowed.others(built.warnings).len(), &findings, messages)?;
     }
     if args.results == Results::Dropped {
-        // What cannot be printed fails here as it fails `build`.
+        // A resource that cannot be printed fails here as it fails `build`.
         output.print_in_pieces()?;
         let mut verdict = Verdict::default();
         if let Some(known) = &args.known {
@@ -163,7 +165,10 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
         order = Some(match value.as_str() {
             "legacy" => Order::Legacy,
             "none" => Order::Fifo,
-            other => bail!("illegal flag value --reorder {other}; legal values: [legacy none]"),
+            other => {
+                let message = format!("illegal flag value --reorder {other}; legal values: [legacy none]");
+                return Err(Error::new(Code::Usage, message).hint("write --reorder legacy or --reorder none").into());
+            }
         });
     }
     let managed_by_flag = args.enable_managedby_label.unwrap_or(false);
@@ -197,6 +202,7 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
         clock: None,
         observer: args.observer.clone(),
         lint: args.lint || args.strict,
+        lint_also: args.lint_also.clone(),
         schemas,
         crd_merge_keys: args.crd_merge_keys,
         helm: HelmOptions {

@@ -42,18 +42,18 @@ fn on(is_windows: bool, is_root: bool, variable: impl Fn(&str) -> Option<PathBuf
     Some(caches.or_else(|| is_root.then(|| "/var/cache".into()))?.join("rustomize"))
 }
 
-/// Whether a directory is there and can be written to, or can be made.
+/// Returns true if a directory exists and can be written to, or can be made.
 fn can_be_made(path: &Path) -> bool {
     let Some(there) = path.ancestors().find(|above| above.symlink_metadata().is_ok()) else { return false };
     there.is_dir() && rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// A directory of this user alone below `parent`, made if it is not there. One that somebody else
-/// has made, or that others can write to, is not used: what lies in it is trusted.
+/// A directory of this user alone below `parent`, made if it is missing. A directory that somebody
+/// else has made, or that others can write to, is not used: its content is trusted.
 fn private(parent: &Path) -> Option<PathBuf> {
     let user = rustix::process::geteuid();
     let path = parent.join(format!("rustomize-{}", user.as_raw()));
-    // An error is that it is there, or is told by what follows.
+    // If the directory exists, that is an error here. The check after this tells other errors.
     let _ = rustix::fs::mkdir(&path, Mode::RWXU);
     let there = rustix::fs::lstat(&path).ok()?;
     let is_directory = rustix::fs::FileType::from_raw_mode(there.st_mode).is_dir();

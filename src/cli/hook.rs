@@ -9,6 +9,7 @@ use super::hook_args::{Hook, HookCommand, HookName};
 use super::messages::Messages;
 use super::{build, signals};
 use crate::atomic;
+use crate::shell::quoted_bytes;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -52,11 +53,11 @@ fn install(hook: HookName, flags: &[String], force: bool) -> Result<()> {
         None => std::env::current_exe()?.into_os_string(),
     };
     let mut text = format!("#!/bin/sh\n{MARK}\nexec ").into_bytes();
-    text.extend(quoted(program.as_bytes()));
+    text.extend(quoted_bytes(program.as_bytes()));
     text.extend(format!(" hook run {hook}").into_bytes());
     for (i, flag) in flags.iter().enumerate() {
         text.extend_from_slice(if i == 0 { b" -- " } else { b" " });
-        text.extend(quoted(flag.as_bytes()));
+        text.extend(quoted_bytes(flag.as_bytes()));
     }
     text.push(b'\n');
     if let Some(folder) = path.parent() {
@@ -90,23 +91,6 @@ fn is_own(path: &Path) -> bool {
 fn place(hook: HookName) -> Result<PathBuf> {
     let printed = git(Path::new("."), &["rev-parse", "--git-path", "hooks"], None)?;
     Ok(path_of(&printed).join(hook.to_string()))
-}
-
-/// A word of a shell.
-fn quoted(word: &[u8]) -> Vec<u8> {
-    let is_plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_=./:,@%+".contains(b);
-    if !word.is_empty() && word.iter().all(is_plain) {
-        return word.to_vec();
-    }
-    let mut quoted = vec![b'\''];
-    for &byte in word {
-        match byte {
-            b'\'' => quoted.extend_from_slice(b"'\\''"),
-            byte => quoted.push(byte),
-        }
-    }
-    quoted.push(b'\'');
-    quoted
 }
 
 /// Builds what a commit would hold.
@@ -153,18 +137,4 @@ fn check(flags: &[String], top: &Path, changed: &[u8], commit: Option<&str>, mes
     let tree = git::export(top, directory.path(), "tree", commit)?;
     let build = Build { all: true, affected_by: Some(changed), keep_going: true, ..flags.build };
     git::within(&tree, || build::validate(Validate { build, ..flags }, messages))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn words_of_a_shell() {
-        let check = |word: &str, want: &str| assert_eq!(String::from_utf8(quoted(word.as_bytes())).unwrap(), want);
-        check("--enable-helm", "--enable-helm");
-        check("a b", "'a b'");
-        check("it's", "'it'\\''s'");
-        check("", "''");
-    }
 }

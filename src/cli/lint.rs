@@ -1,14 +1,19 @@
 //! `lint`: builds kustomizations and prints their findings.
 
-use super::args::{Build, Lint, Results};
+use super::args::{Build, Results};
+use super::lint_args::Lint;
+use super::lint_fix::{self, Fixing};
 use super::messages::{Messages, Reported};
+use super::settings::Allowed;
 use super::{build, roots, status_line};
-use crate::diag::{Code, Warned, Warning};
+use crate::check::Known;
+use crate::diag::{Code, Error, Warned, Warning};
 use crate::load::Disk;
 use crate::parallel;
 use crate::workspace::{Together, build_all};
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The most findings of one code that are printed.
 const SHOWN: usize = 100;
@@ -18,56 +23,106 @@ const SHOWN: usize = 100;
 /// # Errors
 /// There is a finding, flags that cannot be, or a root that cannot be built.
 pub fn run(args: Lint, messages: &mut Messages) -> Result<()> {
-    let Lint { only, allow, build: flags } = args;
-    if flags.output.is_some() || flags.stdin_as.is_some() {
+    if args.build.output.is_some() || args.build.stdin_as.is_some() {
         bail!("'lint' has neither --output nor --stdin-as");
     }
-    let flags = Build { lint: true, results: Results::Dropped, ..flags };
+    let lint_also = args.warn.iter().chain(&args.only).copied().collect();
+    let is_checked = args.schema || args.kubernetes_version.is_some();
+    let known = is_checked.then(|| Known::new(args.kubernetes_version.as_deref()).map(Arc::new)).transpose()?;
+    let flags = Build { lint: true, lint_also, known, results: Results::Dropped, ..args.build };
+    let is_asked = |code| (args.only.is_empty() || args.only.contains(&code)) && !args.allow.contains(&code);
     let paths = roots::directories(&flags)?;
+    let mut looked = look(&flags, &paths, true)?;
+    looked.findings.retain(|finding| is_asked(finding.code()));
+    if args.fix {
+        let options = |root: &str| build::options(&flags, root, false);
+        let fixing = Fixing { is_dry: args.dry_run, options: &options };
+        let changed = lint_fix::fix(&looked.findings, &fixing, messages)?;
+        if changed > 0 && !args.dry_run {
+            looked = look(&flags, &paths, false)?;
+            looked.findings.retain(|finding| is_asked(finding.code()));
+        }
+    }
+    looked.report(&paths, messages)
+}
+
+/// The findings, warnings and errors of the builds of all roots.
+#[derive(Default)]
+struct Looked<'p> {
+    /// The warnings and errors of builds, each with its root.
+    warnings: Vec<(&'p str, Warning)>,
+    errors: Vec<(&'p str, Error)>,
+    /// In the order of files and lines.
+    findings: Vec<Warning>,
+    /// How many findings of the schema check were not kept.
+    left_out: usize,
+}
+
+/// Builds the roots. `first` is false if the command has built them already.
+fn look<'p>(flags: &Build, paths: &'p [String], first: bool) -> Result<Looked<'p>> {
     let mut options = Vec::with_capacity(paths.len());
     for (i, root) in paths.iter().enumerate() {
-        options.push(build::options(&flags, root, i == 0).with_context(|| format!("in {root}"))?);
+        options.push(build::options(flags, root, first && i == 0).with_context(|| format!("in {root}"))?);
     }
     let together = Together { jobs: flags.jobs.unwrap_or_else(parallel::cores), keep_going: true };
     let built = build_all(
         &Disk::new(),
-        &paths,
+        paths,
         |i| options[i].clone(),
         together,
         |_, output| {
             // A resource that cannot be printed fails here as it fails `build`.
             output.print_in_pieces()?;
-            Ok(output.findings().to_vec())
+            let checked = flags.known.as_deref().map(|known| output.check(known)).transpose()?.unwrap_or_default();
+            Ok((output.findings().to_vec(), checked))
         },
     );
     status_line::end();
-    let mut failures = 0;
-    let mut findings: Vec<Warning> = Vec::new();
+    let mut looked = Looked::default();
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
-        for warning in warnings {
-            // What is deprecated is a finding here.
-            match warning.code() {
-                Code::Deprecated => findings.push(warning),
-                _ => messages.warning(&warning, Some(root)),
-            }
-        }
+        let allowed = Allowed::of(root)?;
+        // A deprecated field is a finding here.
+        let (deprecated, warnings): (Vec<_>, Vec<_>) =
+            warnings.into_iter().partition(|warning| warning.code() == Code::Deprecated);
+        looked.warnings.extend(warnings.into_iter().map(|warning| (root.as_str(), warning)));
+        looked.findings.extend(allowed.others(deprecated));
         match value {
-            Ok(more) => findings.extend(more),
-            Err(error) => {
-                failures += 1;
-                messages.error(&error, Some(root));
+            Ok((findings, checked)) => {
+                looked.findings.extend(allowed.others(findings));
+                looked.findings.extend(allowed.others(checked.shown));
+                looked.left_out += checked.left_out;
             }
+            Err(error) => looked.errors.push((root, error)),
         }
     }
-    findings.retain(|finding| (only.is_empty() || only.contains(&finding.code())) && !allow.contains(&finding.code()));
-    let findings = sorted(findings);
-    print(&findings, messages);
-    match (failures, findings.len()) {
-        (0, 0) => Ok(()),
-        (failures, count) => {
-            messages.note(&format!("findings: {count}, roots that do not build: {failures}, roots: {}", paths.len()));
-            Err(Reported.into())
+    looked.findings = sorted(looked.findings);
+    Ok(looked)
+}
+
+impl Looked<'_> {
+    /// Prints everything.
+    ///
+    /// # Errors
+    /// There is a finding or an error.
+    fn report(self, paths: &[String], messages: &mut Messages) -> Result<()> {
+        for (root, warning) in &self.warnings {
+            messages.warning(warning, Some(root));
+        }
+        for (root, error) in &self.errors {
+            messages.error(error, Some(root));
+        }
+        print(&self.findings, messages);
+        if self.left_out > 0 {
+            messages.note(&format!("{} more findings of the schema check are not shown", self.left_out));
+        }
+        match (self.errors.len(), self.findings.len() + self.left_out) {
+            (0, 0) => Ok(()),
+            (failures, count) => {
+                messages
+                    .note(&format!("findings: {count}, roots that do not build: {failures}, roots: {}", paths.len()));
+                Err(Reported.into())
+            }
         }
     }
 }

@@ -33,8 +33,8 @@ pub const LSP: &str = "Serve an editor, by the Language Server Protocol on stdin
 /// A message that is not one of the protocol, or an end without a shutdown.
 pub fn run(args: Lsp) -> Result<()> {
     let (connection, threads) = Connection::stdio();
-    // A server on the network is not asked at every keystroke.
-    let flags = Build { offline: true, ..args.build };
+    // A server on the network is not asked at every keystroke. Findings come with the faults.
+    let flags = Build { offline: true, lint: true, ..args.build };
     let options =
         move |root: &str| build::options(&flags, root, false).map_err(|e| Error::new(Code::Usage, format!("{e:#}")));
     let served = lsp::serve(&connection, options);

@@ -79,7 +79,7 @@ pub fn secret(host: &str) -> Option<String> {
 }
 
 /// The directories whose files are used whoever owns them.
-fn safe_directories() -> Vec<PathBuf> {
+pub fn safe_directories() -> Vec<PathBuf> {
     let safe = variable("RUSTOMIZE_SAFE_DIRECTORIES").unwrap_or_default();
     std::env::split_paths(&safe).filter_map(|safe| safe.canonicalize().ok()).collect()
 }
@@ -173,7 +173,7 @@ pub fn schemas(
     offline: bool,
     options: &PluginOptions,
 ) -> Result<Vec<PathBuf>, Error> {
-    // What is wrong with the root is told to the first object that asks for a plugin.
+    // A fault of the root is reported to the first object that asks for a plugin.
     if root::root(variable).is_err() {
         return Ok(Vec::new());
     }

@@ -66,7 +66,9 @@ pub struct Messages {
     renderer: Renderer,
     /// Someone reads the messages as they are printed.
     is_read: bool,
-    /// What the document of [`ErrorFormat::Sarif`] will have.
+    /// A warning was printed.
+    has_warned: bool,
+    /// The results of the document of [`ErrorFormat::Sarif`].
     results: Vec<Value>,
 }
 
@@ -77,7 +79,14 @@ impl Messages {
         let is_colored = flags.color.is_used(is_terminal);
         let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
         let is_read = is_terminal || flags.color == Color::Always;
-        Messages { format: flags.error_format, color: flags.color, renderer, is_read, results: Vec::new() }
+        Messages {
+            format: flags.error_format,
+            color: flags.color,
+            renderer,
+            is_read,
+            has_warned: false,
+            results: Vec::new(),
+        }
     }
 
     /// Returns true if stdout may be coloured.
@@ -88,6 +97,7 @@ impl Messages {
     /// Prints a warning. For people it is its sentence alone, as kustomize prints it. `root` is the
     /// kustomization, where there are several.
     pub fn warning(&mut self, warning: &Warning, root: Option<&str>) {
+        self.has_warned = true;
         match (self.format, root) {
             (ErrorFormat::Human, Some(root)) => print(&format!("{root}: {warning}")),
             (ErrorFormat::Human, None) => print(&warning.to_string()),
@@ -108,7 +118,7 @@ impl Messages {
         self.format == ErrorFormat::Human
     }
 
-    /// Prints a line that is no message of a build.
+    /// Prints a line that is not a message of a build.
     pub fn line(&self, text: &str) {
         print(text);
     }
@@ -125,11 +135,31 @@ impl Messages {
         }
     }
 
-    /// Prints an error of a build. `root` is the kustomization, where there are several.
+    /// Prints a line for people at a terminal if a warning was printed.
+    pub fn tip_after_warnings(&self, text: &str) {
+        if self.has_warned && self.format == ErrorFormat::Human && std::io::stderr().is_terminal() {
+            print(text);
+        }
+    }
+
+    /// Prints the faults of an error of a build. `root` is the kustomization, where there are
+    /// several.
     pub fn error(&mut self, error: &Error, root: Option<&str>) {
+        for (i, fault) in error.faults().enumerate() {
+            match self.format {
+                ErrorFormat::Human if i > 0 => print(&format!("\n{}", self.human(fault, root))),
+                ErrorFormat::Human => print(&self.human(fault, root)),
+                _ => self.data(fault, root),
+            }
+        }
+        let left_out = match error.left_out() {
+            0 => return,
+            1 => "1 more error is not shown".to_owned(),
+            count => format!("{count} more errors are not shown"),
+        };
         match self.format {
-            ErrorFormat::Human => print(&self.human(error, root)),
-            _ => self.data(error, root),
+            ErrorFormat::Human => print(&format!("\n{left_out}")),
+            _ => self.data(&Error::new(error.code(), left_out), root),
         }
     }
 
@@ -154,7 +184,8 @@ impl Messages {
     /// Prints what is left to print: the SARIF document.
     pub fn finish(self) {
         if self.format == ErrorFormat::Sarif {
-            let driver = json!({"name": "rustomize", "version": env!("CARGO_PKG_VERSION")});
+            let driver =
+                json!({"name": "rustomize", "version": env!("CARGO_PKG_VERSION"), "rules": rules(&self.results)});
             let run = json!({"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": self.results});
             let schema = "https://json.schemastore.org/sarif-2.1.0.json";
             print(&json!({"$schema": schema, "version": "2.1.0", "runs": [run]}).to_string());
@@ -197,7 +228,7 @@ impl Messages {
         group = group.elements(notes.chain(chain).chain(root).map(|note| Level::NOTE.no_name().message(note)));
         group = group.elements(error.hints().iter().map(|hint| Level::HELP.with_name("hint").message(hint.as_str())));
         if self.is_read {
-            // Scripts that compare what is printed have no terminal.
+            // Scripts that compare messages run without a terminal.
             let more = format!("for more: rustomize explain {}", error.code().as_str());
             group = group.element(Level::NOTE.no_name().message(more));
         }
@@ -284,6 +315,13 @@ fn sarif(message: &Diagnostic) -> Value {
         "message": {"text": explained(message)},
         "locations": locations.into_iter().collect::<Vec<_>>(),
     })
+}
+
+/// The codes of results, each with its meaning.
+fn rules(results: &[Value]) -> Vec<Value> {
+    let is_used = |code: &Code| results.iter().any(|result| result["ruleId"] == code.as_str());
+    let rule = |code: Code| json!({"id": code.as_str(), "shortDescription": {"text": code.meaning()}});
+    Code::all().filter(is_used).map(rule).collect()
 }
 
 /// A message as a command of GitHub Actions.

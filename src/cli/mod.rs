@@ -35,6 +35,8 @@ mod hook;
 mod hook_args;
 mod krm_function;
 mod lint;
+mod lint_args;
+mod lint_fix;
 mod lsp;
 mod man;
 mod managed;
@@ -58,6 +60,7 @@ mod progress;
 mod remote_args;
 mod report;
 mod roots;
+mod settings;
 mod signals;
 mod status_line;
 mod switch;
@@ -117,6 +120,7 @@ pub fn main() -> ExitCode {
         Ok(watching) => watching,
         Err(error) => return status(Err(error), messages, exits),
     };
+    let is_build = matches!(command, args::Command::Build(_));
     let result = match command {
         args::Command::Build(build) => build::run(&build.0, &mut messages),
         args::Command::Validate(build) => build::validate(*build.0, &mut messages),
@@ -152,6 +156,9 @@ pub fn main() -> ExitCode {
         loop {
             std::thread::park();
         }
+    }
+    if is_build && result.is_ok() {
+        messages.tip_after_warnings(&format!("'{} lint' looks for more mistakes", called.words()));
     }
     status(result, messages, exits)
 }

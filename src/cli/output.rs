@@ -36,17 +36,23 @@ pub fn write(output: &Output<'_>, path: Option<&Path>) -> Result<()> {
 
 /// The error for a file that cannot be written.
 fn not_written(file: &Path, error: anyhow::Error) -> anyhow::Error {
-    let message = format!("open {}: {error}", file.display());
-    let Some(fault) = error.downcast_ref::<std::io::Error>() else { return error.context(message) };
+    let shown = file.display();
+    let Some(fault) = error.downcast_ref::<std::io::Error>() else {
+        return error.context(format!("'{shown}' cannot be written"));
+    };
     if fault.kind() == std::io::ErrorKind::BrokenPipe {
         return error;
     }
-    let known = diag::Error::io(fault, message);
     match file.parent() {
         Some(folder) if fault.kind() == std::io::ErrorKind::NotFound && !folder.exists() => {
-            known.hint(format!("make the directory first: mkdir -p '{}'", folder.display())).into()
+            let message = format!("'{shown}' cannot be written: there is no directory '{}'", folder.display());
+            let hint = format!("make the directory first: mkdir -p '{}'", folder.display());
+            diag::Error::io(fault, message).hint(hint).into()
         }
-        _ => known.hint("name a file that you may write to").into(),
+        _ => {
+            let message = format!("'{shown}' cannot be written: {}", fault.kind());
+            diag::Error::io(fault, message).hint("name a file that you may write to").into()
+        }
     }
 }
 

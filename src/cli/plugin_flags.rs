@@ -127,7 +127,7 @@ pub struct PluginFlags {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch, help_heading = heading::FUNCTIONS, hide_short_help = true)]
     pub as_current_user: Option<bool>,
 
-    /// Which results of KRM functions fail the build
+    /// The results of KRM functions that fail the build
     #[arg(long, value_name = "SEVERITY", help_heading = heading::FUNCTIONS, hide_short_help = true)]
     pub fail_on_results: Option<Severity>,
 }
@@ -148,8 +148,8 @@ pub enum Severity {
     Warning,
 }
 
-/// What plugins are run with for the kustomization in a directory, and the files that say something
-/// of kinds.
+/// The options of plugins for the kustomization in a directory, and the files with facts about
+/// kinds.
 ///
 /// # Errors
 /// The environment is not there, or cannot be synced.
@@ -184,10 +184,10 @@ pub fn options(
     Ok((ManagedPlugins::new(options, managed), schemas))
 }
 
-/// Asks the user at the terminal whether a Go plugin may be adopted. Where nobody is there to
-/// answer, the answer is no.
+/// Asks the user at the terminal whether a Go plugin may be adopted. Without a terminal, the answer
+/// is no.
 fn ask_to_adopt(path: &Path) -> bool {
-    /// What was answered before: roots of one command share their plugins.
+    /// Earlier answers: roots of one command share their plugins.
     static ANSWERS: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
     let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(answer) = answers.get(path) {
@@ -248,7 +248,7 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
     }
 }
 
-/// What runs containers, which all builds of this process share: it is looked for once.
+/// The engine that runs containers, which all builds of this process share: it is looked for once.
 pub(super) fn engine() -> &'static Engine {
     static ENGINE: LazyLock<Engine> =
         LazyLock::new(|| Engine::new(managed::variable(engine::VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from)));
@@ -278,8 +278,8 @@ fn functions(flags: &PluginFlags, directory: &Path) -> FunctionOptions {
     }
 }
 
-/// What will be known of installed plugins, and what bundles say of kinds. What is needed for that
-/// is looked at when an object asks for one; an environment is synced first of all (M05).
+/// The installed plugins, and the facts of bundles about kinds. Their files are read when an object
+/// asks for a plugin; an environment is synced first of all (M05).
 fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool) -> Result<(Managed, Vec<PathBuf>)> {
     let is_frozen = managed::is_frozen(flags.frozen);
     let environment = managed::environment(flags.environment.as_deref())?;

@@ -1,5 +1,4 @@
-//! What an installation tells whoever waits for it: bars on a terminal, a line for each file
-//! elsewhere.
+//! The progress of an installation: bars on a terminal, a line for each file elsewhere.
 
 use super::status_line;
 use crate::load::http::Watch;
@@ -36,7 +35,7 @@ impl Progress {
         Progress { bars: std::io::stderr().is_terminal().then(Arc::default) }
     }
 
-    /// What takes the bytes of files as they come.
+    /// The receiver of the bytes of files as they come.
     pub fn watch(&self) -> Option<Watch> {
         let bars = self.bars.clone()?;
         Some(Box::new(move |url, done, size| bars.show(url, done, size)))

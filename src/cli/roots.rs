@@ -4,6 +4,7 @@ use super::args::{Build, Layout, Results, Shard};
 use super::depfile::{self, Rule};
 use super::findings::Verdict;
 use super::messages::Messages;
+use super::settings::Allowed;
 use super::{build, managed, output, status_line};
 use crate::check::Findings;
 use crate::diag::{Result as Built, Warned, Warning};
@@ -46,7 +47,7 @@ struct Rendered {
 /// Builds the roots that the flags name.
 ///
 /// # Errors
-/// There is no root, a root cannot be built, or a result cannot be written. Without --keep-going
+/// No root is found, a root cannot be built, or a result cannot be written. Without --keep-going
 /// nothing is on stdout and no file is written then.
 pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let chosen = part(chosen(args)?, args.shard)?;
@@ -83,14 +84,15 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let (mut warned, mut findings) = (0, Vec::new());
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
-        warned += warnings.len();
-        for warning in warnings {
-            messages.warning(&warning, Some(root));
+        for warning in &warnings {
+            messages.warning(warning, Some(root));
         }
+        let allowed = if args.strict { Allowed::of(root)? } else { Allowed::default() };
+        warned += allowed.others(warnings).len();
         match value {
             Ok(mut rendered) => {
                 verdict.add(std::mem::take(&mut rendered.findings), Some(root), messages);
-                findings.append(&mut rendered.lint);
+                findings.extend(allowed.others(std::mem::take(&mut rendered.lint)));
                 results.push((root, rendered));
             }
             Err(error) => failures.add(root, error),

@@ -25,8 +25,8 @@ pub(super) fn children() -> &'static Children {
     &ALL
 }
 
-/// Lets a thread clean up and end this process when a signal asks for it. Where there is no such
-/// thread, a signal ends the process as the system does.
+/// Lets a thread clean up and end this process when a signal asks for it. Without this thread, a
+/// signal ends the process as the system does.
 fn end_with_signals() -> std::io::Result<()> {
     let (send, receive) = channel();
     let wait = move || {

@@ -1,7 +1,7 @@
 //! The line on a terminal that says what a build is doing, from half a second on. Whoever prints to
 //! the terminal meanwhile prints [`aside`].
 
-use crate::observe::{Observer, Span, Work};
+use crate::observe::{Observer, Roots, Span, Work};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ pub fn start(observer: Observer) {
             line.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
         });
         while !line.is_finished() {
-            let (open, roots) = observer.open(Work::Root);
+            let (open, roots) = observer.open();
             if let Some(message) = message(&open, roots, observer.elapsed()) {
                 line.set_message(message);
                 line.tick();
@@ -39,7 +39,7 @@ pub fn start(observer: Observer) {
             std::thread::sleep(PAUSE);
         }
     };
-    // Without a thread there is no line.
+    // Without a thread, no line is shown.
     let _ = std::thread::Builder::new().spawn(watch);
 }
 
@@ -58,7 +58,7 @@ pub fn aside<R>(print: impl FnOnce() -> R) -> R {
 
 /// The message for the work that has not ended: of work outside of this process the piece that
 /// lasts longest, else the piece that began last.
-fn message(open: &[Span], roots: usize, now: Duration) -> Option<String> {
+fn message(open: &[Span], roots: Roots, now: Duration) -> Option<String> {
     let is_outside = |span: &&Span| matches!(span.work, Work::Plugin | Work::Chart | Work::Fetch);
     let shown = open.iter().find(is_outside).or(open.last())?;
     let verb = match shown.work {
@@ -70,7 +70,8 @@ fn message(open: &[Span], roots: usize, now: Duration) -> Option<String> {
         Work::Print => "printing",
         Work::Choice => "looking for a plugin for",
     };
-    let done = if roots > 0 { format!("{roots} roots done, ") } else { String::new() };
+    let Roots { done, all } = roots;
+    let done = if all > 1 { format!("{done} of {all} roots done, ") } else { String::new() };
     let name: String = shown.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     Some(format!("{done}{verb} {name} ({} s)", now.saturating_sub(shown.start).as_secs()))
 }
@@ -78,18 +79,19 @@ fn message(open: &[Span], roots: usize, now: Duration) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::message;
-    use crate::observe::{Observer, Work};
+    use crate::observe::{Observer, Roots, Work};
     use std::time::Duration;
 
     #[test]
     fn the_message_names_what_the_build_waits_for() {
         let observer = Observer::on(false);
-        assert_eq!(message(&observer.open(Work::Root).0, 0, Duration::ZERO), None);
+        let one = Roots { done: 0, all: 1 };
+        assert_eq!(message(&observer.open().0, one, Duration::ZERO), None);
         let _layer = observer.begin(Work::Layer, || "a\u{1b}[2J/kustomization.yaml".to_owned());
-        let shown = |roots| message(&observer.open(Work::Root).0, roots, observer.elapsed()).unwrap();
-        assert_eq!(shown(0), "building a [2J/kustomization.yaml (0 s)");
+        let shown = |roots| message(&observer.open().0, roots, observer.elapsed()).unwrap();
+        assert_eq!(shown(one), "building a [2J/kustomization.yaml (0 s)");
         let _fetch = observer.begin(Work::Fetch, || "https://h/a".to_owned());
         let _step = observer.begin(Work::Step, || "LabelTransformer".to_owned());
-        assert_eq!(shown(3), "3 roots done, fetching https://h/a (0 s)");
+        assert_eq!(shown(Roots { done: 3, all: 8 }), "3 of 8 roots done, fetching https://h/a (0 s)");
     }
 }

@@ -2,10 +2,10 @@
 
 use super::diff_listing::visible;
 use super::tree_text;
-use crate::load::lock::quoted;
 use crate::load::{Disk, FileLimit};
 use crate::pipeline::outline::{Kind, Outline, outline};
 use crate::pipeline::roots::{FoundRoot, find};
+use crate::shell::quoted;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use serde_json::json;

@@ -103,10 +103,12 @@ fn used(span: &Span) -> Option<String> {
     Some(format!("{word}: {}{how}", span.name))
 }
 
-/// All work of a kind and name.
+/// All work of a kind and name, of one kustomization.
 struct Row<'s> {
     work: Work,
     name: &'s str,
+    /// Empty for work that no kustomization asks for, and for that of several roots.
+    kustomization: &'s str,
     count: usize,
     time: Duration,
 }
@@ -116,20 +118,25 @@ impl Row<'_> {
         json!({
             "work": self.work.word(),
             "name": self.name,
+            "kustomization": self.kustomization,
             "count": self.count,
             "milliseconds": self.time.as_micros() as f64 / 1000.0,
         })
     }
 }
 
-/// The rows of a table, in the order in which their work began. All files are one row.
+/// The rows of a table, in the order in which their work began. All files are one row. Steps are
+/// told apart by their kustomization, unless there are several roots.
 fn rows(spans: &[Span]) -> Vec<Row<'_>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut places = std::collections::HashMap::new();
+    let is_single = spans.iter().filter(|span| span.work == Work::Root).count() <= 1;
     for span in spans.iter().filter(|span| span.work != Work::Choice) {
         let name = if span.work == Work::File { "all files" } else { span.name.as_str() };
-        let place = *places.entry((span.work, name)).or_insert_with(|| {
-            rows.push(Row { work: span.work, name, count: 0, time: Duration::ZERO });
+        let is_step = matches!(span.work, Work::Step | Work::Plugin);
+        let kustomization = if is_step && is_single { span.kustomization.as_str() } else { "" };
+        let place = *places.entry((span.work, name, kustomization)).or_insert_with(|| {
+            rows.push(Row { work: span.work, name, kustomization, count: 0, time: Duration::ZERO });
             rows.len() - 1
         });
         rows[place].count += 1;
@@ -143,6 +150,9 @@ fn table(rows: &[Row<'_>]) -> String {
     for row in rows {
         let time = row.time.as_micros() as f64 / 1000.0;
         let _ = write!(text, "\n{time:>12.3}  {:>6}  {} {}", row.count, row.work.word(), row.name);
+        if !row.kustomization.is_empty() {
+            let _ = write!(text, " in {}", row.kustomization);
+        }
     }
     text
 }
@@ -159,7 +169,7 @@ fn chrome(spans: &[Span]) -> String {
             "dur": micros(span.end.saturating_sub(span.start)),
             "pid": std::process::id(),
             "tid": span.thread,
-            "args": { "how": span.how },
+            "args": { "how": span.how, "kustomization": span.kustomization },
         })
     };
     let events: Vec<Value> = spans.iter().map(event).collect();

@@ -5,7 +5,7 @@
 //! names match without regard to case; unknown fields are errors with a place and the nearest
 //! known name.
 
-use crate::diag::{Code, Error, Result, nearest};
+use crate::diag::{Code, Error, Errors, Result, nearest};
 use crate::yaml::scalar::{self, Int, Kind};
 use crate::yaml::{Arena, Heap, Key, Node, Pos, Style, Tag, Value, first_document, reprint};
 use indexmap::IndexMap;
@@ -157,10 +157,15 @@ impl<'a> Decoder<'a> {
         };
         let error = self.error(node.pos(), format!("expected {wanted}, found {found}"));
         let is_scalar = node.as_scalar().is_some();
+        let lines = "write each item in a line of its own, with '- ' in front of it";
+        let item = node.as_scalar().map(|s| s.text()).filter(|text| !text.contains(char::is_whitespace));
+        if let (Some(item), "a list") = (item, wanted) {
+            return error.hint(format!("{lines}, or write [{}]", clipped(item)));
+        }
         error.hint(match wanted {
             "a string" if is_scalar => "put quotes around it",
             "a string" => "write one text here",
-            "a list" => "write each item in a line of its own, with '- ' in front of it",
+            "a list" => lines,
             "true or false" => "write true or false, without quotes",
             "an integer" => "write a whole number, without quotes",
             _ => "write lines of 'name: value' here, indented below their field",
@@ -170,12 +175,13 @@ impl<'a> Decoder<'a> {
     /// Reads a mapping into its fields. Returns the fields that were given and are not null.
     ///
     /// # Errors
-    /// The node is not a mapping, a field is unknown, or a value does not fit its field.
+    /// The node is not a mapping; or all fields that are unknown, and all values that do not fit
+    /// their fields.
     pub fn object(&self, node: &Node<'a>, fields: &mut [(&'static str, &mut dyn Decode<'a>)]) -> Result<Given> {
         let Value::Mapping(mapping) = node.value() else {
             return if node.is_null() { Ok(Given::default()) } else { Err(self.mismatch("a mapping", node)) };
         };
-        let mut given = Given::default();
+        let (mut given, mut errors) = (Given::default(), Errors::default());
         let mut entries: Vec<_> = mapping.iter().collect();
         entries.sort_by_key(|e| e.key().text());
         for (i, entry) in entries.iter().enumerate() {
@@ -186,16 +192,17 @@ impl<'a> Decoder<'a> {
             let Some((name, field)) = fields.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case(entry.key().text()))
             else {
                 if self.strict {
-                    return Err(self.unknown_field(entry.key(), fields.iter().map(|(name, _)| *name)));
+                    let unknown = self.unknown_field(entry.key(), fields.iter().map(|(name, _)| *name));
+                    errors.note::<()>(Err(unknown));
                 }
                 continue;
             };
-            field.decode(entry.value(), self).map_err(|e| e.in_field(*name))?;
+            errors.note(field.decode(entry.value(), self).map_err(|e| e.in_field(*name)));
             if !entry.value().is_null() {
                 given.0.push((name, entry.key().pos()));
             }
         }
-        Ok(given)
+        errors.end(given).map_err(Error::in_order)
     }
 
     fn unknown_field<'n>(&self, key: &Key<'_>, known: impl Iterator<Item = &'n str> + Clone) -> Error {
@@ -340,7 +347,11 @@ impl<'a, T: Decode<'a> + Default> Decode<'a> for Vec<T> {
             return Err(cx.mismatch("a list", node));
         };
         self.resize_with(items.len(), T::default);
-        self.iter_mut().zip(items.iter()).try_for_each(|(into, item)| into.decode(item, cx))
+        let mut errors = Errors::default();
+        self.iter_mut().zip(items.iter()).for_each(|(into, item)| {
+            errors.note(into.decode(item, cx));
+        });
+        errors.end(())
     }
 }
 
@@ -349,14 +360,15 @@ impl<'a> Decode<'a> for StringMap<'a> {
         let Value::Mapping(mapping) = node.value() else {
             return if node.is_null() { Ok(()) } else { Err(cx.mismatch("a mapping of strings", node)) };
         };
+        let mut errors = Errors::default();
         for entry in mapping.iter() {
-            let key = cx.key(entry.key())?;
+            let Some(key) = errors.note(cx.key(entry.key())) else { continue };
             let mut value = "";
-            value.decode(entry.value(), cx).map_err(|e| e.in_field(key))?;
+            errors.note(value.decode(entry.value(), cx).map_err(|e| e.in_field(key)));
             self.insert(key, value);
         }
         self.sort_unstable_keys();
-        Ok(())
+        errors.end(())
     }
 }
 

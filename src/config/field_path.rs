@@ -2,7 +2,7 @@
 //! `spec.template.spec.containers.[name=web].image`.
 
 use super::go_regexp::{GoRegex, PatternError};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, nearest};
 use crate::yaml::document::MAX_DEPTH;
 use crate::yaml::{Arena, Node, Scalar, Style, Value, emit};
 use std::borrow::Cow;
@@ -223,6 +223,45 @@ pub fn lookup<'n, 'a>(node: &'n Node<'a>, path: &[Part<'a>]) -> Result<Option<&'
     Ok(Some(node))
 }
 
+/// So many fields are listed, where none is like the one that a path names.
+const LISTED: usize = 8;
+
+/// The advice for a part of a path that leads nowhere from `node`. O(parts, and items of lists and
+/// fields of mappings on the way).
+pub fn advice(node: &Node<'_>, path: &[Part<'_>]) -> String {
+    let mut node = node;
+    for part in path {
+        match step(node, part) {
+            Ok(Some(found)) => node = found,
+            _ => return advice_at(node, part),
+        }
+    }
+    "give the field a value first".to_owned()
+}
+
+/// The advice for a part that leads nowhere from `node` itself.
+fn advice_at(node: &Node<'_>, part: &Part<'_>) -> String {
+    match (node.value(), part) {
+        (Value::Mapping(m), Part::Key(key)) => {
+            let names: Vec<&str> = m.iter().map(|entry| entry.key().text()).collect();
+            match (nearest(key, names.iter().copied()), key.split_once('/')) {
+                (Some(name), _) => format!("did you mean '{name}'?"),
+                (_, Some((first, _))) if m.contains(first) => {
+                    format!("the parts of a path have dots between them, as in {}", key.replace('/', "."))
+                }
+                _ if names.len() > LISTED => format!("'{key}' is not among the {} fields there", names.len()),
+                _ => format!("there is no '{key}'; the fields there are: {}", names.join(", ")),
+            }
+        }
+        (Value::Sequence(items), Part::Index(_)) => {
+            format!("the list has {} items, and the first one has the index 0", items.len())
+        }
+        (Value::Sequence(_), Part::Element { key, value, .. }) => format!("no item of the list has '{key}: {value}'"),
+        (Value::Sequence(_), _) => "name an item of the list, as in containers.0 or containers.[name=web]".to_owned(),
+        _ => format!("there is {} on the way", node.shape()),
+    }
+}
+
 /// The first scalar on a path, and how many parts of the path lead to it. O(parts, and items of
 /// lists on the way).
 pub fn first_scalar<'a>(node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, Scalar<'a>)> {
@@ -250,7 +289,10 @@ fn step<'n, 'a>(node: &'n Node<'a>, part: &Part<'a>) -> Result<Option<&'n Node<'
         }
         (Part::Last, Value::Sequence(items)) => items.last(),
         (Part::NotAnElement, _) => return Err(Part::not_an_element()),
-        (Part::All, _) => return Err(Error::new(Code::BadPath, "a source's path names one field, '*' names many")),
+        (Part::All, _) => {
+            return Err(Error::new(Code::BadPath, "a source's path names one field, '*' names many")
+                .hint("write a number in place of '*'"));
+        }
         _ => None,
     })
 }

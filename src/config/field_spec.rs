@@ -85,13 +85,15 @@ impl<'a> Step<'a> {
             self.key == "-" || self.key.parse::<i64>().is_ok() || (self.key.starts_with('[') && self.key.ends_with(']'))
         };
         match self.key.as_bytes() {
-            [] => Err(Error::new(Code::BadPath, "cannot set or create an empty field name")),
+            [] => Err(Error::new(Code::BadPath, "cannot set or create an empty field name")
+                .hint("remove the '/' at the end of the path, or two of them that follow each other")),
             b"*" => Err(Error::new(Code::BadPath, "wildcard is not supported in the path of a field")
                 .hint("lists on the way are entered without a sign")),
             _ if is_item() => Err(Error::new(
                 Code::WrongType,
                 format!("wrong node kind: '{}' is for an item of a list, found a mapping", self.key),
-            )),
+            )
+            .hint("correct the path: lists on the way are entered without a sign")),
             _ => Ok(()),
         }
     }
@@ -139,9 +141,9 @@ pub fn walk<'a>(
     match node.value_mut() {
         ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| walk(item, path, create, edit)),
         ValueMut::Scalar(s) if s.is_null() => Ok(()),
-        ValueMut::Scalar(_) => {
-            Err(Error::new(Code::WrongType, "expected sequence or mapping node, found a scalar").at(pos))
-        }
+        ValueMut::Scalar(_) => Err(Error::new(Code::WrongType, "expected sequence or mapping node, found a scalar")
+            .at(pos)
+            .hint("the path of a field leads through this value: write lines of 'name: value' here")),
         ValueMut::Mapping(m) => {
             step.check().map_err(|e| e.at(pos))?;
             let makes = create != Create::No && !step.list;

@@ -2,12 +2,13 @@
 //! types that they use are the user's documentation.
 
 use super::decode::{Decoder, Given, StringMap, Written};
+use super::examples;
 use super::field_spec::FieldSpec;
 use super::helm::{self, HelmChart, HelmChartArgs, HelmGlobals};
 use super::selector::Selector;
 use super::var::Var;
 use super::{Decode, Described};
-use crate::diag::{Code, Error, Result, Warning};
+use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::schema::Gvk;
 use crate::yaml::{Mapping, Node, Pos};
 use std::mem::take;
@@ -152,7 +153,7 @@ impl<'a> Kustomization<'a> {
     /// Unknown fields and wrong types.
     pub fn as_written(node: Option<&Node<'a>>, cx: &Decoder<'a>) -> Result<Self> {
         let mut k = Kustomization::default();
-        node.map_or(Ok(()), |node| k.decode(node, cx))?;
+        node.map_or(Ok(()), |node| k.decode(node, cx)).map_err(|e| e.advised(|fault| examples::advice(fault, node)))?;
         Ok(k)
     }
 
@@ -179,13 +180,16 @@ impl<'a> Kustomization<'a> {
         if self.kind != "Kustomization" && self.kind != "Component" {
             return Err(Error::new(Code::WrongKind, "kind should be Kustomization or Component")
                 .at(self.place_of("kind"))
-                .hint(format!("it is '{}' here", self.kind)));
+                .hint(match nearest(self.kind, ["Kustomization", "Component"]) {
+                    Some(kind) => format!("did you mean '{kind}'?"),
+                    None => format!("a {} is a resource: list its file under 'resources'", self.kind),
+                }));
         }
         if self.api_version != wanted {
             let message = format!("apiVersion for {} should be {wanted}", self.kind);
             let error =
                 Error::new(Code::WrongKind, message).at(self.place_of("apiVersion")).at(self.place_of("kind")).at(pos);
-            return Err(error.hint(format!("it is '{}' here", self.api_version)));
+            return Err(error.hint(format!("write 'apiVersion: {wanted}', or leave it out")));
         }
         Ok(())
     }
@@ -430,7 +434,7 @@ pub struct SourceSelector<'a> {
     /// The namespace.
     pub namespace: &'a str,
     /// `metadata.name` if it is empty.
-    pub field_path: &'a str,
+    pub field_path: Written<'a>,
     /// The piece of the value that is taken.
     pub options: FieldOptions<'a>,
     pub pos: Pos,

@@ -2,6 +2,7 @@
 
 pub mod decode;
 pub mod defaults;
+mod examples;
 pub mod field_path;
 pub mod field_spec;
 pub mod field_specs;

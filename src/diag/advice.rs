@@ -1,41 +1,194 @@
-//! Advice for texts that are not valid YAML.
+//! Advice for texts that are not valid YAML: what people write by mistake, by the line of the fault
+//! and by the reader's message.
 
-/// The beginning or another part of the reader's message, and the advice.
+/// A fault of a text, as its reader tells it.
+pub struct Fault<'t> {
+    pub message: &'t str,
+    /// The line of the fault, and the one above it.
+    pub line: &'t str,
+    pub above: &'t str,
+}
+
+/// A mistake that a line shows.
+struct Mistake {
+    shows: fn(&Fault<'_>) -> bool,
+    /// The message in place of the reader's, if that would mislead.
+    message: Option<&'static str>,
+    advice: fn(&Fault<'_>) -> String,
+}
+
+/// The mistakes, the most certain one first.
+const MISTAKES: &[Mistake] = &[
+    Mistake {
+        shows: |fault| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| fault.line.starts_with(mark)),
+        message: Some("a merge conflict is not resolved"),
+        advice: |_| "keep one of the two sides, and remove the lines '<<<<<<<', '=======' and '>>>>>>>'".to_owned(),
+    },
+    Mistake {
+        shows: |fault| fault.line.find("{{").is_some_and(|start| fault.line[start..].contains("}}")),
+        message: None,
+        advice: |_| "this is a template of Helm: render it first, or list its chart under 'helmCharts'".to_owned(),
+    },
+    Mistake {
+        shows: |fault| {
+            let item = fault.line.trim_start().strip_prefix('-');
+            fault.message.contains("':'") && item.is_some_and(|rest| !rest.starts_with(['-', ' ']) && !rest.is_empty())
+        },
+        message: None,
+        advice: |_| "write a space behind '-', which begins an item of a list".to_owned(),
+    },
+    Mistake {
+        shows: |fault| fault.message.ends_with("expected key") && fault.line.trim_start().starts_with("- "),
+        message: None,
+        advice: |_| "align each '-' of a list with the first one".to_owned(),
+    },
+    Mistake {
+        shows: |fault| fault.message.starts_with("mapping values") && without_blank(fault.above).is_some(),
+        message: None,
+        advice: |fault| {
+            let (key, value) = without_blank(fault.above).unwrap_or_default();
+            format!("write ': ' behind the key of the line before: {key}: {value}")
+        },
+    },
+];
+
+/// The key and value of a line without a blank after its colon.
+fn without_blank(line: &str) -> Option<(&str, &str)> {
+    let is_key = |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let (key, value) = line.trim().split_once(':')?;
+    (is_key(key) && !value.is_empty() && !value.starts_with([' ', '/', '"', '\''])).then_some((key, value))
+}
+
+/// The message and the advice for a fault whose line shows a mistake.
+pub fn on_line(fault: &Fault<'_>) -> Option<(Option<&'static str>, String)> {
+    let mistake = MISTAKES.iter().find(|mistake| (mistake.shows)(fault))?;
+    Some((mistake.message, (mistake.advice)(fault)))
+}
+
+/// A part of the reader's message, and the advice.
 const ADVICE: &[(&str, &str)] = &[
     ("quote it", "put quotes around the key, as in \"8080\": or \"true\":"),
     ("already defined", "remove one of the two entries"),
-    ("a mapping key is null", "write a key in front of the ':'"),
+    ("duplicate", "remove one of the two"),
     ("is null", "write a key in front of the ':'"),
     ("is longer than", "shorten the key, or write it in one of the data's values"),
     ("contains the line break", "write the key on one line, without the character"),
     ("asks for a merge", "rename the key, or put a mapping behind '<<'"),
+    ("map merge requires", "put a mapping, or a list of mappings, behind '<<'"),
+    ("as its tag says", "remove the tag, or correct the value"),
+    ("that is not that of a string", "remove the tag"),
     ("invalid document separator", "write '---' in a line of its own, and the document below it"),
-    ("did not find expected key", "align this line with the lines of its mapping, and close all quotes and brackets"),
-    ("did not find expected '-' indicator", "align each '-' of a list with the first one"),
-    ("did not find expected ','", "put a ',' between two items, and close the bracket"),
-    ("did not find expected node content", "write a value here, or put quotes around a text that begins with a sign"),
-    ("tab", "replace the tab with spaces"),
+    ("<document start>", "write '---' in a line of its own in front of each further document"),
+    ("document indicator", "close the quote that begins here, in front of the next document"),
+    ("expected key", "align this line with the lines of its mapping, and close all quotes and brackets"),
+    ("expected '-' indicator", "align each '-' of a list with the first one"),
+    ("expected ','", "put a ',' between two items, and close the bracket"),
+    ("expected node content", "write a value here, or put quotes around a text that begins with a sign"),
+    ("a tab", "replace the tab with spaces"),
+    ("begins with a tab", "replace the tab with spaces"),
     (
         "mapping values are not allowed",
         "put quotes around a text that has ': ', or correct the indentation of the line",
     ),
-    ("could not find expected ':'", "write ': ' behind the key, and indent the lines of a long text below its key"),
+    ("entries are not allowed", "write the list in a line of its own below the key"),
+    ("keys are not allowed", "write the key in a line of its own"),
+    ("not allowed in this context", "write this in a line of its own"),
+    ("expected ':'", "write ': ' behind the key, and indent the lines of a long text below its key"),
+    ("must be a scalar", "write a text as the key; put quotes around a value that begins with '{' or '['"),
+    ("alphabetic or numeric", "put quotes around a text that begins with '*' or '&'"),
     ("cannot start any token", "put quotes around a text that begins with this character"),
     ("control characters", "remove the character"),
+    ("control character", "remove the character"),
     ("unexpected end of stream", "close the quote or bracket that begins here"),
     ("cannot decode", "remove the tag, or correct the value"),
     ("unknown anchor", "define the anchor with '&' in front of its use, in the same document"),
+    ("inside the value it names", "remove the alias: a value cannot contain itself"),
+    ("aliases add more than", "write fewer aliases of values that have aliases themselves"),
+    ("nested deeper", "nest fewer levels"),
     ("no such number", "put quotes around the value"),
-    ("", "look at this line and the one before it: indentation, quotes, brackets"),
+    ("is not a number", "put quotes around the value"),
+    ("too large a number", "put quotes around the value"),
+    ("tag", "remove the tag, or put quotes around a text that begins with '!'"),
+    ("expected '>'", "close the tag with '>'"),
+    ("whitespace or line break", "write a blank behind the tag, the anchor or the alias"),
+    ("URI", "put quotes around a text that begins with '!'"),
+    ("UTF-8 octet", "put quotes around a text that begins with '!'"),
+    ("directive", "remove the line, or put quotes around a text that begins with '%'"),
+    ("incompatible YAML document", "remove the line %YAML"),
+    ("escape character", "double the '\\', or use single quotes"),
+    ("escape code", "write a character that Unicode has"),
+    ("number", "write the digits that the escape needs, or double the '\\'"),
+    ("indentation indicator", "write a number from 1 to 9 behind '|' or '>', or none"),
+    ("comment or line break", "begin the text in the line below '|' or '>'"),
 ];
 
-/// The advice for a message of the reader.
-pub fn on_yaml(message: &str) -> &'static str {
-    ADVICE.iter().find(|(part, _)| message.contains(part)).map_or("", |(_, advice)| advice)
+/// The advice for a message of the reader; `None` for one that says enough.
+pub fn on_yaml(message: &str) -> Option<&'static str> {
+    ADVICE.iter().find(|(part, _)| message.contains(part)).map(|(_, advice)| *advice)
 }
 
-/// The advice for a line that is a template of Helm.
-pub fn on_line(line: &str) -> Option<&'static str> {
-    let is_template = line.find("{{").is_some_and(|start| line[start..].contains("}}"));
-    is_template.then_some("this is a template of Helm: render it first, or list its chart under 'helmCharts'")
+#[cfg(test)]
+mod tests {
+    use super::{Fault, on_line, on_yaml};
+    use crate::diag::Error;
+    use crate::yaml::{Heap, documents};
+
+    /// The advice for the fault of a text.
+    fn advice(text: &str) -> Option<String> {
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let fault = documents(arena, arena.add_source("x", text.to_owned())).unwrap_err();
+        let error = Error::from(fault).located(&heap);
+        error.hints().first().cloned()
+    }
+
+    #[test]
+    fn lines_show_mistakes() {
+        let shows = |message: &str, line: &str, above: &str| on_line(&Fault { message, line, above }).map(|(_, a)| a);
+        assert!(shows("x", "<<<<<<< HEAD", "").unwrap().starts_with("keep one"));
+        assert!(shows("could not find expected ':'", "-a", "").unwrap().starts_with("write a space"));
+        assert_eq!(shows("could not find expected ':'", "- a", ""), None);
+        assert_eq!(shows("mapping values are not allowed", "b: 1", "url: http://x"), None);
+        assert_eq!(shows("mapping values are not allowed", "b: 1", "http://x"), None);
+    }
+
+    #[test]
+    fn faults_of_all_kinds_have_advice() {
+        for text in [
+            "a: 'b\n",
+            "a: [b\n",
+            "a: {b\n",
+            "a:\n\t- b\n",
+            "a\nb: c\n",
+            "a: b: c\n",
+            "a: *b\n",
+            "a: @b\n",
+            "a: \"\\q\"\n",
+            "a: |0\n  b\n",
+            "a: | b\n",
+            "a: *.b\n",
+            "a: !<b\n",
+            "{a: b}: c\n",
+            "a: b\n - c\n",
+            "a: - b\n",
+            "%YAML 2.0\n---\na\n",
+            "a: \"\\xzz\"\n",
+            "- a\nb: c\n",
+            "? [a]\n: b\n",
+            "a: b\n--- !x y\n: :\n",
+            "<<: 1\na: b\n",
+            "a: \u{1}\n",
+        ] {
+            if documents_fail(text) {
+                assert!(advice(text).is_some(), "no advice for {text:?}");
+            }
+        }
+        assert_eq!(on_yaml("something else"), None);
+    }
+
+    fn documents_fail(text: &str) -> bool {
+        let heap = Heap::new();
+        let arena = heap.arena();
+        documents(arena, arena.add_source("x", text.to_owned())).is_err()
+    }
 }

@@ -16,7 +16,7 @@ pub enum Code {
     Internal,
     /// A file or directory does not exist.
     MissingFile,
-    /// A directory has no kustomization file, or several.
+    /// A directory lacks a kustomization file, or has several.
     NoKustomization,
     /// The system does not allow to read or write a file.
     Permission,
@@ -72,11 +72,11 @@ pub enum Code {
     BadSchema,
     /// The address of a remote part is not valid.
     BadReference,
-    /// A remote part is not in the lock or the cache, and may not be fetched.
+    /// A remote part is not in the lock or the cache, and fetching it is not allowed.
     NotFetched,
     /// A remote part cannot be fetched.
     FetchFailed,
-    /// A server has no such file or version.
+    /// A server does not have the file or version.
     Absent,
     /// Content differs from what was locked.
     Checksum,
@@ -88,7 +88,7 @@ pub enum Code {
     NotEnabled,
     /// A plugin, or a program that it needs, is not installed.
     PluginMissing,
-    /// A plugin may not be used.
+    /// A plugin is refused.
     PluginRefused,
     /// The files of a plugin, or what they say, are not valid.
     BadPlugin,
@@ -114,6 +114,28 @@ pub enum Code {
     BadName,
     /// The selector of a workload does not match the labels of its own pods.
     SelectorMismatch,
+    /// A patch adds a field that the kind of its resource does not have.
+    UnknownFieldInPatch,
+    /// An operation of a JSON patch replaces a field that is not there.
+    NothingToReplace,
+    /// A patch replaces a list although it seems to change some of its items.
+    ListReplaced,
+    /// A later stage of the same kustomization replaces the value that a patch sets.
+    Overridden,
+    /// A comment that allows a finding gives no reason, or names no known code.
+    BadAllow,
+    /// Kubernetes refuses the key or the value of a label.
+    BadLabel,
+    /// A line of an env file is not `key=value` as kustomize reads it.
+    EnvSyntax,
+    /// A resource refers to an object or a key that does not exist.
+    DanglingReference,
+    /// The selector of a Service misses the pods that it is meant for.
+    ServiceWithoutPods,
+    /// A function is among the resources, where kustomize does not run it.
+    FunctionSkipped,
+    /// A file has a secret in clear text.
+    ClearTextSecret,
     /// A resource has a field that its kind does not have.
     UnknownFieldOfKind,
     /// A field of a resource has a value of another type than its kind says.
@@ -126,7 +148,7 @@ pub enum Code {
     DeprecatedApi,
     /// The API version of a resource was removed.
     RemovedApi,
-    /// A field or flag has no effect.
+    /// A field or flag does nothing.
     Unused,
 }
 
@@ -197,6 +219,29 @@ const TABLE: &[Row] = &[
     Row { code: Code::BadName, word: "bad-name", page: include_str!("codes/bad-name.md") },
     Row { code: Code::SelectorMismatch, word: "selector-mismatch", page: include_str!("codes/selector-mismatch.md") },
     Row {
+        code: Code::UnknownFieldInPatch,
+        word: "unknown-field-in-patch",
+        page: include_str!("codes/unknown-field-in-patch.md"),
+    },
+    Row { code: Code::NothingToReplace, word: "nothing-to-replace", page: include_str!("codes/nothing-to-replace.md") },
+    Row { code: Code::ListReplaced, word: "list-replaced", page: include_str!("codes/list-replaced.md") },
+    Row { code: Code::Overridden, word: "overridden", page: include_str!("codes/overridden.md") },
+    Row { code: Code::BadAllow, word: "bad-allow", page: include_str!("codes/bad-allow.md") },
+    Row { code: Code::BadLabel, word: "bad-label", page: include_str!("codes/bad-label.md") },
+    Row { code: Code::EnvSyntax, word: "env-syntax", page: include_str!("codes/env-syntax.md") },
+    Row {
+        code: Code::DanglingReference,
+        word: "dangling-reference",
+        page: include_str!("codes/dangling-reference.md"),
+    },
+    Row {
+        code: Code::ServiceWithoutPods,
+        word: "service-without-pods",
+        page: include_str!("codes/service-without-pods.md"),
+    },
+    Row { code: Code::FunctionSkipped, word: "function-skipped", page: include_str!("codes/function-skipped.md") },
+    Row { code: Code::ClearTextSecret, word: "clear-text-secret", page: include_str!("codes/clear-text-secret.md") },
+    Row {
         code: Code::UnknownFieldOfKind,
         word: "unknown-field-of-kind",
         page: include_str!("codes/unknown-field-of-kind.md"),
@@ -215,16 +260,40 @@ const TABLE: &[Row] = &[
 
 impl Code {
     /// The codes of findings, which [`crate::Options::lint`] asks for.
-    pub const FINDINGS: [Code; 8] = [
+    pub const FINDINGS: &'static [Code] = &[
+        Code::BadAllow,
         Code::BadBase64,
+        Code::BadLabel,
         Code::BadName,
+        Code::ClearTextSecret,
+        Code::DanglingReference,
         Code::Deprecated,
         Code::DuplicateKey,
+        Code::EnvSyntax,
         Code::ExtraDocument,
+        Code::FunctionSkipped,
         Code::KindCase,
+        Code::ListReplaced,
         Code::NoEffect,
+        Code::NothingToReplace,
+        Code::Overridden,
         Code::SelectorMismatch,
+        Code::ServiceWithoutPods,
+        Code::UnknownFieldInPatch,
     ];
+
+    /// The codes of findings that only a check against schemas has.
+    pub const OF_SCHEMAS: &'static [Code] = &[
+        Code::DeprecatedApi,
+        Code::MissingFieldOfKind,
+        Code::RemovedApi,
+        Code::UnknownFieldOfKind,
+        Code::UnknownKind,
+        Code::WrongTypeOfKind,
+    ];
+
+    /// The codes of findings that only [`crate::Options::lint_also`] asks for.
+    pub const OFF_BY_DEFAULT: &'static [Code] = &[Code::ClearTextSecret];
 
     /// All codes, in the order in which lists show them.
     pub fn all() -> impl Iterator<Item = Code> {
@@ -241,7 +310,7 @@ impl Code {
         self.row().page
     }
 
-    /// What the code means, in one sentence: the first paragraph of its page.
+    /// The meaning of the code, in one sentence: the first paragraph of its page.
     pub fn meaning(self) -> &'static str {
         self.page().split("\n\n").nth(1).unwrap_or_default()
     }
@@ -249,6 +318,20 @@ impl Code {
     /// The code that has a word.
     pub fn from_word(word: &str) -> Option<Code> {
         TABLE.iter().find(|row| row.word == word).map(|row| row.code)
+    }
+
+    /// The code of a finding, with or without schemas, that has a word.
+    ///
+    /// # Errors
+    /// No such code has it: a hint.
+    pub fn finding(word: &str) -> Result<Code, String> {
+        let codes = || Code::FINDINGS.iter().chain(Code::OF_SCHEMAS);
+        codes().copied().find(|code| code.as_str() == word).ok_or_else(|| {
+            match nearest(word, codes().map(|code| code.as_str())) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => "see all codes with: rustomize explain --list".to_owned(),
+            }
+        })
     }
 
     /// The code whose word a mistyped one most likely stands for.

@@ -2,9 +2,6 @@
 
 use std::ops::Range;
 
-/// The longest line that is kept whole, in bytes: what shows it cuts it to the terminal.
-const LONG: usize = 4096;
-
 /// The most characters of a longer line that are kept before and behind the start of a fault.
 const BEFORE: usize = 60;
 const BEHIND: usize = 120;
@@ -21,6 +18,9 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
+    /// The longest line that is kept whole, in bytes: what shows it cuts it to the terminal.
+    pub(super) const LONG: usize = 4096;
+
     /// The line that has the byte at `offset` of a text, where a key or value begins; `None` if the
     /// line may hold a secret: its field has a name such as `password`, or its document is about
     /// a Secret, which may have one in any line. O(size of the text).
@@ -33,7 +33,7 @@ impl Excerpt {
             return None;
         }
         let end = (at + extent(&line[at..])).min(line.len());
-        if line.len() <= LONG {
+        if line.len() <= Excerpt::LONG {
             return Some(Excerpt { line: line.to_owned(), marked: at..end, is_cut: false });
         }
         let first = line[..at].char_indices().rev().nth(BEFORE).map_or(0, |(i, _)| i);
@@ -41,6 +41,13 @@ impl Excerpt {
         let line = format!("{LEFT_OUT}{}{LEFT_OUT}", &line[first..last]);
         let moved = |i: usize| i - first + LEFT_OUT.len_utf8();
         Some(Excerpt { line, marked: moved(at)..moved(end.min(last)), is_cut: true })
+    }
+
+    /// As [`Excerpt::of`], for a text that a program has printed: `None` if any of its documents
+    /// may be about a Secret. The documents of a text that is not YAML are uncertain.
+    pub fn of_output(text: &str, offset: usize) -> Option<Excerpt> {
+        let says_secret = text.contains("ecret") || text.contains("SECRET");
+        if says_secret { None } else { Excerpt::of(text, offset) }
     }
 
     /// True if the columns of [`Excerpt::line`] are not those of the file.
@@ -84,8 +91,8 @@ const SECRET_WORDS: [&str; 7] = ["password", "passwd", "secret", "token", "crede
 
 /// True for a line with a word that says that a value is secret.
 fn names_a_secret(line: &str) -> bool {
-    let letters = |c: &char| !matches!(c, '-' | '_');
-    let line: String = line.chars().filter(letters).flat_map(char::to_lowercase).collect();
+    let letters = line.bytes().filter(|byte| !matches!(byte, b'-' | b'_'));
+    let line = String::from_utf8(letters.map(|byte| byte.to_ascii_lowercase()).collect()).unwrap_or_default();
     SECRET_WORDS.iter().any(|word| line.contains(word))
 }
 

@@ -1,4 +1,4 @@
-//! Pairs equal items of two lists that have no keys.
+//! Pairs equal items of two lists without keys.
 //!
 //! Equal items at both ends are paired first. Between them, items that are in each list once are
 //! paired if they come in the same order (the longest such sequence, as in patience diff). What is

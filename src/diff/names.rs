@@ -9,8 +9,8 @@ const LENGTH: usize = 10;
 /// The characters of a hash: hexadecimal digits, of which some are replaced by letters.
 const DIGITS: &[u8] = b"2456789bcdfghkmt";
 
-/// The name of a resource without the hash that a generator puts behind it. Only ConfigMaps and
-/// Secrets have hashes.
+/// The name of a resource without the hash that a generator appends. Only ConfigMaps and Secrets
+/// have hashes.
 pub fn without_hash<'a>(resource: &Resource<'a>) -> &'a str {
     let id = resource.id();
     let name = id.name;

@@ -3,8 +3,11 @@
 use super::draft::{self, Draft};
 use super::{Place, metadata, vars};
 use crate::diag::{Error, Result};
-use crate::yaml::{Entries, Key, Mapping, Node, Sequence};
+use crate::load::Disk;
+use crate::stage::{Context, Options};
+use crate::yaml::{Entries, Heap, Key, Mapping, Node, Sequence};
 use std::fs;
+use std::path::Path;
 
 /// The keys of an entry of `helmChartInflationGenerator`, each with its key in `helmCharts`.
 const CHART_KEYS: [(&str, &str); 7] = [
@@ -25,22 +28,43 @@ const CHART_KEYS: [(&str, &str); 7] = [
 pub fn fix(place: &mut Place, has_vars: bool) -> Result<()> {
     let mut files = Vec::new();
     place.change(|draft| {
-        draft.set_type();
-        draft.rename("bases", "resources")?;
-        draft.rename("imageTags", "images")?;
-        for field in ["configMapGenerator", "secretGenerator"] {
-            join_env(draft, field)?;
-        }
-        convert_charts(draft)?;
-        draft.rename("patchesJson6902", "patches")?;
-        convert_merge_patches(draft)?;
-        convert_labels(draft)?;
+        convert(draft, Path::new(""))?;
         if has_vars {
             files = vars::convert(draft)?;
         }
         Ok(())
     })?;
     vars::write(&files)
+}
+
+/// The text of a kustomization file with current fields in place of deprecated ones, variables
+/// excepted. `None` if the text stays as it is. `name` is the name of the file in `directory`.
+///
+/// # Errors
+/// As [`fix`].
+pub fn fixed(directory: &Path, name: &'static str, text: String, options: Options) -> Result<Option<String>> {
+    let heap = Heap::new();
+    let disk = Disk::new();
+    let cx = Context::new(heap.arena(), &disk, options);
+    let fixed = Draft::read(cx, name, text).and_then(|mut draft| {
+        convert(&mut draft, directory)?;
+        draft.finish()
+    });
+    fixed.map_err(|e| e.located(&heap))
+}
+
+/// Converts the deprecated fields of a kustomization file in a directory, variables excepted.
+fn convert(draft: &mut Draft<'_>, directory: &Path) -> Result<()> {
+    draft.set_type();
+    draft.rename("bases", "resources")?;
+    draft.rename("imageTags", "images")?;
+    for field in ["configMapGenerator", "secretGenerator"] {
+        join_env(draft, field)?;
+    }
+    convert_charts(draft)?;
+    draft.rename("patchesJson6902", "patches")?;
+    convert_merge_patches(draft, directory)?;
+    convert_labels(draft)
 }
 
 /// Turns `env` into one more entry of `envs`.
@@ -98,15 +122,16 @@ fn chart(old: Node<'_>) -> Node<'_> {
 }
 
 /// Turns strategic merge patches into patches. Patches in files are named by their path.
-fn convert_merge_patches(draft: &mut Draft<'_>) -> Result<()> {
+fn convert_merge_patches(draft: &mut Draft<'_>, directory: &Path) -> Result<()> {
     let Some(value) = draft.remove("patchesStrategicMerge")? else { return Ok(()) };
     let pos = value.pos();
-    let patches: Sequence<'_> = value.into_sequence().unwrap_or_default().into_iter().map(patch).collect();
+    let written = value.into_sequence().unwrap_or_default().into_iter();
+    let patches: Sequence<'_> = written.map(|written| patch(written, directory)).collect();
     draft.append("patches", patches, pos)
 }
 
-fn patch(written: Node<'_>) -> Node<'_> {
-    let is_file = written.as_scalar().is_some_and(|path| fs::read(path.text()).is_ok());
+fn patch<'a>(written: Node<'a>, directory: &Path) -> Node<'a> {
+    let is_file = written.as_scalar().is_some_and(|path| fs::read(directory.join(path.text())).is_ok());
     let pos = written.pos();
     let mut entry = Mapping::new();
     entry.insert(Key::string(if is_file { "path" } else { "patch" }), written);

@@ -7,6 +7,7 @@
 //! * [`glob`]: the files that a pattern matches.
 //! * [`lists`], [`texts`], [`metadata`], [`images`], [`replicas`], [`generators`], [`patches`]: the
 //!   changes, one file for each kind of field.
+//! * [`mend`]: the changes that mend findings of `lint`.
 //! * [`fix`]: turns deprecated fields into current ones; [`vars`]: turns variables into
 //!   replacements.
 //!
@@ -19,6 +20,7 @@ pub mod generators;
 pub mod glob;
 pub mod images;
 pub mod lists;
+pub mod mend;
 pub mod metadata;
 pub mod patches;
 pub mod place;

@@ -61,7 +61,7 @@ impl Place {
         change: impl for<'a> FnOnce(&mut Draft<'a>) -> Result<()>,
     ) -> Result<()> {
         let name = find().map_err(|e| e.prefixed(no_file))?;
-        let _lock = lock()?;
+        let _lock = lock(Path::new("."));
         let heap = Heap::new();
         let disk = Disk::new();
         let cx = Context::new(heap.arena(), &disk, self.options.clone());
@@ -106,14 +106,11 @@ fn find() -> Result<&'static str> {
     }
 }
 
-/// Waits until no other change of this directory is in progress. The directory is locked, because
-/// the file itself is replaced. `None` on a file system without locks.
-fn lock() -> Result<Option<File>> {
-    let Ok(directory) = File::open(".") else { return Ok(None) };
-    match directory.lock() {
-        Ok(()) => Ok(Some(directory)),
-        Err(_) => Ok(None),
-    }
+/// Waits until no other change of a directory is in progress. The directory is locked, because the
+/// file itself is replaced. `None` on a file system without locks.
+pub fn lock(directory: &Path) -> Option<File> {
+    let directory = File::open(directory).ok()?;
+    directory.lock().ok().map(|()| directory)
 }
 
 /// Replaces the file that a path leads to, in one step, and keeps its mode; links are followed. A

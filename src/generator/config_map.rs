@@ -13,7 +13,7 @@
 //! *Example*: `testdata/reference/config_map.txtar`
 
 use super::key_values::{self, Pair};
-use super::{merged_options, object};
+use super::{env_lines, merged_options, object};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
@@ -42,6 +42,7 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
                 Err(_) => binary.push(Entry::new(key, base64_node(arena, &pair.value))),
             }
         }
+        env_lines::find(build, &self.root, &self.args);
         let mut fields = Vec::new();
         if !data.is_empty() {
             fields.push(("data", Mapping::from_entries(data).into()));
@@ -57,7 +58,8 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
 /// As upstream, the message says configmap for Secrets as well.
 pub(super) fn check_name(args: &GeneratorArgs<'_>) -> Result<()> {
     if args.name.is_empty() {
-        Err(Error::new(Code::MissingField, "a configmap must have a name").at(args.pos))
+        let error = Error::new(Code::MissingField, "a configmap must have a name").at(args.pos);
+        Err(error.hint("add 'name' to the entry"))
     } else {
         Ok(())
     }

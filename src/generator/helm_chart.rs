@@ -75,7 +75,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
                 .hint("charts run code of theirs; --enable-helm allows it"));
         }
         if options.command.is_empty() {
-            return Err(fault("must specify --helm-command"));
+            return Err(fault("must specify --helm-command").hint("name the program, as in --helm-command helm"));
         }
         let namespace = match asked_by {
             _ if !chart.namespace.is_empty() => chart.namespace,
@@ -83,7 +83,8 @@ impl<'a> HelmChartInflationGenerator<'a> {
             AskedBy::Object => "",
         };
         if chart.name.is_empty() {
-            return Err(fault("chart name cannot be empty").with_code(Code::MissingField));
+            let error = fault("chart name cannot be empty").with_code(Code::MissingField);
+            return Err(error.hint("add 'name' with the name of the chart"));
         }
         let leads_elsewhere = |part: &str| part == ".." || part.contains('\0');
         if let Some((field, value)) = option_like(&chart, namespace) {
@@ -91,7 +92,8 @@ impl<'a> HelmChartInflationGenerator<'a> {
             return Err(error.hint("helm would take it for an option"));
         }
         if chart.name.starts_with('/') || chart.name.split('/').any(leads_elsewhere) {
-            return Err(fault("a chart's name may not lead out of the chart home").with_code(Code::OutsideRoot));
+            let error = fault("a chart's name may not lead out of the chart home").with_code(Code::OutsideRoot);
+            return Err(error.hint("set 'chartHome' under 'helmGlobals' to the directory of the charts"));
         }
         if !chart.repo.is_empty() && chart.version.contains('/') {
             return Err(fault(&format!("the version of a chart may not have a '/': '{}'", chart.version)));

@@ -2,7 +2,7 @@
 
 use crate::config::Written;
 use crate::config::kustomization::GeneratorArgs;
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Errors, Result};
 use crate::load::Root;
 use crate::stage::Build;
 use crate::yaml::Pos;
@@ -18,31 +18,32 @@ pub struct Pair {
 
 /// The longest line of an env file, in bytes, a carriage return included. As upstream, a longer
 /// line ends the file without an error.
-const MAX_ENV_LINE: usize = 65_535;
+pub(super) const MAX_ENV_LINE: usize = 65_535;
 
 /// Reads all sources of an entry: env files, then literals, then files, each in the given order.
 ///
 /// # Errors
 /// A source cannot be read or is malformed, or a key occurs twice.
 pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Result<Vec<Pair>> {
-    let mut pairs = Vec::new();
+    let files = &build.cx.files;
+    let (mut pairs, mut errors) = (Vec::new(), Errors::default());
     for path in &args.envs {
-        let bytes = build
-            .cx
-            .files
-            .bytes(root, path)
-            .map_err(|e| Error::from(e).through(path.pos, "loading KV pairs: env source files"))?;
-        env_file(&bytes, path.pos, &mut pairs).map_err(|e| e.through(path.pos, format!("in env file '{path}'")))?;
+        let unread = |e| Error::from(e).through(path.pos, "loading KV pairs: env source files");
+        let read = files.bytes(root, path).map_err(unread).and_then(|bytes| {
+            env_file(&bytes, path.pos, &mut pairs).map_err(|e| e.through(path.pos, format!("in env file '{path}'")))
+        });
+        errors.note(read);
     }
     for literal in &args.literals {
-        pairs.push(self::literal(literal).map_err(|e| e.at(literal.pos))?);
+        pairs.extend(errors.note(self::literal(literal).map_err(|e| e.at(literal.pos))));
     }
     for source in &args.files {
-        let (key, path) = file_source(source).map_err(|e| e.at(source.pos))?;
+        let Some((key, path)) = errors.note(file_source(source).map_err(|e| e.at(source.pos))) else { continue };
         let unread = |e| Error::from(e).through(source.pos, "loading KV pairs: file sources");
-        let value = build.cx.files.bytes(root, path).map_err(unread)?;
-        pairs.push(Pair { key: key.to_owned(), value, pos: source.pos });
+        let value = errors.note(files.bytes(root, path).map_err(unread));
+        pairs.extend(value.map(|value| Pair { key: key.to_owned(), value, pos: source.pos }));
     }
+    errors.end(())?;
     let mut keys: Vec<(&str, Pos)> = pairs.iter().map(|p| (p.key.as_str(), p.pos)).collect();
     keys.sort_by_key(|(key, _)| *key);
     match keys.windows(2).find(|w| w[0].0 == w[1].0) {
@@ -59,9 +60,9 @@ pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
 /// Reads `key=value`; one pair of quotes around the value is removed.
 fn literal(source: &Written<'_>) -> Result<Pair> {
     let fault = || {
-        let key = source.split('=').next().unwrap_or_default();
-        // The value may be a secret: it is not shown.
-        Error::new(Code::BadSource, format!("invalid literal source '{key}', expected key=value"))
+        // The text may be a secret: it is not shown.
+        Error::new(Code::BadSource, "invalid literal source, expected key=value")
+            .hint("write KEY=VALUE, with a key in front of the first '='")
     };
     let (key, value) = source.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(fault)?;
     let unquoted = ['"', '\''].iter().find_map(|&q| value.strip_prefix(q)?.strip_suffix(q));
@@ -78,10 +79,13 @@ pub fn file_source(source: &str) -> Result<(&str, &str)> {
             let trimmed = source.trim_end_matches('/');
             Ok((trimmed.rsplit('/').next().unwrap_or(trimmed), source))
         }
-        Some(("", path)) => Err(Error::new(Code::BadSource, format!("missing key name for file path '{path}'"))),
-        Some((key, "")) => Err(Error::new(Code::BadSource, format!("missing file path for key name '{key}'"))),
+        Some(("", path)) => Err(Error::new(Code::BadSource, format!("missing key name for file path '{path}'"))
+            .hint("write KEY=PATH, or the path alone")),
+        Some((key, "")) => Err(Error::new(Code::BadSource, format!("missing file path for key name '{key}'"))
+            .hint("write KEY=PATH, or the path alone")),
         Some((_, path)) if path.contains('=') => {
-            Err(Error::new(Code::BadSource, format!("source '{source}': key name or file path contains '='")))
+            Err(Error::new(Code::BadSource, format!("source '{source}': key name or file path contains '='"))
+                .hint("rename the file: the first '=' ends the key, and a path has none"))
         }
         Some((key, path)) => Ok((key, path)),
     }
@@ -95,7 +99,8 @@ fn env_file(bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair>) -> Result<()> {
         }
         let line = raw.strip_suffix(b"\r").unwrap_or(raw);
         let Ok(line) = std::str::from_utf8(line) else {
-            return Err(Error::new(Code::Encoding, format!("line {} has invalid utf8 bytes", i + 1)));
+            let error = Error::new(Code::Encoding, format!("line {} has invalid utf8 bytes", i + 1));
+            return Err(error.hint("save the file as UTF-8, or list it under 'files'"));
         };
         let line = if i == 0 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line };
         let line = line.trim_start();

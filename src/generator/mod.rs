@@ -1,6 +1,7 @@
 //! Generators: stages that add resources to those that were read.
 
 mod config_map;
+mod env_lines;
 pub mod helm_chart;
 pub mod helm_command;
 mod helm_user;
@@ -45,7 +46,8 @@ fn merged_options<'a>(
 fn add_shared<'a>(arena: Arena<'a>, own: &mut StringMap<'a>, shared: &StringMap<'a>) -> Result<()> {
     for (key, value) in shared {
         if !own.contains_key(key) {
-            reprint::check_json_key(key).map_err(|message| Error::new(Code::BadSource, message))?;
+            reprint::check_json_key(key)
+                .map_err(|message| Error::new(Code::BadSource, message).hint("rename the key or its file"))?;
             own.insert(key, for_builtin(arena, value)?);
         }
     }

@@ -10,7 +10,7 @@
 //! *Example*: `testdata/reference/secret.txtar`
 
 use super::config_map::{base64_node, check_name, key};
-use super::{key_values, merged_options, object};
+use super::{env_lines, key_values, merged_options, object};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 use crate::diag::Result;
 use crate::load::Root;
@@ -32,6 +32,7 @@ impl<'a> Generator<'a> for SecretGenerator<'a> {
         check_name(&self.args)?;
         let entry = |pair: &key_values::Pair| Entry::new(key(arena, pair), base64_node(arena, &pair.value));
         let data = key_values::load(build, &self.root, &self.args)?.iter().map(entry).collect();
+        env_lines::find_in_secret(build, &self.root, &self.args);
         let secret_type = if self.args.secret_type.is_empty() { "Opaque" } else { self.args.secret_type };
         let fields = vec![("type", Node::string(secret_type)), ("data", Mapping::from_entries(data).into())];
         let options = merged_options(arena, &self.args, self.shared.as_ref())?;

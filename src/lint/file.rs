@@ -1,22 +1,55 @@
 //! Findings in a kustomization file.
 
-use crate::diag::{Code, Warning};
+use super::allow;
+use crate::diag::{Code, Warning, is_placeholder};
 use crate::yaml::{Arena, Node, Source, Value, documents};
 use std::collections::BTreeMap;
 
 /// The findings in a file, whose first document is `node`. O(size of the file).
 pub fn findings<'a>(arena: Arena<'a>, source: &'a Source, node: Option<&Node<'a>>) -> Vec<Warning> {
-    let mut found = Vec::new();
+    let mut found = allow::comments(source);
     if let Some(node) = node {
         repeated_keys(node, &mut found);
+        clear_text(node, &mut found);
     }
-    if let Some(second) = documents(arena, source).ok().and_then(|all| all.into_iter().nth(1))
-        && !second.is_null()
-    {
-        let message = "kustomize reads the first document of this file, and no other";
-        found.push(Warning::new(Code::ExtraDocument, message).at(second.pos()));
-    }
+    found.extend(extra_document(arena, source));
     found
+}
+
+/// The second document of a file, if it has one. Only a text with a line that can end a document
+/// is read again.
+fn extra_document<'a>(arena: Arena<'a>, source: &'a Source) -> Option<Warning> {
+    let ends_document = |line: &str| line.starts_with("---") || line.starts_with("...");
+    if !source.text.lines().skip(1).any(ends_document) {
+        return None;
+    }
+    let second = documents(arena, source).ok()?.into_iter().nth(1).filter(|second| !second.is_null())?;
+    let message = "kustomize reads the first document of this file, and no other";
+    Some(Warning::new(Code::ExtraDocument, message).at(second.pos()))
+}
+
+/// The sources of a generator of Secrets, with the words for each. The generator itself looks into
+/// env files.
+const SECRET_SOURCES: [(&str, &str); 2] = [
+    ("literals", "the value of a literal is a secret in clear text"),
+    ("files", "the file of a Secret is in clear text"),
+];
+
+/// Adds a finding for each source of a Secret. Values are not shown.
+fn clear_text(node: &Node<'_>, found: &mut Vec<Warning>) {
+    let entries = node.get("secretGenerator").and_then(Node::as_sequence).into_iter().flat_map(|list| list.iter());
+    for (entry, (field, message)) in entries.flat_map(|entry| SECRET_SOURCES.map(|source| (entry, source))) {
+        let sources = entry.get(field).and_then(Node::as_sequence).into_iter().flat_map(|list| list.iter());
+        for source in sources.filter(|source| source.as_scalar().is_some_and(|s| is_clear(s.text(), field))) {
+            found.push(Warning::new(Code::ClearTextSecret, message).at(source.pos()).without_line());
+        }
+    }
+}
+
+/// True if a source of a Secret has a value, and the value is not a placeholder.
+fn is_clear(source: &str, field: &str) -> bool {
+    let value = if field == "literals" { source.split_once('=').map_or("", |(_, value)| value) } else { source };
+    !value.is_empty() && !is_placeholder(value)
 }
 
 /// Adds a finding for each key that has a later one of the same text in its mapping.

@@ -1,20 +1,38 @@
 //! Findings in the resources that a build ends with, once names are final.
 
+use super::finding::finding;
+use super::{allow, names, references, secrets, services};
 use crate::diag::{Code, Warning};
 use crate::resource::{ResMap, Resource};
 use crate::schema::builtin_kinds;
-use crate::yaml::{Mapping, Node};
+use crate::yaml::{Heap, Mapping, Node, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::collections::BTreeMap;
 
-/// The findings in all resources, in order. O(size of what is looked at).
-pub fn findings(map: &ResMap<'_>) -> Vec<Warning> {
-    let checks = [kind_case, bad_name, bad_base64, selector_mismatch];
-    map.iter().flat_map(|resource| checks.map(|check| check(resource))).flatten().collect()
+/// Finds at most one fault of a resource.
+type Check = fn(&Resource<'_>) -> Option<Warning>;
+
+/// The checks that look at one resource.
+const CHECKS: [Check; 6] =
+    [kind_case, names::bad_name, names::bad_label, bad_base64, selector_mismatch, function_skipped];
+
+/// The findings in all resources. O(size of what is looked at).
+pub fn findings(heap: &Heap, map: &ResMap<'_>) -> Vec<Warning> {
+    let mut found: Vec<Warning> =
+        map.iter().flat_map(|resource| CHECKS.map(|check| check(resource))).flatten().collect();
+    map.iter().for_each(|resource| secrets::clear_text(resource, &mut found));
+    references::dangling(map, &mut found);
+    services::without_pods(map, &mut found);
+    comments(heap, map, &mut found);
+    found
 }
 
-fn finding(code: Code, resource: &Resource<'_>, at: &Node<'_>, message: String) -> Warning {
-    Warning::new(code, message).at(at.pos()).at(resource.pos()).in_resource(resource.id())
+/// Adds the findings about comments in the files of resources, each file once.
+fn comments(heap: &Heap, map: &ResMap<'_>, found: &mut Vec<Warning>) {
+    let sources = map.iter().filter_map(|resource| heap.source(resource.pos())).filter(|source| source.is_file);
+    let sources: BTreeMap<u32, &Source> = sources.map(|source| (source.base, source)).collect();
+    found.extend(sources.into_values().flat_map(allow::comments));
 }
 
 /// A kind of a group of Kubernetes that has no such kind, but one in other letters.
@@ -27,40 +45,8 @@ fn kind_case(resource: &Resource<'_>) -> Option<Warning> {
     }
     let known = builtin_kinds().find(is_other)?;
     let message = format!("Kubernetes has no kind '{kind}' in this group");
-    Some(
-        finding(Code::KindCase, resource, resource.node().get("kind")?, message)
-            .hint(format!("did you mean '{known}'?")),
-    )
-}
-
-/// A name that is not a DNS subdomain (RFC 1123), of a kind whose name must be one.
-fn bad_name(resource: &Resource<'_>) -> Option<Warning> {
-    let id = resource.id();
-    let needs_subdomain = match id.gvk.group {
-        "" => matches!(id.gvk.kind, "ConfigMap" | "Secret" | "Service" | "ServiceAccount" | "Pod" | "Namespace"),
-        "apps" => matches!(id.gvk.kind, "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet"),
-        "batch" => matches!(id.gvk.kind, "Job" | "CronJob"),
-        _ => false,
-    };
-    // Other tools replace `$` and braces in the output.
-    if !needs_subdomain || id.name.contains(['$', '{', '%', '@', '<']) || is_subdomain(id.name) {
-        return None;
-    }
-    let name = resource.node().get("metadata").and_then(|metadata| metadata.get("name"))?;
-    let message = format!("Kubernetes refuses the name '{}'", id.name);
-    let hint = "a name has lower case letters, digits, '-' and '.', and begins and ends with a letter or digit";
-    Some(finding(Code::BadName, resource, name, message).hint(hint))
-}
-
-fn is_subdomain(name: &str) -> bool {
-    let is_alphanumeric = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    let is_label = |label: &str| {
-        let bytes = label.as_bytes();
-        bytes.first().is_some_and(is_alphanumeric)
-            && bytes.last().is_some_and(is_alphanumeric)
-            && bytes.iter().all(|b| is_alphanumeric(b) || *b == b'-')
-    };
-    name.len() <= 253 && name.split('.').all(is_label)
+    let finding = finding(Code::KindCase, resource, resource.node().get("kind")?, message);
+    Some(finding.hint(format!("did you mean '{known}'?")).mended(kind, known))
 }
 
 /// The first value in the data of a Secret that is not base64. The value is not shown.
@@ -99,3 +85,16 @@ fn selector_mismatch(resource: &Resource<'_>) -> Option<Warning> {
         format!("the selector asks for the label '{}', which the pod template does not have", missing.key().text());
     Some(finding(Code::SelectorMismatch, resource, missing.value(), message))
 }
+
+/// A resource that configures a function: kustomize runs functions that are named as generators,
+/// transformers or validators, and prints others.
+fn function_skipped(resource: &Resource<'_>) -> Option<Warning> {
+    let annotations = resource.node().get("metadata")?.get("annotations")?;
+    let at = FUNCTIONS.iter().find_map(|key| annotations.get(key))?;
+    let message = "kustomize does not run a function that is among the resources".to_owned();
+    let hint = "name the file under 'generators', 'transformers' or 'validators', or leave it to another tool";
+    Some(finding(Code::FunctionSkipped, resource, at, message).hint(hint))
+}
+
+/// The annotations that ask for a function.
+const FUNCTIONS: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/function"];

@@ -383,6 +383,9 @@ mod tests {
         };
         refused(&zip("../x", 0o644), "leads out");
         refused(&zip("/x", 0o644), "leads out");
+        let mut link = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        link.add_symlink("l", "/etc", zip::write::SimpleFileOptions::default()).unwrap();
+        refused(&link.finish().unwrap().into_inner(), "'l' is a link");
         let into = tempfile::tempdir().unwrap();
         unpack("a.zip", &zip("a/run", 0o755), "a", into.path()).unwrap();
         let mode = fs::metadata(into.path().join("a/run")).unwrap().permissions().mode();

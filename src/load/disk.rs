@@ -20,10 +20,14 @@ impl Disk {
         Disk::default()
     }
 
+    /// A directory that was resolved before.
+    fn known(&self, path: &Path) -> Option<Arc<Directory>> {
+        self.directories.read().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    }
+
     /// A directory, resolved once.
     fn resolved(&self, path: &Path) -> io::Result<Arc<Directory>> {
-        let known = self.directories.read().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
-        if let Some(directory) = known {
+        if let Some(directory) = self.known(path) {
             return Ok(directory);
         }
         let directory = Arc::new(Directory::open(path)?);
@@ -35,8 +39,11 @@ impl Disk {
 
 impl Loader for Disk {
     fn directory(&self, path: &Path) -> io::Result<PathBuf> {
-        let real = path.canonicalize()?;
-        if real.is_dir() { Ok(real) } else { Err(io::ErrorKind::NotADirectory.into()) }
+        if let Some(known) = self.known(path) {
+            return Ok(known.real.clone());
+        }
+        // Most paths here are files, or name nothing: one call of the system says so.
+        if path.metadata()?.is_dir() { path.canonicalize() } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
     /// The path of the directory is walked once, whatever the number of its files.

@@ -386,6 +386,7 @@ impl Git {
                 Failure::TooMuchOutput(n) => fault(format!("'{shown}' printed more than {n} bytes")),
                 Failure::Status(status) | Failure::Ended(status) => {
                     fault(format!("failed to run '{shown}': {status}\n    {said}"))
+                        .hint("correct the address or the 'ref', or see whether git can reach the repository")
                 }
                 Failure::Io(e) => fault(format!("talking to '{shown}' failed: {e}")),
             }

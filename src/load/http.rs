@@ -112,11 +112,12 @@ impl Http {
             let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let request = request.config().timeout_global(Some(left)).build();
             let mut response = request.call().map_err(|e| match e {
-                ureq::Error::Timeout(_) => {
-                    let error = Error::new(Code::Timeout, format!("'{url}' did not answer in time"));
-                    Fault { is_answer: false, error: error.hint("--remote-timeout sets the limit") }
+                ureq::Error::Timeout(_) => too_late(url),
+                e => {
+                    let mut fault = fault(format!("'{url}' cannot be fetched: {e}"));
+                    fault.error = fault.error.hint("correct the address, or see whether its server can be reached");
+                    fault
                 }
-                e => fault(format!("'{url}' cannot be fetched: {e}")),
             })?;
             let status = response.status();
             if status.is_redirection() {
@@ -136,7 +137,10 @@ impl Http {
             let mut reader = response.body_mut().as_reader().take(self.limit.saturating_add(1));
             loop {
                 let read = reader.by_ref().take(CHUNK).read_to_end(&mut body);
-                let read = read.map_err(|e| fault(format!("'{url}' cannot be read: {e}")))?;
+                let read = read.map_err(|e| match e.kind() {
+                    std::io::ErrorKind::TimedOut => too_late(url),
+                    _ => fault(format!("'{url}' cannot be read: {e}")),
+                })?;
                 if let Some(watch) = self.watch.as_ref().filter(|_| status.is_success()) {
                     watch(url, body.len() as u64, size);
                 }
@@ -157,12 +161,22 @@ impl Http {
     }
 }
 
+/// The error for an answer that is not there, or not whole, at the deadline.
+fn too_late(url: &str) -> Fault {
+    let error = Error::new(Code::Timeout, format!("'{url}' did not answer in time"));
+    Fault { is_answer: false, error: error.hint("--remote-timeout sets the limit") }
+}
+
 /// The error for an answer without success.
 pub fn refused(url: &str, status: StatusCode) -> Fault {
     let reason = status.canonical_reason().unwrap_or("no reason given");
     let message = format!("HTTP Error: status code {} ({reason}) for '{url}'", status.as_u16());
     let code = if matches!(status.as_u16(), 404 | 410) { Code::Absent } else { Code::FetchFailed };
-    Fault { is_answer: true, error: Error::new(code, message) }
+    let hint = match code {
+        Code::Absent => "correct the address: the server has nothing there",
+        _ => "see what the server expects: a login, or another address",
+    };
+    Fault { is_answer: true, error: Error::new(code, message).hint(hint) }
 }
 
 /// The URL that a `Location` header leads to.

@@ -9,6 +9,7 @@ use super::limit::FileLimit;
 use super::sum::{self, is_sha256};
 use super::{cache, host};
 use crate::diag::{Code, Error, Result};
+use crate::shell::quoted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -328,16 +329,6 @@ fn cannot_read(place: &Path, e: &std::io::Error) -> Error {
 /// The command that locks a root.
 pub fn vendor_command(directory: &str) -> String {
     format!("rustomize vendor {}", quoted(directory))
-}
-
-/// A word for a shell.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%=,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ pub mod http;
 pub mod limit;
 pub mod loader;
 pub mod lock;
+mod missing;
 #[cfg(feature = "artifacts")]
 pub mod oci;
 #[cfg_attr(not(unix), path = "without_owner.rs")]
@@ -50,14 +51,14 @@ pub use lock::Lock;
 pub use path::{clean, is_url, join};
 pub use repo_spec::RepoSpec;
 
-use crate::diag::{Code, Error, Result, nearest};
+use crate::diag::{Code, Error, Result};
 use crate::meter;
 use crate::observe::Work;
 use crate::parallel;
 use crate::yaml::encoding::{self, Text};
 use crate::yaml::{Arena, Source};
 use artifact_reference::ArtifactReference;
-use loader::Opened;
+use loader::{Entry, Opened};
 use remote::{RemoteParts, artifact_in};
 use std::cell::RefCell;
 use std::io;
@@ -293,6 +294,16 @@ impl<'a> Files<'a> {
         self.common.remote.prefetch(elsewhere.filter_map(|(_, reference)| reference.ok()).collect());
     }
 
+    /// The files and directories of a root; none if they cannot be listed.
+    pub fn list(&self, root: &Root) -> Vec<Entry> {
+        self.loader(root).list(&root.real).unwrap_or_default()
+    }
+
+    /// Returns true if a root has a file with this path.
+    pub fn has(&self, root: &Root, path: &Path) -> bool {
+        self.loader(root).open(&root.real.join(path)).is_ok()
+    }
+
     /// The loader of the files of a root.
     fn loader(&self, root: &Root) -> &dyn Loader {
         if root.remote.is_some() { &self.disk } else { self.loader }
@@ -399,7 +410,7 @@ impl<'a> Files<'a> {
             if is_in_or_below(&chain.real, &real) {
                 let message =
                     format!("cycle detected: '{}' contains '{}', which led here", real.display(), chain.real.display());
-                return Err(Error::new(Code::Cycle, message));
+                return Err(Error::new(Code::Cycle, message).hint("remove the entry that leads back"));
             }
             link = chain.parent.as_ref();
         }
@@ -543,7 +554,7 @@ impl<'a> RootFiles<'_, 'a> {
             Ok(file) => self.restrict(&file.place).map(|()| file),
             Err(e) => {
                 e.place.map_or(Ok(()), |place| self.restrict(&place))?;
-                Err(missing(path, &e.error).advised(self.loader, Path::new(&joined)))
+                Err(unopened(path, &e.error).advised(self.loader, Path::new(&joined), path))
             }
         }
     }
@@ -565,7 +576,8 @@ fn check_cycle(raw: &str, parent: Option<&Root>) -> Result<()> {
     let mut chain = parent.map(|p| &p.chain);
     while let Some(link) = chain {
         if link.raw.as_deref().is_some_and(|known| known.starts_with(raw)) {
-            return Err(Error::new(Code::Cycle, format!("cycle detected: '{raw}' led here")));
+            return Err(Error::new(Code::Cycle, format!("cycle detected: '{raw}' led here"))
+                .hint("remove the entry that leads back"));
         }
         chain = link.parent.as_ref();
     }
@@ -606,29 +618,27 @@ fn not_loaded(error: Error) -> NotLoaded {
 impl NotLoaded {
     /// Adds the name of a file or directory that may be meant, where nothing is at `place`.
     /// O(entries of the directory).
-    fn advised(mut self, loader: &dyn Loader, place: &Path) -> NotLoaded {
-        if self.error.code() != Code::MissingFile {
-            return self;
+    fn advised(mut self, loader: &dyn Loader, place: &Path, typed: &str) -> NotLoaded {
+        if self.error.code() == Code::MissingFile {
+            let advice = missing::advice(loader, place, typed);
+            self.error = self.error.hint(advice.unwrap_or_else(|| match typed.starts_with('/') {
+                true => "write a path relative to the directory of the file that names it".to_owned(),
+                false => {
+                    "add it, or correct its path, which begins in the directory of the file that names it".to_owned()
+                }
+            }));
         }
-        let listed = place.parent().and_then(|parent| loader.list(parent).ok());
-        let names: Vec<String> =
-            listed.into_iter().flatten().filter_map(|entry| entry.name.into_string().ok()).collect();
-        let typed = place.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-        self.error = match nearest(&typed, names.iter().map(String::as_str)) {
-            Some(name) => self.error.hint(format!("did you mean '{name}'?")),
-            None => {
-                self.error.hint("add it, or correct its path, which begins in the directory of the file that names it")
-            }
-        };
         self
     }
 }
 
-fn missing(path: &str, e: &io::Error) -> NotLoaded {
+fn unopened(path: &str, e: &io::Error) -> NotLoaded {
     let error = match e.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
             Error::new(Code::MissingFile, format!("'{path}': no such file or directory"))
         }
+        io::ErrorKind::PermissionDenied => Error::io(e, format!("'{path}' cannot be read: permission denied"))
+            .hint("it exists, and this user may not read it: change its permissions, as with chmod"),
         _ => Error::io(e, format!("'{path}' cannot be read: {e}")),
     };
     // A file without read permission exists, and a loader that fails does not know if a file
@@ -637,13 +647,23 @@ fn missing(path: &str, e: &io::Error) -> NotLoaded {
     NotLoaded { missing, error }
 }
 
+/// Returns true if a path that is not a directory is a file, which may be unreadable.
+fn is_file(loader: &dyn Loader, path: &Path) -> bool {
+    let is_missing = |e: io::ErrorKind| matches!(e, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    loader.open(path).map_or_else(|e| !is_missing(e.error.kind()), |_| true)
+}
+
 fn directory(loader: &dyn Loader, path: &Path, named: &str) -> Result<Rc<Path>> {
     loader.directory(path).map(Rc::from).map_err(|e| match e.kind() {
-        io::ErrorKind::NotADirectory if loader.open(path).is_ok() => {
-            Error::new(Code::WrongKind, format!("'{named}': file is not directory"))
-                .hint("name a directory with a kustomization; files are listed under 'resources'")
+        io::ErrorKind::NotADirectory if is_file(loader, path) => {
+            let error = Error::new(Code::WrongKind, format!("'{named}' is a file, not a directory"));
+            let (above, name) = named.rsplit_once('/').unwrap_or((".", named));
+            match name.to_lowercase().starts_with("kustomization") {
+                true => error.hint(format!("name the directory of the kustomization: '{above}'")),
+                false => error.hint("name a directory with a kustomization; files are listed under 'resources'"),
+            }
         }
-        _ => missing(named, &e).advised(loader, path).error,
+        _ => unopened(named, &e).advised(loader, path, named).error,
     })
 }
 
@@ -658,6 +678,6 @@ fn read(file: Opened, named: &str, limit: FileLimit) -> Result<Vec<u8>, NotLoade
             not_loaded(error.hint("--file-size-limit sets the limit"))
         }
         io::ErrorKind::OutOfMemory => not_loaded(Error::new(Code::TooLarge, format!("'{named}' cannot be read: {e}"))),
-        _ => missing(named, &e),
+        _ => unopened(named, &e),
     })
 }

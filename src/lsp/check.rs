@@ -1,5 +1,6 @@
-//! [`Checker`]: builds what a change can affect, on a thread of its own, and sends the faults to
-//! the editor. Changes that come while it builds are checked together, as the last of them is.
+//! [`Checker`]: builds what a change can affect, on a thread of its own, and sends the faults and
+//! the findings of lint to the editor. Changes that come while it builds are checked together, as
+//! the last of them is.
 
 use super::texts::{Units, is_kustomization, uri_of};
 use super::{Contents, Files};
@@ -115,7 +116,7 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
         let mut faults = Faults { units: self.units, by_file: BTreeMap::new() };
         for (path, text) in texts {
             if let Err(error) = check_text(path, text) {
-                faults.add(&error, path);
+                faults.add_all(&error, path);
             }
         }
         let above: Memory = texts.iter().map(|(path, text)| (path, text.as_bytes())).collect();
@@ -127,11 +128,17 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
                     roots.push(root);
                     options.push(found);
                 }
-                Err(error) => faults.add(&error, &kustomization_file(&files, &root)),
+                Err(error) => faults.add_all(&error, &kustomization_file(&files, &root)),
             }
         }
         let together = Together { jobs: parallel::cores(), keep_going: true };
-        let built = build_all(&files, &roots, |i| options[i].clone(), together, |_, output| Ok(resources(output)));
+        let built = build_all(
+            &files,
+            &roots,
+            |i| options[i].clone(),
+            together,
+            |_, output| Ok((resources(output), output.findings().to_vec())),
+        );
         for (root, built) in roots.into_iter().zip(built) {
             let Some(built) = built else { continue };
             let file = kustomization_file(&files, &root);
@@ -139,8 +146,14 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
                 faults.add(warning, &file);
             }
             match built.value {
-                Ok(resources) => drop(lock(&self.known).insert(root, resources)),
-                Err(error) => faults.add(&error, &file),
+                Ok((resources, findings)) => {
+                    findings
+                        .iter()
+                        .filter(|finding| is_in_a_file(finding))
+                        .for_each(|finding| faults.add(finding, &file));
+                    lock(&self.known).insert(root, resources);
+                }
+                Err(error) => faults.add_all(&error, &file),
             }
         }
         faults
@@ -192,6 +205,12 @@ fn check_text(path: &Path, text: &str) -> Result<(), Error> {
     checked.map_err(|e| e.located(&heap))
 }
 
+/// Returns true if a finding is in a file of this machine, and not in a text that something else
+/// has made.
+fn is_in_a_file(finding: &Diagnostic) -> bool {
+    finding.place().is_some_and(|place| Path::new(&place.file).is_absolute())
+}
+
 /// The kustomization file of a root; its directory, if the file is missing.
 fn kustomization_file(files: &Files, root: &str) -> PathBuf {
     let file = FILE_NAMES.iter().find_map(|name| files.open(&Path::new(root).join(name)).ok());
@@ -216,6 +235,11 @@ fn row(line: usize) -> u32 {
 }
 
 impl Faults {
+    /// Adds the faults of an error.
+    fn add_all(&mut self, error: &Error, file: &Path) {
+        error.faults().for_each(|fault| self.add(fault, file));
+    }
+
     /// Adds a fault. `file` has it if it says no place.
     fn add(&mut self, fault: &Diagnostic, file: &Path) {
         let file = fault.place().map_or_else(|| file.to_owned(), |place| PathBuf::from(&place.file));

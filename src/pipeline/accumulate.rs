@@ -17,20 +17,22 @@
 use super::origin::{Origin, note_generated, note_origin, note_transformation};
 use super::validate::{Contents, adopt_labels};
 use super::{Target, builtin, crds, openapi, plan, shared};
+use crate::config::kustomization::FILE_NAMES;
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Errors, Result, Warning};
 use crate::load::{RepoSpec, Root, is_url};
+use crate::resource::similar;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResId, ResMap, Resource};
 use crate::schema::Document;
 use crate::stage::history::StepRole;
-use crate::stage::trace::{Step, trace_read, traced, traced_layer};
+use crate::stage::trace::{Step, trace_read, traced, traced_generator, traced_layer};
 use crate::stage::{Accumulator, Build, Given, Mode, PluginEntry, Running, Stage, documents, transform_each};
 use crate::transformer::ref_var;
 use crate::yaml::{self, Arena, Mapping, Node, Pos, Scalar, Source, first_document, json};
 use std::sync::Arc;
 
-/// What the root of a build accumulates.
+/// The result of accumulating the root of a build.
 ///
 /// # Errors
 /// The first fault of any step, with the chain of entries that led to it.
@@ -38,7 +40,7 @@ pub fn root<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Accumulato
     shared::of_root(build, target).map_or_else(|| alone(build, target), Ok)
 }
 
-/// What a root accumulates that begins with nothing.
+/// The result of accumulating a root that begins with nothing.
 fn alone<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Accumulator<'a>> {
     let mut all = Accumulator::default();
     on_stack(&target.root, || accumulate(build, target, &mut all))?;
@@ -46,7 +48,7 @@ fn alone<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Accumulator<'
 }
 
 /// Accumulates a root into `all`: its resources and bases, what its generators make, its
-/// components; then its transformers work on everything that is there.
+/// components; then its transformers work on all resources.
 fn accumulate<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     traced_layer(build, &target.file, target.kustomization.is_component(), |build| {
         resources(build, target, all)?;
@@ -61,54 +63,84 @@ fn accumulate<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
 }
 
 fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    let arena = build.arena;
     let k = &target.kustomization;
     build.cx.files.prefetch(&target.root, k.resources.iter().chain(&k.components).map(|entry| entry.text));
     let paths: Vec<&str> = k.resources.iter().map(|entry| entry.text).collect();
     let read_resources = |arena, source| resources_in(arena, source).ok();
     let mut ahead = build.cx.files.ahead(&target.root, &paths, read_resources).into_iter();
+    let mut errors = Errors::default();
     for entry in &k.resources {
-        let in_entry =
-            |e: Error| e.through(entry.pos, format!("accumulating resources from '{entry}' of {}", target.file));
+        let in_entry = |e: Error| {
+            let text = format!("accumulating resources from '{entry}' of {}", target.file);
+            e.through(entry.pos, text).advised(|_| advice_for_file(entry))
+        };
         let loaded = match ahead.next().flatten() {
             Some((place, resources)) => {
                 build.cx.files.note_local(&target.root, &place);
                 scoped(build, resources).map(Entry::File)
             }
+            // Behind a fault, nothing is fetched.
+            None if !errors.is_empty() && RepoSpec::parse(entry).is_some() => continue,
             None => load(build, &target.root, entry, false),
         };
-        match loaded.map_err(in_entry)? {
-            Entry::File(mut found) => {
-                note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
-                let step = Step { name: "resources", entry: entry.pos, role: StepRole::Read };
-                trace_read(build, &mut found, step);
-                all.map.append_all(arena, found.into_iter().collect()).map_err(in_entry)?;
-            }
-            Entry::Root(root) => {
-                let base = Target::load_below(build, root, target).map_err(in_entry)?;
-                if base.kustomization.is_component() {
-                    let message = format!("expected kind != 'Component' for path '{entry}'");
-                    return Err(in_entry(
-                        base.error("kind", message).with_code(Code::WrongKind).hint("list it under 'components'"),
-                    ));
-                }
-                openapi::set(build, &base).map_err(in_entry)?;
-                let below = shared::of_base(build, &base, &target.root, alone).map_err(in_entry)?;
-                all.map.append_all(arena, below.map).map_err(in_entry)?;
-                if let Some(config) = below.config {
-                    merge_config(all, config).map_err(in_entry)?;
-                }
-                below.vars.into_values().try_for_each(|var| add_var(build, all, var)).map_err(in_entry)?;
-            }
-        }
+        // Behind a fault, files are still read, and nothing is built.
+        let is_sound = errors.is_empty();
+        let added = loaded.and_then(|loaded| match loaded {
+            Entry::File(found) if is_sound => add_file(build, target, all, (entry, found)),
+            Entry::File(_) => Ok(()),
+            Entry::Root(root) => add_root(build, target, (is_sound.then_some(all), entry), root),
+        });
+        errors.note(added.map_err(in_entry));
     }
-    Ok(())
+    errors.end(())
+}
+
+/// Adds the resources of a file that an entry names.
+fn add_file<'a>(
+    build: &mut Build<'a>,
+    target: &Target<'a>,
+    all: &mut Accumulator<'a>,
+    (entry, mut found): (&Written<'a>, Vec<Resource<'a>>),
+) -> Result<()> {
+    note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
+    let step = Step { name: "resources", entry: entry.pos, role: StepRole::Read };
+    trace_read(build, &mut found, step);
+    all.map.append_all(build.arena, found.into_iter().collect())
+}
+
+/// Adds what the base that an entry names accumulates. Without an accumulator, only its
+/// kustomization is read.
+fn add_root<'a>(
+    build: &mut Build<'a>,
+    target: &Target<'a>,
+    (all, entry): (Option<&mut Accumulator<'a>>, &Written<'a>),
+    root: Root,
+) -> Result<()> {
+    let base = Target::load_below(build, root, target)?;
+    if base.kustomization.is_component() {
+        let message = format!("expected kind != 'Component' for path '{entry}'");
+        return Err(base.error("kind", message).with_code(Code::WrongKind).hint("list it under 'components'"));
+    }
+    let Some(all) = all else { return Ok(()) };
+    openapi::set(build, &base)?;
+    let below = shared::of_base(build, &base, &target.root, alone)?;
+    all.map.append_all(build.arena, below.map)?;
+    if let Some(config) = below.config {
+        merge_config(all, config)?;
+    }
+    below.vars.into_values().try_for_each(|var| add_var(build, all, var))
+}
+
+/// Advice for an entry of `resources` that names a kustomization file.
+fn advice_for_file(entry: &str) -> Option<String> {
+    let (directory, name) = entry.rsplit_once('/').unwrap_or((".", entry));
+    FILE_NAMES.contains(&name).then(|| format!("name the directory of a kustomization, not its file: '{directory}'"))
 }
 
 /// So many layers upon each other fit into [`STACK_OF_LAYERS`].
 const LAYERS: usize = 16;
 
-/// What a stack must have left, in bytes. A debug build takes ten times as much as a release build.
+/// The bytes that a stack must have left. A debug build takes ten times as much as a release build.
 const STACK_OF_LAYERS: usize = 1 << 20;
 
 /// The size of another one, in bytes.
@@ -119,7 +151,7 @@ pub fn on_stack<T>(root: &Root, work: impl FnOnce() -> T) -> T {
     if root.depth().is_multiple_of(LAYERS) { stacker::maybe_grow(STACK_OF_LAYERS, MORE_STACK, work) } else { work() }
 }
 
-/// What an entry of `resources` names.
+/// The thing that an entry of `resources` names.
 pub(super) enum Entry<'a> {
     File(Vec<Resource<'a>>),
     Root(Root),
@@ -166,8 +198,8 @@ fn scoped<'a>(build: &mut Build<'a>, resources: documents::Resources<'a>) -> Res
     annotations.map(|()| all)
 }
 
-/// Adds a configuration to what is there. Most roots have just the defaults: those are shared, not
-/// merged.
+/// Adds a configuration to the present one. Most roots have just the defaults: those are shared,
+/// not merged.
 fn merge_config<'a>(all: &mut Accumulator<'a>, config: Arc<TransformerConfig<'a>>) -> Result<()> {
     match &mut all.config {
         Some(have) if Arc::ptr_eq(have, &config) => Ok(()),
@@ -226,38 +258,55 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
         };
         stages.push((stage, name, config.pos(), origin, role));
     }
+    let mut errors = Errors::default();
     for (stage, name, pos, origin, role) in stages {
         let in_stage = |e: Error| e.through(pos, name.clone());
-        traced(build, &mut all.map, Step { name: origin.tool(), entry: pos, role }, |build, map| {
-            let mut generated = stage.generate(build).map_err(in_stage)?;
-            note_generated(build, &mut generated, &origin)?;
-            generated.into_iter().try_for_each(|resource| absorb(build, map, resource)).map_err(in_stage)
-        })?;
+        if !errors.is_empty() {
+            // Behind a fault, files are still read, and no program runs.
+            if matches!(origin.tool(), "ConfigMapGenerator" | "SecretGenerator") && role == StepRole::Generate {
+                errors.note(stage.generate(build).map_err(in_stage));
+            }
+            continue;
+        }
+        let absorbed =
+            traced_generator(build, &mut all.map, Step { name: origin.tool(), entry: pos, role }, |build, map| {
+                let mut generated = stage.generate(build).map_err(in_stage)?;
+                note_generated(build, &mut generated, &origin)?;
+                generated
+                    .into_iter()
+                    .map(|resource| absorb(build, map, resource))
+                    .collect::<Result<_>>()
+                    .map_err(in_stage)
+            });
+        errors.note(absorbed);
     }
-    Ok(())
+    errors.end(())
 }
 
-/// Adds a generated resource, or merges it into the one that has or has had its id.
-fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) -> Result<()> {
+/// Adds a generated resource, or merges it into the one that has or has had its id. Returns its
+/// place.
+fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) -> Result<usize> {
     let arena = build.arena;
     let behavior = new.behavior.unwrap_or_default();
     let id = *new.id();
     let pos = new.pos();
     match (map.find_any(&id), behavior) {
         (Found::None, Behavior::Merge | Behavior::Replace) => {
-            Err(Error::new(Code::NoMatch, format!("id {id} does not exist; cannot merge or replace"))
+            Err(Error::new(Code::NoMatch, format!("{id} does not exist; cannot merge or replace"))
                 .at(pos)
-                .hint("correct the name, or remove 'behavior': then it is created"))
+                .hint(similar::advice(map.iter(), &id))
+                .hint("or remove 'behavior': then it is created"))
         }
-        (Found::None, _) => map.append(arena, new),
+        (Found::None, _) => map.append(arena, new).map(|()| map.len() - 1),
         (Found::One(i), Behavior::Merge | Behavior::Replace) => {
             let replaced = *map.get(i).id();
+            build.find(|| merges_nothing(map.get(i), &new).filter(|_| behavior == Behavior::Merge));
             map.replace_with(i, |old| merged(old, new, behavior == Behavior::Merge));
-            check_replaced(map, i, &replaced).map_err(|e| e.at(pos))
+            check_replaced(map, i, &replaced).map_err(|e| e.at(pos)).map(|()| i)
         }
         (Found::One(_), _) => {
             let message = format!(
-                "id {id} exists; can not use behavior: '{}', behavior must be merge or replace",
+                "{id} exists; can not use behavior: '{}', behavior must be merge or replace",
                 behavior.as_str()
             );
             Err(Error::new(Code::DuplicateId, message)
@@ -276,6 +325,35 @@ fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resource<'a>) ->
     }
 }
 
+/// The finding about a generated object that an old one contains as a whole. O(new entries x log
+/// old entries).
+fn merges_nothing(old: &Resource<'_>, new: &Resource<'_>) -> Option<Warning> {
+    let is_in = |old: Option<&Node<'_>>, new: &Node<'_>| match (old, new.value()) {
+        (Some(old), yaml::Value::Mapping(new)) => {
+            new.iter().all(|entry| old.get(entry.key().text()).is_some_and(|value| value.same(entry.value())))
+        }
+        (Some(old), _) => old.same(new),
+        (None, _) => new.is_null_or_empty(),
+    };
+    let (old_fields, new_fields) = (old.node().as_mapping()?, new.node().as_mapping()?);
+    let has_all = new_fields.iter().all(|entry| match entry.key().text() {
+        "metadata" => ["labels", "annotations"].into_iter().all(|map| {
+            let of_old = old_fields.get("metadata").and_then(|metadata| metadata.get(map));
+            entry.value().get(map).is_none_or(|new| is_in(of_old, new))
+        }),
+        name => is_in(old_fields.get(name), entry.value()),
+    });
+    // The new object has the fields of the generator alone, and data.
+    let loses = |name: &str| !new_fields.contains(name) && !matches!(name, "data" | "binaryData");
+    let loses_any = old_fields.iter().any(|entry| loses(entry.key().text()));
+    if !has_all || loses_any || old.needs_hash && !new.needs_hash {
+        return None;
+    }
+    let (kind, name) = (old.id().gvk.kind, old.id().name);
+    let message = format!("the {kind} '{name}' has all that is merged into it: the entry changes nothing");
+    Some(Warning::new(Code::NoEffect, message).at(new.pos()))
+}
+
 /// Checks that a generated object has the id of the object that it has replaced, and that no other
 /// object has it: kustomize looks for that id once more.
 fn check_replaced<'a>(map: &mut ResMap<'a>, place: usize, replaced: &ResId<'a>) -> Result<()> {
@@ -283,7 +361,7 @@ fn check_replaced<'a>(map: &mut ResMap<'a>, place: usize, replaced: &ResId<'a>) 
     let others = map.find_current(&id).into_iter().filter(|&i| i != place).count();
     match (id == *replaced, others) {
         (true, 0) => Ok(()),
-        (false, 0) => Err(Error::input(format!("cannot find resource with id {id} to replace"))
+        (false, 0) => Err(Error::input(format!("cannot find {id} to replace"))
             .hint(format!("its kind was changed: it is now {replaced}"))),
         (false, 1) => Err(Error::input(format!("the resource {id} was once another one: it cannot be replaced"))),
         (is_own, others) => Err(Error::input(format!("id {id} matched {} resources", others + usize::from(is_own)))),
@@ -331,8 +409,9 @@ fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) ->
     new
 }
 
-/// Puts the entries of the mapping at `map` over older ones. Upstream writes these anew: values are
-/// strings, keys are not quoted. O(new entries x log old entries), if the old ones are so already.
+/// Puts the entries of the mapping at `map` over older ones. Upstream writes these again: values
+/// are strings, keys are not quoted. O(new entries x log old entries), if the old ones are so
+/// already.
 fn put_over<'a>(parent: &mut Mapping<'a>, map: &'a str, mut old: Mapping<'a>, is_text: bool) {
     if old.is_empty() {
         return;
@@ -390,11 +469,11 @@ fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
 /// A stage that an entry asks for.
 struct Asked<'a> {
     stage: Stage<'a>,
-    /// What errors call it.
+    /// Its name in errors.
     name: String,
     /// The entry that asks for it.
     pos: Pos,
-    /// What annotations call it, and for how many it stands there.
+    /// Its name in annotations, and the number of plugins with that name.
     origin: Origin,
     instances: usize,
     role: StepRole,
@@ -560,7 +639,7 @@ pub(super) fn plugin_configs<'a>(
                     configs.append(arena, config).map_err(|e| in_entry(entry, e))?;
                 }
             }
-            // A text of several lines is no path: its own fault says more than a missing file
+            // A text of several lines cannot be a path: its own fault says more than a missing file
             // would.
             Err(e) if entry.contains('\n') => return Err(in_entry(entry, e)),
             Err(_) => paths.push(entry),

@@ -135,7 +135,7 @@ pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Res
         }
         "LabelTransformer" => {
             let Labels { labels } = read(build, config)?;
-            Stage::each(LabelTransformer { labels, specs, pos: config.pos() })
+            Stage::each(LabelTransformer { labels, fields: Vec::new(), specs, pos: config.pos() })
         }
         "HashTransformer" => Stage::whole(HashTransformer),
         "ImageTagTransformer" => {
@@ -156,6 +156,8 @@ pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Res
                 count: replica.count,
                 specs: specs.into(),
                 pos: config.pos(),
+                overridden: None,
+                is_last: true,
             })
         }
         "ReplacementTransformer" => {
@@ -205,7 +207,7 @@ fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs
         }
     };
     let (namespace, pos) = (config.id().namespace, config.pos());
-    Ok(Stage::each(NamespaceTransformer { namespace, specs, subjects, unset_only, pos }))
+    Ok(Stage::each(NamespaceTransformer { namespace, specs, subjects, unset_only, pos, overridden: None }))
 }
 
 fn affixes<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs<'a>) -> Result<Vec<Stage<'a>>> {

@@ -1,4 +1,4 @@
-//! The entire build, as one flat list of steps: read this first.
+//! The entire build, a flat list of steps: read this first.
 
 mod accumulate;
 pub mod affected;
@@ -23,7 +23,7 @@ pub use call::{Call, call};
 pub use target::{Target, find};
 
 use crate::diag::{Code, Error, Result, Warned, Warning};
-use crate::lint::{allow, result};
+use crate::lint::{allow, configuration, result};
 use crate::observe::Work;
 use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};
 use crate::stage::history::{History, StepRole};
@@ -32,7 +32,7 @@ use crate::stage::{Accumulator, Build, Context, Transformer};
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
 use crate::transformer::ref_var::RefVarTransformer;
-use crate::yaml::{Arena, Entry, Key, Mapping, Node, Pos};
+use crate::yaml::{Arena, Entry, Key, Mapping, Node, Pos, first_document};
 use std::rc::Rc;
 
 /// Builds the kustomization in a directory. The result is in output order, ready to be printed.
@@ -45,16 +45,18 @@ pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'
     let noted = cx.options.observer.begin(Work::Root, || directory.to_owned());
     let value = run(&mut build, directory).map_err(|e| survey::explained(cx, directory, e));
     drop(noted);
-    let found = build.findings.take().unwrap_or_default();
+    let mut found = build.findings.take().unwrap_or_default();
+    let also = &cx.options.lint_also;
+    found.retain(|finding| !Code::OFF_BY_DEFAULT.contains(&finding.code()) || also.contains(&finding.code()));
     let findings = allow::not_allowed(cx.arena.heap(), found);
     let history = build.trace.map(Trace::finish);
     Warned { value: value.map(|map| Built { map, history, findings }), warnings: build.warnings }
 }
 
-/// What comes out of a build.
+/// The result of a build.
 pub struct Built<'a> {
     pub map: ResMap<'a>,
-    /// What its steps have written, if that was asked for.
+    /// The writes of its steps, if a trace was asked for.
     pub history: Option<History<'a>>,
     /// The findings, if they were asked for, without those that a comment allows.
     pub findings: Vec<Warning>,
@@ -74,6 +76,10 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
         build.drop_without_effect(0);
     }
     let config = config.unwrap_or_default();
+    if build.findings.is_some() {
+        let found = in_configurations(build, &target, &map)?;
+        build.find(|| found);
+    }
     // No resource is added after this point.
     let count = map.iter().len();
     step(build, &mut map, "HashTransformer", |build, map| HashTransformer.transform(map, build))?;
@@ -86,7 +92,7 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     check_identities(&map)?;
     debug_assert_eq!(map.iter().len(), count, "names, references and vars make no resources");
     step(build, &mut map, "local-config", |_, map| drop_local_config(arena, map))?;
-    build.find(|| result::findings(&map));
+    build.find(|| result::findings(arena.heap(), &map));
     order::sort(&mut map, &order);
     if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {
         step(build, &mut map, "managedByLabel", |_, map| add_managed_by_label(map))?;
@@ -94,6 +100,18 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     step(build, &mut map, "build annotations", |_, map| take_build_annotations_off(arena, map))?;
     step(build, &mut map, "buildMetadata", |build, map| origin::annotate(build, map, asked))?;
     Ok(map)
+}
+
+/// The findings in the configurations of the root. Those of a base can be for resources of the
+/// layers above it.
+fn in_configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &ResMap<'a>) -> Result<Vec<Warning>> {
+    let mut findings = Vec::new();
+    for entry in &target.kustomization.configurations {
+        let source = build.cx.files.text(&target.root, entry).map_err(Error::from)?;
+        let node = first_document(build.arena, source)?;
+        findings.extend(node.iter().flat_map(|node| configuration::findings(map, entry, node)));
+    }
+    Ok(findings)
 }
 
 /// A step that no entry asks for.
@@ -153,13 +171,13 @@ fn check_identities(map: &ResMap<'_>) -> Result<()> {
     match map.iter().find_map(|r| Some((r, lacks(r)?))) {
         None => Ok(()),
         Some((resource, what)) => {
-            let error = Error::new(Code::NotAResource, format!("missing {what} in object {}", resource.id()));
+            let error = Error::new(Code::NotAResource, format!("missing {what} in {}", resource.id()));
             Err(error.at(resource.pos()).hint("a patch or transformer has taken it away"))
         }
     }
 }
 
-/// Drops resources that exist for the build alone, and refuses annotations that are no map.
+/// Drops resources that exist for the build alone, and refuses annotations that are not a map.
 fn drop_local_config<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
     let are_local = map.look_at_each(arena, |r| {
         r.check_annotations()?;
@@ -181,7 +199,8 @@ fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
             && !labels.is_null()
         {
             let message = format!("wrong node kind: the labels of {} are {}", resource.id(), labels.shape());
-            return Err(Error::new(Code::WrongType, message).at(labels.pos()));
+            let error = Error::new(Code::WrongType, message).at(labels.pos());
+            return Err(error.hint("write labels as lines of 'name: value'"));
         }
         resource.add_metadata_entries("labels", [(&"app.kubernetes.io/managed-by", &MANAGED_BY)]);
         Ok(())
@@ -209,9 +228,8 @@ fn take_build_annotations_off<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Res
     })
 }
 
-/// Takes the annotations off that are not for the output. What is left becomes a map of strings
-/// with untyped keys, as upstream rebuilds it; an empty map goes, and metadata that is missing is
-/// made.
+/// Takes the annotations off that are not for the output. The rest becomes a map of strings with
+/// untyped keys, as upstream rebuilds it; an empty map is removed, and missing metadata is made.
 fn strip_build_annotations(resource: &mut Resource<'_>) {
     let metadata = resource.node().get("metadata");
     let has_annotations = metadata.is_some_and(|m| m.as_mapping().is_some_and(|m| m.contains("annotations")));

@@ -133,7 +133,8 @@ pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], or
             let (pos, shape) = (annotations.pos(), annotations.shape());
             let Some(annotations) = annotations.as_mapping_mut() else {
                 let message = format!("wrong node kind: the annotations of {} are {shape}", resource.id());
-                return Err(Error::new(Code::WrongType, message).at(pos));
+                let error = Error::new(Code::WrongType, message).at(pos);
+                return Err(error.hint("write annotations as lines of 'name: value'"));
             };
             annotations.remove(ORIGIN);
         }

@@ -10,7 +10,7 @@ use crate::diag::Result;
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
 use crate::generator::{ConfigMapGenerator, SecretGenerator};
 use crate::schema::Gvk;
-use crate::stage::{Build, Generator, Stage};
+use crate::stage::{Build, Generator, Overridden, PatchTexts, Stage};
 use crate::transformer::annotations::AnnotationsTransformer;
 use crate::transformer::image_tag::ImageTagTransformer;
 use crate::transformer::label::LabelTransformer;
@@ -95,14 +95,26 @@ pub fn transformers<'a>(
         debug_assert!(is_builtin(&TRANSFORMERS, kind), "{kind} is not in the table of transformers");
         stages.push(Planned { stage, kind, pos, instances });
     };
+    // The texts of patches; without findings to look for there are none.
+    let looks = build.findings.is_some();
+    let (mut all_patches, mut json_patches): (Vec<Pos>, Vec<Pos>) = Default::default();
     if !k.patches_strategic_merge.is_empty() {
         let stage =
             PatchStrategicMergeTransformer::new(build, &target.root, &k.patches_strategic_merge, Written::default())?;
+        if looks {
+            all_patches = stage.positions();
+        }
         add("PatchStrategicMergeTransformer", k.place_of("patchesStrategicMerge"), 1, Stage::whole(stage));
     }
     // Each entry is a transformer upstream, which counts where a build notes what transformed a
     // resource.
-    for stage in PatchTransformer::new(build, &target.root, &k.patches)?.apart() {
+    let patches = PatchTransformer::new(build, &target.root, &k.patches)?;
+    if looks {
+        all_patches.extend(patches.positions(false));
+        json_patches = patches.positions(true);
+    }
+    let texts = |positions: &[Pos]| looks.then(|| PatchTexts::of(arena, positions.iter().copied()));
+    for stage in patches.apart() {
         add("PatchTransformer", k.place_of("patches"), stage.count(), Stage::whole(stage));
     }
     if !k.namespace.is_empty() {
@@ -112,6 +124,7 @@ pub fn transformers<'a>(
             subjects: SetRoleBindingSubjects::DefaultOnly,
             unset_only: false,
             pos: k.place_of("namespace"),
+            overridden: texts(&json_patches).map(Overridden::of),
         };
         add("NamespaceTransformer", stage.pos, 1, Stage::each(stage));
     }
@@ -135,13 +148,14 @@ pub fn transformers<'a>(
     }
     for label in &k.labels {
         let specs = specs(&label_specs(label, config)?)?;
-        let stage = LabelTransformer { labels: label.pairs.clone(), specs, pos: label.pos };
+        let (labels, fields) = (label.pairs.clone(), label.fields.clone());
+        let stage = LabelTransformer { labels, fields, specs, pos: label.pos };
         add("LabelTransformer", label.pos, 1, Stage::each(stage));
     }
     // Upstream has one for commonLabels as soon as there is one for labels.
     if !k.common_labels.is_empty() || (build.keeps_origins && !k.labels.is_empty()) {
         let (labels, pos) = (k.common_labels.clone(), k.place_of("commonLabels"));
-        let stage = LabelTransformer { labels, specs: specs(&config.common_labels)?, pos };
+        let stage = LabelTransformer { labels, fields: Vec::new(), specs: specs(&config.common_labels)?, pos };
         add("LabelTransformer", pos, 1, Stage::each(stage));
     }
     if !k.common_annotations.is_empty() {
@@ -151,17 +165,26 @@ pub fn transformers<'a>(
         let stage = AnnotationsTransformer { annotations, specs, pos, keeps_origins: build.keeps_origins };
         add("AnnotationsTransformer", pos, 1, Stage::each(stage));
     }
-    for stage in PatchJson6902Transformer::new(build, &target.root, &k.patches_json6902)?.apart() {
+    let patches = PatchJson6902Transformer::new(build, &target.root, &k.patches_json6902)?;
+    if looks {
+        all_patches.extend(patches.positions());
+    }
+    let texts = texts(&all_patches);
+    for stage in patches.apart() {
         add("PatchJson6902Transformer", k.place_of("patchesJson6902"), stage.count(), Stage::whole(stage));
     }
     let replica_specs = if k.replicas.is_empty() { Rc::default() } else { Rc::new(specs(&config.replicas)?) };
-    for replica in &k.replicas {
-        let (name, count) = (replica.name, replica.count);
-        let stage = ReplicaCountTransformer { name, count, specs: replica_specs.clone(), pos: replica.pos };
+    let overridden = texts.clone().map(|texts| Rc::new(Overridden::of(texts)));
+    for (i, replica) in k.replicas.iter().enumerate() {
+        let (name, count, pos) = (replica.name, replica.count, replica.pos);
+        let (specs, overridden) = (replica_specs.clone(), overridden.clone());
+        let is_last = i + 1 == k.replicas.len();
+        let stage = ReplicaCountTransformer { name, count, specs, pos, overridden, is_last };
         add("ReplicaCountTransformer", replica.pos, 1, Stage::whole(stage));
     }
     if !k.images.is_empty() {
         let stage = ImageTagTransformer::new(&k.images, specs(&config.images)?, k.place_of("images"))?;
+        let stage = stage.overriding(texts.map(Overridden::of));
         add("ImageTagTransformer", k.place_of("images"), k.images.len(), Stage::each(stage));
     }
     if !k.replacements.is_empty() {

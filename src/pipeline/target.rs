@@ -6,17 +6,19 @@
 //! it the first document.
 //! *Order*: before anything else of its layer.
 //! *Cost*: O(size of the file).
-//! *Quirks*: duplicate keys are no error, the last one wins (case kust-duplicate-keys-last-wins); a
-//! second document is ignored (kust-second-document-ignored).
+//! *Quirks*: duplicate keys are not an error, the last one wins (case
+//! kust-duplicate-keys-last-wins); a second document is ignored (kust-second-document-ignored).
 //! *Example*: `testdata/reference/target.txtar`
 
 use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Decoder, Kustomization};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, nearest};
 use crate::lint::file;
+use crate::load::loader::Entry;
 use crate::load::{Files, Root, join};
 use crate::stage::Build;
 use crate::yaml::{Malformed, Pos, Source, first_document, json};
+use std::path::Path;
 
 /// One kustomization root.
 #[derive(Debug)]
@@ -38,8 +40,8 @@ impl<'a> Target<'a> {
     /// Finds, reads and checks the kustomization of a root.
     ///
     /// # Errors
-    /// None or several files, YAML that is none, unknown fields, wrong types, a wrong kind, or
-    /// fields that are not built yet.
+    /// A missing file, several files, a text that is not YAML, unknown fields, wrong types, or a
+    /// wrong kind.
     pub fn load(build: &mut Build<'a>, root: Root) -> Result<Self> {
         let source = find(&build.cx.files, &root)?;
         let arena = build.arena;
@@ -78,7 +80,7 @@ impl<'a> Target<'a> {
 /// The one kustomization file of a root.
 ///
 /// # Errors
-/// There is none, there are several, or it cannot be read.
+/// The file is missing, several exist, or it cannot be read.
 pub fn find<'a>(files: &Files<'a>, root: &Root) -> Result<&'a Source> {
     let mut found: Vec<&'a Source> = Vec::new();
     let mut fault = None;
@@ -86,7 +88,7 @@ pub fn find<'a>(files: &Files<'a>, root: &Root) -> Result<&'a Source> {
         match files.text(root, name) {
             Ok(source) => found.push(source),
             Err(e) if e.missing => {}
-            Err(e) => fault = Some(e.error),
+            Err(e) => fault = fault.or(Some(e.error)),
         }
     }
     match (found.as_slice(), fault) {
@@ -95,15 +97,43 @@ pub fn find<'a>(files: &Files<'a>, root: &Root) -> Result<&'a Source> {
         ([], None) => {
             let message =
                 "unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory";
-            Err(Error::new(Code::NoKustomization, format!("{message} '{}'", root.shown))
-                .hint("a file 'resources' names may be meant: name it, not its directory"))
+            let error = Error::new(Code::NoKustomization, format!("{message} '{}'", root.shown));
+            Err(error.hint(without_kustomization(files, root)))
         }
         (several, _) => {
             let names: Vec<&str> = several.iter().map(|s| s.name.as_str()).collect();
             Err(Error::new(
                 Code::NoKustomization,
                 format!("Found multiple kustomization files under: {}: {}", join(&root.shown, "."), names.join(", ")),
-            ))
+            )
+            .hint("remove all but one of them"))
         }
+    }
+}
+
+/// So many files are listed in a hint.
+const LISTED: usize = 5;
+
+/// The advice about a directory without a kustomization file: its files show what the user may
+/// mean. O(entries of the directory).
+fn without_kustomization(files: &Files<'_>, root: &Root) -> String {
+    let entries = files.list(root);
+    let (directories, others): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.is_directory);
+    let names = |entries: Vec<&Entry>| -> Vec<String> {
+        entries.iter().map(|entry| entry.name.to_string_lossy().into_owned()).collect()
+    };
+    let (directories, others) = (names(directories), names(others));
+    if let Some(name) = others.iter().find(|name| nearest(name, FILE_NAMES).is_some()) {
+        return format!("rename '{}' to 'kustomization.yaml'", join(&root.shown, name));
+    }
+    let is_root = |name: &&String| FILE_NAMES.iter().any(|file| files.has(root, &Path::new(name).join(file)));
+    let roots: Vec<String> =
+        directories.iter().filter(is_root).take(LISTED).map(|name| join(&root.shown, name)).collect();
+    let is_yaml = |name: &&String| [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end));
+    let listed: Vec<String> = others.iter().filter(is_yaml).take(LISTED).map(|name| join(&root.shown, name)).collect();
+    match (roots.is_empty(), listed.is_empty()) {
+        (false, _) => format!("directories below it have one: {}", roots.join(", ")),
+        (true, false) => format!("list its files in 'resources' of a kustomization: {}", listed.join(", ")),
+        (true, true) => "add a kustomization file, or name another directory".to_owned(),
     }
 }

@@ -1,5 +1,5 @@
-//! What a shared object is, found out without opening it: loading a truncated file kills a process,
-//! a foreign one says nothing useful, and a Go plugin loads and then lacks every symbol.
+//! The class of a shared object, determined without opening it: loading a truncated file kills a
+//! process, a foreign one says nothing useful, and a Go plugin loads and then lacks every symbol.
 //!
 //! *Cost*: O(headers and symbols); the file is not read as a whole.
 
@@ -205,7 +205,7 @@ fn check_architecture<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, object::Endianness
         "riscv64" => Architecture::Riscv64,
         "powerpc64" => Architecture::PowerPc64,
         "s390x" => Architecture::S390x,
-        // What is not known here is left to the loader.
+        // The loader judges all other files.
         _ => return Ok(()),
     };
     let found = elf.architecture();

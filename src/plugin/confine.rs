@@ -1,5 +1,5 @@
-//! What the process of a plugin may do and take, applied by that process to itself before it loads
-//! any of the plugin's code.
+//! The restrictions of a plugin's process, which the process applies to itself before it loads any
+//! of the plugin's code.
 //!
 //! The process leaves the session of the user, and so the terminal, and gives up the capabilities
 //! of root. Landlock restricts files and TCP; of the system's calls the process keeps those on a
@@ -61,7 +61,7 @@ impl Part {
 }
 
 impl Sandbox {
-    /// What is missing is said, or an error.
+    /// Returns the warnings about missing parts of the sandbox.
     ///
     /// # Errors
     /// The sandbox is strict, and a part is missing.

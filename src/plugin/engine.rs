@@ -70,7 +70,7 @@ impl Engine {
             .hint(format!("start an engine, or name one that works: {VARIABLE}=podman rustomize build ...")))
     }
 
-    /// What the programs answered, up to the first that works. A named program is not asked.
+    /// The answers of the programs, up to the first that works. A named program is not asked.
     pub fn answers(&self, children: &Children) -> Vec<Answer> {
         // Threads that need an engine wait for the one that asks.
         let mut known = self.answers.lock().unwrap_or_else(PoisonError::into_inner);

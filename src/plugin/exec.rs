@@ -180,8 +180,7 @@ impl<'a> Generator<'a> for ExecPlugin {
 impl<'a> Transformer<'a> for ExecPlugin {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
-        // What the plugin prints takes the place of everything: the old resources make room for it
-        // first.
+        // The output of the plugin replaces all resources: the old ones are freed first.
         let (places, resources) = map.take_all(arena)?;
         let input = self.program.format.print(arena, resources.into_iter(), wire::Ids::With)?;
         let printed = self.call(build, Some(input.into_bytes()))?;
@@ -218,8 +217,10 @@ fn file_name(arena: Arena<'_>, config: &Resource<'_>) -> String {
 fn arguments<'a>(build: &Build<'a>, root: &Root, config: &Resource<'a>) -> Result<Vec<OsString>> {
     let mut args: Vec<OsString> = Vec::new();
     if let Some(line) = config.node().get_text("argsOneLiner") {
-        let words = words(line)
-            .ok_or_else(|| Error::new(Code::BadSource, "failed to parse argsOneLiner: unclosed quote in string"))?;
+        let words = words(line).ok_or_else(|| {
+            Error::new(Code::BadSource, "failed to parse argsOneLiner: unclosed quote in string")
+                .hint("close the quote, or write '\\' in front of a quote that is part of an argument")
+        })?;
         args.extend(words.into_iter().map(OsString::from));
     }
     if let Some(path) = config.node().get_text("argsFromFile") {

@@ -6,7 +6,7 @@ use crate::process::{Failed, Failure};
 use crate::yaml::Pos;
 use std::path::Path;
 
-/// What happened, in words, with the end of what the plugin said, unless the user has seen that.
+/// Describes a failure, with the end of the plugin's messages, unless the user has seen them.
 pub(super) fn explain(options: &PluginOptions, failed: &Failed, program: &Path, name: &str, pos: Pos) -> Error {
     let program = program.display();
     let code = match &failed.failure {
@@ -19,8 +19,11 @@ pub(super) fn explain(options: &PluginOptions, failed: &Failed, program: &Path, 
             format!("'{program}' cannot be started: {e}"),
             Some("is its interpreter there, and is the file one for this machine?"),
         ),
-        Failure::Status(status) => (format!("'{program}' failed: {status}"), None),
-        Failure::Ended(status) => (format!("'{program}' ended in the middle of a call: {status}"), None),
+        Failure::Status(status) => (format!("'{program}' failed: {status}"), Some(after_failure(options, failed))),
+        Failure::Ended(status) => {
+            let message = format!("'{program}' ended in the middle of a call: {status}");
+            (message, Some(after_failure(options, failed)))
+        }
         Failure::TimedOut(t) => {
             let message = format!(
                 "'{program}' took longer than {} s, or left a process behind that holds its output",
@@ -47,5 +50,14 @@ pub(super) fn explain(options: &PluginOptions, failed: &Failed, program: &Path, 
     match hint {
         Some(hint) => error.hint(hint),
         None => error,
+    }
+}
+
+/// The advice about a plugin that has ended with a failure.
+fn after_failure(options: &PluginOptions, failed: &Failed) -> &'static str {
+    match (failed.stderr.trim_end().is_empty(), options.shows_stderr) {
+        (true, _) => "the plugin has said nothing on stderr: run it by hand with its configuration",
+        (false, true) => "the messages of the plugin are above",
+        (false, false) => "read the messages of the plugin, and correct its configuration",
     }
 }

@@ -20,8 +20,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where a configuration object says that it is for a function, first that is there; the last one
-/// names an image.
+/// The annotations that make a configuration object a function; the first that exists counts. The
+/// last one names an image.
 const FUNCTION: [&str; 2] = ["config.kubernetes.io/function", "config.k8s.io/function"];
 const CONTAINER: &str = "config.kubernetes.io/container";
 
@@ -55,8 +55,7 @@ pub struct Function {
     root: Root,
     /// The configuration as the function gets it.
     config: String,
-    /// What errors call the function, and what upstream calls it where it prints one resource
-    /// twice.
+    /// The function's name in errors, and in upstream's name for a resource that was printed twice.
     name: String,
     api_name: String,
     pos: Pos,
@@ -263,8 +262,8 @@ impl Function {
             stdin: Some(input),
         };
         let printed = if options.functions.notes_containers {
-            // The engine is ended with its time limit, and its daemon goes on: the container has to
-            // be known by its id.
+            // The engine ends with its time limit, and its daemon continues: the container's id
+            // must be known.
             let directory = options.children.directory("rustomize-container-").map_err(fault)?;
             let removal = Removal::new(engine.clone(), vec!["rm".into(), "-f".into()], directory);
             call.args.splice(1..1, ["--cidfile".into(), removal.file().into_os_string()]);
@@ -424,8 +423,7 @@ impl<'a> Plugin<'a> for Function {
     }
 }
 
-/// Gives a resource that has no path the one that upstream gives it, and takes ids and indexes
-/// off.
+/// Gives a resource without a path the path that upstream gives it, and removes ids and indexes.
 fn note_path<'a>(arena: Arena<'a>, resource: &mut Resource<'a>) {
     for key in ID.into_iter().chain([MIGRATION_ID]).chain(INDEX) {
         resource.take_annotation(key);
@@ -449,9 +447,8 @@ fn indent(out: &mut String, text: &str, first: &str) {
     }
 }
 
-/// A printed object with more annotations, behind the ones that it has and in their order, as
-/// upstream adds them. One that is there keeps its place and gets the new value. O(size of the
-/// text).
+/// A printed object with more annotations, after its own and in their order, as upstream adds them.
+/// An existing annotation keeps its place and gets the new value. O(size of the text).
 fn with_annotations(text: &str, added: &[(&str, String)]) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let metadata = lines.iter().position(|line| *line == "metadata:");

@@ -15,8 +15,8 @@ use super::classify::{GoBuild, GoModule, SharedObject, classify};
 use super::shared_object::{Host, Program, SharedObjectFile};
 use crate::atomic::Staged;
 use crate::diag::{Code, Error, Result};
-use crate::load::lock::quoted;
 use crate::process::{Call, Children, Failure, Limits};
+use crate::shell::quoted;
 use regex::Regex;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -54,13 +54,13 @@ fn io(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     move |e| Error::io(&e, format!("{message}: {e}"))
 }
 
-/// Builds the Go plugin in a directory, whose sources stay as they are, into `<kind>.so` beside
-/// them, or into `output`. What is there is replaced when the new one has been opened and has said
-/// what it can do. It costs a run of the Go compiler.
+/// Builds the Go plugin in a directory into `<kind>.so` beside its sources, or into `output`. The
+/// sources stay as they are. An existing file is replaced after the new one was opened and has
+/// named its modes. It costs a run of the Go compiler.
 ///
 /// # Errors
-/// The directory has no plugin, this machine lacks Go or a C compiler, or Go finds fault
-/// with the source.
+/// The directory contains no plugin, this machine lacks Go or a C compiler, or Go reports an error
+/// in the source.
 pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -> Result<Built> {
     let directory = directory.canonicalize().map_err(io("find", directory))?;
     let source = GoSource::find(&directory)?;
@@ -428,7 +428,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         return Ok(Built { path: host, modes, go: build.version });
     }
     fs::create_dir_all(hosts).map_err(io("make", hosts))?;
-    // Who meets the plugin at the same time waits, and finds the program.
+    // Another process that meets the plugin at the same time waits, and finds the program.
     let turn = fs::File::create(hosts.join("lock")).and_then(|file| file.lock().map(|()| file));
     let _turn = turn.map_err(io("lock", hosts))?;
     if host.is_file() {
@@ -536,6 +536,7 @@ mod tests {
     use super::{GoSource, build_command, host_module, module_file, not_adopted, with_go_line};
     use crate::plugin::PluginOptions;
     use crate::plugin::classify::{GoBuild, GoModule};
+    use crate::shell::quoted;
     use std::path::Path;
 
     #[track_caller]
@@ -567,9 +568,8 @@ mod tests {
         let path = folder.join("A.so");
         std::fs::write(path.with_extension("go"), "package main\n").unwrap();
         let error = not_adopted(&path, &GoBuild::default(), &PluginOptions::default());
-        let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', "'\\''"));
         let ends = |command: &str, path: &Path| {
-            let end = format!("{command} {}", quoted(path));
+            let end = format!("{command} {}", quoted(&path.to_string_lossy()));
             assert!(error.hints().iter().any(|hint| hint.ends_with(&end)), "{end}: {error}");
         };
         ends("rustomize plugin adopt", &path);

@@ -39,7 +39,7 @@ pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &
     let opened = reopened(program);
     let program = opened.as_ref().map_or(program, |(_, path)| path);
     if confinement.sandbox.is_some() {
-        // What the program is read from is open for this process alone.
+        // The file of the program is open for this process alone.
         close_fds::set_fds_cloexec(3, &[]);
     }
     #[expect(
@@ -51,8 +51,9 @@ pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &
     Err(command.args(args).exec())
 }
 
-/// Opens a program that is given by its descriptor once more, by its path: the descriptor is of the
-/// view of the files before this process had one of its own. `None` if another file is there now.
+/// Opens a program that is given by its descriptor again, by its path: the descriptor belongs to
+/// the view of the file system before this process got its own. `None` if the path leads to another
+/// file now.
 fn reopened(program: &Path) -> Option<(File, PathBuf)> {
     if !program.starts_with("/proc/self/fd") {
         return None;
@@ -85,8 +86,8 @@ pub fn report(confinement: &Confinement) -> io::Result<Vec<Part>> {
     if let Some(bytes) = confinement.memory {
         setrlimit(Resource::As, Rlimit { current: Some(bytes), maximum: Some(bytes) })?;
     }
-    // Where memory ends for all, the plugin goes and not the build. A system without this file
-    // has no such choice.
+    // If memory runs out, the system ends the plugin before the build. Systems without this file do
+    // not offer the choice.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     confinement.sandbox.as_ref().map_or(Ok(Vec::new()), enter)
 }

@@ -58,11 +58,11 @@ pub struct Isolation {
     pub network: bool,
     /// UNIX sockets that plugins may connect to: with one of them, to all.
     pub sockets: Vec<PathBuf>,
-    /// True if plugins may change the modes, owners and times of any file of the user, where the
-    /// system has no view of the files of their own for them: the tools of languages cannot do
-    /// without.
+    /// True if plugins may change the modes, owners and times of any file of the user where the
+    /// system cannot give them their own view of the file system: the tools of languages need that.
     pub modes: bool,
-    /// What is left of the environment where it is one of their own; `None` for what is not set.
+    /// The variables that remain in an environment of its own; `None` for a variable that is not
+    /// set.
     pub variables: Vec<(String, Option<OsString>)>,
 }
 
@@ -98,7 +98,7 @@ pub struct Confined {
     pub program: PathBuf,
     pub args: Vec<OsString>,
     pub grants: Grants,
-    /// What the program is read from, open until it was started.
+    /// The file of the program, open until it is started.
     pub inherited: Option<File>,
 }
 
@@ -150,8 +150,8 @@ impl PluginOptions {
 }
 
 impl PluginOptions {
-    /// What a program needs to run: its own folder, that of the file it is a link to, and the
-    /// libraries of an interpreter outside of the system's directories.
+    /// The directories that a program needs to run: its own, that of the file behind a link, and
+    /// the libraries of an interpreter outside of the system's directories.
     pub(super) fn folders(&self, program: &Path) -> Vec<PathBuf> {
         let path = (self.variable)("PATH").unwrap_or_default();
         // A name alone is looked for in PATH, as the system does it.
@@ -197,9 +197,9 @@ impl Isolation {
         }
     }
 
-    /// What a process gets that may read `paths` besides what is granted to all. It writes in a
-    /// directory of its own, which is its place for temporary files, and its home under strict
-    /// isolation.
+    /// The permissions of a process that may read `paths` and the paths that every process may
+    /// read. It writes to a directory of its own, which is its directory for temporary files, and
+    /// its home under strict isolation.
     ///
     /// # Errors
     /// The directory cannot be made.

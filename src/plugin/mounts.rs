@@ -1,6 +1,6 @@
-//! A view of the file system of its own, for a confined process: everything but what it may write
-//! is mounted read-only. So modes, owners, times and attributes of the user's files stay, which
-//! Landlock has no right for.
+//! A confined process gets its own view of the file system: everything except the paths that it may
+//! write to is mounted read-only. So the modes, owners, times and attributes of the user's files
+//! cannot change, for which Landlock knows no right.
 
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount};
@@ -53,7 +53,7 @@ fn unshare(flags: UnshareFlags) -> io::Result<()> {
 
 /// Mounts what may be written once more, as it is, and everything else read-only.
 fn restrict(write: &[PathBuf]) -> io::Result<()> {
-    // What is mounted here is not seen elsewhere.
+    // Other processes do not see these mounts.
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let write = topmost(write);
     for path in &write {
@@ -64,8 +64,8 @@ fn restrict(write: &[PathBuf]) -> io::Result<()> {
             continue;
         }
         match mount_remount(&point, MountFlags::BIND | MountFlags::RDONLY | flags, "") {
-            // What is mounted where this process cannot go, or below what was mounted over it, is
-            // out of its reach.
+            // This process cannot reach a mount below a directory that it cannot enter, or below a
+            // later mount.
             Ok(()) | Err(Errno::ACCESS | Errno::INVAL | Errno::NOENT | Errno::NOTDIR) => {}
             Err(e) => return Err(e.into()),
         }
@@ -92,8 +92,8 @@ fn topmost(paths: &[PathBuf]) -> Vec<PathBuf> {
     real
 }
 
-/// Where something is mounted, with the flags that a user namespace may not take away. Each line is
-/// `ID PARENT DEVICE ROOT POINT FLAGS ...`.
+/// The mount points, with the flags that a user namespace must not remove. Each line is `ID PARENT
+/// DEVICE ROOT POINT FLAGS ...`.
 fn mounts(info: &[u8]) -> Vec<(PathBuf, MountFlags)> {
     let mounts = info.split(|&byte| byte == b'\n').filter_map(|line| {
         let mut words = line.split(|&byte| byte == b' ').skip(4);

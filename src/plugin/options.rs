@@ -75,7 +75,8 @@ impl PluginOptions {
     /// The program that is asked to be the process of a plugin.
     ///
     /// # Errors
-    /// There is none: the beginning of a sentence that says what for.
+    /// This command cannot start such a process. The error is the beginning of a sentence, which
+    /// the caller completes.
     pub(super) fn host(&self) -> std::result::Result<&Path, &'static str> {
         match cfg!(unix) {
             true => self.host.as_deref().ok_or("this program has no process"),
@@ -92,7 +93,7 @@ impl PluginOptions {
 /// Finds the image that runs in place of one that an object of a root names.
 type FindImage = dyn Fn(&Root, &str) -> Result<String> + Send + Sync;
 
-/// Which images run: the ones that objects name, unless a lock says otherwise.
+/// The images that run: those that objects name, unless a lock names others.
 #[derive(Clone, Default)]
 pub struct Images(Option<Arc<FindImage>>);
 
@@ -124,8 +125,7 @@ pub struct FunctionOptions {
     pub exec: bool,
     /// True if containers that ask for the network of this machine get it.
     pub network: bool,
-    /// The network that is asked for by name. It has no effect on containers, as upstream; Go
-    /// plugins see it.
+    /// The requested network. Containers ignore it, as in kustomize; Go plugins see it.
     pub network_name: String,
     /// Mounts for all containers, as `type=bind,src=DIR,dst=DIR,rw=true`.
     pub mounts: Vec<String>,
@@ -138,13 +138,13 @@ pub struct FunctionOptions {
     /// True if the engine notes the ids of containers (`--cidfile`, which kustomize does not pass),
     /// so that one which fails or does not end is removed.
     pub notes_containers: bool,
-    /// Which images run.
+    /// The images that run.
     pub images: Images,
-    /// Which results fail the build.
+    /// The results that fail the build.
     pub fail_on: FailOn,
 }
 
-/// Which results of functions fail a build.
+/// The results of functions that fail a build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailOn {
     /// None, as upstream, which drops them.

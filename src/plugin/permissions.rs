@@ -76,8 +76,8 @@ impl Permissions {
         wrong.map(|path| format!("the permission for '{path}' is for no path: write it as /etc/app or ~/.app"))
     }
 
-    /// What of this is not in `granted`. `home` is what `~` stands for: a shell may have put it in
-    /// its place in one of the two.
+    /// The permissions that are not in `granted`. `home` is the directory behind `~`: a shell may
+    /// have replaced `~` in one of the two.
     #[must_use]
     pub fn beyond(&self, granted: &Permissions, home: Option<&Path>) -> Permissions {
         let is_below = |path: &String, places: &[String]| {
@@ -150,14 +150,14 @@ fn leaves(path: &str) -> bool {
     Path::new(path).components().any(|part| part == Component::ParentDir)
 }
 
-/// Whether a name is what a pattern says, in which `*` is any text. O(length of the name x of the
-/// pattern).
+/// Returns true if a name matches a pattern, in which `*` is any text. O(length of the name x of
+/// the pattern).
 pub fn is_like(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let start = pieces.next().unwrap_or_default();
     let Some(end) = pieces.next_back() else { return pattern == name };
     let Some(mut rest) = name.strip_prefix(start).and_then(|rest| rest.strip_suffix(end)) else { return false };
-    // The first place of a piece leaves the most for those behind it.
+    // The first match of a piece leaves the longest rest for the pieces after it.
     pieces.all(|piece| match rest.find(piece) {
         Some(at) => {
             rest = &rest[at + piece.len()..];

@@ -81,8 +81,7 @@ pub struct Program {
     pub opened: Option<Arc<File>>,
     /// A copy that runs in its place.
     pub held: Option<Arc<HeldCopy>>,
-    /// What comes before the arguments of a plugin: the file that is run, if the executable runs
-    /// files.
+    /// The arguments before those of a plugin: the file that an interpreter runs.
     pub args: Vec<OsString>,
     /// The directory of such a plugin.
     pub directory: Option<PathBuf>,
@@ -124,7 +123,7 @@ impl Program {
         self.environment.iter().map(|(name, value)| ((*name).into(), value.clone()))
     }
 
-    /// What it is told beside its configuration, where it is an installed plugin.
+    /// The variables that an installed plugin gets besides its configuration.
     pub(super) fn variables(&self) -> impl Iterator<Item = (Cow<'static, str>, OsString)> {
         let component = self.component.iter().map(|name| ("RUSTOMIZE_PLUGIN_COMPONENT".into(), name.into()));
         let parameters = Some(&self.parameters).filter(|text| !text.is_empty());

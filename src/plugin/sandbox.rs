@@ -61,8 +61,8 @@ fn restrict_files(sandbox: &Sandbox) -> Result<i32, landlock::RulesetError> {
     use landlock::{
         ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules,
     };
-    // What a kernel knows of this is enforced; the oldest one that has Landlock knows what
-    // matters: reading and writing.
+    // The kernel enforces the rights that it knows; the oldest one with Landlock knows the
+    // important ones, for reading and writing.
     let all = AccessFs::from_all(ABI::V5);
     let mut rules = Ruleset::default().handle_access(all)?.scope(Scope::from_all(ABI::V6))?;
     if !sandbox.network {
@@ -81,8 +81,8 @@ fn restrict_files(sandbox: &Sandbox) -> Result<i32, landlock::RulesetError> {
     })
 }
 
-/// Leaves the session of whoever started this process, and with it the terminal. The leader of a
-/// process group cannot do so, and goes back into the group of its parent first.
+/// Leaves the session of the parent process, and so the terminal. The leader of a process group
+/// cannot do so, and first returns to the group of its parent.
 fn leave_session() -> io::Result<()> {
     use rustix::process::{getpgid, getppid, setpgid, setsid};
     setpgid(None, Some(getpgid(getppid())?))?;
@@ -109,8 +109,7 @@ fn drop_capabilities() -> io::Result<()> {
     Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
 }
 
-/// The parts that are Landlock's: which version of it knows them, what it restricts, and what else
-/// is possible.
+/// The parts of Landlock: the version that knows a part, the part, and what is possible without it.
 const LANDLOCK: [(i32, &str, &str, &str); 5] = [
     (1, "files", "only what is granted can be read and written", "files are not restricted"),
     (3, "truncation", "only what may be written can be truncated", "files can be truncated"),
@@ -119,7 +118,7 @@ const LANDLOCK: [(i32, &str, &str, &str); 5] = [
     (6, "signals", "those to other processes are refused", "signals to other processes are not restricted"),
 ];
 
-/// Those parts, with what this kernel's version lacks.
+/// The parts of Landlock, with those that this kernel lacks.
 fn of_landlock(version: Result<i32, landlock::RulesetError>) -> impl Iterator<Item = Part> {
     let lacks = move |since: i32| match &version {
         Err(e) => Some(e.to_string()),

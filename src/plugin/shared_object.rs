@@ -162,8 +162,7 @@ impl Host {
     }
 }
 
-/// What the command line says that plugins may want to know, as JSON; docs/plugin-abi.md describes
-/// it.
+/// The options of the command line that plugins may read, as JSON; docs/plugin-abi.md describes it.
 fn options(build: &Build<'_>, functions: &FunctionOptions, root: &str) -> String {
     let helm = &build.cx.options.helm;
     let options = serde_json::json!({

@@ -40,9 +40,9 @@ impl<'a> Pattern<'a> {
         if !text.contains(META) {
             return Ok(Pattern::Literal(text));
         }
-        GoRegex::new(&whole(text))
-            .map(Pattern::Regex)
-            .map_err(|e| Error::new(Code::BadPattern, e.to_string()).hint(PATTERN_HINT))
+        GoRegex::new(&whole(text)).map(Pattern::Regex).map_err(|e| {
+            Error::new(Code::BadPattern, format!("the pattern '{text}' is not valid: {e}")).hint(PATTERN_HINT)
+        })
     }
 
     /// Returns true if the whole text matches.

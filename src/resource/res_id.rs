@@ -1,7 +1,7 @@
 //! Identity: [`ResId`] and the [`PreviousId`]s a resource has had.
 
 use crate::meter;
-use crate::schema::gvk::{is_same, or};
+use crate::schema::gvk::is_same;
 use crate::schema::{self, Gvk};
 use std::fmt;
 
@@ -70,9 +70,14 @@ impl std::hash::Hash for ResId<'_> {
     }
 }
 
+/// Prints `apps/v1 Deployment namespace/name`; parts that are empty are left out.
 impl fmt::Display for ResId<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}.{}", self.gvk, or(self.name, "[noName]"), or(self.namespace, "[noNs]"))
+        match (self.namespace, self.name) {
+            (_, "") => write!(f, "{}", self.gvk),
+            ("", name) => write!(f, "{} {name}", self.gvk),
+            (namespace, name) => write!(f, "{} {namespace}/{name}", self.gvk),
+        }
     }
 }
 

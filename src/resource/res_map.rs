@@ -97,7 +97,7 @@ impl<'a> ResMap<'a> {
         self.resources.into()
     }
 
-    /// Appends a resource. O(1).
+    /// Appends a resource, at the last place. O(1).
     ///
     /// # Errors
     /// Another resource has the id already; the message names both places.
@@ -237,6 +237,12 @@ impl<'a> ResMap<'a> {
     /// Gives every resource the number that a trace knows it by.
     pub fn number_each(&mut self, mut number: impl FnMut(&Resource<'a>) -> u32) {
         self.resources.iter_mut().for_each(|resource| resource.set_number(number(resource)));
+    }
+
+    /// Gives a resource the number that a trace knows it by. The trace has looked at its changes.
+    pub fn number(&mut self, i: usize, number: u32) {
+        self.resources[i].set_number(number);
+        self.resources[i].take_touched();
     }
 
     /// Edits every resource, in order; the edit itself reads identities again where they change.
@@ -542,7 +548,16 @@ impl<'a> FromIterator<Resource<'a>> for ResMap<'a> {
 
 fn duplicate(arena: Arena<'_>, first: &Resource<'_>, second: &Resource<'_>) -> Error {
     let message = format!("may not add resource with an already registered id: {}", second.id());
-    let error = Error::new(Code::DuplicateId, message).at(second.pos()).in_resource(second.id()).hint(
+    let error = Error::new(Code::DuplicateId, message).in_resource(second.id());
+    if first.pos() == second.pos() && first.pos().is_in_source() {
+        // The entry is at fault that leads to the file once more.
+        let again = error.hint("remove one of the entries that lead to its file: it is read twice");
+        return match arena.place(first.pos()) {
+            Some(place) => again.context(format!("both are at {place}")),
+            None => again,
+        };
+    }
+    let error = error.at(second.pos()).hint(
         "remove one of them, or give it another name or namespace; to change a resource of a base, write a patch",
     );
     match arena.place(first.pos()) {

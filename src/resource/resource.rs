@@ -2,7 +2,7 @@
 
 use super::annotations::INTERNAL;
 use super::{Behavior, PreviousId, ResId};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, nearest};
 use crate::meter::{self, ThinList};
 use crate::schema::Gvk;
 use crate::yaml::{
@@ -35,7 +35,7 @@ pub struct Resource<'a> {
     shares_values: bool,
     /// True if the node may have changed since [`Resource::take_touched`].
     is_touched: bool,
-    /// What few builds ask for.
+    /// Facts that few builds ask for.
     rare: Option<Box<Rare<'a>>>,
 }
 
@@ -75,6 +75,13 @@ impl Rare<'_> {
     }
 }
 
+/// The question whether a field like `name` is meant to be it, if the mapping has one.
+fn misspelt(node: &Node<'_>, name: &str) -> Option<String> {
+    let mut fields = node.as_mapping()?.iter().map(|entry| entry.key().text());
+    let typed = fields.find(|field| nearest(field, [name]).is_some())?;
+    Some(format!("did you mean '{name}' by '{typed}'?"))
+}
+
 impl<'a> Resource<'a> {
     /// Makes a resource of a node.
     ///
@@ -85,8 +92,12 @@ impl<'a> Resource<'a> {
         let pos = node.pos();
         let fault = |message: String| Error::new(Code::NotAResource, message).at(pos);
         if node.as_mapping().is_none() {
-            return Err(fault(format!("missing Resource metadata: expected a mapping, found {}", node.shape()))
-                .hint("each document must be an object with apiVersion, kind and metadata.name"));
+            let hint = match node.as_sequence() {
+                Some(_) => "write the objects one after the other, with a line '---' between two",
+                None => "each document must be an object with apiVersion, kind and metadata.name",
+            };
+            let message = format!("missing Resource metadata: expected a mapping, found {}", node.shape());
+            return Err(fault(message).hint(hint));
         }
         let mut resource = Resource::unchecked(node);
         let id = &resource.id;
@@ -98,14 +109,13 @@ impl<'a> Resource<'a> {
                 let hint = "this does not look like a Kubernetes object; if it is meant for a generator, name it there";
                 return Err(fault("missing Resource metadata".into()).hint(hint));
             }
-            return Err(
-                fault(format!("missing kind in object {id}")).hint("add the field 'kind', as in kind: ConfigMap")
-            );
+            return Err(fault(format!("missing kind in {id}"))
+                .hint(misspelt(node, "kind").unwrap_or("add the field 'kind', as in kind: ConfigMap".to_owned())));
         }
         if id.name.is_empty() && !id.gvk.kind.ends_with("List") {
-            return Err(
-                fault(format!("missing metadata.name in object {id}")).hint("add the field 'name' below 'metadata'")
-            );
+            let metadata = resource.node.get("metadata").and_then(|metadata| misspelt(metadata, "name"));
+            return Err(fault(format!("missing metadata.name in {id}"))
+                .hint(metadata.unwrap_or("add the field 'name' below 'metadata'".to_owned())));
         }
         resource.share_kind(arena);
         resource.adopt_own_history()?;
@@ -420,7 +430,7 @@ impl<'a> Resource<'a> {
         std::mem::take(&mut self.is_touched)
     }
 
-    /// Says that a value was put into several places of the node as one ([`shared`]).
+    /// Says that several places of the node share a value ([`shared`]).
     pub fn mark_shared(&mut self) {
         self.shares_values = true;
     }

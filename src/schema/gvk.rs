@@ -41,9 +41,16 @@ impl Hash for Gvk<'_> {
     }
 }
 
+/// Prints `apps/v1 Deployment`, and `Service` without the `v1` that Kubernetes' own kinds have.
 impl fmt::Display for Gvk<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", or(self.kind, "[noKind]"), or(self.version, "[noVer]"), or(self.group, "[noGrp]"))
+        match (self.group, self.version) {
+            ("", "" | "v1") => {}
+            ("", version) => write!(f, "{version} ")?,
+            (group, "") => write!(f, "{group} ")?,
+            (group, version) => write!(f, "{group}/{version} ")?,
+        }
+        f.write_str(or(self.kind, "object"))
     }
 }
 

@@ -129,6 +129,12 @@ impl<'a> Comparison<'_, 'a> {
             old.len() == new.len() && old.iter().zip(new.iter()).all(|(a, b)| a.key().same_text(b.key()));
         if has_same_keys {
             for ((_, old), new) in old.iter_mut().zip(new.iter()) {
+                // Most values are the same: they need no path.
+                if let (Value::Scalar(old), Value::Scalar(new)) = (old.value(), new.value().value())
+                    && old.same(new)
+                {
+                    continue;
+                }
                 self.below(Below::Key(new.key().text()), |this| this.update(old, new.value()));
             }
             return;
@@ -149,6 +155,10 @@ impl<'a> Comparison<'_, 'a> {
     }
 
     fn lists(&mut self, old: &mut Sequence<'a>, new: &[Node<'a>]) {
+        // Most lists are the same: their items need no names.
+        if old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.same(new)) {
+            return;
+        }
         let Some(Pairs { old_of_new, gone }) = pairs(old, new) else {
             for (i, (old, new)) in old.iter_mut().zip(new).enumerate() {
                 self.below(Below::Item(i), |this| this.update(old, new));

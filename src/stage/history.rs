@@ -17,14 +17,14 @@ pub struct Write<'a> {
     pub path: String,
     /// The scalar that was there, `{}` or `[]`; `None` if there was none.
     pub before: Option<&'a str>,
-    /// The scalar that is there now, `{}` or `[]`; `None` if there is none. Both are `None` for a
-    /// resource as a whole, which came or went.
+    /// The new scalar, `{}` or `[]`; `None` if the field is gone. Both are `None` for a whole
+    /// resource that was added or removed.
     pub after: Option<&'a str>,
     /// The kind of the built-in or plugin, or the field of the kustomization.
     pub step: &'a str,
     /// The place of the entry that asked for the step.
     pub entry: Pos,
-    /// The place of the value that is there now, or of the resource.
+    /// The place of the new value, or of the resource.
     pub value: Pos,
     /// The place of the value that was there.
     pub former: Pos,

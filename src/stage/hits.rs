@@ -2,9 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether an entry has had an effect. Several threads may note one.
+/// True if an entry has had an effect. Several threads may note one.
 #[derive(Debug, Default)]
 pub struct Hit(AtomicBool);
+
+impl Clone for Hit {
+    /// The copy of an entry has had no effect yet.
+    fn clone(&self) -> Self {
+        Hit::default()
+    }
+}
 
 impl Hit {
     /// Notes an effect. It is read before it is written: threads do not take the line of the cache

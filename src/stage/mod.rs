@@ -1,10 +1,11 @@
-//! What a build hands to its stages, and what a stage is.
+//! The values that a build hands to its stages, and the interface of a stage.
 //!
 //! * [`Context`]: the input of a build, which it does not change: texts, files, options.
 //! * [`Build`]: the state of one build, which each stage gets and may change.
 //! * [`Generator`], [`Stage`]: the stages. Built-in ones are in
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
-//! * [`Hit`]: whether an entry has found something to work on.
+//! * [`Hit`]: whether an entry has found something to work on; [`Overridden`]: values of patches
+//!   that a later stage replaces.
 //! * [`layers`]: layers that several builds share.
 //! * [`documents`]: documents to resources; [`wire`]: resources to the bytes that plugins get, and
 //!   back; [`mod@format`]: the same in YAML or JSON, as an exec plugin says; [`schema`]: the schema
@@ -17,6 +18,7 @@ pub mod format;
 pub mod history;
 pub mod layers;
 mod hits;
+mod overridden;
 mod plugins;
 pub mod schema;
 pub mod trace;
@@ -25,6 +27,7 @@ pub mod wire;
 pub use documents::{documents_to_resources, resources_in, scoped_resources_in};
 pub use hits::Hit;
 pub use layers::{Accumulator, Layers};
+pub use overridden::{Overridden, PatchTexts};
 pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
 use crate::config::TransformerConfig;
@@ -42,7 +45,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use trace::Trace;
 
-/// What a build is asked for, beside its directory.
+/// The options of a build, beside its directory.
 #[derive(Clone)]
 pub struct Options {
     /// The external plugins; none, unless somebody brings them.
@@ -54,21 +57,23 @@ pub struct Options {
     pub order: Option<Order>,
     /// Sets the label `app.kubernetes.io/managed-by` on everything.
     pub managed_by_label: bool,
-    /// Whether and how helm runs.
+    /// True if and how helm runs.
     pub helm: HelmOptions,
     /// Where remote files and repositories come from.
     pub remote: RemoteOptions,
-    /// What runs git and helm. Plugins have theirs from whoever brings them.
+    /// The runner of git and helm. Plugins come with their own.
     pub children: Children,
-    /// Whether builds note who wrote what: see [`trace`].
+    /// True if builds note who wrote what: see [`trace`].
     pub trace: bool,
     /// Gives the time since some moment, for the times of the steps of a trace: a build reads no
     /// other clock for them.
     pub clock: Option<fn() -> Duration>,
     /// Notes the work of builds, for progress and times.
     pub observer: Observer,
-    /// Whether builds look for entries without effect and for likely mistakes: see [`Build::find`].
+    /// True if builds look for entries without effect and for likely mistakes: see [`Build::find`].
     pub lint: bool,
+    /// Codes of findings to look for that are off by default: see [`Code::OFF_BY_DEFAULT`].
+    pub lint_also: Vec<Code>,
     /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
     pub schemas: Vec<PathBuf>,
     /// True to merge lists of custom kinds by the keys that CustomResourceDefinitions in the tree
@@ -91,13 +96,14 @@ impl Default for Options {
             clock: None,
             observer: Observer::default(),
             lint: false,
+            lint_also: Vec::new(),
             schemas: Vec::new(),
             crd_merge_keys: false,
         }
     }
 }
 
-/// Whether and how helm runs.
+/// True if and how helm runs.
 #[derive(Clone, Debug)]
 pub struct HelmOptions {
     pub enabled: bool,
@@ -110,7 +116,7 @@ pub struct HelmOptions {
     pub debug: bool,
     /// True to let helm use the logins and repositories of the user.
     pub user_config: bool,
-    /// What one call of helm may take.
+    /// The limits of one call of helm.
     pub limits: Limits,
     /// Gives variables of this process: helm reads some of them.
     pub variable: fn(&str) -> Option<OsString>,
@@ -167,20 +173,20 @@ impl<'a> Context<'a> {
 pub struct Build<'a> {
     pub cx: Rc<Context<'a>>,
     pub arena: Arena<'a>,
-    /// What is known of kinds.
+    /// The known facts about kinds.
     pub schema: BuildSchema<'a>,
     /// The transformer configuration that every root begins with.
     pub default_config: Arc<TransformerConfig<'a>>,
-    /// Whether the root's `buildMetadata` asks for anything: then the build keeps account of what
+    /// True if the root's `buildMetadata` asks for anything: then the build keeps account of what
     /// comes from where.
     pub keeps_origins: bool,
-    /// Whether this build makes a layer that several builds share.
+    /// True if this build makes a layer that several builds share.
     pub is_for_all: bool,
     /// The API versions for charts that name none.
     pub helm_api_versions: Vec<String>,
-    /// What its steps have written, if it is asked for.
+    /// The writes of its steps, if a trace is asked for.
     pub trace: Option<Trace<'a>>,
-    /// What the user should know, in order.
+    /// Warnings for the user, in order.
     pub warnings: Vec<Warning>,
     /// The findings so far, if they are asked for.
     pub findings: Option<Vec<Warning>>,
@@ -248,7 +254,7 @@ pub trait Generator<'a> {
     /// The resources, in order; each with its behavior and whether its name gets a hash.
     ///
     /// # Errors
-    /// What the generator reads is missing or wrong.
+    /// An input of the generator is missing or wrong.
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>>;
 
     /// Checks that a remote part that the generator needs can be had without the network.
@@ -273,14 +279,14 @@ pub trait Transformer<'a> {
 pub type Editor<'s, 'a> = Box<dyn FnMut(&mut Resource<'a>) -> Result<()> + 's>;
 
 /// A transformer whose work on a resource depends on that resource alone. Neighbours of this kind
-/// run in one pass: a resource that has come into the processor's cache goes through all of them.
-/// Many resources are shared among threads.
+/// run in one pass: a resource that has come into the processor's cache passes all of them. Many
+/// resources are shared among threads.
 pub trait TransformEach<'a>: Sync {
-    /// What changes resources on the thread of an arena. It fails where a resource is not as the
+    /// The editor of resources on the thread of an arena. It fails where a resource is not as the
     /// transformer needs it.
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a>;
 
-    /// What it changes of identities.
+    /// Its changes of identities.
     fn changes(&self) -> Changes {
         Changes::Content
     }

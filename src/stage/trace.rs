@@ -17,7 +17,7 @@ use crate::meter::{FastMap, FastSet};
 use crate::observe::Work;
 use crate::resource::{ResId, ResMap, Resource};
 use crate::yaml::{Arena, Node, Pos};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A step, as a trace notes it.
@@ -35,7 +35,7 @@ pub struct Step<'s> {
 #[derive(Default)]
 pub struct Trace<'a> {
     /// The resources after the last step: that of number 1 first.
-    known: Vec<Mutex<Node<'a>>>,
+    known: Vec<Mutex<Known<'a>>>,
     /// The layers that are being accumulated, the innermost one last.
     open: Vec<u32>,
     history: History<'a>,
@@ -44,32 +44,61 @@ pub struct Trace<'a> {
 /// Does a step on the resources of a layer. A build that is traced notes what has changed.
 ///
 /// # Errors
-/// Those of the step.
+/// The errors of the step.
 pub fn traced<'a, T>(
     build: &mut Build<'a>,
     map: &mut ResMap<'a>,
     step: Step<'_>,
     work: impl FnOnce(&mut Build<'a>, &mut ResMap<'a>) -> Result<T>,
 ) -> Result<T> {
-    let kind = match step.role {
-        StepRole::PluginGenerate | StepRole::PluginTransform | StepRole::PluginValidate => Work::Plugin,
-        _ => Work::Step,
-    };
-    let _noted = build.cx.options.observer.begin(kind, || step.name.to_owned());
     if build.trace.is_none() {
-        return work(build, map);
+        return timed(build, step, |build| work(build, map)).map(|(value, _)| value);
     }
-    let before: Vec<(u32, ResId<'a>)> = map.iter().map(|r| (r.number(), *r.id())).collect();
-    let clock = build.cx.options.clock;
-    let start = clock.map(|clock| clock());
-    let value = work(build, map)?;
-    let time = clock.zip(start).map(|(clock, start)| clock().saturating_sub(start));
+    let before = numbers(map);
+    let (value, time) = timed(build, step, |build| work(build, map))?;
     let arena = build.arena;
     if let Some(trace) = &mut build.trace {
         let at = trace.begin(arena, step, time);
         trace.note_step(arena, at, &before, map);
     }
     Ok(value)
+}
+
+/// Generates into the resources of a layer, as [`traced`]. The work returns the places of the
+/// resources that it has added or replaced; the trace looks at no others. O(these resources).
+///
+/// # Errors
+/// The errors of the work.
+pub fn traced_generator<'a>(
+    build: &mut Build<'a>,
+    map: &mut ResMap<'a>,
+    step: Step<'_>,
+    work: impl FnOnce(&mut Build<'a>, &mut ResMap<'a>) -> Result<Vec<usize>>,
+) -> Result<()> {
+    let (places, time) = timed(build, step, |build| work(build, map))?;
+    let arena = build.arena;
+    if let Some(trace) = &mut build.trace {
+        let at = trace.begin(arena, step, time);
+        trace.note_places(at, places, map);
+    }
+    Ok(())
+}
+
+/// Does a step, which the observer notes. Measures its time if the build has a clock.
+fn timed<'a, T>(
+    build: &mut Build<'a>,
+    step: Step<'_>,
+    work: impl FnOnce(&mut Build<'a>) -> Result<T>,
+) -> Result<(T, Option<Duration>)> {
+    let kind = match step.role {
+        StepRole::PluginGenerate | StepRole::PluginTransform | StepRole::PluginValidate => Work::Plugin,
+        _ => Work::Step,
+    };
+    let _noted = build.cx.options.observer.begin(kind, || step.name.to_owned());
+    let clock = build.cx.options.clock;
+    let start = clock.map(|clock| clock());
+    let value = work(build)?;
+    Ok((value, clock.zip(start).map(|(clock, start)| clock().saturating_sub(start))))
 }
 
 /// Notes where resources come from that no step has seen yet.
@@ -86,7 +115,7 @@ pub fn trace_read<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], ste
 /// kustomization file.
 ///
 /// # Errors
-/// Those of the work.
+/// The errors of the work.
 pub fn traced_layer<'a, T>(
     build: &mut Build<'a>,
     file: &str,
@@ -103,6 +132,26 @@ pub fn traced_layer<'a, T>(
         trace.open.pop();
     }
     Ok(value)
+}
+
+/// A resource, as the last step left it.
+struct Known<'a> {
+    id: ResId<'a>,
+    node: Node<'a>,
+}
+
+/// The state of the resource of a number.
+fn state<'k, 'a>(known: &'k [Mutex<Known<'a>>], number: u32) -> Option<&'k Mutex<Known<'a>>> {
+    known.get((number as usize).checked_sub(1)?)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The numbers of the resources that exist, in their order.
+fn numbers(map: &ResMap<'_>) -> Vec<u32> {
+    map.iter().filter(|resource| !resource.is_deleted()).map(Resource::number).collect()
 }
 
 /// The step whose writes are noted.
@@ -125,7 +174,7 @@ struct Changes<'a> {
 impl<'a> Trace<'a> {
     /// The trace of a build that is done.
     pub fn finish(self) -> History<'a> {
-        let last = self.known.into_iter().map(|node| node.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let last = self.known.into_iter().map(|known| known.into_inner().unwrap_or_else(PoisonError::into_inner).node);
         self.history.finish(last.collect())
     }
 
@@ -155,38 +204,73 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Notes what a step has made of the resources that were there before.
-    fn note_step(&mut self, arena: Arena<'a>, at: At<'a>, before: &[(u32, ResId<'a>)], map: &mut ResMap<'a>) {
-        let present: FastSet<u32> = map.iter().filter(|r| !r.is_deleted()).map(Resource::number).collect();
-        let mut gone: FastMap<ResId<'a>, u32> = FastMap::default();
-        gone.extend(before.iter().filter(|(number, _)| !present.contains(number)).map(|(number, id)| (*id, *number)));
+    /// Notes what a step has made of the resources that were there before. O(resources), and for
+    /// each that has changed its size.
+    fn note_step(&mut self, arena: Arena<'a>, at: At<'a>, before: &[u32], map: &mut ResMap<'a>) {
         let mut touched = 0;
-        // A plugin prints resources: one with an id that was there before is that one.
-        map.number_each(|resource| match resource.number() {
-            0 if !resource.is_deleted() => gone.remove(resource.id()).unwrap_or_else(|| {
-                touched += 1;
-                self.add(at, resource)
-            }),
-            number => number,
-        });
+        let mut gone = if numbers(map) == before { FastMap::default() } else { self.gone(before, map) };
+        if map.iter().any(|resource| resource.number() == 0 && !resource.is_deleted()) {
+            // A plugin prints resources: one with an id that was there before is that one.
+            map.number_each(|resource| match resource.number() {
+                0 if !resource.is_deleted() => gone.remove(resource.id()).unwrap_or_else(|| {
+                    touched += 1;
+                    self.add(at, resource)
+                }),
+                number => number,
+            });
+        }
         let known = &self.known;
         for changes in map.look_at_touched(arena, |resource, changes| compare(known, at, resource, changes)) {
             touched += changes.resources;
             self.history.writes.extend(changes.writes);
             self.history.moves.extend(changes.moves);
         }
-        for (number, id) in before {
-            if gone.get(id) == Some(number) {
-                touched += 1;
-                self.history.writes.push(at.write(*number, *id, String::new(), Pos::NONE));
-            }
-        }
+        let mut removed: Vec<(u32, ResId<'a>)> = gone.into_iter().map(|(id, number)| (number, id)).collect();
+        removed.sort_unstable_by_key(|(number, _)| *number);
+        touched += removed.len();
+        let writes = removed.into_iter().map(|(number, id)| at.write(number, id, String::new(), Pos::NONE));
+        self.history.writes.extend(writes);
         self.end(touched);
+    }
+
+    /// The resources of the numbers `before` that the map does not have any more.
+    fn gone(&self, before: &[u32], map: &ResMap<'a>) -> FastMap<ResId<'a>, u32> {
+        let present: FastSet<u32> = numbers(map).into_iter().collect();
+        let gone = before.iter().filter(|number| !present.contains(*number));
+        gone.filter_map(|&number| Some((lock(self.known(number)?).id, number))).collect()
+    }
+
+    /// Notes what a generator has added or replaced: the resources at some places.
+    fn note_places(&mut self, at: At<'a>, places: Vec<usize>, map: &mut ResMap<'a>) {
+        let mut changes = Changes::default();
+        let mut added = 0;
+        for &place in &places {
+            let resource = map.get(place);
+            let number = match resource.number() {
+                0 => {
+                    added += 1;
+                    self.add(at, resource)
+                }
+                number => {
+                    compare(&self.known, at, resource, &mut changes);
+                    number
+                }
+            };
+            map.number(place, number);
+        }
+        self.history.writes.extend(changes.writes);
+        self.history.moves.extend(changes.moves);
+        self.end(added + changes.resources);
+    }
+
+    /// The state that a resource was left in by the last step.
+    fn known(&self, number: u32) -> Option<&Mutex<Known<'a>>> {
+        state(&self.known, number)
     }
 
     /// Notes a resource that is new, and gives its number.
     fn add(&mut self, at: At<'a>, resource: &Resource<'a>) -> u32 {
-        self.known.push(Mutex::new(resource.node().clone()));
+        self.known.push(Mutex::new(Known { id: *resource.id(), node: resource.node().clone() }));
         let number = self.known.len() as u32;
         self.history.writes.push(at.write(number, *resource.id(), String::new(), resource.pos()));
         number
@@ -194,16 +278,14 @@ impl<'a> Trace<'a> {
 }
 
 /// Adds the changes of a step in a resource. The known state becomes the new one.
-fn compare<'a>(known: &[Mutex<Node<'a>>], at: At<'a>, resource: &Resource<'a>, changes: &mut Changes<'a>) {
+fn compare<'a>(known: &[Mutex<Known<'a>>], at: At<'a>, resource: &Resource<'a>, changes: &mut Changes<'a>) {
     let (number, id) = (resource.number(), *resource.id());
-    let Some(known) = (number as usize).checked_sub(1).and_then(|i| known.get(i)) else { return };
-    if resource.is_deleted() {
-        return;
-    }
+    let Some(known) = state(known, number).filter(|_| !resource.is_deleted()) else { return };
     let Changes { writes, moves, resources } = changes;
     let before = writes.len() + moves.len();
-    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-    update(&mut known, resource.node(), &mut |path, difference| match difference {
+    let mut known = lock(known);
+    known.id = id;
+    update(&mut known.node, resource.node(), &mut |path, difference| match difference {
         Difference::Value { before, after, is_in_gone_item } => writes.push(Write {
             before: before.map(|(text, _)| text),
             after: after.map(|(text, _)| text),

@@ -47,12 +47,12 @@ pub(super) fn annotated_config<'a>(arena: Arena<'a>, config: &Resource<'a>) -> R
 /// theirs.
 const CHUNK: usize = 256;
 
-/// Whether each resource is printed with the annotation that holds its id.
+/// True if each resource is printed with the annotation that holds its id.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Ids {
-    /// What is printed finds its place by it.
+    /// Printed resources find their places by it.
     With,
-    /// What is printed stands in its own order.
+    /// Printed resources keep the order of the output.
     Without,
 }
 
@@ -91,7 +91,7 @@ pub fn print_each<'a>(
 /// Hands resources with their build annotations to `each`, and frees each one afterwards.
 ///
 /// # Errors
-/// Those of `each`, or an id cannot be printed.
+/// The errors of `each`, or an id cannot be printed.
 pub(super) fn annotate_each<'a>(
     resources: impl Iterator<Item = Resource<'a>>,
     ids: Ids,
@@ -131,7 +131,7 @@ fn annotate<'a>(arena: Arena<'a>, resource: &mut Resource<'a>, ids: Ids) -> Resu
 /// that are seen), beside `edit`.
 ///
 /// # Errors
-/// Those of `edit`.
+/// The errors of `edit`.
 pub fn with_build_annotations<'a>(
     arena: Arena<'a>,
     resource: &mut Resource<'a>,
@@ -187,8 +187,8 @@ fn put_annotations<'a>(metadata: &mut Mapping<'a>, added: Vec<(&'a str, &'a str)
     }
 }
 
-/// What a build knows of a resource, as the annotations in which upstream keeps it; without texts
-/// where `sees` says no.
+/// The build's notes about a resource, in the annotations that upstream uses for them; without
+/// texts where `sees` is false.
 fn build_annotations<'a>(
     arena: Arena<'a>,
     resource: &Resource<'a>,
@@ -283,18 +283,18 @@ fn source<'a>(arena: Arena<'a>, name: String, bytes: Vec<u8>) -> Result<&'a Sour
 }
 
 fn malformed(m: Malformed) -> Error {
-    Error::new(Code::BadOutput, format!("the plugin printed no YAML: {}", m.message)).at(m.pos)
+    Error::from(m).with_code(Code::BadOutput).prefixed("the output of the plugin is not YAML: ")
 }
 
 /// Makes resources of what a plugin printed.
 ///
 /// # Errors
-/// A document is no resource.
+/// A document is not a resource.
 pub fn resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
     documents_to_resources(build, nodes).map_err(in_output)
 }
 
-/// Reads what a plugin printed, and makes resources of it.
+/// Reads the output of a plugin, and makes resources of it.
 ///
 /// # Errors
 /// It is not valid UTF-8 or YAML, or a document is not a resource.
@@ -323,7 +323,7 @@ pub fn generated<'a>(build: &mut Build<'a>, mut resources: Vec<Resource<'a>>) ->
 /// Takes the options that a generator may set off its resources (K26 to K29).
 ///
 /// # Errors
-/// `needs-hash` is no boolean.
+/// `needs-hash` is not a boolean.
 pub fn take_generator_options(resource: &mut Resource<'_>) -> Result<Option<String>> {
     let mut warning = None;
     take_build_annotations(resource);
@@ -422,7 +422,8 @@ pub fn merge_output<'a>(old: &Index<'a, u32>, mut printed: Vec<Resource<'a>>, pl
             None => ((old.len() + appended.len()) as u32, appended.insert(id, ()).is_none()),
         };
         if !is_new {
-            let error = Error::new(Code::BadOutput, format!("plugin {plugin} generated duplicate resource: {id}"));
+            let error = Error::new(Code::BadOutput, format!("plugin {plugin} generated duplicate resource: {id}"))
+                .hint("the plugin must print each resource once");
             return Err(error.at(resource.pos()));
         }
         keys.push(key);
@@ -430,7 +431,7 @@ pub fn merge_output<'a>(old: &Index<'a, u32>, mut printed: Vec<Resource<'a>>, pl
     Ok(ResMap::by_keys(printed, &keys))
 }
 
-/// The map after a transformer whose output stands for all of it, in its order. O(n).
+/// The map after a transformer whose output replaces all of it, in its order. O(n).
 ///
 /// # Errors
 /// Two of the printed resources have one id.

@@ -1,5 +1,5 @@
-//! What patches and replacements may copy: a few hundred bytes of copies of copies would fill the
-//! memory, and copies inside of copies the stack. kustomize has a limit for JSON patches
+//! The limits of copies by patches and replacements: a few hundred bytes of copies of copies would
+//! fill the memory, and copies inside of copies the stack. kustomize has a limit for JSON patches
 //! (`AccumulatedCopySizeLimit` of its library) and does not set it.
 
 use crate::diag::{Code, Error, Result};
@@ -9,7 +9,7 @@ use crate::yaml::{Node, Value};
 /// Nodes that copies may add to one resource in one step, as for aliases.
 const MAX_NODES: usize = 1_000_000;
 
-/// A text counts as one node more for each of these bytes: printed, each copy takes them again.
+/// A text counts as another node for each of these bytes: printed, each copy takes them again.
 const BYTES_OF_A_NODE: usize = 64;
 
 /// Bytes of a text that is made of other texts.
@@ -40,7 +40,7 @@ impl Copies {
     }
 }
 
-/// What a copy takes, in nodes.
+/// The size of a copy, in nodes.
 fn weight(node: &Node<'_>) -> usize {
     1 + match node.value() {
         Value::Scalar(scalar) => scalar.text().len() / BYTES_OF_A_NODE,
@@ -62,7 +62,7 @@ pub(super) fn check_depth(path: usize, node: &Node<'_>) -> Result<()> {
     }
 }
 
-/// Whether a node has at most so many levels of mappings and lists.
+/// Returns true if a node has at most so many levels of mappings and lists.
 fn is_within(node: &Node<'_>, levels: usize) -> bool {
     let below = |node: &Node<'_>| levels > 0 && is_within(node, levels - 1);
     match node.value() {

@@ -5,8 +5,8 @@ use crate::meter::FastMap;
 use crate::resource::matcher::META;
 use std::borrow::Cow;
 
-/// The names of all entries. A name is a pattern, but nearly all have no other characters with a
-/// meaning than dots: those are looked up in tables, and the others tried one after another.
+/// The names of all entries. A name is a pattern, but in nearly all names only dots have a meaning:
+/// those are looked up in tables, and the others tried one after another.
 #[derive(Debug, Default)]
 pub struct ImageNames<'a> {
     /// One table for all names whose dots are at the same places, which are counted in characters.

@@ -23,8 +23,8 @@ use crate::config::kustomization::Image;
 use crate::diag::{Code, Error, Result, Warning};
 use crate::meter::FastMap;
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Editor, Hit, TransformEach};
-use crate::yaml::{Arena, Node, Pos, Tag, Value, ValueMut};
+use crate::stage::{Build, Editor, Hit, Overridden, TransformEach};
+use crate::yaml::{Arena, Mapping, Node, Pos, Tag, Value, ValueMut};
 
 /// All entries of `images`: they stand next to each other, so one stage runs them all.
 pub struct ImageTagTransformer<'a> {
@@ -35,6 +35,8 @@ pub struct ImageTagTransformer<'a> {
     specs: FieldSpecs<'a>,
     /// The entries, which are the place of what is set.
     pos: Pos,
+    /// The patches of the kustomization, if the build is asked for findings.
+    overridden: Option<Overridden>,
 }
 
 /// Changes images on one thread.
@@ -70,7 +72,13 @@ impl<'a> ImageTagTransformer<'a> {
                 .hint("write the name of the image without its tag; '\\' in front of a sign means the sign itself")
         })?;
         let hits = images.iter().map(|_| Hit::default()).collect();
-        Ok(ImageTagTransformer { images: images.to_vec(), names, hits, specs, pos })
+        Ok(ImageTagTransformer { images: images.to_vec(), names, hits, specs, pos, overridden: None })
+    }
+
+    /// The same, which looks for the tags of patches that it replaces.
+    #[must_use]
+    pub fn overriding(self, overridden: Option<Overridden>) -> Self {
+        ImageTagTransformer { overridden, ..self }
     }
 }
 
@@ -119,6 +127,24 @@ impl<'a> ImageEditor<'_, 'a> {
         Ok(())
     }
 
+    /// Notes the tag of an image that a patch has given to a container, if it becomes another one.
+    /// A container that the patch has made needs an image, and may say any tag.
+    fn note_tag(&mut self, container: &Mapping<'a>, overridden: &Overridden, times: usize) {
+        let Some(entry) = container.iter().find(|entry| entry.key().text() == "image") else { return };
+        let Some(image) = entry.value().as_scalar().map(|scalar| scalar.text()) else { return };
+        let is_of_patch = |pos| overridden.patches.contains(pos);
+        if !is_of_patch(entry.value().pos()) || is_of_patch(entry.key().pos()) {
+            return;
+        }
+        let version =
+            |image: &'a str| Some(split(image)).map(|(_, tag, digest)| (tag, digest)).filter(|v| *v != ("", ""));
+        if let (Some(old), Some(new)) = (version(image), self.outcome(image, times).and_then(version))
+            && old != new
+        {
+            overridden.note(entry.value().pos());
+        }
+    }
+
     /// The first pass: lists of containers, wherever they stand. `keys` is the way here.
     fn containers(&mut self, node: &mut Node<'a>, keys: &mut Vec<&'a str>, specs: &[&[Step<'a>]]) -> Result<()> {
         match node.value_mut() {
@@ -147,10 +173,13 @@ impl<'a> ImageEditor<'_, 'a> {
         }
         let (shape, pos) = (item.shape(), item.pos());
         let Some(m) = item.as_mapping_mut() else {
-            return Err(
-                Error::new(Code::WrongType, format!("wrong node kind: expected a container, found {shape}")).at(pos)
-            );
+            return Err(Error::new(Code::WrongType, format!("wrong node kind: expected a container, found {shape}"))
+                .at(pos)
+                .hint("write containers as a list of mappings, each with 'name' and 'image'"));
         };
+        if let Some(overridden) = &self.stage.overridden {
+            self.note_tag(m, overridden, times);
+        }
         m.get_mut("image").map_or(Ok(()), |image| self.set(image, times))
     }
 }
@@ -161,7 +190,7 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
         Box::new(move |resource| editor.edit(resource))
     }
 
-    fn check(&self, _: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+    fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         build.find(|| {
             let unused = self.images.iter().zip(&self.hits).filter(|(_, hit)| !hit.is_noted());
             unused.map(|(image, _)| {
@@ -169,6 +198,9 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
                 Warning::new(Code::NoEffect, message).at(image.pos)
             })
         });
+        let message = "the tag of this image is not in the output: 'images' replaces it";
+        let overridden = self.overridden.iter().flat_map(|overridden| overridden.findings(map, message));
+        build.find(|| overridden);
         Ok(())
     }
 }

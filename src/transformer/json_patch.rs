@@ -2,9 +2,9 @@
 
 use super::copies::{Copies, check_depth};
 use crate::config::{Decode, Decoder};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, nearest};
 use crate::resource::{INTERNAL, Resource, empty_key};
-use crate::stage::wire;
+use crate::stage::{Hit, wire};
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint};
 
 /// One operation of a JSON patch. What it lacks is an error once it is applied, and not before.
@@ -12,15 +12,18 @@ use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint
 pub struct Operation<'a> {
     /// `None` if it is missing or not a string.
     op: Option<&'a str>,
+    op_pos: Pos,
     path: Pointer<'a>,
     from: Pointer<'a>,
     /// A value that is missing is null, except for `test`.
     value: Option<Node<'a>>,
-    /// Whether the patch was written in JSON. The scalars in the value of a `test` are then their
+    /// True if the patch was written in JSON. The scalars in the value of a `test` are then their
     /// spelling.
     is_json: bool,
-    /// Whether the value has a text that [`reprint::check_dumped`] refuses.
+    /// True if the value has a text that [`reprint::check_dumped`] refuses.
     has_unreadable: bool,
+    /// Noted where a `replace` has made a field that was not there.
+    made: Hit,
     pos: Pos,
 }
 
@@ -31,6 +34,7 @@ pub struct Pointer<'a> {
     text: Option<&'a str>,
     /// `None` for a text without a slash, which is not a path.
     parts: Option<Vec<&'a str>>,
+    pos: Pos,
 }
 
 impl<'a> Pointer<'a> {
@@ -42,7 +46,7 @@ impl<'a> Pointer<'a> {
             false => part,
         };
         let parts = text.split_once('/').map(|(_, path)| path.split('/').map(unescape).collect());
-        Pointer { text: Some(text), parts }
+        Pointer { text: Some(text), parts, pos: Pos::NONE }
     }
 
     /// The text, for messages.
@@ -60,8 +64,33 @@ impl<'a> Pointer<'a> {
     }
 }
 
-impl Operation<'_> {
-    /// Whether this may change the metadata of a resource, or what kind it is.
+impl<'a> Operation<'a> {
+    /// The place in the sources.
+    pub(super) fn pos(&self) -> Pos {
+        self.pos
+    }
+
+    /// The path, if this is a `replace` that has made a field that was not there.
+    pub(super) fn made(&self) -> Option<&'a str> {
+        self.made.is_noted().then(|| self.path.shown())
+    }
+
+    /// Where this puts a value, and the value if the operation has it.
+    pub(super) fn brings(&self) -> Option<(&[&'a str], Option<&Node<'a>>)> {
+        let value = match self.op? {
+            "add" | "replace" => self.value.as_ref(),
+            "move" | "copy" => None,
+            _ => return None,
+        };
+        Some((self.path.parts.as_deref()?, value))
+    }
+
+    /// Returns true if this can change the kind or the apiVersion of a resource.
+    pub(super) fn changes_kind(&self) -> bool {
+        self.path.parts.as_ref().is_none_or(|parts| matches!(parts.first(), Some(&("kind" | "apiVersion"))))
+    }
+
+    /// Returns true if this may change the metadata of a resource, or what kind it is.
     pub fn touches_identity(&self) -> bool {
         let may_touch = |p: &Pointer<'_>| {
             p.parts
@@ -72,7 +101,7 @@ impl Operation<'_> {
         may_touch(&self.path) || (self.op == Some("move") && may_touch(&self.from))
     }
 
-    /// Whether this reads or changes the annotations of a resource.
+    /// Returns true if this reads or changes the annotations of a resource.
     pub(super) fn sees_annotations(&self) -> bool {
         let sees = |p: &Pointer<'_>| match p.parts.as_deref() {
             None | Some(["metadata"]) => true,
@@ -102,6 +131,7 @@ fn seen_annotations<'a>(operations: &[Operation<'a>]) -> Option<Vec<&'a str>> {
 impl<'a> Decode<'a> for Pointer<'a> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         *self = string(node, cx).map(|text| Pointer::new(cx.arena, text)).unwrap_or_default();
+        self.pos = node.pos();
         Ok(())
     }
 }
@@ -116,7 +146,10 @@ impl<'a> Decode<'a> for Operation<'a> {
         // Field names are matched exactly here: kustomize reads an operation into a map.
         for entry in fields.iter() {
             match entry.key().text() {
-                "op" => self.op = string(entry.value(), cx),
+                "op" => {
+                    self.op = string(entry.value(), cx);
+                    self.op_pos = entry.value().pos();
+                }
                 "path" => self.path.decode(entry.value(), cx)?,
                 "from" => self.from.decode(entry.value(), cx)?,
                 "value" => self.value = Some(entry.value().clone()),
@@ -197,8 +230,7 @@ pub fn apply<'a>(
     let run_all = |node: &mut Node<'a>| {
         let mut copies = Copies::default();
         for operation in operations {
-            let value = operation.value.as_ref().map_or(Pos::NONE, |value| value.pos());
-            run(node, operation, &mut copies).map_err(|e| e.at(value).at(operation.pos))?;
+            run(node, operation, &mut copies).map_err(|e| located(e, operation))?;
         }
         check_whole(node)?;
         // Upstream dumps what is patched, and reads it again.
@@ -237,7 +269,8 @@ fn check_keys(resource: &mut Resource<'_>, record: bool) -> Result<()> {
     let annotations = resource.node().get("metadata").and_then(|m| m.get("annotations"));
     let Some(pos) = annotations.and_then(empty_key) else { return Ok(()) };
     if !record {
-        return Err(Error::new(Code::BadPatch, "an annotation has an empty key").at(pos));
+        let error = Error::new(Code::BadPatch, "an annotation has an empty key").at(pos);
+        return Err(error.hint("a path that ends with '/' names the empty key: remove the '/', or add a key"));
     }
     if let Some(metadata) = resource.metadata_mut() {
         metadata.remove("annotations");
@@ -259,7 +292,7 @@ fn is_internal(key: &str) -> bool {
     is_older || key.starts_with(INTERNAL)
 }
 
-/// What is left of a resource must be a mapping with something in it.
+/// The rest of a resource must be a mapping with at least one entry.
 fn check_whole(node: &Node<'_>) -> Result<()> {
     match node.value() {
         Value::Mapping(m) if !m.is_empty() => Ok(()),
@@ -267,22 +300,38 @@ fn check_whole(node: &Node<'_>) -> Result<()> {
             Err(Error::new(Code::BadPatch, "missing Resource metadata: the patch leaves nothing of the resource")
                 .hint("to delete a resource, use a strategic merge patch with `$patch: delete`"))
         }
-        _ => Err(Error::new(Code::BadPatch, format!("the patch turns the resource into {}", node.shape()))),
+        _ => Err(Error::new(Code::BadPatch, format!("the patch turns the resource into {}", node.shape()))
+            .hint("the path \"\" is the resource as a whole: name a field of it")),
     }
+}
+
+/// The operations of JSON patches.
+const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
+
+/// An error of an operation at its path if that leads nowhere, else at its value.
+fn located(error: Error, operation: &Operation<'_>) -> Error {
+    let value = operation.value.as_ref().map_or(Pos::NONE, |value| value.pos());
+    let spot = if error.code() == Code::MissingPath { operation.path.pos } else { value };
+    error.at(spot).at(operation.pos)
 }
 
 fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) -> Result<()> {
     let op = operation.op.unwrap_or("unknown");
-    if !matches!(op, "add" | "remove" | "replace" | "move" | "copy" | "test") {
-        return Err(Error::new(Code::BadPatch, format!("Unexpected kind: {op}"))
-            .hint("the 'op' of an operation is add, remove, replace, move, copy or test"));
+    if !OPERATIONS.contains(&op) {
+        let hint = match nearest(op, OPERATIONS) {
+            Some(name) => format!("did you mean '{name}'?"),
+            None => format!("the 'op' of an operation is one of: {}", OPERATIONS.join(", ")),
+        };
+        let error = Error::new(Code::BadPatch, format!("Unexpected kind: {op}")).at(operation.op_pos);
+        return Err(error.hint(hint));
     }
     let given = |pointer: &Pointer<'a>, field: &str| match pointer.text {
         Some(_) => Ok(()),
         None => Err(Error::new(
             Code::BadPatch,
             format!("{op} operation failed to decode {field}: it is missing or not a string"),
-        )),
+        )
+        .hint(format!("write it as in {field}: /spec/replicas"))),
     };
     given(&operation.path, "path")?;
     if matches!(op, "move" | "copy") {
@@ -294,9 +343,10 @@ fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) 
         "add" => add(root, path, value()),
         "remove" => remove(root, path).map(drop),
         "replace" if path.is_root() => replace_root(root, value()),
-        "replace" => replace(root, path, value()),
+        "replace" => replace(root, path, value(), &operation.made),
         "move" => {
-            let taken = remove(root, &operation.from).map_err(|e| e.context("in the 'from' of a move"))?;
+            let taken = remove(root, &operation.from)
+                .map_err(|e| e.at(operation.from.pos).context("in the 'from' of a move"))?;
             // Where it is not deeper than it was, its depth need not be looked at.
             match path.len() > operation.from.len() {
                 true => add(root, path, taken),
@@ -305,7 +355,7 @@ fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) 
         }
         "copy" => {
             let copied = get(root, &operation.from, op)
-                .map_err(|e| e.context("in the 'from' of a copy"))?
+                .map_err(|e| e.at(operation.from.pos).context("in the 'from' of a copy"))?
                 .map_or_else(|| Ok(Node::default()), |node| copies.copy(node))?;
             add(root, path, copied)
         }
@@ -329,13 +379,16 @@ fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Re
             Code::MissingPath,
             format!("{op} operation does not apply: doc is missing path: \"{}\": missing value", path.shown()),
         )
-        .hint("add the parent in an operation before this one, or correct the path")
     };
     let Some((last, way)) = path.parts.as_ref().and_then(|parts| parts.split_last()) else {
-        return Err(missing().hint("a path starts with '/'"));
+        return Err(missing().hint("a path begins with '/', as in /spec/replicas"));
     };
     let mut node = root;
-    for part in way {
+    for (i, part) in way.iter().enumerate() {
+        // The borrow of an existing part ends with the function.
+        if !has_part(node, part) {
+            return Err(missing().hint(advice(node, part, path.parts.as_ref().and_then(|parts| parts.get(i + 1)))));
+        }
         node = match node.value_mut() {
             ValueMut::Mapping(m) => m.get_mut(part),
             ValueMut::Sequence(items) => existing(part, items.len()).and_then(|i| items.get_mut(i)),
@@ -343,7 +396,39 @@ fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Re
         }
         .ok_or_else(missing)?;
     }
-    if node.as_scalar().is_some() { Err(missing()) } else { Ok((node, last)) }
+    match node.as_scalar() {
+        Some(_) => Err(missing().hint(advice(node, last, None))),
+        None => Ok((node, last)),
+    }
+}
+
+/// Returns true if a mapping or list has what a part of a path names.
+fn has_part(node: &Node<'_>, part: &str) -> bool {
+    match node.value() {
+        Value::Mapping(m) => m.contains(part),
+        Value::Sequence(items) => existing(part, items.len()).is_some(),
+        Value::Scalar(_) => false,
+    }
+}
+
+/// The advice for a part of a path that `node` does not have. `next` is the part behind it.
+fn advice(node: &Node<'_>, part: &str, next: Option<&&str>) -> String {
+    match node.value() {
+        Value::Mapping(m) => {
+            let whole = next.map(|next| format!("{part}/{next}")).filter(|whole| m.contains(whole));
+            match (whole, nearest(part, m.iter().map(|entry| entry.key().text()))) {
+                (Some(whole), _) => format!("write '~1' for a '/' in a key: {}", whole.replace('/', "~1")),
+                (None, Some(name)) => format!("did you mean '{name}'?"),
+                (None, None) => format!("the resource has no '{part}' there: correct the path, or add it first"),
+            }
+        }
+        Value::Sequence(items) if index(part).is_none() => {
+            format!("an item of a list has a number: one of the {}, from 0 on", items.len())
+        }
+        Value::Sequence(items) => format!("the list has {} items, and the first one has the number 0", items.len()),
+        Value::Scalar(_) if node.is_null() => format!("'{part}' is in a field without a value: add a value first"),
+        Value::Scalar(_) => format!("'{part}' is in {}, which has no fields", node.shape()),
+    }
 }
 
 /// An index as Go reads it, with an optional sign.
@@ -352,7 +437,7 @@ fn index(part: &str) -> Option<i64> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) { None } else { part.parse().ok() }
 }
 
-/// The place of an element that is there; a negative index counts from the end.
+/// The place of an existing element; a negative index counts from the end.
 fn existing(part: &str, len: usize) -> Option<usize> {
     let i = index(part)?;
     let i = if i < 0 { i + len as i64 } else { i };
@@ -364,6 +449,7 @@ fn bad_index(op: &str, path: &Pointer<'_>, part: &str) -> Error {
         Code::MissingPath,
         format!("error in {op} for path: '{}': Unable to access invalid index: {part}", path.shown()),
     )
+    .hint("an item of a list has a number from 0 on; '-' is the place behind the last one")
 }
 
 fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
@@ -374,7 +460,7 @@ fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<(
 fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
     let (node, last) = container(root, path, "add")?;
     match node.value_mut() {
-        ValueMut::Mapping(m) => insert(m, last, value),
+        ValueMut::Mapping(m) => drop(insert(m, last, value)),
         ValueMut::Sequence(items) => {
             let len = items.len();
             let place = match index(last) {
@@ -390,9 +476,11 @@ fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<(
     Ok(())
 }
 
-fn insert<'a>(m: &mut Mapping<'a>, key: &'a str, value: Node<'a>) {
-    m.insert(Key::string(key), value);
+/// Sets the value of a key, and gives the old one.
+fn insert<'a>(m: &mut Mapping<'a>, key: &'a str, value: Node<'a>) -> Option<Node<'a>> {
+    let old = m.insert(Key::string(key), value);
     m.set_braces(false);
+    old
 }
 
 fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
@@ -402,6 +490,11 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
             let removed = m.remove(last);
             // The dump behind the patch writes an empty mapping in braces.
             m.set_braces(m.is_empty());
+            let near = removed.is_none().then(|| nearest(last, m.iter().map(|entry| entry.key().text())));
+            let hint = match near.flatten() {
+                Some(name) => format!("did you mean '{name}'?"),
+                None => "correct the path, or remove the operation".to_owned(),
+            };
             removed.ok_or_else(|| {
                 Error::new(
                     Code::MissingPath,
@@ -410,6 +503,7 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
                         path.shown()
                     ),
                 )
+                .hint(hint)
             })
         }
         ValueMut::Sequence(items) => match existing(last, items.len()) {
@@ -420,11 +514,16 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
     }
 }
 
-fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
+/// Replaces a value. kustomize makes a field that is not there: `made` notes it.
+fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>, made: &Hit) -> Result<()> {
     check_depth(path.len(), &value)?;
     let (node, last) = container(root, path, "replace")?;
     match node.value_mut() {
-        ValueMut::Mapping(m) => insert(m, last, value),
+        ValueMut::Mapping(m) => {
+            if insert(m, last, value).is_none() {
+                made.note();
+            }
+        }
         ValueMut::Sequence(items) => {
             let i = existing(last, items.len());
             let missing = || {
@@ -432,6 +531,7 @@ fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Resu
                     Code::MissingPath,
                     format!("replace operation does not apply: doc is missing key: {}: missing value", path.shown()),
                 )
+                .hint("an item of a list has a number from 0 on")
             };
             items[i.ok_or_else(missing)?] = value;
         }
@@ -440,7 +540,7 @@ fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Resu
     Ok(())
 }
 
-/// What a path names; `None` for a key that is not in its mapping.
+/// The node at a path; `None` for a key that is not in its mapping.
 fn get<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Result<Option<&'n Node<'a>>> {
     let (node, last) = container(root, path, op)?;
     match node.value() {
@@ -503,7 +603,7 @@ mod tests {
 
     const ROOT: &str = "kind: A\nl: [1, x, 2]\nm: {a: null, b: {}}\nt: text\n";
 
-    /// What one operation makes of [`ROOT`], or the end of its message.
+    /// The result of one operation on [`ROOT`], or the end of its message.
     fn patched(operation: &str) -> std::result::Result<String, String> {
         let heap = Heap::new();
         let arena = heap.arena();

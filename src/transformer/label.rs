@@ -18,17 +18,19 @@
 //! *Example*: `testdata/reference/label.txtar`
 
 use super::edit_fields;
-use crate::config::field_spec::Create;
-use crate::config::{FieldSpecs, StringMap};
-use crate::diag::{Code, Error, Result};
-use crate::resource::Resource;
-use crate::stage::{Editor, TransformEach};
+use crate::config::field_spec::{Create, Step, split};
+use crate::config::{FieldSpec, FieldSpecs, StringMap};
+use crate::diag::{Code, Error, Result, Warning};
+use crate::resource::{Hint, ResMap, Resource};
+use crate::stage::{Build, Editor, TransformEach};
 use crate::yaml::shared::Shared;
-use crate::yaml::{Arena, Key, Node, Pos, Scalar, Style, json};
+use crate::yaml::{Arena, Key, Node, Pos, Scalar, Style, Value, json};
 
 /// One entry of `labels`, or `commonLabels`.
 pub struct LabelTransformer<'a> {
     pub labels: StringMap<'a>,
+    /// The fields that the entry itself names; they are among the specs, too.
+    pub fields: Vec<FieldSpec<'a>>,
     pub specs: FieldSpecs<'a>,
     /// The entry, which is the place of new keys.
     pub pos: Pos,
@@ -37,6 +39,39 @@ pub struct LabelTransformer<'a> {
 impl<'a> TransformEach<'a> for LabelTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
         Box::new(move |resource| set_entries(arena, resource, &self.labels, &self.specs, self.pos))
+    }
+
+    fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let arena = build.arena;
+        build
+            .find(|| self.fields.iter().filter_map(|field| self.without_effect(map, arena, field)).collect::<Vec<_>>());
+        Ok(())
+    }
+}
+
+impl<'a> LabelTransformer<'a> {
+    /// The finding about a field of the entry that no resource has. O(resources of the kind).
+    fn without_effect(&self, map: &mut ResMap<'a>, arena: Arena<'a>, field: &FieldSpec<'a>) -> Option<Warning> {
+        let kind = Some(field.gvk.kind).filter(|kind| !kind.is_empty());
+        let path = split(arena, field.path);
+        let mut candidates = map.candidates(&Hint::of_kind(kind)).into_iter().map(|i| map.get(i));
+        if candidates.any(|resource| field.gvk.selects(&resource.id().gvk) && leads(resource.node(), &path)) {
+            return None;
+        }
+        let of_kind = kind.map_or_else(String::new, |kind| format!(" of kind '{kind}'"));
+        let message = format!("the labels change nothing at '{}': no resource{of_kind} has this field", field.path);
+        let finding = Warning::new(Code::NoEffect, message).at(self.pos);
+        Some(if field.create { finding } else { finding.hint("'create: true' makes a field that is missing") })
+    }
+}
+
+/// Returns true if a path leads to a mapping, in any item of the lists on the way.
+fn leads(node: &Node<'_>, path: &[Step<'_>]) -> bool {
+    match (path.split_first(), node.value()) {
+        (_, Value::Sequence(items)) => items.iter().any(|item| leads(item, path)),
+        (None, value) => matches!(value, Value::Mapping(_)),
+        (Some((step, rest)), Value::Mapping(fields)) => fields.get(step.key).is_some_and(|value| leads(value, rest)),
+        (Some(_), Value::Scalar(_)) => false,
     }
 }
 
@@ -65,7 +100,8 @@ pub(super) fn set_entries<'a>(
         }
         let shape = node.shape();
         let Some(m) = node.as_mapping_mut() else {
-            return Err(Error::new(Code::WrongType, format!("wrong node kind: expected a mapping, found {shape}")));
+            let error = Error::new(Code::WrongType, format!("wrong node kind: expected a mapping, found {shape}"));
+            return Err(error.hint("write lines of 'name: value' here"));
         };
         for (key, (shared, value)) in entries.keys().zip(&mut values) {
             match m.get_mut(key) {

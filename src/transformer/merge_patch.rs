@@ -1,8 +1,10 @@
 //! Strategic merge patches, put into the resources that they name or that a target selects.
 
 use super::merge;
+use super::patch_findings::PatchFindings;
 use crate::config::kustomization::PatchOptions;
 use crate::diag::{Code, Error, Result};
+use crate::resource::similar;
 use crate::resource::{
     Found, Matcher, ResId, ResMap, Resource, empty_key, internal_annotations, set_untyped, stringify,
 };
@@ -20,16 +22,25 @@ pub(super) enum Way {
     Copied,
 }
 
+/// The schemas of a merge, and the search for mistakes.
+#[derive(Clone, Copy)]
+pub(super) struct Merging<'s, 'a> {
+    /// By which keys lists are merged.
+    pub schemas: &'s Schemas<'a>,
+    /// The search for mistakes, if the build is asked for findings.
+    pub findings: Option<&'s PatchFindings<'a>>,
+}
+
 /// Merges a patch into the resource that it names, by any id the resource has had, and gives its
 /// place.
 pub(super) fn merge_by_id<'a>(
     map: &mut ResMap<'a>,
     patch: &Resource<'a>,
     way: (PatchOptions, Way),
-    schemas: &Schemas<'a>,
+    merging: Merging<'_, 'a>,
 ) -> Result<usize> {
     let i = find(map, patch)?;
-    merge_into(map, i, patch, way, schemas)?;
+    merge_into(map, i, patch, way, merging)?;
     Ok(i)
 }
 
@@ -40,18 +51,14 @@ fn find<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>) -> Result<usize> {
     match map.find_any(id) {
         Found::One(i) => Ok(i),
         Found::None => {
-            let error = Error::new(
-                Code::NoMatch,
-                format!("no resource matches strategic merge patch \"{id}\": no matches for Id {id}"),
-            );
-            Err(error
-                .at(patch.pos())
-                .hint("apiVersion, kind, name and namespace of the patch must be those of the resource"))
+            let error =
+                Error::new(Code::NoMatch, format!("no resource matches strategic merge patch: there is no {id}"));
+            Err(error.at(patch.pos()).hint(similar::advice(map.iter(), id)))
         }
         Found::Many(_) => {
             let error = Error::new(
                 Code::AmbiguousMatch,
-                format!("multiple matches for Id {id}; failed to find unique target for patch {id}"),
+                format!("multiple matches for {id}; failed to find unique target for patch"),
             );
             Err(error
                 .at(patch.pos())
@@ -60,54 +67,46 @@ fn find<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>) -> Result<usize> {
     }
 }
 
-/// Whether a patch leaves alone by what a resource is found: others may be looked up before it is
-/// merged. What identifies a resource is put back anyway.
+/// Returns true if a patch leaves alone by what a resource is found: others may be looked up before
+/// it is merged. What identifies a resource is put back anyway.
 pub(super) fn leaves_ids(patch: &Node<'_>) -> bool {
     let has_metadata = patch.get("metadata").is_some_and(|metadata| metadata.as_mapping().is_some());
     has_metadata && patch.get("$patch").is_none() && !wipes_annotations(patch)
 }
 
-/// A patch among several, by its number, and what is wrong with it.
-pub(super) type Failed = (usize, Error);
+/// Faults of patches among several, each with the number of its patch, in order.
+pub(super) type Failed = Vec<(usize, Error)>;
 
 /// Merges patches that leave ids alone, each into the resource that it names, and gives the places
 /// of these: on all cores if they are many. O(patches x log patches + size of what they touch).
 ///
 /// # Errors
-/// The first patch, in their order, that names no resource or cannot be merged.
+/// Patches that name no resource, and, of those for one resource, the first that cannot be merged.
 pub(super) fn merge_each<'a>(
     map: &mut ResMap<'a>,
     arena: Arena<'a>,
     patches: &[&Resource<'a>],
-    schemas: &Schemas<'a>,
+    merging: Merging<'_, 'a>,
 ) -> Result<Vec<usize>, Failed> {
     let mut merges: Vec<(usize, usize)> = Vec::with_capacity(patches.len());
-    let mut fault = None;
+    let mut faults = Vec::new();
     for (number, patch) in patches.iter().enumerate() {
         match patch.check_annotations().and_then(|()| find(map, patch)) {
             Ok(place) => merges.push((place, number)),
-            Err(e) => {
-                fault = Some((number, e));
-                break;
-            }
+            Err(e) => faults.push((number, e)),
         }
     }
     // Patches of one resource stay in order.
     merges.sort_by_key(|(place, _)| *place);
     let mut places: Vec<usize> = merges.iter().map(|(place, _)| *place).collect();
     places.dedup();
-    let fault = Mutex::new(fault);
-    let note = |number: usize, e: Error| {
-        let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
-        if fault.as_ref().is_none_or(|(first, _)| number < *first) {
-            *fault = Some((number, e));
-        }
-    };
+    let faults = Mutex::new(faults);
+    let note = |number: usize, e: Error| faults.lock().unwrap_or_else(PoisonError::into_inner).push((number, e));
     let merge_all = |place: usize, resource: &mut Resource<'a>| {
         let from = merges.partition_point(|(other, _)| *other < place);
         for (_, number) in merges[from..].iter().take_while(|(other, _)| *other == place) {
             let way = (PatchOptions::default(), Way::AsItIs);
-            if let Err(e) = merge_in(resource, patches[*number], way, schemas) {
+            if let Err(e) = merge_in(resource, patches[*number], way, merging) {
                 note(*number, e);
                 break;
             }
@@ -117,10 +116,10 @@ pub(super) fn merge_each<'a>(
     };
     let edited = map.edit_some(arena, &places, |_| &merge_all);
     map.note_edits(&places);
-    match (fault.into_inner().unwrap_or_else(PoisonError::into_inner), edited) {
-        (Some(failed), _) => Err(failed),
-        (None, edited) => edited.map(|()| places).map_err(|e| (0, e)),
-    }
+    let mut faults = faults.into_inner().unwrap_or_else(PoisonError::into_inner);
+    faults.sort_by_key(|(number, _)| *number);
+    faults.extend(edited.err().map(|e| (0, e)));
+    if faults.is_empty() { Ok(places) } else { Err(faults) }
 }
 
 /// Merges a patch into every resource of a target, and gives their places.
@@ -128,8 +127,8 @@ pub(super) fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
     build: &mut Build<'a>,
     document: &Resource<'a>,
-    target: &Matcher<'a>,
-    options: PatchOptions,
+    (target, options): (&Matcher<'a>, PatchOptions),
+    findings: Option<&PatchFindings<'a>>,
 ) -> Result<Vec<usize>> {
     let arena = build.arena;
     let patch = copied(document);
@@ -137,7 +136,8 @@ pub(super) fn merge_into_target<'a>(
     for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
             document.check_annotations()?;
-            merge_into(map, i, &patch, (options, Way::Copied), &build.schema.for_merging())?;
+            let merging = Merging { schemas: &build.schema.for_merging(), findings };
+            merge_into(map, i, &patch, (options, Way::Copied), merging)?;
             patched.push(i);
         }
     }
@@ -152,9 +152,9 @@ fn merge_into<'a>(
     i: usize,
     patch: &Resource<'a>,
     way: (PatchOptions, Way),
-    schemas: &Schemas<'a>,
+    merging: Merging<'_, 'a>,
 ) -> Result<()> {
-    if !map.edit(i, |resource| merge_in(resource, patch, way, schemas))? {
+    if !map.edit(i, |resource| merge_in(resource, patch, way, merging))? {
         map.delete(i);
     }
     Ok(())
@@ -165,9 +165,12 @@ fn merge_in<'a>(
     resource: &mut Resource<'a>,
     patch: &Resource<'a>,
     (options, way): (PatchOptions, Way),
-    schemas: &Schemas<'a>,
+    Merging { schemas, findings }: Merging<'_, 'a>,
 ) -> Result<bool> {
     let id = *resource.id();
+    if let Some(findings) = findings {
+        findings.look_at_merge(resource, patch.node(), options, schemas);
+    }
     if options.allow_name_change || options.allow_kind_change {
         resource.record_previous();
     }
@@ -212,11 +215,12 @@ fn check_notes(resource: &Resource<'_>, patch: &Node<'_>) -> Result<()> {
         return Ok(());
     }
     let message = format!("wrong node kind: expected a mapping, the patch has {}", annotations.shape());
-    Err(Error::new(Code::WrongType, message).at(annotations.pos()).in_field("metadata.annotations"))
+    let error = Error::new(Code::WrongType, message).at(annotations.pos()).in_field("metadata.annotations");
+    Err(error.hint("write annotations as lines of 'name: value'"))
 }
 
-/// A patch that kustomize has copied: labels and annotations are text, and what identifies the
-/// patch is set anew.
+/// A patch that kustomize has copied: labels and annotations are text, and the identity of the
+/// patch is set again.
 fn copied<'a>(document: &Resource<'a>) -> Resource<'a> {
     let mut patch = with_text_metadata(document);
     let id = *document.id();
@@ -236,7 +240,7 @@ fn copy_api_version<'a>(resource: &Resource<'a>, patch: &mut Node<'a>) {
     }
 }
 
-/// Puts back what a strategic merge patch may not change.
+/// Puts back the fields that a strategic merge patch cannot change.
 fn put_back_identity<'a>(resource: &mut Resource<'a>, id: &ResId<'a>, options: PatchOptions) {
     if !options.allow_kind_change
         && let Some(root) = resource.node_mut().as_mapping_mut()
@@ -259,23 +263,23 @@ fn note_options(resource: &mut Resource<'_>, options: PatchOptions) {
     }
 }
 
-/// Whether a patch takes all annotations off, and with them what upstream keeps there.
+/// Returns true if a patch takes all annotations off, and with them what upstream keeps there.
 pub(super) fn wipes_annotations(patch: &Node<'_>) -> bool {
     let Some(metadata) = patch.get("metadata") else {
         return false;
     };
-    // A replacement of the whole resource has no effect.
+    // Replacing the whole resource does nothing.
     !displaces(patch)
         && (displaces(metadata) || metadata.get("annotations").is_some_and(|a| a.is_null() || displaces(a)))
 }
 
-/// Whether a mapping of a patch replaces or deletes that of the resource, into which it is not
-/// merged then.
+/// Returns true if a mapping of a patch replaces or deletes that of the resource, into which it is
+/// not merged then.
 fn displaces(patch: &Node<'_>) -> bool {
     patch.get_text("$patch").is_some_and(|directive| directive == "replace" || directive == "delete")
 }
 
-/// A patch whose annotations are text, whatever they look like; an empty map of them goes.
+/// A patch whose annotations are text, whatever they look like; an empty map of them is removed.
 pub(super) fn with_text_annotations<'a>(patch: &Resource<'a>) -> Resource<'a> {
     let mut patch = patch.clone();
     if let Some(metadata) =

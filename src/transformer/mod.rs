@@ -15,6 +15,7 @@ mod name_hash;
 pub mod namespace;
 mod open_text;
 pub mod patch;
+mod patch_findings;
 mod patch_source;
 pub mod prefix;
 mod referents;
@@ -71,8 +72,11 @@ fn edit_path<'a>(
     walked
 }
 
-/// The scalar that a transformer sets, or an error that names what is there.
+/// The scalar that a transformer sets, or an error that names the value that it found.
 fn scalar_of<'n, 'a>(node: &'n Node<'a>) -> Result<&'n Scalar<'a>> {
-    let wrong = || Error::new(Code::WrongType, format!("wrong node kind: expected a scalar, found {}", node.shape()));
+    let wrong = || {
+        Error::new(Code::WrongType, format!("wrong node kind: expected a scalar, found {}", node.shape()))
+            .hint("write one text or number here")
+    };
     node.as_scalar().ok_or_else(wrong)
 }

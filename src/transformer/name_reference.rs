@@ -246,7 +246,8 @@ enum Namespace<'a> {
 fn account_namespace<'a>(subject: &Node<'a>, binding: &ResId<'a>) -> Result<Option<&'a str>> {
     if subject.as_mapping().is_none() {
         let message = format!("a subject of {binding} is {}, not a mapping", subject.shape());
-        return Err(Error::new(Code::WrongType, message).at(subject.pos()));
+        let error = Error::new(Code::WrongType, message).at(subject.pos());
+        return Err(error.hint("write it as in {kind: ServiceAccount, name: web, namespace: shop}"));
     }
     let (Some(kind), Some(namespace)) = (subject.get("kind"), subject.get("namespace")) else {
         return Ok(None);
@@ -259,7 +260,8 @@ fn account_namespace<'a>(subject: &Node<'a>, binding: &ResId<'a>) -> Result<Opti
             .hint("write the kind as a text, as in kind: ServiceAccount")),
         (Some("ServiceAccount"), None) => {
             Err(Error::new(Code::MissingField, format!("Invalid Input: namespace is blank for resource {binding}"))
-                .at(namespace_pos))
+                .at(namespace_pos)
+                .hint("write the namespace of the account as a text"))
         }
         (Some("ServiceAccount"), namespace) => Ok(namespace),
         _ => Ok(None),
@@ -328,7 +330,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
             ValueMut::Scalar(s) if s.is_null() => Ok(()),
             ValueMut::Scalar(_) => {
                 let message = format!("expected sequence or mapping node in object {}, found a scalar", self.id);
-                Err(Error::new(Code::WrongType, message).at(pos))
+                Err(Error::new(Code::WrongType, message).at(pos).hint("correct the path under 'nameReference'"))
             }
         }
     }
@@ -339,7 +341,8 @@ impl<'c, 'a> Referrer<'c, 'a> {
                 let pos = item.pos();
                 match item.value() {
                     Value::Sequence(_) => {
-                        Err(Error::new(Code::WrongType, "path config error; a list in a list of references"))
+                        Err(Error::new(Code::WrongType, "path config error; a list in a list of references")
+                            .hint("write each name in the list itself, or correct the path under 'nameReference'"))
                     }
                     _ => self.field(item, action),
                 }
@@ -358,7 +361,8 @@ impl<'c, 'a> Referrer<'c, 'a> {
             }
             ValueMut::Mapping(m) => {
                 let Some(name) = m.get("name").map(|n| n.as_scalar().map_or("", |s| s.text())) else {
-                    return Err(Error::new(Code::MissingPath, "path config error; no 'name' field in node"));
+                    return Err(Error::new(Code::MissingPath, "path config error; no 'name' field in node")
+                        .hint("add 'name', or correct the path under 'nameReference'"));
                 };
                 let namespace = m.get("namespace").map(|n| n.as_scalar().map_or("", |s| s.text()));
                 let Some(found) = self.resolve(name, Some(namespace), action)? else {

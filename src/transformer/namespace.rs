@@ -18,7 +18,7 @@ use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::{Code, Error, Result};
 use crate::resource::{Changes, ResMap, Resource};
-use crate::stage::{Build, Editor, TransformEach};
+use crate::stage::{Build, Editor, Overridden, TransformEach};
 use crate::yaml::{Arena, Node, Pos, Scalar, Tag, Value};
 
 /// The subjects of role bindings that get the namespace.
@@ -42,6 +42,9 @@ pub struct NamespaceTransformer<'a> {
     pub unset_only: bool,
     /// The entry, which is the place of what is set.
     pub pos: Pos,
+    /// The JSON patches of the kustomization, if the build is asked for findings. A merge patch
+    /// says by its namespace which resource it is for.
+    pub overridden: Option<Overridden>,
 }
 
 impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
@@ -54,6 +57,9 @@ impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
     }
 
     fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let message = "this value is not in the output: 'namespace' replaces it";
+        let overridden = self.overridden.iter().flat_map(|overridden| overridden.findings(map, message));
+        build.find(|| overridden);
         map.check_unique_among(build.arena, |resource| !is_from_helm(resource))
             .map_err(|e| e.context("namespace transformation produces ID conflict"))
     }
@@ -119,10 +125,15 @@ impl<'a> NamespaceTransformer<'a> {
 
     fn set(&self, node: &mut Node<'a>) -> Result<()> {
         let Value::Scalar(old) = node.value() else {
-            return Err(Error::new(Code::WrongType, "namespace field specs must target scalar nodes").at(node.pos()));
+            return Err(Error::new(Code::WrongType, "namespace field specs must target scalar nodes")
+                .at(node.pos())
+                .hint("write the namespace as one text here"));
         };
         let is_set = !old.is_null() && !old.text().is_empty();
         if !(self.unset_only && is_set) {
+            if let Some(overridden) = self.overridden.as_ref().filter(|_| old.text() != self.namespace) {
+                overridden.note(node.pos());
+            }
             node.set_text(self.namespace, Tag::Str, self.pos);
         }
         Ok(())
@@ -140,7 +151,9 @@ impl<'a> NamespaceTransformer<'a> {
         }
         let pos = subjects.pos();
         let Some(items) = subjects.as_sequence_mut() else {
-            return Err(Error::new(Code::WrongType, "wrong node kind: 'subjects' must be a list").at(pos));
+            return Err(Error::new(Code::WrongType, "wrong node kind: 'subjects' must be a list")
+                .at(pos)
+                .hint("write each subject as an item, with '- ' in front of it"));
         };
         let (field, wanted) = match self.subjects {
             SetRoleBindingSubjects::DefaultOnly => ("name", "default"),
@@ -149,9 +162,9 @@ impl<'a> NamespaceTransformer<'a> {
         for item in items.iter_mut().filter(|item| !item.is_null()) {
             let pos = item.pos();
             let Some(subject) = item.as_mapping_mut() else {
-                return Err(
-                    Error::new(Code::WrongType, "wrong node kind: each of 'subjects' must be a mapping").at(pos)
-                );
+                return Err(Error::new(Code::WrongType, "wrong node kind: each of 'subjects' must be a mapping")
+                    .at(pos)
+                    .hint("write it as in {kind: ServiceAccount, name: web, namespace: shop}"));
             };
             match subject.get(field).map(|node| (node.as_scalar(), node)) {
                 Some((None, node)) => {

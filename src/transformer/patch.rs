@@ -15,34 +15,39 @@
 //! *Cost*: O(patches + size of what they touch). A target is compared with the resources of its
 //! kind, name, namespace, label or annotation, or with names that begin as its pattern does; a
 //! pattern without a beginning, as `.*-web`, with all of its kind.
-//! *Quirks*: a target that matches nothing is no error. JSON patches take the resource through
+//! *Quirks*: a target that matches nothing is not an error. JSON patches take the resource through
 //! JSON, and its numbers and quotes with it (case smp-after-json-quoting). A resource that an
 //! emptied patch deletes is gone at once (patch-deletes-then-checks).
 //! *Example*: `testdata/reference/patch.txtar`
 
 use super::json_patch::{self, Operation};
 use super::merge_patch::{
-    Way, leaves_ids, merge_by_id, merge_each, merge_into_target, wipes_annotations, with_text_annotations,
+    Merging, Way, leaves_ids, merge_by_id, merge_each, merge_into_target, wipes_annotations, with_text_annotations,
     with_text_metadata,
 };
+use super::patch_findings::PatchFindings;
 use super::patch_source::{Content, EITHER, OPERATIONS, Read, read_all, resources};
 use crate::config::Written;
 use crate::config::kustomization::{Patch, PatchOptions};
-use crate::diag::{Code, Error, Result, Warning};
+use crate::diag::{Code, Error, Errors, Result, Warning};
 use crate::load::Root;
 use crate::resource::{Hint, Matcher, ResMap, Resource, is_build_annotation};
+use crate::schema::Gvk;
 use crate::stage::{Build, Hit, Transformer};
 use crate::yaml::{Arena, Mapping, Node, Pos};
+use std::sync::OnceLock;
 
 /// One entry of `patches`, read and compiled.
 struct Prepared<'a> {
     content: Content<'a>,
     target: Option<Matcher<'a>>,
-    /// Whether the target is that of the patch before.
+    /// True if the target is that of the patch before.
     has_same_target: bool,
     options: PatchOptions,
     hit: Hit,
-    /// What an error calls this patch.
+    /// A kind that has all fields which this JSON patch brings, once it is known.
+    fits: OnceLock<Gvk<'a>>,
+    /// The name of this patch in errors.
     name: String,
     pos: Pos,
 }
@@ -96,6 +101,11 @@ impl<'a> PatchTransformer<'a> {
     pub fn count(&self) -> usize {
         self.0.len()
     }
+
+    /// Positions in the texts of the patches; with `only_json` in those of JSON patches.
+    pub fn positions(&self, only_json: bool) -> Vec<Pos> {
+        self.0.iter().filter(|patch| !only_json || patch.is_json()).flat_map(Prepared::positions).collect()
+    }
 }
 
 /// Lists of patches, in order: one that sees or changes the notes of a build about its resources is
@@ -124,23 +134,64 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
             |a: &Prepared<'_>, b: &Prepared<'_>| !notes && b.has_same_target && a.is_of_content() && b.is_of_content();
         let are_named = |a: &Prepared<'_>, b: &Prepared<'_>| !notes && a.names_resources() && b.names_resources();
         let share = |a: &Prepared<'_>, b: &Prepared<'_>| are_wide(a, b) || are_same(a, b) || are_named(a, b);
+        let findings = looking(build, map, &self.0);
+        let looking = findings.as_ref();
         let mut annotations_are_text = false;
+        let mut errors = Errors::default();
         for group in self.0.chunk_by(share) {
             let patched = match group {
-                [patch] => apply_one(map, build, patch)?,
-                [patch, ..] if patch.names_resources() => merge_named(map, build, group)?,
-                _ => apply_together(map, build, group)?,
+                [patch] => apply_one(map, build, patch, looking),
+                [patch, ..] if patch.names_resources() => merge_named(map, build, group, looking),
+                _ => apply_together(map, build, group, looking),
             };
+            // Behind a patch without a resource, only other ones without a resource are faults: a
+            // patch may need what the missing one would have written.
+            let counts = |e: &Error| e.code() == Code::NoMatch || errors.is_empty();
+            let patched = match patched {
+                Err(e) if !counts(&e) => break,
+                Err(e) if e.code() != Code::NoMatch => return Err(e),
+                patched => errors.note(patched),
+            };
+            let Some(patched) = patched else { continue };
             // A JSON patch leaves texts.
             let are_text = annotations_are_text && group.iter().all(Prepared::is_json);
             if build.keeps_origins && !are_text {
                 write_annotations(map, &patched, &mut annotations_are_text)?;
             }
         }
+        errors.end(())?;
         map.drop_empty();
-        build.find(|| without_effect(&self.0));
+        build.find(|| all_findings(&self.0, findings));
         Ok(())
     }
+}
+
+/// Begins the search for mistakes in patches, if the build is asked for findings.
+fn looking<'a>(build: &Build<'a>, map: &ResMap<'a>, patches: &[Prepared<'a>]) -> Option<PatchFindings<'a>> {
+    let kinds = patches.iter().flat_map(|patch| {
+        let of_documents = patch.documents().iter().map(|document| Some(document.id().gvk.kind));
+        of_documents.filter(|_| patch.target.is_none()).chain(patch.target.is_some().then(|| patch.kind()))
+    });
+    PatchFindings::of(build, map, kinds)
+}
+
+/// The findings about patches that have been applied.
+fn all_findings(patches: &[Prepared<'_>], found: Option<PatchFindings<'_>>) -> Vec<Warning> {
+    let mut findings = without_effect(patches);
+    findings.extend(patches.iter().flat_map(nothing_to_replace));
+    findings.extend(found.into_iter().flat_map(PatchFindings::into_findings));
+    findings
+}
+
+/// The findings about operations that replace fields which are not there.
+fn nothing_to_replace(patch: &Prepared<'_>) -> Vec<Warning> {
+    let Content::Json(operations) = &patch.content else { return Vec::new() };
+    let finding = |operation: &Operation<'_>| {
+        let message = format!("nothing to replace at '{}': the operation adds a field", operation.made()?);
+        let finding = Warning::new(Code::NothingToReplace, message).at(operation.pos()).at(patch.pos);
+        Some(finding.hint("correct the path, or write 'op: add'"))
+    };
+    operations.iter().filter_map(finding).collect()
 }
 
 /// The findings about patches whose target selects nothing.
@@ -182,6 +233,7 @@ impl<'a> Prepared<'a> {
             has_same_target: false,
             options: patch.options,
             hit: Hit::default(),
+            fits: OnceLock::new(),
             name,
             pos: patch.pos,
         }
@@ -195,8 +247,16 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Whether the entry has strategic merge patches, each for the resource that it names, which
-    /// leave ids alone.
+    /// The beginnings of its documents and operations.
+    fn positions(&self) -> Vec<Pos> {
+        match &self.content {
+            Content::StrategicMerge(documents) => documents.iter().map(Resource::pos).collect(),
+            Content::Json(operations) => operations.iter().map(Operation::pos).collect(),
+        }
+    }
+
+    /// Returns true if the entry has strategic merge patches, each for the resource that it names,
+    /// which leave ids alone.
     fn names_resources(&self) -> bool {
         let is_plain = !self.is_json() && self.target.is_none() && !self.options.given;
         is_plain && self.documents().iter().all(|document| leaves_ids(document.node()))
@@ -208,20 +268,21 @@ impl Prepared<'_> {
         matches!(self.content, Content::Json(_))
     }
 
-    /// Whether this is a JSON patch whose target may be any resource, or any of a kind.
+    /// Returns true if this is a JSON patch whose target may be any resource, or any of a kind.
     fn is_wide(&self) -> bool {
         self.is_json() && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
     }
 
-    /// Whether this is a JSON patch with a target whose operations leave alone what identifies a
-    /// resource, and its metadata. The detour through JSON may spell them anew.
+    /// Returns true if this is a JSON patch with a target whose operations leave alone what
+    /// identifies a resource, and its metadata. The detour through JSON can spell them in another
+    /// way.
     fn is_of_content(&self) -> bool {
         let Content::Json(operations) = &self.content else { return false };
         self.target.is_some() && !operations.iter().any(Operation::touches_identity)
     }
 
-    /// Whether this sees or changes the annotations in which kustomize notes what it knows about a
-    /// resource.
+    /// Returns true if this sees or changes the annotations in which kustomize notes what it knows
+    /// about a resource.
     fn sees_notes(&self) -> bool {
         match &self.content {
             Content::Json(operations) => operations.iter().any(Operation::sees_annotations),
@@ -241,7 +302,12 @@ impl Prepared<'_> {
 /// Applies JSON patches for the same kind, or the same target, in one pass: what one does to a
 /// resource depends on that resource alone. Gives the places of the resources that they may have
 /// changed.
-fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Prepared<'a>]) -> Result<Vec<usize>> {
+fn apply_together<'a>(
+    map: &mut ResMap<'a>,
+    build: &mut Build<'a>,
+    patches: &[Prepared<'a>],
+    findings: Option<&PatchFindings<'a>>,
+) -> Result<Vec<usize>> {
     let arena = build.arena;
     let first = patches.first().and_then(|patch| patch.target.as_ref());
     let hint = first.map(Matcher::hint).unwrap_or_default();
@@ -251,7 +317,7 @@ fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Pr
     let respells = || candidates.iter().any(|&i| map.get(i).node().get("apiVersion").is_some_and(Node::is_null));
     if patches.iter().all(Prepared::is_of_content) && !respells() {
         map.edit_some(arena, &candidates, |arena| {
-            move |_, resource: &mut Resource<'a>| apply_all(resource, arena, patches)
+            move |_, resource: &mut Resource<'a>| apply_all(resource, arena, patches, findings)
         })?;
         return Ok(candidates);
     }
@@ -259,7 +325,8 @@ fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Pr
         patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
             (Content::Json(operations), Some(target)) => {
                 let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
-                apply_json_to(map, i, arena, (operations, &patch.hit), target, true).map_err(in_patch)
+                let json = JsonPatch { operations, patch, findings };
+                apply_json_to(map, i, arena, json, (target, true)).map_err(in_patch)
             }
             _ => Ok(()),
         })?;
@@ -269,8 +336,13 @@ fn apply_together<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Pr
 
 /// Applies JSON patches whose operations leave identities and metadata alone to one resource, those
 /// for which it is a target.
-fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepared<'a>]) -> Result<()> {
-    // Whether the resource is the target of the patch before, where that is still so.
+fn apply_all<'a>(
+    resource: &mut Resource<'a>,
+    arena: Arena<'a>,
+    patches: &[Prepared<'a>],
+    findings: Option<&PatchFindings<'a>>,
+) -> Result<()> {
+    // True if the resource is the target of the patch before, where that is still so.
     let mut known = None;
     for patch in patches {
         let (Content::Json(operations), Some(target)) = (&patch.content, &patch.target) else { continue };
@@ -282,7 +354,7 @@ fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepa
         // The first patch of a resource may respell its labels and annotations.
         known = Some(is_target).filter(|_| !is_target || resource.is_in_json_form());
         if is_target {
-            patch.hit.note();
+            JsonPatch { operations, patch, findings }.meets(resource);
             let id = *resource.id();
             json_patch::apply(arena, resource, operations, true)
                 .map_err(|e| in_patch(e.in_resource(id).context(format!("patching {id}"))))?;
@@ -292,29 +364,46 @@ fn apply_all<'a>(resource: &mut Resource<'a>, arena: Arena<'a>, patches: &[Prepa
 }
 
 /// Merges patches, each into the resource that it names, and gives the places of these.
-fn merge_named<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patches: &[Prepared<'a>]) -> Result<Vec<usize>> {
+fn merge_named<'a>(
+    map: &mut ResMap<'a>,
+    build: &mut Build<'a>,
+    patches: &[Prepared<'a>],
+    findings: Option<&PatchFindings<'a>>,
+) -> Result<Vec<usize>> {
     let of_patch = |patch| Prepared::documents(patch).iter().map(move |document| (patch, document));
     let named: Vec<(&Prepared<'a>, &Resource<'a>)> = patches.iter().flat_map(of_patch).collect();
     let documents: Vec<&Resource<'a>> = named.iter().map(|(_, document)| *document).collect();
-    let merged = merge_each(map, build.arena, &documents, &build.schema.for_merging());
-    merged.map_err(|(number, e)| {
-        let (patch, _) = named[number];
-        e.through(patch.pos, format!("applying {}", patch.name))
+    let merging = Merging { schemas: &build.schema.for_merging(), findings };
+    let merged = merge_each(map, build.arena, &documents, merging);
+    merged.or_else(|failed| {
+        let mut errors = Errors::default();
+        for (number, e) in failed {
+            let (patch, _) = named[number];
+            errors.note::<()>(Err(e.through(patch.pos, format!("applying {}", patch.name))));
+        }
+        errors.end(Vec::new())
     })
 }
 
 /// Applies a patch, and gives the places of the resources that it changed.
-fn apply_one<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patch: &Prepared<'a>) -> Result<Vec<usize>> {
+fn apply_one<'a>(
+    map: &mut ResMap<'a>,
+    build: &mut Build<'a>,
+    patch: &Prepared<'a>,
+    findings: Option<&PatchFindings<'a>>,
+) -> Result<Vec<usize>> {
     let arena = build.arena;
     let mut patched = Vec::new();
     let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
     match (&patch.content, &patch.target) {
         (Content::Json(operations), target) => {
-            patched = apply_json(map, arena, (operations, &patch.hit), target.as_ref(), true).map_err(in_patch)?;
+            let json = JsonPatch { operations, patch, findings };
+            patched = apply_json(map, arena, json, (target.as_ref(), true)).map_err(in_patch)?;
         }
         (Content::StrategicMerge(documents), Some(target)) => {
             for document in documents {
-                let merged = merge_into_target(map, build, document, target, patch.options).map_err(in_patch)?;
+                let merged = merge_into_target(map, build, document, (target, patch.options), findings);
+                let merged = merged.map_err(in_patch)?;
                 if !merged.is_empty() {
                     patch.hit.note();
                 }
@@ -326,7 +415,8 @@ fn apply_one<'a>(map: &mut ResMap<'a>, build: &mut Build<'a>, patch: &Prepared<'
                 document.check_annotations().map_err(in_patch)?;
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
                 let way = (patch.options, Way::AsItIs);
-                patched.push(merge_by_id(map, &document, way, &build.schema.for_merging()).map_err(in_patch)?);
+                let merging = Merging { schemas: &build.schema.for_merging(), findings };
+                patched.push(merge_by_id(map, &document, way, merging).map_err(in_patch)?);
             }
         }
     }
@@ -343,7 +433,7 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
     /// some; `inline` is a text with patches, or empty.
     ///
     /// # Errors
-    /// One cannot be read, or there is none in all of them.
+    /// A patch cannot be read, or the entries contain no patch at all.
     pub fn new(build: &mut Build<'a>, root: &Root, entries: &[Written<'a>], inline: Written<'a>) -> Result<Self> {
         let arena = build.arena;
         let mut all = Vec::new();
@@ -368,20 +458,28 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
         }
         Ok(PatchStrategicMergeTransformer { documents: all })
     }
+
+    /// See [`PatchTransformer::positions`].
+    pub fn positions(&self) -> Vec<Pos> {
+        self.documents.iter().map(|(document, _)| document.pos()).collect()
+    }
 }
 
 impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
+        let kinds = self.documents.iter().map(|(document, _)| Some(document.id().gvk.kind));
+        let findings = PatchFindings::of(build, map, kinds);
         for (document, name) in &self.documents {
             let in_patch = |e: Error| e.through(document.pos(), format!("applying {name}"));
             document.check_annotations().map_err(in_patch)?;
             let patch = with_text_metadata(document);
-            merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), &build.schema.for_merging())
-                .map_err(in_patch)?;
+            let merging = Merging { schemas: &build.schema.for_merging(), findings: findings.as_ref() };
+            merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), merging).map_err(in_patch)?;
             map.check_unique(arena).map_err(in_patch)?;
         }
         map.drop_empty();
+        build.find(|| findings.into_iter().flat_map(PatchFindings::into_findings));
         Ok(())
     }
 }
@@ -393,7 +491,7 @@ impl<'a> PatchJson6902Transformer<'a> {
     /// Reads the patches.
     ///
     /// # Errors
-    /// One cannot be read, has no operations, or no target with a name.
+    /// A patch cannot be read, lacks operations, or lacks a target with a name.
     pub fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
         let is_named = |patch: &&Patch<'a>| patch.target.as_ref().is_some_and(|target| !target.name.is_empty());
         let named = patches.iter().take_while(is_named).count();
@@ -423,35 +521,65 @@ impl<'a> PatchJson6902Transformer<'a> {
     pub fn count(&self) -> usize {
         self.0.len()
     }
+
+    /// See [`PatchTransformer::positions`].
+    pub fn positions(&self) -> Vec<Pos> {
+        self.0.iter().flat_map(Prepared::positions).collect()
+    }
 }
 
 impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
+        let findings = looking(build, map, &self.0);
         for patch in &self.0 {
             let Content::Json(operations) = &patch.content else {
                 continue;
             };
             let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
-            apply_json(map, arena, (operations, &patch.hit), patch.target.as_ref(), false).map_err(in_patch)?;
+            let json = JsonPatch { operations, patch, findings: findings.as_ref() };
+            apply_json(map, arena, json, (patch.target.as_ref(), false)).map_err(in_patch)?;
         }
         map.drop_empty();
-        build.find(|| without_effect(&self.0));
+        build.find(|| all_findings(&self.0, findings));
         Ok(())
     }
 }
 
-/// Applies a JSON patch to the resources of a target, and gives their places.
+/// A JSON patch, its entry, and the search for mistakes.
+#[derive(Clone, Copy)]
+struct JsonPatch<'p, 'a> {
+    operations: &'p [Operation<'a>],
+    patch: &'p Prepared<'a>,
+    findings: Option<&'p PatchFindings<'a>>,
+}
+
+impl<'a> JsonPatch<'_, 'a> {
+    /// Notes that the patch has found a resource, to which it is applied next.
+    fn meets(self, resource: &Resource<'a>) {
+        let JsonPatch { operations, patch, findings } = self;
+        patch.hit.note();
+        let gvk = resource.id().gvk;
+        if let Some(findings) = findings.filter(|_| patch.fits.get() != Some(&gvk))
+            && findings.look_at_operations(resource, operations, patch.pos)
+        {
+            // Another thread may have noted another kind.
+            let _ = patch.fits.set(gvk);
+        }
+    }
+}
+
+/// Applies a JSON patch to the resources of a target, and gives their places. The bool is true if
+/// the old identities are remembered.
 fn apply_json<'a>(
     map: &mut ResMap<'a>,
     arena: Arena<'a>,
-    operations: (&[Operation<'a>], &Hit),
-    target: Option<&Matcher<'a>>,
-    record: bool,
+    json: JsonPatch<'_, 'a>,
+    (target, record): (Option<&Matcher<'a>>, bool),
 ) -> Result<Vec<usize>> {
     let Some(target) = target else { return Ok(Vec::new()) };
     let candidates = map.candidates(&target.hint());
-    candidates.iter().try_for_each(|&i| apply_json_to(map, i, arena, operations, target, record))?;
+    candidates.iter().try_for_each(|&i| apply_json_to(map, i, arena, json, (target, record)))?;
     Ok(candidates)
 }
 
@@ -460,15 +588,15 @@ fn apply_json_to<'a>(
     map: &mut ResMap<'a>,
     i: usize,
     arena: Arena<'a>,
-    (operations, hit): (&[Operation<'a>], &Hit),
-    target: &Matcher<'a>,
-    record: bool,
+    json: JsonPatch<'_, 'a>,
+    (target, record): (&Matcher<'a>, bool),
 ) -> Result<()> {
     if !target.is_match(map.get(i))? {
         return Ok(());
     }
-    hit.note();
+    json.meets(map.get(i));
     let id = *map.get(i).id();
+    let operations = json.operations;
     let patch = |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, record);
     // The detour through JSON respells a null apiVersion.
     let respells = map.get(i).node().get("apiVersion").is_some_and(Node::is_null);

@@ -3,7 +3,7 @@
 use super::json_patch::{self, Operation};
 use crate::config::Selector;
 use crate::config::kustomization::Patch;
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Diagnostic, Error, Errors, Result};
 use crate::load::Root;
 use crate::parallel;
 use crate::resource::{Matcher, Resource};
@@ -11,7 +11,7 @@ use crate::stage::{Build, resources_in, scoped_resources_in};
 use crate::yaml::{Arena, Source, first_document, json};
 use std::path::PathBuf;
 
-/// What a patch says.
+/// The content of a patch.
 #[derive(Debug)]
 pub(super) enum Content<'a> {
     StrategicMerge(Vec<Resource<'a>>),
@@ -22,13 +22,13 @@ pub(super) enum Content<'a> {
 pub(super) struct Read<'a> {
     pub content: Content<'a>,
     pub target: Option<Matcher<'a>>,
-    /// What an error calls the patch.
+    /// The name of the patch in errors.
     pub name: String,
 }
 
 /// How a field writes its patches.
 pub(super) struct Form {
-    /// Whether blanks around an inline text do not count.
+    /// True if blanks around an inline text do not count.
     is_trimmed: bool,
     read: for<'a> fn(Arena<'a>, &'a Source) -> Result<Content<'a>>,
 }
@@ -49,7 +49,7 @@ struct Written<'a> {
 /// Reads patches, in order, and makes a `T` of each. O(size of their texts).
 ///
 /// # Errors
-/// That of the first patch that cannot be read, or that `make` refuses.
+/// The errors of all patches that cannot be read, or that `make` refuses.
 pub(super) fn read_all<'a, T>(
     build: &mut Build<'a>,
     root: &Root,
@@ -57,37 +57,31 @@ pub(super) fn read_all<'a, T>(
     form: &Form,
     make: impl Fn(&Patch<'a>, Read<'a>) -> Result<T>,
 ) -> Result<Vec<T>> {
-    let mut all = Vec::with_capacity(patches.len());
-    let mut fault = None;
     let paths: Vec<&str> = patches.iter().map(|patch| patch.path).collect();
     let mut ahead = build.cx.files.ahead(root, &paths, |_, source| Some(source)).into_iter();
-    for patch in patches {
-        match written(build, root, patch, ahead.next().flatten(), form) {
-            Ok(written) => all.push(written),
-            Err(e) => {
-                // What stands before it may have a fault, too, which then comes first.
-                fault = Some(e.at(patch.pos));
-                break;
-            }
-        }
-    }
+    let found: Vec<Result<Written<'a>>> =
+        patches.iter().map(|patch| written(build, root, patch, ahead.next().flatten(), form)).collect();
+    let sources: Vec<&'a Source> = found.iter().flatten().map(|written| written.source).collect();
     let (arena, heap) = (build.arena, build.arena.heap());
-    let read_run =
-        |arena| move |run: &[Written<'a>]| -> Vec<_> { run.iter().map(|w| (form.read)(arena, w.source)).collect() };
-    let contents = match arena.threads(all.iter().map(|written| written.source.text.len()).sum()) {
-        1 => vec![read_run(arena)(&all)],
-        threads => parallel::runs(&all, threads, || read_run(heap.arena())),
+    let read_run = |arena| move |run: &[&'a Source]| -> Vec<_> { run.iter().map(|s| (form.read)(arena, s)).collect() };
+    let contents = match arena.threads(sources.iter().map(|source| source.text.len()).sum()) {
+        1 => vec![read_run(arena)(&sources)],
+        threads => parallel::runs(&sources, threads, || read_run(heap.arena())),
     };
-    let contents = contents.into_iter().flatten();
-    let mut made = Vec::with_capacity(patches.len());
-    for ((patch, written), content) in patches.iter().zip(all).zip(contents) {
-        let mut content = content.map_err(|e| e.at(patch.pos))?;
-        if let Content::StrategicMerge(documents) = &mut content {
+    let mut contents = contents.into_iter().flatten();
+    let (mut made, mut errors) = (Vec::with_capacity(patches.len()), Errors::default());
+    for (patch, found) in patches.iter().zip(found) {
+        let read = found.and_then(|written| {
+            let content = contents.next().unwrap_or_else(|| Ok(Content::StrategicMerge(Vec::new())))?;
+            Ok(Read { content, target: written.target, name: written.name })
+        });
+        let Some(mut read) = errors.note(read.map_err(|e| e.at(patch.pos))) else { continue };
+        if let Content::StrategicMerge(documents) = &mut read.content {
             build.schema.note_scope(documents);
         }
-        made.push(make(patch, Read { content, target: written.target, name: written.name })?);
+        made.extend(errors.note(make(patch, read)));
     }
-    fault.map_or(Ok(made), Err)
+    errors.end(made)
 }
 
 /// Finds out where a patch is written. `ahead` is its file, if that was read already.
@@ -121,7 +115,7 @@ fn written<'a>(
         }
         (false, true) => {
             let lines_before = whole.find(inline).map_or(0, |at| whole[..at].matches('\n').count());
-            let name = format!("an inline patch in {}", root.shown);
+            let name = "an inline patch".to_owned();
             let source = build.arena.add_inline(name, inline, patch.patch.pos, lines_before);
             (source, "an inline patch".to_owned())
         }
@@ -149,7 +143,17 @@ fn content<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
         Ok(None) => nothing(),
         Ok(Some(node)) if node.is_null() => nothing(),
         Ok(Some(node)) if node.as_sequence().is_some() => operations(arena, source),
-        _ => Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name))),
+        Ok(Some(node)) if node.get("op").is_some() => {
+            let link = format!("unable to parse SM or JSON patch from '{}'", source.name);
+            let hint = "a JSON patch is a list: write '- ' in front of each operation";
+            Err(fault.advised(|_| Some(hint.to_owned())).context(link))
+        }
+        _ => {
+            let hint = "name its resource by apiVersion, kind and metadata.name, or add a 'target' to the entry";
+            let is_nameless = |fault: &Diagnostic| fault.code() == Code::NotAResource;
+            let fault = fault.advised(|fault| is_nameless(fault).then(|| hint.to_owned()));
+            Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name)))
+        }
     }
 }
 
@@ -158,9 +162,14 @@ fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
     let text = source.text.as_str();
     if text.starts_with('[') {
         let node = json::parse(arena, text).map_err(|e| {
-            let error =
-                Error::new(Code::BadPatch, format!("unable to parse SM or JSON patch from '{}': {e}", source.name));
-            error.hint("a patch that starts with '[' must be strict JSON")
+            let message = format!("unable to parse SM or JSON patch from '{}': {}", source.name, json::message(&e));
+            let offset = json::offset(&e, text);
+            let comma = text[..offset].rfind(',').filter(|_| e.to_string().contains("trailing comma"));
+            let hint = match comma {
+                Some(_) => "remove the comma: JSON has none behind the last item",
+                None => "a patch that starts with '[' must be strict JSON",
+            };
+            Error::new(Code::BadPatch, message).at(source.pos(comma.unwrap_or(offset))).hint(hint)
         })?;
         return json_patch::from_json(arena, text, &node).map(Content::Json);
     }
@@ -179,7 +188,7 @@ fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
 /// The documents of a text as resources, which know their scope; a list is replaced by its items.
 ///
 /// # Errors
-/// It is no YAML, or a document is no resource.
+/// The text is not YAML, or a document is not a resource.
 pub(super) fn resources<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
     scoped_resources_in(build, source, Error::from)
 }

@@ -18,6 +18,7 @@ use crate::config::var::Var;
 use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Code, Error, Result};
 use crate::meter::{FastIndexMap, FastMap};
+use crate::resource::similar;
 use crate::resource::{Hint, ResId, ResMap, Resource};
 use crate::stage::{Build, Transformer};
 use crate::yaml::scalar::{self, Kind};
@@ -116,14 +117,12 @@ impl<'a> RefVarTransformer<'a> {
             let fault = |message: String| Error::new(Code::BadValue, message).at(var.pos);
             let Some(holder) = holders.get(var.name) else {
                 let object = &var.object;
+                let wanted = ResId::new(object.gvk, object.name, object.namespace);
                 let message = format!(
-                    "var '{}' cannot be mapped to a field in the set of known resources: there is no {}",
-                    var.name,
-                    ResId::new(object.gvk, object.name, object.namespace)
+                    "var '{}' cannot be mapped to a field in the set of known resources: there is no {wanted}",
+                    var.name
                 );
-                return Err(fault(message)
-                    .with_code(Code::NoMatch)
-                    .hint("an objref without apiVersion means no group and no version"));
+                return Err(fault(message).with_code(Code::NoMatch).hint(similar::advice(map.iter(), &wanted)));
             };
             let path = if var.field.path.is_empty() { "metadata.name" } else { var.field.path };
             match lookup(holder.node(), &var_parts(arena, path)?)?.cloned().map(typed) {
@@ -137,15 +136,16 @@ impl<'a> RefVarTransformer<'a> {
                     "field specified in var '{}' not found in corresponding resource: {} has no '{path}'",
                     var.name,
                     holder.id()
-                ))),
+                ))
+                .hint(crate::config::field_path::advice(holder.node(), &var_parts(arena, path)?))),
             }
         };
         self.vars.iter().map(value).collect()
     }
 }
 
-/// Whether upstream cannot read a number: to vars an integer is 64-bit and decimal, and no number
-/// has underscores.
+/// Returns true if upstream cannot read a number: for vars, integers are 64-bit and decimal, and
+/// numbers never have underscores.
 fn is_unreadable_number(value: &Node<'_>) -> bool {
     let Some(scalar) = value.as_scalar() else { return false };
     match scalar.kind() {
@@ -155,9 +155,9 @@ fn is_unreadable_number(value: &Node<'_>) -> bool {
     }
 }
 
-/// The value with the type that vars have of it. What a build step has set is a text, whatever it
-/// looks like. What has the tag of a number or a boolean is one, also under the quotes that a patch
-/// has put it.
+/// The value with the type that vars have of it. A value that a build step has set is a text,
+/// whatever it looks like. A value with the tag of a number or a boolean is one, also under the
+/// quotes of a patch.
 fn typed(mut value: Node<'_>) -> Node<'_> {
     match value.as_scalar().map(Scalar::tag) {
         Some(Tag::Untyped) => value.retag(Tag::Str),
@@ -171,7 +171,7 @@ fn typed(mut value: Node<'_>) -> Node<'_> {
 struct Expansion<'v, 'a> {
     arena: Arena<'a>,
     values: &'v Values<'a>,
-    /// What the user should know.
+    /// Warnings for the user.
     warnings: RefCell<Vec<String>>,
 }
 
@@ -187,7 +187,8 @@ impl<'a> Expansion<'_, 'a> {
             ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| {
                 if !item.as_scalar().is_some_and(is_string) {
                     let message = format!("invalid value type expect a string, found {}", shape(item));
-                    return Err(Error::new(Code::WrongType, message).at(item.pos()));
+                    let error = Error::new(Code::WrongType, message).at(item.pos());
+                    return Err(error.hint("remove the tag, or put quotes around the value"));
                 }
                 self.place(item, shared);
                 Ok(())
@@ -195,7 +196,8 @@ impl<'a> Expansion<'_, 'a> {
             ValueMut::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
                 if !is_string(&key.as_scalar()) {
                     let message = format!("invalid map key: '{}' is not a string", key.text());
-                    return Err(Error::new(Code::WrongType, message).at(key.pos()));
+                    let error = Error::new(Code::WrongType, message).at(key.pos());
+                    return Err(error.hint("remove the tag, or put quotes around the value"));
                 }
                 self.place(value, shared);
                 Ok(())
@@ -216,7 +218,7 @@ impl<'a> Expansion<'_, 'a> {
         node.set_scalar(known[at].1, Pos::NONE);
     }
 
-    /// What becomes of a scalar.
+    /// The new value of a scalar.
     fn scalar(&self, s: Scalar<'a>) -> Scalar<'a> {
         if !is_string(&s) {
             return s;
@@ -287,7 +289,7 @@ impl<'a> Expansion<'_, 'a> {
         String::from_utf8(out).unwrap_or_else(|e| base64::engine::general_purpose::STANDARD.encode(e.into_bytes()))
     }
 
-    /// What a reference within a text becomes.
+    /// The text for a reference within a text.
     fn text_of(&self, name: &str) -> String {
         match self.typed(name) {
             Some(value) if value.tag() == Tag::Float => {
@@ -299,8 +301,8 @@ impl<'a> Expansion<'_, 'a> {
     }
 }
 
-/// Whether upstream takes a scalar for a string: by its tag alone. What a build step has set has no
-/// tag, and is one.
+/// Returns true if upstream takes a scalar for a string: by its tag alone. A scalar that a build
+/// step has set lacks a tag, and is a string.
 fn is_string(s: &Scalar<'_>) -> bool {
     match s.tag() {
         Tag::Str | Tag::Untyped => true,

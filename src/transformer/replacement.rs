@@ -11,22 +11,23 @@
 //! *Cost*: O(targets that may match + nodes on their paths); which may match is found as for
 //! patches. A text that holds YAML is read and written by each replacement in it; one with pieces
 //! or JSON once for replacements that follow each other.
-//! *Quirks*: a value goes into a scalar as text, and the scalar keeps its type; a field that was
-//! made has none, and its text is read as YAML (case replacement-basics). The source is read anew
-//! for every target: one that changes it changes what later ones get.
+//! *Quirks*: a scalar gets a value as text, and keeps its type; a field that was made lacks a type,
+//! and its text is read as YAML (case replacement-basics). The source is read again for every
+//! target: a target that changes it changes the value for later ones.
 //! *Example*: `testdata/reference/replacement.txtar`
 
 use super::copies::{Copies, check_depth, check_text};
 use super::open_text::OpenText;
 use super::structured_text::{self, FieldPath, MADE, is_made, visit};
-use crate::config::field_path::{Part, lookup, parts, target_parts};
+use crate::config::field_path::{self, Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
 use crate::config::{Decode, Decoder, Written};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::load::Root;
 use crate::meter::FastSet;
 use crate::resource::matcher::{Ids, Matcher};
-use crate::resource::{DEFAULT_NAMESPACE, Hint, ResMap, Resource};
+use crate::resource::similar;
+use crate::resource::{DEFAULT_NAMESPACE, Hint, ResId, ResMap, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Hit, Transformer};
 use crate::yaml::{Arena, Mapping, Node, Pos, Sequence, Value, first_document, json, shared};
@@ -41,7 +42,7 @@ struct Prepared<'a> {
 }
 
 enum Source<'a> {
-    /// A text that is written out. In place of a list or a mapping it is read anew, and may be a
+    /// A text that is written out. In place of a list or a mapping it is read again, and may be a
     /// number.
     Value(&'a str),
     Field {
@@ -63,7 +64,7 @@ impl<'a> ReplacementTransformer<'a> {
     /// Reads the files of entries that name one, and compiles all.
     ///
     /// # Errors
-    /// A file cannot be read, an entry has no source or no targets, or a pattern is wrong.
+    /// A file cannot be read, an entry lacks a source or targets, or a pattern is wrong.
     pub fn new(build: &mut Build<'a>, root: &Root, entries: &[Replacement<'a>], cx: &Decoder<'a>) -> Result<Self> {
         let arena = build.arena;
         let mut prepared = Vec::new();
@@ -126,7 +127,7 @@ fn prepare<'a>(arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>
         }
         (None, Some(value)) => Source::Value(value),
         (Some(selector), None) => {
-            let path = if selector.field_path.is_empty() { "metadata.name" } else { selector.field_path };
+            let path = if selector.field_path.is_empty() { "metadata.name" } else { selector.field_path.text };
             Source::Field { selector: selector.clone(), path: parts(arena, path)? }
         }
         (None, None) => return Err(incomplete()),
@@ -255,8 +256,8 @@ impl<'a> ReplacementTransformer<'a> {
         Ok(Some(Together { targets, sources }))
     }
 
-    /// Runs independent replacements in one pass: a resource that has come into the cache goes
-    /// through all of them.
+    /// Runs independent replacements in one pass: a resource that has come into the cache passes
+    /// all of them.
     fn together(&self, map: &mut ResMap<'a>, build: &mut Build<'a>, run: &Together) -> Result<()> {
         let arena = build.arena;
         let mut values = Vec::with_capacity(run.sources.len());
@@ -322,10 +323,10 @@ fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Resul
     match found[..] {
         [i] => Ok(i),
         [] => {
-            let message = format!("nothing selected by {}, for its field {}", shown(), selector.field_path);
-            Err(Error::new(Code::NoMatch, message)
+            let wanted = ResId::new(selector.gvk, selector.name, selector.namespace);
+            Err(Error::new(Code::NoMatch, format!("nothing selected by {}", shown()))
                 .at(selector.pos)
-                .hint("correct the kind, the name or the namespace of the source"))
+                .hint(similar::advice(map.iter(), &wanted)))
         }
         _ => Err(Error::new(Code::AmbiguousMatch, format!("multiple matches for selector {}", shown()))
             .at(selector.pos)
@@ -374,7 +375,10 @@ impl<'a> Source<'a> {
         let missing = || {
             let message =
                 format!("fieldPath `{}` is missing for replacement source {}", selector.field_path, resource.id());
-            Error::new(Code::MissingPath, message).at(resource.pos())
+            Error::new(Code::MissingPath, message)
+                .at(selector.field_path.pos)
+                .at(selector.pos)
+                .hint(field_path::advice(resource.node(), path))
         };
         let node = lookup(resource.node(), path)?.filter(|n| !n.is_null_or_empty()).ok_or_else(missing)?;
         let options = &selector.options;
@@ -393,6 +397,11 @@ impl<'a> Source<'a> {
                 Code::MissingPath,
                 format!("options.index {} is out of bounds for value {}", options.index, scalar.text()),
             )
+            .hint(format!(
+                "'{}' divides it into {} parts, and the first one has the index 0",
+                options.delimiter,
+                scalar.text().split(options.delimiter).count()
+            ))
         };
         let text = piece.ok_or_else(out_of_bounds).map_err(|e| e.at(options.pos))?;
         Ok(scalar.with_text(text).into())
@@ -400,7 +409,7 @@ impl<'a> Source<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Whether a path may lead to what identifies a resource.
+    /// Returns true if a path may lead to what identifies a resource.
     fn renames(&self) -> bool {
         let is_content = |path: &[Part<'_>]| matches!(path.first(), Some(Part::Key(k)) if !matches!(*k, "metadata" | "kind" | "apiVersion"));
         !self.paths.iter().all(|(_, path)| is_content(path))
@@ -444,7 +453,8 @@ impl<'a> Target<'a> {
         self.apply(arena, resource, value).map_err(|e| e.in_resource(id).context(format!("replacing in {id}")))
     }
 
-    /// Whether this target may be any resource of a kind, and only what they contain is replaced.
+    /// Returns true if this target may be any resource of a kind, and only what they contain is
+    /// replaced.
     fn is_wide(&self) -> bool {
         self.select.hint().is_wide() && self.reject.is_empty() && !self.renames()
     }
@@ -495,7 +505,13 @@ impl<'a> Target<'a> {
             if found == 0 {
                 let find = if self.options.create { "find or create" } else { "find" };
                 let message = format!("unable to {find} field \"{text}\" in replacement target");
-                return Err(Error::new(Code::MissingPath, message).at(text.pos));
+                let error = Error::new(Code::MissingPath, message)
+                    .at(text.pos)
+                    .hint(field_path::advice(resource.node(), &field.1));
+                return Err(match self.options.create {
+                    true => error,
+                    false => error.hint("a field that is missing is added with 'options: {create: true}'"),
+                });
             }
         }
         Ok(())
@@ -562,7 +578,7 @@ impl<'a> Target<'a> {
     }
 
     /// Puts a value into a node: as text into a scalar, which keeps its type and style; else in
-    /// place of what is there. The node is so many levels below its resource; `by` is the path that
+    /// place of the old value. The node is so many levels below its resource; `by` is the path that
     /// leads to it.
     fn set(
         &self,
@@ -591,7 +607,7 @@ impl<'a> Target<'a> {
         };
         if is_made(old) {
             match value.value() {
-                // What was made on the way has no type: it is read anew from its text.
+                // A value that was made on the way lacks a type: it is read again from its text.
                 Value::Scalar(_) => node.set_scalar(MADE.with_text(text), by),
                 _ if !options.delimiter.is_empty() => return Err(delimited()),
                 _ => node.put(copied()?, by),
@@ -605,7 +621,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// A value, and its source if that is in the resource which the value goes into.
+/// A value, and its source if that is in the resource that gets the value.
 type Sourced<'v, 'a> = (&'v Node<'a>, Option<&'v Source<'a>>);
 
 fn delimited() -> Error {

@@ -63,8 +63,8 @@ pub(super) fn replace<'a>(
     Ok(true)
 }
 
-/// Prints JSON as an old text of it was laid out; `None` if kustomize cannot make JSON of it: a
-/// scalar's text is not of its type, or a key is not a string or given twice.
+/// Prints JSON in the layout of an old text; `None` if kustomize cannot make JSON of it: a scalar's
+/// text is not of its type, or a key is not a string or given twice.
 pub(super) fn print(content: &Node<'_>, old: &str) -> Option<String> {
     if !has_json_keys(content) {
         return None;
@@ -261,6 +261,7 @@ fn wrong_kind() -> Error {
 
 fn out_of_bounds(index: usize, len: usize) -> Error {
     Error::new(Code::MissingPath, format!("index {index} specified but only {len} elements found"))
+        .hint("the first item of a list has the index 0")
 }
 
 /// A scalar that is made in place of a missing one.

@@ -51,7 +51,7 @@ pub struct Target<'a> {
     pub selector: Option<Selector<'a>>,
     /// Keys between slashes; `[name=x]` is an item of a list.
     pub field_path: &'a str,
-    /// If the field is a file path: as which part of it the value is inserted, from 1.
+    /// If the field is a file path: the number of the part that the value becomes, from 1.
     pub file_path_position: i64,
 }
 
@@ -137,6 +137,7 @@ impl<'a> ValueAddTransformer<'a> {
                 subjects: SetRoleBindingSubjects::DefaultOnly,
                 unset_only: false,
                 pos: self.pos,
+                overridden: None,
             };
             return namespace.edit(resource);
         }

@@ -201,6 +201,18 @@ pub fn parse<'a>(arena: Arena<'a>, text: &str) -> Result<Node<'a>, serde_json::E
     Ok(node)
 }
 
+/// The message of the parser, without line and column.
+pub fn message(fault: &serde_json::Error) -> String {
+    let text = fault.to_string();
+    text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message).to_owned()
+}
+
+/// The offset of a fault in the text that the parser has read.
+pub fn offset(fault: &serde_json::Error, text: &str) -> usize {
+    let above: usize = text.split_inclusive('\n').take(fault.line().saturating_sub(1)).map(str::len).sum();
+    text.floor_char_boundary(above + fault.column().saturating_sub(1))
+}
+
 /// Reads several JSON values, one after the other, as [`parse`] reads one.
 ///
 /// # Errors

@@ -77,8 +77,16 @@ fn m10_values_that_move_into_each_other_stay_within_the_depth_of_a_document() {
         nested(900),
         "/b".repeat(899)
     );
-    let run = patched(&format!("a: {}\n", nested(900)), &step.repeat(12));
-    run.fails_with(&["p.yaml:3:3", "nested deeper than 1000 levels"]);
+    let deep = format!("a: {}\n", nested(900));
+    patched(&deep, &step.repeat(12)).fails_with(&["p.yaml:3:3", "nested deeper than 1000 levels"]);
+    let replaced = format!("- {{op: replace, path: /a{}, value: {}}}\n", "/b".repeat(899), nested(900));
+    patched(&deep, &replaced).fails_with(&["p.yaml:1:", "nested deeper than 1000 levels"]);
+    let entry = format!(
+        "replacements:\n- source: {{kind: ConfigMap, fieldPath: a}}\n  targets:\n  - select: {{kind: ConfigMap}}\n    \
+         options: {{create: true}}\n    fieldPaths: [c{}]\n",
+        ".b".repeat(899)
+    );
+    build(&deep, &entry).fails_with(&["nested deeper than 1000 levels", "replacing in ConfigMap"]);
 }
 
 #[test]
@@ -144,8 +152,20 @@ fn where_there_are_few_threads_fewer_do_the_work() {
     }
     let each = |name: &str| format!("  {name}: {{source: h.io/acme/{name}, from: ./{name}}}\n");
     require(&tree, &format!("\n{}", ["one", "two", "three"].map(each).concat()));
+    let repositories = ["a", "b", "c"].map(|name| {
+        tree.write(&format!("{name}/kustomization.yaml"), "resources: [r.yaml]\n");
+        tree.write(&format!("{name}/r.yaml"), &MAP.replace("name: a", &format!("name: {name}")));
+        let repository = tree.path().join(name);
+        git(&repository, &["init", "-q", "-b", "main"]);
+        git(&repository, &["add", "."]);
+        git(&repository, &["commit", "-qm", "x"]);
+        format!("file://{}", repository.display())
+    });
+    // The repositories belong to whoever runs the tests.
+    tree.write("../home/.gitconfig", "[safe]\n\tdirectory = *\n");
+    tree.write("remote/kustomization.yaml", &format!("resources: ['{}']\n", repositories.join("', '")));
     let want = tree.run(&["build"]).ok();
-    let mut installed = 0;
+    let (mut installed, mut fetched) = (0, 0);
     for threads in 1..8 {
         let Some(mut command) = as_ordinary_user(&tree, &["prlimit", &format!("--nproc={threads}")]) else { return };
         let run = crate::support::run(command.arg("build"));
@@ -156,8 +176,17 @@ fn where_there_are_few_threads_fewer_do_the_work() {
         assert!(!run.stderr.contains("panicked"), "{threads} threads: {}", run.stderr);
         installed += usize::from(run.status == Some(0));
     }
+    // Clones are fetched side by side, and git has processes and threads of its own.
+    for threads in 1..20 {
+        let Some(mut command) = as_ordinary_user(&tree, &["prlimit", &format!("--nproc={threads}")]) else { return };
+        let run = crate::support::run(command.args(["build", "remote"]));
+        assert!(matches!(run.status, Some(0 | 1)), "{threads} threads: {:?} {}", run.status, run.stderr);
+        assert!(!run.stderr.contains("panicked"), "{threads} threads: {}", run.stderr);
+        fetched += usize::from(run.status == Some(0));
+    }
     // Other processes of this user count, unless the command ran as a user of its own.
     assert!(installed > 0 || !rustix::process::geteuid().is_root(), "eight threads are not enough");
+    assert!(fetched > 0 || !rustix::process::geteuid().is_root(), "twenty threads are not enough");
 }
 
 /// A tree that needs a plugin which is an archive in it.
@@ -271,6 +300,29 @@ fn tries_and_redirects_share_the_time_of_one_file() {
     let error = transfer.get(&format!("http://{address}/x")).unwrap_err().to_string();
     assert!(error.contains("did not answer in time"), "{error}");
     assert!(asked.load(Ordering::Relaxed) < 10);
+    // The second try would be in time if it had a time of its own.
+    let asked = Arc::new(AtomicUsize::new(0));
+    let tries = asked.clone();
+    let address = serve(move |_| match tries.fetch_add(1, Ordering::Relaxed) {
+        0 => Reply("503 Service Unavailable", Vec::new(), Vec::new()),
+        _ => {
+            std::thread::sleep(Duration::from_millis(250));
+            Reply::ok("late")
+        }
+    });
+    let error = transfer.get(&format!("http://{address}/x")).unwrap_err().to_string();
+    assert!(error.contains("did not answer in time"), "{error}");
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    // A chain of redirects that takes no time has a limit of its own.
+    let asked = Arc::new(AtomicUsize::new(0));
+    let steps = asked.clone();
+    let address = serve(move |_| {
+        let n = steps.fetch_add(1, Ordering::Relaxed);
+        Reply("302 Found", vec![("Location".to_owned(), format!("/{n}"))], Vec::new())
+    });
+    let limits = FetchLimits { timeout: Duration::from_secs(600), size: 1 << 20 };
+    let error = Transfer::new(limits, None, false, Children::new()).get(&format!("http://{address}/x")).unwrap_err();
+    assert!(error.to_string().contains("redirects more than 10 times"), "{error}");
 }
 
 #[test]

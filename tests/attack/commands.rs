@@ -270,6 +270,15 @@ fn h11_a_version_leads_nowhere() {
         assert_eq!(calls(&tree), "", "{version}");
         assert!(!tree.path().join("x").exists() && !tree.path().join("../x").exists());
     }
+    // Nor does a name.
+    for name in ["../x", "a/../../x", "/x", ".."] {
+        let tree = helm("");
+        tree.write("x/values.yaml", "");
+        let chart = format!("{{name: '{name}', releaseName: r, repo: 'https://h.invalid', version: '1'}}");
+        tree.write("kustomization.yaml", &format!("helmCharts: [{chart}]\n"));
+        inflate(&tree, ".").fails_with(&["name may not lead out of the chart home", "kustomization.yaml:1:14"]);
+        assert_eq!(calls(&tree), "", "{name}");
+    }
     let tree = helm("");
     tree.write(
         "kustomization.yaml",

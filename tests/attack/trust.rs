@@ -161,7 +161,7 @@ fn h2_what_comes_from_elsewhere_inherits_no_rule() {
     };
     rules("");
     tree.run(&["plugin", "install"]).ok();
-    let grant = format!("rustomize plugin trust github.com/acme/p --from '{own}' --allow-net");
+    let grant = format!("rustomize plugin trust github.com/acme/p --from {own} --allow-net");
     tree.build(&["--offline"]).fails_with(&["asks for the network", &grant]);
     rules(", permissions: {network: true}");
     assert!(tree.build(&["--offline"]).ok().contains("v: local"));
@@ -603,6 +603,11 @@ fn s8_a_schema_that_was_synced_is_not_used_where_only_what_is_locked_may_be() {
     let build = |frozen: &[&str]| client.build(&[&["--environment", "prod", "--no-sync"], frozen].concat());
     build(&["--frozen"]).fails_with(&["a schema that was synced for 'prod' is not locked", "--frozen=false"]);
     build(&[]).ok();
+    // A schema alone needs the rule for its server.
+    let rules = "apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: [{source: 'h.io/**'}]\n";
+    client.write("../home/.config/rustomize/trust.yaml", rules);
+    build(&[]).fails_with(&["/environment/prod", "is not trusted"]);
+    fs::remove_file(client.home().join(".config/rustomize/trust.yaml")).unwrap();
     fs::remove_dir_all(client.home().join(".cache/rustomize/sync/prod/current/schemas")).unwrap();
     build(&["--frozen"]).ok();
 }

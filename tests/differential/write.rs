@@ -163,7 +163,8 @@ impl Writer {
             After::Key if is_list && marks.contains(&Mark::SameIndent) => parent,
             After::Key | After::Dash => parent + step,
         };
-        // One column behind the dash is the dash's own blank: the first entry has a line of its own.
+        // One column behind the dash is the dash's own blank: the first entry has a line of its
+        // own.
         let fits_behind_dash = step > 1 && !marks.iter().any(|m| matches!(m, Mark::Property(_) | Mark::Tail(_)));
         let starts_here = after == After::Dash && fits_behind_dash;
         if starts_here {

@@ -1,11 +1,13 @@
 //! Prints docs/schema/kustomization.json, a JSON Schema (draft 2020-12) for editors, from the same
-//! descriptions as the pages, and holds it to what the tool takes and refuses.
+//! descriptions as the pages, and holds it to what the tool takes and refuses. The same for
+//! docs/schema/rustomize.json, which is only printed.
 
 use super::{kustomization, root, without_links};
 use crate::support::{files, split};
 use regex::Regex;
+use rustomize::diag::Code;
 use rustomize::internal::json::{first_document, from_yaml_1_1, write};
-use rustomize::internal::written::{FILE_NAMES, Field, Record, Shape};
+use rustomize::internal::written::{FILE_NAMES, Field, Record, SETTINGS, Shape};
 use rustomize::load::Memory;
 use rustomize::{Options, Workspace, build, tree::Heap};
 use serde_json::{Map, Value, json};
@@ -166,10 +168,39 @@ fn the_schema_is_what_the_descriptions_say() {
     assert!(written == wanted, "docs/schema/kustomization.json is out of date: UPDATE=1 cargo test reference");
 }
 
-/// Cases that build although the schema refuses a kustomization file of theirs, and the path of the
-/// refused value.
+/// The schema of `rustomize.yaml`.
+fn settings_schema() -> Value {
+    let record = SETTINGS.record().unwrap();
+    let mut schema = schema_of_record(record);
+    let mut found = Map::new();
+    definitions(record, &mut found);
+    let codes = || Code::FINDINGS.iter().chain(Code::OF_SCHEMAS).map(|code| code.as_str());
+    found["Allow"]["properties"]["code"]["enum"] = json!(codes().collect::<Vec<_>>());
+    found["Allow"]["required"] = json!(["code", "reason"]);
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["$comment"] = json!("Printed by the test `reference`: UPDATE=1 cargo test reference");
+    schema["title"] = json!("rustomize.yaml");
+    schema["$defs"] = Value::Object(found);
+    schema
+}
+
+#[test]
+fn the_schema_of_settings_is_what_the_descriptions_say() {
+    let path = root().join("docs/schema/rustomize.json");
+    let wanted = serde_json::to_string_pretty(&settings_schema()).unwrap() + "\n";
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &wanted).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&path).unwrap() == wanted,
+        "docs/schema/rustomize.json is out of date: UPDATE=1 cargo test reference"
+    );
+}
+
+/// Cases that build although the schema refuses one of their kustomization files, and the path of
+/// the refused value.
 const BEYOND_THE_SCHEMA: [(&str, &str); 4] = [
-    // A base's order has no effect, so the tool accepts any word as its value.
+    // The order of a base does nothing, so the tool accepts any word as its value.
     ("out-reorder-none-and-base-sort-ignored", "/sortOptions/order"),
     // The schema has one spelling of each name; the tool ignores the case of letters.
     ("vars-in-shared-values", "/vars/1/fieldref/fieldpath"),

@@ -1,5 +1,6 @@
 //! How a build finds and calls plugins, as kustomize documents it: the table K of
-//! docs/requirements.md. Most of its tests are in tests/plugin.rs, tests/hostile.rs and tests/go.rs.
+//! docs/requirements.md. Most of its tests are in tests/plugin.rs, tests/hostile.rs and
+//! tests/go.rs.
 
 use super::{names, object};
 use crate::manager::{install, script};
@@ -136,7 +137,7 @@ fn the_executable_is_named_by_the_kind_and_comes_first() {
     for other in ["make", "MAKE", "Make.sh", "plugin"] {
         tree.write(&format!("{folder}/{other}"), MAKE);
     }
-    tree.build(&[]).fails_with(&["no plugin for Make.v1.ex.io/g", "make/Make'"]);
+    tree.build(&[]).fails_with(&["no plugin for ex.io/v1 Make g", "make/Make'"]);
     // Beside it is a shared object that cannot be loaded: it is not looked at.
     tree.write(&format!("{folder}/Make.so"), "no ELF");
     tree.build(&[]).fails_with(&["Make.so"]);

@@ -203,7 +203,8 @@ struct Releases {
 }
 
 impl Releases {
-    /// Serves some versions of the plugin `app`; the script of each generates `v: release <version>`.
+    /// Serves some versions of the plugin `app`; the script of each generates `v: release
+    /// <version>`.
     fn new(tree: &Tree, versions: &[&str]) -> Releases {
         let files = Files::default();
         let repositories = tree.home().join("repositories/acme");

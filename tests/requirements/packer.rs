@@ -22,8 +22,8 @@ fn refused(source: &str, words: &[&str]) {
     assert!(!root(&tree).exists(), "nothing was installed");
 }
 
-/// Puts one file below the root, and expects that no build uses it; another name is good. The plugin
-/// says that it is the version in the file's name: only the name can be the reason.
+/// Puts one file below the root, and expects that no build uses it; another name is good. The
+/// plugin says that it is the version in the file's name: only the name can be the reason.
 #[track_caller]
 fn ignored(name: &str, good: &str) {
     let tree = tree();
@@ -266,7 +266,8 @@ fn a_version_has_exactly_one_binary() {
     assert!(tree.build(&[]).ok().contains("v: second\n"));
     install(&tree, "h.io/acme/app", &script("1.0.1", "third")).ok();
     assert_eq!(binaries(), [good(), file_name("app", "v1.0.1", "x1.0")]);
-    // A second file is not another binary of the version: its name says nothing, or another version.
+    // A second file is not another binary of the version: its name says nothing, or another
+    // version.
     put(&tree, "h.io/acme/app", "rustomize-plugin-app_v1.0.1_x1.0", &script("1.0.1", "stray"));
     assert!(tree.build(&[]).ok().contains("v: third\n"));
     let there = list(&tree);

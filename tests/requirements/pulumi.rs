@@ -122,7 +122,8 @@ fn a_directory_with_either_manifest_is_a_plugin() {
     tree.write("ours/main.sh", &main.replace("{}", "ours"));
     assert!(install("ours").ok().contains("v1.0.0: "));
     says(&tree.build(&[]).ok(), "of-ours");
-    // Pulumi's says nothing of versions and components: a tag says the version, the plugin the rest.
+    // Pulumi's says nothing of versions and components: a tag says the version, the plugin the
+    // rest.
     let repository = tree.home().join("theirs");
     let described = script("2.0.0", "of-theirs");
     tree.write(
@@ -191,7 +192,8 @@ fn required_from_a_registry(content: &str) -> String {
     format!("{{app: {{source: h.io/acme/app, version: '~> 1.2', from: 'oci://{server}/acme/app'}}}}")
 }
 
-/// Expects that the plugin of `required_from_a_registry` is installed and locked, whatever did that.
+/// Expects that the plugin of `required_from_a_registry` is installed and locked, whatever did
+/// that.
 #[track_caller]
 fn is_installed(tree: &Tree, content: &str) {
     let (os, arch) = host();

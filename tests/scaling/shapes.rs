@@ -625,3 +625,20 @@ fn definitions_of_custom_kinds_in_many_layers() {
     assert!(small > 10.0, "the steps are not counted");
     assert!(large <= small * SLACK, "{small:.0} steps a layer for 100, {large:.0} for 400");
 }
+
+/// A trace looks at what a generator has added or replaced, and not at everything that is there.
+#[test]
+fn a_trace_of_generators() {
+    let options = Options { trace: true, ..Options::default() };
+    for (what, behavior) in [("gen", "create"), ("settings", "merge")] {
+        let per_generator = |n: usize| {
+            let entry = |i| format!("- {{name: {what}-{i}, behavior: {behavior}, literals: [a=b]}}\n");
+            let kustomization = "resources: [all.yaml]\nconfigMapGenerator:\n".to_owned() + &lines(n, entry);
+            let files = vec![file("all.yaml", resources(n)), file("kustomization.yaml", kustomization)];
+            steps_with(&files, &options) as f64 / n as f64
+        };
+        let (small, large) = (per_generator(100), per_generator(400));
+        assert!(small > 10.0, "the steps are not counted");
+        assert!(large <= small * SLACK, "{behavior}: {small:.0} steps a generator for 100, {large:.0} for 400");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::view::{Subject, View, label};
 use crate::diag::nearest;
-use crate::load::lock::quoted;
+use crate::shell::quoted;
 use crate::stage::compare::{Below, push};
 use crate::stage::history::{Field, Write, find};
 use crate::yaml::{Node, Value};

@@ -2,8 +2,8 @@
 
 use super::view::{Subject, View, full_label, label};
 use crate::diag::nearest;
-use crate::load::lock::quoted;
 use crate::resource::{ResId, Resource};
+use crate::shell::quoted;
 use anyhow::{Result, anyhow, bail};
 use std::fmt::Write as _;
 

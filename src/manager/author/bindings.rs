@@ -58,8 +58,8 @@ const TAKEN: [&str; 42] = [
 /// Deepest nesting of types; a value below that may be anything.
 const MOST_DEPTH: usize = 16;
 
-/// The client of a plugin, which `name` names for people. A component without a kind has no class.
-/// O(size of the schemas).
+/// The Python client of a plugin; `name` is the plugin's name for readers. A component without a
+/// kind gets no class. O(size of the schemas).
 pub fn python(name: &str, description: &Description) -> String {
     let shown: String = name.chars().filter(|c| !c.is_control() && *c != '"' && *c != '\\').collect();
     let protocol = if description.protocol == Protocol::Krm { "krm" } else { "exec" };
@@ -88,7 +88,7 @@ pub fn python(name: &str, description: &Description) -> String {
 /// The text of a client, as far as it is written.
 struct ClientText {
     text: String,
-    /// The names of its classes, and others that a class may not have.
+    /// The names of the client's classes, and other names that a class must not have.
     known: BTreeSet<String>,
 }
 
@@ -153,8 +153,8 @@ impl ClientText {
 struct ClassTypes<'c> {
     whole: &'c Map<String, Value>,
     client: &'c mut ClientText,
-    /// The types that references lead to. A type in itself has no end: its inner values may be
-    /// anything.
+    /// The types of the targets of references. A type that contains itself would never end: its
+    /// inner values may be anything.
     known: BTreeMap<String, String>,
 }
 

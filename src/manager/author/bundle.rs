@@ -129,8 +129,8 @@ fn kind_of(path: &str) -> Option<(String, String)> {
     is_plugin.then(|| (folder.to_owned(), kind.to_owned()))
 }
 
-/// The directories of plugins in one that is laid out as a plugin directory: those with an
-/// executable or a shared object that is named as they are.
+/// The plugins' directories in a directory that is laid out as a plugin directory: each contains an
+/// executable or a shared object with the directory's own name.
 ///
 /// # Errors
 /// It cannot be read.

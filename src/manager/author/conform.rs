@@ -110,7 +110,7 @@ fn check<'a>(node: &Node<'a>, pos: Pos, schema: &Schema, faults: &mut Faults) ->
     checker.rules(0, &at, faults, &mut Seen::default())
 }
 
-/// The subschemas that are for the same value as one of them.
+/// The subschemas that apply to the same value as the subschema `first`.
 fn of_one_value(rules: &[Rules], first: usize) -> BTreeSet<usize> {
     let (mut found, mut queue) = (BTreeSet::new(), vec![first]);
     while let Some(at) = queue.pop() {
@@ -221,7 +221,7 @@ impl<'s> Checker<'s> {
         }
         self.depth += 1;
         let before = faults.count;
-        // What neighbours have looked at does not count for this one.
+        // The fields and items that neighbours have looked at do not count for this subschema.
         let mut own = Seen::default();
         let done = self.one(number, at, faults, &mut own);
         self.depth -= 1;
@@ -256,7 +256,7 @@ impl<'s> Checker<'s> {
         let found = types(at.node);
         if !rules.types.is_any() && !rules.types.meets(found) {
             faults.add(|| at.fault(format!("expected {}, found {}", rules.types.words(), found.word())));
-            // What else is wrong with it follows from that.
+            // Further faults of the value follow from this one.
             return Ok(());
         }
         self.choices(rules, at, faults)?;
@@ -524,7 +524,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// Tells why no alternative fits: the faults of the one that is meant, where that is clear.
+    /// Reports why no alternative fits: the faults of the intended alternative, if that is clear.
     fn no_alternative(
         &mut self,
         alternatives: &[usize],

@@ -173,11 +173,11 @@ fn last_line(stderr: &str) -> Option<&str> {
 }
 
 impl Description {
-    /// Asks a plugin, which may read itself and the system, write nothing, and has no network. It
-    /// gets an environment and a home of its own.
+    /// Asks a plugin for its description. The plugin can read itself and the system; it can write
+    /// nothing and use no network. It gets an environment and a home of its own.
     ///
     /// # Errors
-    /// It does not answer, or with something else than one JSON object.
+    /// The plugin does not answer, or its answer is not a JSON object.
     pub fn ask(command: &Command, options: &PluginOptions) -> Result<Description, DescribeError> {
         let not_started = |e| DescribeError::Failed(Failed { failure: Failure::NotStarted(e), stderr: String::new() });
         let variables = options.isolation.variables.clone();
@@ -246,7 +246,7 @@ impl Description {
         if HOST_API.runs(api) { Ok(()) } else { Err(DescribeError::Incompatible(api)) }
     }
 
-    /// Whether a component is a post-processor and nothing else: as a transformer it runs after all
+    /// Returns true if a component is only a post-processor: as a transformer it runs after all
     /// others.
     pub fn runs_last(&self, component: &Component) -> bool {
         let earlier = self.transformers.iter().chain(&self.provisioners).any(|other| other == component);
@@ -333,7 +333,7 @@ fn component(place: String, value: Value) -> Result<Component, String> {
     component.fault().map_or(Ok(component), |fault| Err(format!("{place}: {fault}")))
 }
 
-/// What serde says of a value, without the value where that is long.
+/// The message of serde about a value, without a long value.
 fn short(error: &serde_json::Error) -> String {
     const MOST: usize = 200;
     let text = error.to_string();

@@ -14,7 +14,7 @@ const MOST_DEPTH: usize = 6;
 /// Most fields of a table.
 const MOST_FIELDS: usize = 500;
 
-/// What a manifest says beside what a description says.
+/// The fields that a manifest has in addition to those of a description.
 pub struct ManifestFields<'h> {
     /// The plugin's name; empty for none.
     pub name: &'h str,
@@ -121,11 +121,11 @@ fn yaml(value: &Value) -> Result<String> {
     Ok(out)
 }
 
-/// The schema of the objects of one kind, for editors: that of the component, and the fields that
-/// every object has. `kind` chooses where there are several.
+/// The schema of the objects of one kind, for editors: the schema of the component, and the fields
+/// of every object. `kind` chooses among several kinds.
 ///
 /// # Errors
-/// There is no schema, or several and `kind` names none of them.
+/// The plugin lacks a schema, or has several and `kind` names none of them.
 pub fn schema(description: &Description, kind: Option<&str>) -> Result<Value> {
     let all: Vec<&Component> = description.components().map(|(_, c)| c).filter(|c| c.schema.is_some()).collect();
     let name =
@@ -263,7 +263,7 @@ struct FieldTable<'s> {
 }
 
 impl<'s> FieldTable<'s> {
-    /// What a schema is without its reference.
+    /// The schema that the references of a schema lead to.
     fn resolved(&self, mut schema: &'s Value) -> &'s Value {
         // A reference leads to a schema; circles were refused when it was compiled.
         for _ in 0..MOST_FIELDS {

@@ -48,7 +48,7 @@ impl Faults {
     }
 }
 
-/// Which fields or items of a value subschemas have looked at.
+/// The fields or items of a value that subschemas have looked at.
 #[derive(Default)]
 pub(super) struct Seen(Vec<bool>);
 

@@ -97,12 +97,12 @@ impl Runtime {
     }
 }
 
-/// How deno runs a file: its packages were fetched, and there is no directory `node_modules`.
-/// The code that deno compiles is kept in no cache: that cache would be in no sum.
+/// The arguments with which deno runs a file: its packages are in deno's own directory, because
+/// `node_modules` does not exist. Code that deno compiles is not kept: no checksum would cover it.
 const DENO: [&str; 7] =
     ["run", "--quiet", "--no-prompt", "--node-modules-dir=none", "--allow-all", "--cached-only", "--no-code-cache"];
 
-/// What holds deno to the `deno.lock` of a plugin, if it has one.
+/// The arguments that hold deno to the `deno.lock` of a plugin; none if the plugin lacks the file.
 pub(in crate::manager) fn deno_lock(directory: &Path) -> Vec<OsString> {
     let file = directory.join("deno.lock");
     let mut lock = OsString::from("--lock=");
@@ -443,8 +443,8 @@ impl Manifest {
         Err(Error::new(Code::BadPlugin, message).hint("'entry' in plugin.yaml names the file of the plugin"))
     }
 
-    /// The command that runs the plugin in a directory. [`Command::of_entry`] makes that of one
-    /// plugin of it, if it is a bundle.
+    /// The command that runs the plugin in a directory. For a plugin of a bundle,
+    /// [`Command::of_entry`] makes the command.
     pub fn command(&self, directory: &Path) -> Command {
         let made = directory.join(crate::manager::id::content::MADE);
         let entry = directory.join(&self.entry).into_os_string();
@@ -478,8 +478,7 @@ impl Manifest {
         }
     }
 
-    /// What a plugin said when it was asked, with what the file says of how it speaks and what it
-    /// asks for.
+    /// The plugin's own description, with the protocol and the permissions of this file.
     pub fn complete(&self, said: Description) -> Description {
         let Description { protocol, format, worker, permissions, .. } = self.description.clone();
         let worker = worker || said.worker;

@@ -152,7 +152,7 @@ fn of_directory(directory: &Path, wanted: &PackageOptions<'_>, options: &PluginO
         }
         (known, _) => known.to_owned(),
     };
-    // What an archive cannot say: where a path of this machine would be.
+    // A dependency of an archive cannot be at a path of this machine.
     let is_here = |location: &Location| match location {
         Location::Local(_) => true,
         Location::Git(spec) => spec.is_of_this_machine(),

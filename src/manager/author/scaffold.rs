@@ -123,7 +123,7 @@ fn kind(name: &str) -> String {
 /// A file of a new plugin: its path, its text, and whether it is executable.
 type File = (String, String, bool);
 
-/// What the plugin of a role does: the texts that its files are filled with.
+/// The work of the new plugin of a role: the texts that its files are filled with.
 struct Example {
     summary: &'static str,
     field: &'static str,
@@ -185,7 +185,7 @@ struct Layout {
     build: &'static str,
     /// Where `example/plugins.yaml` finds the plugin.
     from: &'static str,
-    /// What the tests of a plugin leave behind, beside the lock file.
+    /// The files that the tests of a plugin leave behind, besides the lock file.
     ignored: &'static str,
     files: Vec<(&'static str, &'static str, bool)>,
 }
@@ -306,7 +306,7 @@ fn layout(language: Language, role: Role) -> Layout {
 fn files(name: &str, language: Language, role: Role) -> Vec<File> {
     let (layout, example, kind, role) = (layout(language, role), example(role), kind(name), role.to_string());
     let fill = |text: &str| {
-        // Those that hold others come first.
+        // Texts that contain others come first.
         let values = [
             ("@FROM@", layout.from),
             ("@BUILD@", layout.build),

@@ -246,8 +246,8 @@ fn looping(rules: &[Rules]) -> Option<usize> {
     if done == rules.len() {
         return None;
     }
-    // What waits has something before it that waits too: backwards from any of them is the circle,
-    // and in it a reference, as nothing else leads up.
+    // Each waiting rule follows another waiting rule. So the way backwards from any of them leads
+    // into the circle, and the circle has a reference, because nothing else leads upwards.
     let mut before = vec![None; rules.len()];
     for from in (0..rules.len()).filter(|at| waiting[*at] > 0) {
         rules[from].of_same_value().filter(|to| waiting[*to] > 0).for_each(|to| before[to] = Some(from));
@@ -267,7 +267,7 @@ struct Compiler {
     rules: Vec<Rules>,
     /// The subschemas by where they are in memory, which a JSON pointer leads to.
     places: BTreeMap<usize, usize>,
-    /// Who refers, and to what.
+    /// The rules with a reference, and the targets.
     references: Vec<(usize, String)>,
     patterns: usize,
     /// The schema's own `$id`.
@@ -473,7 +473,7 @@ impl Compiler {
     }
 }
 
-/// What tells a value from all others while the schema is compiled.
+/// The address of a value, which identifies it while the schema is compiled.
 fn address(value: &Value) -> usize {
     std::ptr::from_ref(value).addr()
 }

@@ -195,11 +195,11 @@ impl Transfer {
         Ok(tags.into_iter().map(|(tag, _)| tag).collect())
     }
 
-    /// What there is of a version. `version` is one of [`Transfer::versions`], or what a constraint
-    /// says.
+    /// The downloads of a version. `version` is one of [`Transfer::versions`], or the version of an
+    /// exact constraint.
     ///
     /// # Errors
-    /// It cannot be asked for, or there is nothing.
+    /// The server cannot be asked, or lacks a download.
     pub fn downloads(&self, source: &Source, location: &Location, version: Option<&Version>) -> Result<Vec<Download>> {
         let any = |url: String| Download { platform: Platform::any(), url, size: None, sha256: None };
         match location {

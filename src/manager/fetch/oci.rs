@@ -16,8 +16,7 @@ pub fn downloads(repository: &Repository<'_>, tag: &str) -> Result<Vec<Download>
         return Ok(vec![download(repository, tag, &top, Platform::any())?]);
     }
     let mut downloads = Vec::new();
-    // What builders note about an image stands in its index as one for a machine that nobody
-    // has.
+    // Builders add notes about an image to its index, as an entry for an unknown machine.
     let is_known = |entry: &&Descriptor| entry.platform.as_ref().is_none_or(|platform| platform.os != "unknown");
     for entry in top.manifests.iter().filter(is_known) {
         let platform = entry.platform.as_ref();

@@ -7,13 +7,13 @@ use crate::manager::fetch::Base;
 use crate::manager::id::location::{Location, LocationError};
 use crate::manager::id::name::PREFIX;
 use crate::manager::id::requirement::Requirement;
-use crate::manager::id::shell::quoted;
 use crate::manager::id::source::{Source, canonical};
+use crate::shell::quoted;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-/// Whether a plugin was fetched from the host of its source or from elsewhere. It is written beside
-/// an installed plugin, and trust rules ask for it.
+/// The place that a plugin was fetched from: the host of its source, or another place. It is
+/// written beside an installed plugin, and trust rules depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The place that its source names.
@@ -119,9 +119,9 @@ fn without_ssh_port(rest: &str) -> String {
     }
 }
 
-/// Whether a place is that of a source: its releases, its repository, or its path in a registry.
-/// Other files of a host may be of anybody, as what is attached to an issue. What is written in
-/// another way than plainly is elsewhere.
+/// Returns true if a place belongs to a source: its releases, its repository, or its path in a
+/// registry. Other files of a host may be anybody's, such as attachments of an issue. A place in an
+/// unusual spelling does not belong to a source.
 fn is_of(source: &Source, text: &str) -> bool {
     let Some(address) = raw_address(text) else { return false };
     let (user_and_host, path) = address.split_once('/').unwrap_or((&address, ""));

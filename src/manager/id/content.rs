@@ -1,4 +1,4 @@
-//! What a plugin's content is known by: the SHA-256 of its file, or of the list of its files (P26,
+//! The checksum of a plugin's content: the SHA-256 of its file, or of the list of its files (P26,
 //! P27).
 
 use sha2::{Digest, Sha256};
@@ -6,15 +6,15 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What lies in a plugin's directory and does not belong to it: what git keeps, and what was made
-/// when it was installed.
+/// Names in a plugin's directory that are not part of the plugin: those of git, and those of files
+/// that were made by the installation.
 const OWN: [&str; 3] = [".git", MADE, NODE_MODULES];
 
 /// Where Node looks for packages.
 pub const NODE_MODULES: &str = "node_modules";
 
-/// Whether a name is that of what lies in a plugin's directory and does not belong to it, in
-/// upper case, too: some file systems take them for one.
+/// Returns true if a name in a plugin's directory is not part of the plugin. The case of the
+/// letters does not matter, because some file systems ignore it.
 pub fn is_own(name: &str) -> bool {
     OWN.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
@@ -32,8 +32,8 @@ pub fn own_in(path: &Path) -> io::Result<Option<String>> {
     Ok(names.into_iter().filter(|name| is_own(name)).min())
 }
 
-/// The directory in a plugin's own with what was made of it when it was installed: its languages'
-/// dependencies, its binary.
+/// The directory, within that of a plugin, with the files that its installation has made: the
+/// dependencies of its language, or its binary.
 pub const MADE: &str = ".rustomize";
 
 /// The SHA-256 of a stream, in hex. O(bytes).

@@ -24,14 +24,14 @@ pub enum Location {
     Local(PathBuf),
 }
 
-/// Why a text is no location.
+/// The reason why a text is not a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LocationError {
     /// It is of no form that is known.
     Form(String),
     /// Its host or its path is written in another way than the canonical one; which that is.
     Spelling { text: String, canonical: String },
-    /// It leads through `.` or `..`, or its host is none.
+    /// The path contains `.` or `..`, or the host is not valid.
     Path(String),
     /// It would be fetched without encryption, from another machine.
     Plain(String),
@@ -74,8 +74,8 @@ impl Location {
         }
     }
 
-    /// Whether a URL is one of what lies here: of the version of a source, for a platform as a lock
-    /// file writes it.
+    /// Returns true if a URL belongs to this location, for a version of a source and for a platform
+    /// in the spelling of a lock file.
     pub fn gives(&self, source: &Source, url: &str, version: Option<&Version>, platform: &str) -> bool {
         match self {
             Location::Releases => {
@@ -134,7 +134,7 @@ fn check_spelling(text: &str) -> Result<(), LocationError> {
     }
     let at = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(at);
-    // Who logs in somewhere is no part of where that is.
+    // The user of a URL does not belong to the place.
     let (user, host) = match host.rsplit_once('@') {
         Some((user, host)) if scheme.ends_with("ssh") => (format!("{user}@"), host),
         _ => (String::new(), host),
@@ -187,7 +187,7 @@ mod tests {
         ] {
             let canonical = want.to_owned();
             let text = text.to_owned();
-            // A registry's address has no place for a user at all.
+            // The address of a registry cannot contain a user.
             let is_form = Location::parse(&text) == Err(LocationError::Form(text.clone()));
             assert!(is_form || Location::parse(&text) == Err(LocationError::Spelling { text, canonical }), "{want}");
         }

@@ -12,16 +12,16 @@ pub const SUM_SUFFIX: &str = "_SHA256SUM";
 /// The end of the name of the file with the sum of a directory's files.
 pub const TREE_SUM_SUFFIX: &str = "_H1SUM";
 
-/// What follows a plugin's name in that of the file with the key that has signed it, where a
-/// signature was asked for.
+/// The end of the name of the file with the key that has signed a plugin, after the plugin's own
+/// name. The file exists if a signature was required.
 pub const SIGNED_SUFFIX: &str = "_SIGNED";
 
-/// What follows a plugin's name in that of the file with the place that it came from, where that is
-/// another one than its source names.
+/// The end of the name of the file with the place that a plugin came from, after the plugin's own
+/// name. The file exists if the source names another place.
 pub const ORIGIN_SUFFIX: &str = "_ORIGIN";
 
-/// What follows a plugin's name in that of the file with the sums of what was made of it when it
-/// was installed.
+/// The end of the name of the file with the checksums of the files that an installation has made,
+/// after the plugin's own name.
 pub const MADE_SUFFIX: &str = "_MADE";
 
 /// The suffixes of all files beside an installed plugin.

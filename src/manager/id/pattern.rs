@@ -65,8 +65,8 @@ impl SourcePattern {
     }
 }
 
-/// Whether a pattern is for a text with slashes. Part by part: `acme*` is not for what lies below
-/// another owner.
+/// Returns true if a pattern matches a text with slashes, part by part: `acme*` matches nothing
+/// below another owner.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = text.split('/');
     for wanted in pattern.split('/') {

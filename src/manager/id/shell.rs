@@ -1,6 +1,7 @@
-//! Words for the shell.
+//! Commands for the shell.
 
 use crate::plugin::program::Command;
+use crate::shell::quoted;
 use std::path::Path;
 
 /// The variables of a command, before it in a line of the shell.
@@ -18,20 +19,13 @@ pub fn in_directory(command: &str, directory: &Path) -> String {
     }
 }
 
-/// A word of the shell.
-pub fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{in_directory, quoted};
+    use super::in_directory;
     use std::path::Path;
 
     #[test]
-    fn words_of_the_shell() {
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
+    fn a_command_names_another_directory() {
         assert_eq!(in_directory("tool lock", Path::new(".")), "tool lock");
         assert_eq!(in_directory("tool lock", Path::new("a b")), "tool lock --directory 'a b'");
     }

@@ -106,8 +106,8 @@ impl fmt::Display for ApiVersion {
 }
 
 impl ApiVersion {
-    /// Whether a host of this version runs a plugin of the other: the same major version, and no
-    /// newer minor one (P55).
+    /// Returns true if a host of this version runs plugins of the other version: the major version
+    /// is the same, and the minor version is not newer (P55).
     pub fn runs(self, plugin: ApiVersion) -> bool {
         self.major == plugin.major && plugin.minor <= self.minor
     }
@@ -125,7 +125,7 @@ enum Comparison {
     Pessimistic,
 }
 
-/// What a version must be, as in `>= 1.2, < 2` or `~> 1.4`: all of the parts.
+/// The condition for a version, as in `>= 1.2, < 2` or `~> 1.4`: all parts must be true.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Constraint {
     text: String,
@@ -179,8 +179,8 @@ impl fmt::Display for Constraint {
 }
 
 impl Constraint {
-    /// Whether a version is one of those. Its radical counts: `1.0.1-dev` satisfies `>= 1.0.1`
-    /// (P54).
+    /// Returns true if a version meets the condition. The version without its pre-release counts:
+    /// `1.0.1-dev` satisfies `>= 1.0.1` (P54).
     pub fn allows(&self, version: &Version) -> bool {
         let radical = version.radical();
         self.parts.iter().all(|(comparison, wanted)| {
@@ -195,7 +195,8 @@ impl Constraint {
                 Comparison::Less => order == Ordering::Less,
                 Comparison::LessOrEqual => order != Ordering::Greater,
                 Comparison::Pessimistic => {
-                    // What stands before the last number given must stay; a single number may grow.
+                    // The numbers before the last given number must be the same; a single number
+                    // may grow.
                     let fixed = wanted.len().saturating_sub(1);
                     order != Ordering::Less && radical[..fixed] == full[..fixed]
                 }

@@ -360,8 +360,8 @@ impl<'i> Installer<'i> {
         }
     }
 
-    /// Which file a plugin becomes: it says itself which version it is, and is held to what it was
-    /// taken for.
+    /// The name of the file that a plugin becomes. The plugin states its own version, which must be
+    /// the expected one.
     fn file_name(
         &self,
         wanted: &Requirement,

@@ -1,5 +1,5 @@
-//! What a plugin's files pin of its language's packages: versions with their sums, and nothing that
-//! would make a package manager look, or run anything, elsewhere.
+//! The packages that a plugin's files pin for its language: versions with their checksums. Anything
+//! that would make a package manager look elsewhere, or run code from elsewhere, is refused.
 
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
@@ -77,11 +77,11 @@ fn requirement(path: &Path, line: usize, text: String) -> Result<String> {
     Err(Error::new(Code::Checksum, message).at(Some(place)).hint(REQUIREMENTS))
 }
 
-/// What npm is given of a plugin: the text of a `package-lock.json` that holds packages of a
-/// registry alone, each with its sum.
+/// The `package-lock.json` that npm gets: all its packages come from a registry, each with its
+/// checksum.
 ///
 /// # Errors
-/// A package comes from elsewhere or has no sum, or the file is not of this form.
+/// A package comes from elsewhere or lacks its checksum, or the file does not have this form.
 pub(super) fn package_lock(path: &Path) -> Result<String> {
     let (text, mut lock) = json(path)?;
     let wrong = |key: &str, why: &str| {
@@ -110,7 +110,7 @@ pub(super) fn package_lock(path: &Path) -> Result<String> {
             return Err(wrong(key, "has no strong checksum (\"integrity\" with sha512)"));
         }
     }
-    // What older versions of npm read in its place.
+    // Older versions of npm read this field instead.
     if let Some(lock) = lock.as_object_mut() {
         lock.remove("dependencies");
     }
@@ -149,7 +149,7 @@ fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// Whether all dependencies that a package names are versions, tags or other names of packages.
+/// Checks that all dependencies of a package are versions, tags or other names of packages.
 fn check_dependencies(package: &Value) -> std::result::Result<(), String> {
     const KINDS: [&str; 5] =
         ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "overrides"];

@@ -10,7 +10,7 @@ use crate::manager::id::content;
 use crate::manager::id::location::Location;
 use crate::manager::id::name::{PREFIX, Platform};
 use crate::manager::id::requirement::Requirement;
-use crate::manager::id::shell::{in_directory, quoted};
+use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
 use crate::manager::id::version::Version;
 use crate::manager::install::InstallEvent;
@@ -18,6 +18,7 @@ use crate::manager::policy::Policy;
 use crate::manager::policy::lock::{Lock, LockedDownload, LockedPlugin};
 use crate::manager::store::discover::{Installed, candidates};
 use crate::manager::store::exclusive::ExclusiveRoot;
+use crate::shell::quoted;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -90,7 +91,7 @@ impl Preparer<'_> {
     /// Relative paths are those of `base`.
     ///
     /// # Errors
-    /// Its source is not trusted, it has no version that is allowed, or the first one cannot be
+    /// The source is not trusted, none of its versions is allowed, or the first of them cannot be
     /// fetched or unpacked.
     pub(super) fn prepare(&self, wanted: &Requirement, base: &Base) -> Result<Vec<VersionChoice>> {
         self.policy.trust.rule(&wanted.source, &Origin::of(wanted, base)?)?;

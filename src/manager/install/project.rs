@@ -19,7 +19,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Which locked versions an installation may replace.
+/// The locked versions that an installation may replace.
 #[derive(Clone, Copy, Debug)]
 pub enum Upgrade<'u> {
     /// None that the requirements still allow.

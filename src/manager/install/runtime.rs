@@ -1,10 +1,11 @@
-//! What is made of a plugin's directory when it is installed: the dependencies that its language
-//! has, or its binary (U42).
+//! Makes the files that a plugin needs to run: the dependencies of its language, or its binary
+//! (U42).
 //!
-//! It is in the directory itself, under a name outside of the content. Only packages that a file of
-//! the plugin pins are fetched, and nothing of the plugin or of a package is run: no install
-//! scripts, no builds of packages, no settings of theirs. First a tool fetches, with the network,
-//! to a directory that is removed afterwards. Then a tool without the network makes what is kept.
+//! They are in the plugin's own directory, under a name outside of the content. Only packages that
+//! a file of the plugin pins are fetched. No code of the plugin or of a package runs: neither
+//! install scripts nor builds of packages, and their settings are not read. First a tool fetches,
+//! with the network, to a directory that is removed afterwards. Then a tool without the network
+//! makes the files that are kept.
 
 use super::pinned;
 use super::workshop::{Task, ToolRun, Workshop};
@@ -147,9 +148,9 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Deno fetches what the lock has, and runs nothing: scripts of packages run only where there is a
-/// `node_modules`. There is no second step: deno compiles a plugin when it runs it, without the
-/// network.
+/// Deno fetches the packages of the lock, and runs nothing: scripts of packages run only where
+/// `node_modules` exists. A second step is not needed: deno compiles a plugin when it runs it,
+/// without the network.
 fn deno(shop: &Workshop<'_>, manifest: &Manifest) -> Result<()> {
     let deno = shop.program("deno")?;
     let mut args: Vec<OsString> = vec!["cache".into(), "--node-modules-dir=none".into()];
@@ -204,7 +205,7 @@ fn go(shop: &Workshop<'_>, entry: &str) -> Result<()> {
     shop.run(ToolRun { environment: environment(Some("off")), read: read(), ..ToolRun::new(&go, &shop.plugin, args) })
 }
 
-/// What a program for another language answers to `steps` if it fetches in a step of its own.
+/// The answer to `steps` of a program for another language that fetches in a step of its own.
 const TWO_STEPS: &str = "fetch-deps install-deps";
 
 /// A program of the machine for another language. One that knows no steps does all in one, and so

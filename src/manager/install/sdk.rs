@@ -1,4 +1,4 @@
-//! What a plugin has of the plugins that it needs: a way to call each, in its own directory (U41).
+//! The files with which a plugin calls the plugins that it needs, in its own directory (U41).
 //!
 //! `.rustomize/sdk/<name>/call` starts the other plugin as a build would, with the arguments that
 //! it is given; `plugin.json` beside it says which version that is, how it speaks and what it does,
@@ -11,13 +11,14 @@ use crate::manager::author::client::{CLIENT, NeededPlugin, SDK};
 use crate::manager::author::describe::Description;
 use crate::manager::id::content::MADE;
 use crate::manager::id::requirement::Requirement;
-use crate::manager::id::shell::{assignments, quoted};
+use crate::manager::id::shell::assignments;
 use crate::manager::store::beside::sum_file;
 use crate::manager::store::discover::Installed;
 use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::made;
 use crate::plugin::program::Command;
 use crate::plugin::program::PARAMETERS;
+use crate::shell::quoted;
 use std::fs;
 use std::path::Path;
 

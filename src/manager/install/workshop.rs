@@ -1,9 +1,9 @@
 //! [`Workshop`]: where the tools of a language make what a plugin needs when it is installed.
 //!
-//! Every tool runs in a sandbox: it reads the system and the plugin. A step that fetches has the
-//! network, and writes to a directory that is removed afterwards. A step that makes what is kept
-//! has no network. No variable, file or setting of the user reaches a tool but those that are named
-//! here.
+//! Every tool runs in a sandbox, and reads the system and the plugin. A step that fetches can use
+//! the network, and writes to a directory that is removed afterwards. A step that makes the kept
+//! files cannot use the network. Only the variables, files and settings of the user that are named
+//! here reach a tool.
 
 use crate::diag::{Code, Error, Result};
 use crate::manager::id::content::MADE;
@@ -68,7 +68,8 @@ pub(super) enum Task {
     /// Fetches: it has the network, and writes to [`Workshop::work`] alone. No code of a plugin
     /// runs in it.
     Fetch,
-    /// Makes what is kept: it has no network, and writes to [`Workshop::made`], too.
+    /// Makes the files that are kept: it cannot use the network, and also writes to
+    /// [`Workshop::made`].
     Make,
     /// Does both at once, for a `rustomize-runtime-...` program that has one step.
     FetchAndMake,
@@ -140,9 +141,9 @@ impl<'w> Workshop<'w> {
         })
     }
 
-    /// What a program of this machine says of itself: where the real one is behind a shim, as of
-    /// pyenv. It is asked as the user would ask, in an empty directory: it sees nothing of the
-    /// plugin.
+    /// The answer of a program of this machine about itself, such as the path of the real program
+    /// behind a shim of pyenv. It runs as if the user had called it, in an empty directory, and so
+    /// sees nothing of the plugin.
     ///
     /// # Errors
     /// It fails.
@@ -202,7 +203,7 @@ impl<'w> Workshop<'w> {
         self.options.children.run(call, &self.limits()).map(drop).map_err(|failed| failed_step(&shown, failed))
     }
 
-    /// What a step may do. It is in a sandbox also where installed plugins run without one.
+    /// The restrictions of a step. It runs in a sandbox even if installed plugins run without one.
     fn isolation(&self, step: &ToolRun<'_>) -> Isolation {
         let level = self.options.isolation.installed.at_least_auto();
         let value = |name: &&str| (self.options.variable)(name).filter(|value| !value.is_empty());

@@ -45,8 +45,8 @@ impl Amendment {
     /// without a file every source is allowed.
     ///
     /// # Errors
-    /// The file, or what becomes of it, is not of its form, or is written in a way that no line can
-    /// be added to.
+    /// The file, or its new text, does not have the form of a trust file, or its notation leaves no
+    /// place for another line.
     pub fn amend(&self, path: &Path, text: &str) -> Result<Amended> {
         let text = match text.trim().is_empty() {
             true => format!("apiVersion: {API_VERSION}\nkind: {KIND}\nrules:\n- {{source: '**', from: '**'}}\n"),
@@ -94,8 +94,8 @@ impl Amendment {
         rule.pattern == self.pattern && rule.from == self.from
     }
 
-    /// Whether this rule has to come before another one to count. One for plugins from everywhere
-    /// lets those count that say where from, but for a ban.
+    /// Returns true if this rule has to come before another one to have an effect. A rule for
+    /// plugins from everywhere comes after rules that name an origin, unless it denies.
     fn is_before(&self, rule: &TrustRule) -> bool {
         let is_narrower =
             rule.pattern == self.pattern && !self.comes_from(rule) && self.from.as_deref() == Some(EVERYWHERE);
@@ -236,7 +236,7 @@ mod tests {
         let two = amend(&one, &Amendment { granted: env, ..amendment("a.io/b/c") });
         let rule = "- {source: 'a.io/b/c', minReleaseAge: '2d', permissions: {network: true, env: ['A']}}\n";
         assert!(two.contains(rule), "{two}");
-        // What comes from elsewhere has a beginning of its own.
+        // A plugin from elsewhere begins with its own path.
         let from = Some("/w/c".to_owned());
         let three = amend(&two, &Amendment { from, ..amendment("a.io/b/c") });
         assert!(three.contains("- {source: 'a.io/b/c', from: '/w/c'}\n"), "{three}");

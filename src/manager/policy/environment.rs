@@ -1,9 +1,9 @@
 //! [`Environment`]: a module path with bundles, and a `plugins.yaml` of its own (M01 to M07, M28,
 //! M32).
 //!
-//! A bundle is a directory on a module path. What lies in its `plugin` directory, laid out as a
-//! plugin home, is there for every build in the environment, without a further step. The
-//! environment `default` needs no name, and none is read where there is none.
+//! A bundle is a directory on a module path. Every build in the environment finds the plugins of
+//! its `plugin` directory, which is laid out as a plugin directory, without a further step. The
+//! environment `default` need not be named, and need not exist.
 
 use super::trust::Trust;
 use crate::config::{Decode, Decoder, read_alone};
@@ -34,8 +34,8 @@ const IGNORED: [&str; 4] = [".git", ".hg", ".svn", "CVS"];
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     pub name: String,
-    /// Its own directory, with `environment.yaml`, `modules`, `plugins.yaml` and `plugins.lock`,
-    /// each if it is there.
+    /// The directory of the environment, which may contain `environment.yaml`, `modules`,
+    /// `plugins.yaml` and `plugins.lock`.
     pub directory: PathBuf,
     /// The directories that hold bundles; earlier ones win.
     pub module_path: Vec<PathBuf>,
@@ -111,11 +111,11 @@ struct RawEnvironment<'a> {
 }
 
 impl Environment {
-    /// Reads an environment; `None` if none was named and there is no default one. `cache` is where
-    /// environments are synced to.
+    /// Reads an environment; `None` if `named` is `None` and the default environment does not
+    /// exist. Environments are synced to `cache`.
     ///
     /// # Errors
-    /// The one that was named is not there, or its file is not of its form.
+    /// The named environment does not exist, or its file does not have the right form.
     pub fn read(configuration: &Path, cache: Option<&Path>, named: Option<&str>) -> Result<Option<Environment>> {
         let name = named.unwrap_or(DEFAULT);
         let directory = configuration.join("environments").join(name);
@@ -170,11 +170,11 @@ impl Environment {
         Ok(synced.map(|bundle| SyncedBundle { environment: self.name.clone(), bundle }))
     }
 
-    /// All bundles: in the order of the module path, then by name; of those with one name the
-    /// first. What was synced comes last.
+    /// All bundles: in the order of the module path, then by name. The first bundle of a name
+    /// counts. The synced bundle comes last.
     ///
     /// # Errors
-    /// A directory of the module path cannot be read; one that is not there holds none.
+    /// A directory of the module path exists and cannot be read.
     pub fn bundles(&self) -> Result<Vec<MachineBundle>> {
         let mut bundles: Vec<MachineBundle> = Vec::new();
         for folder in &self.module_path {

@@ -6,7 +6,7 @@
 
 use super::lock::{self, Lock};
 use crate::diag::{Code, Error, Result};
-use crate::manager::id::shell::quoted;
+use crate::shell::quoted;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct Image {
     pub registry: String,
     /// The repository in the registry.
     pub path: String,
-    /// `latest`, if the name has no tag.
+    /// `latest` for a name without a tag.
     pub tag: String,
     /// As in `sha256:0123...`.
     pub digest: Option<String>,

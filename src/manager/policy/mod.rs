@@ -26,8 +26,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Whether a value of the variable `CI` says that nobody is there to look: every value but an
-    /// empty one, `false` and `0`.
+    /// Returns true if a value of the variable `CI` means that no user watches: every value except
+    /// an empty one, `false` and `0`.
     pub fn is_ci(value: &str) -> bool {
         !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "false" | "0")
     }

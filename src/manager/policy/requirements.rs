@@ -42,7 +42,8 @@ impl Requirements {
         }
     }
 
-    /// Whether a directory has the file, and the file names its kind. The name is not ours alone.
+    /// Returns true if a directory has the file, and the file names its kind. Other programs may
+    /// use the same file name.
     pub fn are_in(directory: &Path) -> bool {
         let text = FileLimit::default().read_to_string(&directory.join(FILE));
         text.is_ok_and(|text| text.contains(KIND))

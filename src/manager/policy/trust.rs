@@ -130,7 +130,8 @@ impl Trust {
         })
     }
 
-    /// What a plugin asks for that nothing grants: neither the rule for its source, nor `others`.
+    /// The permissions that a plugin asks for, and that neither the rule for its source nor
+    /// `others` grants.
     ///
     /// # Errors
     /// The source is denied, or no rule allows it.
@@ -146,8 +147,7 @@ impl Trust {
         Ok(asked.beyond(&granted, home).beyond(others, home))
     }
 
-    /// The rule for a source that comes from somewhere, the first that is for both; `None` if
-    /// there is no file.
+    /// The first rule that matches a source and its origin; `None` without a trust file.
     ///
     /// # Errors
     /// It is denied, or no rule allows it.
@@ -298,8 +298,8 @@ fn age(text: &str) -> Option<Duration> {
 }
 
 impl TrustRule {
-    /// Whether it is for a source that comes from somewhere. One that denies is for what is fetched
-    /// from there, too, whatever that is called.
+    /// Returns true if the rule matches a source and its origin. A rule that denies also matches
+    /// everything that is fetched from its address, under any source.
     fn is_for(&self, source: &Source, origin: &Origin) -> bool {
         let is_source = self.pattern.is_for(&source.to_string());
         match (&self.from, origin) {

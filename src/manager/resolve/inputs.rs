@@ -158,9 +158,9 @@ impl Inputs {
         self.project(&project.directory)
     }
 
-    /// What the bundles bring that a project requires: their dependencies, and those of the bundles
-    /// among these. What the project requires itself is left out. Bundles that cannot be used bring
-    /// nothing.
+    /// The requirements of the bundles that a project requires, directly or through other bundles.
+    /// The project's own requirements are left out. Bundles that cannot be used have no
+    /// requirements.
     pub fn brought(&self, project: &Project, policy: &Policy) -> Vec<Requirement> {
         let mut brought: Vec<Requirement> = Vec::new();
         let mut queue = project.requirements.plugins.clone();
@@ -280,8 +280,8 @@ impl Inputs {
         Ok(held)
     }
 
-    /// What an installed plugin says of itself, from the cache if it was asked before (P46),
-    /// compared with its file name (P48, P50).
+    /// The description of an installed plugin, compared with its file name (P48, P50). The cache
+    /// has the descriptions of plugins that were asked before (P46).
     ///
     /// # Errors
     /// It does not answer, or contradicts its file name.

@@ -1,5 +1,5 @@
-//! What is installed and what is required, as `plugin list`, `plugin verify` and
-//! `plugin sync --placement` see it.
+//! The installed and the required plugins, as `plugin list`, `plugin verify` and `plugin sync
+//! --placement` see them.
 
 use super::tiers::{not_installed, provider};
 use super::{Provider, Resolver, fault};
@@ -51,8 +51,8 @@ pub struct PluginDetails {
 }
 
 impl PluginDetails {
-    /// The kinds that it provides, or their names where they have no kind, each once; then how many
-    /// schemas it has.
+    /// The kinds that the plugin provides, each once, with the names of components without a kind;
+    /// then the number of schemas.
     pub fn summary(&self) -> String {
         let mut shown: Vec<String> = Vec::new();
         for (_, component) in &self.provides {
@@ -74,8 +74,8 @@ impl PluginDetails {
 }
 
 impl Resolver<'_> {
-    /// Every installed plugin, by source, and every required one that is not installed. The content
-    /// of each is compared with its sum: O(bytes of all).
+    /// Every installed plugin, by source, and every missing required plugin. The content of each is
+    /// compared with its checksum: O(bytes of all).
     ///
     /// # Errors
     /// A `plugins.yaml` or a `plugins.lock` cannot be read.

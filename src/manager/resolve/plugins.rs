@@ -220,8 +220,8 @@ impl Plugins for ManagedPlugins {
             Some(Chosen::Placed(tier, placed)) => (tier, placed),
         };
         let isolation = match tier {
-            // What was synced belongs to somebody else, as an installed plugin, and is granted
-            // nothing.
+            // A synced plugin was written by others, as an installed plugin, and gets no
+            // permissions.
             Tier::Synced => options.isolation.of_installed(&Permissions::default(), options.variable),
             _ => options.isolation.clone(),
         };

@@ -49,45 +49,53 @@ impl Project {
     }
 }
 
-/// The directories whose `plugins.yaml` and `plugins.lock` count for a root, nearest first: the
-/// root's own, and those above it up to the top of its repository. Without a repository only the
-/// root's own. Directories with neither file are left out.
+/// The directories whose `plugins.yaml` and `plugins.lock` count for a root: see [`upwards_with`].
+///
+/// # Errors
+/// As [`upwards_with`].
+pub fn upwards(root: &Path, top: Option<&Path>, safe: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    upwards_with(&[requirements::FILE, lock::FILE], root, top, safe)
+}
+
+/// The directories whose files with some names count for a root, nearest first: the root's own,
+/// and those above it up to the top of its repository. Without a repository only the root's own.
+/// Directories without such a file are left out.
 ///
 /// `top` ends the search where the root was cloned: it is the directory of the clone. Files above
-/// the root have to belong to the user, or to lie below a directory of `safe`: whoever may write to
-/// a shared parent directory must not choose plugins for its users.
+/// the root have to belong to the user, or be below a directory of `safe`: a person who may write
+/// to a shared parent directory must not decide for its users.
 ///
 /// # Errors
 /// A file above the root is a link or belongs to another user.
-pub fn upwards(root: &Path, top: Option<&Path>, safe: &[PathBuf]) -> Result<Vec<PathBuf>> {
+pub fn upwards_with(names: &[&str], root: &Path, top: Option<&Path>, safe: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let is_top = |directory: &Path| match top {
         Some(top) => directory == top,
         None => directory.join(".git").symlink_metadata().is_ok(),
     };
     let Some(last) = root.ancestors().position(is_top) else {
-        let own = has_files(root).then(|| root.to_owned());
+        let own = has_files(names, root).then(|| root.to_owned());
         return Ok(own.into_iter().collect());
     };
     let mut found = Vec::new();
-    for directory in root.ancestors().take(last + 1).filter(|directory| has_files(directory)) {
+    for directory in root.ancestors().take(last + 1).filter(|directory| has_files(names, directory)) {
         if directory != root {
-            check_owner(directory, safe)?;
+            check_owner(names, directory, safe)?;
         }
         found.push(directory.to_owned());
     }
     Ok(found)
 }
 
-fn has_files(directory: &Path) -> bool {
-    [requirements::FILE, lock::FILE].iter().any(|name| directory.join(name).symlink_metadata().is_ok())
+fn has_files(names: &[&str], directory: &Path) -> bool {
+    names.iter().any(|name| directory.join(name).symlink_metadata().is_ok())
 }
 
-/// Checks that the two files of a directory above a root are files of this user or of root.
-fn check_owner(directory: &Path, safe: &[PathBuf]) -> Result<()> {
+/// Checks that the files of a directory above a root are files of this user or of root.
+fn check_owner(names: &[&str], directory: &Path, safe: &[PathBuf]) -> Result<()> {
     if safe.iter().any(|safe| directory.starts_with(safe)) {
         return Ok(());
     }
-    for name in [requirements::FILE, lock::FILE] {
+    for name in names {
         let path = directory.join(name);
         let Ok(there) = path.symlink_metadata() else { continue };
         let fault = match (there.is_file(), owner(&there)) {
@@ -96,7 +104,7 @@ fn check_owner(directory: &Path, safe: &[PathBuf]) -> Result<()> {
             (true, None) => continue,
         };
         let message = format!("'{}' is above the kustomization and {fault}", path.display());
-        return Err(Error::new(Code::PluginMissing, message).hint(format!(
+        return Err(Error::new(Code::Refused, message).hint(format!(
             "if you trust that directory: export RUSTOMIZE_SAFE_DIRECTORIES='{}'",
             directory.display()
         )));

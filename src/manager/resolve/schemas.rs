@@ -1,9 +1,9 @@
 //! The schemas of required bundles, which a build knows.
 //!
-//! Plugins are looked for when an object asks for one. Schemas have no object that asks: a build
-//! knows them from its beginning, so required bundles are installed before it. A bundle that is
-//! installed and not required gives a build its plugins alone: what else is installed on a machine
-//! changes no patch, and costs no time.
+//! A plugin is looked for when an object asks for it. No object asks for a schema: a build needs
+//! the schemas from its beginning, so required bundles are installed before it. An installed bundle
+//! that is not required gives a build only its plugins: other plugins of a machine change no patch,
+//! and cost no time.
 
 use super::fault;
 use super::inputs::Inputs;

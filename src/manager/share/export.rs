@@ -110,8 +110,8 @@ fn check_place(to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Adds the content of a file, unless it is there already, and gives what the list says of the
-/// file. What is listed is the copy: a file that changes meanwhile is one or the other.
+/// Adds the content of a file, unless it exists already, and returns the file's entry in the list.
+/// The entry describes the copy, so a file that changes meanwhile is either the old or the new one.
 fn add(
     root: &ExclusiveRoot,
     path: String,

@@ -50,7 +50,7 @@ pub type Files = BTreeMap<String, PathBuf>;
 /// A directory cannot be read.
 pub fn files(environment: &Environment, mount: &str) -> io::Result<Files> {
     let Some((_, folder)) = MOUNTS.iter().find(|(name, _)| *name == mount) else { return Ok(BTreeMap::new()) };
-    // What was synced from elsewhere is not served again.
+    // Bundles that were synced from elsewhere are not served again.
     let own = Environment { synced: None, ..environment.clone() };
     let bundles = own.bundles().map_err(|e| io::Error::other(e.to_string()))?;
     let mut all = BTreeMap::new();

@@ -8,10 +8,11 @@
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::Protocol;
 use crate::manager::id::content::sha256;
-use crate::manager::id::shell::{assignments, quoted};
+use crate::manager::id::shell::assignments;
 use crate::manager::resolve::Provider;
 use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::plugin::program::PARAMETERS;
+use crate::shell::quoted;
 use crate::stage::format::Format;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

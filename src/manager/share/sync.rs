@@ -62,14 +62,18 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
         for file in files {
             let path = file.path.clone();
             let is_path = Path::new(&path).components().all(|c| matches!(c, Component::Normal(_))) && !path.is_empty();
-            if !is_path || path.contains('\\') || file.mode & !0o777 != 0 {
-                let message =
-                    format!("'{url}' names the file '{path}' with mode {:o}, which is not a valid mode", file.mode);
-                return Err(Error::new(Code::Refused, message).hint("nothing was changed"));
+            let refused = |what: &str| {
+                let message = format!("'{url}' names the file '{path}'{what}");
+                Err(Error::new(Code::Refused, message).hint("nothing was changed"))
+            };
+            if !is_path || path.contains('\\') {
+                return refused(", which is not a path below the mount");
+            }
+            if file.mode & !0o777 != 0 {
+                return refused(&format!(" with mode {:o}: a mode has permissions alone, at most 777", file.mode));
             }
             if !is_sum(&file.sha256) {
-                let message = format!("'{url}' names the file '{path}' without a SHA-256 in hex");
-                return Err(Error::new(Code::Refused, message).hint("nothing was changed"));
+                return refused(" without a SHA-256 in hex");
             }
             let content = format!("{server}/{CONTENTS}/{}?environment={environment}", file.sha256);
             if file.mode & 0o400 == 0 {
@@ -187,7 +191,7 @@ fn here(current: &Path) -> Result<BTreeMap<String, MountedFile>> {
     let mut files = content::files(current).map_err(io("read", current))?;
     files.retain(|(path, _)| path != SERVER);
     let read = |(path, file): (String, PathBuf)| match read(path, &file) {
-        // What cannot be read is fetched again.
+        // A file that cannot be read is fetched again.
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied => None,
         other => Some(other.map_err(io("read", &file))),
     };

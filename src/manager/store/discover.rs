@@ -1,5 +1,5 @@
-//! What is installed below a root: every candidate, and why it is taken or refused (P23 to P30, P39
-//! to P58).
+//! The installed plugins below a root: every candidate, and why it is used or refused (P23 to P30,
+//! P39 to P58).
 
 use super::beside::{partial, sum_file, sum_name};
 use super::made;
@@ -27,8 +27,8 @@ pub struct Candidate {
     pub path: PathBuf,
     /// The address that its directory stands for; `None` directly in the root.
     pub source: Option<Source>,
-    /// What it is called, or why it is not considered. Its content nobody has looked at: see
-    /// [`Installed::verify`].
+    /// The plugin's identity, or the reason why the file is ignored. The content is not checked
+    /// yet: see [`Installed::verify`].
     pub verdict: Result<Installed, Refusal>,
 }
 
@@ -50,7 +50,7 @@ pub struct Installed {
     pub source: Source,
     pub path: PathBuf,
     pub file: FileName,
-    /// What its content is known by, in hex, as its sum file says: see [`content::sum`].
+    /// The checksum of the content in its sum file, in hex: see [`content::sum`].
     pub sum: String,
     /// The open binary whose content [`Installed::verify`] hashed: running this file runs the
     /// hashed content. `None` for a directory, and before the content was verified.
@@ -65,8 +65,8 @@ impl PartialEq for Installed {
 }
 
 impl Installed {
-    /// Holds the content to the sum (P26), and what was made of it when it was installed to those
-    /// of that. O(bytes of the plugin).
+    /// Compares the content with its checksum (P26), and the files that the installation has made
+    /// with their own checksums. O(bytes of the plugin).
     ///
     /// # Errors
     /// It differs, or cannot be read.

@@ -1,6 +1,6 @@
-//! What was made of a plugin on this machine when it was installed (a virtual environment, a
-//! binary, packages) is not a part of its content. It is held to sums of its own: a file beside
-//! the plugin has one for each thing that was made.
+//! The files that an installation makes on this machine (a virtual environment, a binary, packages)
+//! are not part of a plugin's content. They have checksums of their own, in a file beside the
+//! plugin.
 
 use super::beside::sum_name;
 use super::exclusive::ExclusiveRoot;
@@ -124,7 +124,7 @@ pub(in crate::manager) fn record(root: &ExclusiveRoot, plugin: &Path) -> Result<
     if sums.is_empty() { Ok(()) } else { write(root, plugin, &sums) }
 }
 
-/// Notes anew one thing that was made, by its name in [`MADE`]; of the rest nothing.
+/// Records the checksum of one entry of [`MADE`] again, and leaves the others as they are.
 ///
 /// # Errors
 /// As [`record`].
@@ -137,7 +137,7 @@ pub(in crate::manager) fn record_again(root: &ExclusiveRoot, plugin: &Path, name
     write(root, plugin, &sums)
 }
 
-/// What differs from what was made when a plugin was installed: its name. O(bytes).
+/// The name of a file or directory that differs from its state after the installation. O(bytes).
 ///
 /// # Errors
 /// It cannot be read.

@@ -22,7 +22,7 @@ pub fn is_blank(item: &Node<'_>) -> bool {
 pub enum Test<'a> {
     /// Nothing.
     Any,
-    /// True if the key is there.
+    /// True if the key exists.
     Has,
     /// True if the key has this text.
     Is(&'a str),
@@ -192,7 +192,7 @@ impl<'k> Elements<'k> {
         false
     }
 
-    /// Returns true if an item has no such keys.
+    /// Returns true if an item lacks such keys.
     fn is_odd(&self, item: &Node<'_>) -> bool {
         let has_keys = match item.value() {
             Value::Scalar(_) => self.keys[0].is_empty(),

@@ -1,12 +1,11 @@
 //! Lists that are merged by key, and sets of scalars.
 //!
-//! Upstream works in two rounds, and all that is odd about its results follows from them. The first
-//! round goes through the keys of all items, those of the patch first: it merges the first item
-//! with these keys on either side, and puts the result into a new list; if nothing is left of them,
-//! it removes *all* base items with these keys. The second round puts each base item into the new
-//! list again, in the place of the items with its keys. Both rounds write with [`Elements::set`],
-//! for which an empty key is a question about presence, and which empties a list when it gets no
-//! keys at all.
+//! Upstream works in two rounds, which explain every odd result. The first round visits the keys of
+//! all items, those of the patch first: it merges the first item with these keys on either side,
+//! and puts the result into a new list; if nothing is left of them, it removes *all* base items
+//! with these keys. The second round puts each base item into the new list again, in the place of
+//! the items with its keys. Both rounds write with [`Elements::set`], for which an empty key is a
+//! question about presence, and which empties a list when it gets no keys at all.
 //!
 //! Nearly all lists have items with one key, and no two items with the same text there. For these
 //! the rounds come to a walk: [`merge_distinct`].
@@ -28,7 +27,8 @@ type Keys<'s> = &'s [&'s str];
 /// The key of the items of a set: their own text.
 const OWN_TEXT: Keys<'static> = &[""];
 
-/// Merges a patch list into a base list; `None` if the list goes. The base's items are used up.
+/// Merges a patch list into a base list; `None` if the list is removed. The base's items are used
+/// up.
 pub fn merge<'a>(
     base: &mut Items<'a>,
     patch: &mut Items<'a>,
@@ -68,7 +68,7 @@ pub fn introduced<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Schema<'_>) -
     Ok(result)
 }
 
-/// Merges a list with itself; `None` if the list goes. Its items are used up.
+/// Merges a list with itself; `None` if the list is removed. Its items are used up.
 pub fn with_itself<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Schema<'_>) -> Result<Option<Items<'a>>> {
     if take_directive(list)? == Directive::Delete {
         return Ok(None);
@@ -94,8 +94,9 @@ pub fn untouched<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Schema<'_>) ->
     Ok(merge.into_nodes(Vec::new())?.0)
 }
 
-/// Takes the directive that is about the list itself out of it: that of the first item with one, if
-/// the item has no other field. All items with the same directive go with it, and blank ones.
+/// Takes the directive for the list itself out of the list: that of the first item with a
+/// directive, if the item has only this field. All items with the same directive are removed, and
+/// blank ones.
 fn take_directive(patch: &mut Items<'_>) -> Result<Directive> {
     let first = patch.iter().find_map(|item| item.as_mapping().filter(|m| m.contains(DIRECTIVE)));
     let text = match first {
@@ -192,7 +193,7 @@ struct Merge<'k, 'a> {
     base_len: usize,
     base: Elements<'k>,
     patch: Option<Elements<'k>>,
-    /// Whether the base is the patch as well: each item is merged with itself.
+    /// True if the base is the patch as well: each item is merged with itself.
     is_patch_too: bool,
     result: Elements<'k>,
 }
@@ -285,7 +286,7 @@ impl<'k, 'a> Merge<'k, 'a> {
     }
 
     /// Makes sure that an item has the keys that it was found by: a null has a text to be found by,
-    /// and is gone after the merge. A text in a set is typed anew.
+    /// and is gone after the merge. A text in a set gets its type again.
     fn set_keys(&mut self, item: u32, null_keys: &[&'a str], texts: &[&'a str]) {
         for (key, text) in self.keys.iter().zip(texts).filter(|(_, text)| !text.is_empty()) {
             let node = &mut self.pool[item as usize];
@@ -308,7 +309,8 @@ impl<'k, 'a> Merge<'k, 'a> {
         let is_set = self.keys[0].is_empty();
         if !is_set && !node.is_null() && node.as_mapping().is_none() {
             let message = format!("wrong node kind: expected a mapping in a list, found {}", node.shape());
-            return Err(Error::new(Code::WrongType, message).at(node.pos()));
+            let error = Error::new(Code::WrongType, message).at(node.pos());
+            return Err(error.hint("write each item as lines of 'name: value'"));
         }
         let mut texts = Vec::with_capacity(self.keys.len());
         for key in &self.keys {

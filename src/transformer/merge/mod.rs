@@ -135,7 +135,8 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> R
         (ValueMut::Scalar(_), ValueMut::Scalar(_)) => Ok(Merged::Patch),
         _ => {
             let message = format!("wrong node kind: expected {}, the patch has {}", base.shape(), patch.shape());
-            Err(Error::new(Code::WrongType, message).at(patch.pos()))
+            let hint = format!("write {} in the patch, as the resource has it", base.shape());
+            Err(Error::new(Code::WrongType, message).at(patch.pos()).hint(hint))
         }
     }
 }
@@ -335,7 +336,8 @@ fn needs_quotes(scalar: &Scalar<'_>) -> bool {
 /// without a name for the mapping itself.
 fn check_key(key: &str) -> Result<()> {
     if key.is_empty() {
-        return Err(Error::new(Code::WrongType, "wrong node kind: a mapping with an empty key cannot be merged"));
+        return Err(Error::new(Code::WrongType, "wrong node kind: a mapping with an empty key cannot be merged")
+            .hint("remove the entry whose key is empty"));
     }
     Ok(())
 }

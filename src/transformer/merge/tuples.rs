@@ -118,7 +118,7 @@ struct Class {
 #[derive(Default)]
 struct Partners {
     last: Option<usize>,
-    /// The items that lack a text of it.
+    /// The items that lack one of its texts.
     lacking: Vec<usize>,
 }
 

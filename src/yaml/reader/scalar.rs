@@ -123,7 +123,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let mut folded: Option<String> = None;
         while self.break_len(self.at) > 0 {
             let gap = self.at;
-            self.skip_gap(parent + 1, start)?;
+            self.skip_gap(parent + 1)?;
             let from = self.at;
             let column = (from - self.line) as isize;
             let is_over =
@@ -180,12 +180,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// Skips all blanks and line breaks from a line break inside a plain scalar on. A tab left of
     /// `column` is an error.
-    pub(super) fn skip_gap(&mut self, column: isize, scalar: usize) -> Read<()> {
+    pub(super) fn skip_gap(&mut self, column: isize) -> Read<()> {
         loop {
             match self.byte() {
                 Some(b' ') => self.at += 1,
                 Some(b'\t') if ((self.at - self.line) as isize) < column => {
-                    return Err(self.error("found a tab character that violates indentation", scalar));
+                    return Err(self.error("found a tab character that violates indentation", self.at));
                 }
                 Some(b'\t') => self.at += 1,
                 _ => match self.break_len(self.at) {
@@ -237,7 +237,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         out.push_str(text);
         while self.break_len(self.at) > 0 {
             let gap = self.at;
-            self.skip_gap(column + 1, start)?;
+            self.skip_gap(column + 1)?;
             let from = self.at;
             let end = self.flow_line();
             let is_marker = from == self.line && self.at_marker();

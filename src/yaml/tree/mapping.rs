@@ -116,9 +116,12 @@ impl<'a> Key<'a> {
 
     /// Returns true if both keys have the same text. Shared texts are the same in memory.
     pub fn same_text(&self, other: &Key<'_>) -> bool {
-        self.print == other.print
-            && self.text.len() == other.text.len()
-            && (std::ptr::eq(self.text, other.text) || same(self.text, other.text))
+        self.print == other.print && self.has_text_of(other)
+    }
+
+    /// As [`Key::same_text`], however the keys are written.
+    pub(super) fn has_text_of(&self, other: &Key<'_>) -> bool {
+        self.text.len() == other.text.len() && (std::ptr::eq(self.text, other.text) || same(self.text, other.text))
     }
 }
 

@@ -417,7 +417,7 @@ impl<'a> Node<'a> {
             }
             (Value::Mapping(a), Value::Mapping(b)) => {
                 a.len() == b.len()
-                    && a.iter().zip(b.iter()).all(|(x, y)| x.key.text == y.key.text && x.value.same(&y.value))
+                    && a.iter().zip(b.iter()).all(|(x, y)| x.key.has_text_of(&y.key) && x.value.same(&y.value))
             }
             _ => false,
         }

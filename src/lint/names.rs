@@ -1,0 +1,208 @@
+//! Names and labels that Kubernetes refuses.
+
+use super::finding::finding;
+use super::pods;
+use crate::diag::{Code, Warning, is_placeholder};
+use crate::resource::Resource;
+use crate::yaml::scalar::Kind;
+use crate::yaml::{Mapping, Node};
+
+/// The form of a name.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Labels with dots between them, of so many characters (RFC 1123).
+    Subdomain(usize),
+    /// One label (RFC 1123).
+    Label,
+    /// One label that begins with a letter (RFC 1035).
+    LetterLabel,
+    /// A part of a path: no slash and no percent sign.
+    PathPart,
+}
+
+/// The most characters of a subdomain, and of a label.
+const LONGEST: usize = 253;
+const LONGEST_LABEL: usize = 63;
+
+/// The form of the names of a kind; `None` for kinds that are not known here.
+fn form(group: &str, kind: &str) -> Option<Form> {
+    let subdomain = Some(Form::Subdomain(LONGEST));
+    match (group, kind) {
+        ("", "Namespace") => Some(Form::Label),
+        ("", "Service") => Some(Form::LetterLabel),
+        ("batch", "CronJob") => Some(Form::Subdomain(52)),
+        ("batch", "Job") => Some(Form::Subdomain(LONGEST_LABEL)),
+        ("rbac.authorization.k8s.io", "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding") => {
+            Some(Form::PathPart)
+        }
+        (
+            "",
+            "ConfigMap"
+            | "Secret"
+            | "ServiceAccount"
+            | "Pod"
+            | "PersistentVolume"
+            | "PersistentVolumeClaim"
+            | "ResourceQuota"
+            | "LimitRange"
+            | "ReplicationController"
+            | "Endpoints"
+            | "PodTemplate",
+        )
+        | ("apps", "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet")
+        | ("networking.k8s.io", "Ingress" | "IngressClass" | "NetworkPolicy")
+        | ("autoscaling", "HorizontalPodAutoscaler")
+        | ("policy", "PodDisruptionBudget")
+        | ("storage.k8s.io", "StorageClass")
+        | ("scheduling.k8s.io", "PriorityClass")
+        | ("apiextensions.k8s.io", "CustomResourceDefinition")
+        | ("admissionregistration.k8s.io", "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") => {
+            subdomain
+        }
+        _ => None,
+    }
+}
+
+impl Form {
+    fn has(self, name: &str) -> bool {
+        match self {
+            Form::Subdomain(longest) => name.len() <= longest && name.split('.').all(is_label),
+            Form::Label => name.len() <= LONGEST_LABEL && is_label(name),
+            Form::LetterLabel => Form::Label.has(name) && name.starts_with(|c: char| c.is_ascii_lowercase()),
+            Form::PathPart => !matches!(name, "." | "..") && !name.contains(['/', '%']),
+        }
+    }
+
+    fn rule(self) -> String {
+        let letters = "lower case letters, digits and '-', and begins and ends with a letter or digit";
+        match self {
+            Form::Subdomain(LONGEST) => {
+                "a name has lower case letters, digits, '-' and '.', and begins and ends with a letter or digit"
+                    .to_owned()
+            }
+            Form::Subdomain(longest) => format!("a name of this kind has at most {longest} characters: {letters}"),
+            Form::Label => format!("a name of this kind has at most {LONGEST_LABEL} {letters}"),
+            Form::LetterLabel => {
+                format!("the name of a Service has at most {LONGEST_LABEL} {letters}, the first a letter")
+            }
+            Form::PathPart => "a name of this kind has no '/' and no '%', and is not '.' or '..'".to_owned(),
+        }
+    }
+}
+
+fn is_label(label: &str) -> bool {
+    let is_alphanumeric = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let bytes = label.as_bytes();
+    bytes.first().is_some_and(is_alphanumeric)
+        && bytes.last().is_some_and(is_alphanumeric)
+        && bytes.iter().all(|b| is_alphanumeric(b) || *b == b'-')
+}
+
+/// A name that Kubernetes refuses for its kind.
+pub fn bad_name(resource: &Resource<'_>) -> Option<Warning> {
+    let id = resource.id();
+    let form = form(id.gvk.group, id.gvk.kind)?;
+    if is_placeholder(id.name) || form.has(id.name) {
+        return None;
+    }
+    let name = resource.node().get("metadata").and_then(|metadata| metadata.get("name"))?;
+    let message = format!("Kubernetes refuses the name '{}'", id.name);
+    Some(finding(Code::BadName, resource, name, message).hint(form.rule()))
+}
+
+/// The first label of a resource, of its pods or of its selector that Kubernetes refuses.
+pub fn bad_label(resource: &Resource<'_>) -> Option<Warning> {
+    let node = resource.node();
+    let pods = pods::template(resource).filter(|template| !std::ptr::eq(*template, node));
+    let labels = [Some(node), pods].into_iter().flatten().filter_map(|node| node.get("metadata")?.get("labels"));
+    let (at, message, hint) = labels.chain(selector(resource)).filter_map(Node::as_mapping).find_map(refused)?;
+    Some(finding(Code::BadLabel, resource, at, message).hint(hint))
+}
+
+/// The labels that a resource selects.
+fn selector<'n, 'a>(resource: &'n Resource<'a>) -> Option<&'n Node<'a>> {
+    let gvk = resource.id().gvk;
+    let selector = resource.node().get("spec")?.get("selector")?;
+    match (gvk.group, gvk.kind) {
+        ("", "Service" | "ReplicationController") => Some(selector),
+        ("apps", _) | ("policy", "PodDisruptionBudget") => selector.get("matchLabels"),
+        _ => None,
+    }
+}
+
+/// The first key or value that Kubernetes refuses, with a message and a hint.
+fn refused<'n, 'a>(labels: &'n Mapping<'a>) -> Option<(&'n Node<'a>, String, &'static str)> {
+    labels.iter().find_map(|entry| {
+        let (key, value) = (entry.key().text(), entry.value());
+        let scalar = value.as_scalar()?;
+        if is_placeholder(key) || is_placeholder(scalar.text()) {
+            return None;
+        }
+        let (message, hint) = if !is_label_key(key) {
+            (
+                format!("Kubernetes refuses '{key}' as the key of a label"),
+                "a key has at most 63 letters, digits, '-', '_' and '.', and may have a domain and '/' in front",
+            )
+        } else if matches!(scalar.kind(), Kind::Int | Kind::Float | Kind::Bool) {
+            (format!("the value of the label '{key}' is not a text"), "put quotes around the value")
+        } else if !scalar.is_null() && !is_label_value(scalar.text()) {
+            (
+                format!("Kubernetes refuses the value of the label '{key}'"),
+                "a value has at most 63 letters, digits, '-', '_' and '.', and begins and ends with a letter or digit",
+            )
+        } else {
+            return None;
+        };
+        Some((value, message, hint))
+    })
+}
+
+fn is_label_key(key: &str) -> bool {
+    match key.split_once('/') {
+        Some((domain, name)) => Form::Subdomain(LONGEST).has(domain) && is_label_name(name),
+        None => is_label_name(key),
+    }
+}
+
+fn is_label_value(value: &str) -> bool {
+    value.is_empty() || is_label_name(value)
+}
+
+fn is_label_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let is_inner = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    bytes.len() <= LONGEST_LABEL
+        && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.iter().all(is_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for (form, good, bad) in [
+            (Form::Subdomain(LONGEST), ["a.b-c", "0"], ["a..b", "-a"]),
+            (Form::Subdomain(3), ["abc", "a.b"], ["abcd", "A"]),
+            (Form::Label, ["a-b", "0a"], ["a.b", "a_b"]),
+            (Form::LetterLabel, ["a0", "a"], ["0a", "a.b"]),
+            (Form::PathPart, ["system:A_b", "a b"], ["a/b", ".."]),
+        ] {
+            assert!(good.iter().all(|name| form.has(name)) && !bad.iter().any(|name| form.has(name)), "{good:?}");
+        }
+    }
+
+    #[test]
+    fn labels() {
+        let long = "a".repeat(64);
+        for key in ["a", "example.com/A_b.c-d", "a/b"] {
+            assert!(is_label_key(key), "{key}");
+        }
+        for key in ["", "/a", "a/", "a/b/c", "A.com/b", "a b", "-a", long.as_str()] {
+            assert!(!is_label_key(key), "{key}");
+        }
+        assert!(is_label_value("") && is_label_value("v1.2_x") && !is_label_value("a/b") && !is_label_value(&long));
+    }
+}

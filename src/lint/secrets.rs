@@ -1,0 +1,42 @@
+//! Secrets that files have in clear text.
+
+use super::finding::finding;
+use crate::diag::{Code, Warning, is_placeholder};
+use crate::resource::Resource;
+use crate::yaml::Node;
+
+/// The beginning of a value that sops has encrypted.
+const ENCRYPTED: &str = "ENC[";
+
+/// The beginnings of values that are not secret, as text and in base64: public keys and
+/// certificates.
+const PUBLIC: [&str; 4] = [
+    "-----BEGIN PUBLIC KEY",
+    "LS0tLS1CRUdJTiBQVUJMSUMgS0VZ",
+    "-----BEGIN CERTIFICATE",
+    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FUR",
+];
+
+/// Adds a finding for each value of a Secret that a file has. Base64 is not encryption. The values
+/// of generated Secrets are not in a file: their sources are found in the kustomization.
+pub fn clear_text(resource: &Resource<'_>, found: &mut Vec<Warning>) {
+    let gvk = resource.id().gvk;
+    if gvk.kind != "Secret" || !gvk.group.is_empty() {
+        return;
+    }
+    let fields = ["data", "stringData"].into_iter().filter_map(|field| resource.node().get(field)?.as_mapping());
+    for entry in fields.flat_map(|fields| fields.iter()) {
+        let is_public = |value: &str| PUBLIC.iter().any(|public| value.starts_with(public));
+        let is_clear = |value: &str| {
+            !value.is_empty() && !value.starts_with(ENCRYPTED) && !is_public(value) && !is_placeholder(value)
+        };
+        if entry.value().pos().is_in_source() && text(entry.value()).is_some_and(is_clear) {
+            let message = format!("the value of '{}' is a secret in clear text", entry.key().text());
+            found.push(finding(Code::ClearTextSecret, resource, entry.value(), message).without_line());
+        }
+    }
+}
+
+fn text<'a>(value: &Node<'a>) -> Option<&'a str> {
+    value.as_scalar().filter(|scalar| !scalar.is_null()).map(|scalar| scalar.text())
+}

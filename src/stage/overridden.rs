@@ -1,0 +1,73 @@
+//! [`Overridden`]: values of patches that a later stage of the same kustomization replaces.
+
+use crate::diag::{Code, Warning};
+use crate::resource::ResMap;
+use crate::yaml::{Arena, Node, Pos, Value};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The texts of patches, as ranges of positions in their order.
+#[derive(Clone, Debug, Default)]
+pub struct PatchTexts(Arc<[Range<u32>]>);
+
+impl PatchTexts {
+    /// The texts that hold the given positions. O(positions x log sources).
+    pub fn of(arena: Arena<'_>, positions: impl IntoIterator<Item = Pos>) -> Self {
+        let sources = positions.into_iter().filter_map(|pos| arena.source(pos));
+        let end = |base: u32, text: &str| base.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
+        let mut ranges: Vec<Range<u32>> = sources.map(|s| s.base..end(s.base, &s.text)).collect();
+        ranges.sort_by_key(|range| range.start);
+        ranges.dedup();
+        PatchTexts(ranges.into())
+    }
+
+    /// Returns true for a position in one of the texts. O(log texts).
+    pub fn contains(&self, pos: Pos) -> bool {
+        let behind = self.0.partition_point(|range| range.start <= pos.0);
+        behind.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|range| range.contains(&pos.0))
+    }
+}
+
+/// The values of patches that one stage replaces by others. Several threads may note one.
+#[derive(Debug, Default)]
+pub struct Overridden {
+    pub patches: PatchTexts,
+    found: Mutex<BTreeSet<Pos>>,
+}
+
+impl Overridden {
+    /// Nothing is replaced yet.
+    pub fn of(patches: PatchTexts) -> Self {
+        Overridden { patches, found: Mutex::default() }
+    }
+
+    /// Notes that another value takes the place of this one, if a patch has it.
+    pub fn note(&self, old: Pos) {
+        if self.patches.contains(old) {
+            self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(old);
+        }
+    }
+
+    /// The findings about values of which nothing is left in any resource. O(1) if no value was
+    /// replaced, else O(size of the resources).
+    pub fn findings(&self, map: &ResMap<'_>, message: &str) -> Vec<Warning> {
+        let mut found = std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner));
+        if !found.is_empty() {
+            map.iter().for_each(|resource| keep_gone(resource.node(), &mut found));
+        }
+        let finding = |pos| Warning::new(Code::Overridden, message).at(pos).hint("remove one of the two");
+        found.into_iter().map(finding).collect()
+    }
+}
+
+/// Removes the positions of values that are in a tree.
+fn keep_gone(node: &Node<'_>, found: &mut BTreeSet<Pos>) {
+    match node.value() {
+        Value::Scalar(_) => {
+            found.remove(&node.pos());
+        }
+        Value::Sequence(items) => items.iter().for_each(|item| keep_gone(item, found)),
+        Value::Mapping(fields) => fields.iter().for_each(|entry| keep_gone(entry.value(), found)),
+    }
+}
