@@ -1,8 +1,9 @@
 //! [`Diagnostic`]: an error or a warning as data: code, message, place, resource, field, the steps
 //! of the build that led there, and hints for the user.
 //!
-//! An [`Error`] ends a request, and has all faults that the last phase has found: a phase that goes
-//! on behind a fault notes them in [`Errors`]. A [`Warning`] is returned beside the result.
+//! An [`Error`] ends a request, and has all faults that the last phase has found. A phase that
+//! continues after a fault notes its faults in [`Errors`]. A [`Warning`] is returned beside the
+//! result.
 
 mod advice;
 mod code;

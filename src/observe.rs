@@ -1,7 +1,7 @@
 //! [`Observer`]: notes the pieces of work of builds as they begin and end, for progress, times and
 //! `--verbose`. A build without an observer costs one look at an option for each piece.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
@@ -91,7 +91,8 @@ struct State {
     begun: u64,
     /// The roots that are to be built.
     roots: usize,
-    threads: Vec<ThreadId>,
+    /// The numbers of threads.
+    threads: HashMap<ThreadId, usize>,
 }
 
 impl Log {
@@ -119,10 +120,8 @@ impl Observer {
         let name = name();
         let id = std::thread::current().id();
         let mut state = log.lock();
-        let thread = state.threads.iter().position(|known| *known == id).unwrap_or_else(|| {
-            state.threads.push(id);
-            state.threads.len() - 1
-        });
+        let next = state.threads.len();
+        let thread = *state.threads.entry(id).or_insert(next);
         state.begun += 1;
         let number = state.begun;
         let above = state.open.values().rev().find(|span| span.thread == thread && span.work == Work::Layer);

@@ -5,7 +5,6 @@ use crate::support::Tree;
 use rustomize::diag::Code;
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::{Command, Stdio};
 
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/lint");
 
@@ -363,26 +362,16 @@ fn lint_can_check_schemas_too() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the program that has a terminal for us")]
 fn a_build_with_warnings_names_lint_on_a_terminal() {
     let tree = Tree::new("");
     tree.write("kustomization.yaml", "commonLabels: {a: b}\nconfigMapGenerator: [{name: a}]\n");
     tree.write("quiet/kustomization.yaml", "configMapGenerator: [{name: a}]\n");
     assert!(!tree.run(&["build"]).stderr.contains("lint"));
-    let on_a_terminal = |root: &str| {
-        let line = format!("{} build {root}", env!("CARGO_BIN_EXE_rustomize"));
-        let mut script = Command::new("script");
-        script
-            .args(["-qec", &line, "/dev/null"])
-            .current_dir(tree.path())
-            .stdin(Stdio::null())
-            .env("HOME", tree.home());
-        script.output().ok().map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
-    };
-    let Some(warned) = on_a_terminal(".") else {
+    let Some(warned) = tree.run_on_terminal("build .") else {
         crate::support::skip("no program 'script'");
         return;
     };
+    let warned = warned.ok();
     assert!(warned.contains("'rustomize lint' looks for more mistakes"), "{warned}");
-    assert!(!on_a_terminal("quiet").unwrap().contains("lint"));
+    assert!(!tree.run_on_terminal("build quiet").unwrap().ok().contains("lint"));
 }

@@ -110,6 +110,19 @@ impl Tree {
         run(&mut self.command(args))
     }
 
+    /// Runs a command line on a terminal, and gives all that the terminal gets. `None` without the
+    /// program `script`.
+    pub fn run_on_terminal(&self, arguments: &str) -> Option<Run> {
+        in_path("script")?;
+        let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_rustomize"));
+        #[expect(clippy::disallowed_methods, reason = "the terminal is another program's")]
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).current_dir(self.path()).env_clear().stdin(Stdio::null());
+        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.home()).env("TMPDIR", self.tmp());
+        command.envs(&self.variables);
+        Some(run(&mut command))
+    }
+
     /// `build` with plugins enabled.
     pub fn build(&self, args: &[&str]) -> Run {
         let run = self.run(&[&["build", "--enable-alpha-plugins"], args].concat());

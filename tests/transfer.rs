@@ -4,7 +4,6 @@
 use crate::manager::{require, script};
 use crate::servers::{Files, Reply, serve, sha256};
 use crate::support::Tree;
-use std::process::{Command, Stdio};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
@@ -139,24 +138,21 @@ fn a_private_registry_gives_its_token_to_who_may_have_it() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the program that has a terminal for us")]
 fn on_a_terminal_there_are_bars_and_elsewhere_lines() {
     let big = format!("{}# {}\n", script("1.0.0", "big"), "x".repeat(1 << 20));
     let files = Files::default();
     files.put("/app", big);
     let from = format!("http://{}/app", files.serve());
-    let tree = Tree::new(TREE);
+    let mut tree = Tree::new(TREE);
     let run = tree.run(&["plugin", "install", "--from", &from, "h.io/acme/app"]);
     assert_eq!(run.stderr, format!("Fetching {from}\n"));
-    let line = format!("{} plugin install --exact --from {from} h.io/acme/app@1.0.0", env!("CARGO_BIN_EXE_rustomize"));
-    let mut script = Command::new("script");
-    script.args(["-qec", &line, "/dev/null"]).current_dir(tree.path()).stdin(Stdio::null()).env("TERM", "xterm");
-    script.env("HOME", tree.home()).env("COLUMNS", "120").env_remove("CI");
-    let Ok(out) = script.output() else {
+    tree.variables.extend([("TERM", "xterm".to_owned()), ("COLUMNS", "120".to_owned())]);
+    let install = format!("plugin install --exact --from {from} h.io/acme/app@1.0.0");
+    let Some(out) = tree.run_on_terminal(&install) else {
         crate::support::skip("no program 'script'");
         return;
     };
-    let out = String::from_utf8_lossy(&out.stdout).into_owned();
+    let out = out.ok();
     assert!(out.contains(&from) && out.contains("MiB") && !out.contains("Fetching"), "{out:?}");
     assert!(out.contains("h.io/acme/app v1.0.0: "), "{out:?}");
 }

@@ -9,7 +9,7 @@ use super::kubernetes::Known;
 use super::rules::{Rule, RuleId, Shape, Struct, Table};
 use super::walk::{Step, shown};
 use super::{Definitions, definitions};
-use crate::diag::nearest;
+use crate::diag::{is_placeholder, nearest};
 use crate::resource::ResMap;
 use crate::schema::Gvk;
 use crate::yaml::{Node, Pos, Value};
@@ -117,7 +117,7 @@ impl<'a> Kinds<'a> {
                     steps.push(Step::Field(name));
                     match fields.field(name).map(|field| field.rule).or(fields.rest) {
                         Some(rule) => rule,
-                        None if is_placeholder(name) => return found,
+                        None if is_replaced(name) => return found,
                         None => {
                             found.push(Unknown { way: steps, pos: Pos::NONE, hint: hint(table, fields, name) });
                             return found;
@@ -151,7 +151,7 @@ impl<'t, 'n> Search<'t, 'n> {
             (Value::Mapping(mapping), Shape::Struct(fields)) if node.get_text("$patch") != Some("delete") => {
                 for entry in mapping.iter() {
                     let (key, value) = (entry.key(), entry.value());
-                    if is_placeholder(key.text()) || value.is_null() {
+                    if is_replaced(key.text()) || value.is_null() {
                         continue;
                     }
                     match fields.field(key.text()).map(|field| field.rule).or(fields.rest) {
@@ -185,9 +185,9 @@ impl<'t, 'n> Search<'t, 'n> {
     }
 }
 
-/// Returns true for a directive, and for a text that another tool replaces.
-fn is_placeholder(name: &str) -> bool {
-    name.contains(['$', '{', '%', '<']) || name.contains('_') && !name.contains(|c: char| c.is_ascii_lowercase())
+/// Returns true for a directive, and for a name that another tool replaces, such as `REPLACE_ME`.
+fn is_replaced(name: &str) -> bool {
+    is_placeholder(name) || name.contains('_') && !name.contains(|c: char| c.is_ascii_lowercase())
 }
 
 /// The field that a name stands for: one of nearly that name beside it, or one of that name further

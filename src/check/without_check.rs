@@ -13,7 +13,7 @@ pub const MOST_UNKNOWN: usize = 100;
 #[derive(Debug)]
 pub struct Kinds<'a>(PhantomData<&'a str>);
 
-/// A field that a kind does not have. There is none.
+/// An unknown field of a kind. No value of this type is made.
 #[derive(Debug)]
 pub struct Unknown<'n> {
     path: PhantomData<&'n str>,

@@ -3,6 +3,7 @@
 use crate::atomic::Staged;
 use crate::diag;
 use crate::resource::Resource;
+use crate::shell::quoted;
 use crate::workspace::Output;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -45,15 +46,21 @@ fn not_written(file: &Path, error: anyhow::Error) -> anyhow::Error {
     }
     match file.parent() {
         Some(folder) if fault.kind() == std::io::ErrorKind::NotFound && !folder.exists() => {
-            let message = format!("'{shown}' cannot be written: there is no directory '{}'", folder.display());
-            let hint = format!("make the directory first: mkdir -p '{}'", folder.display());
-            diag::Error::io(fault, message).hint(hint).into()
+            without_folder(file, folder).into()
         }
         _ => {
             let message = format!("'{shown}' cannot be written: {}", fault.kind());
             diag::Error::io(fault, message).hint("name a file that you may write to").into()
         }
     }
+}
+
+/// The error for a file whose directory does not exist.
+pub fn without_folder(file: &Path, folder: &Path) -> diag::Error {
+    let (shown, folder) = (file.display(), folder.display());
+    let message = format!("'{shown}' cannot be written: there is no directory '{folder}'");
+    let hint = format!("make the directory first: mkdir -p {}", quoted(&folder.to_string()));
+    diag::Error::new(diag::Code::MissingFile, message).hint(hint)
 }
 
 /// Writes a text that is not the result of a build to stdout, or as a file that appears whole.

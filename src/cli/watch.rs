@@ -5,7 +5,6 @@ use super::args::{Build, heading};
 use super::messages::Messages;
 use super::{output, status_line};
 use crate::atomic::folder_of;
-use crate::diag::{Code, Error};
 use crate::observe::{Observer, Span, Work};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -54,9 +53,7 @@ impl Watching {
             && let folder = folder_of(file)
             && !folder.is_dir()
         {
-            let message = format!("--trace {}: its directory does not exist", file.display());
-            let error = Error::new(Code::MissingFile, message);
-            return Err(error.hint(format!("make it first: mkdir -p '{}'", folder.display())).into());
+            return Err(output::without_folder(file, folder).into());
         }
         let is_asked = flags.timings || flags.trace.is_some() || flags.verbose;
         let has_line = messages.are_for_people() && status_line::is_possible();

@@ -53,6 +53,10 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
         let options = merged_options(arena, &self.args, self.shared.as_ref())?;
         Ok(vec![object("ConfigMap", &self.args, &options, fields)])
     }
+
+    fn only_reads_files(&self) -> bool {
+        true
+    }
 }
 
 /// As upstream, the message says configmap for Secrets as well.

@@ -38,4 +38,8 @@ impl<'a> Generator<'a> for SecretGenerator<'a> {
         let options = merged_options(arena, &self.args, self.shared.as_ref())?;
         Ok(vec![object("Secret", &self.args, &options, fields)])
     }
+
+    fn only_reads_files(&self) -> bool {
+        true
+    }
 }

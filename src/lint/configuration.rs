@@ -41,7 +41,7 @@ pub fn findings<'a>(map: &ResMap<'a>, entry: &Written<'a>, node: &Node<'a>) -> V
     findings
 }
 
-/// Adds the kinds that a value names. Returns false if a part of it has no kind.
+/// Adds the kinds that a value names. Returns false if one of its mappings lacks a kind.
 fn kinds<'a>(node: &Node<'a>, named: &mut Vec<Named<'a>>) -> bool {
     match node.value() {
         Value::Scalar(_) => true,

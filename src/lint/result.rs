@@ -35,7 +35,7 @@ fn comments(heap: &Heap, map: &ResMap<'_>, found: &mut Vec<Warning>) {
     found.extend(sources.into_values().flat_map(allow::comments));
 }
 
-/// A kind of a group of Kubernetes that has no such kind, but one in other letters.
+/// A kind that a group of Kubernetes lacks, but has in other upper and lower case letters.
 fn kind_case(resource: &Resource<'_>) -> Option<Warning> {
     let kind = resource.id().gvk.kind;
     let is_of_kubernetes = matches!(resource.id().gvk.group, "" | "apps" | "batch" | "autoscaling" | "policy");
@@ -58,7 +58,8 @@ fn bad_base64(resource: &Resource<'_>) -> Option<Warning> {
     let data = resource.node().get("data").and_then(Node::as_mapping)?;
     let is_base64 = |text: &str| {
         let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
-        // Other tools replace `$` and braces in the output.
+        // Other tools replace these signs in the output. `@` is in addresses that people forget to
+        // encode.
         text.contains(['$', '{', '%', '<']) || STANDARD.decode(text).is_ok()
     };
     let bad =

@@ -191,7 +191,6 @@ impl Repository<'_> {
 
 /// The URL of the token server in a `WWW-Authenticate` header such as
 /// `Bearer realm="https://h.io/token",service="h.io",scope="repository:a:pull"`.
-/// `Bearer realm="https://h.io/token",service="h.io",scope="repository:a:pull"`.
 fn token_url(wants: &str) -> Option<String> {
     let parameters = wants.strip_prefix("Bearer ")?;
     let value = |name: &str| {

@@ -263,7 +263,7 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
         let in_stage = |e: Error| e.through(pos, name.clone());
         if !errors.is_empty() {
             // Behind a fault, files are still read, and no program runs.
-            if matches!(origin.tool(), "ConfigMapGenerator" | "SecretGenerator") && role == StepRole::Generate {
+            if stage.only_reads_files() {
                 errors.note(stage.generate(build).map_err(in_stage));
             }
             continue;

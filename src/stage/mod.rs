@@ -257,6 +257,12 @@ pub trait Generator<'a> {
     /// An input of the generator is missing or wrong.
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>>;
 
+    /// Returns true if the generator reads files and does nothing else: it starts no program and
+    /// fetches nothing but the files that it names.
+    fn only_reads_files(&self) -> bool {
+        false
+    }
+
     /// Checks that a remote part that the generator needs can be had without the network.
     ///
     /// # Errors
