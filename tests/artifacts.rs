@@ -156,6 +156,20 @@ fn a_copy_has_its_artifacts() {
 }
 
 #[test]
+fn nothing_is_fetched_after_an_error() {
+    let (tree, files) = (Tree::new(""), Files::default());
+    let server = files.serve();
+    let far = format!("'http://{server}/a.yaml', 'oci://{server}/a/b:v1'");
+    tree.write("kustomization.yaml", &format!("resources: [gone.yaml, {far}, lost.yaml]\n"));
+    tree.run(&["build"]).fails_with(&["'gone.yaml'", "'lost.yaml'"]);
+    let text =
+        format!("configMapGenerator:\n- {{name: a, files: [gone]}}\n- {{name: b, files: ['k=http://{server}/k']}}\n");
+    tree.write("kustomization.yaml", &text);
+    tree.run(&["build"]).fails_with(&["'gone'"]);
+    assert_eq!(files.asked(), 0);
+}
+
+#[test]
 fn what_is_not_a_directory_is_refused_and_nothing_of_it_stays() {
     let (tree, files) = (Tree::new(""), Files::default());
     let server = files.serve();

@@ -55,7 +55,7 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
     }
 
     fn only_reads_files(&self) -> bool {
-        true
+        key_values::are_local(&self.args)
     }
 }
 

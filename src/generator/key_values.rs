@@ -57,6 +57,12 @@ pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
     }
 }
 
+/// Returns true if all sources of an entry are literals and files of this machine.
+pub fn are_local(args: &GeneratorArgs<'_>) -> bool {
+    let is_local = |source: &Written<'_>| !source.contains("://");
+    args.envs.iter().chain(&args.files).all(is_local)
+}
+
 /// Reads `key=value`; one pair of quotes around the value is removed.
 fn literal(source: &Written<'_>) -> Result<Pair> {
     let fault = || {

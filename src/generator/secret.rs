@@ -40,6 +40,6 @@ impl<'a> Generator<'a> for SecretGenerator<'a> {
     }
 
     fn only_reads_files(&self) -> bool {
-        true
+        key_values::are_local(&self.args)
     }
 }

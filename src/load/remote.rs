@@ -12,7 +12,7 @@ use super::http::Http;
 use super::lock::{Kind, Lock, Part, Pin};
 use super::place::{BESIDE_LOCK, CACHE, SERVER};
 use super::sum::{self, sha256};
-use super::{FileLimit, NotLoaded, RemoteOptions, RepoSpec, artifact_reference, host};
+use super::{FileLimit, NotLoaded, RemoteOptions, RepoSpec, artifact_reference, host, is_url};
 use crate::diag::{Code, Error, Result};
 use crate::meter::FastMap;
 use crate::observe::{Noted, Observer, Work};
@@ -401,6 +401,11 @@ impl RemoteParts {
 
 fn fetching(reference: &str) -> String {
     format!("fetching '{}'", host::without_user(reference))
+}
+
+/// Returns true if an entry names a file, a repository or an artifact that is fetched.
+pub fn is_remote(entry: &str) -> bool {
+    is_url(entry) || artifact_reference::is_artifact(entry) || RepoSpec::parse(entry).is_some()
 }
 
 /// The artifact that an entry names; `None` for any other entry.

@@ -21,6 +21,7 @@ use crate::config::kustomization::FILE_NAMES;
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Code, Error, Errors, Result, Warning};
+use crate::load::remote::is_remote;
 use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::similar;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResId, ResMap, Resource};
@@ -79,11 +80,11 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
                 build.cx.files.note_local(&target.root, &place);
                 scoped(build, resources).map(Entry::File)
             }
-            // Behind a fault, nothing is fetched.
-            None if !errors.is_empty() && RepoSpec::parse(entry).is_some() => continue,
+            // After a fault, nothing is fetched.
+            None if !errors.is_empty() && is_remote(entry) => continue,
             None => load(build, &target.root, entry, false),
         };
-        // Behind a fault, files are still read, and nothing is built.
+        // After a fault, files are still read, and nothing is built.
         let is_sound = errors.is_empty();
         let added = loaded.and_then(|loaded| match loaded {
             Entry::File(found) if is_sound => add_file(build, target, all, (entry, found)),
@@ -262,7 +263,7 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
     for (stage, name, pos, origin, role) in stages {
         let in_stage = |e: Error| e.through(pos, name.clone());
         if !errors.is_empty() {
-            // Behind a fault, files are still read, and no program runs.
+            // After a fault, files are still read. Nothing is fetched, and no program runs.
             if stage.only_reads_files() {
                 errors.note(stage.generate(build).map_err(in_stage));
             }

@@ -257,8 +257,8 @@ pub trait Generator<'a> {
     /// An input of the generator is missing or wrong.
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>>;
 
-    /// Returns true if the generator reads files and does nothing else: it starts no program and
-    /// fetches nothing but the files that it names.
+    /// Returns true if the generator only reads files of this machine: it starts no program and
+    /// fetches nothing.
     fn only_reads_files(&self) -> bool {
         false
     }
