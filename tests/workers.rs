@@ -171,7 +171,7 @@ fn a_worker_that_breaks_the_rules_costs_one_clear_error() {
         (hello, "frame(0, b'short')", &["too short for the number of the request"]),
         (hello, "answer(number, kind=9)", &["a frame of an unknown kind"]),
         (hello, "time.sleep(600)", &["took longer than 2 s"]),
-        (hello, "print('hello'); sys.stdout.flush(); answer(number)", &["plugin Counted.v1.ex.io/one"]),
+        (hello, "print('hello'); sys.stdout.flush(); answer(number)", &["plugin ex.io/v1 Counted one"]),
         (hello, "frame(0, b'x' * (3 << 20))", &["printed more than 1048576 bytes"]),
         ("frame(0, b'no object')", "answer(number)", &["its first frame is not a JSON object"]),
         ("sys.exit(4)", "answer(number)", &["ended in the middle of a call: exit status: 4"]),
