@@ -6,7 +6,7 @@ use crate::load::{Common, Loader};
 use crate::observe::Work;
 use crate::parallel;
 use crate::pipeline::{self, Built};
-use crate::resource::{ResMap, Resource, print, print_in_pieces, print_one};
+use crate::resource::{ResMap, Resource, check_printable, print, print_in_pieces, print_one};
 use crate::stage::history::{History, Write};
 use crate::stage::{Context, Layers, Options};
 use crate::yaml::places::Places;
@@ -89,6 +89,16 @@ impl<'w> Output<'w> {
         self.printed(print_in_pieces(self.cx.arena, &self.map))
     }
 
+    /// Checks that every resource can be printed, without keeping the text. O(size of the text), on
+    /// all cores if it is large.
+    ///
+    /// # Errors
+    /// As [`Output::print`].
+    pub fn check_printable(&self) -> Result<()> {
+        let _noted = self.cx.options.observer.begin(Work::Print, || "resources".to_owned());
+        self.printed(check_printable(self.cx.arena, &self.map))
+    }
+
     /// The bytes of one resource, as the content of a file of its own.
     ///
     /// # Errors
@@ -129,7 +139,7 @@ impl<'w> Output<'w> {
     /// let workspace = Workspace::new();
     /// let options = Options { trace: true, ..Options::default() };
     /// let output = build(&workspace, &files, ".", &options).value?;
-    /// let write = output.writes().iter().find(|write| write.path == "/metadata/name").unwrap();
+    /// let write = output.writes().iter().find(|write| &*write.path == "/metadata/name").unwrap();
     /// assert_eq!(write.step, "PrefixTransformer");
     /// assert_eq!((write.before, write.after), (Some("web"), Some("blue-web")));
     /// assert_eq!(output.place(write.entry).unwrap().to_string(), "kustomization.yaml:1:1");
@@ -232,7 +242,7 @@ pub fn build_all<R: Send>(
     roots: &[String],
     options: impl Fn(usize) -> Options + Sync,
     together: Together,
-    finish: impl Fn(usize, &Output<'_>) -> Result<R> + Sync,
+    finish: impl Fn(usize, Output<'_>) -> Result<R> + Sync,
 ) -> Vec<Option<Warned<Result<R>>>> {
     // The first root that failed so far. The roots before it are built in any case, so that the
     // reported errors do not depend on time.
@@ -252,7 +262,7 @@ pub fn build_all<R: Send>(
             let cx = context(&workspace, loader, options(i), shared.as_ref());
             let built = pipeline::build(&cx, &roots[i]);
             let Warned { value, warnings } = Output::of(cx, built);
-            Warned { value: value.and_then(|output| finish(i, &output)), warnings }
+            Warned { value: value.and_then(|output| finish(i, output)), warnings }
         }));
         let built = built.unwrap_or_else(|panic| Warned { value: Err(panicked(&*panic)), warnings: Vec::new() });
         if built.value.is_err() {

@@ -320,7 +320,7 @@ fn forests_give_what_their_roots_give_alone() {
         let (files, roots) = random_forest(&mut random);
         let print = |jobs: usize, roots: &[String]| -> Vec<_> {
             let together = Together { jobs: NonZero::new(jobs).unwrap(), keep_going: true };
-            let finish = |_, output: &rustomize::Output<'_>| Ok((output.print()?, output.files()));
+            let finish = |_, output: rustomize::Output<'_>| Ok((output.print()?, output.files()));
             let built = build_all(&files, roots, |_| Options::default(), together, finish);
             let told = |built: rustomize::diag::Warned<rustomize::diag::Result<_>>| {
                 let warnings: Vec<String> = built.warnings.iter().map(ToString::to_string).collect();

@@ -50,7 +50,7 @@ spec:
 /// One write to a field: the step, the value before and after, and the place of the entry.
 fn written(output: &Output<'_>, kind: &str, path: &str) -> Vec<String> {
     let resource = output.resources().find(|resource| resource.id().gvk.kind == kind).unwrap();
-    let writes = output.history(resource).filter(|write| write.path == path);
+    let writes = output.history(resource).filter(|write| &*write.path == path);
     let shown = writes.map(|write| {
         let place = output.place(write.entry).map_or_else(String::new, |place| {
             let file = Path::new(&place.file);
@@ -112,8 +112,7 @@ fn what_goes_and_comes_is_told() {
     let options = Options { trace: true, ..Options::default() };
     let workspace = Workspace::new();
     let output = build(&workspace, &files, ".", &options).value.unwrap();
-    let writes: Vec<_> =
-        output.writes().iter().map(|write| (write.step, write.resource.name, write.path.as_str())).collect();
+    let writes: Vec<_> = output.writes().iter().map(|write| (write.step, write.resource.name, &*write.path)).collect();
     assert_eq!(writes, [("resources", "a", ""), ("resources", "b", ""), ("PatchTransformer", "a", "")]);
     let untraced = build(&workspace, &files, ".", &Options::default()).value.unwrap();
     assert!(untraced.writes().is_empty());

@@ -70,7 +70,7 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     }
     if args.results == Results::Dropped {
         // A resource that cannot be printed fails here as it fails `build`.
-        output.print_in_pieces()?;
+        output.check_printable()?;
         let mut verdict = Verdict::default();
         if let Some(known) = &args.known {
             verdict.add(output.check(known)?, None, messages);

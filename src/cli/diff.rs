@@ -133,7 +133,7 @@ fn two_sides(args: &Diff, messages: &mut Messages) -> Result<Sides> {
 /// Builds roots, each into a side.
 pub fn built(args: &Diff, roots: &[String], options: &[Options]) -> Vec<Option<Warned<diag::Result<Side>>>> {
     let together = Together { jobs: jobs(args), keep_going: args.build.keep_going };
-    let side = |i: usize, output: &Output<'_>| {
+    let side = |i: usize, output: Output<'_>| {
         let texts = output.resources().map(|resource| output.print_one(resource));
         Ok(Side { name: roots[i].clone(), content: Content::Built(texts.collect::<diag::Result<_>>()?) })
     };

@@ -72,9 +72,13 @@ fn look<'p>(flags: &Build, paths: &'p [String], first: bool) -> Result<Looked<'p
         together,
         |_, output| {
             // A resource that cannot be printed fails here as it fails `build`.
-            output.print_in_pieces()?;
+            output.check_printable()?;
             let checked = flags.known.as_deref().map(|known| output.check(known)).transpose()?.unwrap_or_default();
-            Ok((output.findings().to_vec(), checked))
+            let found = (output.findings().to_vec(), checked);
+            if paths.len() == 1 {
+                output.leave();
+            }
+            Ok(found)
         },
     );
     status_line::end();

@@ -71,8 +71,8 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
         });
     }
     let together = Together { jobs, keep_going: args.keep_going };
-    let files = |i: usize, output: &Output<'_>| {
-        let files = rendered(output, &chosen[i], args.output.as_deref(), layout)?;
+    let files = |i: usize, output: Output<'_>| {
+        let files = rendered(&output, &chosen[i], args.output.as_deref(), layout)?;
         let findings = args.known.as_deref().map(|known| output.check(known)).transpose()?.unwrap_or_default();
         Ok(Rendered { files, read: output.files(), findings, lint: output.findings().to_vec() })
     };

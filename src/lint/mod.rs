@@ -7,7 +7,7 @@ pub mod configuration;
 pub mod file;
 mod finding;
 mod names;
-mod pods;
+mod parts;
 mod references;
 pub mod result;
 mod secrets;

@@ -1,9 +1,8 @@
 //! Names and labels that Kubernetes refuses.
 
 use super::finding::finding;
-use super::pods;
+use super::parts::Parts;
 use crate::diag::{Code, Warning, is_placeholder};
-use crate::resource::Resource;
 use crate::yaml::scalar::Kind;
 use crate::yaml::{Mapping, Node};
 
@@ -66,8 +65,8 @@ fn form(group: &str, kind: &str) -> Option<Form> {
 impl Form {
     fn has(self, name: &str) -> bool {
         match self {
-            Form::Subdomain(longest) => name.len() <= longest && name.split('.').all(is_label),
-            Form::Label => name.len() <= LONGEST_LABEL && is_label(name),
+            Form::Subdomain(longest) => name.len() <= longest && name.as_bytes().split(|b| *b == b'.').all(is_label),
+            Form::Label => name.len() <= LONGEST_LABEL && is_label(name.as_bytes()),
             Form::LetterLabel => Form::Label.has(name) && name.starts_with(|c: char| c.is_ascii_lowercase()),
             Form::PathPart => !matches!(name, "." | "..") && !name.contains(['/', '%']),
         }
@@ -90,42 +89,39 @@ impl Form {
     }
 }
 
-fn is_label(label: &str) -> bool {
+fn is_label(bytes: &[u8]) -> bool {
     let is_alphanumeric = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    let bytes = label.as_bytes();
     bytes.first().is_some_and(is_alphanumeric)
         && bytes.last().is_some_and(is_alphanumeric)
         && bytes.iter().all(|b| is_alphanumeric(b) || *b == b'-')
 }
 
 /// A name that Kubernetes refuses for its kind.
-pub fn bad_name(resource: &Resource<'_>) -> Option<Warning> {
-    let id = resource.id();
+pub fn bad_name(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let id = parts.resource.id();
     let form = form(id.gvk.group, id.gvk.kind)?;
-    if is_placeholder(id.name) || form.has(id.name) {
+    if form.has(id.name) || is_placeholder(id.name) {
         return None;
     }
-    let name = resource.node().get("metadata").and_then(|metadata| metadata.get("name"))?;
     let message = format!("Kubernetes refuses the name '{}'", id.name);
-    Some(finding(Code::BadName, resource, name, message).hint(form.rule()))
+    Some(finding(Code::BadName, parts.resource, parts.metadata?.get("name")?, message).hint(form.rule()))
 }
 
 /// The first label of a resource, of its pods or of its selector that Kubernetes refuses.
-pub fn bad_label(resource: &Resource<'_>) -> Option<Warning> {
-    let node = resource.node();
-    let pods = pods::template(resource).filter(|template| !std::ptr::eq(*template, node));
-    let labels = [Some(node), pods].into_iter().flatten().filter_map(|node| node.get("metadata")?.get("labels"));
-    let (at, message, hint) = labels.chain(selector(resource)).filter_map(Node::as_mapping).find_map(refused)?;
-    Some(finding(Code::BadLabel, resource, at, message).hint(hint))
+pub fn bad_label(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let own = parts.metadata.and_then(|metadata| metadata.get("labels"));
+    let of_pods = || parts.metadata_of_pods().and_then(|metadata| metadata.get("labels"));
+    let labels = own.into_iter().chain(std::iter::once_with(of_pods).flatten()).chain(selector(parts));
+    let (at, message, hint) = labels.filter_map(Node::as_mapping).find_map(refused)?;
+    Some(finding(Code::BadLabel, parts.resource, at, message).hint(hint))
 }
 
 /// The labels that a resource selects.
-fn selector<'n, 'a>(resource: &'n Resource<'a>) -> Option<&'n Node<'a>> {
-    let gvk = resource.id().gvk;
-    let selector = resource.node().get("spec")?.get("selector")?;
+fn selector<'n, 'a>(parts: &Parts<'n, 'a>) -> Option<&'n Node<'a>> {
+    let gvk = parts.resource.id().gvk;
     match (gvk.group, gvk.kind) {
-        ("", "Service" | "ReplicationController") => Some(selector),
-        ("apps", _) | ("policy", "PodDisruptionBudget") => selector.get("matchLabels"),
+        ("", "Service" | "ReplicationController") => parts.spec?.get("selector"),
+        ("apps", _) | ("policy", "PodDisruptionBudget") => parts.spec?.get("selector")?.get("matchLabels"),
         _ => None,
     }
 }
@@ -135,9 +131,6 @@ fn refused<'n, 'a>(labels: &'n Mapping<'a>) -> Option<(&'n Node<'a>, String, &'s
     labels.iter().find_map(|entry| {
         let (key, value) = (entry.key().text(), entry.value());
         let scalar = value.as_scalar()?;
-        if is_placeholder(key) || is_placeholder(scalar.text()) {
-            return None;
-        }
         let (message, hint) = if !is_label_key(key) {
             (
                 format!("Kubernetes refuses '{key}' as the key of a label"),
@@ -153,13 +146,13 @@ fn refused<'n, 'a>(labels: &'n Mapping<'a>) -> Option<(&'n Node<'a>, String, &'s
         } else {
             return None;
         };
-        Some((value, message, hint))
+        (!is_placeholder(key) && !is_placeholder(scalar.text())).then_some((value, message, hint))
     })
 }
 
 fn is_label_key(key: &str) -> bool {
-    match key.split_once('/') {
-        Some((domain, name)) => Form::Subdomain(LONGEST).has(domain) && is_label_name(name),
+    match memchr::memchr(b'/', key.as_bytes()) {
+        Some(at) => Form::Subdomain(LONGEST).has(&key[..at]) && is_label_name(&key[at + 1..]),
         None => is_label_name(key),
     }
 }

@@ -2,19 +2,24 @@
 //! in it.
 
 use super::finding::finding;
-use super::pods;
+use super::parts::{Parts, fields, items, list};
 use crate::diag::{Code, Warning, is_placeholder};
 use crate::meter::FastMap;
 use crate::resource::{ResMap, Resource};
 use crate::yaml::Node;
+use std::sync::OnceLock;
 
-/// The resources that are referred to, by kind, namespace and name.
-#[derive(Default)]
-struct Named<'n, 'a> {
-    now: FastMap<(&'a str, &'a str, &'a str), &'n Resource<'a>>,
-    /// By names that resources had before prefixes, suffixes and hashes.
-    before: FastMap<(&'a str, &'a str, &'a str), &'n Resource<'a>>,
+/// The resources that are referred to.
+pub struct Named<'n, 'a> {
+    map: &'n ResMap<'a>,
+    now: ByName<'n, 'a>,
+    /// By names that resources had before prefixes, suffixes and hashes. It is made for the first
+    /// reference that leads nowhere.
+    before: OnceLock<ByName<'n, 'a>>,
 }
+
+/// Resources by kind, namespace and name.
+type ByName<'n, 'a> = FastMap<(&'a str, &'a str, &'a str), &'n Resource<'a>>;
 
 /// The kinds that are referred to here.
 fn is_target(resource: &Resource<'_>) -> bool {
@@ -35,59 +40,89 @@ struct Reference<'n, 'a> {
     keys: Vec<&'n Node<'a>>,
 }
 
-/// Adds a finding for each reference that surely leads nowhere. O(size of the pods + resources).
+impl<'n, 'a> Named<'n, 'a> {
+    /// The resources of these kinds. O(resources).
+    pub fn of(map: &'n ResMap<'a>) -> Self {
+        let targets = map.iter().filter(|resource| is_target(resource));
+        let now = targets.map(|r| ((r.id().gvk.kind, r.id().effective_namespace(), r.id().name), r)).collect();
+        Named { map, now, before: OnceLock::new() }
+    }
+
+    /// The resources by their earlier names. O(all earlier names) the first time, then O(1).
+    fn before(&self) -> &ByName<'n, 'a> {
+        self.before.get_or_init(|| {
+            let targets = self.map.iter().filter(|resource| is_target(resource));
+            let names =
+                targets.flat_map(|resource| resource.previous().iter().map(move |previous| (previous, resource)));
+            names.map(|(p, r)| ((p.kind, r.id().effective_namespace(), p.name), r)).collect()
+        })
+    }
+}
+
+/// Adds a finding for each reference of a resource that surely leads nowhere. O(size of its pods).
 ///
 /// A name is reported if nothing has it and kind, and a resource of that kind had the name before
 /// it got another one, or a resource of another kind that is easily confused has the name. A key is
 /// reported if the ConfigMap or Secret is in the output, has keys, and lacks it.
-pub fn dangling(map: &ResMap<'_>, found: &mut Vec<Warning>) {
-    let mut named = Named::default();
-    for resource in map.iter().filter(|resource| is_target(resource)) {
-        let id = resource.id();
-        named.now.insert((id.gvk.kind, id.effective_namespace(), id.name), resource);
-        for previous in resource.previous().iter() {
-            named.before.insert((previous.kind, id.effective_namespace(), previous.name), resource);
-        }
-    }
+pub fn dangling<'n, 'a>(parts: &Parts<'n, 'a>, named: &Named<'_, 'a>, found: &mut Vec<Warning>) {
     if named.now.is_empty() {
         return;
     }
-    for resource in map.iter() {
-        let mut references = Vec::new();
-        if let Some(spec) = pods::template(resource).and_then(|pods| pods.get("spec")) {
-            of_pods(spec, &mut references);
+    let mut look = |reference: Reference<'n, 'a>| found.extend(fault(parts.resource, &reference, named));
+    for (field, value) in parts.pods.and_then(|pods| pods.get("spec")).into_iter().flat_map(fields) {
+        match field {
+            "initContainers" | "containers" | "ephemeralContainers" => {
+                list(value).flat_map(fields).for_each(|(field, value)| in_container(field, value, &mut look));
+            }
+            "volumes" => list(value).for_each(|volume| in_volume(volume, &mut look)),
+            "serviceAccountName" => look(Reference { kind: "ServiceAccount", name: value, keys: Vec::new() }),
+            _ => {}
         }
-        references.extend(scaled(resource));
-        found.extend(references.iter().filter_map(|reference| fault(resource, reference, &named)));
+    }
+    scaled(parts).map(look);
+}
+
+/// Looks at the references in a field of a container.
+fn in_container<'n, 'a>(field: &str, value: &'n Node<'a>, look: &mut impl FnMut(Reference<'n, 'a>)) {
+    let is_env = field == "env";
+    if !is_env && field != "envFrom" {
+        return;
+    }
+    let sources = list(value).filter_map(|item| if is_env { item.get("valueFrom") } else { Some(item) });
+    for (field, node) in sources.flat_map(fields) {
+        let kind = match field {
+            "configMapKeyRef" | "configMapRef" => "ConfigMap",
+            "secretKeyRef" | "secretRef" => "Secret",
+            _ => continue,
+        };
+        reference(kind, node, "name", node.get("key")).map(&mut *look);
     }
 }
 
-/// Adds the references of pods.
-fn of_pods<'n, 'a>(spec: &'n Node<'a>, references: &mut Vec<Reference<'n, 'a>>) {
-    for container in pods::containers(spec) {
-        for from in pods::items(container, "env").filter_map(|env| env.get("valueFrom")) {
-            for (kind, field) in [("ConfigMap", "configMapKeyRef"), ("Secret", "secretKeyRef")] {
-                references.extend(from.get(field).and_then(|node| reference(kind, node, "name", node.get("key"))));
+/// Looks at the references in a volume.
+fn in_volume<'n, 'a>(volume: &'n Node<'a>, look: &mut impl FnMut(Reference<'n, 'a>)) {
+    for (field, node) in fields(volume) {
+        match field {
+            "persistentVolumeClaim" => {
+                reference("PersistentVolumeClaim", node, "claimName", None).map(&mut *look);
             }
-        }
-        for from in pods::items(container, "envFrom") {
-            for (kind, field) in [("ConfigMap", "configMapRef"), ("Secret", "secretRef")] {
-                references.extend(from.get(field).and_then(|node| reference(kind, node, "name", None)));
-            }
+            "projected" => items(node, "sources")
+                .flat_map(fields)
+                .for_each(|(field, node)| in_source(field, node, "name", &mut *look)),
+            _ => in_source(field, node, "secretName", &mut *look),
         }
     }
-    for volume in pods::items(spec, "volumes") {
-        let projected = volume.get("projected").into_iter().flat_map(|projected| pods::items(projected, "sources"));
-        let keys = |node: &'n Node<'a>| pods::items(node, "items").filter_map(|item| item.get("key"));
-        for (source, name_of_secret) in projected.map(|source| (source, "name")).chain([(volume, "secretName")]) {
-            for (kind, field, name) in [("ConfigMap", "configMap", "name"), ("Secret", "secret", name_of_secret)] {
-                references.extend(source.get(field).and_then(|node| reference(kind, node, name, keys(node))));
-            }
-        }
-        let claim = volume.get("persistentVolumeClaim");
-        references.extend(claim.and_then(|node| reference("PersistentVolumeClaim", node, "claimName", None)));
-    }
-    references.extend(reference("ServiceAccount", spec, "serviceAccountName", None));
+}
+
+/// Looks at a volume that is a ConfigMap or a Secret, whose name is in the field `name_of_secret`.
+fn in_source<'n, 'a>(field: &str, node: &'n Node<'a>, name_of_secret: &str, look: &mut impl FnMut(Reference<'n, 'a>)) {
+    let (kind, name) = match field {
+        "configMap" => ("ConfigMap", "name"),
+        "secret" => ("Secret", name_of_secret),
+        _ => return,
+    };
+    let keys = items(node, "items").filter_map(|item| item.get("key"));
+    reference(kind, node, name, keys).map(look);
 }
 
 /// The reference in a node, unless the node says that its target may be missing.
@@ -103,12 +138,12 @@ fn reference<'n, 'a>(
 }
 
 /// The workload that a HorizontalPodAutoscaler scales.
-fn scaled<'n, 'a>(resource: &'n Resource<'a>) -> Option<Reference<'n, 'a>> {
-    let gvk = resource.id().gvk;
+fn scaled<'n, 'a>(parts: &Parts<'n, 'a>) -> Option<Reference<'n, 'a>> {
+    let gvk = parts.resource.id().gvk;
     if (gvk.group, gvk.kind) != ("autoscaling", "HorizontalPodAutoscaler") {
         return None;
     }
-    let target = resource.node().get("spec")?.get("scaleTargetRef")?;
+    let target = parts.spec?.get("scaleTargetRef")?;
     let is_workload = target.get_text("apiVersion").is_some_and(|version| version.starts_with("apps/"));
     let kind = target.get_text("kind").filter(|_| is_workload)?;
     Some(Reference { kind, name: target.get("name")?, keys: Vec::new() })
@@ -126,7 +161,7 @@ fn confused(kind: &str) -> &'static [&'static str] {
 }
 
 /// The finding about a reference of a resource.
-fn fault(resource: &Resource<'_>, reference: &Reference<'_, '_>, named: &Named<'_, '_>) -> Option<Warning> {
+fn fault<'a>(resource: &Resource<'a>, reference: &Reference<'_, 'a>, named: &Named<'_, 'a>) -> Option<Warning> {
     let (kind, namespace) = (reference.kind, resource.id().effective_namespace());
     let name = reference.name.as_scalar().map(|s| s.text()).filter(|name| !name.is_empty() && !is_placeholder(name))?;
     let about = |at: &Node<'_>, message| finding(Code::DanglingReference, resource, at, message);
@@ -135,14 +170,15 @@ fn fault(resource: &Resource<'_>, reference: &Reference<'_, '_>, named: &Named<'
         let message = format!("the {kind} '{name}' has no key '{}'", key.as_scalar()?.text());
         return Some(about(key, message));
     }
-    let message = format!("the output has no {kind} '{name}' in this namespace");
-    let had = named.before.get(&(kind, namespace, name)).map(|target| {
+    let had = named.before().get(&(kind, namespace, name)).map(|target| {
         format!("the resource got the name '{}' later: kustomize does not update this reference", target.id().name)
     });
-    let is_named =
-        |kind| named.now.contains_key(&(kind, namespace, name)) || named.before.contains_key(&(kind, namespace, name));
+    let is_named = |kind| {
+        named.now.contains_key(&(kind, namespace, name)) || named.before().contains_key(&(kind, namespace, name))
+    };
     let other = || confused(kind).iter().find(|other| is_named(other));
     let hint = had.or_else(|| other().map(|other| format!("it has a {other} of this name: refer to that")))?;
+    let message = format!("the output has no {kind} '{name}' in this namespace");
     Some(about(reference.name, message).hint(hint))
 }
 

@@ -1,46 +1,66 @@
 //! Findings in the resources that a build ends with, once names are final.
 
 use super::finding::finding;
+use super::parts::Parts;
 use super::{allow, names, references, secrets, services};
-use crate::diag::{Code, Warning};
+use crate::diag::{Code, Result, Warning};
+use crate::meter::FastSet;
+use crate::parallel;
 use crate::resource::{ResMap, Resource};
 use crate::schema::builtin_kinds;
-use crate::yaml::{Heap, Mapping, Node, Source};
+use crate::yaml::{Arena, Mapping, Node, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// Finds at most one fault of a resource.
-type Check = fn(&Resource<'_>) -> Option<Warning>;
+type Check = fn(&Parts<'_, '_>) -> Option<Warning>;
 
 /// The checks that look at one resource.
 const CHECKS: [Check; 6] =
     [kind_case, names::bad_name, names::bad_label, bad_base64, selector_mismatch, function_skipped];
 
-/// The findings in all resources. O(size of what is looked at).
-pub fn findings(heap: &Heap, map: &ResMap<'_>) -> Vec<Warning> {
-    let mut found: Vec<Warning> =
-        map.iter().flat_map(|resource| CHECKS.map(|check| check(resource))).flatten().collect();
-    map.iter().for_each(|resource| secrets::clear_text(resource, &mut found));
-    references::dangling(map, &mut found);
-    services::without_pods(map, &mut found);
-    comments(heap, map, &mut found);
-    found
+/// The findings in all resources, in their order; on all cores if they are many. O(size of what is
+/// looked at).
+///
+/// # Errors
+/// Never: no check fails.
+pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Result<Vec<Warning>> {
+    let (named, workloads) = (references::Named::of(map), services::Workloads::of(map));
+    let of_resource = |resource: &Resource<'a>| {
+        let parts = Parts::of(resource);
+        let mut found: Vec<Warning> = CHECKS.iter().filter_map(|check| check(&parts)).collect();
+        secrets::clear_text(resource, &mut found);
+        references::dangling(&parts, &named, &mut found);
+        found.extend(services::without_pods(&parts, &workloads));
+        Ok(found)
+    };
+    let mut found: Vec<Warning> = map.look_at_each(arena, of_resource)?.into_iter().flatten().collect();
+    found.extend(comments(arena, map));
+    Ok(found)
 }
 
-/// Adds the findings about comments in the files of resources, each file once.
-fn comments(heap: &Heap, map: &ResMap<'_>, found: &mut Vec<Warning>) {
-    let sources = map.iter().filter_map(|resource| heap.source(resource.pos())).filter(|source| source.is_file);
-    let sources: BTreeMap<u32, &Source> = sources.map(|source| (source.base, source)).collect();
-    found.extend(sources.into_values().flat_map(allow::comments));
+/// The findings about comments in the files of resources, each file once.
+fn comments(arena: Arena<'_>, map: &ResMap<'_>) -> Vec<Warning> {
+    let heap = arena.heap();
+    let mut sources: Vec<&Source> = map.iter().filter_map(|resource| heap.source(resource.pos())).collect();
+    sources.sort_unstable_by_key(|source| source.base);
+    sources.dedup_by_key(|source| source.base);
+    sources.retain(|source| source.is_file);
+    let found = parallel::each(&sources, arena.threads(arena.size()), |source| allow::comments(source));
+    found.into_iter().flatten().collect()
 }
+
+/// The names of Kubernetes' own kinds.
+static KINDS: LazyLock<FastSet<&str>> = LazyLock::new(|| builtin_kinds().collect());
 
 /// A kind that a group of Kubernetes lacks, but has in other upper and lower case letters.
-fn kind_case(resource: &Resource<'_>) -> Option<Warning> {
+fn kind_case(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let resource = parts.resource;
     let kind = resource.id().gvk.kind;
     let is_of_kubernetes = matches!(resource.id().gvk.group, "" | "apps" | "batch" | "autoscaling" | "policy");
     let is_other = |known: &&str| *known != kind && known.eq_ignore_ascii_case(kind);
-    if !is_of_kubernetes || builtin_kinds().any(|known| known == kind) {
+    if !is_of_kubernetes || KINDS.contains(kind) {
         return None;
     }
     let known = builtin_kinds().find(is_other)?;
@@ -50,7 +70,8 @@ fn kind_case(resource: &Resource<'_>) -> Option<Warning> {
 }
 
 /// The first value in the data of a Secret that is not base64. The value is not shown.
-fn bad_base64(resource: &Resource<'_>) -> Option<Warning> {
+fn bad_base64(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let resource = parts.resource;
     let gvk = resource.id().gvk;
     if gvk.kind != "Secret" || !gvk.group.is_empty() {
         return None;
@@ -69,14 +90,15 @@ fn bad_base64(resource: &Resource<'_>) -> Option<Warning> {
 }
 
 /// A workload whose selector asks for a label that its own pod template does not have.
-fn selector_mismatch(resource: &Resource<'_>) -> Option<Warning> {
+fn selector_mismatch(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let resource = parts.resource;
     let gvk = resource.id().gvk;
     if gvk.group != "apps" || !matches!(gvk.kind, "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet") {
         return None;
     }
-    let spec = resource.node().get("spec")?;
-    let wanted = spec.get("selector").and_then(|selector| selector.get("matchLabels")).and_then(Node::as_mapping)?;
-    let labels = spec.get("template")?.get("metadata").and_then(|m| m.get("labels")).and_then(Node::as_mapping);
+    let wanted = parts.spec?.get("selector")?.get("matchLabels")?.as_mapping()?;
+    parts.pods?;
+    let labels = parts.metadata_of_pods().and_then(|metadata| metadata.get("labels")).and_then(Node::as_mapping);
     let has = |key: &str, value: &Node<'_>| {
         let label = labels.and_then(|labels: &Mapping<'_>| labels.get(key)).and_then(Node::as_scalar);
         label.map(|s| s.text()) == value.as_scalar().map(|s| s.text())
@@ -89,12 +111,12 @@ fn selector_mismatch(resource: &Resource<'_>) -> Option<Warning> {
 
 /// A resource that configures a function: kustomize runs functions that are named as generators,
 /// transformers or validators, and prints others.
-fn function_skipped(resource: &Resource<'_>) -> Option<Warning> {
-    let annotations = resource.node().get("metadata")?.get("annotations")?;
+fn function_skipped(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let annotations = parts.metadata?.get("annotations")?;
     let at = FUNCTIONS.iter().find_map(|key| annotations.get(key))?;
     let message = "kustomize does not run a function that is among the resources".to_owned();
     let hint = "name the file under 'generators', 'transformers' or 'validators', or leave it to another tool";
-    Some(finding(Code::FunctionSkipped, resource, at, message).hint(hint))
+    Some(finding(Code::FunctionSkipped, parts.resource, at, message).hint(hint))
 }
 
 /// The annotations that ask for a function.

@@ -1,39 +1,63 @@
 //! Services whose selector misses the pods that it is meant for.
 
 use super::finding::finding;
-use super::pods;
+use super::parts::{Parts, makes_pods};
 use crate::diag::{Code, Warning, is_placeholder};
 use crate::meter::FastMap;
 use crate::resource::{ResMap, Resource};
 use crate::yaml::{Entry, Mapping, Node};
+use std::sync::OnceLock;
 
-/// The labels of the pods that workloads make.
-#[derive(Default)]
-struct Workloads<'n, 'a> {
+/// The workloads of the output, and the labels of their pods.
+pub struct Workloads<'n, 'a> {
+    map: &'n ResMap<'a>,
     /// By namespace and name.
-    by_name: FastMap<(&'a str, &'a str), Vec<&'n Mapping<'a>>>,
-    /// By namespace, key and value of a label.
-    by_label: FastMap<(&'a str, &'a str, &'a str), Vec<&'n Mapping<'a>>>,
+    by_name: FastMap<(&'a str, &'a str), &'n Resource<'a>>,
+    /// By namespace, key and value of a label. It is made for the first Service that misses the
+    /// pods of its namesake.
+    by_label: OnceLock<ByLabel<'n, 'a>>,
 }
 
-/// Adds a finding for each Service that selects no pods of the output, although a workload has its
-/// name, and all labels of the selector but one. O(size of the labels + Services).
-pub fn without_pods(map: &ResMap<'_>, found: &mut Vec<Warning>) {
-    let services = || map.iter().filter(|r| r.id().gvk.kind == "Service" && r.id().gvk.group.is_empty());
-    if services().next().is_none() {
-        return;
-    }
-    let mut workloads = Workloads::default();
-    for resource in map.iter() {
-        let labels = pods::template(resource).and_then(|pods| pods.get("metadata")?.get("labels")?.as_mapping());
-        let Some(labels) = labels else { continue };
-        let (namespace, name) = (resource.id().effective_namespace(), resource.id().name);
-        workloads.by_name.entry((namespace, name)).or_default().push(labels);
-        for (key, value) in labels.iter().filter_map(|entry| Some((entry.key().text(), text(entry.value())?))) {
-            workloads.by_label.entry((namespace, key, value)).or_default().push(labels);
+/// The labels of pods, by the namespace of the workload, and the key and value of a label.
+type ByLabel<'n, 'a> = FastMap<(&'a str, &'a str, &'a str), Vec<&'n Mapping<'a>>>;
+
+impl<'n, 'a> Workloads<'n, 'a> {
+    /// The workloads among resources. O(resources).
+    pub fn of(map: &'n ResMap<'a>) -> Self {
+        let workloads = map.iter().filter(|resource| makes_pods(resource));
+        let mut by_name = FastMap::default();
+        for resource in workloads {
+            by_name.entry((resource.id().effective_namespace(), resource.id().name)).or_insert(resource);
         }
+        Workloads { map, by_name, by_label: OnceLock::new() }
     }
-    found.extend(services().filter_map(|service| missed(service, &workloads)));
+
+    /// The labels of all pods that have a label, in the order of the workloads. O(size of all
+    /// labels) the first time, then O(1).
+    fn with_label(&self, namespace: &'a str, key: &'a str, value: &'a str) -> &[&'n Mapping<'a>] {
+        let by_label = self.by_label.get_or_init(|| {
+            let mut by_label = ByLabel::default();
+            for resource in self.map.iter() {
+                let namespace = resource.id().effective_namespace();
+                let labels = labels(resource);
+                for (key, value) in labels.into_iter().flat_map(Mapping::iter).filter_map(entry) {
+                    by_label.entry((namespace, key, value)).or_default().extend(labels);
+                }
+            }
+            by_label
+        });
+        by_label.get(&(namespace, key, value)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The labels of the pods that a resource makes.
+fn labels<'n, 'a>(resource: &'n Resource<'a>) -> Option<&'n Mapping<'a>> {
+    Parts::of(resource).metadata_of_pods()?.get("labels")?.as_mapping()
+}
+
+/// The key and the value of a label.
+fn entry<'a>(entry: &Entry<'a>) -> Option<(&'a str, &'a str)> {
+    Some((entry.key().text(), text(entry.value())?))
 }
 
 fn text<'a>(node: &Node<'a>) -> Option<&'a str> {
@@ -45,16 +69,22 @@ fn has(labels: &Mapping<'_>, wanted: &Entry<'_>) -> bool {
     labels.get(wanted.key().text()).and_then(text) == text(wanted.value())
 }
 
-/// The finding about a Service.
-fn missed(service: &Resource<'_>, workloads: &Workloads<'_, '_>) -> Option<Warning> {
+/// The finding about a Service that selects no pods of the output, although a workload has its
+/// name, and all labels of the selector but one. O(size of its selector and of those labels), and
+/// more for the first one: see [`Workloads::with_label`].
+pub fn without_pods<'a>(parts: &Parts<'_, 'a>, workloads: &Workloads<'_, 'a>) -> Option<Warning> {
+    let service = parts.resource;
     let id = service.id();
-    let selector = service.node().get("spec")?.get("selector")?.as_mapping()?;
-    let namesake = *workloads.by_name.get(&(id.effective_namespace(), id.name))?.first()?;
+    if id.gvk.kind != "Service" || !id.gvk.group.is_empty() {
+        return None;
+    }
+    let selector = parts.spec?.get("selector")?.as_mapping()?;
+    let namesake = labels(workloads.by_name.get(&(id.effective_namespace(), id.name))?)?;
     let mut others = selector.iter().filter(|entry| !has(namesake, entry));
     let (other, None) = (others.next()?, others.next()) else { return None };
-    let (key, value) = (other.key().text(), text(other.value())?);
-    let selected = workloads.by_label.get(&(id.effective_namespace(), key, value));
-    let is_selected = selected.into_iter().flatten().any(|labels| selector.iter().all(|entry| has(labels, entry)));
+    let (key, value) = entry(other)?;
+    let selected = workloads.with_label(id.effective_namespace(), key, value);
+    let is_selected = selected.iter().any(|labels| selector.iter().all(|entry| has(labels, entry)));
     if is_selected || is_set_later(key) || is_placeholder(value) {
         return None;
     }

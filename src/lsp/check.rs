@@ -137,7 +137,7 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
             &roots,
             |i| options[i].clone(),
             together,
-            |_, output| Ok((resources(output), output.findings().to_vec())),
+            |_, output| Ok((resources(&output), output.findings().to_vec())),
         );
         for (root, built) in roots.into_iter().zip(built) {
             let Some(built) = built else { continue };

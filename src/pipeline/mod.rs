@@ -92,7 +92,12 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     check_identities(&map)?;
     debug_assert_eq!(map.iter().len(), count, "names, references and vars make no resources");
     step(build, &mut map, "local-config", |_, map| drop_local_config(arena, map))?;
-    build.find(|| result::findings(arena.heap(), &map));
+    if build.findings.is_some() {
+        let noted = build.cx.options.observer.begin(Work::Step, || "lint".to_owned());
+        let found = result::findings(arena, &map)?;
+        drop(noted);
+        build.find(|| found);
+    }
     order::sort(&mut map, &order);
     if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {
         step(build, &mut map, "managedByLabel", |_, map| add_managed_by_label(map))?;

@@ -19,7 +19,7 @@ pub use facets::{Facets, Hint, Metadatum};
 pub use ids::Places;
 pub use matcher::Matcher;
 pub use order::Order;
-pub use print::{print, print_in_pieces, print_one};
+pub use print::{check_printable, print, print_in_pieces, print_one};
 pub use res_id::{DEFAULT_NAMESPACE, NOT_NAMESPACED, PreviousId, ResId};
 pub use res_map::{Changes, Found, Index, RESOURCE, ResMap};
 pub use resource::{Rare, Resource, empty_key, internal_annotations, mapping_in, set_untyped, stringify, texts};

@@ -33,6 +33,25 @@ pub fn print_in_pieces(arena: Arena<'_>, map: &ResMap<'_>) -> Result<Vec<String>
     Ok(runs.into_iter().flatten().collect())
 }
 
+/// Prints resources as [`print`] does, and drops the text. O(size of the text), on all cores if it
+/// is large; the memory of one resource's text for each.
+///
+/// # Errors
+/// As [`print`], for the first resource that cannot be printed.
+pub fn check_printable(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
+    let resources: Vec<&Resource<'_>> = map.iter().collect();
+    let printer = || {
+        let mut out = String::new();
+        move |part: &[&Resource<'_>]| {
+            part.iter().try_for_each(|resource| {
+                out.clear();
+                print_one(resource, &mut out)
+            })
+        }
+    };
+    parallel::runs(&resources, arena.threads(arena.size()), printer).into_iter().collect()
+}
+
 /// Appends one resource to `out`.
 ///
 /// # Errors

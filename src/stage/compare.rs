@@ -42,14 +42,7 @@ pub enum Difference<'a> {
 const NAMES: [&str; 10] =
     ["mountPath", "devicePath", "name", "containerPort", "port", "ip", "topologyKey", "key", "uid", "type"];
 
-/// A path as a JSON pointer (RFC 6901).
-pub fn pointer(path: &[Below<'_>]) -> String {
-    let mut pointer = String::new();
-    path.iter().for_each(|below| push(&mut pointer, *below));
-    pointer
-}
-
-/// Adds a step to a JSON pointer.
+/// Adds a step to a JSON pointer (RFC 6901).
 pub fn push(pointer: &mut String, below: Below<'_>) {
     match below {
         Below::Key(key) if key.contains(['~', '/']) => {
@@ -290,7 +283,7 @@ fn pair_nameless(old: &[Node<'_>], new: &[Node<'_>], old_of_new: &mut [Option<us
 
 #[cfg(test)]
 mod tests {
-    use super::{Difference, pointer, update};
+    use super::{Difference, push, update};
     use crate::yaml::{Heap, first_document};
 
     /// The differences between two texts, each as `PATH: BEFORE -> AFTER`, or `PATH was at INDEX`.
@@ -302,7 +295,10 @@ mod tests {
         let [mut old, new] = [old, new].map(|source| first_document(arena, source).unwrap().unwrap());
         let mut found = Vec::new();
         update(&mut old, &new, &mut |path, difference| {
-            let path = pointer(path);
+            let path = path.iter().fold(String::new(), |mut pointer, below| {
+                push(&mut pointer, *below);
+                pointer
+            });
             found.push(match difference {
                 Difference::Item { from: Some(from) } => format!("{path} was at {from}"),
                 Difference::Item { from: None } => format!("{path} is new"),

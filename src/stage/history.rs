@@ -6,15 +6,16 @@ use super::compare::{Below, Text, push, text};
 use crate::meter::FastMap;
 use crate::resource::ResId;
 use crate::yaml::{Node, Pos, Value};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A value that a step of a build has set, changed or taken away.
 #[derive(Clone, Debug)]
 pub struct Write<'a> {
     /// The resource, as it was called after the step; before it, if the step has taken it away.
-    pub resource: ResId<'a>,
+    pub resource: Arc<ResId<'a>>,
     /// The field, as a JSON pointer (RFC 6901); empty for the resource as a whole.
-    pub path: String,
+    pub path: Arc<str>,
     /// The scalar that was there, `{}` or `[]`; `None` if there was none.
     pub before: Option<&'a str>,
     /// The new scalar, `{}` or `[]`; `None` if the field is gone. Both are `None` for a whole
@@ -43,7 +44,7 @@ pub struct Move {
     pub(super) number: u32,
     pub(super) run: u32,
     /// The item after the step, as a JSON pointer.
-    pub(super) path: String,
+    pub(super) path: Arc<str>,
     /// Its index before the step; `None` if it is new.
     pub(super) from: Option<usize>,
 }
@@ -181,10 +182,9 @@ impl<'a> History<'a> {
         let removals = self.writes_of(number).filter(|w| w.before.is_some() && w.after.is_none() && !is_there(w));
         let mut last: FastMap<(&str, bool), &Write<'a>> = FastMap::default();
         removals.clone().for_each(|w| {
-            last.insert((&w.path, w.is_in_gone_item), w);
+            last.insert((&*w.path, w.is_in_gone_item), w);
         });
-        let is_last =
-            |w: &&Write<'a>| last.get(&(w.path.as_str(), w.is_in_gone_item)).is_some_and(|l| std::ptr::eq(*l, *w));
+        let is_last = |w: &&Write<'a>| last.get(&(&*w.path, w.is_in_gone_item)).is_some_and(|l| std::ptr::eq(*l, *w));
         removals.filter(is_last).collect()
     }
 

@@ -10,14 +10,14 @@
 //! figures.
 
 use super::Build;
-use super::compare::{Difference, pointer, update};
+use super::compare::{Below, Difference, push, update};
 use super::history::{History, Layer, LayerRole, Move, Run, StepRole, Write};
 use crate::diag::Result;
 use crate::meter::{FastMap, FastSet};
 use crate::observe::Work;
 use crate::resource::{ResId, ResMap, Resource};
 use crate::yaml::{Arena, Node, Pos};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A step, as a trace notes it.
@@ -169,6 +169,28 @@ struct Changes<'a> {
     moves: Vec<Move>,
     /// How many resources the step has changed.
     resources: usize,
+    paths: Paths,
+}
+
+/// Paths of fields as JSON pointers, each kept once: thousands of resources have the same fields.
+#[derive(Default)]
+struct Paths {
+    known: FastSet<Arc<str>>,
+    /// The last path that was asked for.
+    last: String,
+}
+
+impl Paths {
+    fn pointer(&mut self, path: &[Below<'_>]) -> Arc<str> {
+        self.last.clear();
+        path.iter().for_each(|below| push(&mut self.last, *below));
+        if let Some(known) = self.known.get(self.last.as_str()) {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = self.last.as_str().into();
+        self.known.insert(Arc::clone(&new));
+        new
+    }
 }
 
 impl<'a> Trace<'a> {
@@ -228,7 +250,7 @@ impl<'a> Trace<'a> {
         let mut removed: Vec<(u32, ResId<'a>)> = gone.into_iter().map(|(id, number)| (number, id)).collect();
         removed.sort_unstable_by_key(|(number, _)| *number);
         touched += removed.len();
-        let writes = removed.into_iter().map(|(number, id)| at.write(number, id, String::new(), Pos::NONE));
+        let writes = removed.into_iter().map(|(number, id)| at.write(number, Arc::new(id), "".into(), Pos::NONE));
         self.history.writes.extend(writes);
         self.end(touched);
     }
@@ -272,7 +294,7 @@ impl<'a> Trace<'a> {
     fn add(&mut self, at: At<'a>, resource: &Resource<'a>) -> u32 {
         self.known.push(Mutex::new(Known { id: *resource.id(), node: resource.node().clone() }));
         let number = self.known.len() as u32;
-        self.history.writes.push(at.write(number, *resource.id(), String::new(), resource.pos()));
+        self.history.writes.push(at.write(number, Arc::new(*resource.id()), "".into(), resource.pos()));
         number
     }
 }
@@ -281,8 +303,10 @@ impl<'a> Trace<'a> {
 fn compare<'a>(known: &[Mutex<Known<'a>>], at: At<'a>, resource: &Resource<'a>, changes: &mut Changes<'a>) {
     let (number, id) = (resource.number(), *resource.id());
     let Some(known) = state(known, number).filter(|_| !resource.is_deleted()) else { return };
-    let Changes { writes, moves, resources } = changes;
+    let Changes { writes, moves, resources, paths } = changes;
     let before = writes.len() + moves.len();
+    // Most steps change few of the resources that they touch.
+    let mut shared_id = None;
     let mut known = lock(known);
     known.id = id;
     update(&mut known.node, resource.node(), &mut |path, difference| match difference {
@@ -291,15 +315,20 @@ fn compare<'a>(known: &[Mutex<Known<'a>>], at: At<'a>, resource: &Resource<'a>, 
             after: after.map(|(text, _)| text),
             former: before.map_or(Pos::NONE, |(_, pos)| pos),
             is_in_gone_item,
-            ..at.write(number, id, pointer(path), after.map_or(Pos::NONE, |(_, pos)| pos))
+            ..at.write(
+                number,
+                Arc::clone(shared_id.get_or_insert_with(|| Arc::new(id))),
+                paths.pointer(path),
+                after.map_or(Pos::NONE, |(_, pos)| pos),
+            )
         }),
-        Difference::Item { from } => moves.push(Move { number, run: at.run, path: pointer(path), from }),
+        Difference::Item { from } => moves.push(Move { number, run: at.run, path: paths.pointer(path), from }),
     });
     *resources += usize::from(writes.len() + moves.len() > before);
 }
 
 impl<'a> At<'a> {
-    fn write(self, number: u32, resource: ResId<'a>, path: String, value: Pos) -> Write<'a> {
+    fn write(self, number: u32, resource: Arc<ResId<'a>>, path: Arc<str>, value: Pos) -> Write<'a> {
         let At { step, entry, run } = self;
         Write {
             resource,

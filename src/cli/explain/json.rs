@@ -70,7 +70,7 @@ pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '
     };
     let removals = fields.removals.iter().map(|write| {
         let mut value = written(view, subject, write);
-        value["pointer"] = write.path.as_str().into();
+        value["pointer"] = (&*write.path).into();
         value
     });
     let value = json!({

@@ -82,7 +82,7 @@ impl<'o, 'w> View<'o, 'w> {
         let removals = of_wholes.filter(move |write| std::mem::replace(&mut is_seen[write.number as usize], true));
         removals.map(|removal| Subject {
             number: removal.number,
-            id: removal.resource,
+            id: *removal.resource,
             node: None,
             origin: self.history.writes_of(removal.number).find(|write| write.path.is_empty()),
             removal: Some(removal),
