@@ -191,6 +191,19 @@ fn what_is_not_a_directory_is_refused_and_nothing_of_it_stays() {
     fails("index", &["an index of several artifacts"]);
     push(&files, "a", "out", &[("../../x", "x")]);
     fails("out", &["leads out of the archive"]);
+    // A link, in each form of an archive.
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_ustar();
+    header.set_entry_type(tar::EntryType::Symlink);
+    header.set_size(0);
+    header.set_mode(0o644);
+    tar.append_link(&mut header, "link.yaml", "/etc/passwd").unwrap();
+    put(&files, "a", "tar", &[(LAYER, tar.into_inner().unwrap())]);
+    fails("tar", &["'link.yaml' is a link"]);
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    zip.add_symlink("link.yaml", "/etc/passwd", zip::write::SimpleFileOptions::default()).unwrap();
+    put(&files, "a", "zip", &[(LAYER, zip.finish().unwrap().into_inner())]);
+    fails("zip", &["'link.yaml' is a link"]);
     push(&files, "a", "git", &[(".git/config", "x")]);
     fails("git", &["'.git'"]);
     let whole = archive(&[("kustomization.yaml", &"#".repeat(5000))]);

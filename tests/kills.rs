@@ -276,3 +276,37 @@ fn an_export_of_bundles_that_is_killed_serves_the_old_state_or_the_new_one() {
     println!("{kills} kills of {} runs, each within {whole:?}", times());
     assert!(kills > 0, "no run was killed");
 }
+
+#[test]
+fn an_export_of_bundles_that_is_killed_between_its_lists_serves_the_old_state() {
+    let host = Tree::new("");
+    // The list of plugins is short. The system kills a process that writes the one of schemas.
+    let publish = |version: &str| {
+        let module = "../home/.config/rustomize/environments/prod/modules/m";
+        host.write(&format!("{module}/plugin/ex.io/v1/made/Made"), &format!("#!/bin/sh\n# {version}\n"));
+        for n in 0..200 {
+            host.write(&format!("{module}/schemas/{n}.yaml"), &format!("definitions: {{}}\n# {version}\n"));
+        }
+    };
+    publish("1.0.0");
+    let www = host.home().join("www");
+    let export = ["plugin", "export", "--environment", "prod", "--mounts", www.to_str().unwrap()];
+    host.run(&export).ok();
+    let lists = || ["plugins", "schemas"].map(|mount| fs::read(www.join("v3/file_metadatas").join(mount)).unwrap());
+    let old = lists();
+    assert!(old[0].len() < 4 << 10 && old[1].len() > 20 << 10, "{} {}", old[0].len(), old[1].len());
+    publish("2.0.0");
+    #[expect(clippy::disallowed_methods, reason = "a shell sets the limit")]
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -f 16 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_rustomize")]).args(export);
+    limited
+        .env_clear()
+        .env("HOME", host.home())
+        .env("TMPDIR", host.tmp())
+        .env("PATH", std::env::var_os("PATH").unwrap());
+    limited.current_dir(host.path());
+    assert_eq!(crate::support::run(&mut limited).status, None, "it is killed");
+    assert!(lists() == old, "one list is new, or both are");
+    host.run(&export).ok();
+    assert!(lists() != old && is_clean(&www));
+}

@@ -5,7 +5,8 @@ use crate::artifacts::push;
 use crate::servers::{Files, git_server, sha256};
 use crate::support::{Run, Tree, git};
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 /// Pulls a chart that has the content of `$CHART`, and prints its values as a ConfigMap.
 const HELM: &str = r##"#!/bin/bash
@@ -463,4 +464,133 @@ fn several_roots_have_a_lock_each() {
     let built = remotes.tree.run(&["build", "--locked", "--offline", "--all", "apps", "--remote-cache", "none"]).ok();
     assert_eq!(built.matches("# Root: ").count(), 2, "{built}");
     assert!(built.contains("name: file") && built.contains("name: art"));
+}
+
+/// The only entry of a directory that is a directory.
+fn only_directory(directory: &Path) -> PathBuf {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut directories: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    assert_eq!(directories.len(), 1, "{directories:?}");
+    directories.remove(0)
+}
+
+#[test]
+fn a_directory_of_the_cache_that_was_changed_is_named_with_the_command_that_mends_it() {
+    let remotes = Remotes::new();
+    let repo = remotes.tree.path().join("repo");
+    symlink("/etc/passwd", repo.join("outside")).unwrap();
+    git(&repo, &["add", "."]);
+    git(&repo, &["commit", "-qm", "a link that a copy does not have"]);
+    git(&repo, &["tag", "-f", "v1"]);
+    let built = remotes.run("build", &[]).ok();
+    remotes.run("vendor", &["--lock-only"]).ok();
+    let cache = remotes.tree.home().join(".cache/rustomize");
+    for (kind, changed, part) in [
+        ("git", "shared/s.yaml", "the repository"),
+        ("git", "shared/added.yaml", "the repository"),
+        ("charts", "values.yaml", "the chart"),
+        ("charts", "templates/added.yaml", "the chart"),
+        ("artifacts", "x.yaml", "the artifact"),
+        ("artifacts", "added.yaml", "the artifact"),
+    ] {
+        assert_eq!(remotes.run("build", &["--locked", "--offline"]).ok(), built, "{kind}");
+        let place = only_directory(&only_directory(&cache.join(kind)));
+        let before = fs::read(place.join(changed)).unwrap_or_default();
+        fs::write(place.join(changed), [&before[..], b"# more\n"].concat()).unwrap();
+        let mended = format!("rm -r {}", place.display());
+        for args in [&["--locked"][..], &["--locked", "--offline"]] {
+            let said = remotes
+                .run("build", args)
+                .fails_with(&[&format!("'{}' is not what the lock has for {part}", place.display()), &mended]);
+            assert!(!said.contains("rustomize vendor"), "the changed content would be locked: {said}");
+        }
+        #[expect(clippy::disallowed_methods, reason = "a hint is pasted into a shell")]
+        let mut pasted = std::process::Command::new("sh");
+        assert_eq!(crate::support::run(pasted.args(["-c", &mended])).status, Some(0));
+        assert_eq!(remotes.run("build", &["--locked"]).ok(), built, "{kind}");
+    }
+}
+
+#[test]
+fn charts_of_a_remote_base_are_not_pulled_into_its_clone() {
+    let remotes = Remotes::new();
+    let base = "helmCharts: [{name: app, repo: 'https://h.io', version: '1', releaseName: r, valuesFile: charts/app-1/app/values.yaml}]\n";
+    remotes.tree.write("repo/base/kustomization.yaml", base);
+    remotes.tree.write("repo/other/kustomization.yaml", &format!("namePrefix: x-\n{base}"));
+    let repo = remotes.tree.path().join("repo");
+    git(&repo, &["add", "."]);
+    git(&repo, &["commit", "-qm", "two"]);
+    let repository = &remotes.repository;
+    remotes.tree.write(
+        "app/kustomization.yaml",
+        &format!("resources: ['{repository}//base?ref=main', '{repository}//other?ref=main']\n"),
+    );
+    let open = remotes.tree.path().join("open");
+    fs::create_dir(&open).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    let without_cache = remotes.run("build", &["--remote-cache", "open"]).ok();
+    let calls = || fs::read_to_string(remotes.tree.home().join("calls")).unwrap().lines().count();
+    assert_eq!(calls(), 1, "a build pulls a chart once");
+    let built = remotes.run("build", &[]).ok();
+    assert!(built == without_cache && built.matches("c: 1").count() == 2, "{built}");
+    let clone = only_directory(&only_directory(&remotes.tree.home().join(".cache/rustomize/git")));
+    let left = git(&clone, &["status", "--porcelain", "--ignored"]);
+    assert_eq!(left, "", "the clone in the cache has changed");
+    remotes.run("vendor", &["--lock-only"]).ok();
+    assert_eq!(calls(), 3);
+    assert_eq!(remotes.run("build", &["--locked", "--offline"]).ok(), built);
+    assert_eq!(calls(), 3, "a locked build takes the chart of the cache");
+}
+
+#[test]
+fn a_password_of_a_url_is_in_no_file_of_the_cache() {
+    let tree = Tree::new("");
+    for name in ["inner", "outer"] {
+        tree.write(&format!("served/{name}/kustomization.yaml"), "resources: [a.yaml]\n");
+        tree.write(&format!("served/{name}/a.yaml"), &config_map(name, "1"));
+        git(&tree.path().join("served").join(name), &["init", "-q", "-b", "main"]);
+    }
+    let served = tree.path().join("served");
+    let commit = |name: &str| {
+        git(&served.join(name), &["add", "."]);
+        git(&served.join(name), &["commit", "-qm", "one"]);
+        git(&served, &["clone", "-q", "--bare", name, &format!("{name}.git")]);
+    };
+    commit("inner");
+    // A relative address is that of the outer repository, with its user.
+    git(&served.join("outer"), &["submodule", "--quiet", "add", "../inner", "in"]);
+    tree.write("served/outer/.gitmodules", "[submodule \"in\"]\n\tpath = in\n\turl = ../inner.git\n");
+    tree.write("served/outer/kustomization.yaml", "resources: [a.yaml, in]\n");
+    commit("outer");
+    let server = format!("http://u:hunter2@{}", git_server(served, Files::default()));
+    tree.write("app/kustomization.yaml", &format!("resources: ['{server}/outer.git?ref=main']\n"));
+    let built = tree.run(&["build", "app"]).ok();
+    assert!(built.contains("name: inner\n") && built.contains("name: outer\n"), "{built}");
+    let cache = tree.home().join(".cache/rustomize");
+    let files = crate::support::files(&cache, "");
+    assert!(files.iter().any(|file| file.ends_with(".git/modules/in/config")), "{files:?}");
+    for file in files {
+        let content = fs::read(&file).unwrap();
+        assert!(!content.windows(7).any(|text| text == b"hunter2"), "{}", file.display());
+    }
+    // git still works in the clone.
+    tree.run(&["vendor", "app"]).ok();
+    assert_eq!(tree.run(&["build", "app", "--locked", "--offline"]).ok(), built);
+}
+
+#[test]
+fn what_a_killed_fetch_left_in_the_cache_is_removed_by_the_next_one() {
+    let mut remotes = Remotes::new();
+    let git = crate::support::in_path("git").unwrap();
+    remotes
+        .tree
+        .write("bin/git", &format!("#!/bin/sh\n[ $1 = fetch ] && kill -9 $PPID\nexec {} \"$@\"\n", git.display()));
+    let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
+    remotes.tree.variables.insert("PATH", format!("{}:{path}", remotes.tree.path().join("bin").display()));
+    assert_eq!(remotes.tree.run(&["build", "layer"]).status, None, "it is killed");
+    let cache = remotes.tree.home().join(".cache/rustomize/git");
+    assert!(only_directory(&cache).join(".git/config").is_file());
+    remotes.tree.variables.remove("PATH");
+    remotes.run("build", &[]).ok();
+    assert!(only_directory(&cache).join("name").is_file(), "the repository alone");
 }

@@ -151,13 +151,15 @@ impl<'a> HelmChartInflationGenerator<'a> {
             "" => temporary.join("helm"),
             home => home.into(),
         };
+        // helm would write to the configuration of a clone, which the cache has as it was fetched.
+        let written = if self.root.remote().is_some() { temporary.join("helm") } else { config.clone() };
         let options = &build.cx.options.helm;
         let is_user = options.user_config && self.globals.config_home.is_empty();
         let args = command.arguments;
         let shown: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
         let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![
             ("HELM_CONFIG_HOME".into(), config.clone().into()),
-            ("HELM_CACHE_HOME".into(), config.join(".cache").into()),
+            ("HELM_CACHE_HOME".into(), written.join(".cache").into()),
             ("HELM_DATA_HOME".into(), config.join(".data").into()),
         ];
         if is_user {
@@ -241,13 +243,21 @@ impl<'a> HelmChartInflationGenerator<'a> {
         if let Some(present) = self.present(build, home)? {
             return Ok(present);
         }
+        let parts = build.cx.files.remote_parts();
+        let at = |e: Error| e.at(self.chart.pos);
+        if self.root.remote().is_some() {
+            // The clone or artifact may be in the cache, which has it as it was fetched.
+            let home = temporary.join("charts");
+            self.pull(build, &home, temporary)?;
+            return parts.take_chart(self.name(), &home.join(self.chart.name)).map_err(at);
+        }
         self.pull(build, home, temporary)?;
         let directory = home.join(self.chart.name);
-        let kept = build.cx.files.remote_parts().keep_chart(self.name(), &directory);
+        let kept = parts.keep_chart(self.name(), &directory);
         if kept.is_err() {
             let _ = std::fs::remove_dir_all(&directory);
         }
-        kept.map_err(|e| e.at(self.chart.pos)).map(|()| directory)
+        kept.map_err(at).map(|()| directory)
     }
 
     /// Pulls the chart if it is missing. Builds that run side by side wait for each other.
@@ -303,19 +313,31 @@ impl<'a> HelmChartInflationGenerator<'a> {
         }
     }
 
+    /// The values file, if it is in a chart outside of the chart home: in the cache, or beside the
+    /// lock.
+    fn values_of_kept(&self, chart: &Path, home: &Path) -> Option<PathBuf> {
+        let in_home = home.join(self.chart.name);
+        if chart == in_home {
+            return None;
+        }
+        match self.chart.values_file {
+            "" => Some(chart.join("values.yaml")),
+            path => {
+                let named = PathBuf::from(join(&self.root.real.to_string_lossy(), path));
+                Some(chart.join(named.strip_prefix(in_home).ok()?))
+            }
+        }
+    }
+
     /// A values file, or the file of the chart, which need not be in the tree.
     fn values_file(&self, build: &Build<'a>, chart: &Path, home: &Path) -> Result<&'a Source> {
-        let own = chart.join("values.yaml");
-        let is_kept = !chart.starts_with(home);
-        let path = match self.chart.values_file {
-            "" if is_kept => {
-                let text = build.cx.options.file_limit.read_to_string(&own);
-                let text = text.map_err(|e| Error::io(&e, format!("'{}' cannot be read: {e}", own.display())))?;
-                return Ok(build.arena.add_source(own.display().to_string(), text));
-            }
-            "" => &own.to_string_lossy(),
-            path => path,
-        };
+        if let Some(own) = self.values_of_kept(chart, home) {
+            let text = build.cx.options.file_limit.read_to_string(&own);
+            let text = text.map_err(|e| Error::io(&e, format!("'{}' cannot be read: {e}", own.display())))?;
+            return Ok(build.arena.add_source(own.display().to_string(), text));
+        }
+        let default = chart.join("values.yaml").to_string_lossy().into_owned();
+        let path = if self.chart.values_file.is_empty() { &default } else { self.chart.values_file };
         build.cx.files.text(&self.root, path).map_err(Error::from)
     }
 
@@ -325,8 +347,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         let in_values = |e: Error| e.context(format!("reading the values of chart '{}'", self.chart.name));
         let inline = self.chart.values_inline.as_ref().and_then(Node::as_mapping).filter(|m| !m.is_empty());
         let Some(inline) = inline else {
-            if self.chart.values_file.is_empty() && !chart.starts_with(home) {
-                let own = chart.join("values.yaml");
+            if let Some(own) = self.values_of_kept(chart, home) {
                 let read = build.cx.options.file_limit.read(&own);
                 let fault = |e| Error::io(&e, format!("'{}' cannot be read: {e}", own.display()));
                 return read.map_err(|e| in_values(fault(e)));

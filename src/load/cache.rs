@@ -67,14 +67,15 @@ impl Cache {
         below.into_iter().all(is_mine) && is_sound(&self.0)
     }
 
-    /// Makes a directory for an unfinished part of a kind, on the file system of the cache.
+    /// Makes a directory for an unfinished part of a kind, on the file system of the cache. Parts
+    /// that a killed process left unfinished are removed.
     ///
     /// # Errors
     /// The directory cannot be made.
     pub fn work_directory(&self, kind: &str, children: &Children) -> io::Result<PrivateDirectory> {
         let parent = self.all(kind);
         make(&parent)?;
-        children.directory_in(&parent, "partial-")
+        children.swept_directory_in(&parent, "partial-")
     }
 }
 

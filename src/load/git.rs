@@ -14,6 +14,8 @@ use super::{RepoSpec, host};
 use crate::diag::{Code, Error, Result};
 use crate::process::{Call, Children, Failure, Limits, PrivateDirectory};
 use hashbrown::HashMap;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -337,7 +339,8 @@ impl Git {
             let update = if spec.is_of_this_machine() { update } else { update.without_files() };
             self.git(spec, clone.path(), update)?;
         }
-        Ok(())
+        forget_users(&clone.path().join(".git"))
+            .map_err(|e| Error::io(&e, format!("the settings of a clone cannot be changed: {e}")))
     }
 
     /// Moves a clone into the cache. Another build may have done so first.
@@ -376,7 +379,7 @@ impl Git {
             let said = failed.stderr.trim_end().replace('\n', "\n    ");
             let fault = |message: String| Error::new(Code::FetchFailed, message);
             match failed.failure {
-                Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                Failure::NotStarted(e) if e.kind() == io::ErrorKind::NotFound => {
                     fault("no 'git' program on path".to_owned()).hint("remote kustomizations are cloned with git")
                 }
                 Failure::NotStarted(e) => fault(format!("'{shown}' cannot be started: {e}")),
@@ -399,7 +402,38 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn no_directory(e: &std::io::Error) -> Error {
+/// Removes the users of URLs, who may have a password, from git's settings in a directory of
+/// repositories: of a clone and its submodules. git copies them from the URL that it fetches.
+fn forget_users(repositories: &Path) -> io::Result<()> {
+    let mut queue: Vec<PathBuf> = repositories.is_dir().then(|| repositories.to_owned()).into_iter().collect();
+    while let Some(directory) = queue.pop() {
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                queue.push(entry.path());
+            } else if kind.is_file() && entry.file_name() == "config" {
+                let settings = fs::read(entry.path())?;
+                let settings = String::from_utf8_lossy(&settings);
+                let without: String = settings.split_inclusive('\n').map(without_user).collect();
+                if without != *settings {
+                    fs::write(entry.path(), without)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A line of git's settings, without the user of a URL.
+fn without_user(line: &str) -> String {
+    let Some((before, rest)) = line.split_once("://") else { return line.to_owned() };
+    let host_end = rest.find('/').unwrap_or(rest.len());
+    let host_start = rest[..host_end].rfind('@').map_or(0, |at| at + 1);
+    format!("{before}://{}", &rest[host_start..])
+}
+
+fn no_directory(e: &io::Error) -> Error {
     let error = Error::io(e, format!("no directory for a clone: {e}"));
     error.hint("--remote-cache DIR, RUSTOMIZE_CACHE_DIR or TMPDIR names a directory that can be written to")
 }

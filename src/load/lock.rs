@@ -271,7 +271,8 @@ impl Lock {
     /// The copy differs from the lock, or cannot be read.
     pub fn copied_directory(&self, part: &Part, pin: &Pin) -> Result<Option<PathBuf>> {
         let Some(place) = self.copied(part, pin)? else { return Ok(None) };
-        self.check_content(part, pin, &place)?;
+        let found = sum::directory(&place).map_err(|e| cannot_read(&place, &e))?;
+        compare(part, pin, &found, &place).map_err(|e| self.advised(e))?;
         Ok(Some(place))
     }
 
@@ -282,7 +283,7 @@ impl Lock {
     pub fn copied_file(&self, part: &Part, pin: &Pin, limit: FileLimit) -> Result<Option<Vec<u8>>> {
         let Some(place) = self.copied(part, pin)? else { return Ok(None) };
         let content = limit.read(&place).map_err(|e| cannot_read(&place, &e))?;
-        self.compare(part, pin, &sum::sha256(&content), &place)?;
+        compare(part, pin, &sum::sha256(&content), &place).map_err(|e| self.advised(e))?;
         Ok(Some(content))
     }
 
@@ -302,24 +303,29 @@ impl Lock {
         }
         Ok(Some(place))
     }
+}
 
-    /// Checks that a directory has the content that the lock gives for a part.
-    ///
-    /// # Errors
-    /// The content differs, or the directory cannot be read.
-    pub fn check_content(&self, part: &Part, pin: &Pin, place: &Path) -> Result<()> {
-        let found = sum::directory(place).map_err(|e| cannot_read(place, &e))?;
-        self.compare(part, pin, &found, place)
-    }
+/// Checks that a directory of the cache, or a chart home, has the content that a lock gives for a
+/// part.
+///
+/// # Errors
+/// The content differs, or the directory cannot be read.
+pub fn check_content(part: &Part, pin: &Pin, place: &Path) -> Result<()> {
+    let found = match part.kind {
+        // The copy of a clone, whose sum the lock has, does not have links that lead out.
+        Kind::Git => sum::of_copy(place),
+        _ => sum::directory(place),
+    };
+    compare(part, pin, &found.map_err(|e| cannot_read(place, &e))?, place)
+}
 
-    fn compare(&self, part: &Part, pin: &Pin, found: &str, place: &Path) -> Result<()> {
-        if found == pin.content {
-            return Ok(());
-        }
-        let message =
-            format!("'{}' is not what the lock has for {part}: {found}, expected {}", place.display(), pin.content);
-        Err(self.advised(Error::new(Code::Checksum, message)))
+fn compare(part: &Part, pin: &Pin, found: &str, place: &Path) -> Result<()> {
+    if found == pin.content {
+        return Ok(());
     }
+    let message =
+        format!("'{}' is not what the lock has for {part}: {found}, expected {}", place.display(), pin.content);
+    Err(Error::new(Code::Checksum, message))
 }
 
 fn cannot_read(place: &Path, e: &std::io::Error) -> Error {

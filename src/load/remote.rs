@@ -9,14 +9,15 @@ use super::artifacts::Artifacts;
 use super::cache::{self, Cache, Shelf};
 use super::git::{Cloned, Git};
 use super::http::Http;
-use super::lock::{Kind, Lock, Part, Pin};
+use super::lock::{Kind, Lock, Part, Pin, check_content};
 use super::place::{BESIDE_LOCK, CACHE, SERVER};
 use super::sum::{self, sha256};
 use super::{FileLimit, NotLoaded, RemoteOptions, RepoSpec, artifact_reference, host, is_url};
 use crate::diag::{Code, Error, Result};
-use crate::meter::FastMap;
+use crate::meter::{FastMap, FastSet};
 use crate::observe::{Noted, Observer, Work};
 use crate::process::{Children, PrivateDirectory};
+use crate::shell::quoted;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -40,7 +41,11 @@ pub struct RemoteParts {
     fetched: Mutex<FastMap<String, Arc<[u8]>>>,
     /// Directories of artifacts, by name.
     unpacked: Mutex<FastMap<String, PathBuf>>,
-    /// Artifacts that the cache does not keep: they are removed when the build ends.
+    /// Charts that were pulled for remote roots.
+    pulled: Mutex<BTreeMap<Part, PathBuf>>,
+    /// Clones whose content was compared with the lock.
+    checked: Mutex<FastSet<PathBuf>>,
+    /// Artifacts and charts that the cache does not keep: they are removed when the build ends.
     temporary: Mutex<Vec<PrivateDirectory>>,
     used: Mutex<BTreeMap<Part, Used>>,
     observer: Observer,
@@ -90,6 +95,8 @@ impl RemoteParts {
             artifacts: OnceLock::new(),
             fetched: Mutex::default(),
             unpacked: Mutex::default(),
+            pulled: Mutex::default(),
+            checked: Mutex::default(),
             temporary: Mutex::default(),
             used: Mutex::default(),
             observer,
@@ -148,10 +155,7 @@ impl RemoteParts {
             None => self.git.clone(spec)?,
             Some((lock, pin)) => match lock.copied_directory(&part, pin)? {
                 Some(directory) => Cloned { directory, commit: pin.version.clone(), from: BESIDE_LOCK },
-                None => self.git.pinned(spec, &pin.version).map_err(|e| match e.code() {
-                    Code::Checksum => lock.advised(e),
-                    _ => e,
-                })?,
+                None => self.pinned(spec, &part, (lock, pin))?,
             },
         };
         noted.says(|| format!("{}, commit {}", cloned.from, cloned.commit));
@@ -161,6 +165,30 @@ impl RemoteParts {
         lock(&self.used).remove(&Part::new(Kind::File, &spec.raw));
         self.note(part, Used::Clone(Box::new(spec.clone()), cloned));
         Ok(directory)
+    }
+
+    /// The version of a repository that a lock has. Its content is checked once in a build.
+    fn pinned(&self, spec: &RepoSpec, part: &Part, (held, pin): (&Lock, &Pin)) -> Result<Cloned> {
+        let cloned = self.git.pinned(spec, &pin.version).map_err(|e| match e.code() {
+            Code::Checksum => held.advised(e),
+            _ => e,
+        })?;
+        if !lock(&self.checked).contains(&cloned.directory) {
+            self.check_kept(held, part, pin, &cloned.directory)?;
+            lock(&self.checked).insert(cloned.directory.clone());
+        }
+        Ok(cloned)
+    }
+
+    /// Checks that a directory has the content that a lock gives for a part. The directory is in
+    /// the cache, or was fetched by this build.
+    fn check_kept(&self, held: &Lock, part: &Part, pin: &Pin, place: &Path) -> Result<()> {
+        let is_cached = self.cache.as_ref().is_some_and(|cache| place.starts_with(cache.named()));
+        check_content(part, pin, place).map_err(|e| match is_cached {
+            // Locking the tree again would lock the content of the cache.
+            true => e.hint(format!("fetch it again, after: rm -r {}", quoted(&place.to_string_lossy()))),
+            false => held.advised(e),
+        })
     }
 
     /// Clones several repositories side by side, unless a lock fixes their versions.
@@ -273,6 +301,7 @@ impl RemoteParts {
                 return Ok((pin.version.clone(), place));
             }
             if let Some(kept) = kept(&pin.version) {
+                self.check_kept(lock, part, pin, &kept.1)?;
                 return Ok(kept);
             }
         }
@@ -327,6 +356,9 @@ impl RemoteParts {
                 place
             }
         };
+        if let Some((lock, pin)) = pin {
+            self.check_kept(lock, part, pin, &place)?;
+        }
         Ok((digest, place))
     }
 
@@ -339,13 +371,18 @@ impl RemoteParts {
     pub fn chart(&self, chart: ChartName<'_>, home: &Path) -> Result<Option<PathBuf>> {
         let part = chart.part();
         let pin = self.pin(&part)?;
+        let pulled = || lock(&self.pulled).get(&part).cloned();
         let found = match pin {
             Some((lock, pin)) if home.is_dir() => {
-                lock.check_content(&part, pin, home)?;
+                check_content(&part, pin, home).map_err(|e| lock.advised(e))?;
                 Some(home.to_owned())
             }
-            Some((lock, pin)) => match lock.copied_directory(&part, pin)? {
-                None => self.kept_chart(&part, &pin.content),
+            Some((held, pin)) => match held.copied_directory(&part, pin)? {
+                None => {
+                    let kept = self.kept_chart(&part, &pin.content);
+                    kept.iter().try_for_each(|place| self.check_kept(held, &part, pin, place))?;
+                    kept.or_else(pulled)
+                }
                 copied => copied,
             },
             None if home.is_dir() => Some(home.to_owned()),
@@ -353,7 +390,7 @@ impl RemoteParts {
                 let last = self.shelf(&part).and_then(|shelf| shelf.last(LATEST));
                 last.and_then(|last| self.kept_chart(&part, &last))
             }
-            None => None,
+            None => pulled(),
         };
         match &found {
             Some(place) => self.note(part, Used::Directory { version: String::new(), place: place.clone() }),
@@ -368,34 +405,64 @@ impl RemoteParts {
         self.shelf(part).filter(|_| sum::is_sha256(content))?.version(content)
     }
 
-    /// Notes a chart that was pulled, and keeps a copy in the cache for later offline builds. An
-    /// error of the cache is ignored.
+    /// Notes a chart that was pulled into its chart home, and keeps a copy in the cache for later
+    /// offline builds. An error of the cache is ignored.
     ///
     /// # Errors
     /// The chart differs from the lock, or cannot be read.
     pub fn keep_chart(&self, chart: ChartName<'_>, pulled: &Path) -> Result<()> {
         let part = chart.part();
+        self.copy_chart(&part, pulled)?;
+        self.note(part, Used::Directory { version: String::new(), place: pulled.to_owned() });
+        Ok(())
+    }
+
+    /// Keeps a copy of a chart that was pulled for a remote root, in the cache or for this build,
+    /// and returns its place. The clones and artifacts of the cache never change.
+    ///
+    /// # Errors
+    /// The chart differs from the lock, or cannot be read or copied.
+    pub fn take_chart(&self, chart: ChartName<'_>, pulled: &Path) -> Result<PathBuf> {
+        let part = chart.part();
+        let place = match self.copy_chart(&part, pulled)? {
+            Some(kept) => kept,
+            None => {
+                let cannot = |e: std::io::Error| Error::io(&e, format!("{part} cannot be copied: {e}"));
+                let made = self.children.directory("kustomize-").map_err(cannot)?;
+                sum::copy(pulled, made.path(), |_| true).map_err(cannot)?;
+                let place = made.path().to_owned();
+                lock(&self.temporary).push(made);
+                place
+            }
+        };
+        let place = lock(&self.pulled).entry(part.clone()).or_insert(place).clone();
+        self.note(part, Used::Directory { version: String::new(), place: place.clone() });
+        Ok(place)
+    }
+
+    /// Copies a chart into the cache, and returns its place there; `None` if the cache cannot keep
+    /// it.
+    fn copy_chart(&self, part: &Part, pulled: &Path) -> Result<Option<PathBuf>> {
         let content = sum::directory(pulled)
             .map_err(|e| Error::io(&e, format!("the chart '{}' cannot be read: {e}", pulled.display())))?;
-        if let Some((lock, pin)) = self.pin(&part)?
+        if let Some((lock, pin)) = self.pin(part)?
             && content != pin.content
         {
             let message = format!("{part} has changed: its sum is {content}, and the lock has {}", pin.content);
             return Err(lock.advised(Error::new(Code::Checksum, message)));
         }
-        self.note(part.clone(), Used::Directory { version: String::new(), place: pulled.to_owned() });
-        if let (Some(cache), Some(shelf)) = (&self.cache, self.shelf(&part))
-            && shelf.place(&content).is_some()
-        {
-            let kept = cache.work_directory(Kind::Chart.directory(), &self.children).and_then(|made| {
-                sum::copy(pulled, made.path(), |_| true)?;
-                shelf.keep(made, &content)
-            });
-            if kept.is_ok() {
-                shelf.note(LATEST, &content);
-            }
+        let (Some(cache), Some(shelf)) = (&self.cache, self.shelf(part)) else { return Ok(None) };
+        if shelf.place(&content).is_none() {
+            return Ok(None);
         }
-        Ok(())
+        let kept = cache.work_directory(Kind::Chart.directory(), &self.children).and_then(|made| {
+            sum::copy(pulled, made.path(), |_| true)?;
+            shelf.keep(made, &content)
+        });
+        if kept.is_ok() {
+            shelf.note(LATEST, &content);
+        }
+        Ok(kept.ok())
     }
 }
 

@@ -244,7 +244,17 @@ impl Children {
         PrivateDirectory::locked(self, &parent, prefix)
     }
 
-    /// Makes a directory that only this user can look into, in another directory.
+    /// As [`Children::directory`], in another directory.
+    ///
+    /// # Errors
+    /// The directory cannot be made.
+    pub fn swept_directory_in(&self, parent: &Path, prefix: &str) -> io::Result<PrivateDirectory> {
+        private::sweep(parent);
+        PrivateDirectory::locked(self, parent, prefix)
+    }
+
+    /// Makes a directory that only this user can look into, in another directory. It stays if this
+    /// process is killed.
     ///
     /// # Errors
     /// The directory cannot be made.

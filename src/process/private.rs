@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const LOCKED: &str = ".locked";
 
 /// The beginnings of the names of such directories.
-const PREFIXES: [&str; 2] = ["rustomize-", "kustomize-"];
+const PREFIXES: [&str; 3] = ["rustomize-", "kustomize-", "partial-"];
 
 /// The number of tries of a step that another process may disturb.
 const ROUNDS: usize = 16;
