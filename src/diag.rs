@@ -6,6 +6,7 @@
 //! result.
 
 mod advice;
+pub mod allow;
 mod code;
 mod excerpt;
 

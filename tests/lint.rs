@@ -70,6 +70,17 @@ fn findings_name_what_they_are_about() {
             ][..],
         ),
         (
+            "no-effect/fires-3",
+            &[
+                "base/kustomization.yaml:2:18: 'names.yaml' changes nothing: no resource is of a kind",
+                "kustomization.yaml:4:3: 'types.json' changes nothing: no resource is of a kind",
+                "kustomization.yaml:5:3: 'plain.json' changes nothing: no field of its types has an extension",
+                "kustomization.yaml:6:10: 'schema.json' is not used: no resource has a kind and version",
+                "part/kustomization.yaml:3:18: 'images.yaml' changes nothing: no resource is of a kind",
+            ],
+        ),
+        ("no-effect/fires-4", &["kustomization.yaml:2:10: 'schema.json' is not used: no definition in it says"]),
+        (
             "unknown-field-in-patch/fires",
             &[
                 "8:53: the patch adds the field 'spec.template.spec.containers[0].imge'",
@@ -229,6 +240,21 @@ fn a_finding_of_a_shared_base_is_printed_once() {
     assert_eq!(lint(&tree, &["one", "two", "three"]), (vec!["no-effect".to_owned()], Some(1)));
 }
 
+/// The base and its findings are made once for all roots.
+#[test]
+fn a_configuration_of_a_shared_base_may_be_for_a_kind_of_one_root() {
+    let tree = Tree::new("");
+    tree.write("base/kustomization.yaml", "namePrefix: a-\nconfigurations: [names.yaml]\n");
+    tree.write("base/names.yaml", "nameReference: [{kind: Widget, fieldSpecs: [{kind: Widget, path: spec/name}]}]\n");
+    for root in ["one", "two", "three"] {
+        tree.write(&format!("{root}/kustomization.yaml"), "resources: [../base, a.yaml]\nnameSuffix: -x\n");
+        tree.write(&format!("{root}/a.yaml"), "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n");
+    }
+    assert_eq!(lint(&tree, &["one", "two", "three"]), (vec![], Some(0)));
+    tree.write("three/a.yaml", "apiVersion: example.com/v1\nkind: Engine\nmetadata: {name: a}\n");
+    assert_eq!(lint(&tree, &["one", "two", "three"]), (vec!["no-effect".to_owned()], Some(1)));
+}
+
 /// A component works on whatever its users have: an entry may have an effect for another one.
 #[test]
 fn an_entry_of_a_component_may_be_without_effect() {
@@ -359,6 +385,35 @@ fn lint_can_check_schemas_too() {
     assert_eq!(lint(&tree, &["--schema", "-A", &code]), (vec![], Some(0)));
     tree.write("rustomize.yaml", "lint: {allow: [{code: unknown-field-of-kind, path: a.yaml, reason: old}]}\n");
     assert_eq!(lint(&tree, &["--schema"]), (vec![], Some(0)));
+    fs::remove_file(tree.path().join("rustomize.yaml")).unwrap();
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {prots: []} # lint: allow ";
+    tree.write("a.yaml", &format!("{service}unknown-field-of-kind our server takes it\n"));
+    assert_eq!(lint(&tree, &["--schema"]), (vec![], Some(0)));
+    tree.write("a.yaml", &format!("{service}unknown-kind our server takes it\n"));
+    assert_eq!(lint(&tree, &["--schema"]), (vec![code], Some(1)));
+    tree.write("a.yaml", &format!("{service}unknown-field-of-kind\n"));
+    assert_eq!(lint(&tree, &["-A", "unknown-field-of-kind"]), (vec!["bad-allow".to_owned()], Some(1)));
+}
+
+/// A plain build warns as kustomize does, whatever comments allow.
+#[test]
+fn a_comment_allows_a_deprecated_field() {
+    let tree = tree("deprecated/silent");
+    assert_eq!(lint(&tree, &[]), (vec![], Some(0)));
+    let strict = tree.run(&["build", "--strict"]);
+    assert_eq!((strict.status, strict.stderr.as_str()), (Some(0), ""));
+    let usual = tree.run(&["build"]);
+    assert_eq!((usual.status, usual.stderr.matches("is deprecated").count()), (Some(0), 2), "{}", usual.stderr);
+}
+
+/// Several roots of which none is built for itself alone.
+#[test]
+fn a_comment_allows_a_deprecated_field_of_a_shared_base() {
+    let tree = tree("deprecated/silent");
+    for root in ["one", "two", "three"] {
+        tree.write(&format!("{root}/kustomization.yaml"), "resources: [../base]\nnameSuffix: -x\n");
+    }
+    assert_eq!(lint(&tree, &["one", "two", "three"]), (vec![], Some(0)));
 }
 
 #[test]

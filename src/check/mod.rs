@@ -18,7 +18,7 @@ mod walk;
 pub(crate) use brought::{Kinds, MOST_UNKNOWN, Unknown};
 pub use kubernetes::{Known, UnknownVersion, versions};
 
-use crate::diag::{Result, Warning};
+use crate::diag::{Result, Warning, allow};
 use crate::meter::FastMap;
 use crate::resource::{ResMap, Resource};
 use crate::schema::Gvk;
@@ -39,7 +39,8 @@ pub struct Findings {
 /// The definitions among the resources: by group and kind, those of the kinds that are used.
 type Definitions<'a> = FastMap<Gvk<'a>, Definition<'a>>;
 
-/// Holds the resources of an output to the schemas of their kinds. O(size of the trees).
+/// Holds the resources of an output to the schemas of their kinds. Findings that a comment allows
+/// are left out. O(size of the trees).
 ///
 /// # Errors
 /// None today: threads report through results.
@@ -47,7 +48,7 @@ pub fn check<'a>(arena: Arena<'a>, map: &ResMap<'a>, known: &Known) -> Result<Fi
     let definitions = definitions(map, |_| true);
     let found = map.look_at_each(arena, |resource| Ok(of_resource(resource, known, &definitions)))?;
     let mut findings = Findings::default();
-    for warning in found.into_iter().flatten() {
+    for warning in allow::not_allowed(arena.heap(), found.into_iter().flatten().collect()) {
         if findings.shown.len() < MOST_FINDINGS {
             findings.shown.push(warning);
         } else {

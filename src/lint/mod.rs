@@ -1,11 +1,10 @@
 //! Findings: likely mistakes that kustomize says nothing about. A stage finds entries without
-//! effect itself; this module looks at kustomization files, at the configurations that they name,
-//! and at the result of a build.
+//! effect itself; this module looks at kustomization files, at files that are for some kinds, and
+//! at the result of a build.
 
-pub mod allow;
-pub mod configuration;
 pub mod file;
 mod finding;
+pub mod for_kinds;
 mod names;
 mod parts;
 mod references;
@@ -13,3 +12,5 @@ pub mod result;
 mod secrets;
 mod services;
 pub mod settings;
+
+use crate::diag::allow;

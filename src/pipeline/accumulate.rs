@@ -21,6 +21,7 @@ use crate::config::kustomization::FILE_NAMES;
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Code, Error, Errors, Result, Warning};
+use crate::lint::for_kinds;
 use crate::load::remote::is_remote;
 use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::similar;
@@ -28,7 +29,9 @@ use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResId, ResMap, Resourc
 use crate::schema::Document;
 use crate::stage::history::StepRole;
 use crate::stage::trace::{Step, trace_read, traced, traced_generator, traced_layer};
-use crate::stage::{Accumulator, Build, Given, Mode, PluginEntry, Running, Stage, documents, transform_each};
+use crate::stage::{
+    Accumulator, Build, Given, KindField, Mode, PluginEntry, Running, Stage, documents, transform_each,
+};
 use crate::transformer::ref_var;
 use crate::yaml::{self, Arena, Mapping, Node, Pos, Scalar, Source, first_document, json};
 use std::sync::Arc;
@@ -222,6 +225,7 @@ fn configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accu
         let in_file = |e: Error| e.through(path.pos, format!("in configurations entry '{path}' of {}", target.file));
         let source = build.cx.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
         if let Some(node) = first_document(arena, source).map_err(|m| in_file(m.into()))? {
+            build.note_for_kinds(*path, KindField::Configurations, || for_kinds::in_configuration(&node));
             let mut config = TransformerConfig::default();
             config.decode(&node, &Decoder::strict(arena)).map_err(in_file)?;
             own.merge(config).map_err(in_file)?;
@@ -627,6 +631,7 @@ pub(super) fn plugin_configs<'a>(
 ) -> Result<Vec<Resource<'a>>> {
     let arena = build.arena;
     let mut configs = ResMap::new();
+    let noted = build.for_kinds.len();
     let in_entry = |entry: &Written<'_>, e: Error| {
         let shown = if entry.contains('\n') { "an inline object" } else { entry };
         e.through(entry.pos, format!("loading the entry '{shown}' of '{field}' of {}", target.file))
@@ -660,5 +665,7 @@ pub(super) fn plugin_configs<'a>(
         };
         configs.append_all(arena, found).map_err(|e| in_entry(entry, e))?;
     }
+    // Configurations of these roots are for configuration objects, which are not in the result.
+    build.for_kinds.truncate(noted);
     Ok(configs.into_resources())
 }

@@ -14,12 +14,13 @@
 
 use super::Target;
 use crate::config::TransformerConfig;
-use crate::config::field_spec::FieldSpec;
+use crate::config::field_spec::{FieldSpec, MergedSpecs};
 use crate::config::transformer_config::NameBackReferences;
 use crate::diag::{Code, Error, Result};
+use crate::lint::for_kinds;
 use crate::schema::Gvk;
 use crate::schema::{Document, Types};
-use crate::stage::Build;
+use crate::stage::{Build, KindField, NamedKind};
 use crate::yaml::{Arena, Node, first_document};
 
 /// The field specs that the files of `crds` give.
@@ -34,21 +35,35 @@ pub(super) fn config<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<T
         let source = build.cx.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
         let Some(node) = first_document(arena, source).map_err(|m| in_file(m.into()))? else { continue };
         if build.cx.options.crd_merge_keys && node.get_text("kind") == Some("CustomResourceDefinition") {
-            build.schema.learn_keys(Document::Crd(node));
+            let definition = Document::Crd(node);
+            build.note_for_kinds(*path, KindField::Crds, || for_kinds::in_schema(&definition));
+            build.schema.learn_keys(definition);
             continue;
         }
         let types = types(&node).map_err(in_file)?;
+        let mut kinds = Vec::new();
         for (name, properties) in &types {
             let is_kind = ["kind", "apiVersion", "metadata"].into_iter().all(|field| properties.contains(field));
             if is_kind {
                 let kind = name.rsplit('.').next().unwrap_or(name);
                 let (arena, gvk) = (arena, Gvk { kind, ..Gvk::default() });
+                let count = spec_count(&config);
                 Walk { arena, types: &types, gvk, config: &mut config, open: Vec::new(), is_nested: false }
                     .add(name, "");
+                if spec_count(&config) > count {
+                    kinds.push(NamedKind { gvk, pos: path.pos });
+                }
             }
         }
+        build.note_for_kinds(*path, KindField::Crds, || Some(kinds));
     }
     Ok(config)
+}
+
+/// The number of the field specs and name references that types can give.
+fn spec_count(config: &TransformerConfig<'_>) -> usize {
+    let specs = [&config.common_annotations, &config.common_labels, &config.name_prefix];
+    specs.into_iter().map(MergedSpecs::len).sum::<usize>() + config.name_reference.len()
 }
 
 /// The types of a file, each with its properties.

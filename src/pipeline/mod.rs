@@ -22,8 +22,8 @@ pub use accumulate::on_stack;
 pub use call::{Call, call};
 pub use target::{Target, find};
 
-use crate::diag::{Code, Error, Result, Warned, Warning};
-use crate::lint::{allow, configuration, result};
+use crate::diag::{Code, Error, Result, Warned, Warning, allow};
+use crate::lint::{for_kinds, result};
 use crate::observe::Work;
 use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};
 use crate::stage::history::{History, StepRole};
@@ -32,7 +32,7 @@ use crate::stage::{Accumulator, Build, Context, Transformer};
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
 use crate::transformer::ref_var::RefVarTransformer;
-use crate::yaml::{Arena, Entry, Key, Mapping, Node, Pos, first_document};
+use crate::yaml::{Arena, Entry, Key, Mapping, Node, Pos};
 use std::rc::Rc;
 
 /// Builds the kustomization in a directory. The result is in output order, ready to be printed.
@@ -48,9 +48,12 @@ pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'
     let mut found = build.findings.take().unwrap_or_default();
     let also = &cx.options.lint_also;
     found.retain(|finding| !Code::OFF_BY_DEFAULT.contains(&finding.code()) || also.contains(&finding.code()));
-    let findings = allow::not_allowed(cx.arena.heap(), found);
+    let not_allowed = |found| allow::not_allowed(cx.arena.heap(), found);
+    let findings = not_allowed(found);
+    // A build that is not asked for findings warns as kustomize does.
+    let warnings = if cx.options.lint { not_allowed(build.warnings) } else { build.warnings };
     let history = build.trace.map(Trace::finish);
-    Warned { value: value.map(|map| Built { map, history, findings }), warnings: build.warnings }
+    Warned { value: value.map(|map| Built { map, history, findings }), warnings }
 }
 
 /// The result of a build.
@@ -76,10 +79,8 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
         build.drop_without_effect(0);
     }
     let config = config.unwrap_or_default();
-    if build.findings.is_some() {
-        let found = in_configurations(build, &target, &map)?;
-        build.find(|| found);
-    }
+    let files = std::mem::take(&mut build.for_kinds);
+    build.find(|| for_kinds::findings(&map, &files));
     // No resource is added after this point.
     let count = map.iter().len();
     step(build, &mut map, "HashTransformer", |build, map| HashTransformer.transform(map, build))?;
@@ -105,18 +106,6 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     step(build, &mut map, "build annotations", |_, map| take_build_annotations_off(arena, map))?;
     step(build, &mut map, "buildMetadata", |build, map| origin::annotate(build, map, asked))?;
     Ok(map)
-}
-
-/// The findings in the configurations of the root. Those of a base can be for resources of the
-/// layers above it.
-fn in_configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, map: &ResMap<'a>) -> Result<Vec<Warning>> {
-    let mut findings = Vec::new();
-    for entry in &target.kustomization.configurations {
-        let source = build.cx.files.text(&target.root, entry).map_err(Error::from)?;
-        let node = first_document(build.arena, source)?;
-        findings.extend(node.iter().flat_map(|node| configuration::findings(map, entry, node)));
-    }
-    Ok(findings)
 }
 
 /// A step that no entry asks for.

@@ -10,9 +10,11 @@
 //! *Example*: `testdata/reference/openapi.txtar`
 
 use super::Target;
+use crate::config::Written;
 use crate::diag::{Code, Error, Result};
+use crate::lint::for_kinds;
 use crate::schema::Document;
-use crate::stage::Build;
+use crate::stage::{Build, KindField};
 use crate::yaml::{Node, first_document};
 
 /// The only built-in schema.
@@ -57,6 +59,9 @@ pub(super) fn set<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<()> 
     if node.as_mapping().is_none() {
         return Err(fault(format!("expected a schema with 'definitions', found {}", node.shape()), node.pos()));
     }
-    build.schema.choose(Document::OpenApi(node));
+    let document = Document::OpenApi(node);
+    let entry = Written { text: wanted.path, pos: wanted.pos };
+    build.note_for_kinds(entry, KindField::OpenApi, || for_kinds::in_schema(&document));
+    build.schema.choose(document);
     Ok(())
 }

@@ -93,6 +93,7 @@ fn for_all<'a>(build: &Build<'a>, target: &Target<'a>, accumulate: Accumulate<'a
         all,
         warnings: own.warnings,
         findings: own.findings.unwrap_or_default(),
+        for_kinds: own.for_kinds,
         files,
         uses_builtin_schema,
     })))
@@ -102,6 +103,7 @@ fn for_all<'a>(build: &Build<'a>, target: &Target<'a>, accumulate: Accumulate<'a
 fn adopt<'a>(build: &mut Build<'a>, layer: &Layer<'a>) -> Accumulator<'a> {
     build.warnings.extend(layer.warnings.iter().cloned());
     build.find(|| layer.findings.iter().cloned());
+    build.for_kinds.extend(layer.for_kinds.iter().cloned());
     layer.files.iter().for_each(|file| build.cx.files.note(file));
     if layer.uses_builtin_schema {
         build.schema.use_builtin();

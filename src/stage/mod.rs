@@ -6,6 +6,7 @@
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
 //! * [`Hit`]: whether an entry has found something to work on; [`Overridden`]: values of patches
 //!   that a later stage replaces.
+//! * [`ForKinds`]: files that are for some kinds of resources.
 //! * [`layers`]: layers that several builds share.
 //! * [`documents`]: documents to resources; [`wire`]: resources to the bytes that plugins get, and
 //!   back; [`mod@format`]: the same in YAML or JSON, as an exec plugin says; [`schema`]: the schema
@@ -14,6 +15,7 @@
 
 pub mod compare;
 pub mod documents;
+mod for_kinds;
 pub mod format;
 pub mod history;
 pub mod layers;
@@ -25,12 +27,13 @@ pub mod trace;
 pub mod wire;
 
 pub use documents::{documents_to_resources, resources_in, scoped_resources_in};
+pub use for_kinds::{ForKinds, KindField, NamedKind};
 pub use hits::Hit;
 pub use layers::{Accumulator, Layers};
 pub use overridden::{Overridden, PatchTexts};
 pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
-use crate::config::TransformerConfig;
+use crate::config::{TransformerConfig, Written};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::load::{Common, FileLimit, Files, Loader, RemoteOptions, Restrictor};
 use crate::observe::Observer;
@@ -190,6 +193,8 @@ pub struct Build<'a> {
     pub warnings: Vec<Warning>,
     /// The findings so far, if they are asked for.
     pub findings: Option<Vec<Warning>>,
+    /// Files that are for some kinds of resources, if findings are asked for.
+    pub for_kinds: Vec<ForKinds<'a>>,
 }
 
 impl<'a> Build<'a> {
@@ -209,6 +214,7 @@ impl<'a> Build<'a> {
             trace: cx.options.trace.then(Trace::default),
             warnings: Vec::new(),
             findings: cx.options.lint.then(Vec::new),
+            for_kinds: Vec::new(),
         }
     }
 
@@ -225,6 +231,19 @@ impl<'a> Build<'a> {
     pub fn find<I: IntoIterator<Item = Warning>>(&mut self, look: impl FnOnce() -> I) {
         if let Some(findings) = &mut self.findings {
             findings.extend(look());
+        }
+    }
+
+    /// Notes a file that an entry names, if findings are asked for. `kinds` returns `None` for a
+    /// file that has an effect whatever the kinds of the resources are.
+    pub fn note_for_kinds(
+        &mut self,
+        entry: Written<'a>,
+        field: KindField,
+        kinds: impl FnOnce() -> Option<Vec<NamedKind<'a>>>,
+    ) {
+        if self.findings.is_some() {
+            self.for_kinds.extend(kinds().map(|kinds| ForKinds { entry, field, kinds }));
         }
     }
 

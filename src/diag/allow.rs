@@ -1,18 +1,23 @@
 //! Comments that allow a finding: `# lint: allow CODE REASON`, on its line or on the line above.
 
-use crate::diag::{Code, Warning};
+use super::{Code, Warning};
 use crate::yaml::{Heap, Source};
+use std::collections::BTreeMap;
 
 /// The beginning of such a comment.
 const MARK: &str = "# lint: allow";
 
-/// The findings that no comment allows. O(findings + length of their lines).
-pub fn not_allowed(heap: &Heap, findings: Vec<Warning>) -> Vec<Warning> {
-    let is_allowed = |finding: &Warning| {
-        let source = finding.pos().and_then(|pos| heap.outermost(pos));
-        source.is_some_and(|(source, offset)| is_allowed(&source.text, offset, finding.code()))
-    };
-    findings.into_iter().filter(|finding| !is_allowed(finding)).collect()
+/// The findings that no comment allows. O(size of the files with findings + findings + length of
+/// the lines, in files with such comments).
+pub fn not_allowed(heap: &Heap, mut findings: Vec<Warning>) -> Vec<Warning> {
+    // Each text is searched once: a line may be as long as its file.
+    let mut are_marked: BTreeMap<u32, bool> = BTreeMap::new();
+    findings.retain(|finding| {
+        let Some((source, offset)) = finding.pos().and_then(|pos| heap.outermost(pos)) else { return true };
+        let is_marked = are_marked.entry(source.base).or_insert_with(|| source.text.contains(MARK));
+        !*is_marked || !is_allowed(&source.text, offset, finding.code())
+    });
+    findings
 }
 
 fn is_allowed(text: &str, offset: usize, code: Code) -> bool {
@@ -33,8 +38,8 @@ fn allows(line: &str, code: Code) -> bool {
 fn allowed(rest: &str) -> Result<Code, &'static str> {
     let mut words = rest.split_whitespace();
     let code = words.next().ok_or("names no code")?;
-    let code = Code::FINDINGS.iter().find(|known| known.as_str() == code).ok_or("names no code of findings")?;
-    words.next().map(|_| *code).ok_or("gives no reason")
+    let code = Code::finding(code).map_err(|_| "names no code of findings")?;
+    words.next().map(|_| code).ok_or("gives no reason")
 }
 
 /// The findings about comments that are meant to allow a finding and allow nothing. O(size of the
