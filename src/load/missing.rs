@@ -29,11 +29,18 @@ pub fn advice(loader: &dyn Loader, place: &Path, typed: &str) -> Option<String> 
     Some(format!("did you mean '{}{name}/{last}'?", before(above)))
 }
 
-/// The name in a directory that is most like the last one of a path.
+/// The name in a directory that is most like the last one of a path. Names with the same extension
+/// come first, and are compared without it: two short names with `.yaml` behind them are much
+/// alike.
 fn near(loader: &dyn Loader, place: &Path) -> Option<String> {
     let typed = place.file_name()?.to_string_lossy();
     let directory = place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let names = loader.list(directory).ok()?.into_iter().filter_map(|entry| entry.name.into_string().ok());
-    let names: Vec<String> = names.collect();
-    nearest(&typed, names.iter().map(String::as_str)).filter(|name| *name != typed).map(str::to_owned)
+    let names: Vec<String> = names.filter(|name| *name != typed).collect();
+    let (stem, extension) = typed.rfind('.').map_or((&*typed, ""), |dot| typed.split_at(dot));
+    let (alike, others): (Vec<&str>, Vec<&str>) =
+        names.iter().map(String::as_str).partition(|name| name.ends_with(extension));
+    let stems = alike.iter().map(|name| &name[..name.len() - extension.len()]);
+    let of_extension = nearest(stem, stems).map(|stem| format!("{stem}{extension}"));
+    of_extension.or_else(|| nearest(&typed, others).map(str::to_owned))
 }

@@ -216,27 +216,44 @@ fn merge_config<'a>(all: &mut Accumulator<'a>, config: Arc<TransformerConfig<'a>
 }
 
 fn configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    let arena = build.arena;
     if target.kustomization.configurations.is_empty() && target.kustomization.crds.is_empty() {
         return merge_config(all, Arc::clone(&build.default_config));
     }
     let mut own = (*build.default_config).clone();
+    let mut errors = Errors::default();
     for path in &target.kustomization.configurations {
-        let in_file = |e: Error| e.through(path.pos, format!("in configurations entry '{path}' of {}", target.file));
-        let source = build.cx.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
-        if let Some(node) = first_document(arena, source).map_err(|m| in_file(m.into()))? {
-            build.note_for_kinds(*path, KindField::Configurations, || for_kinds::in_configuration(&node));
-            let mut config = TransformerConfig::default();
-            config.decode(&node, &Decoder::strict(arena)).map_err(in_file)?;
-            own.merge(config).map_err(in_file)?;
+        // After a fault, nothing is fetched.
+        if errors.is_empty() || !is_remote(path) {
+            let in_file =
+                |e: Error| e.through(path.pos, format!("in configurations entry '{path}' of {}", target.file));
+            errors.note(configuration(build, target, *path, &mut own).map_err(in_file));
         }
     }
-    own.merge(crds::config(build, target)?).map_err(|e| e.context(format!("merging the crds of {}", target.file)))?;
+    let merging = |e: Error| e.context(format!("merging the crds of {}", target.file));
+    if let Some(of_crds) = errors.note(crds::config(build, target, !errors.is_empty())) {
+        errors.note(own.merge(of_crds).map_err(merging));
+    }
+    errors.end(())?;
     // Merged item by item, also into nothing: a specific spec stands before a general default and
     // takes its place.
     let merging = |e: Error| e.context(format!("merging the configurations of {}", target.file));
     let into = all.config.get_or_insert_default();
     Arc::make_mut(into).merge(own).map_err(merging)
+}
+
+/// Merges the configuration in a file.
+fn configuration<'a>(
+    build: &mut Build<'a>,
+    target: &Target<'a>,
+    path: Written<'a>,
+    into: &mut TransformerConfig<'a>,
+) -> Result<()> {
+    let source = build.cx.files.text(&target.root, &path)?;
+    let Some(node) = first_document(build.arena, source)? else { return Ok(()) };
+    build.note_for_kinds(path, KindField::Configurations, || for_kinds::in_configuration(&node));
+    let mut config = TransformerConfig::default();
+    config.decode(&node, &Decoder::strict(build.arena))?;
+    into.merge(config)
 }
 
 fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
@@ -636,36 +653,45 @@ pub(super) fn plugin_configs<'a>(
         let shown = if entry.contains('\n') { "an inline object" } else { entry };
         e.through(entry.pos, format!("loading the entry '{shown}' of '{field}' of {}", target.file))
     };
+    let mut errors = Errors::default();
     let mut paths = Vec::new();
     for entry in entries {
         let source = arena.add_inline(format!("inline object in '{field}' of {}", target.file), entry, entry.pos, 0);
         match read(build, source) {
             Ok(inline) => {
                 for config in inline {
-                    configs.append(arena, config).map_err(|e| in_entry(entry, e))?;
+                    errors.note(configs.append(arena, config).map_err(|e| in_entry(entry, e)));
                 }
             }
             // A text of several lines cannot be a path: its own fault says more than a missing file
             // would.
-            Err(e) if entry.contains('\n') => return Err(in_entry(entry, e)),
+            Err(e) if entry.contains('\n') => {
+                errors.note::<()>(Err(in_entry(entry, e)));
+            }
             Err(_) => paths.push(entry),
         }
     }
     for entry in paths {
-        let found = match load(build, &target.root, entry, true).map_err(|e| in_entry(entry, e))? {
+        // After a fault, files are still read; nothing is fetched or built.
+        let is_sound = errors.is_empty();
+        if !is_sound && is_remote(entry) {
+            continue;
+        }
+        let found = load(build, &target.root, entry, true).and_then(|loaded| match loaded {
             Entry::File(mut found) => {
                 note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
-                found.into_iter().collect()
+                Ok(found.into_iter().collect())
             }
             Entry::Root(root) => {
-                let target = Target::load_below(build, root, target).map_err(|e| in_entry(entry, e))?;
-                openapi::set(build, &target).map_err(|e| in_entry(entry, e))?;
-                alone(build, &target).map_err(|e| in_entry(entry, e))?.map
+                let target = Target::load_below(build, root, target)?;
+                openapi::set(build, &target)?;
+                if is_sound { Ok(alone(build, &target)?.map) } else { Ok(ResMap::new()) }
             }
-        };
-        configs.append_all(arena, found).map_err(|e| in_entry(entry, e))?;
+        });
+        let added = found.and_then(|found| configs.append_all(arena, found));
+        errors.note(added.map_err(|e| in_entry(entry, e)));
     }
     // Configurations of these roots are for configuration objects, which are not in the result.
     build.for_kinds.truncate(noted);
-    Ok(configs.into_resources())
+    errors.end(configs.into_resources())
 }

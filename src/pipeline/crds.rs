@@ -13,51 +13,70 @@
 //! *Example*: `testdata/reference/crds.txtar`
 
 use super::Target;
-use crate::config::TransformerConfig;
 use crate::config::field_spec::{FieldSpec, MergedSpecs};
 use crate::config::transformer_config::NameBackReferences;
-use crate::diag::{Code, Error, Result};
+use crate::config::{TransformerConfig, Written};
+use crate::diag::{Code, Error, Errors, Result};
 use crate::lint::for_kinds;
+use crate::load::remote::is_remote;
 use crate::schema::Gvk;
 use crate::schema::{Document, Types};
 use crate::stage::{Build, KindField, NamedKind};
 use crate::yaml::{Arena, Node, first_document};
 
-/// The field specs that the files of `crds` give.
+/// The field specs that the files of `crds` give. After a fault, `has_faults` says, nothing is
+/// fetched.
 ///
 /// # Errors
-/// A file cannot be read, or is not of this form: a CustomResourceDefinition is not.
-pub(super) fn config<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<TransformerConfig<'a>> {
-    let arena = build.arena;
+/// Files cannot be read, or are not of this form: a CustomResourceDefinition is not.
+pub(super) fn config<'a>(
+    build: &mut Build<'a>,
+    target: &Target<'a>,
+    has_faults: bool,
+) -> Result<TransformerConfig<'a>> {
     let mut config = TransformerConfig::default();
+    let mut errors = Errors::default();
     for path in &target.kustomization.crds {
-        let in_file = |e: Error| e.through(path.pos, format!("in crds entry '{path}' of {}", target.file));
-        let source = build.cx.files.text(&target.root, path).map_err(|e| in_file(e.into()))?;
-        let Some(node) = first_document(arena, source).map_err(|m| in_file(m.into()))? else { continue };
-        if build.cx.options.crd_merge_keys && node.get_text("kind") == Some("CustomResourceDefinition") {
-            let definition = Document::Crd(node);
-            build.note_for_kinds(*path, KindField::Crds, || for_kinds::in_schema(&definition));
-            build.schema.learn_keys(definition);
-            continue;
+        if (errors.is_empty() && !has_faults) || !is_remote(path) {
+            let in_file = |e: Error| e.through(path.pos, format!("in crds entry '{path}' of {}", target.file));
+            errors.note(add_file(build, target, *path, &mut config).map_err(in_file));
         }
-        let types = types(&node).map_err(in_file)?;
-        let mut kinds = Vec::new();
-        for (name, properties) in &types {
-            let is_kind = ["kind", "apiVersion", "metadata"].into_iter().all(|field| properties.contains(field));
-            if is_kind {
-                let kind = name.rsplit('.').next().unwrap_or(name);
-                let (arena, gvk) = (arena, Gvk { kind, ..Gvk::default() });
-                let count = spec_count(&config);
-                Walk { arena, types: &types, gvk, config: &mut config, open: Vec::new(), is_nested: false }
-                    .add(name, "");
-                if spec_count(&config) > count {
-                    kinds.push(NamedKind { gvk, pos: path.pos });
-                }
+    }
+    errors.end(config)
+}
+
+/// Adds the field specs that a file gives.
+fn add_file<'a>(
+    build: &mut Build<'a>,
+    target: &Target<'a>,
+    path: Written<'a>,
+    config: &mut TransformerConfig<'a>,
+) -> Result<()> {
+    let arena = build.arena;
+    let source = build.cx.files.text(&target.root, &path)?;
+    let Some(node) = first_document(arena, source)? else { return Ok(()) };
+    if build.cx.options.crd_merge_keys && node.get_text("kind") == Some("CustomResourceDefinition") {
+        let definition = Document::Crd(node);
+        build.note_for_kinds(path, KindField::Crds, || for_kinds::in_schema(&definition));
+        build.schema.learn_keys(definition);
+        return Ok(());
+    }
+    let types = types(&node)?;
+    let mut kinds = Vec::new();
+    for (name, properties) in &types {
+        let is_kind = ["kind", "apiVersion", "metadata"].into_iter().all(|field| properties.contains(field));
+        if is_kind {
+            let kind = name.rsplit('.').next().unwrap_or(name);
+            let gvk = Gvk { kind, ..Gvk::default() };
+            let count = spec_count(config);
+            Walk { arena, types: &types, gvk, config, open: Vec::new(), is_nested: false }.add(name, "");
+            if spec_count(config) > count {
+                kinds.push(NamedKind { gvk, pos: path.pos });
             }
         }
-        build.note_for_kinds(*path, KindField::Crds, || Some(kinds));
     }
-    Ok(config)
+    build.note_for_kinds(path, KindField::Crds, || Some(kinds));
+    Ok(())
 }
 
 /// The number of the field specs and name references that types can give.
