@@ -1,7 +1,6 @@
 //! Findings in a kustomization file.
 
-use super::allow;
-use crate::diag::{Code, Warning, is_placeholder};
+use crate::diag::{Code, Warning, allow, is_placeholder};
 use crate::yaml::{Arena, Node, Source, Value, documents};
 use std::collections::BTreeMap;
 

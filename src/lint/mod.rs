@@ -12,5 +12,3 @@ pub mod result;
 mod secrets;
 mod services;
 pub mod settings;
-
-use crate::diag::allow;

@@ -2,8 +2,8 @@
 
 use super::finding::finding;
 use super::parts::Parts;
-use super::{allow, names, references, secrets, services};
-use crate::diag::{Code, Result, Warning};
+use super::{names, references, secrets, services};
+use crate::diag::{Code, Result, Warning, allow};
 use crate::meter::FastSet;
 use crate::parallel;
 use crate::resource::{ResMap, Resource};

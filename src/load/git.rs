@@ -415,7 +415,7 @@ fn forget_users(repositories: &Path) -> io::Result<()> {
             } else if kind.is_file() && entry.file_name() == "config" {
                 let settings = fs::read(entry.path())?;
                 let settings = String::from_utf8_lossy(&settings);
-                let without: String = settings.split_inclusive('\n').map(without_user).collect();
+                let without: String = settings.split_inclusive('\n').map(|line| host::replace_user(line, "")).collect();
                 if without != *settings {
                     fs::write(entry.path(), without)?;
                 }
@@ -423,14 +423,6 @@ fn forget_users(repositories: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// A line of git's settings, without the user of a URL.
-fn without_user(line: &str) -> String {
-    let Some((before, rest)) = line.split_once("://") else { return line.to_owned() };
-    let host_end = rest.find('/').unwrap_or(rest.len());
-    let host_start = rest[..host_end].rfind('@').map_or(0, |at| at + 1);
-    format!("{before}://{}", &rest[host_start..])
 }
 
 fn no_directory(e: &io::Error) -> Error {

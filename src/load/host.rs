@@ -66,9 +66,14 @@ pub fn of_url(url: &str) -> &str {
 
 /// A URL as a message shows it: without the user, because a password may be there.
 pub fn without_user(url: &str) -> String {
-    match of_url(url).rsplit_once('@').filter(|_| url.contains("://")) {
-        Some((user, _)) => url.replacen(&format!("{user}@"), "...@", 1),
-        None => url.to_owned(),
+    replace_user(url, "...@")
+}
+
+/// A text with one URL, with `by` in place of its user and the `@` behind the user.
+pub fn replace_user(text: &str, by: &str) -> String {
+    match of_url(text).rsplit_once('@').filter(|_| text.contains("://")) {
+        Some((user, _)) => text.replacen(&format!("{user}@"), by, 1),
+        None => text.to_owned(),
     }
 }
 

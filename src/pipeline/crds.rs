@@ -24,8 +24,8 @@ use crate::schema::{Document, Types};
 use crate::stage::{Build, KindField, NamedKind};
 use crate::yaml::{Arena, Node, first_document};
 
-/// The field specs that the files of `crds` give. After a fault, `has_faults` says, nothing is
-/// fetched.
+/// The field specs that the files of `crds` give. If `has_faults` is true, the build fails anyway,
+/// and nothing is fetched.
 ///
 /// # Errors
 /// Files cannot be read, or are not of this form: a CustomResourceDefinition is not.
