@@ -11,7 +11,7 @@ const WORTH_A_THREAD: usize = if cfg!(debug_assertions) { 1 } else { 512 << 10 }
 
 /// The number of runs for each thread. It is more than one so that a run of large items does not
 /// keep the other threads waiting.
-const RUNS: usize = 8;
+const RUNS: usize = 16;
 
 /// The stack of a thread, which nested mappings and lists need.
 const STACK: usize = 8 << 20;

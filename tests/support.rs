@@ -149,7 +149,7 @@ pub fn run(command: &mut Command) -> Run {
 
 /// Prints that a test, or a part of a test, is skipped, and why. With `RUSTOMIZE_TESTS=all` the
 /// test fails instead: a machine that sets the variable promises everything that the tests need.
-/// `RUSTOMIZE_TESTS='all but go_examples'` leaves out the tests of tests/go_examples.rs.
+/// `RUSTOMIZE_TESTS='all but go_examples shells'` leaves out the tests of those two files.
 #[track_caller]
 pub fn skip(why: &str) {
     let promised = std::env::var_os("RUSTOMIZE_TESTS").and_then(|value| value.into_string().ok()).unwrap_or_default();

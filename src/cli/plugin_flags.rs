@@ -163,7 +163,8 @@ pub fn options(
     if !is_enabled {
         return Ok((ManagedPlugins::new(PluginOptions::default(), Managed::default()), Vec::new()));
     }
-    let (managed, schemas) = manager(flags, directory, offline, may_sync)?;
+    let host = plugin_host::program();
+    let (managed, schemas) = manager(flags, directory, offline, may_sync, host.clone())?;
     let variable = managed::variable;
     let options = PluginOptions {
         enabled: is_enabled,
@@ -171,7 +172,7 @@ pub fn options(
         output_limit: flags.plugin_output_limit,
         isolation: isolation(flags, variable),
         memory_limit: Some(flags.plugin_memory_limit).filter(|&bytes| bytes > 0),
-        host: plugin_host::program(),
+        host,
         homes: locate::homes(|name| variable(name).map(Into::into)),
         stderr: |bytes| drop(status_line::aside(|| std::io::stderr().write_all(bytes))),
         shows_stderr: true,
@@ -280,7 +281,13 @@ fn functions(flags: &PluginFlags, directory: &Path) -> FunctionOptions {
 
 /// The installed plugins, and the facts of bundles about kinds. Their files are read when an object
 /// asks for a plugin; an environment is synced first of all (M05).
-fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool) -> Result<(Managed, Vec<PathBuf>)> {
+fn manager(
+    flags: &PluginFlags,
+    directory: &Path,
+    offline: bool,
+    may_sync: bool,
+    host: Option<PathBuf>,
+) -> Result<(Managed, Vec<PathBuf>)> {
     let is_frozen = managed::is_frozen(flags.frozen);
     let environment = managed::environment(flags.environment.as_deref())?;
     // Bundles are in no lock file: where only what is locked may be used, they are not fetched.
@@ -305,7 +312,7 @@ fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool)
         synced.check(&policy.trust)?;
     }
     let directory = directory.to_owned();
-    let (host, variable, children) = (plugin_host::program(), managed::variable, signals::children().clone());
+    let (variable, children) = (managed::variable, signals::children().clone());
     // A plugin that the build installs has the isolation of a plugin that runs.
     let isolation = Isolation { installed: isolation(flags, variable).installed, ..Isolation::default() };
     let options = PluginOptions { host, variable, children, isolation, ..PluginOptions::default() };

@@ -147,10 +147,13 @@ pub fn walk<'a>(
         ValueMut::Mapping(m) => {
             step.check().map_err(|e| e.at(pos))?;
             let makes = create != Create::No && !step.list;
-            if !makes && !m.contains(step.key) {
-                return Ok(());
-            }
-            let value = m.get_or_insert_with(step.key, || Scalar::plain("").into());
+            let value = match makes {
+                true => m.get_or_insert_with(step.key, || Scalar::plain("").into()),
+                false => match m.get_mut(step.key) {
+                    Some(value) => value,
+                    None => return Ok(()),
+                },
+            };
             step.settle(value);
             // A null that the file has is a text for a transformer that makes texts.
             let is_text = rest.is_empty() && create == Create::Scalar;

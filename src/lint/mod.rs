@@ -5,6 +5,7 @@
 pub mod file;
 mod finding;
 pub mod for_kinds;
+mod index;
 mod names;
 mod parts;
 mod references;

@@ -163,12 +163,22 @@ fn is_label_value(value: &str) -> bool {
 
 fn is_label_name(name: &str) -> bool {
     let bytes = name.as_bytes();
-    let is_inner = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     bytes.len() <= LONGEST_LABEL
         && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
         && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.iter().all(is_inner)
+        && bytes.iter().all(|b| IN_LABELS[usize::from(*b)])
 }
+
+/// The bytes that a label may have inside.
+const IN_LABELS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut b: u8 = 0;
+    while b < 128 {
+        table[b as usize] = b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+        b += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {

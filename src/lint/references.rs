@@ -2,24 +2,25 @@
 //! in it.
 
 use super::finding::finding;
+use super::index::{Index, Key};
 use super::parts::{Parts, fields, items, list};
 use crate::diag::{Code, Warning, is_placeholder};
 use crate::meter::FastMap;
 use crate::resource::{ResMap, Resource};
-use crate::yaml::Node;
+use crate::yaml::{Arena, Node};
 use std::sync::OnceLock;
 
 /// The resources that are referred to.
 pub struct Named<'n, 'a> {
     map: &'n ResMap<'a>,
-    now: ByName<'n, 'a>,
+    now: Index<'n, 'a>,
     /// By names that resources had before prefixes, suffixes and hashes. It is made for the first
     /// reference that leads nowhere.
     before: OnceLock<ByName<'n, 'a>>,
 }
 
 /// Resources by kind, namespace and name.
-type ByName<'n, 'a> = FastMap<(&'a str, &'a str, &'a str), &'n Resource<'a>>;
+type ByName<'n, 'a> = FastMap<Key<'a>, &'n Resource<'a>>;
 
 /// The kinds that are referred to here.
 fn is_target(resource: &Resource<'_>) -> bool {
@@ -42,10 +43,12 @@ struct Reference<'n, 'a> {
 
 impl<'n, 'a> Named<'n, 'a> {
     /// The resources of these kinds. O(resources).
-    pub fn of(map: &'n ResMap<'a>) -> Self {
-        let targets = map.iter().filter(|resource| is_target(resource));
-        let now = targets.map(|r| ((r.id().gvk.kind, r.id().effective_namespace(), r.id().name), r)).collect();
-        Named { map, now, before: OnceLock::new() }
+    pub fn of(arena: Arena<'a>, map: &'n ResMap<'a>) -> Self {
+        let key_of = |r: &Resource<'a>| {
+            let id = is_target(r).then(|| r.id())?;
+            Some((id.gvk.kind, id.effective_namespace(), id.name))
+        };
+        Named { map, now: Index::of(arena, map, key_of), before: OnceLock::new() }
     }
 
     /// The resources by their earlier names. O(all earlier names) the first time, then O(1).
@@ -165,7 +168,7 @@ fn fault<'a>(resource: &Resource<'a>, reference: &Reference<'_, 'a>, named: &Nam
     let (kind, namespace) = (reference.kind, resource.id().effective_namespace());
     let name = reference.name.as_scalar().map(|s| s.text()).filter(|name| !name.is_empty() && !is_placeholder(name))?;
     let about = |at: &Node<'_>, message| finding(Code::DanglingReference, resource, at, message);
-    if let Some(target) = named.now.get(&(kind, namespace, name)) {
+    if let Some(target) = named.now.get((kind, namespace, name)) {
         let key = reference.keys.iter().find(|key| lacks(target, key))?;
         let message = format!("the {kind} '{name}' has no key '{}'", key.as_scalar()?.text());
         return Some(about(key, message));
@@ -174,7 +177,7 @@ fn fault<'a>(resource: &Resource<'a>, reference: &Reference<'_, 'a>, named: &Nam
         format!("the resource got the name '{}' later: kustomize does not update this reference", target.id().name)
     });
     let is_named = |kind| {
-        named.now.contains_key(&(kind, namespace, name)) || named.before().contains_key(&(kind, namespace, name))
+        named.now.get((kind, namespace, name)).is_some() || named.before().contains_key(&(kind, namespace, name))
     };
     let other = || confused(kind).iter().find(|other| is_named(other));
     let hint = had.or_else(|| other().map(|other| format!("it has a {other} of this name: refer to that")))?;

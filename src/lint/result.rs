@@ -8,7 +8,7 @@ use crate::meter::FastSet;
 use crate::parallel;
 use crate::resource::{ResMap, Resource};
 use crate::schema::builtin_kinds;
-use crate::yaml::{Arena, Mapping, Node, Source};
+use crate::yaml::{Arena, Mapping, Node, Pos, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::sync::LazyLock;
@@ -26,7 +26,7 @@ const CHECKS: [Check; 6] =
 /// # Errors
 /// Never: no check fails.
 pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Result<Vec<Warning>> {
-    let (named, workloads) = (references::Named::of(map), services::Workloads::of(map));
+    let (named, workloads) = (references::Named::of(arena, map), services::Workloads::of(arena, map));
     let of_resource = |resource: &Resource<'a>| {
         let parts = Parts::of(resource);
         let mut found: Vec<Warning> = CHECKS.iter().filter_map(|check| check(&parts)).collect();
@@ -43,9 +43,9 @@ pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Result<Vec<Warning>> 
 /// The findings about comments in the files of resources, each file once.
 fn comments(arena: Arena<'_>, map: &ResMap<'_>) -> Vec<Warning> {
     let heap = arena.heap();
-    let mut sources: Vec<&Source> = map.iter().filter_map(|resource| heap.source(resource.pos())).collect();
+    let bases = map.distinct(arena, |resource| heap.source(resource.pos()).map(|source| source.base));
+    let mut sources: Vec<&Source> = bases.into_iter().filter_map(|base| heap.source(Pos(base))).collect();
     sources.sort_unstable_by_key(|source| source.base);
-    sources.dedup_by_key(|source| source.base);
     sources.retain(|source| source.is_file);
     let found = parallel::each(&sources, arena.threads(arena.size()), |source| allow::comments(source));
     found.into_iter().flatten().collect()

@@ -1,18 +1,18 @@
 //! Services whose selector misses the pods that it is meant for.
 
 use super::finding::finding;
+use super::index::Index;
 use super::parts::{Parts, makes_pods};
 use crate::diag::{Code, Warning, is_placeholder};
 use crate::meter::FastMap;
 use crate::resource::{ResMap, Resource};
-use crate::yaml::{Entry, Mapping, Node};
+use crate::yaml::{Arena, Entry, Mapping, Node};
 use std::sync::OnceLock;
 
 /// The workloads of the output, and the labels of their pods.
 pub struct Workloads<'n, 'a> {
     map: &'n ResMap<'a>,
-    /// By namespace and name.
-    by_name: FastMap<(&'a str, &'a str), &'n Resource<'a>>,
+    by_name: Index<'n, 'a>,
     /// By namespace, key and value of a label. It is made for the first Service that misses the
     /// pods of its namesake.
     by_label: OnceLock<ByLabel<'n, 'a>>,
@@ -23,13 +23,9 @@ type ByLabel<'n, 'a> = FastMap<(&'a str, &'a str, &'a str), Vec<&'n Mapping<'a>>
 
 impl<'n, 'a> Workloads<'n, 'a> {
     /// The workloads among resources. O(resources).
-    pub fn of(map: &'n ResMap<'a>) -> Self {
-        let workloads = map.iter().filter(|resource| makes_pods(resource));
-        let mut by_name = FastMap::default();
-        for resource in workloads {
-            by_name.entry((resource.id().effective_namespace(), resource.id().name)).or_insert(resource);
-        }
-        Workloads { map, by_name, by_label: OnceLock::new() }
+    pub fn of(arena: Arena<'a>, map: &'n ResMap<'a>) -> Self {
+        let key_of = |r: &Resource<'a>| makes_pods(r).then(|| ("", r.id().effective_namespace(), r.id().name));
+        Workloads { map, by_name: Index::of(arena, map, key_of), by_label: OnceLock::new() }
     }
 
     /// The labels of all pods that have a label, in the order of the workloads. O(size of all
@@ -79,7 +75,7 @@ pub fn without_pods<'a>(parts: &Parts<'_, 'a>, workloads: &Workloads<'_, 'a>) ->
         return None;
     }
     let selector = parts.spec?.get("selector")?.as_mapping()?;
-    let namesake = labels(workloads.by_name.get(&(id.effective_namespace(), id.name))?)?;
+    let namesake = labels(workloads.by_name.get(("", id.effective_namespace(), id.name))?)?;
     let mut others = selector.iter().filter(|entry| !has(namesake, entry));
     let (other, None) = (others.next()?, others.next()) else { return None };
     let (key, value) = entry(other)?;

@@ -9,13 +9,15 @@ use crate::observe::Observer;
 use crate::process::Children;
 use crate::yaml::encoding::Text;
 use crate::yaml::{Arena, Source};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Texts and remote parts, each read once.
 pub struct Common<'a> {
-    /// Texts by their places, without links, and by their names in messages.
-    sources: Mutex<FastMap<(PathBuf, String), &'a Source>>,
+    /// Texts by their places, without links, and by their names in messages. A path would be
+    /// hashed part by part.
+    sources: Mutex<FastMap<(OsString, String), &'a Source>>,
     pub remote: RemoteParts,
     /// Notes the reading of files.
     pub observer: Observer,
@@ -43,7 +45,7 @@ impl<'a> Common<'a> {
         name: &str,
         read: impl FnOnce() -> Result<Text, NotLoaded>,
     ) -> Result<&'a Source, NotLoaded> {
-        let key = (place.to_owned(), name.to_owned());
+        let key = (place.as_os_str().to_owned(), name.to_owned());
         if let Some(source) = lock(&self.sources).get(&key) {
             return Ok(source);
         }

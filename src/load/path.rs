@@ -13,6 +13,9 @@ pub fn is_url(path: &str) -> bool {
 
 /// Removes `.`, empty parts, and `..` after another part. An empty path becomes `.`.
 pub fn clean(path: &str) -> String {
+    if is_clean(path) {
+        return path.to_owned();
+    }
     let absolute = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -30,9 +33,22 @@ pub fn clean(path: &str) -> String {
     }
 }
 
+/// Returns true if a path has no empty part and no part that starts with a dot, as most do.
+fn is_clean(path: &str) -> bool {
+    let parts = path.strip_prefix('/').unwrap_or(path).as_bytes();
+    let may_be_unclean = |before: u8, byte: u8| before == b'/' && matches!(byte, b'/' | b'.');
+    parts.last().is_some_and(|last| *last != b'/')
+        && !may_be_unclean(b'/', parts[0])
+        && !parts.array_windows().any(|&[before, byte]| may_be_unclean(before, byte))
+}
+
 /// Joins two paths and cleans the result; an absolute second path replaces the first.
 pub fn join(base: &str, path: &str) -> String {
-    if path.starts_with('/') { clean(path) } else { clean(&format!("{base}/{path}")) }
+    if path.starts_with('/') {
+        return clean(path);
+    }
+    let joined = [base, "/", path].concat();
+    if is_clean(&joined) { joined } else { clean(&joined) }
 }
 
 /// The place of a path when all links are followed. Parts that do not exist yet are appended as
@@ -78,6 +94,11 @@ mod tests {
             ("a/../..", ".."),
             ("/../a", "/a"),
             ("", "."),
+            ("/", "/"),
+            ("a/", "a"),
+            ("a/.b/c..d", "a/.b/c..d"),
+            ("./a", "a"),
+            ("//a", "/a"),
         ] {
             assert_eq!(clean(path), want);
         }

@@ -90,20 +90,19 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     let vars = RefVarTransformer { vars: vars.into_values().collect(), specs: config.var_reference.in_order() };
     step(build, &mut map, "RefVarTransformer", |build, map| vars.transform(map, build))?;
     map.check_unique(arena)?;
-    check_identities(&map)?;
+    check_identities(arena, &map)?;
     debug_assert_eq!(map.iter().len(), count, "names, references and vars make no resources");
-    step(build, &mut map, "local-config", |_, map| drop_local_config(arena, map))?;
+    step(build, &mut map, "build annotations", |_, map| take_build_annotations_off(arena, map))?;
     if build.findings.is_some() {
         let noted = build.cx.options.observer.begin(Work::Step, || "lint".to_owned());
         let found = result::findings(arena, &map)?;
         drop(noted);
         build.find(|| found);
     }
-    order::sort(&mut map, &order);
+    order::sort(arena, &mut map, &order);
     if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {
         step(build, &mut map, "managedByLabel", |_, map| add_managed_by_label(map))?;
     }
-    step(build, &mut map, "build annotations", |_, map| take_build_annotations_off(arena, map))?;
     step(build, &mut map, "buildMetadata", |build, map| origin::annotate(build, map, asked))?;
     Ok(map)
 }
@@ -147,8 +146,8 @@ fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
 }
 
 /// A patch or plugin may have taken what a resource must have.
-fn check_identities(map: &ResMap<'_>) -> Result<()> {
-    let lacks = |r: &Resource<'_>| match (r.id().gvk.kind, r.id().name) {
+fn check_identities<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Result<()> {
+    let lacks = |r: &Resource<'a>| match (r.id().gvk.kind, r.id().name) {
         ("", _) => Some("kind"),
         (kind, "") if !kind.ends_with("List") => Some("metadata.name"),
         // Upstream counts the names a resource has had, and an empty one is not among them.
@@ -162,28 +161,21 @@ fn check_identities(map: &ResMap<'_>) -> Result<()> {
         }
         _ => None,
     };
-    match map.iter().find_map(|r| Some((r, lacks(r)?))) {
+    let check = |r: &Resource<'a>| match lacks(r) {
         None => Ok(()),
-        Some((resource, what)) => {
-            let error = Error::new(Code::NotAResource, format!("missing {what} in {}", resource.id()));
-            Err(error.at(resource.pos()).hint("a patch or transformer has taken it away"))
+        Some(what) => {
+            let error = Error::new(Code::NotAResource, format!("missing {what} in {}", r.id()));
+            Err(error.at(r.pos()).hint("a patch or transformer has taken it away"))
         }
-    }
+    };
+    map.look_at_each(arena, check).map(drop)
 }
 
-/// Drops resources that exist for the build alone, and refuses annotations that are not a map.
-fn drop_local_config<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
-    let are_local = map.look_at_each(arena, |r| {
-        r.check_annotations()?;
-        let annotations = r.node().get("metadata").and_then(|m| m.get("annotations"));
-        let value = annotations.and_then(|m| m.get("config.kubernetes.io/local-config"));
-        Ok(value.is_some_and(|v| v.as_scalar().is_none_or(|s| s.text() != "false")))
-    })?;
-    if are_local.contains(&true) {
-        let mut are_local = are_local.into_iter();
-        map.retain(|_| are_local.next() != Some(true));
-    }
-    Ok(())
+/// Returns true if a resource exists for the build alone.
+fn is_local_config(resource: &Resource<'_>) -> bool {
+    let annotations = resource.node().get("metadata").and_then(|m| m.get("annotations"));
+    let value = annotations.and_then(|m| m.get("config.kubernetes.io/local-config"));
+    value.is_some_and(|v| v.as_scalar().is_none_or(|s| s.text() != "false"))
 }
 
 fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
@@ -211,15 +203,23 @@ fn untype_keys(map: &mut Mapping<'_>) {
     *map = Mapping::from_entries(plain.collect());
 }
 
-/// Takes the annotations off that are not for the output.
+/// Drops resources that exist for the build alone, refuses annotations that are not a map, and
+/// takes those off that are not for the output.
 fn take_build_annotations_off<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
     map.edit_each(arena, Changes::Content, |_| {
         |resource: &mut Resource<'a>| {
-            origin::adopt(resource);
-            strip_build_annotations(resource);
+            resource.check_annotations()?;
+            if is_local_config(resource) {
+                resource.clear();
+            } else {
+                origin::adopt(resource);
+                strip_build_annotations(resource);
+            }
             Ok(())
         }
-    })
+    })?;
+    map.drop_empty();
+    Ok(())
 }
 
 /// Takes the annotations off that are not for the output. The rest becomes a map of strings with

@@ -5,6 +5,7 @@
 
 use super::{ResId, Resource};
 use crate::meter::{FastMap, List, RandomState};
+use crate::parallel;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
@@ -59,6 +60,11 @@ impl Ids {
         self.current.is_some()
     }
 
+    /// The number of resources that are indexed by their current ids.
+    pub fn count_current(&self) -> usize {
+        self.current.as_ref().map_or(0, HashTable::len)
+    }
+
     /// Drops the index of current ids.
     pub fn forget_current(&mut self) {
         self.current = None;
@@ -70,15 +76,19 @@ impl Ids {
         self.current.get_or_insert_default().reserve(more, hash);
     }
 
-    /// Indexes the current ids of all resources that are not emptied. O(n).
+    /// Indexes the current ids of all resources that are not emptied. O(n); ids are hashed on up to
+    /// `threads` threads.
     ///
     /// # Errors
     /// The places of two resources that share an id, the first one first.
-    pub fn index_current(&mut self, resources: &List<Resource<'_>>) -> Result<(), (u32, u32)> {
+    pub fn index_current(&mut self, resources: &List<Resource<'_>>, threads: usize) -> Result<(), (u32, u32)> {
         self.current = None;
         self.reserve(resources.len(), resources);
-        for (i, _) in resources.iter().enumerate().filter(|(_, resource)| !resource.is_deleted()) {
-            if let Some(first) = self.add_current(i as u32, resources) {
+        let hash = |r: &Resource<'_>| (!r.is_deleted()).then(|| self.hasher.hash_one(r.id()));
+        let hash_run = || |run: &[Resource<'_>]| run.iter().map(hash).collect::<Vec<_>>();
+        let hashes = parallel::runs(resources, threads, hash_run);
+        for (i, key) in hashes.into_iter().flatten().enumerate() {
+            if let Some(first) = key.and_then(|key| self.add_hashed(i as u32, key, resources)) {
                 return Err((first, i as u32));
             }
         }
@@ -88,13 +98,16 @@ impl Ids {
     /// Adds a resource by its current id, if these are indexed. If another resource has the id
     /// already, its place is returned and stays in the index. O(1).
     pub fn add_current(&mut self, i: u32, resources: &List<Resource<'_>>) -> Option<u32> {
+        self.add_hashed(i, self.hasher.hash_one(resources[i as usize].id()), resources)
+    }
+
+    /// As [`Ids::add_current`], of an id with the hash `key`.
+    fn add_hashed(&mut self, i: u32, key: u64, resources: &List<Resource<'_>>) -> Option<u32> {
         let table = self.current.as_mut()?;
-        let hash = |&i: &u32| self.hasher.hash_one(resources[i as usize].id());
-        let id = resources[i as usize].id();
-        let key = hash(&i);
-        let first = table.find(key, |&other| resources[other as usize].id() == id).copied();
+        let is_same = |&other: &u32| resources[other as usize].id() == resources[i as usize].id();
+        let first = table.find(key, is_same).copied();
         if first.is_none() {
-            table.insert_unique(key, i, hash);
+            table.insert_unique(key, i, |&i| self.hasher.hash_one(resources[i as usize].id()));
         }
         first
     }

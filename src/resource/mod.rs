@@ -21,5 +21,5 @@ pub use matcher::Matcher;
 pub use order::Order;
 pub use print::{check_printable, print, print_in_pieces, print_one};
 pub use res_id::{DEFAULT_NAMESPACE, NOT_NAMESPACED, PreviousId, ResId};
-pub use res_map::{Changes, Found, Index, RESOURCE, ResMap};
+pub use res_map::{Changes, Found, Index, RESOURCE, ResMap, distinct};
 pub use resource::{Rare, Resource, empty_key, internal_annotations, mapping_in, set_untyped, stringify, texts};

@@ -14,6 +14,7 @@ use super::{ResId, ResMap, Resource};
 use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::{compare_gvk, legacy_rank, or};
+use crate::yaml::Arena;
 use std::cmp::Ordering;
 
 /// The order of the output.
@@ -39,43 +40,36 @@ fn ranks<'l>(first: &'l [String], last: &'l [String]) -> FastMap<&'l str, i32> {
 /// If the lists of a user leave out Namespace, there are Namespaces of several apiVersions, and
 /// another kind sorts between them, upstream's comparison is not transitive and its result depends
 /// on its sort routine. The order of the texts is used there instead.
-pub fn sort(map: &mut ResMap<'_>, order: &Order) {
+pub fn sort<'a>(arena: Arena<'a>, map: &mut ResMap<'a>, order: &Order) {
     match order {
         Order::Fifo => {}
-        Order::Legacy => sort_by_rank(map, legacy_rank),
+        Order::Legacy => sort_by_rank(arena, map, legacy_rank),
         Order::Lists { first, last } => {
             let ranks = ranks(first, last);
-            sort_by_rank(map, |kind| ranks.get(kind).copied().unwrap_or(0));
+            sort_by_rank(arena, map, |kind| ranks.get(kind).copied().unwrap_or(0));
         }
     }
 }
 
 /// Sorts by the rank of kinds. There are few kinds and many resources: first the kinds are sorted,
 /// by rank and by text, and then the resources by the place of their kind.
-fn sort_by_rank(map: &mut ResMap<'_>, rank: impl Fn(&str) -> i32) {
-    let mut kinds: Vec<Gvk<'_>> = Vec::new();
-    let mut places: FastMap<Gvk<'_>, usize> = FastMap::default();
-    for resource in map.iter() {
-        let gvk = resource.id().gvk;
-        places.entry(gvk).or_insert_with(|| {
-            kinds.push(gvk);
-            0
-        });
-    }
+fn sort_by_rank<'a>(arena: Arena<'a>, map: &mut ResMap<'a>, rank: impl Fn(&str) -> i32) {
+    let mut kinds: Vec<Gvk<'_>> = map.distinct(arena, |r| Some(r.id().gvk)).into_iter().collect();
+    kinds.sort_unstable();
     kinds.sort_by(|a, b| rank(a.kind).cmp(&rank(b.kind)).then_with(|| compare_gvk(a, b, false)));
     reverse_namespaces(&mut kinds);
-    places.extend(kinds.iter().enumerate().map(|(i, gvk)| (*gvk, i)));
-    let namespaces = namespace_places(map);
+    let places: FastMap<Gvk<'_>, u32> = kinds.iter().copied().zip(0..).collect();
+    let namespaces = namespace_places(arena, map);
     let kind_of = |id: &ResId<'_>| places.get(&id.gvk).copied().unwrap_or(0);
-    let common = common_starts(map, kinds.len(), kind_of);
+    let common = common_starts(arena, map, kinds.len(), kind_of);
     let key = |id: &ResId<'_>| {
         let kind = kind_of(id);
         match namespaces.get(id.namespace) {
-            Some(&namespace) => (kind, namespace, start(&name(id).as_bytes()[common[kind]..])),
+            Some(&namespace) => (kind, namespace, start(&name(id).as_bytes()[common[kind as usize]..])),
             None => (kind, 0, 0),
         }
     };
-    map.sort_by_key(|r| key(r.id()), |a, b| compare_names(a.id(), b.id()));
+    map.sort_by_key(arena, |r| key(r.id()), |a, b| compare_names(a.id(), b.id()));
 }
 
 /// Sorts Namespaces of several apiVersions among themselves as upstream does: those of the core
@@ -92,28 +86,39 @@ fn reverse_namespaces(kinds: &mut [Gvk<'_>]) {
 
 /// The place of each namespace in their order. Empty if one of them contains the `|` that
 /// [`compare_names`] uses.
-fn namespace_places<'a>(map: &ResMap<'a>) -> FastMap<&'a str, usize> {
-    let mut places: FastMap<&str, usize> = map.iter().map(|r| (r.id().namespace, 0)).collect();
-    if places.keys().any(|namespace| namespace.contains('|')) {
+fn namespace_places<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> FastMap<&'a str, u32> {
+    let namespaces = map.distinct(arena, |r| Some(r.id().namespace));
+    if namespaces.iter().any(|namespace| namespace.contains('|')) {
         return FastMap::default();
     }
-    let mut texts: Vec<String> = places.keys().map(|namespace| format!("{}|", or(namespace, "~X"))).collect();
+    let text = |namespace: &str| format!("{}|", or(namespace, "~X"));
+    let mut texts: Vec<String> = namespaces.iter().map(|namespace| text(namespace)).collect();
     texts.sort_unstable();
-    for (namespace, place) in &mut places {
-        *place = texts.partition_point(|text| text.as_str() < format!("{}|", or(namespace, "~X")).as_str());
-    }
-    places
+    let place = |namespace: &str| texts.partition_point(|other| *other < text(namespace)) as u32;
+    namespaces.into_iter().map(|namespace| (namespace, place(namespace))).collect()
 }
 
 /// The number of bytes that the names of each kind have in common at the start. Keys leave them
 /// out, because they do not help to tell names apart.
-fn common_starts(map: &ResMap<'_>, kinds: usize, kind_of: impl Fn(&ResId<'_>) -> usize) -> Vec<usize> {
-    let mut starts: Vec<Option<&[u8]>> = vec![None; kinds];
-    for id in map.iter().map(Resource::id) {
-        let (start, name) = (&mut starts[kind_of(id)], name(id).as_bytes());
+fn common_starts<'a>(
+    arena: Arena<'a>,
+    map: &ResMap<'a>,
+    kinds: usize,
+    kind_of: impl Fn(&ResId<'a>) -> u32 + Sync,
+) -> Vec<usize> {
+    let shorten = |start: &mut Option<&'a [u8]>, name: &'a [u8]| {
         let known = start.unwrap_or(name);
         let length = known.iter().zip(name).take_while(|(a, b)| a == b).count();
         *start = Some(&known[..length]);
+    };
+    let mut runs = map.look_at_runs(arena, |run| {
+        let mut starts: Vec<Option<&'a [u8]>> = vec![None; kinds];
+        run.iter().map(Resource::id).for_each(|id| shorten(&mut starts[kind_of(id) as usize], name(id).as_bytes()));
+        starts
+    });
+    let mut starts = runs.pop().unwrap_or_default();
+    for run in runs {
+        starts.iter_mut().zip(run).for_each(|(start, other)| other.iter().for_each(|other| shorten(start, other)));
     }
     starts.into_iter().map(|start| start.map_or(0, <[u8]>::len)).collect()
 }

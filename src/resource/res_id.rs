@@ -26,14 +26,17 @@ pub struct ResId<'a> {
 impl<'a> ResId<'a> {
     /// Makes an id; the effective namespace follows from the kind and from `namespace`.
     pub fn new(gvk: Gvk<'a>, name: &'a str, namespace: &'a str) -> Self {
-        let effective = if schema::is_cluster_scoped(&gvk) {
-            NOT_NAMESPACED
-        } else if namespace.is_empty() {
-            DEFAULT_NAMESPACE
-        } else {
-            namespace
-        };
+        let effective = if schema::is_cluster_scoped(&gvk) { NOT_NAMESPACED } else { or_default(namespace) };
         ResId { gvk, name, namespace, effective }
+    }
+
+    /// The same kind, in the same scope, with another name and namespace.
+    pub fn renamed(&self, name: &'a str, namespace: &'a str) -> Self {
+        if self.namespace == NOT_NAMESPACED {
+            return ResId::new(self.gvk, name, namespace);
+        }
+        let effective = if self.is_cluster_scoped() { NOT_NAMESPACED } else { or_default(namespace) };
+        ResId { gvk: self.gvk, name, namespace, effective }
     }
 
     /// The same id for a cluster-scoped kind that the built-in tables do not know.
@@ -51,6 +54,11 @@ impl<'a> ResId<'a> {
     pub fn is_cluster_scoped(&self) -> bool {
         std::ptr::eq(self.effective, NOT_NAMESPACED) || self.effective == NOT_NAMESPACED
     }
+}
+
+/// The namespace of a resource that is in one.
+fn or_default(namespace: &str) -> &str {
+    if namespace.is_empty() { DEFAULT_NAMESPACE } else { namespace }
 }
 
 impl PartialEq for ResId<'_> {

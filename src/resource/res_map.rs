@@ -3,9 +3,10 @@
 use super::ids::Ids;
 use super::{Facets, Hint, ResId, Resource};
 use crate::diag::{Code, Error, Result};
-use crate::meter::{Counted, FastMap, List};
+use crate::meter::{Counted, FastMap, FastSet, List};
 use crate::parallel;
 use crate::yaml::{Arena, Node};
+use std::hash::Hash;
 
 /// A table from ids to values.
 pub type Index<'a, V> = FastMap<ResId<'a>, V>;
@@ -45,6 +46,9 @@ pub enum Changes {
 /// The size of a usual resource in bytes. It decides how many threads the work on resources is
 /// worth.
 pub const RESOURCE: usize = 1 << 10;
+
+/// So many answers are compared one by one.
+const FEW: usize = 8;
 
 /// The resources that have an id.
 #[derive(Debug, PartialEq, Eq)]
@@ -141,11 +145,12 @@ impl<'a> ResMap<'a> {
         if self.ids.has_current() {
             return Ok(());
         }
-        if let Err((first, second)) = self.ids.index_current(&self.resources) {
+        if let Err((first, second)) = self.ids.index_current(&self.resources, self.threads(arena)) {
             self.ids.forget_current();
             return Err(duplicate(arena, &self.resources[first as usize], &self.resources[second as usize]));
         }
         self.unique = true;
+        self.may_have_empty = self.ids.count_current() < self.resources.len();
         Ok(())
     }
 
@@ -287,9 +292,33 @@ impl<'a> ResMap<'a> {
         arena: Arena<'a>,
         look: impl Fn(&Resource<'a>) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
-        let look_at_run = || |run: &[Resource<'a>]| run.iter().map(&look).collect::<Result<Vec<R>>>();
-        let runs = parallel::runs(&self.resources, self.threads(arena), look_at_run);
+        let runs = self.look_at_runs(arena, |run| run.iter().map(&look).collect::<Result<Vec<R>>>());
         runs.into_iter().collect::<Result<Vec<_>>>().map(|runs| runs.into_iter().flatten().collect())
+    }
+
+    /// The results of a look at runs of resources, in order, on all cores if there are many.
+    pub fn look_at_runs<'m, R: Send>(
+        &'m self,
+        arena: Arena<'a>,
+        look: impl Fn(&'m [Resource<'a>]) -> R + Sync,
+    ) -> Vec<R> {
+        parallel::runs(&self.resources, self.threads(arena), || &look)
+    }
+
+    /// The places of the resources for which `is_wanted` holds, in order. O(n), on all cores if
+    /// there are many.
+    pub fn places(&self, arena: Arena<'a>, is_wanted: impl Fn(&Resource<'a>) -> bool + Sync) -> Vec<usize> {
+        let wanted = self.look_at_runs(arena, |run| run.iter().map(&is_wanted).collect::<Vec<_>>());
+        wanted.into_iter().flatten().enumerate().filter_map(|(i, is_wanted)| is_wanted.then_some(i)).collect()
+    }
+
+    /// As [`distinct`], of all resources.
+    pub fn distinct<K: Copy + Hash + Eq + Send>(
+        &self,
+        arena: Arena<'a>,
+        ask: impl Fn(&Resource<'a>) -> Option<K> + Sync,
+    ) -> FastSet<K> {
+        distinct(&self.resources, self.threads(arena), ask)
     }
 
     /// Edits the resources at `places`, which are in ascending order, each by itself; on all cores
@@ -358,27 +387,28 @@ impl<'a> ResMap<'a> {
         } else {
             (self.ids, self.unique) = (Ids::default(), false);
         }
-        self.may_have_empty = true;
         let edit_run = |arena| {
             let mut edit = editor(arena);
             move |run: &mut [Resource<'a>]| {
-                let mut keeps_kinds = true;
+                let (mut keeps_kinds, mut has_empty) = (true, false);
                 for resource in run {
                     edit(resource)?;
                     keeps_kinds &= resource.keeps_kind();
+                    has_empty |= resource.is_deleted();
                 }
-                Ok(keeps_kinds)
+                Ok((keeps_kinds, has_empty))
             }
         };
         let (heap, threads) = (arena.heap(), self.threads(arena));
-        let runs: Vec<Result<bool>> = match threads {
+        let runs: Vec<Result<_>> = match threads {
             1 => vec![edit_run(arena)(&mut self.resources)],
             _ => parallel::runs_mut(&mut self.resources, threads, || edit_run(heap.arena())),
         };
-        let runs = runs.into_iter().collect::<Result<Vec<bool>>>()?;
+        let runs = runs.into_iter().collect::<Result<Vec<(bool, bool)>>>()?;
+        self.may_have_empty |= runs.iter().any(|(_, has_empty)| *has_empty);
         match changes {
             Changes::Content => self.facets = facets,
-            Changes::NamesAlike if runs.into_iter().all(|keeps_kinds| keeps_kinds) => {
+            Changes::NamesAlike if runs.into_iter().all(|(keeps_kinds, _)| keeps_kinds) => {
                 facets.keep_kinds();
                 (self.unique, self.facets) = (unique, facets);
             }
@@ -472,15 +502,17 @@ impl<'a> ResMap<'a> {
         self.resources.retain(keep);
     }
 
-    /// Reorders the resources by a key, which is made once for each, and equal keys by a
-    /// comparison. O(n log n).
-    pub fn sort_by_key<K: Ord>(
+    /// Reorders the resources by a key, which is made once for each, on all cores if there are
+    /// many, and equal keys by a comparison. O(n log n).
+    pub fn sort_by_key<K: Ord + Send>(
         &mut self,
-        key: impl Fn(&Resource<'a>) -> K,
+        arena: Arena<'a>,
+        key: impl Fn(&Resource<'a>) -> K + Sync,
         mut compare: impl FnMut(&Resource<'a>, &Resource<'a>) -> std::cmp::Ordering,
     ) {
         self.drop_indexes();
-        let mut order: Vec<(K, u32)> = self.resources.iter().enumerate().map(|(i, r)| (key(r), i as u32)).collect();
+        let keys = self.look_at_runs(arena, |run| run.iter().map(&key).collect::<Vec<_>>());
+        let mut order: Vec<(K, u32)> = keys.into_iter().flatten().zip(0..).collect();
         let resources = &self.resources;
         order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| compare(&resources[a.1 as usize], &resources[b.1 as usize])));
         permute(&mut self.resources, order.iter().map(|(_, from)| *from));
@@ -524,6 +556,30 @@ impl<'a> ResMap<'a> {
         permute(&mut resources, order.into_iter());
         ResMap { resources: resources.into(), may_have_empty: true, ..ResMap::default() }
     }
+}
+
+/// The different answers of resources to `ask`. O(n), on up to `threads` threads.
+pub fn distinct<'a, K: Copy + Hash + Eq + Send>(
+    resources: &[Resource<'a>],
+    threads: usize,
+    ask: impl Fn(&Resource<'a>) -> Option<K> + Sync,
+) -> FastSet<K> {
+    let ask_run = || {
+        |run: &[Resource<'a>]| {
+            // Many resources give one of a few answers.
+            let (mut few, mut all) = (Vec::new(), FastSet::default());
+            for answer in run.iter().filter_map(&ask) {
+                if !few.contains(&answer) && all.insert(answer) && few.len() < FEW {
+                    few.push(answer);
+                }
+            }
+            all
+        }
+    };
+    let mut runs = parallel::runs(resources, threads, ask_run).into_iter();
+    let mut all = runs.next().unwrap_or_default();
+    all.extend(runs.flatten());
+    all
 }
 
 /// Reorders the items: item `order[k]` moves to place k. Each item moves once, along the cycles, in

@@ -154,7 +154,7 @@ impl<'a> Resource<'a> {
     /// Makes a resource of a node that is known to have kind and name.
     pub fn unchecked(node: Node<'a>) -> Self {
         Resource {
-            id: read_id(&node),
+            id: read_id(&node, &ResId::default()),
             node,
             previous: ThinList::new(),
             prefixes: ThinVec::new(),
@@ -481,7 +481,7 @@ impl<'a> Resource<'a> {
 
     /// Reads the identity from the node again.
     pub(crate) fn refresh_id(&mut self) {
-        self.id = read_id(&self.node);
+        self.id = read_id(&self.node, &self.id);
         if self.rare.as_ref().is_some_and(|rare| rare.cluster_scoped) {
             self.id = self.id.as_cluster_scoped();
         }
@@ -505,6 +505,11 @@ impl<'a> Resource<'a> {
     /// Returns true if a transformer has emptied this resource.
     pub fn is_deleted(&self) -> bool {
         self.node.is_null_or_empty()
+    }
+
+    /// Empties this resource: see [`Resource::is_deleted`].
+    pub fn clear(&mut self) {
+        *self.node_mut() = Node::null();
     }
 
     /// The place of the resource in its source.
@@ -673,13 +678,19 @@ pub fn set_untyped<'a>(mapping: &mut Mapping<'a>, field: &'a str, text: &'a str)
     mapping.insert(field, Scalar::new(text, style, Tag::Untyped).into());
 }
 
-fn read_id<'a>(node: &Node<'a>) -> ResId<'a> {
+/// Reads the identity of an object, which has had the identity `known`.
+fn read_id<'a>(node: &Node<'a>, known: &ResId<'a>) -> ResId<'a> {
     // Upstream takes the spelling of a null apiVersion for a version.
     let api_version = node.get("apiVersion").and_then(Node::as_scalar).map_or("", |s| s.text());
     let kind = node.get_text("kind").unwrap_or_default();
     let metadata = node.get("metadata");
-    let text = |field| metadata.and_then(|m| m.get_text(field)).unwrap_or_default();
-    ResId::new(Gvk::new(api_version, kind), text("name"), text("namespace"))
+    let name = metadata.and_then(|m| m.get_text("name")).unwrap_or_default();
+    let namespace = metadata.and_then(|m| m.get_text("namespace")).unwrap_or_default();
+    if known.gvk.is_made_of(api_version, kind) {
+        known.renamed(name, namespace)
+    } else {
+        ResId::new(Gvk::new(api_version, kind), name, namespace)
+    }
 }
 
 #[cfg(test)]

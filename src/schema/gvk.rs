@@ -20,6 +20,18 @@ impl<'a> Gvk<'a> {
         Gvk { group, version, kind }
     }
 
+    /// Returns true if [`Gvk::new`] has made this of the same two texts in memory. `false` says
+    /// nothing.
+    pub fn is_made_of(&self, api_version: &str, kind: &str) -> bool {
+        let (first, length) = match self.group {
+            "" => (self.version, self.version.len()),
+            group => (group, group.len() + 1 + self.version.len()),
+        };
+        std::ptr::eq(self.kind, kind)
+            && std::ptr::eq(first.as_ptr(), api_version.as_ptr())
+            && length == api_version.len()
+    }
+
     /// Returns true if each part of `self` is empty or equal to the part of `other`. Field specs
     /// and targets select kinds in this way.
     pub fn selects(&self, other: &Gvk<'_>) -> bool {

@@ -1,8 +1,8 @@
 //! The schema of a build: by which lists are merged, and which kinds lack a namespace.
 
-use crate::meter::FastSet;
-use crate::resource::Resource;
-use crate::schema::{self, Custom, Document, Gvk, Schemas};
+use crate::resource::{RESOURCE, Resource, distinct};
+use crate::schema::{self, Custom, Document, Schemas};
+use crate::yaml::Arena;
 use std::rc::Rc;
 
 /// The schema of a build, and whether it still can be chosen.
@@ -76,9 +76,10 @@ impl<'a> BuildSchema<'a> {
         self.chosen = Some(Rc::new(schemas));
     }
 
-    /// Lets resources know what the schema says about their scope.
-    pub fn note_scope(&mut self, resources: &mut [Resource<'a>]) {
-        let kinds: FastSet<Gvk<'a>> = resources.iter().map(|r| r.id().gvk).collect();
+    /// Lets resources know what the schema says about their scope. O(n), on all cores if there are
+    /// many.
+    pub fn note_scope(&mut self, arena: Arena<'_>, resources: &mut [Resource<'a>]) {
+        let kinds = distinct(resources, arena.threads(resources.len() * RESOURCE), |r| Some(r.id().gvk));
         // Upstream reads its tables for the scope of a kind that is not among those it knows by
         // heart.
         if self.chosen.is_none() && !kinds.iter().all(schema::is_scope_known) {

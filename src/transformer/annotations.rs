@@ -13,7 +13,7 @@
 //! then writes them again after every transformer.
 //! *Example*: `testdata/reference/annotations.txtar`
 
-use super::label::set_entries;
+use super::label::NewEntries;
 use crate::config::{FieldSpecs, StringMap};
 use crate::stage::{Editor, TransformEach};
 use crate::yaml::{Arena, Pos};
@@ -31,8 +31,9 @@ pub struct AnnotationsTransformer<'a> {
 
 impl<'a> TransformEach<'a> for AnnotationsTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
+        let entries = NewEntries::of(&self.annotations, self.pos);
         Box::new(move |resource| {
-            set_entries(arena, resource, &self.annotations, &self.specs, self.pos)?;
+            entries.set(arena, resource, &self.specs, self.pos)?;
             if self.keeps_origins {
                 resource.unshare_annotations();
             }

@@ -21,8 +21,9 @@ pub struct HashTransformer;
 
 impl<'a> Transformer<'a> for HashTransformer {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        let places: Vec<usize> = map.iter().enumerate().filter(|(_, r)| needs_hash(r)).map(|(i, _)| i).collect();
-        places.into_iter().try_for_each(|i| map.edit(i, |resource| add_hash(resource, build)))
+        map.places(build.arena, needs_hash)
+            .into_iter()
+            .try_for_each(|i| map.edit(i, |resource| add_hash(resource, build)))
     }
 }
 

@@ -38,7 +38,8 @@ pub struct LabelTransformer<'a> {
 
 impl<'a> TransformEach<'a> for LabelTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
-        Box::new(move |resource| set_entries(arena, resource, &self.labels, &self.specs, self.pos))
+        let entries = NewEntries::of(&self.labels, self.pos);
+        Box::new(move |resource| entries.set(arena, resource, &self.specs, self.pos))
     }
 
     fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
@@ -75,63 +76,73 @@ fn leads(node: &Node<'_>, path: &[Step<'_>]) -> bool {
     }
 }
 
-/// Sets entries in every mapping that the specs lead to. Values are strings and keep the old style;
-/// where the key is new, the places share the value. Keys and values have the place of the entry.
-/// Upstream has one value for all places, which takes over the style of each value that it
-/// replaces.
-pub(super) fn set_entries<'a>(
-    arena: Arena<'_>,
-    resource: &mut Resource<'a>,
-    entries: &StringMap<'a>,
-    specs: &FieldSpecs<'a>,
-    entry: Pos,
-) -> Result<()> {
-    if entries.is_empty() {
-        return Ok(());
+/// Labels or annotations that a stage sets, each as a new key with a new string.
+pub(super) struct NewEntries<'a>(Vec<(Key<'a>, Scalar<'a>)>);
+
+impl<'a> NewEntries<'a> {
+    /// Keys have the place `entry`.
+    pub(super) fn of(entries: &StringMap<'a>, entry: Pos) -> Self {
+        NewEntries(entries.iter().map(|(key, value)| (Key::made(key, entry), json::new_string(value))).collect())
     }
-    let shared = |value: &&'a str| (arena.new_shared(), json::new_string(value));
-    let mut values: Vec<(Option<Shared>, Scalar<'a>)> = entries.values().map(shared).collect();
-    let mut places = 0;
-    let mut is_ahead = false;
-    let mut sets_shared = false;
-    edit_fields(resource, specs, Create::Mapping, &mut |node| {
-        if node.is_null() {
+
+    /// Sets the entries in every mapping that the specs lead to. Values are strings and keep the
+    /// old style; where the key is new, the places share the value. Values have the place `entry`.
+    /// Upstream has one value for all places, which takes over the style of each value that it
+    /// replaces.
+    pub(super) fn set(
+        &self,
+        arena: Arena<'_>,
+        resource: &mut Resource<'a>,
+        specs: &FieldSpecs<'a>,
+        entry: Pos,
+    ) -> Result<()> {
+        if self.0.is_empty() {
             return Ok(());
         }
-        let shape = node.shape();
-        let Some(m) = node.as_mapping_mut() else {
-            let error = Error::new(Code::WrongType, format!("wrong node kind: expected a mapping, found {shape}"));
-            return Err(error.hint("write lines of 'name: value' here"));
-        };
-        for (key, (shared, value)) in entries.keys().zip(&mut values) {
-            match m.get_mut(key) {
-                Some(node) => {
-                    let style = node.as_scalar().map_or(value.style(), Scalar::style);
-                    is_ahead |= places > 0 && style != value.style();
-                    *value = value.with_style(style);
-                    node.set_scalar(*value, entry);
-                    sets_shared |= node.is_ahead();
-                }
-                None => {
-                    if value.style() == Style::Plain {
-                        *value = json::new_string(value.text());
+        let mut values: Vec<(Option<Shared>, Scalar<'a>)> =
+            self.0.iter().map(|(_, new)| (arena.new_shared(), *new)).collect();
+        let mut places = 0;
+        let mut is_ahead = false;
+        let mut sets_shared = false;
+        edit_fields(resource, specs, Create::Mapping, &mut |node| {
+            if node.is_null() {
+                return Ok(());
+            }
+            let shape = node.shape();
+            let Some(m) = node.as_mapping_mut() else {
+                let error = Error::new(Code::WrongType, format!("wrong node kind: expected a mapping, found {shape}"));
+                return Err(error.hint("write lines of 'name: value' here"));
+            };
+            for ((key, new), (shared, value)) in self.0.iter().zip(&mut values) {
+                match m.get_mut(key.text()) {
+                    Some(node) => {
+                        let style = node.as_scalar().map_or(value.style(), Scalar::style);
+                        is_ahead |= places > 0 && style != value.style();
+                        *value = value.with_style(style);
+                        node.set_scalar(*value, entry);
+                        sets_shared |= node.is_ahead();
                     }
-                    m.insert(Key::made(key, entry), Node::shared_scalar(*value, entry, *shared));
+                    None => {
+                        if value.style() == Style::Plain {
+                            *value = *new;
+                        }
+                        m.insert(*key, Node::shared_scalar(*value, entry, *shared));
+                    }
                 }
             }
+            places += 1;
+            Ok(())
+        })?;
+        if sets_shared {
+            resource.settle_shared();
         }
-        places += 1;
+        if places > 1 {
+            resource.mark_shared();
+        }
+        if is_ahead {
+            let values: Vec<_> = values.into_iter().filter_map(|(shared, value)| Some((shared?, value))).collect();
+            resource.set_shared(&values, entry);
+        }
         Ok(())
-    })?;
-    if sets_shared {
-        resource.settle_shared();
     }
-    if places > 1 {
-        resource.mark_shared();
-    }
-    if is_ahead {
-        let values: Vec<_> = values.into_iter().filter_map(|(shared, value)| Some((shared?, value))).collect();
-        resource.set_shared(&values, entry);
-    }
-    Ok(())
 }

@@ -125,7 +125,7 @@ impl<'a> Trie<'a> {
 impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
-        map.iter().try_for_each(|resource| self.check_version(resource))?;
+        self.check_versions(map, arena)?;
         let is_quiet = map.iter().all(|r| r.previous().is_empty());
         // Walking the references of Kubernetes' own kinds would cost a tenth of a build in which
         // nothing is to be done.
@@ -154,7 +154,7 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
             });
         }
         let mut nodes = map.take_nodes();
-        let renamed = Referents::of(map, &wanted_kinds(&tries));
+        let renamed = Referents::of(map, arena, &wanted_kinds(&tries));
         let mut pairs: Vec<_> = map.iter().zip(&mut nodes).collect();
         let walked = parallel::runs_mut(&mut pairs, map.threads(arena), || {
             |run: &mut [(&Resource<'a>, &mut Node<'a>)]| {
@@ -175,12 +175,17 @@ fn referrer_gvk<'a>(resource: &Resource<'a>) -> Gvk<'a> {
 impl<'a> NameReferenceTransformer<'a> {
     /// Refuses a null apiVersion on a kind that has references: upstream finds its spelling where
     /// it expects nothing.
-    fn check_version(&self, resource: &Resource<'a>) -> Result<()> {
-        let gvk = resource.id().gvk;
-        let is_null = || resource.node().get("apiVersion").is_some_and(Node::is_null);
-        if !matches!(gvk.version, "~" | "null" | "Null" | "NULL") || !gvk.group.is_empty() || !is_null() {
-            return Ok(());
-        }
+    fn check_versions(&self, map: &ResMap<'a>, arena: Arena<'a>) -> Result<()> {
+        let is_null = |r: &Resource<'a>| {
+            let gvk = r.id().gvk;
+            matches!(gvk.version, "~" | "null" | "Null" | "NULL")
+                && gvk.group.is_empty()
+                && r.node().get("apiVersion").is_some_and(Node::is_null)
+        };
+        map.places(arena, is_null).into_iter().try_for_each(|i| self.check_null_version(map.get(i)))
+    }
+
+    fn check_null_version(&self, resource: &Resource<'a>) -> Result<()> {
         let referrer = referrer_gvk(resource);
         if self.references.iter().all(|r| r.fields.in_order().iter().all(|spec| !spec.gvk.selects(&referrer))) {
             return Ok(());
@@ -197,17 +202,15 @@ impl<'a> NameReferenceTransformer<'a> {
 
     /// The paths of references of each kind in the map, or of the kinds with a suffix.
     fn tries(&self, map: &ResMap<'a>, arena: Arena<'a>, suffix: Option<&str>) -> FastMap<Gvk<'a>, Trie<'a>> {
-        let has_suffix = |r: &&Resource<'a>| suffix.is_none_or(|suffix| r.id().gvk.kind.ends_with(suffix));
-        let mut kinds = map.iter().filter(has_suffix).map(referrer_gvk).peekable();
-        let mut tries: FastMap<Gvk<'a>, Trie<'a>> = FastMap::default();
-        if kinds.peek().is_none() {
-            return tries;
+        let kinds = map.distinct(arena, |r| {
+            let has_suffix = suffix.is_none_or(|suffix| r.id().gvk.kind.ends_with(suffix));
+            has_suffix.then(|| referrer_gvk(r))
+        });
+        if kinds.is_empty() {
+            return FastMap::default();
         }
         let fields = Fields::of(&self.references);
-        for gvk in kinds {
-            tries.entry(gvk).or_insert_with(|| fields.trie(arena, &gvk));
-        }
-        tries
+        kinds.into_iter().map(|gvk| (gvk, fields.trie(arena, &gvk))).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::meter::{FastMap, FastSet, RandomState};
 use crate::resource::{Places, ResMap, Resource};
+use crate::yaml::Arena;
 use std::hash::BuildHasher;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -39,26 +40,31 @@ pub(super) struct Answer<'t> {
 impl<'m, 'a> Referents<'m, 'a> {
     /// Only resources of kinds that may be referred to are looked at: a name after ten layers is
     /// ten names.
-    pub(super) fn of(map: &'m ResMap<'a>, kinds: &[&str]) -> Self {
+    pub(super) fn of(map: &'m ResMap<'a>, arena: Arena<'a>, kinds: &[&str]) -> Self {
         let is_wanted = |kind: &str| kinds.binary_search(&kind).is_ok();
-        let wanted = |r: &&Resource<'a>| r.previous().iter().any(|p| is_wanted(p.kind));
-        let names = map.iter().filter(wanted).map(|r| r.previous().len()).sum();
         let hasher = RandomState::default();
+        // The hashes of the names of each resource in a run, with its place in the run.
+        let runs = map.look_at_runs(arena, |run| {
+            let mut hashes = Vec::with_capacity(run.len());
+            let wanted = |(resource, _): &(&Resource<'a>, u32)| resource.previous().iter().any(|p| is_wanted(p.kind));
+            for (resource, i) in run.iter().zip(0u32..).filter(wanted) {
+                let namespace = resource.id().effective_namespace();
+                each_name(resource, |kind, name| hashes.push((hasher.hash_one((kind, name, namespace)), i)));
+            }
+            (run.len() as u32, hashes)
+        });
+        let names = runs.iter().map(|(_, hashes)| hashes.len()).sum();
         let mut by_namespace: FastMap<u64, Places> = FastMap::with_capacity_and_hasher(names, RandomState::default());
+        let mut first = 0;
+        for (count, hashes) in runs {
+            hashes.into_iter().for_each(|(hash, i)| add(&mut by_namespace, hash, first + i));
+            first += count;
+        }
         let mut namespaces: FastMap<&str, FastSet<&str>> = FastMap::default();
-        let mut last = ("", "");
-        for (i, resource) in map.iter().enumerate() {
-            let namespace = resource.id().effective_namespace();
-            let pair = (resource.original_id().effective_namespace(), namespace);
-            if pair != last {
-                namespaces.entry(pair.0).or_default().insert(pair.1);
-                last = pair;
-            }
-            if wanted(&resource) {
-                each_name(resource, |kind, name| {
-                    add(&mut by_namespace, hasher.hash_one((kind, name, namespace)), i as u32);
-                });
-            }
+        let moves =
+            map.distinct(arena, |r| Some((r.original_id().effective_namespace(), r.id().effective_namespace())));
+        for (from, to) in moves {
+            namespaces.entry(from).or_default().insert(to);
         }
         let (by_original, anywhere, named, affixes, known) = Default::default();
         Referents { map, hasher, by_namespace, by_original, anywhere, named, namespaces, affixes, known }

@@ -85,7 +85,8 @@ fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
     let mut pieces = Vec::new();
     let mut start = 0;
     let mut from = 0;
-    while let Some(found) = memchr::memmem::find(&bytes[from..], b"\n---") {
+    let separator = memchr::memmem::Finder::new(b"\n---");
+    while let Some(found) = separator.find(&bytes[from..]) {
         let line = from + found + 1;
         let Some(len) = memchr::memchr(b'\n', &bytes[line..]) else {
             break;

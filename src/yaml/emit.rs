@@ -329,6 +329,12 @@ impl Printer<'_> {
     }
 
     fn double(&mut self, text: &str, fold: Option<Fold>) {
+        let needs_escape = |b: u8| !(b' '..=b'~').contains(&b) || b == b'"' || b == b'\\';
+        let fits = fold.is_none_or(|fold| self.out.len() - fold.line + text.len() < WIDTH);
+        if fits && !text.bytes().fold(false, |found, b| found | needs_escape(b)) {
+            self.out.extend(["\"", text, "\""]);
+            return;
+        }
         self.out.push('"');
         let all = text.starts_with('\u{feff}');
         let mut column = fold.map(|f| self.column(f));

@@ -102,15 +102,24 @@ pub fn resolve_v2(text: &str) -> Kind {
 }
 
 /// Returns true if the bytes of a text show that it is a string that is printed plain on one line.
-/// It starts with a letter or a sign without a meaning, is printable ASCII without a colon, `#` or
-/// blank at its end, and is not a word with a meaning. `false` means that a closer look is needed.
+/// It starts with a letter or a sign without a meaning, is printable ASCII without `#`, a blank at
+/// its end, or a colon that ends a word, and is not a word with a meaning. `false` means that a
+/// closer look is needed.
 pub fn is_surely_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let is_rare = |b: u8| !(0x20..0x7f).contains(&b) || b == b':' || b == b'#';
+    let is_rare = |b: u8| !(0x20..0x7f).contains(&b) || b == b'#';
+    let (is_any_rare, has_colon) =
+        bytes.iter().fold((false, false), |(rare, colon), &b| (rare | is_rare(b), colon | (b == b':')));
     matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'_' | b'^' | b'$' | b'(' | b'\\'))
-        && !bytes.iter().fold(false, |found, &b| found | is_rare(b))
+        && !is_any_rare
         && bytes.last() != Some(&b' ')
+        && !(has_colon && has_final_colon(bytes))
         && resolve_v2(text) == Kind::Str
+}
+
+/// Returns true if a colon is the last byte, or before a blank.
+fn has_final_colon(bytes: &[u8]) -> bool {
+    memchr::memchr_iter(b':', bytes).any(|i| matches!(bytes.get(i + 1), None | Some(b' ')))
 }
 
 /// Returns true if a YAML 1.1 reader does not read a text as a string, but as a number, a boolean,

@@ -143,9 +143,10 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             line: piece.start,
             indent: END,
             has_tabs: survey.has_tabs,
-            levels: Vec::new(),
-            entries: Entries::new(),
-            items: Items::new(),
+            // Most documents have fewer: their stacks do not grow.
+            levels: Vec::with_capacity(16),
+            entries: Entries::with_capacity(48),
+            items: Items::with_capacity(16),
             root: None,
             root_key: None,
             scratch: String::new(),

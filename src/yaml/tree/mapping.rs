@@ -250,10 +250,16 @@ impl<'a> Mapping<'a> {
     }
 
     /// The place of a key. If the key is missing, the error is the place where it would be, for a
-    /// mapping of more than [`LINEAR`] entries.
+    /// mapping of more than [`LINEAR`] entries. The compiler knows the fingerprint of a key that is
+    /// written in the code.
+    #[inline(always)]
     fn find(&self, key: &str) -> Result<usize, usize> {
+        self.find_printed(key, fingerprint(key) as u8)
+    }
+
+    /// As [`Mapping::find`], with a byte of the fingerprint of the key.
+    fn find_printed(&self, key: &str, print: u8) -> Result<usize, usize> {
         if self.entries.len() <= LINEAR {
-            let print = fingerprint(key) as u8;
             return self.entries.iter().position(|e| e.key.print == print && same(e.key.text, key)).ok_or(0);
         }
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
@@ -261,16 +267,19 @@ impl<'a> Mapping<'a> {
     }
 
     /// The value of `key`: the first one if the key was given twice.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<&Node<'a>> {
         self.find(key).ok().map(|i| &self.entries[i].value)
     }
 
     /// The value of `key` for editing.
+    #[inline]
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node<'a>> {
         self.find(key).ok().map(|i| &mut self.entries[i].value)
     }
 
     /// Returns true if the mapping has the key.
+    #[inline]
     pub fn contains(&self, key: &str) -> bool {
         self.find(key).is_ok()
     }

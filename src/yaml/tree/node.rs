@@ -364,11 +364,13 @@ impl<'a> Node<'a> {
     }
 
     /// The value of `key` if this is a mapping that has it.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<&Node<'a>> {
         self.as_mapping()?.get(key)
     }
 
     /// The text of the scalar at `key`, unless it is missing, null or not a scalar.
+    #[inline]
     pub fn get_text(&self, key: &str) -> Option<&'a str> {
         let s = self.get(key)?.as_scalar()?;
         if s.is_null() { None } else { Some(s.text) }
