@@ -426,7 +426,7 @@ fn a_page_of_many_resources_makes_the_rows_that_are_seen() {
     });
     tree.write("all.yaml", &all);
     tree.run(&["explain", "--html", "page.html"]).ok();
-    let Some(mut page) = Page::open(&tree.path().join("page.html"), (390, 800)) else {
+    let Some(mut page) = Page::open(&tree.path().join("page.html"), (1200, 800)) else {
         return skip("this machine has no Chromium");
     };
     let rows = page.evaluate("document.querySelectorAll('.row').length").as_u64().unwrap();
@@ -435,6 +435,9 @@ fn a_page_of_many_resources_makes_the_rows_that_are_seen() {
     page.evaluate("new Promise(done => { list.onscroll = () => requestAnimationFrame(done); list.scrollTop = 1e9; })");
     // The output is in the order of names.
     assert_eq!(page.text(last), "a-map-999");
+    // The list shows the resource of an address.
+    page.evaluate("location.hash = '#r=ConfigMap/a-map-1500'; new Promise(done => setTimeout(done))");
+    assert_eq!(page.text("document.querySelector('[aria-selected=true] b').textContent"), "a-map-1500");
     page.evaluate("search.value = 'value-1234'; search.dispatchEvent(new Event('input'))");
     assert_eq!(page.text(last), "a-map-1234");
 }

@@ -95,12 +95,20 @@
   function show(at, field) {
     current = at;
     document.body.className = at < 0 && !location.hash.startsWith("#p") ? "lists" : "shows";
+    reveal(at);
     draw();
     $("detail").replaceChildren(...(at < 0 ? pipeline() : resource(at, field)));
     $("detail").scrollTop = 0;
     if (at < 0) edges();
     const open = field && document.querySelector(".field.open");
     if (open) open.scrollIntoView({ block: "center" });
+  }
+
+  /** Scrolls the list to a resource that is not in sight, as after a visit by its address. */
+  function reveal(at) {
+    const [list, top] = [$("list"), visible.indexOf(at) * ROW];
+    const isInSight = top >= list.scrollTop && top + ROW <= list.scrollTop + list.clientHeight;
+    if (top >= 0 && !isInSight) list.scrollTop = top - list.clientHeight / 2;
   }
 
   // The list of resources: only the rows that are seen are made.
