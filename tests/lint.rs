@@ -90,6 +90,30 @@ fn findings_name_what_they_are_about() {
                 "named.yaml:4:8: the patch adds the field 'spec.replcas', which a Deployment",
             ],
         ),
+        ("overridden/fires-label-then-label", &["kustomization.yaml:3:3: the label 'team' is not in the output"]),
+        (
+            "overridden/fires-merge-patch-then-merge-patch",
+            &[
+                "first.yaml:5:13: this value is not in the output: a later patch",
+                "first.yaml:6:11: this value",
+                "first.yaml:7:20: this value",
+                "first.yaml:12:16: 2 values from here on are not in the output",
+                "first.yaml:13:32: this value",
+            ],
+        ),
+        (
+            "overridden/fires-merge-patch-then-json-patch",
+            &["first.yaml:5:13: this value", "first.yaml:6:20: this value", "first.yaml:11:32: this value"],
+        ),
+        (
+            "overridden/fires-patch-then-annotation",
+            &["kustomization.yaml:7:46: this value is not in", "13:14: this value is not in the output: 'common"],
+        ),
+        ("overridden/fires-patch-then-deletion", &["kustomization.yaml:7:22: 2 values from here on are not"]),
+        (
+            "overridden/fires-patch-then-patches-json6902",
+            &["kustomization.yaml:13:20: this value", "kustomization.yaml:17:44: this value"],
+        ),
         ("nothing-to-replace/fires", &["kustomization.yaml:5:7: nothing to replace at '/spec/replicas'"]),
         (
             "list-replaced/fires",
@@ -251,7 +275,11 @@ fn a_configuration_of_a_shared_base_may_be_for_a_kind_of_one_root() {
         tree.write(&format!("{root}/a.yaml"), "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n");
     }
     assert_eq!(lint(&tree, &["one", "two", "three"]), (vec![], Some(0)));
-    tree.write("three/a.yaml", "apiVersion: example.com/v1\nkind: Engine\nmetadata: {name: a}\n");
+    let engine = "apiVersion: example.com/v1\nkind: Engine\nmetadata: {name: a}\n";
+    tree.write("three/a.yaml", engine);
+    assert_eq!(lint(&tree, &["one", "two", "three"]), (vec![], Some(0)));
+    assert_eq!(lint(&tree, &["three"]), (vec!["no-effect".to_owned()], Some(1)));
+    ["one/a.yaml", "two/a.yaml"].iter().for_each(|file| tree.write(file, engine));
     assert_eq!(lint(&tree, &["one", "two", "three"]), (vec!["no-effect".to_owned()], Some(1)));
 }
 
@@ -264,6 +292,64 @@ fn an_entry_of_a_component_may_be_without_effect() {
     tree.write("root/kustomization.yaml", "components: [../part]\nnameSuffix: -x\n");
     assert_eq!(lint(&tree, &["root"]), (vec![], Some(0)));
     assert_eq!(lint(&tree, &["part"]), (vec![], Some(0)));
+}
+
+/// A base and a component whose configurations are of use for one root each.
+const CONFIGURED: &str = "\
+-- base/kustomization.yaml --
+resources: [web.yaml]
+configurations: [widgets.yaml, nowhere.yaml]
+-- base/web.yaml --
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+-- base/widgets.yaml --
+namePrefix: [{kind: Widget, path: spec/name}]
+-- base/nowhere.yaml --
+namePrefix: [{kind: Rollout, path: spec/name}]
+-- part/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+configurations: [gears.yaml]
+resources: [settings.yaml]
+-- part/gears.yaml --
+namePrefix: [{kind: Gear, path: spec/name}]
+-- part/settings.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+-- one/kustomization.yaml --
+resources: [../base, widget.yaml]
+components: [../part]
+-- one/widget.yaml --
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: main}
+-- two/kustomization.yaml --
+resources: [../base, gear.yaml]
+components: [../part]
+-- two/gear.yaml --
+apiVersion: example.com/v1
+kind: Gear
+metadata: {name: main}
+";
+
+#[test]
+fn configurations_that_another_root_uses_are_silent() {
+    let tree = Tree::new(CONFIGURED);
+    let found = |args: &[&str]| {
+        let text = tree.run(&[&["lint", "--error-format", "short"], args].concat()).stderr;
+        let findings = text.lines().filter(|line| line.contains("no-effect"));
+        findings.map(|line| line.split('\'').nth(1).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&["base"]), ["widgets.yaml", "nowhere.yaml"]);
+    assert_eq!(found(&["one"]), ["nowhere.yaml", "gears.yaml"]);
+    assert_eq!(found(&["two"]), ["widgets.yaml", "nowhere.yaml"]);
+    assert_eq!(found(&["--all"]), ["nowhere.yaml"]);
+    assert_eq!(found(&["--all", "--jobs", "1"]), ["nowhere.yaml"]);
+    assert_eq!(found(&["one", "two"]), ["nowhere.yaml"]);
+    // No user of the component is known here.
+    assert_eq!(found(&["part"]), [""; 0]);
 }
 
 /// A tree with a finding of each kind that can be mended, and one that cannot.

@@ -13,7 +13,7 @@ use crate::load::{
     Disk, FileLimit, Loader, Lock, Memory, Overlay, RemoteOptions, RepoSpec, Restrictor, Secrets, clean,
 };
 use crate::resource::Order;
-use crate::stage::{HelmOptions, Options};
+use crate::stage::{HelmOptions, Options, UsedEntries};
 use crate::workspace::{self, Output, Workspace};
 use anyhow::{Context, Result, bail};
 use std::io::Read;
@@ -202,6 +202,7 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
         clock: None,
         observer: args.observer.clone(),
         lint: args.lint || args.strict,
+        used_entries: UsedEntries::default(),
         lint_also: args.lint_also.clone(),
         schemas,
         crd_merge_keys: args.crd_merge_keys,

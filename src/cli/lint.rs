@@ -10,6 +10,7 @@ use crate::check::Known;
 use crate::diag::{Code, Error, Warned, Warning};
 use crate::load::Disk;
 use crate::parallel;
+use crate::stage::{Options, UsedEntries};
 use crate::workspace::{Together, build_all};
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,8 +62,10 @@ struct Looked<'p> {
 /// Builds the roots. `first` is false if the command has built them already.
 fn look<'p>(flags: &Build, paths: &'p [String], first: bool) -> Result<Looked<'p>> {
     let mut options = Vec::with_capacity(paths.len());
+    let used_entries = UsedEntries::default();
     for (i, root) in paths.iter().enumerate() {
-        options.push(build::options(flags, root, first && i == 0).with_context(|| format!("in {root}"))?);
+        let of_root = build::options(flags, root, first && i == 0).with_context(|| format!("in {root}"))?;
+        options.push(Options { used_entries: used_entries.clone(), ..of_root });
     }
     let together = Together { jobs: flags.jobs.unwrap_or_else(parallel::cores), keep_going: true };
     let built = build_all(
@@ -100,6 +103,9 @@ fn look<'p>(flags: &Build, paths: &'p [String], first: bool) -> Result<Looked<'p
             Err(error) => looked.errors.push((root, error)),
         }
     }
+    // A file that a base or component names may have an effect in another root.
+    let is_used = |finding: &Warning| finding.place().is_some_and(|place| used_entries.contains(place));
+    looked.findings.retain(|finding| finding.code() != Code::NoEffect || !is_used(finding));
     looked.findings = sorted(looked.findings);
     Ok(looked)
 }

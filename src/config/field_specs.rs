@@ -2,7 +2,7 @@
 
 use super::FieldSpec;
 use super::field_spec::{Step, split};
-use crate::meter::{self, FastMap};
+use crate::meter::{self, FastMap, FastSet};
 use crate::schema::Gvk;
 use crate::yaml::{Arena, Node, Value};
 use std::collections::BTreeMap;
@@ -66,6 +66,13 @@ impl<'a> FieldSpecs<'a> {
     /// Returns true if there is only one spec, with this path and for all kinds.
     pub fn is_one_for_all(&self, path: &str) -> bool {
         matches!(self.specs.as_slice(), [(spec, _)] if spec.path == path && spec.gvk == Gvk::default())
+    }
+
+    /// Returns true if each spec of another list is in this one, too: one with the same path for
+    /// the same kinds. Whether they make missing fields does not count. O(specs).
+    pub fn cover(&self, others: &FieldSpecs<'_>) -> bool {
+        let own: FastSet<(Gvk<'_>, &str)> = self.specs.iter().map(|(spec, _)| (spec.gvk, spec.path)).collect();
+        others.specs.iter().all(|(spec, _)| own.contains(&(spec.gvk, spec.path)))
     }
 
     /// Returns true if a spec is for the name of the resources of a kind.

@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 type Present<'a> = BTreeMap<&'a str, BTreeSet<Gvk<'a>>>;
 
 /// The findings about files that bases and components have, too. Most files are for more kinds than
-/// one root has, so that a file counts as a whole. O(kinds in the files + resources).
-pub fn findings<'a>(map: &ResMap<'a>, files: &[ForKinds<'a>]) -> Vec<Warning> {
+/// one root has, so that a file counts as a whole. `note_used` gets the places of entries whose
+/// files are for a kind that exists. O(kinds in the files + resources).
+pub fn findings<'a>(map: &ResMap<'a>, files: &[ForKinds<'a>], note_used: impl Fn(Pos)) -> Vec<Warning> {
     if files.is_empty() || map.is_empty() {
         return Vec::new();
     }
@@ -24,16 +25,19 @@ pub fn findings<'a>(map: &ResMap<'a>, files: &[ForKinds<'a>]) -> Vec<Warning> {
     // A base that two layers share is read twice.
     let mut known = BTreeSet::new();
     let files = files.iter().filter(|file| known.insert(file.entry.pos));
-    files.flat_map(|file| in_file(&present, file)).collect()
+    files.flat_map(|file| in_file(&present, file, &note_used)).collect()
 }
 
 /// The findings about a file. In `configurations`, a custom kind is a finding of its own if it is
 /// nearly one that exists.
-fn in_file<'a>(present: &Present<'a>, file: &ForKinds<'a>) -> Vec<Warning> {
+fn in_file<'a>(present: &Present<'a>, file: &ForKinds<'a>, note_used: &impl Fn(Pos)) -> Vec<Warning> {
     let is_idle = |named: &&NamedKind<'a>| {
         !present.get(named.gvk.kind).is_some_and(|gvks| gvks.iter().any(|gvk| named.gvk.selects(gvk)))
     };
     let idle: Vec<&NamedKind<'a>> = file.kinds.iter().filter(is_idle).collect();
+    if idle.len() < file.kinds.len() {
+        note_used(file.entry.pos);
+    }
     let misspelt: Vec<Warning> = match file.field {
         KindField::Configurations => idle.iter().filter_map(|named| misspelt(present, named)).collect(),
         KindField::Crds | KindField::OpenApi => Vec::new(),

@@ -131,11 +131,12 @@ pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Res
                 specs,
                 pos: config.pos(),
                 keeps_origins: build.keeps_origins,
+                overridden: None,
             })
         }
         "LabelTransformer" => {
             let Labels { labels } = read(build, config)?;
-            Stage::each(LabelTransformer { labels, fields: Vec::new(), specs, pos: config.pos() })
+            Stage::each(LabelTransformer { labels, fields: Vec::new(), specs, pos: config.pos(), overridden: None })
         }
         "HashTransformer" => Stage::whole(HashTransformer),
         "ImageTagTransformer" => {

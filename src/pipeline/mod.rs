@@ -1,5 +1,6 @@
 //! The entire build, a flat list of steps: read this first.
 
+mod absorb;
 mod accumulate;
 pub mod affected;
 mod builtin;
@@ -75,12 +76,14 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     let asked = &target.kustomization.build_metadata;
     build.keeps_origins = !asked.is_empty();
     let Accumulator { mut map, config, vars } = accumulate::root(build, &target)?;
+    let files = std::mem::take(&mut build.for_kinds);
+    let used = build.cx.options.used_entries.clone();
+    let note_used = |entry| arena.place(entry).iter().for_each(|place| used.note(place));
+    build.find(|| for_kinds::findings(&map, &files, note_used));
     if target.kustomization.is_component() {
         build.drop_without_effect(0);
     }
     let config = config.unwrap_or_default();
-    let files = std::mem::take(&mut build.for_kinds);
-    build.find(|| for_kinds::findings(&map, &files));
     // No resource is added after this point.
     let count = map.iter().len();
     step(build, &mut map, "HashTransformer", |build, map| HashTransformer.transform(map, build))?;

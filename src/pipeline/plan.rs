@@ -4,7 +4,7 @@ use super::Target;
 use super::object::{Builtin, GENERATORS, TRANSFORMERS};
 use crate::config::decode::for_builtin;
 use crate::config::field_spec::MergedSpecs;
-use crate::config::kustomization::Label;
+use crate::config::kustomization::{Kustomization, Label};
 use crate::config::{Decoder, FieldSpec, FieldSpecs, TransformerConfig, Written};
 use crate::diag::Result;
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
@@ -13,7 +13,7 @@ use crate::schema::Gvk;
 use crate::stage::{Build, Generator, Overridden, PatchTexts, Stage};
 use crate::transformer::annotations::AnnotationsTransformer;
 use crate::transformer::image_tag::ImageTagTransformer;
-use crate::transformer::label::LabelTransformer;
+use crate::transformer::label::{self, LabelTransformer};
 use crate::transformer::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
 use crate::transformer::patch::{PatchJson6902Transformer, PatchStrategicMergeTransformer, PatchTransformer};
 use crate::transformer::prefix::NameAffixTransformer;
@@ -21,6 +21,7 @@ use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
 use crate::yaml::Pos;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A configured generator.
 pub type BoxedGenerator<'a> = Box<dyn Generator<'a> + 'a>;
@@ -98,12 +99,20 @@ pub fn transformers<'a>(
     // The texts of patches; without findings to look for there are none.
     let looks = build.findings.is_some();
     let (mut all_patches, mut json_patches): (Vec<Pos>, Vec<Pos>) = Default::default();
+    // Values of patches that a later patch or label replaces: not of components, which work on
+    // whatever their users have, nor where a patch may ask for the value.
+    let looks_at_patches = looks && !k.is_component() && !asks_for_labels(k);
+    let of_patches = |positions: &[Pos], has_test: bool| {
+        let texts = (looks_at_patches && !has_test).then(|| PatchTexts::of(arena, positions.iter().copied()));
+        texts.filter(PatchTexts::are_several).map(|texts| Arc::new(Overridden::of(texts)))
+    };
     if !k.patches_strategic_merge.is_empty() {
         let stage =
             PatchStrategicMergeTransformer::new(build, &target.root, &k.patches_strategic_merge, Written::default())?;
         if looks {
             all_patches = stage.positions();
         }
+        let stage = stage.overriding(of_patches(&all_patches, false));
         add("PatchStrategicMergeTransformer", k.place_of("patchesStrategicMerge"), 1, Stage::whole(stage));
     }
     // Each entry is a transformer upstream, which counts where a build notes what transformed a
@@ -113,6 +122,8 @@ pub fn transformers<'a>(
         all_patches.extend(patches.positions(false));
         json_patches = patches.positions(true);
     }
+    let mut has_test = looks && patches.has_test();
+    let patches = patches.overriding(of_patches(&all_patches, has_test));
     let texts = |positions: &[Pos]| looks.then(|| PatchTexts::of(arena, positions.iter().copied()));
     for stage in patches.apart() {
         add("PatchTransformer", k.place_of("patches"), stage.count(), Stage::whole(stage));
@@ -146,29 +157,38 @@ pub fn transformers<'a>(
         };
         add("SuffixTransformer", stage.pos, 1, Stage::each(stage));
     }
+    let before_labels = texts(&all_patches).filter(|_| looks_at_patches);
+    let overridden = || before_labels.clone().map(Overridden::of);
+    let mut labels: Vec<LabelTransformer<'a>> = Vec::new();
     for label in &k.labels {
         let specs = specs(&label_specs(label, config)?)?;
-        let (labels, fields) = (label.pairs.clone(), label.fields.clone());
-        let stage = LabelTransformer { labels, fields, specs, pos: label.pos };
-        add("LabelTransformer", label.pos, 1, Stage::each(stage));
+        let (pairs, fields) = (label.pairs.clone(), label.fields.clone());
+        labels.push(LabelTransformer { labels: pairs, fields, specs, pos: label.pos, overridden: overridden() });
     }
     // Upstream has one for commonLabels as soon as there is one for labels.
     if !k.common_labels.is_empty() || (build.keeps_origins && !k.labels.is_empty()) {
-        let (labels, pos) = (k.common_labels.clone(), k.place_of("commonLabels"));
-        let stage = LabelTransformer { labels, fields: Vec::new(), specs: specs(&config.common_labels)?, pos };
-        add("LabelTransformer", pos, 1, Stage::each(stage));
+        let (pairs, pos) = (k.common_labels.clone(), k.place_of("commonLabels"));
+        let (fields, specs) = (Vec::new(), specs(&config.common_labels)?);
+        labels.push(LabelTransformer { labels: pairs, fields, specs, pos, overridden: overridden() });
+    }
+    build.find(|| label::overridden(&labels));
+    for stage in labels {
+        add("LabelTransformer", stage.pos, 1, Stage::each(stage));
     }
     if !k.common_annotations.is_empty() {
         let specs = specs(&config.common_annotations)?;
         let annotations = k.common_annotations.clone();
         let pos = k.place_of("commonAnnotations");
-        let stage = AnnotationsTransformer { annotations, specs, pos, keeps_origins: build.keeps_origins };
+        let (keeps_origins, overridden) = (build.keeps_origins, overridden());
+        let stage = AnnotationsTransformer { annotations, specs, pos, keeps_origins, overridden };
         add("AnnotationsTransformer", pos, 1, Stage::each(stage));
     }
     let patches = PatchJson6902Transformer::new(build, &target.root, &k.patches_json6902)?;
     if looks {
         all_patches.extend(patches.positions());
+        has_test |= patches.has_test();
     }
+    let patches = patches.overriding(of_patches(&all_patches, has_test));
     let texts = texts(&all_patches);
     for stage in patches.apart() {
         add("PatchJson6902Transformer", k.place_of("patchesJson6902"), stage.count(), Stage::whole(stage));
@@ -193,6 +213,13 @@ pub fn transformers<'a>(
         add("ReplacementTransformer", k.place_of("replacements"), 1, Stage::whole(stage));
     }
     Ok(stages)
+}
+
+/// Returns true if a patch of the kustomization finds its resources by labels or annotations, which
+/// an earlier patch may have set.
+fn asks_for_labels(k: &Kustomization<'_>) -> bool {
+    let mut targets = k.patches.iter().chain(&k.patches_json6902).filter_map(|patch| patch.target.as_ref());
+    targets.any(|target| !target.label_selector.is_empty() || !target.annotation_selector.is_empty())
 }
 
 /// Where an entry of `labels` sets its pairs: its own fields first, which may restrict the common

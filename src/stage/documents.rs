@@ -1,7 +1,7 @@
 //! From documents to resources: empty ones are dropped, lists are replaced by their items.
 
 use super::Build;
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Errors, Result};
 use crate::parallel;
 use crate::resource::{RESOURCE, Resource};
 use crate::yaml::{Arena, Malformed, Node, Source, read_documents, reprint};
@@ -10,7 +10,7 @@ use crate::yaml::{Arena, Malformed, Node, Source, read_documents, reprint};
 pub struct Resources<'a> {
     /// In the order of the text, but for the items of lists, which come last.
     pub all: Vec<Resource<'a>>,
-    /// The first fault of annotations; see [`Resource::check_annotations`].
+    /// The faults of annotations; see [`Resource::check_annotations`].
     pub annotations: Result<()>,
 }
 
@@ -19,8 +19,8 @@ pub struct Resources<'a> {
 /// O(text), on all cores if it is large.
 ///
 /// # Errors
-/// The text is not valid YAML, a document lacks a kind or name, or the items of a list are not a
-/// list.
+/// The text is not valid YAML; else all documents that lack a kind or name, and all lists whose
+/// items are not a list.
 pub fn resources_in<'a>(
     arena: Arena<'a>,
     source: &'a Source,
@@ -55,7 +55,7 @@ pub fn scoped_resources_in<'a>(
 /// them first. O(n), on all cores if there are many.
 ///
 /// # Errors
-/// A document without kind or name, or a list whose items are not a list.
+/// All documents without kind or name, and all lists whose items are not a list.
 pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<Resource<'a>>> {
     let nodes: Vec<Node<'a>> = match <[Node<'a>; 1]>::try_from(nodes) {
         Ok([only]) => unwrap_list(only),
@@ -70,18 +70,17 @@ pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -
 /// `made` already.
 fn in_rounds<'a>(arena: Arena<'a>, mut nodes: Vec<Node<'a>>, mut made: Vec<Made<'a>>) -> Result<Resources<'a>> {
     let count = made.iter().map(|run| run.resources.len()).sum::<usize>() + nodes.len();
-    let mut resources = Resources { all: Vec::with_capacity(count), annotations: Ok(()) };
+    let mut all = Vec::with_capacity(count);
+    let (mut faults, mut annotations) = (Errors::default(), Errors::default());
     loop {
         for run in made {
-            if let Some(fault) = run.fault {
-                return Err(*fault);
-            }
-            resources.all.extend(run.resources);
+            all.extend(run.resources);
             nodes.extend(run.items);
-            resources.annotations = resources.annotations.and(run.annotations.map_or(Ok(()), |fault| Err(*fault)));
+            faults.note(run.faults.end(()));
+            annotations.note(run.annotations.end(()));
         }
         if nodes.is_empty() {
-            return Ok(resources);
+            return faults.end(Resources { all, annotations: annotations.end(()) });
         }
         let of_run = |arena| {
             move |run: &mut [Node<'a>]| {
@@ -99,7 +98,7 @@ fn in_rounds<'a>(arena: Arena<'a>, mut nodes: Vec<Node<'a>>, mut made: Vec<Made<
     }
 }
 
-/// The resources of a run of documents, the items of its lists, and its first fault.
+/// The resources of a run of documents, the items of its lists, and its faults.
 #[derive(Default)]
 struct Made<'a> {
     /// How many documents there are.
@@ -110,10 +109,10 @@ struct Made<'a> {
     resources: Vec<Resource<'a>>,
     /// The items of lists: documents that are still to be looked at.
     items: Vec<Node<'a>>,
-    /// The reason why one of them is not a resource. Documents after it do not count.
-    fault: Option<Box<Error>>,
-    /// The first fault of annotations.
-    annotations: Option<Box<Error>>,
+    /// The reasons why some of them are not resources.
+    faults: Errors,
+    /// The faults of annotations.
+    annotations: Errors,
 }
 
 impl<'a> Made<'a> {
@@ -142,9 +141,8 @@ impl<'a> Made<'a> {
 
     /// Puts a document where it belongs by what it is.
     fn sort(&mut self, arena: Arena<'a>, node: Node<'a>) {
-        if self.fault.is_none() {
-            self.fault = self.try_sort(arena, node).err().map(Box::new);
-        }
+        let sorted = self.try_sort(arena, node);
+        self.faults.note(sorted);
     }
 
     fn try_sort(&mut self, arena: Arena<'a>, mut node: Node<'a>) -> Result<()> {
@@ -159,9 +157,7 @@ impl<'a> Made<'a> {
             }
         }
         let resource = Resource::new(arena, node)?;
-        if self.annotations.is_none() {
-            self.annotations = resource.check_annotations().err().map(Box::new);
-        }
+        self.annotations.note(resource.check_annotations());
         self.resources.push(resource);
         Ok(())
     }

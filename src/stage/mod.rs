@@ -27,7 +27,7 @@ pub mod trace;
 pub mod wire;
 
 pub use documents::{documents_to_resources, resources_in, scoped_resources_in};
-pub use for_kinds::{ForKinds, KindField, NamedKind};
+pub use for_kinds::{ForKinds, KindField, NamedKind, UsedEntries};
 pub use hits::Hit;
 pub use layers::{Accumulator, Layers};
 pub use overridden::{Overridden, PatchTexts};
@@ -75,6 +75,9 @@ pub struct Options {
     pub observer: Observer,
     /// True if builds look for entries without effect and for likely mistakes: see [`Build::find`].
     pub lint: bool,
+    /// Gets the entries of `configurations`, `crds` and `openapi` whose files have an effect, from
+    /// builds that look for findings.
+    pub used_entries: UsedEntries,
     /// Codes of findings to look for that are off by default: see [`Code::OFF_BY_DEFAULT`].
     pub lint_also: Vec<Code>,
     /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
@@ -99,6 +102,7 @@ impl Default for Options {
             clock: None,
             observer: Observer::default(),
             lint: false,
+            used_entries: UsedEntries::default(),
             lint_also: Vec::new(),
             schemas: Vec::new(),
             crd_merge_keys: false,

@@ -1,9 +1,10 @@
-//! [`Overridden`]: values of patches that a later stage of the same kustomization replaces.
+//! [`Overridden`]: values of patches that a later stage or patch of the same kustomization replaces
+//! or removes.
 
 use crate::diag::{Code, Warning};
 use crate::resource::ResMap;
 use crate::yaml::{Arena, Node, Pos, Value};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,16 +25,28 @@ impl PatchTexts {
 
     /// Returns true for a position in one of the texts. O(log texts).
     pub fn contains(&self, pos: Pos) -> bool {
-        let behind = self.0.partition_point(|range| range.start <= pos.0);
-        behind.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|range| range.contains(&pos.0))
+        self.number(pos).is_some()
+    }
+
+    /// The number of the text that holds a position. O(log texts).
+    pub fn number(&self, pos: Pos) -> Option<usize> {
+        let at = self.0.partition_point(|range| range.start <= pos.0).checked_sub(1)?;
+        self.0.get(at).filter(|range| range.contains(&pos.0)).map(|_| at)
+    }
+
+    /// Returns true if there are two texts at least.
+    pub fn are_several(&self) -> bool {
+        self.0.len() > 1
     }
 }
 
-/// The values of patches that one stage replaces by others. Several threads may note one.
+/// The values of patches that one stage replaces by others, or removes. Several threads may note
+/// one.
 #[derive(Debug, Default)]
 pub struct Overridden {
     pub patches: PatchTexts,
-    found: Mutex<BTreeSet<Pos>>,
+    /// Each value with the place of the later one, if it is known.
+    found: Mutex<BTreeMap<Pos, Pos>>,
 }
 
 impl Overridden {
@@ -45,24 +58,45 @@ impl Overridden {
     /// Notes that another value takes the place of this one, if a patch has it.
     pub fn note(&self, old: Pos) {
         if self.patches.contains(old) {
-            self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(old);
+            self.add(old, Pos::NONE);
         }
+    }
+
+    /// Notes that a patch replaces or removes this value of another patch: `by` is a place in the
+    /// later patch.
+    pub fn note_by(&self, old: Pos, by: Pos) {
+        let number = self.patches.number(old);
+        if number.is_some() && number != self.patches.number(by) {
+            self.add(old, by);
+        }
+    }
+
+    /// Of two later values the first one in the texts is kept, whatever the order of the threads.
+    fn add(&self, old: Pos, by: Pos) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.entry(old).and_modify(|known| *known = by.min(*known)).or_insert(by);
     }
 
     /// The findings about values of which nothing is left in any resource. O(1) if no value was
     /// replaced, else O(size of the resources).
     pub fn findings(&self, map: &ResMap<'_>, message: &str) -> Vec<Warning> {
+        let finding = |pos| Warning::new(Code::Overridden, message).at(pos).hint("remove one of the two");
+        self.gone(map).into_keys().map(finding).collect()
+    }
+
+    /// The values of which nothing is left in any resource, each with the place of the later one.
+    /// They are noted no more. O(1) if no value was replaced, else O(size of the resources).
+    pub fn gone(&self, map: &ResMap<'_>) -> BTreeMap<Pos, Pos> {
         let mut found = std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner));
         if !found.is_empty() {
             map.iter().for_each(|resource| keep_gone(resource.node(), &mut found));
         }
-        let finding = |pos| Warning::new(Code::Overridden, message).at(pos).hint("remove one of the two");
-        found.into_iter().map(finding).collect()
+        found
     }
 }
 
 /// Removes the positions of values that are in a tree.
-fn keep_gone(node: &Node<'_>, found: &mut BTreeSet<Pos>) {
+fn keep_gone(node: &Node<'_>, found: &mut BTreeMap<Pos, Pos>) {
     match node.value() {
         Value::Scalar(_) => {
             found.remove(&node.pos());

@@ -15,7 +15,9 @@
 
 use super::label::NewEntries;
 use crate::config::{FieldSpecs, StringMap};
-use crate::stage::{Editor, TransformEach};
+use crate::diag::Result;
+use crate::resource::ResMap;
+use crate::stage::{Build, Editor, Overridden, TransformEach};
 use crate::yaml::{Arena, Pos};
 
 /// `commonAnnotations`.
@@ -27,17 +29,25 @@ pub struct AnnotationsTransformer<'a> {
     /// True if the build keeps account of where things come from: kustomize then writes all
     /// annotations of the resource again after every transformer.
     pub keeps_origins: bool,
+    /// The earlier patches of the kustomization, if the build is asked for findings.
+    pub overridden: Option<Overridden>,
 }
 
 impl<'a> TransformEach<'a> for AnnotationsTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
-        let entries = NewEntries::of(&self.annotations, self.pos);
+        let entries = NewEntries::of(&self.annotations, self.pos, self.overridden.as_ref());
         Box::new(move |resource| {
-            entries.set(arena, resource, &self.specs, self.pos)?;
+            entries.set(arena, resource, &self.specs)?;
             if self.keeps_origins {
                 resource.unshare_annotations();
             }
             Ok(())
         })
+    }
+
+    fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        let message = "this value is not in the output: 'commonAnnotations' replaces it";
+        build.find(|| self.overridden.iter().flat_map(|overridden| overridden.findings(map, message)));
+        Ok(())
     }
 }

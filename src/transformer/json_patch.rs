@@ -1,10 +1,11 @@
 //! JSON patches (RFC 6902) as kustomize applies them.
 
 use super::copies::{Copies, check_depth};
+use super::patch_values::note_operation;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result, nearest};
 use crate::resource::{INTERNAL, Resource, empty_key};
-use crate::stage::{Hit, wire};
+use crate::stage::{Hit, Overridden, wire};
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint};
 
 /// One operation of a JSON patch. What it lacks is an error once it is applied, and not before.
@@ -83,6 +84,11 @@ impl<'a> Operation<'a> {
             _ => return None,
         };
         Some((self.path.parts.as_deref()?, value))
+    }
+
+    /// Returns true if this asks for a value.
+    pub(super) fn is_test(&self) -> bool {
+        self.op == Some("test")
     }
 
     /// Returns true if this can change the kind or the apiVersion of a resource.
@@ -207,7 +213,9 @@ pub fn from_json<'a>(arena: Arena<'a>, text: &'a str, node: &Node<'a>) -> Result
 }
 
 /// Applies operations to a resource, in order. `record` says whether the old identity is remembered
-/// first. The annotations that upstream keeps for itself are there while the operations run.
+/// first; values of other patches that are replaced or removed are noted in `overridden`, which has
+/// the place of the patch too. The annotations that upstream keeps for itself are there while the
+/// operations run.
 /// O(operations + size of the resource, once).
 ///
 /// # Errors
@@ -216,7 +224,7 @@ pub fn apply<'a>(
     arena: Arena<'a>,
     resource: &mut Resource<'a>,
     operations: &[Operation<'a>],
-    record: bool,
+    (record, overridden): (bool, Option<(&Overridden, Pos)>),
 ) -> Result<()> {
     if record {
         resource.record_previous();
@@ -230,7 +238,14 @@ pub fn apply<'a>(
     let run_all = |node: &mut Node<'a>| {
         let mut copies = Copies::default();
         for operation in operations {
-            run(node, operation, &mut copies).map_err(|e| located(e, operation))?;
+            let old = run(node, operation, &mut copies).map_err(|e| located(e, operation))?;
+            if let (Some((overridden, entry)), Some(old)) = (overridden, old)
+                && let Some(path) = &operation.path.parts
+            {
+                // Nodes that are read from JSON have no position.
+                let by = if operation.pos.is_in_source() { operation.pos } else { entry };
+                note_operation(overridden, path, (&old, operation.value.as_ref()), by);
+            }
         }
         check_whole(node)?;
         // Upstream dumps what is patched, and reads it again.
@@ -315,7 +330,9 @@ fn located(error: Error, operation: &Operation<'_>) -> Error {
     error.at(spot).at(operation.pos)
 }
 
-fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) -> Result<()> {
+/// Applies an operation, and gives the value that it has replaced or removed. Where it moves or
+/// copies a value, it gives none.
+fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) -> Result<Option<Node<'a>>> {
     let op = operation.op.unwrap_or("unknown");
     if !OPERATIONS.contains(&op) {
         let hint = match nearest(op, OPERATIONS) {
@@ -341,25 +358,26 @@ fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) 
     let path = &operation.path;
     match op {
         "add" => add(root, path, value()),
-        "remove" => remove(root, path).map(drop),
-        "replace" if path.is_root() => replace_root(root, value()),
+        "remove" => remove(root, path).map(Some),
+        "replace" if path.is_root() => replace_root(root, value()).map(|()| None),
         "replace" => replace(root, path, value(), &operation.made),
         "move" => {
             let taken = remove(root, &operation.from)
                 .map_err(|e| e.at(operation.from.pos).context("in the 'from' of a move"))?;
             // Where it is not deeper than it was, its depth need not be looked at.
-            match path.len() > operation.from.len() {
+            let put = match path.len() > operation.from.len() {
                 true => add(root, path, taken),
                 false => put(root, path, taken),
-            }
+            };
+            put.map(|_| None)
         }
         "copy" => {
             let copied = get(root, &operation.from, op)
                 .map_err(|e| e.at(operation.from.pos).context("in the 'from' of a copy"))?
                 .map_or_else(|| Ok(Node::default()), |node| copies.copy(node))?;
-            add(root, path, copied)
+            add(root, path, copied).map(|_| None)
         }
-        _ => test(root, operation),
+        _ => test(root, operation).map(|()| None),
     }
 }
 
@@ -452,15 +470,16 @@ fn bad_index(op: &str, path: &Pointer<'_>, part: &str) -> Error {
     .hint("an item of a list has a number from 0 on; '-' is the place behind the last one")
 }
 
-fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
+/// Adds a value, and gives the value of the key so far.
+fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<Option<Node<'a>>> {
     check_depth(path.len(), &value)?;
     put(root, path, value)
 }
 
-fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<()> {
+fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<Option<Node<'a>>> {
     let (node, last) = container(root, path, "add")?;
     match node.value_mut() {
-        ValueMut::Mapping(m) => drop(insert(m, last, value)),
+        ValueMut::Mapping(m) => return Ok(insert(m, last, value)),
         ValueMut::Sequence(items) => {
             let len = items.len();
             let place = match index(last) {
@@ -473,7 +492,7 @@ fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<(
         }
         ValueMut::Scalar(_) => {}
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Sets the value of a key, and gives the old one.
@@ -514,15 +533,18 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
     }
 }
 
-/// Replaces a value. kustomize makes a field that is not there: `made` notes it.
-fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>, made: &Hit) -> Result<()> {
+/// Replaces a value, and gives the old one. kustomize makes a field that is not there: `made` notes
+/// it.
+fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>, made: &Hit) -> Result<Option<Node<'a>>> {
     check_depth(path.len(), &value)?;
     let (node, last) = container(root, path, "replace")?;
     match node.value_mut() {
         ValueMut::Mapping(m) => {
-            if insert(m, last, value).is_none() {
+            let old = insert(m, last, value);
+            if old.is_none() {
                 made.note();
             }
+            Ok(old)
         }
         ValueMut::Sequence(items) => {
             let i = existing(last, items.len());
@@ -533,11 +555,10 @@ fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>, made: &
                 )
                 .hint("an item of a list has a number from 0 on")
             };
-            items[i.ok_or_else(missing)?] = value;
+            Ok(Some(std::mem::replace(&mut items[i.ok_or_else(missing)?], value)))
         }
-        ValueMut::Scalar(_) => {}
+        ValueMut::Scalar(_) => Ok(None),
     }
-    Ok(())
 }
 
 /// The node at a path; `None` for a key that is not in its mapping.
@@ -610,7 +631,7 @@ mod tests {
         let read = |text: &str| first_document(arena, arena.add_source("test", text.to_owned())).unwrap().unwrap();
         let operations = from_yaml(arena, &read(&format!("[{operation}]"))).map_err(|e| e.to_string())?;
         let mut resource = Resource::unchecked(read(ROOT));
-        apply(arena, &mut resource, &operations, false).map_err(|e| e.message().to_owned())?;
+        apply(arena, &mut resource, &operations, (false, None)).map_err(|e| e.message().to_owned())?;
         let mut out = String::new();
         emit::document(&mut out, resource.node()).unwrap();
         Ok(out)

@@ -21,8 +21,9 @@ use super::edit_fields;
 use crate::config::field_spec::{Create, Step, split};
 use crate::config::{FieldSpec, FieldSpecs, StringMap};
 use crate::diag::{Code, Error, Result, Warning};
+use crate::meter::FastMap;
 use crate::resource::{Hint, ResMap, Resource};
-use crate::stage::{Build, Editor, TransformEach};
+use crate::stage::{Build, Editor, Overridden, TransformEach};
 use crate::yaml::shared::Shared;
 use crate::yaml::{Arena, Key, Node, Pos, Scalar, Style, Value, json};
 
@@ -34,20 +35,43 @@ pub struct LabelTransformer<'a> {
     pub specs: FieldSpecs<'a>,
     /// The entry, which is the place of new keys.
     pub pos: Pos,
+    /// The earlier patches of the kustomization, if the build is asked for findings.
+    pub overridden: Option<Overridden>,
 }
 
 impl<'a> TransformEach<'a> for LabelTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
-        let entries = NewEntries::of(&self.labels, self.pos);
-        Box::new(move |resource| entries.set(arena, resource, &self.specs, self.pos))
+        let entries = NewEntries::of(&self.labels, self.pos, self.overridden.as_ref());
+        Box::new(move |resource| entries.set(arena, resource, &self.specs))
     }
 
     fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
         build
             .find(|| self.fields.iter().filter_map(|field| self.without_effect(map, arena, field)).collect::<Vec<_>>());
+        let message = "this value is not in the output: a label of the kustomization replaces it";
+        build.find(|| self.overridden.iter().flat_map(|overridden| overridden.findings(map, message)));
         Ok(())
     }
+}
+
+/// The findings about labels that the next transformer with the same label sets to another value,
+/// at each field that the first one writes. O(labels x specs).
+pub fn overridden(stages: &[LabelTransformer<'_>]) -> Vec<Warning> {
+    let mut later: FastMap<&str, (&str, &LabelTransformer<'_>)> = FastMap::default();
+    let mut findings = Vec::new();
+    for stage in stages.iter().rev() {
+        for (label, value) in &stage.labels {
+            if let Some((other, next)) = later.insert(label, (value, stage))
+                && other != *value
+                && next.specs.cover(&stage.specs)
+            {
+                let message = format!("the label '{label}' is not in the output: a later entry sets another value");
+                findings.push(Warning::new(Code::Overridden, message).at(stage.pos).hint("remove one of the two"));
+            }
+        }
+    }
+    findings
 }
 
 impl<'a> LabelTransformer<'a> {
@@ -77,30 +101,29 @@ fn leads(node: &Node<'_>, path: &[Step<'_>]) -> bool {
 }
 
 /// Labels or annotations that a stage sets, each as a new key with a new string.
-pub(super) struct NewEntries<'a>(Vec<(Key<'a>, Scalar<'a>)>);
+pub(super) struct NewEntries<'s, 'a> {
+    entries: Vec<(Key<'a>, Scalar<'a>)>,
+    pos: Pos,
+    overridden: Option<&'s Overridden>,
+}
 
-impl<'a> NewEntries<'a> {
-    /// Keys have the place `entry`.
-    pub(super) fn of(entries: &StringMap<'a>, entry: Pos) -> Self {
-        NewEntries(entries.iter().map(|(key, value)| (Key::made(key, entry), json::new_string(value))).collect())
+impl<'s, 'a> NewEntries<'s, 'a> {
+    /// Keys and values have the place `pos`. Values of patches that they replace are noted in
+    /// `overridden`.
+    pub(super) fn of(entries: &StringMap<'a>, pos: Pos, overridden: Option<&'s Overridden>) -> Self {
+        let entry = |(key, value): (&&'a str, &&'a str)| (Key::made(key, pos), json::new_string(value));
+        NewEntries { entries: entries.iter().map(entry).collect(), pos, overridden }
     }
 
     /// Sets the entries in every mapping that the specs lead to. Values are strings and keep the
-    /// old style; where the key is new, the places share the value. Values have the place `entry`.
-    /// Upstream has one value for all places, which takes over the style of each value that it
-    /// replaces.
-    pub(super) fn set(
-        &self,
-        arena: Arena<'_>,
-        resource: &mut Resource<'a>,
-        specs: &FieldSpecs<'a>,
-        entry: Pos,
-    ) -> Result<()> {
-        if self.0.is_empty() {
+    /// old style; where the key is new, the places share the value. Upstream has one value for all
+    /// places, which takes over the style of each value that it replaces.
+    pub(super) fn set(&self, arena: Arena<'_>, resource: &mut Resource<'a>, specs: &FieldSpecs<'a>) -> Result<()> {
+        if self.entries.is_empty() {
             return Ok(());
         }
         let mut values: Vec<(Option<Shared>, Scalar<'a>)> =
-            self.0.iter().map(|(_, new)| (arena.new_shared(), *new)).collect();
+            self.entries.iter().map(|(_, new)| (arena.new_shared(), *new)).collect();
         let mut places = 0;
         let mut is_ahead = false;
         let mut sets_shared = false;
@@ -113,20 +136,25 @@ impl<'a> NewEntries<'a> {
                 let error = Error::new(Code::WrongType, format!("wrong node kind: expected a mapping, found {shape}"));
                 return Err(error.hint("write lines of 'name: value' here"));
             };
-            for ((key, new), (shared, value)) in self.0.iter().zip(&mut values) {
+            for ((key, new), (shared, value)) in self.entries.iter().zip(&mut values) {
                 match m.get_mut(key.text()) {
                     Some(node) => {
                         let style = node.as_scalar().map_or(value.style(), Scalar::style);
                         is_ahead |= places > 0 && style != value.style();
                         *value = value.with_style(style);
-                        node.set_scalar(*value, entry);
+                        if let Some(overridden) = self.overridden
+                            && node.as_scalar().is_some_and(|old| old.text() != value.text())
+                        {
+                            overridden.note(node.pos());
+                        }
+                        node.set_scalar(*value, self.pos);
                         sets_shared |= node.is_ahead();
                     }
                     None => {
                         if value.style() == Style::Plain {
                             *value = *new;
                         }
-                        m.insert(*key, Node::shared_scalar(*value, entry, *shared));
+                        m.insert(*key, Node::shared_scalar(*value, self.pos, *shared));
                     }
                 }
             }
@@ -141,7 +169,7 @@ impl<'a> NewEntries<'a> {
         }
         if is_ahead {
             let values: Vec<_> = values.into_iter().filter_map(|(shared, value)| Some((shared?, value))).collect();
-            resource.set_shared(&values, entry);
+            resource.set_shared(&values, self.pos);
         }
         Ok(())
     }

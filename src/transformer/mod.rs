@@ -17,6 +17,7 @@ mod open_text;
 pub mod patch;
 mod patch_findings;
 mod patch_source;
+mod patch_values;
 pub mod prefix;
 mod referents;
 pub mod ref_var;

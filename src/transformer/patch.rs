@@ -33,9 +33,9 @@ use crate::diag::{Code, Error, Errors, Result, Warning};
 use crate::load::Root;
 use crate::resource::{Hint, Matcher, ResMap, Resource, is_build_annotation};
 use crate::schema::Gvk;
-use crate::stage::{Build, Hit, Transformer};
+use crate::stage::{Build, Hit, Overridden, Transformer};
 use crate::yaml::{Arena, Mapping, Node, Pos};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// One entry of `patches`, read and compiled.
 struct Prepared<'a> {
@@ -53,7 +53,10 @@ struct Prepared<'a> {
 }
 
 /// All entries of `patches`, in order.
-pub struct PatchTransformer<'a>(Vec<Prepared<'a>>);
+pub struct PatchTransformer<'a> {
+    patches: Vec<Prepared<'a>>,
+    overridden: Option<Arc<Overridden>>,
+}
 
 impl<'a> PatchTransformer<'a> {
     /// Reads the patches.
@@ -88,24 +91,43 @@ impl<'a> PatchTransformer<'a> {
                 (one, next) => one.is_none() && next.is_none(),
             };
         }
-        Ok(PatchTransformer(prepared))
+        Ok(PatchTransformer { patches: prepared, overridden: None })
     }
 
     /// Splits the patches where a build that notes what transformed a resource must do so between
     /// them.
     pub fn apart(self) -> impl Iterator<Item = Self> {
-        apart(self.0).into_iter().map(PatchTransformer)
+        let PatchTransformer { patches, overridden } = self;
+        apart(patches).into_iter().map(move |patches| PatchTransformer { patches, overridden: overridden.clone() })
     }
 
     /// How many patches there are.
     pub fn count(&self) -> usize {
-        self.0.len()
+        self.patches.len()
+    }
+
+    /// The same, which looks for values of earlier patches that a patch replaces or removes.
+    #[must_use]
+    pub fn overriding(self, overridden: Option<Arc<Overridden>>) -> Self {
+        PatchTransformer { overridden, ..self }
+    }
+
+    /// Returns true if an operation asks for a value that an earlier patch may have set.
+    pub fn has_test(&self) -> bool {
+        has_test(&self.patches)
     }
 
     /// Positions in the texts of the patches; with `only_json` in those of JSON patches.
     pub fn positions(&self, only_json: bool) -> Vec<Pos> {
-        self.0.iter().filter(|patch| !only_json || patch.is_json()).flat_map(Prepared::positions).collect()
+        self.patches.iter().filter(|patch| !only_json || patch.is_json()).flat_map(Prepared::positions).collect()
     }
+}
+
+fn has_test(patches: &[Prepared<'_>]) -> bool {
+    patches.iter().any(|patch| match &patch.content {
+        Content::Json(operations) => operations.iter().any(Operation::is_test),
+        Content::StrategicMerge(_) => false,
+    })
 }
 
 /// Lists of patches, in order: one that sees or changes the notes of a build about its resources is
@@ -134,11 +156,11 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
             |a: &Prepared<'_>, b: &Prepared<'_>| !notes && b.has_same_target && a.is_of_content() && b.is_of_content();
         let are_named = |a: &Prepared<'_>, b: &Prepared<'_>| !notes && a.names_resources() && b.names_resources();
         let share = |a: &Prepared<'_>, b: &Prepared<'_>| are_wide(a, b) || are_same(a, b) || are_named(a, b);
-        let findings = looking(build, map, &self.0);
+        let findings = looking(build, map, &self.patches, self.overridden.as_ref());
         let looking = findings.as_ref();
         let mut annotations_are_text = false;
         let mut errors = Errors::default();
-        for group in self.0.chunk_by(share) {
+        for group in self.patches.chunk_by(share) {
             let patched = match group {
                 [patch] => apply_one(map, build, patch, looking),
                 [patch, ..] if patch.names_resources() => merge_named(map, build, group, looking),
@@ -161,25 +183,36 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
         }
         errors.end(())?;
         map.drop_empty();
-        build.find(|| all_findings(&self.0, findings));
+        let arena = build.arena;
+        build.find(|| all_findings(&self.patches, findings, arena, map));
         Ok(())
     }
 }
 
 /// Begins the search for mistakes in patches, if the build is asked for findings.
-fn looking<'a>(build: &Build<'a>, map: &ResMap<'a>, patches: &[Prepared<'a>]) -> Option<PatchFindings<'a>> {
+fn looking<'a>(
+    build: &Build<'a>,
+    map: &ResMap<'a>,
+    patches: &[Prepared<'a>],
+    overridden: Option<&Arc<Overridden>>,
+) -> Option<PatchFindings<'a>> {
     let kinds = patches.iter().flat_map(|patch| {
         let of_documents = patch.documents().iter().map(|document| Some(document.id().gvk.kind));
         of_documents.filter(|_| patch.target.is_none()).chain(patch.target.is_some().then(|| patch.kind()))
     });
-    PatchFindings::of(build, map, kinds)
+    PatchFindings::of(build, map, kinds, overridden)
 }
 
 /// The findings about patches that have been applied.
-fn all_findings(patches: &[Prepared<'_>], found: Option<PatchFindings<'_>>) -> Vec<Warning> {
+fn all_findings<'a>(
+    patches: &[Prepared<'a>],
+    found: Option<PatchFindings<'a>>,
+    arena: Arena<'a>,
+    map: &ResMap<'a>,
+) -> Vec<Warning> {
     let mut findings = without_effect(patches);
     findings.extend(patches.iter().flat_map(nothing_to_replace));
-    findings.extend(found.into_iter().flat_map(PatchFindings::into_findings));
+    findings.extend(found.into_iter().flat_map(|found| found.into_findings(arena, map)));
     findings
 }
 
@@ -354,9 +387,10 @@ fn apply_all<'a>(
         // The first patch of a resource may respell its labels and annotations.
         known = Some(is_target).filter(|_| !is_target || resource.is_in_json_form());
         if is_target {
-            JsonPatch { operations, patch, findings }.meets(resource);
+            let json = JsonPatch { operations, patch, findings };
+            json.meets(resource);
             let id = *resource.id();
-            json_patch::apply(arena, resource, operations, true)
+            json_patch::apply(arena, resource, operations, (true, json.overridden()))
                 .map_err(|e| in_patch(e.in_resource(id).context(format!("patching {id}"))))?;
         }
     }
@@ -426,6 +460,7 @@ fn apply_one<'a>(
 /// `patchesStrategicMerge`: every document finds its own resource.
 pub struct PatchStrategicMergeTransformer<'a> {
     documents: Vec<(Resource<'a>, String)>,
+    overridden: Option<Arc<Overridden>>,
 }
 
 impl<'a> PatchStrategicMergeTransformer<'a> {
@@ -456,7 +491,13 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
         if all.is_empty() {
             return Err(Error::new(Code::MissingField, "patch appears to be empty; files=patchesStrategicMerge"));
         }
-        Ok(PatchStrategicMergeTransformer { documents: all })
+        Ok(PatchStrategicMergeTransformer { documents: all, overridden: None })
+    }
+
+    /// See [`PatchTransformer::overriding`].
+    #[must_use]
+    pub fn overriding(self, overridden: Option<Arc<Overridden>>) -> Self {
+        PatchStrategicMergeTransformer { overridden, ..self }
     }
 
     /// See [`PatchTransformer::positions`].
@@ -469,7 +510,7 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
         let kinds = self.documents.iter().map(|(document, _)| Some(document.id().gvk.kind));
-        let findings = PatchFindings::of(build, map, kinds);
+        let findings = PatchFindings::of(build, map, kinds, self.overridden.as_ref());
         for (document, name) in &self.documents {
             let in_patch = |e: Error| e.through(document.pos(), format!("applying {name}"));
             document.check_annotations().map_err(in_patch)?;
@@ -479,13 +520,16 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
             map.check_unique(arena).map_err(in_patch)?;
         }
         map.drop_empty();
-        build.find(|| findings.into_iter().flat_map(PatchFindings::into_findings));
+        build.find(|| findings.into_iter().flat_map(|findings| findings.into_findings(arena, map)));
         Ok(())
     }
 }
 
 /// `patchesJson6902`: JSON patches that see prefixed names, and whose renames no reference follows.
-pub struct PatchJson6902Transformer<'a>(Vec<Prepared<'a>>);
+pub struct PatchJson6902Transformer<'a> {
+    patches: Vec<Prepared<'a>>,
+    overridden: Option<Arc<Overridden>>,
+}
 
 impl<'a> PatchJson6902Transformer<'a> {
     /// Reads the patches.
@@ -508,31 +552,45 @@ impl<'a> PatchJson6902Transformer<'a> {
             Some(patch) => Err(Error::new(Code::MissingField, "must specify the target name")
                 .at(patch.pos)
                 .hint("add the name to 'target'")),
-            None => Ok(PatchJson6902Transformer(prepared)),
+            None => Ok(PatchJson6902Transformer { patches: prepared, overridden: None }),
         }
     }
 
     /// See [`PatchTransformer::apart`].
     pub fn apart(self) -> impl Iterator<Item = Self> {
-        apart(self.0).into_iter().map(PatchJson6902Transformer)
+        let PatchJson6902Transformer { patches, overridden } = self;
+        apart(patches)
+            .into_iter()
+            .map(move |patches| PatchJson6902Transformer { patches, overridden: overridden.clone() })
     }
 
     /// How many patches there are.
     pub fn count(&self) -> usize {
-        self.0.len()
+        self.patches.len()
+    }
+
+    /// See [`PatchTransformer::overriding`].
+    #[must_use]
+    pub fn overriding(self, overridden: Option<Arc<Overridden>>) -> Self {
+        PatchJson6902Transformer { overridden, ..self }
+    }
+
+    /// See [`PatchTransformer::has_test`].
+    pub fn has_test(&self) -> bool {
+        has_test(&self.patches)
     }
 
     /// See [`PatchTransformer::positions`].
     pub fn positions(&self) -> Vec<Pos> {
-        self.0.iter().flat_map(Prepared::positions).collect()
+        self.patches.iter().flat_map(Prepared::positions).collect()
     }
 }
 
 impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
-        let findings = looking(build, map, &self.0);
-        for patch in &self.0 {
+        let findings = looking(build, map, &self.patches, self.overridden.as_ref());
+        for patch in &self.patches {
             let Content::Json(operations) = &patch.content else {
                 continue;
             };
@@ -541,7 +599,7 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
             apply_json(map, arena, json, (patch.target.as_ref(), false)).map_err(in_patch)?;
         }
         map.drop_empty();
-        build.find(|| all_findings(&self.0, findings));
+        build.find(|| all_findings(&self.patches, findings, arena, map));
         Ok(())
     }
 }
@@ -554,7 +612,12 @@ struct JsonPatch<'p, 'a> {
     findings: Option<&'p PatchFindings<'a>>,
 }
 
-impl<'a> JsonPatch<'_, 'a> {
+impl<'p, 'a> JsonPatch<'p, 'a> {
+    /// The patches so far, where values that this one replaces are looked for, and its entry.
+    fn overridden(self) -> Option<(&'p Overridden, Pos)> {
+        self.findings?.overridden().map(|overridden| (overridden, self.patch.pos))
+    }
+
     /// Notes that the patch has found a resource, to which it is applied next.
     fn meets(self, resource: &Resource<'a>) {
         let JsonPatch { operations, patch, findings } = self;
@@ -597,7 +660,8 @@ fn apply_json_to<'a>(
     json.meets(map.get(i));
     let id = *map.get(i).id();
     let operations = json.operations;
-    let patch = |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, record);
+    let patch =
+        |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, (record, json.overridden()));
     // The detour through JSON respells a null apiVersion.
     let respells = map.get(i).node().get("apiVersion").is_some_and(Node::is_null);
     let renames = respells || operations.iter().any(Operation::touches_identity);

@@ -2,16 +2,17 @@
 //! it is applied. A build that is not asked for findings has none of this.
 
 use super::json_patch::Operation;
+use super::patch_values;
 use crate::check::{Kinds, MOST_UNKNOWN, Unknown};
 use crate::config::kustomization::PatchOptions;
 use crate::diag::{Code, Warning};
 use crate::meter::FastSet;
 use crate::resource::{ResMap, Resource};
 use crate::schema::{Schema, Schemas};
-use crate::stage::Build;
-use crate::yaml::{Mapping, Node, Pos, Sequence, Value};
+use crate::stage::{Build, Overridden};
+use crate::yaml::{Arena, Mapping, Node, Pos, Sequence, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The fields by which people tell the items of a list apart.
 const NAMES_OF_ITEMS: [&str; 3] = ["name", "key", "id"];
@@ -20,6 +21,8 @@ const NAMES_OF_ITEMS: [&str; 3] = ["name", "key", "id"];
 pub(super) struct PatchFindings<'a> {
     kinds: Kinds<'a>,
     found: Mutex<BTreeMap<(Pos, String), Warning>>,
+    /// The patches so far, where values that a later one replaces are looked for.
+    overridden: Option<Arc<Overridden>>,
 }
 
 impl<'a> PatchFindings<'a> {
@@ -29,16 +32,24 @@ impl<'a> PatchFindings<'a> {
         build: &Build<'a>,
         map: &ResMap<'a>,
         kinds: impl Iterator<Item = Option<&'k str>>,
+        overridden: Option<&Arc<Overridden>>,
     ) -> Option<PatchFindings<'a>> {
         build.findings.as_ref()?;
         let kinds: FastSet<Option<&str>> = kinds.collect();
         let kinds = Kinds::new(map, |kind| kinds.contains(&None) || kinds.contains(&Some(kind)));
-        Some(PatchFindings { kinds, found: Mutex::default() })
+        Some(PatchFindings { kinds, found: Mutex::default(), overridden: overridden.cloned() })
     }
 
-    /// All findings, in the order of their places.
-    pub fn into_findings(self) -> impl Iterator<Item = Warning> {
-        self.found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values()
+    /// All findings, in the order of their places, once the patches are applied.
+    pub fn into_findings(self, arena: Arena<'a>, map: &ResMap<'a>) -> impl Iterator<Item = Warning> {
+        let overridden = self.overridden.map(|overridden| patch_values::findings(&overridden, arena, map));
+        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values();
+        found.chain(overridden.into_iter().flatten())
+    }
+
+    /// The patches so far, where values that a later one replaces are looked for.
+    pub fn overridden(&self) -> Option<&Overridden> {
+        self.overridden.as_deref()
     }
 
     /// Looks at a strategic merge patch and the resource that it is about to be merged into.
@@ -51,6 +62,9 @@ impl<'a> PatchFindings<'a> {
         schemas: &Schemas<'_>,
     ) {
         let gvk = &resource.id().gvk;
+        if let Some(overridden) = self.overridden() {
+            patch_values::note_merge(overridden, resource.node(), patch, schemas.of(gvk));
+        }
         if !options.allow_kind_change {
             let unknown = self.kinds.unknown(gvk, patch);
             unknown.iter().for_each(|unknown| self.find_unknown(resource, unknown, Pos::NONE));
