@@ -13,7 +13,9 @@ mod excerpt;
 pub use code::Code;
 pub use excerpt::Excerpt;
 
+use crate::yaml::places::Places;
 use crate::yaml::{Heap, Malformed, Place, Pos};
+use excerpt::Excerpts;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
@@ -54,9 +56,9 @@ impl Spot {
         if matches!(self, Spot::Unknown) { other } else { self }
     }
 
-    fn located(self, heap: &Heap) -> Spot {
+    fn located(self, places: &Places<'_>) -> Spot {
         match self {
-            Spot::Pos(pos) => heap.place(pos).into(),
+            Spot::Pos(pos) => places.place(pos).into(),
             known => known,
         }
     }
@@ -73,6 +75,18 @@ impl Spot {
             Spot::Pos(pos) => Some(*pos),
             Spot::Unknown | Spot::Place(_) => None,
         }
+    }
+}
+
+/// The places and the lines of many faults.
+struct Located<'h> {
+    places: Places<'h>,
+    excerpts: Excerpts,
+}
+
+impl<'h> Located<'h> {
+    fn of(heap: &'h Heap) -> Self {
+        Located { places: Places::new(heap), excerpts: Excerpts::default() }
     }
 }
 
@@ -238,22 +252,19 @@ impl Diagnostic {
         self.spot = std::mem::take(&mut self.spot).or(spot);
     }
 
-    fn locate(&mut self, heap: &Heap) {
+    fn locate(&mut self, Located { places, excerpts }: &mut Located<'_>) {
         if let Spot::Pos(pos) = self.spot
             && !self.hides_line
-            && let Some((source, offset)) = heap.outermost(pos)
+            && let Some((source, offset)) = places.heap().outermost(pos)
         {
-            self.excerpt = match source.is_file {
-                true => Excerpt::of(&source.text, offset),
-                false => Excerpt::of_output(&source.text, offset),
-            };
+            self.excerpt = excerpts.of(source, offset);
             // A template in a value that YAML can read is not the fault.
             if matches!(self.code, Code::NotYaml | Code::WrongType | Code::BadOutput) {
                 self.advise(&source.text, offset);
             }
         }
         let spots = self.chain.iter_mut().map(|link| &mut link.spot).chain([&mut self.spot]);
-        spots.for_each(|spot| *spot = std::mem::take(spot).located(heap));
+        spots.for_each(|spot| *spot = std::mem::take(spot).located(places));
     }
 }
 
@@ -345,7 +356,7 @@ impl Error {
     }
 
     /// Changes each fault.
-    fn each(mut self, change: impl Fn(&mut Diagnostic)) -> Self {
+    fn each(mut self, mut change: impl FnMut(&mut Diagnostic)) -> Self {
         change(&mut self.0.first);
         self.0.others.iter_mut().for_each(change);
         self
@@ -394,10 +405,11 @@ impl Error {
         })
     }
 
-    /// Turns positions into file, line and column. O(size of their sources).
+    /// Turns positions into file, line and column. O(size of their sources + faults).
     #[must_use]
     pub fn located(self, heap: &Heap) -> Self {
-        self.each(|fault| fault.locate(heap))
+        let mut located = Located::of(heap);
+        self.each(|fault| fault.locate(&mut located))
     }
 
     /// Replaces a path in all texts and places, as that of a private copy by the one that the user
@@ -589,11 +601,16 @@ impl Warning {
         Error::of(*self.0)
     }
 
-    /// As [`Error::located`].
+    /// Turns the positions of warnings into file, line and column. O(size of their sources +
+    /// warnings).
     #[must_use]
-    pub fn located(mut self, heap: &Heap) -> Self {
-        self.0.locate(heap);
-        self
+    pub fn located(warnings: Vec<Warning>, heap: &Heap) -> Vec<Warning> {
+        let mut located = Located::of(heap);
+        let locate = |mut warning: Warning| {
+            warning.0.locate(&mut located);
+            warning
+        };
+        warnings.into_iter().map(locate).collect()
     }
 }
 

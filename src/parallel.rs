@@ -1,8 +1,14 @@
 //! Work on all cores: threads take turns at runs of items, and results come in the order of items.
+//!
+//! The steps of a build share threads that stay ([`runs`], [`runs_mut`]): starting threads, and new
+//! memory for each of them, took a twentieth of a build. Whole builds and other work that may wait
+//! have threads of their own ([`each`]).
 
 use crate::meter;
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use std::iter::Enumerate;
 use std::num::NonZero;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 
 /// Work on fewer bytes than this takes less time than starting a thread. A debug build always
@@ -27,16 +33,24 @@ pub fn cores() -> NonZero<usize> {
     thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)
 }
 
+/// The threads that builds share, one less than there are cores: the thread that asks works as
+/// well. `None` if the system starts no thread.
+static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+    let threads = ThreadPoolBuilder::new().num_threads(cores().get().saturating_sub(1).max(1));
+    threads.stack_size(STACK).thread_name(|i| format!("work {i}")).build().ok()
+});
+
 /// Cuts `items` into runs, and returns the result of each run, in their order. `worker` is called
 /// once on each thread, and returns the function that does a run. With one thread, all items are
-/// one run.
+/// one run. A thread that waits for its runs may do those of others: whoever calls this must not
+/// hold a lock that `worker` needs.
 pub fn runs<'i, W, I, R>(items: &'i [I], threads: usize, worker: impl Fn() -> W + Sync) -> Vec<R>
 where
     W: FnMut(&'i [I]) -> R,
     I: Sync,
     R: Send,
 {
-    spread(items.chunks(run_length(items.len(), threads)), threads, worker)
+    Pieces::of(items.chunks(run_length(items.len(), threads))).on_pool(threads, worker)
 }
 
 /// As [`runs`], for work that changes the items.
@@ -47,7 +61,7 @@ where
     R: Send,
 {
     let length = run_length(items.len(), threads);
-    spread(items.chunks_mut(length), threads, worker)
+    Pieces::of(items.chunks_mut(length)).on_pool(threads, worker)
 }
 
 /// The number of items in a run.
@@ -56,41 +70,85 @@ fn run_length(items: usize, threads: usize) -> usize {
     items.div_ceil(runs).max(1)
 }
 
-/// Calls `work` for each item on up to `threads` threads, and returns the results in the order of
-/// the items. A thread takes the next item as soon as it has done one.
+/// Calls `work` for each item on up to `threads` threads of its own, and returns the results in the
+/// order of the items. A thread takes the next item as soon as it has done one.
 pub fn each<'i, I: Sync, R: Send>(items: &'i [I], threads: usize, work: impl Fn(&'i I) -> R + Sync) -> Vec<R> {
-    spread(items.iter(), threads, || &work)
+    Pieces::of(items.iter()).on_new_threads(threads, || &work)
 }
 
-/// Does pieces of work on up to `threads` threads, this one among them, and returns the results in
-/// the order of the pieces. A thread takes the next piece as soon as it has done one.
-fn spread<T, R: Send, W: FnMut(T) -> R>(
-    pieces: impl ExactSizeIterator<Item = T> + Send,
-    threads: usize,
-    worker: impl Fn() -> W + Sync,
-) -> Vec<R> {
-    let count = pieces.len();
-    let pieces = Mutex::new(pieces.enumerate());
-    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let take_turns = || {
+/// Pieces of work that are left, with their numbers.
+struct Pieces<P> {
+    count: usize,
+    left: Mutex<Enumerate<P>>,
+}
+
+/// The results of pieces, with the numbers of the pieces.
+type Done<R> = Vec<(usize, R)>;
+
+impl<P: ExactSizeIterator + Send> Pieces<P>
+where
+    P::Item: Send,
+{
+    fn of(pieces: P) -> Self {
+        Pieces { count: pieces.len(), left: Mutex::new(pieces.enumerate()) }
+    }
+
+    /// Does piece after piece, until none is left. Several threads may do this at the same time.
+    fn work<R, W: FnMut(P::Item) -> R>(&self, worker: impl Fn() -> W) -> Done<R> {
         let mut work = worker();
-        std::iter::from_fn(next).map(|(i, piece)| (i, work(piece))).collect::<Vec<_>>()
-    };
-    let mut done = thread::scope(|scope| {
-        // If no thread can be started, this thread does all the work.
-        let start = |_| {
-            let counted = || (take_turns(), meter::taken());
-            thread::Builder::new().stack_size(STACK).spawn_scoped(scope, counted).ok()
+        let next = || self.left.lock().unwrap_or_else(PoisonError::into_inner).next();
+        std::iter::from_fn(next).map(|(i, piece)| (i, work(piece))).collect()
+    }
+
+    /// Does the pieces on this thread and on shared ones, `threads` in all. Returns the results in
+    /// the order of the pieces.
+    fn on_pool<R: Send, W: FnMut(P::Item) -> R>(self, threads: usize, worker: impl Fn() -> W + Sync) -> Vec<R> {
+        let others = threads.min(self.count).saturating_sub(1);
+        let Some(pool) = (others > 0).then(|| POOL.as_ref()).flatten() else {
+            return in_order(self.work(&worker));
         };
-        let others: Vec<_> = (1..threads.min(count)).map_while(start).collect();
-        let mut done = take_turns();
-        for other in others {
-            let (part, steps) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            done.extend(part);
-            meter::count(steps as usize);
-        }
-        done
-    });
+        let of_others = Mutex::new((Vec::new(), 0));
+        let mut done = pool.in_place_scope(|scope| {
+            for _ in 0..others {
+                scope.spawn(|_| {
+                    let before = meter::taken();
+                    let done = self.work(&worker);
+                    let mut of_others = of_others.lock().unwrap_or_else(PoisonError::into_inner);
+                    of_others.0.extend(done);
+                    of_others.1 += meter::taken() - before;
+                });
+            }
+            self.work(&worker)
+        });
+        let (more, steps) = of_others.into_inner().unwrap_or_else(PoisonError::into_inner);
+        meter::count(steps as usize);
+        done.extend(more);
+        in_order(done)
+    }
+
+    /// Does the pieces on this thread and on new ones, `threads` in all. Returns the results in the
+    /// order of the pieces.
+    fn on_new_threads<R: Send, W: FnMut(P::Item) -> R>(self, threads: usize, worker: impl Fn() -> W + Sync) -> Vec<R> {
+        let done = thread::scope(|scope| {
+            // If no thread can be started, this thread does all the work.
+            let start = |_| {
+                let counted = || (self.work(&worker), meter::taken());
+                thread::Builder::new().stack_size(STACK).spawn_scoped(scope, counted).ok()
+            };
+            let others: Vec<_> = (1..threads.min(self.count)).map_while(start).collect();
+            let mut done = self.work(&worker);
+            for other in others {
+                let (part, steps) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                done.extend(part);
+                meter::count(steps as usize);
+            }
+            done
+        });
+        in_order(done)
+    }
+}
+
+fn in_order<R>(mut done: Done<R>) -> Vec<R> {
     done.sort_unstable_by_key(|(i, _)| *i);
     done.into_iter().map(|(_, made)| made).collect()
 }

@@ -52,12 +52,11 @@ impl<'w> Output<'w> {
         let value = built
             .value
             .map(|Built { map, history, findings }| {
-                let findings = findings.into_iter().map(|finding| finding.located(heap)).collect();
+                let findings = Warning::located(findings, heap);
                 Output { cx, map, history, findings }
             })
             .map_err(|e| e.located(heap));
-        let warnings = built.warnings.into_iter().map(|warning| warning.located(heap)).collect();
-        Warned { value, warnings }
+        Warned { value, warnings: Warning::located(built.warnings, heap) }
     }
 
     /// Adds the place to the error of a failed print.
@@ -123,7 +122,7 @@ impl<'w> Output<'w> {
     pub fn check(&self, known: &crate::check::Known) -> Result<crate::check::Findings> {
         let heap = self.cx.arena.heap();
         let mut findings = crate::check::check(self.cx.arena, &self.map, known)?;
-        findings.shown = findings.shown.into_iter().map(|finding| finding.located(heap)).collect();
+        findings.shown = Warning::located(findings.shown, heap);
         Ok(findings)
     }
 
@@ -161,7 +160,7 @@ impl<'w> Output<'w> {
 
     /// Finds the places of many positions.
     pub(crate) fn places(&self) -> Places<'w> {
-        Places::new(self.cx.arena)
+        Places::new(self.cx.arena.heap())
     }
 
     /// The entries without effect and likely mistakes, if [`Options::lint`] asked for them.

@@ -1,5 +1,7 @@
 //! [`Excerpt`]: the line of a fault, as messages show it.
 
+use crate::meter;
+use crate::yaml::Source;
 use std::ops::Range;
 
 /// The most characters of a longer line that are kept before and behind the start of a fault.
@@ -25,11 +27,17 @@ impl Excerpt {
     /// line may hold a secret: its field has a name such as `password`, or its document is about
     /// a Secret, which may have one in any line. O(size of the text).
     pub fn of(text: &str, offset: usize) -> Option<Excerpt> {
+        Excerpt::unless(text, offset, |start| may_be_secret(&text[document(text, start)]))
+    }
+
+    /// The line that has the byte at `offset`; `None` if it names a secret, or if its document may
+    /// be about one, which `is_secret` says for a line that starts at an offset.
+    fn unless(text: &str, offset: usize, is_secret: impl FnOnce(usize) -> bool) -> Option<Excerpt> {
         let offset = text.floor_char_boundary(offset);
         let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
         let line = text[start..].lines().next().unwrap_or_default();
         let at = (offset - start).min(line.len());
-        if names_a_secret(line) || may_be_secret(document(text, start)) {
+        if names_a_secret(line) || is_secret(start) {
             return None;
         }
         let end = (at + extent(&line[at..])).min(line.len());
@@ -41,13 +49,6 @@ impl Excerpt {
         let line = format!("{LEFT_OUT}{}{LEFT_OUT}", &line[first..last]);
         let moved = |i: usize| i - first + LEFT_OUT.len_utf8();
         Some(Excerpt { line, marked: moved(at)..moved(end.min(last)), is_cut: true })
-    }
-
-    /// As [`Excerpt::of`], for a text that a program has printed: `None` if any of its documents
-    /// may be about a Secret. The documents of a text that is not YAML are uncertain.
-    pub fn of_output(text: &str, offset: usize) -> Option<Excerpt> {
-        let says_secret = text.contains("ecret") || text.contains("SECRET");
-        if says_secret { None } else { Excerpt::of(text, offset) }
     }
 
     /// True if the columns of [`Excerpt::line`] are not those of the file.
@@ -66,6 +67,33 @@ impl Excerpt {
     }
 }
 
+/// Makes the excerpts of many faults: a document that has one fault after the other is searched for
+/// secrets once.
+#[derive(Default)]
+pub(super) struct Excerpts {
+    /// The base of a source, a part of its text, and whether that may be about a Secret.
+    last: Option<(u32, Range<usize>, bool)>,
+}
+
+impl Excerpts {
+    /// As [`Excerpt::of`], for a source. Of a text that a program has printed, every document
+    /// counts: the documents of a text that is not YAML are uncertain.
+    pub fn of(&mut self, source: &Source, offset: usize) -> Option<Excerpt> {
+        let text = &source.text;
+        Excerpt::unless(text, offset, |start| match &self.last {
+            Some((base, part, is_secret)) if *base == source.base && part.contains(&start) => *is_secret,
+            _ => {
+                let part = if source.is_file { document(text, start) } else { 0..text.len() };
+                meter::count_text(&text[part.clone()]);
+                let says_secret = !source.is_file && (text.contains("ecret") || text.contains("SECRET"));
+                let is_secret = says_secret || may_be_secret(&text[part.clone()]);
+                self.last = Some((source.base, part, is_secret));
+                is_secret
+            }
+        })
+    }
+}
+
 /// The length of the key or value that a text begins with.
 fn extent(text: &str) -> usize {
     let whole = text.trim_end().len();
@@ -80,10 +108,10 @@ fn extent(text: &str) -> usize {
 }
 
 /// The YAML document of a text that has the line at `start`.
-fn document(text: &str, start: usize) -> &str {
+fn document(text: &str, start: usize) -> Range<usize> {
     let first = text[..start].rfind("\n---").map_or(0, |i| i + 1);
     let last = text[start..].find("\n---").map_or(text.len(), |i| start + i);
-    &text[first..last]
+    first..last
 }
 
 /// Words in the names of fields whose values are secret.

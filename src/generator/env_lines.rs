@@ -145,7 +145,7 @@ mod tests {
     fn check(line: &str, want: Option<(&str, &str)>) {
         let heap = Heap::new();
         let source = heap.arena().add_file("a.env", Text::from(line.to_owned()));
-        let found: Vec<Warning> = lines(source).into_iter().map(|finding| finding.located(&heap)).collect();
+        let found = Warning::located(lines(source), &heap);
         let found = found.first().map(|f| (f.message(), f.place().unwrap().column));
         match (found, want) {
             (None, None) => {}

@@ -45,7 +45,13 @@ pub fn count(steps: usize) {
 /// Counts the steps of copying or searching a text.
 #[inline]
 pub fn count_text(text: &str) {
-    count(1 + text.len() / WORD);
+    count_bytes(text.as_bytes());
+}
+
+/// As [`count_text`], of bytes.
+#[inline]
+pub fn count_bytes(bytes: &[u8]) {
+    count(1 + bytes.len() / WORD);
 }
 
 /// Starts to count again, on this thread.

@@ -182,7 +182,7 @@ pub(super) fn findings(overridden: &Overridden, arena: Arena<'_>, map: &ResMap<'
         let key = (by, overridden.patches.number(old));
         by_later.entry(key).and_modify(|(_, count)| *count += 1).or_insert((old, 1));
     }
-    let places = Places::new(arena);
+    let places = Places::new(arena.heap());
     let finding = |((by, _), (old, count)): ((Pos, Option<usize>), (Pos, usize))| {
         let message = match count {
             1 => "this value is not in the output: a later patch replaces or removes it".to_owned(),

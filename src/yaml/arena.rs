@@ -80,6 +80,7 @@ impl Source {
     /// The place of the byte at `offset` in this source. O(offset).
     pub fn place(&self, offset: usize) -> Place {
         let before = &self.text.as_bytes()[..offset.min(self.text.len())];
+        meter::count_bytes(before);
         let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
         Place {
             file: self.name.clone(),

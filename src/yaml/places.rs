@@ -1,13 +1,13 @@
 //! [`Places`]: the places of many positions.
 
-use super::arena::{Arena, Source};
+use super::arena::{Heap, Place, Source};
 use super::tree::node::Pos;
-use crate::meter::FastMap;
+use crate::meter::{self, FastMap};
 use std::cell::RefCell;
 
 /// Finds lines and columns of many positions: the line ends of a source are looked for once.
 pub struct Places<'a> {
-    arena: Arena<'a>,
+    heap: &'a Heap,
     /// By the base of the source.
     lines: RefCell<FastMap<u32, Lines>>,
 }
@@ -30,15 +30,26 @@ struct Lines {
 }
 
 impl<'a> Places<'a> {
-    /// An index of the sources of an arena, which is empty yet.
-    pub fn new(arena: Arena<'a>) -> Self {
-        Places { arena, lines: RefCell::default() }
+    /// An index of the sources of a heap, which is empty yet.
+    pub fn new(heap: &'a Heap) -> Self {
+        Places { heap, lines: RefCell::default() }
+    }
+
+    /// The heap with the sources.
+    pub fn heap(&self) -> &'a Heap {
+        self.heap
+    }
+
+    /// The place of a position as a value of its own: see [`Places::spot`].
+    pub fn place(&self, pos: Pos) -> Option<Place> {
+        let Spot { source, line, column } = self.spot(pos)?;
+        Some(Place { file: source.name.clone(), line, column })
     }
 
     /// The place of a position; `None` if no source has it. O(log lines) and the way from the last
     /// position in the same line, after O(size) for the first position of a source.
     pub fn spot(&self, pos: Pos) -> Option<Spot<'a>> {
-        let (source, offset) = self.arena.heap().outermost(pos)?;
+        let (source, offset) = self.heap.outermost(pos)?;
         let mut all = self.lines.borrow_mut();
         let lines = all.entry(source.base).or_insert_with(|| Lines::of(&source.text));
         let (line, column) = lines.at(&source.text, offset.min(source.text.len()));
@@ -48,6 +59,7 @@ impl<'a> Places<'a> {
 
 impl Lines {
     fn of(text: &str) -> Lines {
+        meter::count_text(text);
         let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| u32::try_from(i + 1).unwrap_or(u32::MAX));
         Lines { starts: std::iter::once(0).chain(ends).collect(), last: (0, 1) }
     }
@@ -78,7 +90,7 @@ mod tests {
         let arena = heap.arena();
         let text = "a: é\n\nbé: [ü, é, x]\r\nend";
         let source = arena.add_file("file", text.to_owned().into());
-        let places = Places::new(arena);
+        let places = Places::new(&heap);
         let bounds: Vec<usize> = source.text.char_indices().map(|(i, _)| i).chain([source.text.len()]).collect();
         for &offset in bounds.iter().chain(bounds.iter().rev()).chain(bounds.iter().step_by(3)) {
             let place = source.place(offset);

@@ -26,12 +26,15 @@ fn steps_taken(files: &Files) -> u64 {
 
 /// The same with options.
 fn steps_with(files: &Files, options: &Options) -> u64 {
-    let files: Memory = files.iter().map(|(name, text)| (format!("root/{name}"), text.as_str())).collect();
-    let workspace = Workspace::with_jobs(NonZero::<usize>::MIN);
+    let (files, workspace) = (in_memory(files), Workspace::with_jobs(NonZero::<usize>::MIN));
     meter::reset();
     let output = build(&workspace, &files, "root", options).value.unwrap();
     output.print().unwrap();
     meter::taken()
+}
+
+fn in_memory(files: &Files) -> Memory {
+    files.iter().map(|(name, text)| (format!("root/{name}"), text.as_str())).collect()
 }
 
 /// Applications: a ConfigMap and a Deployment each.

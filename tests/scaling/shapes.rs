@@ -1,7 +1,9 @@
 //! Shapes that once took more steps than their input has entries: two sizes of each.
 
-use super::{Files, file, layers_of, lines, resources, steps_taken, steps_with, with_entries};
-use rustomize::Options;
+use super::{Files, file, in_memory, layers_of, lines, resources, steps_taken, steps_with, with_entries};
+use rustomize::internal::meter;
+use rustomize::{Options, Workspace, build};
+use std::num::NonZero;
 
 /// Steps per application may grow by this factor from 100 to 400. Order and look-ups in large
 /// mappings take n log n comparisons: two doublings add up to a tenth.
@@ -640,5 +642,31 @@ fn a_trace_of_generators() {
         let (small, large) = (per_generator(100), per_generator(400));
         assert!(small > 10.0, "the steps are not counted");
         assert!(large <= small * SLACK, "{behavior}: {small:.0} steps a generator for 100, {large:.0} for 400");
+    }
+}
+
+/// The lines and columns of many faults, and of many findings, are found in one walk over a file.
+#[test]
+fn places_of_many_faults_and_findings() {
+    let per_fault = |n: usize| {
+        let files = vec![
+            file("kustomization.yaml", "resources: [all.yaml]\n"),
+            file("all.yaml", lines(n, |i| format!("---\nkind: ConfigMap\ndata: {{a: {i}}}\n"))),
+        ];
+        let (files, workspace) = (in_memory(&files), Workspace::with_jobs(NonZero::<usize>::MIN));
+        meter::reset();
+        let error = build(&workspace, &files, "root", &Options::default()).value.err().unwrap();
+        assert_eq!(error.faults().count(), n);
+        meter::taken() as f64 / n as f64
+    };
+    let per_finding = |n: usize| {
+        let images = lines(n, |i| format!("- {{name: nobody-{i}, newTag: a}}\n"));
+        let kustomization = format!("resources: [all.yaml]\nimages:\n{images}");
+        let files = vec![file("all.yaml", resources(10)), file("kustomization.yaml", kustomization)];
+        steps_with(&files, &Options { lint: true, ..Options::default() }) as f64 / n as f64
+    };
+    for (what, [small, large]) in [("fault", [100, 400].map(per_fault)), ("finding", [100, 400].map(per_finding))] {
+        assert!(small > 10.0, "the steps are not counted");
+        assert!(large <= small * SLACK, "{small:.0} steps a {what} for 100, {large:.0} for 400");
     }
 }
