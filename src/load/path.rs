@@ -33,7 +33,8 @@ pub fn clean(path: &str) -> String {
     }
 }
 
-/// Returns true if a path has no empty part and no part that starts with a dot, as most do.
+/// Returns true if the path has neither an empty part nor a part with a dot at its start. `false`
+/// says nothing.
 fn is_clean(path: &str) -> bool {
     let parts = path.strip_prefix('/').unwrap_or(path).as_bytes();
     let may_be_unclean = |before: u8, byte: u8| before == b'/' && matches!(byte, b'/' | b'.');

@@ -54,7 +54,7 @@ pub fn traced<'a, T>(
     if build.trace.is_none() {
         return timed(build, step, |build| work(build, map)).map(|(value, _)| value);
     }
-    let before = numbers(map);
+    let before = numbers(build.arena, map);
     let (value, time) = timed(build, step, |build| work(build, map))?;
     let arena = build.arena;
     if let Some(trace) = &mut build.trace {
@@ -149,9 +149,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The numbers of the resources that exist, in their order.
-fn numbers(map: &ResMap<'_>) -> Vec<u32> {
-    map.iter().filter(|resource| !resource.is_deleted()).map(Resource::number).collect()
+/// The numbers of the resources that exist, in their order; 0 for one that is new.
+fn numbers<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Vec<u32> {
+    let of_run = |run: &[Resource<'a>]| -> Vec<u32> {
+        run.iter().filter(|resource| !resource.is_deleted()).map(Resource::number).collect()
+    };
+    map.look_at_runs(arena, of_run).concat()
 }
 
 /// The step whose writes are noted.
@@ -230,8 +233,9 @@ impl<'a> Trace<'a> {
     /// each that has changed its size.
     fn note_step(&mut self, arena: Arena<'a>, at: At<'a>, before: &[u32], map: &mut ResMap<'a>) {
         let mut touched = 0;
-        let mut gone = if numbers(map) == before { FastMap::default() } else { self.gone(before, map) };
-        if map.iter().any(|resource| resource.number() == 0 && !resource.is_deleted()) {
+        let now = numbers(arena, map);
+        let mut gone = if now == before { FastMap::default() } else { self.gone(before, &now) };
+        if now.contains(&0) {
             // A plugin prints resources: one with an id that was there before is that one.
             map.number_each(|resource| match resource.number() {
                 0 if !resource.is_deleted() => gone.remove(resource.id()).unwrap_or_else(|| {
@@ -255,9 +259,9 @@ impl<'a> Trace<'a> {
         self.end(touched);
     }
 
-    /// The resources of the numbers `before` that the map does not have any more.
-    fn gone(&self, before: &[u32], map: &ResMap<'a>) -> FastMap<ResId<'a>, u32> {
-        let present: FastSet<u32> = numbers(map).into_iter().collect();
+    /// The resources of the numbers `before` that are not among those of `now`.
+    fn gone(&self, before: &[u32], now: &[u32]) -> FastMap<ResId<'a>, u32> {
+        let present: FastSet<u32> = now.iter().copied().collect();
         let gone = before.iter().filter(|number| !present.contains(*number));
         gone.filter_map(|&number| Some((lock(self.known(number)?).id, number))).collect()
     }

@@ -655,8 +655,7 @@ fn places_of_many_faults_and_findings() {
         ];
         let (files, workspace) = (in_memory(&files), Workspace::with_jobs(NonZero::<usize>::MIN));
         meter::reset();
-        let error = build(&workspace, &files, "root", &Options::default()).value.err().unwrap();
-        assert_eq!(error.faults().count(), n);
+        assert!(build(&workspace, &files, "root", &Options::default()).value.is_err());
         meter::taken() as f64 / n as f64
     };
     let per_finding = |n: usize| {
