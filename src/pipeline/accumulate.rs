@@ -194,7 +194,7 @@ fn resources_in<'a>(arena: Arena<'a>, source: &'a Source) -> Result<documents::R
 /// The resources of a file, which know their scope now.
 fn scoped<'a>(build: &mut Build<'a>, resources: documents::Resources<'a>) -> Result<Vec<Resource<'a>>> {
     let documents::Resources { mut all, annotations } = resources;
-    build.schema.note_scope(build.arena, &mut all);
+    build.schema.note_scope(build.arena, &mut all)?;
     if build.cx.options.crd_merge_keys {
         let definitions = all.iter().filter(|resource| resource.id().gvk.kind == "CustomResourceDefinition");
         definitions.for_each(|definition| build.schema.learn_keys(Document::Crd(definition.node().clone())));

@@ -70,6 +70,6 @@ fn read<'a>(build: &mut Build<'a>, name: &str, text: String) -> Result<Vec<Resou
     let arena = build.arena;
     let source = arena.add_source(name, text);
     let mut resources = resources_in(arena, source, Error::from)?.all;
-    build.schema.note_scope(build.arena, &mut resources);
+    build.schema.note_scope(build.arena, &mut resources)?;
     Ok(resources)
 }

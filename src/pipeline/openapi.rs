@@ -6,7 +6,9 @@
 //! *Order*: one build has one schema: that of the root, else that of the first base or component
 //! that has one. It holds for everything that is merged afterwards.
 //! *Cost*: O(size of the file); the built-in tables cost nothing until something is merged.
-//! *Quirks*: a file takes the place of the built-in schema, it does not add to it.
+//! *Quirks*: a file takes the place of the built-in schema, it does not add to it. A file that is
+//! not a schema is an error once something is merged, or a custom kind is there (cases
+//! openapi-faulty-unused and openapi-faulty-used).
 //! *Example*: `testdata/reference/openapi.txtar`
 
 use super::Target;
@@ -15,7 +17,7 @@ use crate::diag::{Code, Error, Result};
 use crate::lint::for_kinds;
 use crate::schema::Document;
 use crate::stage::{Build, KindField};
-use crate::yaml::{Node, first_document};
+use crate::yaml::{Arena, Mapping, Node, Source, Value, first_document};
 
 /// The only built-in schema.
 const BUILTIN_VERSION: &str = "v1.21.2";
@@ -23,8 +25,8 @@ const BUILTIN_VERSION: &str = "v1.21.2";
 /// Chooses the schema that a kustomization asks for, unless one was chosen before.
 ///
 /// # Errors
-/// The version is not built in, both a version and a file are named, the file cannot be read, or it
-/// is not a schema.
+/// The version is not built in, both a version and a file are named, or the file is not there. A
+/// file that is not a schema is an error once the schema is asked for something.
 pub(super) fn set<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<()> {
     let arena = build.arena;
     let wanted = &target.kustomization.openapi;
@@ -54,14 +56,28 @@ pub(super) fn set<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<()> 
                 .hint("remove 'version' or 'path'"),
         ));
     }
-    let fault = |message: String, pos| in_field(Error::new(Code::BadSchema, message).at(pos));
-    let node = first_document(arena, source).map_err(|m| fault(m.message, m.pos))?.unwrap_or(Node::null());
-    if node.as_mapping().is_none() {
-        return Err(fault(format!("expected a schema with 'definitions', found {}", node.shape()), node.pos()));
+    match schema(arena, source) {
+        Ok(node) => {
+            let document = Document::OpenApi(node);
+            let entry = Written { text: wanted.path, pos: wanted.pos };
+            build.note_for_kinds(entry, KindField::OpenApi, || for_kinds::in_schema(&document));
+            build.schema.choose(document);
+        }
+        Err(fault) => build.schema.choose_faulty(in_field(fault)),
     }
-    let document = Document::OpenApi(node);
-    let entry = Written { text: wanted.path, pos: wanted.pos };
-    build.note_for_kinds(entry, KindField::OpenApi, || for_kinds::in_schema(&document));
-    build.schema.choose(document);
     Ok(())
+}
+
+/// Reads a schema. A document without a value is a schema without kinds.
+fn schema<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Node<'a>> {
+    let fault = |message: String, pos| Error::new(Code::BadSchema, message).at(pos);
+    if source.text.is_empty() {
+        return Err(fault("expected a schema with 'definitions', found an empty file".to_owned(), source.pos(0)));
+    }
+    let node = first_document(arena, source).map_err(|m| fault(m.message, m.pos))?.unwrap_or(Node::null());
+    match node.value() {
+        Value::Mapping(_) => Ok(node),
+        _ if node.is_null() => Ok(Mapping::new().into()),
+        _ => Err(fault(format!("expected a schema with 'definitions', found {}", node.shape()), node.pos())),
+    }
 }

@@ -47,7 +47,7 @@ pub fn scoped_resources_in<'a>(
     malformed: impl Fn(Malformed) -> Error,
 ) -> Result<Vec<Resource<'a>>> {
     let mut resources = resources_in(build.arena, source, malformed)?.all;
-    build.schema.note_scope(build.arena, &mut resources);
+    build.schema.note_scope(build.arena, &mut resources)?;
     Ok(resources)
 }
 
@@ -62,7 +62,7 @@ pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -
         Err(nodes) => nodes,
     };
     let mut resources = in_rounds(build.arena, nodes, Vec::new())?.all;
-    build.schema.note_scope(build.arena, &mut resources);
+    build.schema.note_scope(build.arena, &mut resources)?;
     Ok(resources)
 }
 

@@ -1,5 +1,6 @@
 //! The schema of a build: by which lists are merged, and which kinds lack a namespace.
 
+use crate::diag::{Error, Result};
 use crate::resource::{RESOURCE, Resource, distinct};
 use crate::schema::{self, Custom, Document, Schemas};
 use crate::yaml::Arena;
@@ -16,15 +17,20 @@ pub struct BuildSchema<'a> {
     of_tree: Vec<Document<'a>>,
     /// True if the built-in tables were asked for before another schema was chosen.
     is_builtin_used: bool,
+    /// The reason why the chosen schema cannot be read.
+    fault: Option<Error>,
 }
 
 impl<'a> BuildSchema<'a> {
     /// The known facts about kinds, for merging.
-    pub fn for_merging(&mut self) -> Rc<Schemas<'a>> {
+    ///
+    /// # Errors
+    /// The chosen schema cannot be read.
+    pub fn for_merging(&mut self) -> Result<Rc<Schemas<'a>>> {
         if self.chosen.is_none() {
             self.is_builtin_used = true;
         }
-        Rc::clone(self.known())
+        self.check().map(|()| Rc::clone(self.known()))
     }
 
     /// Learns by which keys the lists of a CustomResourceDefinition of the tree are merged. Every
@@ -76,22 +82,38 @@ impl<'a> BuildSchema<'a> {
         self.chosen = Some(Rc::new(schemas));
     }
 
+    /// Chooses the schema of a file that cannot be read. As upstream, that is an error as soon as
+    /// the schema is asked for something.
+    pub fn choose_faulty(&mut self, fault: Error) {
+        self.chosen = Some(Rc::default());
+        self.fault = Some(fault);
+    }
+
+    fn check(&self) -> Result<()> {
+        self.fault.clone().map_or(Ok(()), Err)
+    }
+
     /// Lets resources know what the schema says about their scope. O(n), on all cores if there are
     /// many.
-    pub fn note_scope(&mut self, arena: Arena<'_>, resources: &mut [Resource<'a>]) {
+    ///
+    /// # Errors
+    /// The chosen schema cannot be read, and a kind is not one whose scope upstream knows by heart.
+    pub fn note_scope(&mut self, arena: Arena<'_>, resources: &mut [Resource<'a>]) -> Result<()> {
         let kinds = distinct(resources, arena.threads(resources.len() * RESOURCE), |r| Some(r.id().gvk));
         // Upstream reads its tables for the scope of a kind that is not among those it knows by
         // heart.
-        if self.chosen.is_none() && !kinds.iter().all(schema::is_scope_known) {
-            self.is_builtin_used = true;
+        if !kinds.iter().all(schema::is_scope_known) {
+            self.check()?;
+            self.is_builtin_used |= self.chosen.is_none();
         }
         let schemas = self.known();
         if !kinds.iter().any(|gvk| schemas.is_cluster_scoped(gvk)) {
-            return;
+            return Ok(());
         }
         for resource in resources.iter_mut().filter(|r| schemas.is_cluster_scoped(&r.id().gvk)) {
             resource.rare_mut().cluster_scoped = true;
             resource.refresh_id();
         }
+        Ok(())
     }
 }

@@ -136,7 +136,7 @@ pub(super) fn merge_into_target<'a>(
     for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
             document.check_annotations()?;
-            let merging = Merging { schemas: &build.schema.for_merging(), findings };
+            let merging = Merging { schemas: &*build.schema.for_merging()?, findings };
             merge_into(map, i, &patch, (options, Way::Copied), merging)?;
             patched.push(i);
         }

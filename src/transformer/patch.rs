@@ -407,7 +407,7 @@ fn merge_named<'a>(
     let of_patch = |patch| Prepared::documents(patch).iter().map(move |document| (patch, document));
     let named: Vec<(&Prepared<'a>, &Resource<'a>)> = patches.iter().flat_map(of_patch).collect();
     let documents: Vec<&Resource<'a>> = named.iter().map(|(_, document)| *document).collect();
-    let merging = Merging { schemas: &build.schema.for_merging(), findings };
+    let merging = Merging { schemas: &*build.schema.for_merging()?, findings };
     let merged = merge_each(map, build.arena, &documents, merging);
     merged.or_else(|failed| {
         let mut errors = Errors::default();
@@ -449,7 +449,7 @@ fn apply_one<'a>(
                 document.check_annotations().map_err(in_patch)?;
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
                 let way = (patch.options, Way::AsItIs);
-                let merging = Merging { schemas: &build.schema.for_merging(), findings };
+                let merging = Merging { schemas: &*build.schema.for_merging()?, findings };
                 patched.push(merge_by_id(map, &document, way, merging).map_err(in_patch)?);
             }
         }
@@ -515,7 +515,7 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
             let in_patch = |e: Error| e.through(document.pos(), format!("applying {name}"));
             document.check_annotations().map_err(in_patch)?;
             let patch = with_text_metadata(document);
-            let merging = Merging { schemas: &build.schema.for_merging(), findings: findings.as_ref() };
+            let merging = Merging { schemas: &*build.schema.for_merging()?, findings: findings.as_ref() };
             merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), merging).map_err(in_patch)?;
             map.check_unique(arena).map_err(in_patch)?;
         }

@@ -77,7 +77,7 @@ pub(super) fn read_all<'a, T>(
         });
         let Some(mut read) = errors.note(read.map_err(|e| e.at(patch.pos))) else { continue };
         if let Content::StrategicMerge(documents) = &mut read.content {
-            build.schema.note_scope(build.arena, documents);
+            build.schema.note_scope(build.arena, documents)?;
         }
         made.extend(errors.note(make(patch, read)));
     }
