@@ -6,9 +6,9 @@
 //! *Order*: one build has one schema: that of the root, else that of the first base or component
 //! that has one. It holds for everything that is merged afterwards.
 //! *Cost*: O(size of the file); the built-in tables cost nothing until something is merged.
-//! *Quirks*: a file takes the place of the built-in schema, it does not add to it. A file that is
-//! not a schema is an error once something is merged, or a custom kind is there (cases
-//! openapi-faulty-unused and openapi-faulty-used).
+//! *Quirks*: a file takes the place of the built-in schema, it does not add to it. If the
+//! file is not a schema, the first merge fails, and so does the first resource of a custom kind
+//! (cases openapi-faulty-unused and openapi-faulty-used).
 //! *Example*: `testdata/reference/openapi.txtar`
 
 use super::Target;

@@ -149,7 +149,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The numbers of the resources that exist, in their order; 0 for one that is new.
+/// The numbers of the resources that exist, in their order. A new resource has the number 0.
 fn numbers<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Vec<u32> {
     let of_run = |run: &[Resource<'a>]| -> Vec<u32> {
         run.iter().filter(|resource| !resource.is_deleted()).map(Resource::number).collect()

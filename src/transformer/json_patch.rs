@@ -242,7 +242,7 @@ pub fn apply<'a>(
             if let (Some((overridden, entry)), Some(old)) = (overridden, old)
                 && let Some(path) = &operation.path.parts
             {
-                // Nodes that are read from JSON have no position.
+                // A node that was read from JSON lacks a position.
                 let by = if operation.pos.is_in_source() { operation.pos } else { entry };
                 note_operation(overridden, path, (&old, operation.value.as_ref()), by);
             }

@@ -9,7 +9,7 @@ use crate::meter::FastMap;
 use crate::resource::ResMap;
 use crate::schema::Schema;
 use crate::stage::Overridden;
-use crate::yaml::places::{Places, Spot};
+use crate::yaml::places::Places;
 use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Sequence, Value};
 use std::collections::BTreeMap;
 
@@ -188,10 +188,8 @@ pub(super) fn findings(overridden: &Overridden, arena: Arena<'_>, map: &ResMap<'
             1 => "this value is not in the output: a later patch replaces or removes it".to_owned(),
             _ => format!("{count} values from here on are not in the output: a later patch replaces or removes them"),
         };
-        let place = places.spot(by).map_or_else(String::new, |Spot { source, line, column }| {
-            format!(": the later one is at {}:{line}:{column}", source.name)
-        });
-        Warning::new(Code::Overridden, message).at(old).hint(format!("remove one of the two{place}"))
+        let later = places.place(by).map_or_else(String::new, |place| format!(": the later one is at {place}"));
+        Warning::new(Code::Overridden, message).at(old).hint(format!("remove one of the two{later}"))
     };
     by_later.into_iter().map(finding).collect()
 }
