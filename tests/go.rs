@@ -10,8 +10,10 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 /// The plugins of testdata/go, each built once for all tests, in the layout of a plugin home.
+///
+/// They lie in target, for nothing removes them: values that all tests share are never dropped.
 struct Home {
-    directory: TempDir,
+    directory: PathBuf,
     /// What `plugin build` said.
     said: String,
 }
@@ -78,17 +80,19 @@ fn home() -> Option<&'static Home> {
             return None;
         }
         let tree = Tree::new("");
-        let home = Home { directory: TempDir::new().unwrap(), said: String::new() };
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-plugins");
+        // What an earlier run has built.
+        let _ = fs::remove_dir_all(&directory);
         let mut said = String::new();
         for entry in fs::read_dir(source("")).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            let place = home.directory.path().join("ex.io/v1").join(&name);
+            let place = directory.join("ex.io/v1").join(&name);
             copy(&source(&name), &place);
             let run = crate::support::run(&mut command(&tree, &["plugin", "build", &place.to_string_lossy()]));
             said += &run.ok();
             tree.assert_nothing_left();
         }
-        Some(Home { said, ..home })
+        Some(Home { directory, said })
     });
     if home.is_none() {
         skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
@@ -113,7 +117,7 @@ pub fn build_plugin(tree: &Tree, directory: &Path) -> Option<PathBuf> {
 pub fn build(txtar: &str, args: &[&str]) -> Option<Run> {
     let home = home()?;
     let mut tree = Tree::new(txtar);
-    tree.variables.insert("KUSTOMIZE_PLUGIN_HOME", home.directory.path().to_string_lossy().into_owned());
+    tree.variables.insert("KUSTOMIZE_PLUGIN_HOME", home.directory.to_string_lossy().into_owned());
     Some(tree.build(args))
 }
 
@@ -137,7 +141,7 @@ fn a_plugin_is_built_beside_its_source() {
         ("LoaderOnce", "generate"),
         ("Both", "generate, transform, validate"),
     ] {
-        let folder = home.directory.path().join("ex.io/v1").join(kind.to_lowercase());
+        let folder = home.directory.join("ex.io/v1").join(kind.to_lowercase());
         assert!(home.said.contains(&format!("{kind}.so: {modes} (go1.")), "{}", home.said);
         let mut left: Vec<String> =
             fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -324,7 +328,7 @@ fn the_go_mod_of_a_plugin_is_honoured() {
     let Some(run) = build(&tree, &[]) else { return };
     let out = run.ok();
     assert!(out.contains("data:\n  text: d29yZHM=\nkind: Secret\nmetadata:\n  name: s"), "{out}");
-    let text = fs::read(home().unwrap().directory.path().join("ex.io/v1/encodedsecrets/EncodedSecrets.so")).unwrap();
+    let text = fs::read(home().unwrap().directory.join("ex.io/v1/encodedsecrets/EncodedSecrets.so")).unwrap();
     let has = |words: &str| memchr::memmem::find(&text, words.as_bytes()).is_some();
     assert!(has("sigs.k8s.io/kustomize/api\tv0.20.1") && has("github.com/go-errors/errors\tv1.4.2"));
     build(&tree.replace("d29yZHM=", "%"), &[]).unwrap().fails_with(&["decoding hidden: illegal base64"]);
