@@ -141,7 +141,7 @@ pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
             _ => {}
         },
         // The style of a text is lost once it is decoded.
-        Value::Scalar(s) if s.style == Style::Folded => s.style = Style::Double,
+        Value::Scalar(s) if matches!(s.style, Style::Folded | Style::Literal) => s.style = Style::Double,
         Value::Scalar(_) => {}
         Value::Sequence(items) => items.iter_mut().for_each(|item| from_yaml_1_1(arena, item)),
         Value::Mapping(m) => {

@@ -152,8 +152,10 @@ impl Builder {
         if ours.is_err() {
             return false;
         }
-        let (our_bare, their_bare) = self.outcomes(&tree.without_comments());
-        our_bare == *ours && accepted(&our_bare, &their_bare).is_some()
+        [tree.without_comments(), tree.without_comment_lines()].iter().any(|bare| {
+            let (our_bare, their_bare) = self.outcomes(bare);
+            our_bare == *ours && accepted(&our_bare, &their_bare).is_some()
+        })
     }
 
     fn is_accepted(&mut self, tree: &Tree, ours: &Outcome, theirs: &Outcome) -> bool {

@@ -275,6 +275,23 @@ impl Tree {
         tree
     }
 
+    /// This tree without the lines of its resources that are comments, and without the empty lines
+    /// behind each, which could become lines of the text in front of the comment.
+    pub fn without_comment_lines(&self) -> Tree {
+        let mut tree = self.clone();
+        for file in tree.0.iter_mut().flat_map(|layer| &mut layer.files) {
+            let Ok(text) = String::from_utf8(file.bytes()) else { continue };
+            let mut is_behind = false;
+            let lines = text.split_inclusive('\n').filter(|line| {
+                let content = line.trim();
+                is_behind = content.starts_with('#') || (is_behind && content.is_empty());
+                !is_behind
+            });
+            *file = File::text(file.name.clone(), lines.collect::<String>());
+        }
+        tree
+    }
+
     /// Takes a path out of all lists of resources and components.
     fn forget(&mut self, path: &str) {
         for layer in &mut self.0 {
