@@ -151,7 +151,7 @@ impl<'a> ImageEditor<'_, 'a> {
             ValueMut::Scalar(_) => Ok(()),
             ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| self.containers(item, keys, specs)),
             ValueMut::Mapping(m) => {
-                for (key, value) in m.iter_mut() {
+                for (key, value) in m.iter_mut().filter(|(_, value)| value.as_scalar().is_none()) {
                     keys.push(key.text());
                     if is_container_list(key.text())
                         && let ValueMut::Sequence(items) = value.value_mut()

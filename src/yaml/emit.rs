@@ -5,6 +5,7 @@
 //! The property tests and the recorded experiments in testdata/yaml check this. Mappings are sorted
 //! already ([`Mapping`]), so printing is one walk.
 
+use super::bytes::Bytes;
 use super::reprint;
 use super::scalar::{self, Kind};
 use super::style::{Analysis, is_break, is_printable};
@@ -25,7 +26,8 @@ pub struct Unprintable {
     pub pos: Pos,
 }
 
-type Emit<T = ()> = Result<T, Unprintable>;
+/// A step of the printer. The error is boxed, so that the usual result fits into a register.
+type Emit<T = ()> = Result<T, Box<Unprintable>>;
 
 /// Appends one document, without a separator, to `out`. It ends with one line break.
 ///
@@ -34,25 +36,31 @@ type Emit<T = ()> = Result<T, Unprintable>;
 /// has control characters.
 ///
 /// Cost: O(size of the text). On an error `out` holds a part of the document.
-pub fn document(out: &mut String, node: &Node<'_>) -> Emit {
+pub fn document(out: &mut String, node: &Node<'_>) -> Result<(), Unprintable> {
     let mut printer = Printer { out, in_braces: false };
-    match &node.value {
+    let printed = match &node.value {
         Value::Mapping(m) if !m.is_empty() => printer.mapping(m, 0, true, true),
         Value::Sequence(s) if !s.is_empty() => printer.sequence(s, 0, true),
         _ => {
             let start = printer.out.len();
             printer.leaf(node, 0, start)
         }
-    }
+    };
+    printed.map_err(|e| *e)
 }
 
 /// Appends a scalar as it would be printed at the top of a document, without its line break.
 ///
 /// # Errors
 /// As [`document`].
-pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Emit {
+pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Result<(), Unprintable> {
     let line = out.rfind('\n').map_or(0, |i| i + 1);
-    Printer { out, in_braces: false }.scalar(scalar, Pos::NONE, 0, line)
+    let mut printer = Printer { out, in_braces: false };
+    if is_plain(scalar) {
+        printer.words(scalar.text, Fold { line, indent: 2 }, true);
+        return Ok(());
+    }
+    printer.rare_scalar(scalar, Pos::NONE, 0, line).map_err(|e| *e)
 }
 
 struct Printer<'o> {
@@ -78,7 +86,8 @@ impl Printer<'_> {
         self.in_braces |= mapping.is_in_braces();
         for entry in mapping.iter() {
             let key = &entry.key;
-            if !reprint::is_usual_key(key, previous) {
+            let is_usual = reprint::is_usual_key(key, previous) && key.text.len() <= SIMPLE_KEY;
+            if !is_usual {
                 reprint::check_printed_key(key, previous, top).map_err(|message| unprintable(message, key.pos))?;
             }
             previous = Some(key);
@@ -87,35 +96,31 @@ impl Printer<'_> {
             }
             inline = false;
             let line = self.out.len() - indent;
-            if self.key(key)? {
-                self.entry_value(&entry.value, indent, line)?;
-            } else {
+            if is_usual {
+                self.out.push_str(key.text);
+            } else if !self.rare_key(key)? {
                 self.pad(indent);
                 self.out.push_str(": ");
                 self.item(&entry.value, indent)?;
+                continue;
+            }
+            match &entry.value.value {
+                Value::Mapping(m) if !m.is_empty() => {
+                    self.out.push_str(":\n");
+                    self.mapping(m, indent + 2, false, false)?;
+                }
+                Value::Sequence(s) if !s.is_empty() => {
+                    self.out.push_str(":\n");
+                    self.sequence(s, indent, false)?;
+                }
+                _ => {
+                    self.out.push_str(": ");
+                    self.leaf(&entry.value, indent, line)?;
+                }
             }
         }
         self.in_braces = outside;
         Ok(())
-    }
-
-    /// The value after a simple key and its colon. `line` is the offset in the output at which the
-    /// current line starts.
-    fn entry_value(&mut self, value: &Node<'_>, indent: usize, line: usize) -> Emit {
-        match &value.value {
-            Value::Mapping(m) if !m.is_empty() => {
-                self.out.push('\n');
-                self.mapping(m, indent + 2, false, false)
-            }
-            Value::Sequence(s) if !s.is_empty() => {
-                self.out.push('\n');
-                self.sequence(s, indent, false)
-            }
-            _ => {
-                self.out.push(' ');
-                self.leaf(value, indent, line)
-            }
-        }
     }
 
     fn sequence(&mut self, items: &Sequence<'_>, indent: usize, mut inline: bool) -> Emit {
@@ -146,16 +151,11 @@ impl Printer<'_> {
     }
 
     /// A scalar, `{}` or `[]`, and the end of its line.
+    #[inline(always)]
     fn leaf(&mut self, node: &Node<'_>, indent: usize, line: usize) -> Emit {
         match &node.value {
-            Value::Scalar(s) => {
-                self.scalar(s, node.pos, indent, line)?;
-                // A literal block that keeps its breaks has ended its line already.
-                let may_be_break = self.out.as_bytes().last().is_some_and(|b| !(b' '..=b'~').contains(b));
-                if may_be_break && self.out.ends_with(is_break) {
-                    return Ok(());
-                }
-            }
+            Value::Scalar(s) if is_plain(s) => self.words(s.text, Fold { line, indent: indent + 2 }, true),
+            Value::Scalar(s) => return self.rare_leaf(s, node.pos, indent, line),
             Value::Sequence(_) => self.out.push_str("[]"),
             Value::Mapping(_) => self.out.push_str("{}"),
         }
@@ -163,14 +163,15 @@ impl Printer<'_> {
         Ok(())
     }
 
-    #[inline]
-    fn scalar(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
-        let may_be_string = matches!(s.tag, Tag::Auto | Tag::Untyped | Tag::Str | Tag::Custom);
-        if may_be_string && scalar::is_surely_plain(s.text) {
-            self.words(s.text, Fold { line, indent: indent + 2 }, true);
-            return Ok(());
+    /// A scalar, except a string that is surely plain, and the end of its line.
+    fn rare_leaf(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
+        self.rare_scalar(s, pos, indent, line)?;
+        // A literal block that keeps its breaks has ended its line already.
+        let may_be_break = self.out.as_bytes().last().is_some_and(|b| !(b' '..=b'~').contains(b));
+        if !(may_be_break && self.out.ends_with(is_break)) {
+            self.out.push('\n');
         }
-        self.rare_scalar(s, pos, indent, line)
+        Ok(())
     }
 
     /// A scalar, except a string that is surely plain.
@@ -183,6 +184,7 @@ impl Printer<'_> {
             Kind::Str | Kind::Binary => return self.string(s, pos, indent, line),
             Kind::Null => self.out.push_str("null"),
             Kind::Bool => self.out.push_str(if scalar::truth(s.text) { "true" } else { "false" }),
+            Kind::Int if reprint::is_short_integer(s.text) => self.out.push_str(s.text),
             Kind::Int => match scalar::int(s.text) {
                 Some(n) => drop(write!(self.out, "{n}")),
                 None => self.out.push_str(s.text),
@@ -202,13 +204,9 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Prints a key with its colon; returns `false` if it needs a `?`, on a line of its own.
-    fn key(&mut self, key: &Key<'_>) -> Emit<bool> {
-        if key.is_plain() && key.text.len() <= SIMPLE_KEY {
-            self.out.push_str(key.text);
-            self.out.push(':');
-            return Ok(true);
-        }
+    /// Prints a key that may not be plain. Returns `false` if it needs a `?`, on a line of its own.
+    #[cold]
+    fn rare_key(&mut self, key: &Key<'_>) -> Emit<bool> {
         reprint::check_json_key(key.text).map_err(|message| unprintable(message, key.pos))?;
         let text = key.text;
         let analysis = Analysis::of(text);
@@ -218,7 +216,6 @@ impl Printer<'_> {
                 Style::Single => self.single(text, None),
                 _ => self.double(text, None),
             }
-            self.out.push(':');
             return Ok(true);
         }
         let line = self.out.rfind(is_break).map_or(0, |i| i + self.out[i..].chars().next().map_or(0, char::len_utf8));
@@ -232,6 +229,11 @@ impl Printer<'_> {
     }
 
     fn string(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
+        // A usual text is on one line, and no detour changes it.
+        if s.tag != Tag::Binary && Bytes::of(s.text).are_usual {
+            self.styled(s.text, Analysis::of(s.text).style(s.text, false), indent, line);
+            return Ok(());
+        }
         if s.tag != Tag::Binary && is_plain_block(s.text) && s.style != Style::Folded {
             self.literal(s.text, indent);
             return Ok(());
@@ -273,12 +275,18 @@ impl Printer<'_> {
 
     /// Writes a text and folds it at single spaces beyond the width. If `ends` is true, the first
     /// and last characters may be such spaces.
-    fn words(&mut self, text: &str, mut fold: Fold, ends: bool) {
-        let bytes = text.as_bytes();
+    #[inline(always)]
+    fn words(&mut self, text: &str, fold: Fold, ends: bool) {
         if self.out.len() - fold.line + text.len() <= WIDTH {
             self.out.push_str(text);
-            return;
+        } else {
+            self.long_words(text, fold, ends);
         }
+    }
+
+    /// As [`Printer::words`], for a text that may be wider than the line.
+    fn long_words(&mut self, text: &str, mut fold: Fold, ends: bool) {
+        let bytes = text.as_bytes();
         let is_ascii = text.is_ascii();
         let is_lone = |i: usize| (i == 0 || bytes[i - 1] != b' ') && bytes.get(i + 1) != Some(&b' ');
         let mut column = self.column(fold);
@@ -411,8 +419,15 @@ struct Fold {
     indent: usize,
 }
 
-fn unprintable(message: String, pos: Pos) -> Unprintable {
-    Unprintable { message, pos }
+/// Returns true if the bytes of a scalar show that it is a string that is printed plain.
+#[inline]
+fn is_plain(s: &Scalar<'_>) -> bool {
+    matches!(s.tag, Tag::Auto | Tag::Untyped | Tag::Str | Tag::Custom) && scalar::is_surely_plain(s.text)
+}
+
+#[cold]
+fn unprintable(message: String, pos: Pos) -> Box<Unprintable> {
+    Box::new(Unprintable { message, pos })
 }
 
 /// A number that is not an integer, or that exceeds 64 bits. It has been through JSON, so a whole

@@ -13,6 +13,7 @@
 //!   of a build.
 
 pub mod arena;
+mod bytes;
 pub mod change;
 mod comments;
 pub mod document;

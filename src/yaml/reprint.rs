@@ -422,7 +422,8 @@ fn check_characters(text: &str) -> Result<(), String> {
     }
 }
 
-fn is_short_integer(text: &str) -> bool {
+/// Returns true if a text that is an integer is written as it is printed: few digits.
+pub fn is_short_integer(text: &str) -> bool {
     text.len() < 7 && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
 }
 

@@ -4,6 +4,7 @@
 //! as in 1.1); [`resolve_v2`] is the dialect of kustomization files and of the printer (YAML 1.1:
 //! `yes`, `off`, `y` are booleans). One function, [`resolve_in`], holds both.
 
+use super::bytes::Bytes;
 use base64::Engine;
 use std::fmt;
 use std::fmt::LowerExp;
@@ -105,19 +106,37 @@ pub fn resolve_v2(text: &str) -> Kind {
 /// It starts with a letter or a sign without a meaning, is printable ASCII without `#`, a blank at
 /// its end, or a colon that ends a word, and is not a word with a meaning. `false` means that a
 /// closer look is needed.
+#[inline]
 pub fn is_surely_plain(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let is_rare = |b: u8| !(0x20..0x7f).contains(&b) || b == b'#';
-    let (is_any_rare, has_colon) =
-        bytes.iter().fold((false, false), |(rare, colon), &b| (rare | is_rare(b), colon | (b == b':')));
-    matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'_' | b'^' | b'$' | b'(' | b'\\'))
-        && !is_any_rare
-        && bytes.last() != Some(&b' ')
-        && !(has_colon && has_final_colon(bytes))
-        && resolve_v2(text) == Kind::Str
+    let ([first, .., last] | [first @ last]) = text.as_bytes() else { return false };
+    let all = Bytes::of(text);
+    STARTS_PLAIN[usize::from(*first)]
+        && all.are_usual
+        && *last != b' '
+        && !(all.have_colon && has_final_colon(text.as_bytes()))
+        && (text.len() > LONGEST_WORD || resolve_v2(text) == Kind::Str)
 }
 
+/// The bytes with which a plain text may start, other than digits and signs with a meaning.
+const STARTS_PLAIN: [bool; 256] = {
+    let mut t = [false; 256];
+    let signs = b"/_^$(\\";
+    let mut i = 0;
+    while i < signs.len() {
+        t[signs[i] as usize] = true;
+        i += 1;
+    }
+    let mut c = b'a';
+    while c <= b'z' {
+        t[c as usize] = true;
+        t[c.to_ascii_uppercase() as usize] = true;
+        c += 1;
+    }
+    t
+};
+
 /// Returns true if a colon is the last byte, or before a blank.
+#[cold]
 fn has_final_colon(bytes: &[u8]) -> bool {
     memchr::memchr_iter(b':', bytes).any(|i| matches!(bytes.get(i + 1), None | Some(b' ')))
 }

@@ -1,5 +1,6 @@
 //! The styles that the characters of a text allow: [`Analysis`].
 
+use super::bytes::Bytes;
 use super::scalar::{self, Kind};
 use super::tree::node::Style;
 
@@ -73,6 +74,7 @@ impl Class {
 }
 
 /// The styles that the characters of a text allow.
+#[cfg_attr(test, derive(PartialEq, Debug))]
 pub(super) struct Analysis {
     pub(super) multiline: bool,
     plain_allowed: bool,
@@ -81,7 +83,32 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
+    /// Looks at the characters of a text. O(length).
+    #[inline]
     pub(super) fn of(text: &str) -> Analysis {
+        let bytes = Bytes::of(text);
+        if bytes.are_usual && !bytes.have_colon { Analysis::of_ends(text) } else { Analysis::of_all(text) }
+    }
+
+    /// As [`Analysis::of`], for a text of printable ASCII without `#` and colons: only its ends
+    /// matter.
+    fn of_ends(text: &str) -> Analysis {
+        let bytes = text.as_bytes();
+        let is_space_at = |at: Option<&u8>| at.is_none_or(|&b| b == b' ');
+        let has_indicator = match bytes.first().map(|&first| Class::of(char::from(first))) {
+            Some(Class::Hyphen) => is_space_at(bytes.get(1)) || text.starts_with("---"),
+            class => class == Some(Class::Indicator) || text.starts_with("..."),
+        };
+        let ends_in_space = is_space_at(bytes.last());
+        Analysis {
+            multiline: false,
+            plain_allowed: !(has_indicator || is_space_at(bytes.first()) || ends_in_space),
+            single_allowed: true,
+            block_allowed: !ends_in_space,
+        }
+    }
+
+    fn of_all(text: &str) -> Analysis {
         let first = text.chars().next().map_or(Class::Break, Class::of);
         let mut indicators = matches!(first, Class::Indicator | Class::Hash)
             || (first == Class::Hyphen && text[1..].chars().next().is_none_or(is_blank))
@@ -139,4 +166,23 @@ pub(super) fn may_be_plain(text: &str) -> bool {
 
 pub(super) fn is_blank(c: char) -> bool {
     c == ' ' || c == '\t' || is_break(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Analysis;
+
+    #[test]
+    fn the_ends_of_a_usual_text_show_what_all_characters_show() {
+        let characters = ['a', '1', ' ', '-', '?', '.', '\'', '[', '~'];
+        let mut texts = vec![String::new()];
+        for length in 1..5 {
+            let longer = texts.iter().filter(|text| text.len() == length - 1).collect::<Vec<_>>();
+            let longer: Vec<String> = longer.iter().flat_map(|text| characters.map(|c| format!("{text}{c}"))).collect();
+            texts.extend(longer);
+        }
+        for text in texts {
+            assert_eq!(Analysis::of_ends(&text), Analysis::of_all(&text), "{text:?}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::characters::PLAIN_START;
 use super::{END, NO_VALUE, Read, Reader, Scalar, Style, Tag};
+use crate::yaml::bytes::{each, zeros};
 use memchr::{memchr, memchr2, memchr3};
 
 /// The number of words of a plain text that are searched one by one, before a search with vectors
@@ -586,18 +587,6 @@ fn find_plain_stop(bytes: &[u8], mut at: usize) -> Option<usize> {
         at += 8;
     }
     memchr3(b':', b'#', b'\n', &bytes[at..]).map(|n| at + n)
-}
-
-/// A word of eight equal bytes.
-const fn each(byte: u8) -> u64 {
-    byte as u64 * 0x0101_0101_0101_0101
-}
-
-/// Marks the bytes of a word that are zero. The lowest mark is correct; marks above it may be
-/// wrong.
-#[inline]
-const fn zeros(word: u64) -> u64 {
-    word.wrapping_sub(each(1)) & !word & each(0x80)
 }
 
 const TAB: &str = "found a tab character where an indentation space is expected";

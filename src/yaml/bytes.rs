@@ -1,0 +1,83 @@
+//! The bytes of short texts, looked at eight at a time.
+
+/// What the bytes of a text show to the printer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Bytes {
+    /// True if all of them are printable ASCII, and none is `#`.
+    pub(super) are_usual: bool,
+    /// True if one of them is a colon.
+    pub(super) have_colon: bool,
+}
+
+impl Bytes {
+    /// Looks at the bytes of a text. O(length).
+    #[inline]
+    pub(super) fn of(text: &str) -> Bytes {
+        let (mut unusual, mut colons) = (0, 0);
+        let mut look = |word: u64| {
+            let is_control = word.wrapping_sub(each(b' ')) & !word;
+            // Of 0x7f, the sum has the highest bit.
+            let is_high = word.wrapping_add(each(1)) | word;
+            unusual |= is_control | is_high | zeros(word ^ each(b'#'));
+            colons |= zeros(word ^ each(b':'));
+        };
+        let bytes = text.as_bytes();
+        let n = bytes.len();
+        if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+            look(u64::from_le_bytes(*first));
+            look(u64::from_le_bytes(*last));
+            if n > 16 {
+                let (chunks, _) = bytes.as_chunks();
+                chunks[1..].iter().for_each(|&chunk| look(u64::from_le_bytes(chunk)));
+            }
+        } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+            look(u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)));
+        } else if n > 0 {
+            let few = [bytes[0], bytes[n / 2], bytes[n - 1]];
+            look(few.into_iter().fold(each(b'a'), |word, byte| word << 8 | u64::from(byte)));
+        }
+        Bytes { are_usual: unusual & each(0x80) == 0, have_colon: colons != 0 }
+    }
+}
+
+/// A word of eight equal bytes.
+pub(super) const fn each(byte: u8) -> u64 {
+    byte as u64 * 0x0101_0101_0101_0101
+}
+
+/// Marks the bytes of a word that are zero. The lowest mark is correct; marks above it may be
+/// wrong.
+#[inline]
+pub(super) const fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(each(1)) & !word & each(0x80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bytes;
+
+    /// As [`Bytes::of`], byte by byte.
+    fn one_by_one(text: &str) -> Bytes {
+        Bytes {
+            are_usual: text.bytes().all(|b| (b' '..=b'~').contains(&b) && b != b'#'),
+            have_colon: text.contains(':'),
+        }
+    }
+
+    #[test]
+    fn words_show_what_single_bytes_show() {
+        for length in 0..40 {
+            assert_eq!(Bytes::of(&"a".repeat(length)), one_by_one(&"a".repeat(length)));
+            for at in 0..length {
+                for byte in 0..128_u8 {
+                    let mut text = "a".repeat(length).into_bytes();
+                    text[at] = byte;
+                    let text = String::from_utf8(text).unwrap();
+                    assert_eq!(Bytes::of(&text), one_by_one(&text), "{text:?}");
+                }
+                let text = format!("{}é{}", "a".repeat(at), "a".repeat(length - at));
+                assert_eq!(Bytes::of(&text), one_by_one(&text), "{text:?}");
+            }
+        }
+    }
+}
