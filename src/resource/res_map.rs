@@ -524,24 +524,14 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().map(|resource| std::mem::take(resource.node_mut_in_form())).collect()
     }
 
-    /// Puts the nodes back that [`ResMap::take_nodes`] took out, and reads identities again,
-    /// including those whose spelling an earlier step changed, as the detour of a JSON patch does.
-    /// O(n).
-    pub fn put_nodes(&mut self, arena: Arena<'a>, nodes: Vec<Node<'a>>) {
-        let put = |(resource, node): (&mut Resource<'a>, Node<'a>)| {
+    /// Puts the nodes back that [`ResMap::take_nodes`] took out. `renamed` are the places of
+    /// resources whose identity is another one now. O(n).
+    pub fn put_nodes(&mut self, nodes: Vec<Node<'a>>, renamed: Vec<(usize, ResId<'a>)>) {
+        for (resource, node) in self.resources.iter_mut().zip(nodes) {
             *resource.node_mut_in_form() = node;
-            let before = *resource.id();
-            resource.refresh_id();
-            before == *resource.id()
-        };
-        let threads = self.threads(arena);
-        let mut pairs: Vec<_> = self.resources.iter_mut().zip(nodes).map(Some).collect();
-        let keeps = parallel::runs_mut(&mut pairs, threads, || {
-            |run: &mut [Option<_>]| {
-                run.iter_mut().filter_map(Option::take).map(put).fold(true, |all, keeps| all & keeps)
-            }
-        });
-        self.unique &= keeps.into_iter().all(|keeps| keeps);
+        }
+        self.unique &= renamed.is_empty();
+        renamed.into_iter().for_each(|(i, id)| self.resources[i].set_id(id));
         self.may_have_empty = true;
         self.drop_indexes();
     }

@@ -155,14 +155,25 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
         }
         let mut nodes = map.take_nodes();
         let renamed = Referents::of(map, arena, &wanted_kinds(&tries));
-        let mut pairs: Vec<_> = map.iter().zip(&mut nodes).collect();
+        let mut pairs: Vec<_> = map.iter().zip(&mut nodes).enumerate().collect();
         let walked = parallel::runs_mut(&mut pairs, map.threads(arena), || {
-            |run: &mut [(&Resource<'a>, &mut Node<'a>)]| {
-                run.iter_mut().try_for_each(|(resource, node)| walk(resource, node, Some(&renamed)))
+            |run: &mut [(usize, (&Resource<'a>, &mut Node<'a>))]| {
+                let mut changed = Vec::new();
+                for (i, (resource, node)) in run {
+                    walk(resource, node, Some(&renamed))?;
+                    // The node is in the processor's cache. A reference may lead to a name, and a
+                    // step before this one may have changed its spelling, as a JSON patch does.
+                    let id = resource.id_with(node);
+                    if id != *resource.id() {
+                        changed.push((*i, id));
+                    }
+                }
+                Ok(changed)
             }
         });
-        map.put_nodes(arena, nodes);
-        walked.into_iter().collect()
+        let changed = walked.into_iter().collect::<Result<Vec<_>>>()?;
+        map.put_nodes(nodes, changed.concat());
+        Ok(())
     }
 }
 
