@@ -265,6 +265,7 @@ impl Code {
         Code::BadBase64,
         Code::BadLabel,
         Code::BadName,
+        Code::BadSchema,
         Code::ClearTextSecret,
         Code::DanglingReference,
         Code::Deprecated,

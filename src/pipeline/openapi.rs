@@ -13,11 +13,11 @@
 
 use super::Target;
 use crate::config::Written;
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, Warning};
 use crate::lint::for_kinds;
 use crate::schema::Document;
 use crate::stage::{Build, KindField};
-use crate::yaml::{Arena, Mapping, Node, Source, Value, first_document};
+use crate::yaml::{Arena, Malformed, Mapping, Node, Source, Value, first_document};
 
 /// The only built-in schema.
 const BUILTIN_VERSION: &str = "v1.21.2";
@@ -63,21 +63,30 @@ pub(super) fn set<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<()> 
             build.note_for_kinds(entry, KindField::OpenApi, || for_kinds::in_schema(&document));
             build.schema.choose(document);
         }
-        Err(fault) => build.schema.choose_faulty(in_field(fault)),
+        Err(Malformed { message, pos }) => {
+            build.find(|| {
+                let asked = "the build fails as soon as it asks the schema for something";
+                [Warning::new(Code::BadSchema, format!("{message}: {asked}")).at(pos)]
+            });
+            build.schema.choose_faulty(in_field(Error::new(Code::BadSchema, message).at(pos)));
+        }
     }
     Ok(())
 }
 
 /// Reads a schema. A document without a value is a schema without kinds.
-fn schema<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Node<'a>> {
-    let fault = |message: String, pos| Error::new(Code::BadSchema, message).at(pos);
+fn schema<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Node<'a>, Malformed> {
+    let fault = |found: &str, pos| {
+        let message = format!("expected a schema with 'definitions', found {found}");
+        Err(Malformed { message, pos })
+    };
     if source.text.is_empty() {
-        return Err(fault("expected a schema with 'definitions', found an empty file".to_owned(), source.pos(0)));
+        return fault("an empty file", source.pos(0));
     }
-    let node = first_document(arena, source).map_err(|m| fault(m.message, m.pos))?.unwrap_or(Node::null());
+    let node = first_document(arena, source)?.unwrap_or(Node::null());
     match node.value() {
         Value::Mapping(_) => Ok(node),
         _ if node.is_null() => Ok(Mapping::new().into()),
-        _ => Err(fault(format!("expected a schema with 'definitions', found {}", node.shape()), node.pos())),
+        _ => fault(node.shape(), node.pos()),
     }
 }
