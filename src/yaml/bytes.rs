@@ -40,6 +40,20 @@ impl Bytes {
     }
 }
 
+/// The number of bytes with which both begin. O(that number).
+#[inline]
+pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let mut at = 0;
+    while let (Some(x), Some(y)) = (a[at..].first_chunk(), b[at..].first_chunk()) {
+        let differing = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+        if differing != 0 {
+            return at + differing.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at + a[at..].iter().zip(&b[at..]).take_while(|(x, y)| x == y).count()
+}
+
 /// A word of eight equal bytes.
 pub(super) const fn each(byte: u8) -> u64 {
     byte as u64 * 0x0101_0101_0101_0101
@@ -54,7 +68,7 @@ pub(super) const fn zeros(word: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Bytes;
+    use super::{Bytes, common_prefix};
 
     /// As [`Bytes::of`], byte by byte.
     fn one_by_one(text: &str) -> Bytes {
@@ -78,6 +92,18 @@ mod tests {
                 let text = format!("{}é{}", "a".repeat(at), "a".repeat(length - at));
                 assert_eq!(Bytes::of(&text), one_by_one(&text), "{text:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_prefix_ends_at_the_first_difference() {
+        let text = b"abcdefghijklmnopqrstuvwxyz";
+        for length in 0..text.len() {
+            assert_eq!(common_prefix(text, &text[..length]), length);
+            let mut other = *text;
+            other[length] = b'-';
+            assert_eq!(common_prefix(text, &other), length);
+            assert_eq!(common_prefix(&other[..=length], text), length);
         }
     }
 }

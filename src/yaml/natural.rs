@@ -2,6 +2,7 @@
 //!
 //! This is the order of upstream's YAML 1.1 printer.
 
+use super::bytes::common_prefix;
 use crate::meter;
 use std::cmp::Ordering;
 use thin_vec::ThinVec;
@@ -19,12 +20,12 @@ pub fn compare(a: &str, b: &str) -> Ordering {
     {
         return p.cmp(q);
     }
-    let n = x.len().min(y.len());
-    let Some(mut at) = (0..n).find(|&i| x[i] != y[i]) else {
+    let mut at = common_prefix(x, y);
+    let (Some(p), Some(q)) = (x.get(at), y.get(at)) else {
         return x.len().cmp(&y.len());
     };
-    if x[at].is_ascii_alphabetic() && y[at].is_ascii_alphabetic() {
-        return x[at].cmp(&y[at]);
+    if p.is_ascii_alphabetic() && q.is_ascii_alphabetic() {
+        return p.cmp(q);
     }
     while !a.is_char_boundary(at) {
         at -= 1;
@@ -54,11 +55,19 @@ fn compare_at(a: &str, b: &str, at: usize) -> Ordering {
 /// The number at the start of `s`, with `lead` as a digit before it, and the number of its digits.
 /// As upstream, numbers too large for 64 bits wrap around.
 fn digits(s: &str, lead: i64) -> (i64, usize) {
+    let add = |number: i64, c: char| number.wrapping_mul(10).wrapping_add(c as i64 - '0' as i64);
     let mut number = lead;
     let mut count = 0;
-    for c in s.chars().take_while(|&c| is_digit(c)) {
-        number = number.wrapping_mul(10).wrapping_add(c as i64 - '0' as i64);
+    for &b in s.as_bytes().iter().take_while(|b| b.is_ascii_digit()) {
+        number = add(number, char::from(b));
         count += 1;
+    }
+    if s.as_bytes().get(count).is_some_and(|b| !b.is_ascii()) {
+        // A digit of another script may follow.
+        for c in s[count..].chars().take_while(|&c| is_digit(c)) {
+            number = add(number, c);
+            count += 1;
+        }
     }
     (number, count)
 }

@@ -192,7 +192,7 @@ pub struct Mapping<'a> {
 }
 
 /// Up to this number of entries a look-up compares one text after the other.
-const LINEAR: usize = 12;
+const LINEAR: usize = 24;
 
 impl<'a> Mapping<'a> {
     /// An empty mapping.
