@@ -1,6 +1,7 @@
 //! Generated resources join the others: they are added, merged into an older object or put in its
 //! place.
 
+use super::origin;
 use crate::diag::{Code, Error, Result, Warning};
 use crate::resource::similar;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResId, ResMap, Resource};
@@ -23,6 +24,9 @@ pub(super) fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resou
         }
         (Found::None, _) => map.append(arena, new).map(|()| map.len() - 1),
         (Found::One(i), Behavior::Merge | Behavior::Replace) => {
+            if behavior == Behavior::Merge {
+                origin::check_own(build, map.get(i))?;
+            }
             let replaced = *map.get(i).id();
             build.find(|| merges_nothing(map.get(i), &new).filter(|_| behavior == Behavior::Merge));
             map.replace_with(i, |old| merged(old, new, behavior == Behavior::Merge));

@@ -227,6 +227,18 @@ pub fn note_transformation<'a>(
     })
 }
 
+/// Refuses an origin in the annotations of a resource that cannot be read. Upstream reads that of a
+/// resource into which a generated one is merged.
+///
+/// # Errors
+/// The annotation is no mapping of texts.
+pub fn check_own<'a>(build: &mut Build<'a>, resource: &Resource<'a>) -> Result<()> {
+    match resource.annotation(ORIGIN) {
+        Some(own) => listed(build, resource, own, |cx, node| listed_origin(cx, node).map(drop)).map(drop),
+        None => Ok(()),
+    }
+}
+
 /// Reads the text of an annotation; `None` if it says nothing.
 fn listed<'a, T>(
     build: &mut Build<'a>,

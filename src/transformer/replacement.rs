@@ -195,7 +195,10 @@ impl<'a> ReplacementTransformer<'a> {
                 for i in target.places(map)? {
                     if is_stale {
                         open.close_in(map, arena, place)?;
-                        value = replacement.source.value(map, place)?;
+                        // Where the path leads nowhere now, the value stays what it was.
+                        if let Ok(now) = replacement.source.value(map, place) {
+                            value = now;
+                        }
                     }
                     let own = Some(&replacement.source).filter(|source| source.is_live() && place == Some(i));
                     is_stale = own.is_some();

@@ -172,7 +172,7 @@ pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
 /// type. The style matters if a patch later replaces the value and keeps the style.
 pub fn new_string(text: &str) -> Scalar<'_> {
     let style = if scalar::is_other_in_v2(text) { Style::Double } else { Style::Plain };
-    Scalar { text, style, tag: Tag::Str }
+    Scalar::new(text, style, Tag::Str)
 }
 
 /// A string in the style that a fresh dump gives it. The style matters if a patch later replaces
@@ -187,7 +187,7 @@ pub fn fresh_string(text: &str) -> Scalar<'_> {
     } else {
         Style::Plain
     };
-    Scalar { text, style, tag: Tag::Str }
+    Scalar::new(text, style, Tag::Str)
 }
 
 /// Reads strict JSON. Integers keep their digits, other numbers are written as Go reads them.

@@ -363,7 +363,7 @@ pub fn through_map<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malf
                 Cow::Owned(new) => arena.text(&new),
                 Cow::Borrowed(same) => same,
             };
-            *s = Scalar { text, style: Style::Double, tag: Tag::Auto };
+            *s = Scalar::new(text, Style::Double, Tag::Auto);
         }
         Ok(())
     };
@@ -533,7 +533,7 @@ mod tests {
 
     #[track_caller]
     fn check(folded: &str, want: &str) {
-        let s = Scalar { text: folded, style: Style::Folded, tag: Tag::Auto };
+        let s = Scalar::new(folded, Style::Folded, Tag::Auto);
         assert_eq!(text(&s, false).unwrap(), want, "{folded:?}");
     }
 
@@ -553,7 +553,7 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_blocks() {
-        let folded = |text| Scalar { text, style: Style::Folded, tag: Tag::Auto };
+        let folded = |text| Scalar::new(text, Style::Folded, Tag::Auto);
         assert_eq!(text(&folded("a\n  b"), true).unwrap(), "a\n  b");
         assert_eq!(text(&folded("a\n  b "), false).unwrap(), "a\n  b ");
         assert_eq!(text(&folded("a \n  b"), false).unwrap(), "a \n  b");

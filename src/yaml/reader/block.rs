@@ -167,7 +167,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             Some(quote @ (b'"' | b'\'')) => {
                 let text = self.quoted(quote)?;
                 self.end_of_line()?;
-                Scalar { text, style: Style::of_quote(quote), tag: Tag::Auto }
+                Scalar::new(text, Style::of_quote(quote), Tag::Auto)
             }
             Some(b'|' | b'>') => self.block_scalar(column)?,
             Some(_) if self.starts_plain() => Scalar::plain(self.plain_block(column)?),

@@ -201,7 +201,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// Makes a scalar with its properties.
     #[inline]
     pub(super) fn scalar(&mut self, text: &'a str, style: Style, properties: Properties, pos: Pos) -> Read<Node<'a>> {
-        let scalar = Scalar { text, style, tag: Tag::Auto };
+        let scalar = Scalar::new(text, style, Tag::Auto);
         if properties.is_empty() {
             return Ok(Node::new(scalar, pos));
         }
@@ -216,7 +216,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             Some(TagName::NonSpecific) if !is_v2 => {}
             Some(TagName::Known(Tag::Binary)) if is_v2 => scalar = self.binary(scalar.text, pos)?,
             Some(TagName::Unknown) => scalar.tag = Tag::Custom,
-            Some(TagName::NonSpecific | TagName::Known(Tag::Str)) => scalar.tag = Tag::Str,
+            Some(TagName::NonSpecific | TagName::Known(Tag::Str)) => {
+                (scalar.tag, scalar.says_string) = (Tag::Str, true)
+            }
             Some(TagName::Known(tag)) if is_v2 => scalar = self.decoded(scalar.text, tag, pos)?,
             Some(TagName::Known(tag)) => (scalar.style, scalar.tag) = (Style::Plain, tag),
         }
@@ -236,7 +238,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// The scalar that go-yaml v2 decodes from a text with a tag. The text must fit the tag.
     fn decoded(&self, text: &'a str, tag: Tag, pos: Pos) -> Read<Scalar<'a>> {
-        let plain = |text, tag| Ok(Scalar { text, style: Style::Plain, tag });
+        let plain = |text, tag| Ok(Scalar::new(text, Style::Plain, tag));
         match (tag, scalar::resolve_v2(text)) {
             (Tag::Bool, Kind::Bool) => plain(if scalar::truth(text) { "true" } else { "false" }, tag),
             (Tag::Timestamp, Kind::Timestamp) => plain(text, Tag::Str),

@@ -450,7 +450,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             self.block_lines(&mut out, indent, chomp, start, style)?;
         }
         self.line = self.at;
-        Ok(Scalar { text: self.kept(out), style, tag: Tag::Auto })
+        Ok(Scalar::new(self.kept(out), style, Tag::Auto))
     }
 
     /// Reads the rest of the line of a block scalar's indicator: its chomping, and the hint for its

@@ -32,12 +32,17 @@ impl<'a> Node<'a> {
     }
 
     /// Sets text and tag of a scalar, which keeps its style; anything else becomes a plain scalar.
-    /// A tag that text and style imply is left out, unless the old scalar has a tag.
+    /// A tag that text and style imply is left out, unless the old scalar has a tag. Where a file
+    /// says `!!str`, the new tag decides the type, and quotes do not (case tagged-text-in-quotes).
     pub fn set_text(&mut self, text: &'a str, tag: Tag, by: Pos) {
         let old = self.as_scalar();
-        let style = old.map_or(Style::Plain, |old| old.style);
         let is_tagged = old.is_some_and(|old| !matches!(old.tag, Tag::Auto | Tag::Untyped));
-        let new = Scalar { text, style, tag };
+        let says_string = old.is_some_and(|old| old.says_string);
+        let style = match tag {
+            Tag::Int | Tag::Float | Tag::Bool | Tag::Null | Tag::Timestamp if says_string => Style::Plain,
+            _ => old.map_or(Style::Plain, |old| old.style),
+        };
+        let new = Scalar { text, style, tag, says_string };
         self.set_scalar(if is_tagged { new } else { new.without_implied_tag() }, by);
     }
 

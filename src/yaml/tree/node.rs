@@ -72,13 +72,15 @@ pub struct Scalar<'a> {
     pub(in crate::yaml) text: &'a str,
     pub(in crate::yaml) style: Style,
     pub(in crate::yaml) tag: Tag,
+    /// True if a file says `!!str`. A value that is set in this place has a tag then, too.
+    pub(in crate::yaml) says_string: bool,
 }
 
 impl<'a> Scalar<'a> {
     /// A scalar as it was written, or as a tag says.
     #[inline]
     pub const fn new(text: &'a str, style: Style, tag: Tag) -> Self {
-        Scalar { text, style, tag }
+        Scalar { text, style, tag, says_string: false }
     }
 
     /// The text, with escapes and folding resolved.
@@ -113,16 +115,16 @@ impl<'a> Scalar<'a> {
 
     /// A string, whatever its text looks like.
     pub fn string(text: &'a str) -> Self {
-        Scalar { text, style: Style::Plain, tag: Tag::Str }
+        Scalar::new(text, Style::Plain, Tag::Str)
     }
 
     /// A plain scalar whose type follows from its text.
     pub fn plain(text: &'a str) -> Self {
-        Scalar { text, style: Style::Plain, tag: Tag::Auto }
+        Scalar::new(text, Style::Plain, Tag::Auto)
     }
 
     /// The explicit `null`.
-    pub const NULL: Scalar<'static> = Scalar { text: "null", style: Style::Plain, tag: Tag::Auto };
+    pub const NULL: Scalar<'static> = Scalar::new("null", Style::Plain, Tag::Auto);
 
     /// The type that upstream gives this scalar. O(length of the text), O(1) for most.
     pub fn kind(&self) -> Kind {
