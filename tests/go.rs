@@ -11,7 +11,8 @@ use tempfile::TempDir;
 
 /// The plugins of testdata/go, each built once for all tests, in the layout of a plugin home.
 ///
-/// They lie in target, for nothing removes them: values that all tests share are never dropped.
+/// They are in target: a value that all tests share is never dropped, so nothing would remove a
+/// temporary directory.
 struct Home {
     directory: PathBuf,
     /// What `plugin build` said.
@@ -81,7 +82,7 @@ fn home() -> Option<&'static Home> {
         }
         let tree = Tree::new("");
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-plugins");
-        // What an earlier run has built.
+        // An earlier run of the tests has built plugins there.
         let _ = fs::remove_dir_all(&directory);
         let mut said = String::new();
         for entry in fs::read_dir(source("")).unwrap() {

@@ -227,11 +227,11 @@ pub fn note_transformation<'a>(
     })
 }
 
-/// Refuses an origin in the annotations of a resource that cannot be read. Upstream reads that of a
-/// resource into which a generated one is merged.
+/// Checks the origin that a resource says in its annotations. Upstream reads it when a generated
+/// resource is merged into this one.
 ///
 /// # Errors
-/// The annotation is no mapping of texts.
+/// The text of the annotation is not YAML, or not a mapping with strings.
 pub fn check_own<'a>(build: &mut Build<'a>, resource: &Resource<'a>) -> Result<()> {
     match resource.annotation(ORIGIN) {
         Some(own) => listed(build, resource, own, |cx, node| listed_origin(cx, node).map(drop)).map(drop),

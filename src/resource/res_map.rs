@@ -524,8 +524,8 @@ impl<'a> ResMap<'a> {
         self.resources.iter_mut().map(|resource| std::mem::take(resource.node_mut_in_form())).collect()
     }
 
-    /// Puts the nodes back that [`ResMap::take_nodes`] took out. `renamed` are the places of
-    /// resources whose identity is another one now. O(n).
+    /// Puts the nodes back that [`ResMap::take_nodes`] took out. `renamed` has the place and the
+    /// new identity of each resource whose identity has changed. O(n).
     pub fn put_nodes(&mut self, nodes: Vec<Node<'a>>, renamed: Vec<(usize, ResId<'a>)>) {
         for (resource, node) in self.resources.iter_mut().zip(nodes) {
             *resource.node_mut_in_form() = node;

@@ -161,8 +161,8 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
                 let mut changed = Vec::new();
                 for (i, (resource, node)) in run {
                     walk(resource, node, Some(&renamed))?;
-                    // The node is in the processor's cache. A reference may lead to a name, and a
-                    // step before this one may have changed its spelling, as a JSON patch does.
+                    // A reference may have changed the resource's own name, and an earlier JSON
+                    // patch the spelling of its name. The node is still in the processor's cache.
                     let id = resource.id_with(node);
                     if id != *resource.id() {
                         changed.push((*i, id));

@@ -13,7 +13,9 @@
 //! or JSON once for replacements that follow each other.
 //! *Quirks*: a scalar gets a value as text, and keeps its type; a field that was made lacks a type,
 //! and its text is read as YAML (case replacement-basics). The source is read again for every
-//! target: a target that changes it changes the value for later ones.
+//! target: a target that changes it changes the value for later ones. If a target has made the path
+//! of the source lead nowhere, later ones get the value that was there (cases
+//! replacement-source-moved and replacement-source-replaced).
 //! *Example*: `testdata/reference/replacement.txtar`
 
 use super::copies::{Copies, check_depth, check_text};
@@ -195,7 +197,7 @@ impl<'a> ReplacementTransformer<'a> {
                 for i in target.places(map)? {
                     if is_stale {
                         open.close_in(map, arena, place)?;
-                        // Where the path leads nowhere now, the value stays what it was.
+                        // A target may have moved or replaced the source: then its value stays.
                         if let Ok(now) = replacement.source.value(map, place) {
                             value = now;
                         }

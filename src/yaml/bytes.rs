@@ -1,6 +1,6 @@
 //! The bytes of short texts, looked at eight at a time.
 
-/// What the bytes of a text show to the printer.
+/// The properties of a text that decide whether it needs quotes, or a closer look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Bytes {
     /// True if all of them are printable ASCII, and none is `#`.
@@ -38,6 +38,17 @@ impl Bytes {
         }
         Bytes { are_usual: unusual & each(0x80) == 0, have_colon: colons != 0 }
     }
+}
+
+/// A table by bytes: `value` for these, and the opposite for all others.
+pub(super) const fn table(bytes: &[u8], value: bool) -> [bool; 256] {
+    let mut table = [!value; 256];
+    let mut i = 0;
+    while i < bytes.len() {
+        table[bytes[i] as usize] = value;
+        i += 1;
+    }
+    table
 }
 
 /// The number of bytes with which both begin. O(that number).

@@ -204,7 +204,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Prints a key that may not be plain. Returns `false` if it needs a `?`, on a line of its own.
+    /// Prints a key that may need quotes. Returns `false` for a long key: it is printed after a
+    /// `?`, and its line has ended.
     #[cold]
     fn rare_key(&mut self, key: &Key<'_>) -> Emit<bool> {
         reprint::check_json_key(key.text).map_err(|message| unprintable(message, key.pos))?;
@@ -230,8 +231,9 @@ impl Printer<'_> {
 
     fn string(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
         // A usual text is on one line, and no detour changes it.
-        if s.tag != Tag::Binary && Bytes::of(s.text).are_usual {
-            self.styled(s.text, Analysis::of(s.text).style(s.text, false), indent, line);
+        let bytes = Bytes::of(s.text);
+        if s.tag != Tag::Binary && bytes.are_usual {
+            self.styled(s.text, Analysis::of_known(s.text, bytes).style(s.text, false), indent, line);
             return Ok(());
         }
         if s.tag != Tag::Binary && is_plain_block(s.text) && s.style != Style::Folded {

@@ -321,7 +321,6 @@ pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<bool, M
 
 /// Returns true if a string, in the style of a fresh dump, is printed as a block that cannot be
 /// read.
-/// read.
 fn is_unreadable(s: &Scalar<'_>) -> bool {
     s.text.starts_with('\t') && block_style(s, false).is_some()
 }
@@ -422,7 +421,7 @@ fn check_characters(text: &str) -> Result<(), String> {
     }
 }
 
-/// Returns true if a text that is an integer is written as it is printed: few digits.
+/// Returns true if an integer has so few digits that it is printed as it is written.
 pub fn is_short_integer(text: &str) -> bool {
     text.len() < 7 && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit())
 }

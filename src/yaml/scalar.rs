@@ -4,7 +4,7 @@
 //! as in 1.1); [`resolve_v2`] is the dialect of kustomization files and of the printer (YAML 1.1:
 //! `yes`, `off`, `y` are booleans). One function, [`resolve_in`], holds both.
 
-use super::bytes::Bytes;
+use super::bytes::{Bytes, table};
 use base64::Engine;
 use std::fmt;
 use std::fmt::LowerExp;
@@ -117,23 +117,8 @@ pub fn is_surely_plain(text: &str) -> bool {
         && (text.len() > LONGEST_WORD || resolve_v2(text) == Kind::Str)
 }
 
-/// The bytes with which a plain text may start, other than digits and signs with a meaning.
-const STARTS_PLAIN: [bool; 256] = {
-    let mut t = [false; 256];
-    let signs = b"/_^$(\\";
-    let mut i = 0;
-    while i < signs.len() {
-        t[signs[i] as usize] = true;
-        i += 1;
-    }
-    let mut c = b'a';
-    while c <= b'z' {
-        t[c as usize] = true;
-        t[c.to_ascii_uppercase() as usize] = true;
-        c += 1;
-    }
-    t
-};
+/// Letters, and signs without a meaning: a text that starts with one of them may be plain.
+const STARTS_PLAIN: [bool; 256] = table(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/_^$(\\", true);
 
 /// Returns true if a colon is the last byte, or before a blank.
 #[cold]
@@ -218,16 +203,7 @@ pub fn truth(text: &str) -> bool {
 }
 
 /// The bytes of which numbers and dates consist.
-const NUMERIC: [bool; 256] = {
-    let mut t = [false; 256];
-    let bytes = b"0123456789abcdefABCDEFxXoO_+-.,:tTzZ ";
-    let mut i = 0;
-    while i < bytes.len() {
-        t[bytes[i] as usize] = true;
-        i += 1;
-    }
-    t
-};
+const NUMERIC: [bool; 256] = table(b"0123456789abcdefABCDEFxXoO_+-.,:tTzZ ", true);
 
 fn number(text: &str) -> Kind {
     if matches!(text, "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf" | "-.INF") {

@@ -86,7 +86,12 @@ impl Analysis {
     /// Looks at the characters of a text. O(length).
     #[inline]
     pub(super) fn of(text: &str) -> Analysis {
-        let bytes = Bytes::of(text);
+        Analysis::of_known(text, Bytes::of(text))
+    }
+
+    /// As [`Analysis::of`], for a text whose bytes are known.
+    #[inline]
+    pub(super) fn of_known(text: &str, bytes: Bytes) -> Analysis {
         if bytes.are_usual && !bytes.have_colon { Analysis::of_ends(text) } else { Analysis::of_all(text) }
     }
 
@@ -108,6 +113,7 @@ impl Analysis {
         }
     }
 
+    /// As [`Analysis::of`], for any text.
     fn of_all(text: &str) -> Analysis {
         let first = text.chars().next().map_or(Class::Break, Class::of);
         let mut indicators = matches!(first, Class::Indicator | Class::Hash)

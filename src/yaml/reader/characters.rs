@@ -1,6 +1,7 @@
 //! Characters: those that are refused, line breaks, and the bytes that may start a plain scalar.
 
 use super::{Malformed, Reader, Source};
+use crate::yaml::bytes::table;
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 
@@ -148,13 +149,4 @@ impl<const RARE: bool> Reader<'_, RARE> {
 }
 
 /// Bytes that may start a plain scalar, whatever the next byte is.
-pub(super) const PLAIN_START: [bool; 256] = {
-    let mut table = [true; 256];
-    let indicators = b" \t\r\n-?:,[]{}#&*!|>'\"%@`";
-    let mut i = 0;
-    while i < indicators.len() {
-        table[indicators[i] as usize] = false;
-        i += 1;
-    }
-    table
-};
+pub(super) const PLAIN_START: [bool; 256] = table(b" \t\r\n-?:,[]{}#&*!|>'\"%@`", false);

@@ -32,8 +32,9 @@ impl<'a> Node<'a> {
     }
 
     /// Sets text and tag of a scalar, which keeps its style; anything else becomes a plain scalar.
-    /// A tag that text and style imply is left out, unless the old scalar has a tag. Where a file
-    /// says `!!str`, the new tag decides the type, and quotes do not (case tagged-text-in-quotes).
+    /// A tag that text and style imply is left out, unless the old scalar has a tag. A number in
+    /// place of a text that a file tags as `!!str` is a number, whatever quotes the text has (case
+    /// tagged-text-in-quotes).
     pub fn set_text(&mut self, text: &'a str, tag: Tag, by: Pos) {
         let old = self.as_scalar();
         let is_tagged = old.is_some_and(|old| !matches!(old.tag, Tag::Auto | Tag::Untyped));

@@ -72,7 +72,8 @@ pub struct Scalar<'a> {
     pub(in crate::yaml) text: &'a str,
     pub(in crate::yaml) style: Style,
     pub(in crate::yaml) tag: Tag,
-    /// True if a file says `!!str`. A value that is set in this place has a tag then, too.
+    /// True if a file says `!!str` here. A number that is set in this place then stays a number,
+    /// whatever quotes the text has.
     pub(in crate::yaml) says_string: bool,
 }
 
