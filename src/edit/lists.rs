@@ -174,7 +174,7 @@ pub fn set_build_metadata(place: &mut Place, arguments: &[String]) -> Result<()>
     place.change(|draft| {
         let arena = draft.arena;
         let list = draft.list("buildMetadata")?;
-        let mut old = std::mem::take(list);
+        let mut old = list.take_items();
         for word in words {
             let is_it = |item: &Node<'_>| item.as_scalar().is_some_and(|s| s.text() == word);
             let kept = old.iter().position(is_it).map(|i| old.remove(i));

@@ -201,9 +201,10 @@ const MANAGED_BY: &str = "kustomize-v5.8.1";
 
 /// Takes quotes and types off the keys.
 fn untype_keys(map: &mut Mapping<'_>) {
-    let entries = std::mem::take(map).into_entries().into_iter();
+    let entries = map.take_entries().into_iter();
     let plain = entries.map(Entry::into_parts).map(|(key, value)| Entry::new(Key::made(key.text(), key.pos()), value));
-    *map = Mapping::from_entries(plain.collect());
+    map.set_entries(plain.collect());
+    map.set_braces(false);
 }
 
 /// Drops resources that exist for the build alone, refuses annotations that are not a map, and

@@ -34,6 +34,8 @@ pub struct Resource<'a> {
     data_is_text: bool,
     /// True if the node may hold values that are shared by several places.
     shares_values: bool,
+    /// The number of numbers that shared values of the node have had.
+    shared: u16,
     /// True if the node may have changed since [`Resource::take_touched`].
     is_touched: bool,
     /// Facts that few builds ask for.
@@ -165,6 +167,7 @@ impl<'a> Resource<'a> {
             json_form: false,
             data_is_text: false,
             shares_values: false,
+            shared: 0,
             is_touched: true,
             rare: None,
         }
@@ -431,6 +434,13 @@ impl<'a> Resource<'a> {
         std::mem::take(&mut self.is_touched)
     }
 
+    /// The numbers of `n` new values that places of the node share; `None` where no number is left.
+    pub fn new_shared(&mut self, n: usize) -> impl Iterator<Item = Option<Shared>> + use<> {
+        let first = usize::from(self.shared);
+        self.shared = u16::try_from(first + n).unwrap_or(u16::MAX);
+        (first..first + n).map(Shared::nth)
+    }
+
     /// Says that several places of the node share a value ([`shared`]).
     pub fn mark_shared(&mut self) {
         self.shares_values = true;
@@ -629,6 +639,6 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_resource_is_small() {
-        assert_eq!([size_of::<ResId<'_>>(), size_of::<Resource<'_>>()], [96, 168]);
+        assert_eq!([size_of::<ResId<'_>>(), size_of::<Resource<'_>>()], [96, 160]);
     }
 }

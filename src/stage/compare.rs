@@ -163,7 +163,7 @@ impl<'a> Comparison<'_, 'a> {
             self.below(Below::Item(i), |this| this.gone(&old[i]));
         }
         self.is_in_gone_item = was_in_gone_item;
-        let mut items: Vec<Option<Node<'a>>> = std::mem::take(old).into_iter().map(Some).collect();
+        let mut items: Vec<Option<Node<'a>>> = old.take_items().into_iter().map(Some).collect();
         for (i, (new, from)) in new.iter().zip(old_of_new).enumerate() {
             self.below(Below::Item(i), |this| {
                 if from != Some(i) {

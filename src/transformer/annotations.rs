@@ -34,10 +34,10 @@ pub struct AnnotationsTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for AnnotationsTransformer<'a> {
-    fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
+    fn editor(&self, _: Arena<'a>) -> Editor<'_, 'a> {
         let entries = NewEntries::of(&self.annotations, self.pos, self.overridden.as_ref());
         Box::new(move |resource| {
-            entries.set(arena, resource, &self.specs)?;
+            entries.set(resource, &self.specs)?;
             if self.keeps_origins {
                 resource.unshare_annotations();
             }

@@ -40,9 +40,9 @@ pub struct LabelTransformer<'a> {
 }
 
 impl<'a> TransformEach<'a> for LabelTransformer<'a> {
-    fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
+    fn editor(&self, _: Arena<'a>) -> Editor<'_, 'a> {
         let entries = NewEntries::of(&self.labels, self.pos, self.overridden.as_ref());
-        Box::new(move |resource| entries.set(arena, resource, &self.specs))
+        Box::new(move |resource| entries.set(resource, &self.specs))
     }
 
     fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
@@ -118,12 +118,12 @@ impl<'s, 'a> NewEntries<'s, 'a> {
     /// Sets the entries in every mapping that the specs lead to. Values are strings and keep the
     /// old style; where the key is new, the places share the value. Upstream has one value for all
     /// places, which takes over the style of each value that it replaces.
-    pub(super) fn set(&self, arena: Arena<'_>, resource: &mut Resource<'a>, specs: &FieldSpecs<'a>) -> Result<()> {
+    pub(super) fn set(&self, resource: &mut Resource<'a>, specs: &FieldSpecs<'a>) -> Result<()> {
         if self.entries.is_empty() {
             return Ok(());
         }
         let mut values: Vec<(Option<Shared>, Scalar<'a>)> =
-            self.entries.iter().map(|(_, new)| (arena.new_shared(), *new)).collect();
+            resource.new_shared(self.entries.len()).zip(self.entries.iter().map(|(_, new)| *new)).collect();
         let mut places = 0;
         let mut is_ahead = false;
         let mut sets_shared = false;

@@ -3,12 +3,10 @@
 use super::encoding::Text;
 use super::texts::Texts;
 use super::tree::node::Pos;
-use super::tree::shared::Shared;
 use crate::{meter, parallel};
 use elsa::sync::FrozenVec;
 use std::fmt;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The memory that the arenas of a program share: source texts, and the texts that build steps
@@ -21,8 +19,6 @@ pub struct Heap {
     end: Mutex<u32>,
     /// The texts of each arena. A thread that has an arena keeps its lock.
     texts: FrozenVec<Box<Mutex<Texts>>>,
-    /// The number of shared values.
-    shared: AtomicU32,
     /// The number of threads that may work on its texts; `None` for one thread on each core.
     jobs: Option<NonZero<usize>>,
 }
@@ -229,13 +225,6 @@ impl<'a> Arena<'a> {
         self.heap.source(pos)
     }
 
-    /// The number of one new shared value; `None` if no number is left.
-    pub fn new_shared(self) -> Option<Shared> {
-        let next = |n: u32| n.checked_add(1);
-        let n = self.heap.shared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        Shared::nth(n.ok()?)
-    }
-
     /// Memory for the texts of this thread.
     pub(super) fn texts(self) -> &'a Texts {
         self.texts
@@ -278,7 +267,7 @@ mod tests {
         let text = field.as_scalar().unwrap().text;
         let part = text.trim_start();
         let before = text[..text.len() - part.len()].matches('\n').count();
-        let inline = arena.add_inline("a text", part, field.pos, before);
+        let inline = arena.add_inline("a text", part, field.pos(), before);
         arena.place(inline.pos(part.find('x').unwrap())).unwrap().to_string()
     }
 

@@ -155,7 +155,7 @@ impl Printer<'_> {
     fn leaf(&mut self, node: &Node<'_>, indent: usize, line: usize) -> Emit {
         match &node.value {
             Value::Scalar(s) if is_plain(s) => self.words(s.text, Fold { line, indent: indent + 2 }, true),
-            Value::Scalar(s) => return self.rare_leaf(s, node.pos, indent, line),
+            Value::Scalar(s) => return self.rare_leaf(s, node.pos(), indent, line),
             Value::Sequence(_) => self.out.push_str("[]"),
             Value::Mapping(_) => self.out.push_str("{}"),
         }

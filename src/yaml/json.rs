@@ -137,7 +137,7 @@ pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
         Value::Scalar(s) if s.style == Style::Plain && s.tag == Tag::Auto => match scalar::resolve_v2(s.text) {
             Kind::Bool => s.text = if scalar::truth(s.text) { "true" } else { "false" },
             Kind::Timestamp => s.tag = Tag::Str,
-            Kind::Null => *s = Scalar::NULL,
+            Kind::Null => s.put(Scalar::NULL),
             _ => {}
         },
         // The style of a text is lost once it is decoded.
@@ -145,7 +145,7 @@ pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
         Value::Scalar(_) => {}
         Value::Sequence(items) => items.iter_mut().for_each(|item| from_yaml_1_1(arena, item)),
         Value::Mapping(m) => {
-            let mut entries = std::mem::take(m).into_entries();
+            let mut entries = m.take_entries();
             for entry in entries.iter_mut() {
                 let key = &entry.key;
                 let text = match scalar::resolve_v2(key.text) {
@@ -162,7 +162,8 @@ pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
                 entry.key = Key::string(text);
                 from_yaml_1_1(arena, &mut entry.value);
             }
-            *m = Mapping::from_entries(entries);
+            m.set_entries(entries);
+            m.set_braces(false);
             m.keep_last_of_each();
         }
     }

@@ -19,7 +19,6 @@ use super::json::fresh_string;
 use super::scalar::{self, Kind};
 use super::tree::mapping::{Entry, Key};
 use super::tree::node::{Node, Scalar, Style, Tag, Value};
-use super::tree::shared::Sharing;
 use super::{Arena, Malformed};
 use std::borrow::Cow;
 
@@ -229,7 +228,7 @@ pub fn reprinted<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malfor
             return Ok(());
         }
         if is_empty_text(s, in_braces) || is_time_in_braces(s, in_braces) {
-            *s = Scalar { style: Style::Single, tag: Tag::Auto, ..*s };
+            (s.style, s.tag) = (Style::Single, Tag::Auto);
         }
         let style = block_style(s, in_braces);
         if let Cow::Owned(new) = text(s, in_braces)? {
@@ -270,7 +269,7 @@ pub fn printed<'n, 'a>(arena: Arena<'a>, node: &'n Node<'a>) -> Result<Cow<'n, N
 /// Replaces the text of a scalar tagged as binary by the text that it encodes.
 fn decode_binary<'a>(arena: Arena<'a>, s: &mut Scalar<'a>) -> Result<(), String> {
     if s.tag == Tag::Binary {
-        *s = Scalar::string(arena.text(&text(s, false)?));
+        s.put(Scalar::string(arena.text(&text(s, false)?)));
     }
     Ok(())
 }
@@ -299,7 +298,7 @@ pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<bool, M
     let mut has_unreadable = false;
     let scalar = |s: &mut Scalar<'a>, in_braces| {
         check_type(s)?;
-        *s = match s.kind() {
+        s.put(match s.kind() {
             Kind::Null if is_empty_text(s, in_braces) => fresh_string(""),
             Kind::Timestamp if is_time_in_braces(s, in_braces) => fresh_string(s.text),
             Kind::Str | Kind::Binary => match text(s, in_braces)? {
@@ -310,7 +309,7 @@ pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<bool, M
                 Scalar::plain(arena.text(&scalar::go_number(finite(s)?)))
             }
             _ => decoded(arena, s),
-        };
+        });
         has_unreadable |= is_unreadable(s);
         Ok(())
     };
@@ -332,7 +331,7 @@ fn is_unreadable(s: &Scalar<'_>) -> bool {
 /// A text of several lines begins with a tab.
 pub fn check_dumped(node: &Node<'_>) -> Result<(), Malformed> {
     match &node.value {
-        Value::Scalar(s) if is_unreadable(s) => Err(Malformed { message: TABBED.to_owned(), pos: node.pos }),
+        Value::Scalar(s) if is_unreadable(s) => Err(Malformed { message: TABBED.to_owned(), pos: node.pos() }),
         Value::Scalar(_) => Ok(()),
         Value::Sequence(items) => items.iter().try_for_each(check_dumped),
         Value::Mapping(m) => m.iter().try_for_each(|entry| check_dumped(&entry.value)),
@@ -353,16 +352,16 @@ pub fn through_map<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malf
     let scalar = |s: &mut Scalar<'a>, _| {
         check_type(s)?;
         decode_binary(arena, s)?;
-        *s = match s.kind() {
+        s.put(match s.kind() {
             Kind::Float => Scalar::plain(arena.text(&scalar::json_number(finite(s)?))),
             _ => decoded(arena, s),
-        };
+        });
         if s.kind() == Kind::Str {
             let text = match read_json(s.text)? {
                 Cow::Owned(new) => arena.text(&new),
                 Cow::Borrowed(same) => same,
             };
-            *s = Scalar::new(text, Style::Double, Tag::Auto);
+            s.put(Scalar::new(text, Style::Double, Tag::Auto));
         }
         Ok(())
     };
@@ -461,7 +460,7 @@ fn check_parts(node: &Node<'_>, is_top: bool) -> Result<(), Malformed> {
         Value::Scalar(s) => {
             let is_binary = s.tag == Tag::Binary;
             let checked = if is_binary { text(s, false).map(drop) } else { check_type(s) };
-            checked.map_err(|message| Malformed { message, pos: node.pos })
+            checked.map_err(|message| Malformed { message, pos: node.pos() })
         }
         Value::Sequence(items) => items.iter().try_for_each(|item| check_parts(item, false)),
         Value::Mapping(m) => {
@@ -503,9 +502,10 @@ impl<K, S> Parts<K, S> {
         S: FnMut(&mut Scalar<'a>, bool) -> Result<(), String>,
     {
         // A value that is read again is shared with no other place.
-        node.sharing = Sharing::NONE;
+        node.unshare();
+        let pos = node.pos();
         match &mut node.value {
-            Value::Scalar(s) => (self.scalar)(s, in_braces).map_err(|message| Malformed { message, pos: node.pos }),
+            Value::Scalar(s) => (self.scalar)(s, in_braces).map_err(|message| Malformed { message, pos }),
             Value::Sequence(items) => {
                 let is_inside = in_braces || items.is_in_brackets();
                 items.set_brackets((self.in_braces)(items.is_in_brackets(), items.is_empty()));

@@ -40,7 +40,7 @@ impl<'a> Layout<'a> {
 /// Collects the ranges of a text that its scalars take.
 fn collect(source: &Source, node: &Node<'_>, spans: &mut Vec<(Range<usize>, Style)>) -> Option<()> {
     match &node.value {
-        Value::Scalar(s) => spans.push((span(source, node.pos, s.text, s.style, s.tag)?, s.style)),
+        Value::Scalar(s) => spans.push((span(source, node.pos(), s.text, s.style, s.tag)?, s.style)),
         Value::Sequence(items) => items.iter().try_for_each(|item| collect(source, item, spans))?,
         Value::Mapping(m) => {
             for Entry { key, value } in m.iter() {
@@ -198,7 +198,7 @@ impl<'l, 'a> Printer<'l, 'a> {
         let comments = &self.layout.comments;
         match node.value {
             Value::Scalar(_) => {
-                let at = self.offset(node.pos);
+                let at = self.offset(node.pos());
                 self.note(at.and_then(|at| comments.scalars.get(&at)), |_| {});
             }
             _ => {
@@ -324,7 +324,7 @@ impl<'l, 'a> Printer<'l, 'a> {
     fn start(&self, node: &Node<'_>) -> Option<usize> {
         match &node.value {
             Value::Mapping(m) if self.is_block(node) => self.offset(in_order(m).first()?.key.pos),
-            _ => self.offset(node.pos),
+            _ => self.offset(node.pos()),
         }
     }
 
@@ -334,7 +334,7 @@ impl<'l, 'a> Printer<'l, 'a> {
             Value::Mapping(m) => m.is_empty(),
             Value::Sequence(items) => items.is_empty(),
         };
-        let at = self.offset(node.pos);
+        let at = self.offset(node.pos());
         !is_empty && !at.is_some_and(|at| self.layout.source.text[at..].starts_with(['{', '[']))
     }
 

@@ -338,8 +338,9 @@ impl<'k, 'a> Merge<'k, 'a> {
         let result = self.result.items();
         let mut uses = vec![0usize; self.pool.len()];
         result.iter().chain(&left).for_each(|&item| uses[item as usize] += 1);
-        for ((number, node), &uses) in self.pool.iter_mut().enumerate().zip(&uses) {
-            node.share_item((uses > 1).then_some(number));
+        let mut numbers = 0..;
+        for (node, &uses) in self.pool.iter_mut().zip(&uses) {
+            node.share_item(if uses > 1 { numbers.next().and_then(Shared::nth) } else { None });
         }
         let mut pool: Vec<Option<Node<'a>>> = self.pool.into_iter().map(Some).collect();
         let mut copies = Copies::default();

@@ -173,7 +173,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
     // Of a key that stands twice in one of them, upstream finds the first.
     let (mut last_of_patch, mut last) = (None, None);
     let mut patches = patch.iter_mut().filter(|(key, _)| is_first(key, &mut last_of_patch)).peekable();
-    for mut entry in std::mem::take(base).into_entries() {
+    for mut entry in base.take_entries() {
         let name = entry.key().text();
         check_key(name)?;
         if !is_first(entry.key(), &mut last) {
@@ -202,7 +202,8 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
     for (key, value) in patches {
         introduce(&mut out, *key, value, schema)?;
     }
-    *base = Mapping::from_entries(out).with_braces(in_braces);
+    base.set_entries(out);
+    base.set_braces(in_braces);
     Ok(())
 }
 

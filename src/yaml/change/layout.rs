@@ -64,7 +64,7 @@ impl Layout {
     /// Finds the layout of the root of a document.
     pub fn of(source: &Source, root: &Node<'_>) -> Layout {
         let scan = Scan { text: &source.text, base: source.base };
-        let start = scan.offset(root.pos).unwrap_or_default();
+        let start = scan.offset(root.pos()).unwrap_or_default();
         let around = Around { column: -1, bound: scan.document_end(start) };
         scan.value(root, start, around).unwrap_or_else(|| scan.opaque(start, around.bound))
     }

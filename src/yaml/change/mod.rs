@@ -228,7 +228,7 @@ impl Changes<'_> {
         let (mut last, mut kept) = (None, Vec::new());
         for item in after.iter() {
             let from = last.map_or(0, |last| last + 1);
-            let is_it = |old: &Node<'_>| item.pos.is_in_source() && old.pos == item.pos;
+            let is_it = |old: &Node<'_>| item.pos().is_in_source() && old.pos() == item.pos();
             match before.iter().skip(from).position(is_it) {
                 Some(i) => {
                     last = Some(from + i);
@@ -275,7 +275,8 @@ impl Changes<'_> {
         }
         for entry in pending {
             // If the value has moved under another key, the key is written again.
-            let is_moved = |old: &&super::Entry<'a>| entry.value.pos.is_in_source() && old.value.pos == entry.value.pos;
+            let is_moved =
+                |old: &&super::Entry<'a>| entry.value.pos().is_in_source() && old.value.pos() == entry.value.pos();
             let source = before.iter().find(is_moved).and_then(|old| Some((at(old.key.pos)?, old)));
             match source.filter(|(i, _)| !plan.stays[*i]) {
                 Some((i, old)) => {

@@ -17,7 +17,7 @@ impl<'n, 'a> Known<'n, 'a> {
     /// Adds a value and all values in it.
     pub fn add(&mut self, node: &'n Node<'a>, layout: &'n Layout) {
         if !layout.range.is_empty() && !matches!(layout.form, Form::Opaque) {
-            self.values.insert(node.pos.0, (node, layout));
+            self.values.insert(node.pos().0, (node, layout));
         }
         let (Form::Block(children) | Form::Flow(children)) = &layout.form else { return };
         super::pairs(node, children).for_each(|(node, child)| self.add(node, &child.value));
@@ -27,7 +27,7 @@ impl<'n, 'a> Known<'n, 'a> {
 impl Known<'_, '_> {
     /// The layout of a value that is in the text already and was not changed.
     fn get(&self, node: &Node<'_>) -> Option<&Layout> {
-        let (known, layout) = self.values.get(&node.pos.0)?;
+        let (known, layout) = self.values.get(&node.pos().0)?;
         super::same(known, node).then_some(*layout)
     }
 }
@@ -77,7 +77,7 @@ impl Printer<'_, '_, '_> {
 
     /// Prints the comments in the lines above a moved item of a list, above a dash in `column`.
     pub fn comments_above(&self, out: &mut String, item: &Node<'_>, column: usize) {
-        let Some((_, layout)) = self.known.values.get(&item.pos.0) else { return };
+        let Some((_, layout)) = self.known.values.get(&item.pos().0) else { return };
         let above = &self.text[..layout::line_start(self.text, layout.range.start)];
         let dash = self.text[above.len()..layout.range.start].trim();
         let lines = above.lines().rev().take_while(|line| line.trim_start().starts_with('#'));

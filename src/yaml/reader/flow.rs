@@ -209,7 +209,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// Reads the rest of an entry whose key is a list or a mapping, from its closing bracket.
     fn key_in_brackets(&mut self, key: Node<'a>) -> Read<Next> {
-        let start = self.source.offset(key.pos);
+        let start = self.source.offset(key.pos());
         self.set_flow_key(key)?;
         let end = self.at;
         self.skip_blanks();

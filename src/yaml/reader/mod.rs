@@ -250,12 +250,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     fn key_of(&self, node: Node<'a>) -> Read<Key<'a>> {
         match &node.value {
             Value::Mapping(_) | Value::Sequence(_) if self.package == Package::V3Text => {
-                Ok(Key::new("", Style::Plain, Tag::Null, node.pos))
+                Ok(Key::new("", Style::Plain, Tag::Null, node.pos()))
             }
             // Upstream prints a key that was left out as an empty string.
-            Value::Scalar(s) if is_absent(&node) => Ok(Key::new(s.text, s.style, Tag::Str, node.pos)),
-            Value::Scalar(s) => Ok(self.texts.key(s.text, s.style, s.tag, node.pos)),
-            _ => Err(Box::new(Malformed { message: COMPLEX_KEY.into(), pos: node.pos })),
+            Value::Scalar(s) if is_absent(&node) => Ok(Key::new(s.text, s.style, Tag::Str, node.pos())),
+            Value::Scalar(s) => Ok(self.texts.key(s.text, s.style, s.tag, node.pos())),
+            _ => Err(Box::new(Malformed { message: COMPLEX_KEY.into(), pos: node.pos() })),
         }
     }
 

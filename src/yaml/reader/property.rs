@@ -217,7 +217,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             Some(TagName::Known(Tag::Binary)) if is_v2 => scalar = self.binary(scalar.text, pos)?,
             Some(TagName::Unknown) => scalar.tag = Tag::Custom,
             Some(TagName::NonSpecific | TagName::Known(Tag::Str)) => {
-                (scalar.tag, scalar.says_string) = (Tag::Str, true)
+                scalar.tag = Tag::Str;
+                scalar = scalar.saying_string(true);
             }
             Some(TagName::Known(tag)) if is_v2 => scalar = self.decoded(scalar.text, tag, pos)?,
             Some(TagName::Known(tag)) => (scalar.style, scalar.tag) = (Style::Plain, tag),
@@ -267,7 +268,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             Value::Scalar(_) => false,
         };
         let message = "map merge requires map or sequence of maps as the value";
-        if is_fine { Ok(()) } else { Err(Box::new(Malformed { message: message.into(), pos: value.pos })) }
+        if is_fine { Ok(()) } else { Err(Box::new(Malformed { message: message.into(), pos: value.pos() })) }
     }
 
     /// Resolves the `<<` keys among the entries of a mapping, as the package does that reads the

@@ -10,7 +10,6 @@
 
 use super::mapping::Mapping;
 use super::node::{Node, Pos, Scalar, Sequence, Style, Tag, Value};
-use super::shared::Sharing;
 
 /// A value for editing. Lists and mappings are edited in place, a scalar by the methods of its
 /// [`Node`].
@@ -38,12 +37,12 @@ impl<'a> Node<'a> {
     pub fn set_text(&mut self, text: &'a str, tag: Tag, by: Pos) {
         let old = self.as_scalar();
         let is_tagged = old.is_some_and(|old| !matches!(old.tag, Tag::Auto | Tag::Untyped));
-        let says_string = old.is_some_and(|old| old.says_string);
+        let says_string = old.is_some_and(Scalar::says_string);
         let style = match tag {
             Tag::Int | Tag::Float | Tag::Bool | Tag::Null | Tag::Timestamp if says_string => Style::Plain,
             _ => old.map_or(Style::Plain, |old| old.style),
         };
-        let new = Scalar { text, style, tag, says_string };
+        let new = Scalar::new(text, style, tag).saying_string(says_string);
         self.set_scalar(if is_tagged { new } else { new.without_implied_tag() }, by);
     }
 
@@ -62,15 +61,20 @@ impl<'a> Node<'a> {
 
     /// Replaces a value by a scalar.
     pub fn set_scalar(&mut self, scalar: Scalar<'a>, by: Pos) {
-        self.value = Value::Scalar(scalar);
-        self.touch(by);
+        let shared = self.shared();
+        self.replace(scalar.into(), by);
+        self.set_ahead(shared);
     }
 
     /// Replaces a value by a value that is not shared.
     pub fn put(&mut self, value: impl Into<Value<'a>>, by: Pos) {
-        self.value = value.into();
-        self.sharing = Sharing::NONE;
-        self.touch(by);
+        self.replace(value.into(), by);
+    }
+
+    /// Replaces a value by one that is not shared. It has the place of the entry at `by`, or the
+    /// old one.
+    fn replace(&mut self, value: Value<'a>, by: Pos) {
+        *self = Node::new(value, if by.is_in_source() { by } else { self.pos() });
     }
 
     /// Changes the tag of a scalar, in this place only. Text, style and place stay.
@@ -95,13 +99,5 @@ impl<'a> Node<'a> {
         debug_assert_eq!(text, scalar.text, "an interned text is the same text");
         scalar.text = text;
         Some(text)
-    }
-
-    /// Notes that an entry has set this value.
-    fn touch(&mut self, by: Pos) {
-        self.sharing = self.sharing.ahead();
-        if by.is_in_source() {
-            self.pos = by;
-        }
     }
 }

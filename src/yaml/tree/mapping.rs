@@ -1,6 +1,7 @@
 //! Mappings: [`Mapping`], [`Entry`], [`Key`].
 
 use super::node::{Node, Pos, Scalar, Style, Tag};
+use super::shared::Shared;
 use crate::meter::{self, Counted, ThinList};
 use crate::yaml::natural;
 use crate::yaml::scalar::{self, Kind};
@@ -188,6 +189,9 @@ pub type Entries<'a> = ThinList<Entry<'a>>;
 #[derive(Clone, Debug, Default)]
 pub struct Mapping<'a> {
     entries: Entries<'a>,
+    /// See [`Value`](super::node::Value), as for the next field.
+    pub(super) pos: Pos,
+    pub(super) shared: Option<Shared>,
     in_braces: bool,
 }
 
@@ -201,9 +205,10 @@ impl<'a> Mapping<'a> {
     }
 
     /// Builds a mapping from entries in any order. O(n) if they come sorted, else O(n log n).
-    pub fn from_entries(mut entries: Entries<'a>) -> Self {
-        natural::sort(&mut entries, |e| e.key.text);
-        Mapping { entries, in_braces: false }
+    pub fn from_entries(entries: Entries<'a>) -> Self {
+        let mut mapping = Mapping::new();
+        mapping.set_entries(entries);
+        mapping
     }
 
     /// Sets whether the mapping is written in braces, which upstream keeps until it prints the
@@ -242,6 +247,18 @@ impl<'a> Mapping<'a> {
     /// The values, with their keys, for editing in place.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Key<'a>, &mut Node<'a>)> {
         self.entries.iter_mut().map(|e| (&e.key, &mut e.value))
+    }
+
+    /// Takes all entries out, in output order.
+    pub fn take_entries(&mut self) -> Entries<'a> {
+        std::mem::take(&mut self.entries)
+    }
+
+    /// Puts entries, in any order, in place of all entries. O(n) if they come sorted, else
+    /// O(n log n).
+    pub fn set_entries(&mut self, mut entries: Entries<'a>) {
+        natural::sort(&mut entries, |e| e.key.text);
+        self.entries = entries;
     }
 
     /// Returns the entries, in output order.

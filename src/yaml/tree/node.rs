@@ -6,7 +6,7 @@
 //! copies only its lists.
 
 use super::mapping::Mapping;
-use super::shared::Sharing;
+use super::shared::{Shared, Sharing};
 use crate::meter::{self, Counted, ThinList};
 use crate::yaml::scalar::{self, Kind};
 use std::ops::{Deref, DerefMut};
@@ -66,22 +66,34 @@ pub enum Tag {
     Untyped,
 }
 
-/// A scalar: its text with escapes and folding resolved, its style and its tag.
+/// A scalar: its text with escapes and folding resolved, its style and its tag. What a [`Node`]
+/// knows besides is kept here as well, because there is room for it: see [`Value`].
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<'a> {
     pub(in crate::yaml) text: &'a str,
+    pos: Pos,
+    pub(super) sharing: Sharing,
     pub(in crate::yaml) style: Style,
     pub(in crate::yaml) tag: Tag,
-    /// True if a file says `!!str` here. A number that is set in this place then stays a number,
-    /// whatever quotes the text has.
-    pub(in crate::yaml) says_string: bool,
 }
 
 impl<'a> Scalar<'a> {
     /// A scalar as it was written, or as a tag says.
     #[inline]
     pub const fn new(text: &'a str, style: Style, tag: Tag) -> Self {
-        Scalar { text, style, tag, says_string: false }
+        Scalar { text, pos: Pos::NONE, sharing: Sharing::NONE, style, tag }
+    }
+
+    /// Returns true if a file says `!!str` here. A number that is set in this place then stays a
+    /// number, whatever quotes the text has.
+    pub(in crate::yaml) fn says_string(&self) -> bool {
+        self.sharing.says_string()
+    }
+
+    /// The same scalar, for which a file says `!!str`, or not.
+    #[must_use]
+    pub(in crate::yaml) fn saying_string(self, says_string: bool) -> Self {
+        Scalar { sharing: self.sharing.saying_string(says_string), ..self }
     }
 
     /// The text, with escapes and folding resolved.
@@ -100,6 +112,11 @@ impl<'a> Scalar<'a> {
     #[inline]
     pub fn tag(&self) -> Tag {
         self.tag
+    }
+
+    /// Puts another value in the place of this one: the node keeps what it knows besides.
+    pub(in crate::yaml) fn put(&mut self, new: Scalar<'a>) {
+        *self = Scalar { pos: self.pos, sharing: self.sharing.saying_string(new.says_string()), ..new };
     }
 
     /// The same scalar with another text.
@@ -211,16 +228,16 @@ impl Tag {
     }
 }
 
-/// A value with its place.
+/// A value with its place, and with the number of the [shared](super::shared) value that it is one
+/// of the places of.
 #[derive(Clone, Debug)]
 pub struct Node<'a> {
     pub(in crate::yaml) value: Value<'a>,
-    pub(in crate::yaml) pos: Pos,
-    /// The shared value that this node belongs to, if any.
-    pub(in crate::yaml) sharing: Sharing,
 }
 
-/// The value of a node.
+/// The value of a node. Each kind of value has room for what the node knows besides, its place and
+/// its shared value: so a node is no larger than a value. Outside of a node they mean nothing, and
+/// a value that becomes a node's gets those of the node.
 #[derive(Clone, Debug)]
 pub enum Value<'a> {
     Scalar(Scalar<'a>),
@@ -268,7 +285,10 @@ impl<'a> Node<'a> {
     /// A value with its place.
     #[inline]
     pub fn new(value: impl Into<Value<'a>>, pos: Pos) -> Self {
-        Node { value: value.into(), pos, sharing: Sharing::NONE }
+        let mut node = Node { value: value.into() };
+        node.set_pos(pos);
+        node.unshare();
+        node
     }
 
     /// The value of the node.
@@ -308,7 +328,37 @@ impl<'a> Node<'a> {
     /// The place in the sources.
     #[inline]
     pub fn pos(&self) -> Pos {
-        self.pos
+        match &self.value {
+            Value::Scalar(scalar) => scalar.pos,
+            Value::Sequence(items) => items.pos,
+            Value::Mapping(mapping) => mapping.pos,
+        }
+    }
+
+    /// Sets the place in the sources.
+    #[inline]
+    pub(super) fn set_pos(&mut self, pos: Pos) {
+        match &mut self.value {
+            Value::Scalar(scalar) => scalar.pos = pos,
+            Value::Sequence(items) => items.pos = pos,
+            Value::Mapping(mapping) => mapping.pos = pos,
+        }
+    }
+
+    /// Makes the value one of its own.
+    #[inline]
+    pub(in crate::yaml) fn unshare(&mut self) {
+        self.share(None);
+    }
+
+    /// Makes the value one of the places of a shared value, or one of its own.
+    #[inline]
+    pub(super) fn share(&mut self, shared: Option<Shared>) {
+        match &mut self.value {
+            Value::Scalar(scalar) => scalar.sharing = scalar.sharing.with_value(shared),
+            Value::Sequence(_) => {}
+            Value::Mapping(mapping) => mapping.shared = shared,
+        }
     }
 
     /// A string node without a place.
@@ -436,6 +486,7 @@ pub type Items<'a> = ThinList<Node<'a>>;
 #[derive(Clone, Debug, Default)]
 pub struct Sequence<'a> {
     items: Items<'a>,
+    pos: Pos,
     in_brackets: bool,
 }
 
@@ -451,6 +502,11 @@ impl<'a> Sequence<'a> {
         self.in_brackets = in_brackets;
     }
 
+    /// Takes all items out.
+    pub fn take_items(&mut self) -> Items<'a> {
+        std::mem::take(&mut self.items)
+    }
+
     /// Returns the items.
     pub fn into_items(self) -> Items<'a> {
         self.items
@@ -460,7 +516,7 @@ impl<'a> Sequence<'a> {
 impl<'a> From<Items<'a>> for Sequence<'a> {
     /// A list that is written as a block.
     fn from(items: Items<'a>) -> Self {
-        Sequence { items, in_brackets: false }
+        Sequence { items, pos: Pos::NONE, in_brackets: false }
     }
 }
 
@@ -510,6 +566,6 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_tree_is_small() {
-        assert_eq!([size_of::<Scalar<'_>>(), size_of::<Node<'_>>(), size_of::<Entry<'_>>()], [24, 32, 56]);
+        assert_eq!([size_of::<Scalar<'_>>(), size_of::<Node<'_>>(), size_of::<Entry<'_>>()], [24, 24, 48]);
     }
 }

@@ -9,78 +9,94 @@
 use super::node::{Node, Pos, Scalar, Value};
 use std::num::NonZero;
 
-/// The number of a shared value.
+/// The number of a shared value. It is unique in its tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Shared(NonZero<u32>);
+pub struct Shared(NonZero<u16>);
 
 impl Shared {
-    /// The `n`th shared value; `None` after 2^31 of them: further values are not shared.
-    pub(in crate::yaml) fn nth(n: u32) -> Option<Shared> {
-        NonZero::new(n.checked_add(1)?).filter(|number| number.get() <= u32::MAX >> 1).map(Shared)
+    /// The `n`th shared value of a tree; `None` after 16,383 of them: further values are not
+    /// shared.
+    pub fn nth(n: usize) -> Option<Shared> {
+        let number = NonZero::new(u16::try_from(n.checked_add(1)?).ok()?)?;
+        (number.get() <= u16::MAX >> Sharing::FLAGS).then_some(Shared(number))
     }
 }
 
-/// The shared value that a node belongs to: its number, and a low bit that is 1 if the node is
-/// ahead; 0 if the node is not shared.
+/// What is rarely known of a scalar, in two bytes: the number of its shared value, or 0; a bit that
+/// is 1 if a file says `!!str` here; and a bit that is 1 if the node is ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::yaml) struct Sharing(u32);
+pub(super) struct Sharing(u16);
 
 impl Sharing {
-    pub(in crate::yaml) const NONE: Sharing = Sharing(0);
+    pub(super) const NONE: Sharing = Sharing(0);
+    /// The number of bits below the number.
+    const FLAGS: u32 = 2;
+    const SAYS_STRING: u16 = 2;
+    const AHEAD: u16 = 1;
 
     fn value(self) -> Option<Shared> {
-        NonZero::new(self.0 >> 1).map(Shared)
+        NonZero::new(self.0 >> Sharing::FLAGS).map(Shared)
+    }
+
+    /// Another shared value, which is not ahead, or none.
+    #[inline]
+    pub(super) fn with_value(self, shared: Option<Shared>) -> Sharing {
+        let number = shared.map_or(0, |Shared(number)| number.get() << Sharing::FLAGS);
+        Sharing(number | self.0 & Sharing::SAYS_STRING)
     }
 
     /// Returns true if the value was set here, but not yet in its other places.
     fn is_ahead(self) -> bool {
-        self.0 & 1 == 1
+        self.0 & Sharing::AHEAD != 0
     }
 
-    /// The state after the value was set here.
-    pub(in crate::yaml) fn ahead(self) -> Sharing {
-        if self == Sharing::NONE { self } else { Sharing(self.0 | 1) }
+    /// See [`Scalar::says_string`].
+    pub(super) fn says_string(self) -> bool {
+        self.0 & Sharing::SAYS_STRING != 0
     }
 
-    fn settled(self) -> Sharing {
-        Sharing(self.0 & !1)
-    }
-}
-
-impl From<Shared> for Sharing {
-    fn from(Shared(number): Shared) -> Self {
-        Sharing(number.get() << 1)
+    pub(super) fn saying_string(self, says_string: bool) -> Sharing {
+        if says_string { Sharing(self.0 | Sharing::SAYS_STRING) } else { Sharing(self.0 & !Sharing::SAYS_STRING) }
     }
 }
 
 impl<'a> Node<'a> {
     /// One of the places of a shared value. Without a number the node has a value of its own.
     pub fn shared_scalar(scalar: Scalar<'a>, pos: Pos, shared: Option<Shared>) -> Self {
-        Node { sharing: shared.map_or(Sharing::NONE, Sharing::from), ..Node::new(scalar, pos) }
+        let mut node = Node::new(scalar, pos);
+        node.share(shared);
+        node
     }
 
     /// Notes that several items of a list are one mapping: all of them have one number, which is
     /// unique in their list. A later merge of the list edits them together.
-    pub fn share_item(&mut self, number: Option<usize>) {
-        if let Value::Mapping(_) = self.value {
-            let number = number.and_then(|n| Shared::nth(n.try_into().ok()?));
-            self.sharing = number.map_or(Sharing::NONE, Sharing::from);
+    pub fn share_item(&mut self, number: Option<Shared>) {
+        if let Value::Mapping(mapping) = &mut self.value {
+            mapping.shared = number;
         }
     }
 
     /// The number of the mapping that several items of a list are, if this item is one of them.
     pub fn shared_item(&self) -> Option<Shared> {
-        self.as_mapping().and_then(|_| self.shared())
+        self.as_mapping()?.shared
     }
 
     /// The shared value that stands here, if it is one.
     pub fn shared(&self) -> Option<Shared> {
-        self.sharing.value()
+        self.as_scalar()?.sharing.value()
     }
 
     /// Returns true if a shared value was set here, but not yet in its other places.
     pub fn is_ahead(&self) -> bool {
-        self.sharing.is_ahead()
+        self.as_scalar().is_some_and(|scalar| scalar.sharing.is_ahead())
+    }
+
+    /// Notes that a value was set in this place of a shared value, if it is one.
+    pub(super) fn set_ahead(&mut self, shared: Option<Shared>) {
+        if let (Value::Scalar(scalar), Some(_)) = (&mut self.value, shared) {
+            let Sharing(number) = scalar.sharing.with_value(shared);
+            scalar.sharing = Sharing(number | Sharing::AHEAD);
+        }
     }
 }
 
@@ -104,9 +120,9 @@ pub fn settle(root: &mut Node<'_>) {
     let mut places: Vec<Place<'_>> = Vec::new();
     each_shared(root, &mut |shared, node| {
         if let Value::Scalar(scalar) = node.value {
-            places.push(Place { is_ahead: node.is_ahead(), value: Latest { shared, scalar, pos: node.pos } });
+            places.push(Place { is_ahead: node.is_ahead(), value: Latest { shared, scalar, pos: node.pos() } });
         }
-        node.sharing = node.sharing.settled();
+        node.share(Some(shared));
     });
     places.sort_by_key(|place| place.value.shared);
     let set: Vec<_> = places.chunk_by(|a, b| a.value.shared == b.value.shared).filter_map(outdated).collect();
@@ -136,7 +152,7 @@ fn put<'a>(root: &mut Node<'a>, values: &[Latest<'a>]) {
     each_shared(root, &mut |shared, node| {
         if let Some(latest) = values.iter().find(|latest| latest.shared == shared) {
             node.set_scalar(latest.scalar, latest.pos);
-            node.sharing = node.sharing.settled();
+            node.share(Some(shared));
         }
     });
 }
@@ -145,7 +161,7 @@ fn put<'a>(root: &mut Node<'a>, values: &[Latest<'a>]) {
 /// O(nodes).
 /// O(nodes).
 pub fn unshare(node: &mut Node<'_>) {
-    node.sharing = Sharing::NONE;
+    node.unshare();
     match &mut node.value {
         Value::Scalar(_) => {}
         Value::Sequence(items) => items.iter_mut().for_each(unshare),
