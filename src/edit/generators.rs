@@ -9,6 +9,7 @@ use crate::generator::{ConfigMapGenerator, SecretGenerator};
 use crate::schema::gvk::or;
 use crate::stage::{Build, Generator};
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Sequence, Tag};
+use std::borrow::Cow;
 
 /// The kind of object that an entry generates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +218,8 @@ fn settle(draft: &mut Draft<'_>, kind: Kind, at: usize) -> Result<()> {
     let mut args = GeneratorArgs::default();
     args.decode(&list[at], &cx)?;
     let mut build = Build::new(&draft.cx);
-    let root = draft.cx.files.root(".")?;
+    let root = &draft.cx.files.root(".")?;
+    let args = Cow::Owned(args);
     match kind {
         Kind::ConfigMap => ConfigMapGenerator { args, shared: None, root }.generate(&mut build).map(drop),
         Kind::Secret => SecretGenerator { args, shared: None, root }.generate(&mut build).map(drop),

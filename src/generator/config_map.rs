@@ -21,28 +21,32 @@ use crate::resource::Resource;
 use crate::stage::{Build, Generator};
 use crate::yaml::{Arena, Entries, Entry, Key, Mapping, Node, json};
 use base64::Engine;
+use std::borrow::Cow;
 
 /// One entry of `configMapGenerator`.
-pub struct ConfigMapGenerator<'a> {
-    pub args: GeneratorArgs<'a>,
+pub struct ConfigMapGenerator<'t, 'a> {
+    pub args: Cow<'t, GeneratorArgs<'a>>,
     /// `generatorOptions` of the same kustomization.
-    pub shared: Option<GeneratorOptions<'a>>,
-    pub root: Root,
+    pub shared: Option<&'t GeneratorOptions<'a>>,
+    pub root: &'t Root,
 }
 
-impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
+impl<'a> Generator<'a> for ConfigMapGenerator<'_, 'a> {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
         check_name(&self.args)?;
         let (mut data, mut binary) = (Entries::new(), Entries::new());
-        for pair in key_values::load(build, &self.root, &self.args)? {
-            let key = key(arena, &pair);
-            match std::str::from_utf8(&pair.value) {
-                Ok(text) => data.push(Entry::new(key, json::fresh_string(arena.text(text)).into())),
-                Err(_) => binary.push(Entry::new(key, base64_node(arena, &pair.value))),
+        for pair in key_values::load(build, self.root, &self.args)? {
+            let text = match &pair.value {
+                Cow::Borrowed(value) => std::str::from_utf8(value),
+                Cow::Owned(value) => std::str::from_utf8(value).map(|text| arena.text(text)),
+            };
+            match text {
+                Ok(text) => data.push(Entry::new(key(&pair), json::fresh_string(text).into())),
+                Err(_) => binary.push(Entry::new(key(&pair), base64_node(arena, &pair.value))),
             }
         }
-        env_lines::find(build, &self.root, &self.args);
+        env_lines::find(build, self.root, &self.args);
         let mut fields = Vec::new();
         if !data.is_empty() {
             fields.push(("data", Mapping::from_entries(data).into()));
@@ -50,7 +54,7 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'a> {
         if !binary.is_empty() {
             fields.push(("binaryData", Mapping::from_entries(binary).into()));
         }
-        let options = merged_options(arena, &self.args, self.shared.as_ref())?;
+        let options = merged_options(arena, &self.args, self.shared)?;
         Ok(vec![object("ConfigMap", &self.args, &options, fields)])
     }
 
@@ -70,8 +74,8 @@ pub(super) fn check_name(args: &GeneratorArgs<'_>) -> Result<()> {
 }
 
 /// A key of `data` without a type: as upstream, a key that reads as a number fails at output.
-pub(super) fn key<'a>(arena: Arena<'a>, pair: &Pair) -> Key<'a> {
-    Key::made(arena.text(&pair.key), pair.pos)
+pub(super) fn key<'a>(pair: &Pair<'a>) -> Key<'a> {
+    Key::made(pair.key, pair.pos)
 }
 
 /// Base64 as upstream writes it: 70 characters and more are put in lines of 70, each with a line

@@ -5,13 +5,14 @@ use crate::config::kustomization::GeneratorArgs;
 use crate::diag::{Code, Error, Errors, Result};
 use crate::load::Root;
 use crate::stage::Build;
-use crate::yaml::Pos;
+use crate::yaml::{Arena, Pos};
+use std::borrow::Cow;
 
-/// A key, and its value as bytes.
+/// A key, and its value as bytes, which a literal has already.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Pair {
-    pub key: String,
-    pub value: Vec<u8>,
+pub struct Pair<'a> {
+    pub key: &'a str,
+    pub value: Cow<'a, [u8]>,
     /// The entry that it comes from.
     pub pos: Pos,
 }
@@ -24,13 +25,15 @@ pub(super) const MAX_ENV_LINE: usize = 65_535;
 ///
 /// # Errors
 /// A source cannot be read or is malformed, or a key occurs twice.
-pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Result<Vec<Pair>> {
+pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Result<Vec<Pair<'a>>> {
+    let arena = build.arena;
     let files = &build.cx.files;
     let (mut pairs, mut errors) = (Vec::new(), Errors::default());
     for path in &args.envs {
         let unread = |e| Error::from(e).through(path.pos, "loading KV pairs: env source files");
         let read = files.bytes(root, path).map_err(unread).and_then(|bytes| {
-            env_file(&bytes, path.pos, &mut pairs).map_err(|e| e.through(path.pos, format!("in env file '{path}'")))
+            env_file(arena, &bytes, path.pos, &mut pairs)
+                .map_err(|e| e.through(path.pos, format!("in env file '{path}'")))
         });
         errors.note(read);
     }
@@ -38,13 +41,13 @@ pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
         pairs.extend(errors.note(self::literal(literal).map_err(|e| e.at(literal.pos))));
     }
     for source in &args.files {
-        let Some((key, path)) = errors.note(file_source(source).map_err(|e| e.at(source.pos))) else { continue };
+        let Some((key, path)) = errors.note(file_source(source.text).map_err(|e| e.at(source.pos))) else { continue };
         let unread = |e| Error::from(e).through(source.pos, "loading KV pairs: file sources");
         let value = errors.note(files.bytes(root, path).map_err(unread));
-        pairs.extend(value.map(|value| Pair { key: key.to_owned(), value, pos: source.pos }));
+        pairs.extend(value.map(|value| Pair { key, value: value.into(), pos: source.pos }));
     }
     errors.end(())?;
-    let mut keys: Vec<(&str, Pos)> = pairs.iter().map(|p| (p.key.as_str(), p.pos)).collect();
+    let mut keys: Vec<(&str, Pos)> = pairs.iter().map(|p| (p.key, p.pos)).collect();
     keys.sort_by_key(|(key, _)| *key);
     match keys.windows(2).find(|w| w[0].0 == w[1].0) {
         Some(w) => Err(Error::new(
@@ -64,15 +67,15 @@ pub fn are_local(args: &GeneratorArgs<'_>) -> bool {
 }
 
 /// Reads `key=value`; one pair of quotes around the value is removed.
-fn literal(source: &Written<'_>) -> Result<Pair> {
+fn literal<'a>(source: &Written<'a>) -> Result<Pair<'a>> {
     let fault = || {
         // The text may be a secret: it is not shown.
         Error::new(Code::BadSource, "invalid literal source, expected key=value")
             .hint("write KEY=VALUE, with a key in front of the first '='")
     };
-    let (key, value) = source.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(fault)?;
+    let (key, value) = source.text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(fault)?;
     let unquoted = ['"', '\''].iter().find_map(|&q| value.strip_prefix(q)?.strip_suffix(q));
-    Ok(Pair { key: key.to_owned(), value: unquoted.unwrap_or(value).as_bytes().to_vec(), pos: source.pos })
+    Ok(Pair { key, value: unquoted.unwrap_or(value).as_bytes().into(), pos: source.pos })
 }
 
 /// The key and the path of `path` or `key=path`.
@@ -98,7 +101,7 @@ pub fn file_source(source: &str) -> Result<(&str, &str)> {
 }
 
 /// Reads the lines of an env file that an entry at `pos` names.
-fn env_file(bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair>) -> Result<()> {
+fn env_file<'a>(arena: Arena<'a>, bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair<'a>>) -> Result<()> {
     for (i, raw) in bytes.split(|&b| b == b'\n').enumerate() {
         if raw.len() > MAX_ENV_LINE {
             return Ok(());
@@ -115,7 +118,7 @@ fn env_file(bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair>) -> Result<()> {
         }
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         if !key.is_empty() {
-            pairs.push(Pair { key: key.to_owned(), value: value.as_bytes().to_vec(), pos });
+            pairs.push(Pair { key: arena.text(key), value: value.as_bytes().to_vec().into(), pos });
         }
     }
     Ok(())
@@ -124,14 +127,13 @@ fn env_file(bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::yaml::Heap;
 
     #[track_caller]
     fn check_env(text: &str, want: &[(&str, &str)]) {
-        let mut pairs = Vec::new();
-        env_file(text.as_bytes(), Pos::NONE, &mut pairs).unwrap();
-        let got: Vec<(String, String)> =
-            pairs.into_iter().map(|p| (p.key, String::from_utf8(p.value).unwrap())).collect();
-        let got: Vec<(&str, &str)> = got.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        let (heap, mut pairs) = (Heap::new(), Vec::new());
+        env_file(heap.arena(), text.as_bytes(), Pos::NONE, &mut pairs).unwrap();
+        let got: Vec<(&str, &str)> = pairs.iter().map(|p| (p.key, std::str::from_utf8(&p.value).unwrap())).collect();
         assert_eq!(got, want);
     }
 
@@ -149,7 +151,7 @@ mod tests {
     fn literals() {
         let value = |text| {
             let pair = literal(&Written { text, pos: Pos::NONE });
-            pair.map(|p| String::from_utf8(p.value).unwrap()).map_err(|_| ())
+            pair.map(|p| String::from_utf8(p.value.into_owned()).unwrap()).map_err(|_| ())
         };
         assert_eq!(value("a='b'"), Ok("b".into()));
         assert_eq!(value("a=\"b'"), Ok("\"b'".into()));

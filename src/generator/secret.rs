@@ -17,25 +17,26 @@ use crate::load::Root;
 use crate::resource::Resource;
 use crate::stage::{Build, Generator};
 use crate::yaml::{Entry, Mapping, Node};
+use std::borrow::Cow;
 
 /// One entry of `secretGenerator`.
-pub struct SecretGenerator<'a> {
-    pub args: GeneratorArgs<'a>,
+pub struct SecretGenerator<'t, 'a> {
+    pub args: Cow<'t, GeneratorArgs<'a>>,
     /// `generatorOptions` of the same kustomization.
-    pub shared: Option<GeneratorOptions<'a>>,
-    pub root: Root,
+    pub shared: Option<&'t GeneratorOptions<'a>>,
+    pub root: &'t Root,
 }
 
-impl<'a> Generator<'a> for SecretGenerator<'a> {
+impl<'a> Generator<'a> for SecretGenerator<'_, 'a> {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
         check_name(&self.args)?;
-        let entry = |pair: &key_values::Pair| Entry::new(key(arena, pair), base64_node(arena, &pair.value));
-        let data = key_values::load(build, &self.root, &self.args)?.iter().map(entry).collect();
-        env_lines::find_in_secret(build, &self.root, &self.args);
+        let entry = |pair: &key_values::Pair<'a>| Entry::new(key(pair), base64_node(arena, &pair.value));
+        let data = key_values::load(build, self.root, &self.args)?.iter().map(entry).collect();
+        env_lines::find_in_secret(build, self.root, &self.args);
         let secret_type = if self.args.secret_type.is_empty() { "Opaque" } else { self.args.secret_type };
         let fields = vec![("type", Node::string(secret_type)), ("data", Mapping::from_entries(data).into())];
-        let options = merged_options(arena, &self.args, self.shared.as_ref())?;
+        let options = merged_options(arena, &self.args, self.shared)?;
         Ok(vec![object("Secret", &self.args, &options, fields)])
     }
 

@@ -30,7 +30,7 @@ use crate::schema::Document;
 use crate::stage::history::StepRole;
 use crate::stage::trace::{Step, trace_read, traced, traced_generator, traced_layer};
 use crate::stage::{
-    Accumulator, Build, Given, KindField, Mode, PluginEntry, Running, Stage, documents, transform_each,
+    Accumulator, Build, Generator, Given, KindField, Mode, PluginEntry, Running, Stage, documents, transform_each,
 };
 use crate::transformer::ref_var;
 use crate::yaml::{Arena, Pos, Source, first_document};
@@ -257,17 +257,13 @@ fn configuration<'a>(
 }
 
 fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    let mut stages: Vec<(plan::BoxedGenerator<'a>, String, Pos, Origin, StepRole)> = Vec::new();
     let planned = plan::generators(build, target).map_err(|e| e.context(format!("in {}", target.file)))?;
-    for (stage, kind, pos) in planned {
-        let origin = Origin::builtin(target, kind);
-        stages.push((stage, format!("generating for {}", target.file), pos, origin, StepRole::Generate));
-    }
     // A broken entry fails before any generator of this root has run.
+    let mut configured: Vec<(plan::BoxedGenerator<'_, 'a>, Pos, GeneratorEntry)> = Vec::new();
     for config in plugin_configs(build, target, &target.kustomization.generators, "generators")? {
         let name = format!("running the generator {} of {}", config.id(), target.file);
         let origin = Origin::plugin(target, &config);
-        let (stage, role): (plan::BoxedGenerator<'a>, _) = match builtin::is_builtin(&config) {
+        let (stage, role): (plan::BoxedGenerator<'_, 'a>, _) = match builtin::is_builtin(&config) {
             true => {
                 let in_config = |e: Error| e.through(config.pos(), name.clone());
                 (builtin::generator(build, target, &config).map_err(in_config)?, StepRole::Generate)
@@ -278,31 +274,60 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
                 (plugin, StepRole::PluginGenerate)
             }
         };
-        stages.push((stage, name, config.pos(), origin, role));
+        configured.push((stage, config.pos(), GeneratorEntry { name, origin, role }));
     }
     let mut errors = Errors::default();
-    for (stage, name, pos, origin, role) in stages {
-        let in_stage = |e: Error| e.through(pos, name.clone());
-        if !errors.is_empty() {
-            // After a fault, files are still read. Nothing is fetched, and no program runs.
-            if stage.only_reads_files() {
-                errors.note(stage.generate(build).map_err(in_stage));
-            }
-            continue;
-        }
-        let absorbed =
-            traced_generator(build, &mut all.map, Step { name: origin.tool(), entry: pos, role }, |build, map| {
-                let mut generated = stage.generate(build).map_err(in_stage)?;
-                note_generated(build, &mut generated, &origin)?;
-                generated
-                    .into_iter()
-                    .map(|resource| absorb(build, map, resource))
-                    .collect::<Result<_>>()
-                    .map_err(in_stage)
-            });
-        errors.note(absorbed);
+    let mut of_field: Option<GeneratorEntry> = None;
+    for (stage, kind, pos) in planned {
+        // Entries of one field differ in their places alone.
+        let entry = match of_field.take().filter(|last| last.origin.tool() == kind) {
+            Some(same) => same,
+            None => GeneratorEntry {
+                name: format!("generating for {}", target.file),
+                origin: Origin::builtin(target, kind),
+                role: StepRole::Generate,
+            },
+        };
+        generate(build, &mut all.map, &*stage, pos, &entry, &mut errors);
+        of_field = Some(entry);
+    }
+    for (stage, pos, entry) in configured {
+        generate(build, &mut all.map, &*stage, pos, &entry, &mut errors);
     }
     errors.end(())
+}
+
+/// What a generator is called, in messages and in what it makes.
+struct GeneratorEntry {
+    name: String,
+    origin: Origin,
+    role: StepRole,
+}
+
+/// Runs a generator that an entry at `pos` asks for, and adds what it makes to the resources.
+fn generate<'a>(
+    build: &mut Build<'a>,
+    map: &mut ResMap<'a>,
+    stage: &dyn Generator<'a>,
+    pos: Pos,
+    entry: &GeneratorEntry,
+    errors: &mut Errors,
+) {
+    let in_stage = |e: Error| e.through(pos, entry.name.clone());
+    if !errors.is_empty() {
+        // After a fault, files are still read. Nothing is fetched, and no program runs.
+        if stage.only_reads_files() {
+            errors.note(stage.generate(build).map_err(in_stage));
+        }
+        return;
+    }
+    let step = Step { name: entry.origin.tool(), entry: pos, role: entry.role };
+    let absorbed = traced_generator(build, map, step, |build, map| {
+        let mut generated = stage.generate(build).map_err(in_stage)?;
+        note_generated(build, &mut generated, &entry.origin)?;
+        generated.into_iter().map(|resource| absorb(build, map, resource)).collect::<Result<_>>().map_err(in_stage)
+    });
+    errors.note(absorbed);
 }
 
 fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {

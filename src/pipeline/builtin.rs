@@ -38,6 +38,7 @@ use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
 use crate::transformer::value_add::ValueAddTransformer;
 use crate::yaml::reprint;
+use std::borrow::Cow;
 
 /// Returns true if a configuration object is for a built-in.
 pub fn is_builtin(config: &Resource<'_>) -> bool {
@@ -80,20 +81,24 @@ fn read<'a, T: Decode<'a> + Default>(build: &Build<'a>, config: &Resource<'a>) -
 ///
 /// # Errors
 /// The object is not a generator, or a field has a wrong type.
-pub fn generator<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Resource<'a>) -> Result<BoxedGenerator<'a>> {
+pub fn generator<'t, 'a>(
+    build: &mut Build<'a>,
+    target: &'t Target<'a>,
+    config: &Resource<'a>,
+) -> Result<BoxedGenerator<'t, 'a>> {
     let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
     if is_one_of(config, &TRANSFORMERS) {
         return Err(Error::new(Code::WrongKind, format!("plugin {} not a generator", config.id())).at(config.pos()));
     }
-    let root = target.root.clone();
+    let root = &target.root;
     if kind == "IAMPolicyGenerator" {
         return Ok(Box::new(read::<IamPolicyGenerator<'a>>(build, config)?));
     }
     if kind == "HelmChartInflationGenerator" {
         let chart = HelmChart { pos: config.pos(), ..read(build, config)? };
         let globals = read(build, config)?;
-        return Ok(Box::new(HelmChartInflationGenerator::new(build, &root, chart, globals, AskedBy::Object)?));
+        return Ok(Box::new(HelmChartInflationGenerator::new(build, root, chart, globals, AskedBy::Object)?));
     }
     let mut args: GeneratorArgs<'a> = read(build, config)?;
     if args.name.is_empty() {
@@ -102,6 +107,7 @@ pub fn generator<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Resour
     if args.namespace.is_empty() {
         args.namespace = config.id().namespace;
     }
+    let args = Cow::Owned(args);
     match kind {
         "ConfigMapGenerator" => Ok(Box::new(ConfigMapGenerator { args, shared: None, root })),
         "SecretGenerator" => Ok(Box::new(SecretGenerator { args, shared: None, root })),

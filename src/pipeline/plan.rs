@@ -20,14 +20,15 @@ use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
 use crate::yaml::Pos;
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A configured generator.
-pub type BoxedGenerator<'a> = Box<dyn Generator<'a> + 'a>;
+/// A configured generator, which may borrow from its kustomization.
+pub type BoxedGenerator<'t, 'a> = Box<dyn Generator<'a> + 't>;
 
 /// A generator that an entry asks for, its kustomize kind, and the place of the entry.
-pub type PlannedGenerator<'a> = (BoxedGenerator<'a>, &'static str, Pos);
+pub type PlannedGenerator<'t, 'a> = (BoxedGenerator<'t, 'a>, &'static str, Pos);
 
 /// A transformer that a field asks for.
 pub struct Planned<'a> {
@@ -40,34 +41,38 @@ pub struct Planned<'a> {
     pub instances: usize,
 }
 
-/// The built-in generators that the fields of a kustomization ask for.
+/// The built-in generators that the fields of a kustomization ask for. Charts are checked before
+/// the first generator comes; each other generator is made when it is asked for.
 ///
 /// # Errors
 /// A chart cannot be made.
-pub fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Vec<PlannedGenerator<'a>>> {
-    let k = &target.kustomization;
-    let mut stages: Vec<PlannedGenerator<'a>> = Vec::new();
-    for args in &k.config_map_generator {
-        let (pos, args) = (args.pos, args.clone());
-        let (shared, root) = (k.generator_options.clone(), target.root.clone());
-        stages.push((Box::new(ConfigMapGenerator { args, shared, root }), "ConfigMapGenerator", pos));
-    }
-    for args in &k.secret_generator {
-        let (pos, args) = (args.pos, args.clone());
-        let (shared, root) = (k.generator_options.clone(), target.root.clone());
-        stages.push((Box::new(SecretGenerator { args, shared, root }), "SecretGenerator", pos));
-    }
+pub fn generators<'t, 'a>(
+    build: &mut Build<'a>,
+    target: &'t Target<'a>,
+) -> Result<impl Iterator<Item = PlannedGenerator<'t, 'a>> + use<'t, 'a>> {
+    let (k, root) = (&target.kustomization, &target.root);
+    let shared = k.generator_options.as_ref();
+    let config_maps = k.config_map_generator.iter().map(move |args| -> PlannedGenerator<'t, 'a> {
+        let stage = ConfigMapGenerator { args: Cow::Borrowed(args), shared, root };
+        (Box::new(stage), "ConfigMapGenerator", args.pos)
+    });
+    let secrets = k.secret_generator.iter().map(move |args| -> PlannedGenerator<'t, 'a> {
+        (Box::new(SecretGenerator { args: Cow::Borrowed(args), shared, root }), "SecretGenerator", args.pos)
+    });
+    let mut charts: Vec<PlannedGenerator<'t, 'a>> = Vec::new();
     for chart in &k.helm_charts {
         let mut globals = k.helm_globals.clone().unwrap_or_default();
         for text in [&mut globals.chart_home, &mut globals.config_home] {
             *text = for_builtin(build.arena, text)?;
         }
         let asked_by = AskedBy::Field { namespace: target.helm_namespace };
-        let stage = HelmChartInflationGenerator::new(build, &target.root, chart.clone(), globals, asked_by)?;
-        stages.push((Box::new(stage), "HelmChartInflationGenerator", chart.pos));
+        let stage = HelmChartInflationGenerator::new(build, root, chart.clone(), globals, asked_by)?;
+        charts.push((Box::new(stage), "HelmChartInflationGenerator", chart.pos));
     }
-    debug_assert!(stages.iter().all(|(_, kind, _)| is_builtin(&GENERATORS, kind)), "each is in the table");
-    Ok(stages)
+    let is_known = |(_, kind, _): &PlannedGenerator<'t, 'a>| {
+        debug_assert!(is_builtin(&GENERATORS, kind), "each is in the table");
+    };
+    Ok(config_maps.chain(secrets).chain(charts).inspect(is_known))
 }
 
 fn is_builtin(table: &[Builtin], kind: &str) -> bool {
