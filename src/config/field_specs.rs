@@ -82,7 +82,7 @@ impl<'a> FieldSpecs<'a> {
 
     /// Returns true if there are so many specs for a kind that it is better to search for the right
     /// ones.
-    pub fn are_many(&self, gvk: Gvk<'_>) -> bool {
+    fn are_many(&self, gvk: Gvk<'_>) -> bool {
         let own = self.by_kind.get(gvk.kind).is_some_and(|group| group.tree.is_some());
         own || self.general.tree.is_some()
     }
@@ -93,9 +93,19 @@ impl<'a> FieldSpecs<'a> {
         self.select(gvk, merge_numbers(own, &self.general.numbers))
     }
 
-    /// The specs for one kind that may lead to a field of a resource, or make one, in order.
-    /// O(fields on their paths).
-    pub fn for_node<'s>(&'s self, gvk: Gvk<'s>, node: &Node<'_>) -> Vec<(&'s FieldSpec<'a>, &'s [Step<'a>])> {
+    /// The specs for one kind that may lead to a field of a resource, or make one, in order; with
+    /// others if they are few. O(fields on their paths).
+    pub fn for_node<'s>(
+        &'s self,
+        gvk: Gvk<'s>,
+        node: &Node<'_>,
+    ) -> impl Iterator<Item = (&'s FieldSpec<'a>, &'s [Step<'a>])> + use<'s, 'a> {
+        let many = self.are_many(gvk).then(|| self.search(gvk, node));
+        let few = many.is_none().then(|| self.for_gvk(gvk));
+        few.into_iter().flatten().chain(many.into_iter().flatten())
+    }
+
+    fn search<'s>(&'s self, gvk: Gvk<'s>, node: &Node<'_>) -> Vec<(&'s FieldSpec<'a>, &'s [Step<'a>])> {
         let found = |group: &Group<'a>| match &group.tree {
             None => group.numbers.clone(),
             Some(tree) => {

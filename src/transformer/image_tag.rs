@@ -25,6 +25,7 @@ use crate::meter::FastMap;
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Editor, Hit, Overridden, TransformEach};
 use crate::yaml::{Arena, Mapping, Node, Pos, Tag, Value, ValueMut};
+use std::mem::take;
 
 /// All entries of `images`: they stand next to each other, so one stage runs them all.
 pub struct ImageTagTransformer<'a> {
@@ -45,6 +46,9 @@ struct ImageEditor<'s, 'a> {
     arena: Arena<'a>,
     /// The new texts of image texts; `None` if no entry matches.
     outcomes: FastMap<State<'a>, Option<&'a str>>,
+    /// Memory for the paths of a resource's specs, and for the way to a list of containers.
+    paths: Vec<&'s [Step<'a>]>,
+    keys: Vec<&'a str>,
 }
 
 /// An image text on its way through the entries.
@@ -186,7 +190,8 @@ impl<'a> ImageEditor<'_, 'a> {
 
 impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
-        let mut editor = ImageEditor { stage: self, arena, outcomes: FastMap::default() };
+        let mut editor =
+            ImageEditor { stage: self, arena, outcomes: FastMap::default(), paths: Vec::new(), keys: Vec::new() };
         Box::new(move |resource| editor.edit(resource))
     }
 
@@ -211,12 +216,15 @@ impl<'a> ImageEditor<'_, 'a> {
         if id.gvk.kind == "CustomResourceDefinition" {
             return Ok(());
         }
-        let paths: Vec<&[Step<'a>]> =
-            self.stage.specs.for_node(id.gvk, resource.node()).into_iter().map(|(_, path)| path).collect();
+        let (mut paths, mut keys) = (take(&mut self.paths), take(&mut self.keys));
+        paths.clear();
+        paths.extend(self.stage.specs.for_node(id.gvk, resource.node()).map(|(_, path)| path));
         let node = resource.node_mut();
         let in_object = |e: Error| e.in_resource(id).context(format!("changing the images of object {id}"));
-        self.containers(node, &mut Vec::new(), &paths).map_err(in_object)?;
-        paths.iter().try_for_each(|path| self.field(node, path)).map_err(in_object)
+        self.containers(node, &mut keys, &paths).map_err(in_object)?;
+        paths.iter().try_for_each(|path| self.field(node, path)).map_err(in_object)?;
+        (self.paths, self.keys) = (paths, keys);
+        Ok(())
     }
 
     /// The second pass, for one spec. Lists of containers are done already.

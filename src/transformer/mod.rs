@@ -26,8 +26,8 @@ pub mod replica_count;
 mod structured_text;
 pub mod value_add;
 
+use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
-use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
 use crate::yaml::{Node, Scalar};
@@ -41,16 +41,11 @@ fn edit_fields<'a>(
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
     let id = *resource.id();
-    let many = specs.are_many(id.gvk).then(|| specs.for_node(id.gvk, resource.node()));
-    let mut apply = |(spec, path): (&FieldSpec<'a>, &[Step<'a>])| {
+    specs.for_node(id.gvk, resource.node()).try_for_each(|(spec, path)| {
         let create = if spec.create { create } else { Create::No };
         let walked = edit_path(resource, path, create, edit);
         walked.map_err(|e| e.in_resource(id).context(format!("considering field '{}' of object {id}", spec.path)))
-    };
-    match many {
-        Some(specs) => specs.into_iter().try_for_each(&mut apply),
-        None => specs.for_gvk(id.gvk).try_for_each(&mut apply),
-    }
+    })
 }
 
 /// Calls `edit` on every field of a resource that a path leads to. A shared value that it sets is

@@ -98,9 +98,7 @@ impl<'a> NamespaceTransformer<'a> {
             self.subjects(resource).map_err(|e| e.in_resource(id).context(format!("in the subjects of {id}")))?;
         }
         let is_core_namespace = id.gvk.kind == "Namespace" && id.gvk.group.is_empty() && id.gvk.version == "v1";
-        let many = self.specs.are_many(id.gvk).then(|| self.specs.for_node(id.gvk, resource.node()));
-        let few = many.is_none().then(|| self.specs.for_gvk(id.gvk)).into_iter().flatten();
-        for (spec, path) in many.into_iter().flatten().chain(few) {
+        for (spec, path) in self.specs.for_node(id.gvk, resource.node()) {
             let skipped = match spec.path.trim_start_matches('/') {
                 "metadata/namespace" => true,
                 "subjects/namespace" => matches!(id.gvk.kind, "RoleBinding" | "ClusterRoleBinding"),

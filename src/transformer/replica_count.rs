@@ -48,7 +48,7 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
                 for gvk in kinds {
                     // A kind that the resource had before makes it a target; the fields of its
                     // present kind are written.
-                    let mut paths = self.specs.for_node(gvk, resource.node());
+                    let mut paths: Vec<_> = self.specs.for_node(gvk, resource.node()).collect();
                     paths.retain(|(spec, _)| {
                         spec.gvk.selects(&current.gvk) && !seen.contains(&std::ptr::from_ref(*spec))
                     });

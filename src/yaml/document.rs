@@ -47,9 +47,9 @@ pub fn read_documents<'a, R: Send>(
     let pieces = if source.is_wide { std::iter::once(0..source.text.len()).collect() } else { split(source)? };
     let reader = |arena: Arena<'a>| {
         move |run: &[Range<usize>]| {
-            let mut made = start(run.len());
+            let (mut made, mut room) = (start(run.len()), reader::Room::default());
             for piece in run {
-                if let Some(node) = reader::parse(arena.texts(), source, piece.clone(), Package::V3)? {
+                if let Some(node) = reader::parse_in(&mut room, arena.texts(), source, piece.clone(), Package::V3)? {
                     take(&mut made, arena, node);
                 }
             }

@@ -24,6 +24,7 @@ use crate::meter::ThinList;
 use block::{Before, Place};
 use characters::Survey;
 use property::{Anchor, Anchors, Properties, TagHandles};
+use std::mem::take;
 use std::ops::Range;
 
 /// A step of the reader. The error is boxed, so that the usual result fits into a register.
@@ -59,15 +60,49 @@ pub fn parse<'a>(
     piece: Range<usize>,
     package: Package,
 ) -> Result<Option<Node<'a>>, Malformed> {
+    parse_in(&mut Room::default(), texts, source, piece, package)
+}
+
+/// As [`parse`], with memory that was used for another document.
+///
+/// # Errors
+/// The text is malformed.
+pub fn parse_in<'a>(
+    room: &mut Room<'a>,
+    texts: &'a Texts,
+    source: &'a Source,
+    piece: Range<usize>,
+    package: Package,
+) -> Result<Option<Node<'a>>, Malformed> {
     let mark = if source.text[piece.clone()].starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let piece = piece.start + mark..piece.end;
     let survey = characters::survey(source, piece.clone())?;
     let root = if survey.has_rare_breaks {
-        Reader::<true>::new(texts, source, piece, survey, package).document()
+        Reader::<true>::new(room, texts, source, piece, survey, package).document(room)
     } else {
-        Reader::<false>::new(texts, source, piece, survey, package).document()
+        Reader::<false>::new(room, texts, source, piece, survey, package).document(room)
     };
     root.map_err(|malformed| *malformed)
+}
+
+/// The memory that a reader works in. It is empty between two documents.
+pub struct Room<'a> {
+    levels: Vec<Level<'a>>,
+    entries: Entries<'a>,
+    items: Items<'a>,
+    scratch: String,
+}
+
+impl Default for Room<'_> {
+    /// Room for most documents: their stacks do not grow.
+    fn default() -> Self {
+        Room {
+            levels: Vec::with_capacity(16),
+            entries: Entries::with_capacity(48),
+            items: Items::with_capacity(16),
+            scratch: String::new(),
+        }
+    }
 }
 
 /// The form in which an open list or mapping is written.
@@ -131,7 +166,14 @@ struct Reader<'a, const RARE: bool> {
 }
 
 impl<'a, const RARE: bool> Reader<'a, RARE> {
-    fn new(texts: &'a Texts, source: &'a Source, piece: Range<usize>, survey: Survey, package: Package) -> Self {
+    fn new(
+        room: &mut Room<'a>,
+        texts: &'a Texts,
+        source: &'a Source,
+        piece: Range<usize>,
+        survey: Survey,
+        package: Package,
+    ) -> Self {
         let text = &source.text[..piece.end];
         Reader {
             package,
@@ -143,19 +185,26 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             line: piece.start,
             indent: END,
             has_tabs: survey.has_tabs,
-            // Most documents have fewer: their stacks do not grow.
-            levels: Vec::with_capacity(16),
-            entries: Entries::with_capacity(48),
-            items: Items::with_capacity(16),
+            levels: take(&mut room.levels),
+            entries: take(&mut room.entries),
+            items: take(&mut room.items),
             root: None,
             root_key: None,
-            scratch: String::new(),
+            scratch: take(&mut room.scratch),
             anchors: Anchors::new(MAX_ALIAS_NODES),
             handles: TagHandles::default(),
         }
     }
 
-    fn document(&mut self) -> Read<Option<Node<'a>>> {
+    /// Reads the document, and gives the memory back.
+    fn document(mut self, room: &mut Room<'a>) -> Read<Option<Node<'a>>> {
+        let root = self.root()?;
+        debug_assert!(self.levels.is_empty() && self.entries.is_empty() && self.items.is_empty());
+        *room = Room { levels: self.levels, entries: self.entries, items: self.items, scratch: self.scratch };
+        Ok(root)
+    }
+
+    fn root(&mut self) -> Read<Option<Node<'a>>> {
         self.next_line()?;
         let is_explicit = self.directives()?;
         if self.starts_marker(b"---") {

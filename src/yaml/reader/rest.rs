@@ -54,6 +54,9 @@ impl<const RARE: bool> Reader<'_, RARE> {
     /// # Errors
     /// A token is malformed.
     pub(super) fn check_rest(&mut self) -> Read<()> {
+        if self.at == self.bytes.len() {
+            return Ok(());
+        }
         let may_be_key = self.at == self.line || self.text[self.line..self.at].trim_matches(' ').is_empty();
         let root = self.root_key.map(|at| KeyStart { at, is_required: false, token: ROOT });
         let mut rest = Rest { indents: Vec::new(), keys: vec![root], may_be_key, tokens: 0 };
