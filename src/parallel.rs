@@ -28,9 +28,12 @@ pub fn threads(size: usize, limit: Option<NonZero<usize>>) -> usize {
     if size < WORTH_A_THREAD { 1 } else { limit.unwrap_or_else(cores).get() }
 }
 
-/// The number of cores that this process may use.
+/// The number of cores that this process may use. The system is asked once: its answer is in five
+/// files.
 pub fn cores() -> NonZero<usize> {
-    thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN)
+    static CORES: LazyLock<NonZero<usize>> =
+        LazyLock::new(|| thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN));
+    *CORES
 }
 
 /// The threads that builds share, one less than there are cores: the thread that asks works as

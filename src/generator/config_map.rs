@@ -35,8 +35,9 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'_, 'a> {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
         check_name(&self.args)?;
-        let (mut data, mut binary) = (Entries::new(), Entries::new());
-        for pair in key_values::load(build, self.root, &self.args)? {
+        let pairs = key_values::load(build, self.root, &self.args)?;
+        let (mut data, mut binary) = (Entries::with_capacity(pairs.len()), Entries::new());
+        for pair in pairs {
             let text = match &pair.value {
                 Cow::Borrowed(value) => std::str::from_utf8(value),
                 Cow::Owned(value) => std::str::from_utf8(value).map(|text| arena.text(text)),
@@ -47,13 +48,8 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'_, 'a> {
             }
         }
         env_lines::find(build, self.root, &self.args);
-        let mut fields = Vec::new();
-        if !data.is_empty() {
-            fields.push(("data", Mapping::from_entries(data).into()));
-        }
-        if !binary.is_empty() {
-            fields.push(("binaryData", Mapping::from_entries(binary).into()));
-        }
+        let fields = [("data", data), ("binaryData", binary)].into_iter().filter(|(_, entries)| !entries.is_empty());
+        let fields = fields.map(|(name, entries)| (name, Mapping::from_entries(entries).into()));
         let options = merged_options(arena, &self.args, self.shared)?;
         Ok(vec![object("ConfigMap", &self.args, &options, fields)])
     }

@@ -28,7 +28,8 @@ pub(super) const MAX_ENV_LINE: usize = 65_535;
 pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Result<Vec<Pair<'a>>> {
     let arena = build.arena;
     let files = &build.cx.files;
-    let (mut pairs, mut errors) = (Vec::new(), Errors::default());
+    let mut pairs = Vec::with_capacity(args.literals.len() + args.files.len());
+    let mut errors = Errors::default();
     for path in &args.envs {
         let unread = |e| Error::from(e).through(path.pos, "loading KV pairs: env source files");
         let read = files.bytes(root, path).map_err(unread).and_then(|bytes| {
@@ -47,17 +48,22 @@ pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
         pairs.extend(value.map(|value| Pair { key, value: value.into(), pos: source.pos }));
     }
     errors.end(())?;
-    let mut keys: Vec<(&str, Pos)> = pairs.iter().map(|p| (p.key, p.pos)).collect();
-    keys.sort_by_key(|(key, _)| *key);
-    match keys.windows(2).find(|w| w[0].0 == w[1].0) {
-        Some(w) => Err(Error::new(
-            Code::DuplicateKey,
-            format!("configmap {} illegally repeats the key `{}`", args.name, w[0].0),
-        )
-        .at(w[1].1)
-        .hint(format!("remove one of them, or name the key of a file: {}-2=PATH", w[0].0))),
+    match repeated(&pairs) {
+        Some((key, pos)) => {
+            let message = format!("configmap {} illegally repeats the key `{key}`", args.name);
+            Err(Error::new(Code::DuplicateKey, message)
+                .at(pos)
+                .hint(format!("remove one of them, or name the key of a file: {key}-2=PATH")))
+        }
         None => Ok(pairs),
     }
+}
+
+/// The first key, in the order of texts, that occurs twice, and its second place.
+fn repeated<'a>(pairs: &[Pair<'a>]) -> Option<(&'a str, Pos)> {
+    let mut keys: Vec<(&str, Pos)> = pairs.iter().map(|pair| (pair.key, pair.pos)).collect();
+    keys.sort_by_key(|(key, _)| *key);
+    keys.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1])
 }
 
 /// Returns true if all sources of an entry are literals and files of this machine.

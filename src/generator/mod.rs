@@ -17,7 +17,7 @@ use crate::config::StringMap;
 use crate::config::decode::for_builtin;
 use crate::diag::{Code, Error, Result};
 use crate::resource::{Behavior, Resource};
-use crate::yaml::{Arena, Mapping, Node, json, reprint};
+use crate::yaml::{Arena, Entries, Entry, Mapping, Node, Scalar, json, reprint};
 
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 
@@ -60,24 +60,22 @@ fn object<'a>(
     kind: &'a str,
     args: &GeneratorArgs<'a>,
     options: &GeneratorOptions<'a>,
-    fields: Vec<(&'a str, Node<'a>)>,
+    fields: impl IntoIterator<Item = (&'a str, Node<'a>)>,
 ) -> Resource<'a> {
-    let mut metadata = Mapping::new();
-    metadata.insert("name", json::new_string(args.name).into());
+    let mut metadata = Entries::with_capacity(2);
+    metadata.push(Entry::new("name", json::new_string(args.name).into()));
     if !args.namespace.is_empty() {
-        metadata.insert("namespace", json::new_string(args.namespace).into());
+        metadata.push(Entry::new("namespace", json::new_string(args.namespace).into()));
     }
-    let mut root = Mapping::new();
-    root.insert("apiVersion", Node::string("v1"));
-    root.insert("kind", Node::string(kind));
-    root.insert("metadata", metadata.into());
-    for (name, value) in fields {
-        root.insert(name, value);
-    }
+    let mut root = Entries::with_capacity(5);
+    root.push(Entry::new("apiVersion", Node::string("v1")));
+    root.push(Entry::new("kind", Node::string(kind)));
+    root.push(Entry::new("metadata", Mapping::from_entries(metadata).into()));
+    root.extend(fields.into_iter().map(|(name, value)| Entry::new(name, value)));
     if options.immutable {
-        root.insert("immutable", crate::yaml::Scalar::plain("true").into());
+        root.push(Entry::new("immutable", Scalar::plain("true").into()));
     }
-    let node = Node::new(root, args.pos);
+    let node = Node::new(Mapping::from_entries(root), args.pos);
     let mut resource = Resource::unchecked(node);
     resource.add_metadata_entries("labels", &options.labels);
     resource.add_metadata_entries("annotations", &options.annotations);

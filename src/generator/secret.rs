@@ -35,7 +35,7 @@ impl<'a> Generator<'a> for SecretGenerator<'_, 'a> {
         let data = key_values::load(build, self.root, &self.args)?.iter().map(entry).collect();
         env_lines::find_in_secret(build, self.root, &self.args);
         let secret_type = if self.args.secret_type.is_empty() { "Opaque" } else { self.args.secret_type };
-        let fields = vec![("type", Node::string(secret_type)), ("data", Mapping::from_entries(data).into())];
+        let fields = [("type", Node::string(secret_type)), ("data", Mapping::from_entries(data).into())];
         let options = merged_options(arena, &self.args, self.shared)?;
         Ok(vec![object("Secret", &self.args, &options, fields)])
     }

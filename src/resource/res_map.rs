@@ -322,8 +322,8 @@ impl<'a> ResMap<'a> {
     }
 
     /// Edits the resources at `places`, which are in ascending order, each by itself; on all cores
-    /// if they are many. `editor` is as for [`ResMap::edit_each`]. The edits do not change
-    /// identities. O(n + edits).
+    /// if they are many. `editor` is as for [`ResMap::edit_each`]. An edit that changes an identity
+    /// reads it again. O(n + edits).
     ///
     /// # Errors
     /// The error of the first resource, in order, whose edit fails.
@@ -346,7 +346,9 @@ impl<'a> ResMap<'a> {
                 for (i, resource) in run {
                     let (before, history) = (*resource.id(), resource.previous().len());
                     edit(*i, resource)?;
-                    changed.push((*i, before, history));
+                    if *resource.id() != before || resource.previous().len() != history || resource.is_deleted() {
+                        changed.push((*i, before, history));
+                    }
                 }
                 Ok(changed)
             }
@@ -514,7 +516,8 @@ impl<'a> ResMap<'a> {
         let keys = self.look_at_runs(arena, |run| run.iter().map(&key).collect::<Vec<_>>());
         let mut order: Vec<(K, u32)> = keys.into_iter().flatten().zip(0..).collect();
         let resources = &self.resources;
-        order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| compare(&resources[a.1 as usize], &resources[b.1 as usize])));
+        let mut by_rest = |a: u32, b: u32| compare(&resources[a as usize], &resources[b as usize]).then(a.cmp(&b));
+        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| by_rest(a.1, b.1)));
         permute(&mut self.resources, order.iter().map(|(_, from)| *from));
     }
 

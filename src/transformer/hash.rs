@@ -15,27 +15,33 @@ use super::name_hash;
 use crate::diag::Result;
 use crate::resource::{NEEDS_HASH_SUFFIX, ResMap, Resource};
 use crate::stage::{Build, Transformer};
+use crate::yaml::{Arena, Pos};
 
 /// The hash suffix of names.
 pub struct HashTransformer;
 
 impl<'a> Transformer<'a> for HashTransformer {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        map.places(build.arena, needs_hash)
-            .into_iter()
-            .try_for_each(|i| map.edit(i, |resource| add_hash(resource, build)))
+        let places = map.places(build.arena, needs_hash);
+        map.edit_some(build.arena, &places, |arena| {
+            let mut text = String::new();
+            move |_, resource| add_hash(arena, resource, &mut text)
+        })?;
+        map.note_edits(&places);
+        Ok(())
     }
 }
 
-fn add_hash<'a>(resource: &mut Resource<'a>, build: &mut Build<'a>) -> Result<()> {
-    let arena = build.arena;
-    let hash = name_hash::hash(arena, resource).map_err(|e| e.at(resource.pos()))?;
+/// Puts the hash behind the name of a resource. `text` is memory for what is hashed.
+fn add_hash<'a>(arena: Arena<'a>, resource: &mut Resource<'a>, text: &mut String) -> Result<()> {
+    let hash = name_hash::hash(arena, resource, text).map_err(|e| e.at(resource.pos()))?;
     resource.record_previous();
     let name = arena.concat(&[resource.id().name, "-", &hash]);
     let node = resource.metadata_mut().and_then(|m| m.get_mut("name"));
     if let Some(node) = node.filter(|node| node.as_scalar().is_some()) {
-        node.set_untyped(name, crate::yaml::Pos::NONE);
+        node.set_untyped(name, Pos::NONE);
     }
+    resource.refresh_id();
     Ok(())
 }
 

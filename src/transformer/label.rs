@@ -26,6 +26,7 @@ use crate::resource::{Hint, ResMap, Resource};
 use crate::stage::{Build, Editor, Overridden, TransformEach};
 use crate::yaml::shared::Shared;
 use crate::yaml::{Arena, Key, Node, Pos, Scalar, Style, Value, json};
+use smallvec::SmallVec;
 
 /// One entry of `labels`, or `commonLabels`.
 pub struct LabelTransformer<'a> {
@@ -122,7 +123,7 @@ impl<'s, 'a> NewEntries<'s, 'a> {
         if self.entries.is_empty() {
             return Ok(());
         }
-        let mut values: Vec<(Option<Shared>, Scalar<'a>)> =
+        let mut values: SmallVec<[(Option<Shared>, Scalar<'a>); 4]> =
             resource.new_shared(self.entries.len()).zip(self.entries.iter().map(|(_, new)| *new)).collect();
         let mut places = 0;
         let mut is_ahead = false;

@@ -5,29 +5,30 @@ use crate::resource::Resource;
 use crate::yaml::{Arena, Node, Value, json, reprint};
 use sha2::{Digest, Sha256};
 
-/// The ten characters. O(size of the data).
+/// The ten characters. `text` is memory for what is hashed. O(size of the data).
 ///
 /// # Errors The data cannot be printed, or the resource is neither a ConfigMap nor a Secret.
 /// Upstream hashes a dump of its parser's nodes, comments and line numbers included; the
 /// documented behaviour is that the build fails (K27, a named deviation).
-pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>) -> Result<String> {
+pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>, text: &mut String) -> Result<String> {
     let node = resource.node();
-    let mut text = String::from("{");
+    text.clear();
+    text.push('{');
     match resource.id().gvk.kind {
         "ConfigMap" => {
             if node.get("binaryData").is_some_and(|n| n.as_mapping().is_some()) {
-                member(arena, &mut text, "binaryData", node.get("binaryData"))?;
+                member(arena, text, "binaryData", node.get("binaryData"))?;
             }
-            member(arena, &mut text, "data", node.get("data"))?;
+            member(arena, text, "data", node.get("data"))?;
             text.push_str("\"kind\":\"ConfigMap\",\"name\":\"\"}");
         }
         "Secret" => {
-            member(arena, &mut text, "data", node.get("data"))?;
+            member(arena, text, "data", node.get("data"))?;
             text.push_str("\"kind\":\"Secret\",\"name\":\"\",");
             if node.get("stringData").is_some_and(|n| n.as_mapping().is_some()) {
-                member(arena, &mut text, "stringData", node.get("stringData"))?;
+                member(arena, text, "stringData", node.get("stringData"))?;
             }
-            member(arena, &mut text, "type", node.get("type"))?;
+            member(arena, text, "type", node.get("type"))?;
             text.pop();
             text.push('}');
         }
@@ -83,7 +84,7 @@ mod tests {
         let arena = heap.arena();
         let source = arena.add_source("r.yaml", text.to_owned());
         let node = documents(arena, source).unwrap().remove(0);
-        assert_eq!(hash(arena, &Resource::unchecked(node)).unwrap(), want, "{text}");
+        assert_eq!(hash(arena, &Resource::unchecked(node), &mut String::new()).unwrap(), want, "{text}");
     }
 
     #[test]

@@ -25,6 +25,7 @@ use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
 use crate::yaml::scalar::Kind;
 use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value, ValueMut, shared};
+use smallvec::{SmallVec, smallvec};
 
 /// The name reference fix-up, for the references of all layers.
 pub struct NameReferenceTransformer<'a> {
@@ -411,9 +412,12 @@ impl<'c, 'a> Referrer<'c, 'a> {
         let count: usize = answers.iter().map(|answer| answer.places.len()).sum();
         let is_mapping = namespace.is_some();
         if count <= FEW {
-            let mut found: Vec<u32> = answers.iter().flat_map(|a| a.places).copied().filter(is_meant).collect();
-            sort(&mut found);
-            let chosen = if found.len() <= 1 { found.pop() } else { self.choose(renamed, found, is_mapping)? };
+            let mut found: SmallVec<[u32; FEW]> =
+                answers.iter().flat_map(|a| a.places).copied().filter(is_meant).collect();
+            found.sort_unstable();
+            found.dedup();
+            let chosen =
+                if found.len() <= 1 { found.pop() } else { self.choose(renamed, found.into_vec(), is_mapping)? };
             return Ok(chosen.map(|i| renamed.get(i)));
         }
         // Other conditions of an answer are rare.
@@ -439,17 +443,17 @@ impl<'c, 'a> Referrer<'c, 'a> {
         name: &str,
         target: &Gvk<'_>,
         wanted: Namespace<'a>,
-    ) -> Vec<Answer<'c>> {
+    ) -> SmallVec<[Answer<'c>; 2]> {
         let kind = target.kind;
         let accounts = || self.subject_namespaces.iter().filter(|_| kind == "ServiceAccount");
         let mine = [self.id.effective_namespace(), NOT_NAMESPACED];
         match wanted {
             // Only a custom reference without a kind is without one.
-            _ if kind.is_empty() => vec![renamed.named(name)],
-            Namespace::Original(namespace) => vec![renamed.at_first_in(kind, name, namespace)],
-            Namespace::Current(namespace) => vec![renamed.in_namespace(kind, name, namespace)],
-            Namespace::InReach if self.id.is_cluster_scoped() => vec![renamed.anywhere(kind, name)],
-            Namespace::InReach if accounts().nth(FEW).is_some() => vec![renamed.anywhere(kind, name)],
+            _ if kind.is_empty() => smallvec![renamed.named(name)],
+            Namespace::Original(namespace) => smallvec![renamed.at_first_in(kind, name, namespace)],
+            Namespace::Current(namespace) => smallvec![renamed.in_namespace(kind, name, namespace)],
+            Namespace::InReach if self.id.is_cluster_scoped() => smallvec![renamed.anywhere(kind, name)],
+            Namespace::InReach if accounts().nth(FEW).is_some() => smallvec![renamed.anywhere(kind, name)],
             Namespace::InReach => {
                 mine.iter().chain(accounts()).map(|namespace| renamed.in_namespace(kind, name, namespace)).collect()
             }

@@ -3,6 +3,7 @@
 use crate::meter::{FastMap, FastSet, RandomState};
 use crate::resource::{Places, ResMap, Resource};
 use crate::yaml::Arena;
+use smallvec::SmallVec;
 use std::hash::BuildHasher;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -194,8 +195,8 @@ fn each_name<'a>(resource: &Resource<'a>, mut take: impl FnMut(&'a str, &'a str)
 }
 
 /// The different texts of a list. Neighbours are the same in most.
-fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut all: Vec<&'a str> = Vec::new();
+fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> SmallVec<[&'a str; 2]> {
+    let mut all = SmallVec::new();
     for text in texts {
         if all.last() != Some(&text) {
             all.push(text);
