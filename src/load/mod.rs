@@ -439,6 +439,22 @@ impl<'a> Files<'a> {
         Ok(source)
     }
 
+    /// As [`Files::text`], for a file of the root that may be missing: then the result is `None`.
+    ///
+    /// # Errors
+    /// As [`Files::text`], if the file is there.
+    pub fn text_if_any(&self, root: &Root, name: &str) -> Result<Option<&'a Source>> {
+        let below = RootFiles { gives_advice: false, ..self.below(root) };
+        match below.text(self.arena, name) {
+            Ok((source, place)) => {
+                self.note_local(root, &place);
+                Ok(Some(source))
+            }
+            Err(e) if e.missing => Ok(None),
+            Err(e) => Err(e.error),
+        }
+    }
+
     /// Loads the texts at `paths` that look like files, on all cores if they are many, and makes an
     /// `R` of each. The result has `None` for a text that cannot be loaded or that `make` refuses:
     /// its error is reported when the build reaches the file. A build that uses a text
@@ -476,6 +492,7 @@ impl<'a> Files<'a> {
             // A clone is restricted whatever the options say.
             is_restricted: self.restrictor == Restrictor::RootOnly || root.remote.is_some(),
             limit: self.limit,
+            gives_advice: true,
         }
     }
 
@@ -522,6 +539,8 @@ struct RootFiles<'f, 'a> {
     shown: &'f str,
     is_restricted: bool,
     limit: FileLimit,
+    /// True if the error about a missing file names one that may be meant.
+    gives_advice: bool,
 }
 
 impl<'a> RootFiles<'_, 'a> {
@@ -554,7 +573,8 @@ impl<'a> RootFiles<'_, 'a> {
             Ok(file) => self.restrict(&file.place).map(|()| file),
             Err(e) => {
                 e.place.map_or(Ok(()), |place| self.restrict(&place))?;
-                Err(unopened(path, &e.error).advised(self.loader, Path::new(&joined), path))
+                let error = unopened(path, &e.error);
+                Err(if self.gives_advice { error.advised(self.loader, Path::new(&joined), path) } else { error })
             }
         }
     }

@@ -85,10 +85,9 @@ pub fn find<'a>(files: &Files<'a>, root: &Root) -> Result<&'a Source> {
     let mut found: Vec<&'a Source> = Vec::new();
     let mut fault = None;
     for name in FILE_NAMES {
-        match files.text(root, name) {
-            Ok(source) => found.push(source),
-            Err(e) if e.missing => {}
-            Err(e) => fault = fault.or(Some(e.error)),
+        match files.text_if_any(root, name) {
+            Ok(source) => found.extend(source),
+            Err(e) => fault = fault.or(Some(e)),
         }
     }
     match (found.as_slice(), fault) {
