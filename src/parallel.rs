@@ -28,7 +28,7 @@ pub fn threads(size: usize, limit: Option<NonZero<usize>>) -> usize {
     if size < WORTH_A_THREAD { 1 } else { limit.unwrap_or_else(cores).get() }
 }
 
-/// The number of cores that this process may use. The system is asked once: its answer is in five
+/// The number of cores that this process may use. The system is asked once: its answer is in three
 /// files.
 pub fn cores() -> NonZero<usize> {
     static CORES: LazyLock<NonZero<usize>> =

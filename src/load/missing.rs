@@ -1,15 +1,27 @@
 //! Advice for paths that lead nowhere: the file or directory that was most likely meant.
 
 use super::loader::Loader;
-use crate::diag::nearest;
+use crate::diag::{Code, Error, nearest};
 use std::path::Path;
 
 /// The beginnings of addresses.
 const SCHEMES: [&str; 6] = ["https", "http", "ssh", "git", "oci", "file"];
 
+/// The error about a missing file, with the name of a file or directory that may be meant, where
+/// nothing is at `place`. Other errors stay as they are. O(entries of the directory).
+pub fn advised(error: Error, loader: &dyn Loader, place: &Path, typed: &str) -> Error {
+    if error.code() != Code::MissingFile {
+        return error;
+    }
+    error.hint(advice(loader, place, typed).unwrap_or_else(|| match typed.starts_with('/') {
+        true => "write a path relative to the directory of the file that names it".to_owned(),
+        false => "add it, or correct its path, which begins in the directory of the file that names it".to_owned(),
+    }))
+}
+
 /// The advice for a typed path with nothing at `place`; `None` if nothing there resembles it.
 /// O(entries of the directory).
-pub fn advice(loader: &dyn Loader, place: &Path, typed: &str) -> Option<String> {
+fn advice(loader: &dyn Loader, place: &Path, typed: &str) -> Option<String> {
     if let Some((scheme, rest)) = typed.split_once("://") {
         let near = nearest(scheme, SCHEMES).filter(|near| *near != scheme)?;
         return Some(format!("did you mean '{near}://{rest}'?"));

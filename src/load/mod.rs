@@ -573,8 +573,11 @@ impl<'a> RootFiles<'_, 'a> {
             Ok(file) => self.restrict(&file.place).map(|()| file),
             Err(e) => {
                 e.place.map_or(Ok(()), |place| self.restrict(&place))?;
-                let error = unopened(path, &e.error);
-                Err(if self.gives_advice { error.advised(self.loader, Path::new(&joined), path) } else { error })
+                let mut unopened = unopened(path, &e.error);
+                if self.gives_advice {
+                    unopened.error = missing::advised(unopened.error, self.loader, Path::new(&joined), path);
+                }
+                Err(unopened)
             }
         }
     }
@@ -635,23 +638,6 @@ fn not_loaded(error: Error) -> NotLoaded {
     NotLoaded { missing: false, error }
 }
 
-impl NotLoaded {
-    /// Adds the name of a file or directory that may be meant, where nothing is at `place`.
-    /// O(entries of the directory).
-    fn advised(mut self, loader: &dyn Loader, place: &Path, typed: &str) -> NotLoaded {
-        if self.error.code() == Code::MissingFile {
-            let advice = missing::advice(loader, place, typed);
-            self.error = self.error.hint(advice.unwrap_or_else(|| match typed.starts_with('/') {
-                true => "write a path relative to the directory of the file that names it".to_owned(),
-                false => {
-                    "add it, or correct its path, which begins in the directory of the file that names it".to_owned()
-                }
-            }));
-        }
-        self
-    }
-}
-
 fn unopened(path: &str, e: &io::Error) -> NotLoaded {
     let error = match e.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
@@ -683,7 +669,7 @@ fn directory(loader: &dyn Loader, path: &Path, named: &str) -> Result<Rc<Path>> 
                 false => error.hint("name a directory with a kustomization; files are listed under 'resources'"),
             }
         }
-        _ => unopened(named, &e).advised(loader, path, named).error,
+        _ => missing::advised(unopened(named, &e).error, loader, path, named),
     })
 }
 
