@@ -159,7 +159,6 @@ fn put<'a>(root: &mut Node<'a>, values: &[Latest<'a>]) {
 
 /// Gives every place a value of its own, as a copy or a detour through another format does.
 /// O(nodes).
-/// O(nodes).
 pub fn unshare(node: &mut Node<'_>) {
     node.unshare();
     match &mut node.value {
