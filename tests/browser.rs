@@ -1,5 +1,6 @@
 //! A real browser that a test drives: Chromium, without a window.
 
+use crate::support::{in_path, skip};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -20,10 +21,13 @@ pub struct Page {
 }
 
 impl Page {
-    /// Opens a file in a window of a size; `None` on a machine without a browser.
+    /// Opens a file in a window of a size; `None` on a machine without a browser, where the test is
+    /// skipped.
     pub fn open(file: &Path, (width, height): (u32, u32)) -> Option<Page> {
-        let browser =
-            ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(crate::support::in_path)?;
+        let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(in_path) else {
+            skip("this machine has no Chromium");
+            return None;
+        };
         let profile = TempDir::new().unwrap();
         // The browser has the pipes as descriptors 3 and 4. A browser that hangs is ended.
         #[expect(clippy::disallowed_methods, reason = "the browser")]
