@@ -117,7 +117,7 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> R
         (ValueMut::Mapping(b), ValueMut::Mapping(p)) => match take_directive(p)? {
             Directive::Delete => Ok(Merged::Gone),
             Directive::Replace => {
-                fields_with_themselves(p, schema)?;
+                fields_with_themselves(p, schema_of(schema, b, Some(p)))?;
                 Ok(Merged::Patch)
             }
             Directive::Merge => {
