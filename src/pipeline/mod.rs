@@ -153,19 +153,10 @@ fn check_identities<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Result<()> {
     let lacks = |r: &Resource<'a>| match (r.id().gvk.kind, r.id().name) {
         ("", _) => Some("kind"),
         (kind, "") if !kind.ends_with("List") => Some("metadata.name"),
-        // Upstream counts the names a resource has had, and an empty one is not among them.
-        // Upstream leaves out what is empty and finds lists of different lengths, unless there is
-        // no name at all. A single name may have come without a kind, from a manifest.
-        _ if r.previous().len() > 1
-            && r.previous().iter().any(|p| p.name.is_empty() || p.kind.is_empty())
-            && r.previous().iter().any(|p| !p.name.is_empty()) =>
-        {
-            Some("an earlier name or kind")
-        }
         _ => None,
     };
     let check = |r: &Resource<'a>| match lacks(r) {
-        None => Ok(()),
+        None => r.check_history(),
         Some(what) => {
             let error = Error::new(Code::NotAResource, format!("missing {what} in {}", r.id()));
             Err(error.at(r.pos()).hint("a patch or transformer has taken it away"))

@@ -316,6 +316,21 @@ impl<'a> Resource<'a> {
             .hint("remove the annotations internal.config.kubernetes.io/previous*: the tool makes them"))
     }
 
+    /// Refuses a history in which an identity lacks its name or kind. Upstream leaves out what is
+    /// empty and finds lists of different lengths, unless there is no name at all. A single name
+    /// may have come without a kind, from a manifest. O(history).
+    ///
+    /// # Errors
+    /// One of several former identities lacks its name or kind.
+    pub fn check_history(&self) -> Result<()> {
+        let lacks_any = self.previous.iter().any(|p| p.name.is_empty() || p.kind.is_empty());
+        if self.previous.len() < 2 || !lacks_any || self.previous.iter().all(|p| p.name.is_empty()) {
+            return Ok(());
+        }
+        let error = Error::new(Code::NotAResource, format!("missing an earlier name or kind in {}", self.id));
+        Err(error.at(self.pos()).hint("a patch or transformer has taken it away"))
+    }
+
     /// Reads the annotations in which upstream keeps a history, from a manifest that has them by
     /// hand or from a patch that was merged into the resource. Each of them replaces the value that
     /// the resource had. `annotations` is the result of [`internal_annotations`]. Returns true if

@@ -168,6 +168,9 @@ fn merge_in<'a>(
     Merging { schemas, findings }: Merging<'_, 'a>,
 ) -> Result<bool> {
     let id = *resource.id();
+    // Upstream looks at the history when it searches for the resource: what the patch brings comes
+    // too late.
+    resource.check_history()?;
     if let Some(findings) = findings {
         findings.look_at_merge(resource, patch.node(), options, schemas);
     }
