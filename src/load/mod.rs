@@ -442,7 +442,7 @@ impl<'a> Files<'a> {
     /// As [`Files::text`], for a file of the root that may be missing: then the result is `None`.
     ///
     /// # Errors
-    /// As [`Files::text`], if the file is there.
+    /// The errors of [`Files::text`] about a file that exists.
     pub fn text_if_any(&self, root: &Root, name: &str) -> Result<Option<&'a Source>> {
         let below = RootFiles { gives_advice: false, ..self.below(root) };
         match below.text(self.arena, name) {

@@ -297,7 +297,7 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
     errors.end(())
 }
 
-/// What a generator is called, in messages and in what it makes.
+/// The names of a generator: one for messages, one for the origin of what it makes.
 struct GeneratorEntry {
     name: String,
     origin: Origin,

@@ -34,8 +34,8 @@ pub struct Resource<'a> {
     data_is_text: bool,
     /// True if the node may hold values that are shared by several places.
     shares_values: bool,
-    /// The number of numbers that shared values of the node have had.
-    shared: u16,
+    /// The numbers of the shared values of the node.
+    numbers: shared::Numbers,
     /// True if the node may have changed since [`Resource::take_touched`].
     is_touched: bool,
     /// Facts that few builds ask for.
@@ -167,7 +167,7 @@ impl<'a> Resource<'a> {
             json_form: false,
             data_is_text: false,
             shares_values: false,
-            shared: 0,
+            numbers: shared::Numbers::default(),
             is_touched: true,
             rare: None,
         }
@@ -316,9 +316,10 @@ impl<'a> Resource<'a> {
             .hint("remove the annotations internal.config.kubernetes.io/previous*: the tool makes them"))
     }
 
-    /// Refuses a history in which an identity lacks its name or kind. Upstream leaves out what is
-    /// empty and finds lists of different lengths, unless there is no name at all. A single name
-    /// may have come without a kind, from a manifest. O(history).
+    /// Refuses a history in which an identity lacks its name or kind. Upstream keeps a list of
+    /// former names and one of former kinds, without the empty ones, and fails if they have
+    /// different lengths. It does not look at them if there is no name at all. A single name may
+    /// have come from a manifest, without a kind. O(history).
     ///
     /// # Errors
     /// One of several former identities lacks its name or kind.
@@ -449,11 +450,9 @@ impl<'a> Resource<'a> {
         std::mem::take(&mut self.is_touched)
     }
 
-    /// The numbers of `n` new values that places of the node share; `None` where no number is left.
-    pub fn new_shared(&mut self, n: usize) -> impl Iterator<Item = Option<Shared>> + use<> {
-        let first = usize::from(self.shared);
-        self.shared = u16::try_from(first + n).unwrap_or(u16::MAX);
-        (first..first + n).map(Shared::nth)
+    /// The numbers of the shared values of the node.
+    pub fn numbers(&mut self) -> &mut shared::Numbers {
+        &mut self.numbers
     }
 
     /// Says that several places of the node share a value ([`shared`]).

@@ -123,8 +123,9 @@ impl<'s, 'a> NewEntries<'s, 'a> {
         if self.entries.is_empty() {
             return Ok(());
         }
+        let mut numbers = *resource.numbers();
         let mut values: SmallVec<[(Option<Shared>, Scalar<'a>); 4]> =
-            resource.new_shared(self.entries.len()).zip(self.entries.iter().map(|(_, new)| *new)).collect();
+            self.entries.iter().map(|(_, new)| (None, *new)).collect();
         let mut places = 0;
         let mut is_ahead = false;
         let mut sets_shared = false;
@@ -155,6 +156,7 @@ impl<'s, 'a> NewEntries<'s, 'a> {
                         if value.style() == Style::Plain {
                             *value = *new;
                         }
+                        *shared = shared.or_else(|| numbers.give());
                         m.insert(*key, Node::shared_scalar(*value, self.pos, *shared));
                     }
                 }
@@ -162,6 +164,7 @@ impl<'s, 'a> NewEntries<'s, 'a> {
             places += 1;
             Ok(())
         })?;
+        *resource.numbers() = numbers;
         if sets_shared {
             resource.settle_shared();
         }

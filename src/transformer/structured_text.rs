@@ -273,9 +273,9 @@ pub(super) fn is_made(scalar: &Scalar<'_>) -> bool {
 
 fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {
     if key.is_empty() {
-        return Scalar::plain(value).into();
+        return MADE.with_text(value).into();
     }
     let mut m = Mapping::new();
-    m.insert(key, Scalar::plain(value).into());
+    m.insert(key, MADE.with_text(value).into());
     m.into()
 }

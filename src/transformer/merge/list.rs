@@ -19,7 +19,7 @@ use crate::diag::{Code, Error, Result};
 use crate::meter::{FastMap, FastSet, List};
 use crate::schema::Schema;
 use crate::transformer::copies::Copies;
-use crate::yaml::shared::Shared;
+use crate::yaml::shared::{Numbers, Shared};
 use crate::yaml::{Items, Node, Pos, Scalar, Style, Tag, ValueMut};
 
 type Keys<'s> = &'s [&'s str];
@@ -338,9 +338,9 @@ impl<'k, 'a> Merge<'k, 'a> {
         let result = self.result.items();
         let mut uses = vec![0usize; self.pool.len()];
         result.iter().chain(&left).for_each(|&item| uses[item as usize] += 1);
-        let mut numbers = 0..;
+        let mut numbers = Numbers::default();
         for (node, &uses) in self.pool.iter_mut().zip(&uses) {
-            node.share_item(if uses > 1 { numbers.next().and_then(Shared::nth) } else { None });
+            node.share_item(if uses > 1 { numbers.give() } else { None });
         }
         let mut pool: Vec<Option<Node<'a>>> = self.pool.into_iter().map(Some).collect();
         let mut copies = Copies::default();

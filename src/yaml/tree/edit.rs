@@ -71,8 +71,8 @@ impl<'a> Node<'a> {
         self.replace(value.into(), by);
     }
 
-    /// Replaces a value by one that is not shared. It has the place of the entry at `by`, or the
-    /// old one.
+    /// Replaces the value by one that is not shared. The place of the new value is `by`, or the old
+    /// place if `by` is not in a source.
     fn replace(&mut self, value: Value<'a>, by: Pos) {
         *self = Node::new(value, if by.is_in_source() { by } else { self.pos() });
     }

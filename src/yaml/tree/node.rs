@@ -66,8 +66,8 @@ pub enum Tag {
     Untyped,
 }
 
-/// A scalar: its text with escapes and folding resolved, its style and its tag. What a [`Node`]
-/// knows besides is kept here as well, because there is room for it: see [`Value`].
+/// A scalar: its text with escapes and folding resolved, its style and its tag. It also has room
+/// for the place of its [`Node`]: see [`Value`].
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<'a> {
     pub(in crate::yaml) text: &'a str,
@@ -114,7 +114,7 @@ impl<'a> Scalar<'a> {
         self.tag
     }
 
-    /// Puts another value in the place of this one: the node keeps what it knows besides.
+    /// Puts another value here. The place in the sources and the shared value stay.
     pub(in crate::yaml) fn put(&mut self, new: Scalar<'a>) {
         *self = Scalar { pos: self.pos, sharing: self.sharing.saying_string(new.says_string()), ..new };
     }
@@ -228,16 +228,16 @@ impl Tag {
     }
 }
 
-/// A value with its place, and with the number of the [shared](super::shared) value that it is one
-/// of the places of.
+/// A value with its place in the sources. If several places [share](super::shared) the value, it
+/// also has the number of the shared value.
 #[derive(Clone, Debug)]
 pub struct Node<'a> {
     pub(in crate::yaml) value: Value<'a>,
 }
 
-/// The value of a node. Each kind of value has room for what the node knows besides, its place and
-/// its shared value: so a node is no larger than a value. Outside of a node they mean nothing, and
-/// a value that becomes a node's gets those of the node.
+/// The value of a node. Each kind of value has room for the place of its node and for the number of
+/// a shared value, so that a node is no larger than a value. In a value that is in no node, both
+/// mean nothing: [`Node::new`] sets them.
 #[derive(Clone, Debug)]
 pub enum Value<'a> {
     Scalar(Scalar<'a>),

@@ -13,17 +13,22 @@ use std::num::NonZero;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shared(NonZero<u16>);
 
-impl Shared {
-    /// The `n`th shared value of a tree; `None` after 16,383 of them: further values are not
+/// Gives the shared values of a tree their numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Numbers(u16);
+
+impl Numbers {
+    /// The number of a new shared value; `None` after 16,383 of them: further values are not
     /// shared.
-    pub fn nth(n: usize) -> Option<Shared> {
-        let number = NonZero::new(u16::try_from(n.checked_add(1)?).ok()?)?;
-        (number.get() <= u16::MAX >> Sharing::FLAGS).then_some(Shared(number))
+    pub fn give(&mut self) -> Option<Shared> {
+        let number = NonZero::new(self.0 + 1).filter(|number| number.get() <= u16::MAX >> Sharing::FLAGS)?;
+        self.0 = number.get();
+        Some(Shared(number))
     }
 }
 
-/// What is rarely known of a scalar, in two bytes: the number of its shared value, or 0; a bit that
-/// is 1 if a file says `!!str` here; and a bit that is 1 if the node is ahead.
+/// Facts about a scalar, in two bytes. The upper 14 bits are the number of its shared value, or 0.
+/// One bit is 1 if a file says `!!str` here, the other if the node is ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sharing(u16);
 
@@ -177,5 +182,24 @@ fn each_shared<'a>(node: &mut Node<'a>, visit: &mut dyn FnMut(Shared, &mut Node<
         }
         Value::Sequence(items) => items.iter_mut().for_each(|item| each_shared(item, visit)),
         Value::Mapping(m) => m.iter_mut().for_each(|(_, value)| each_shared(value, visit)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Numbers, Sharing};
+
+    #[test]
+    fn numbers_differ_until_none_is_left() {
+        let mut numbers = Numbers::default();
+        let given: Vec<_> = std::iter::from_fn(|| numbers.give()).collect();
+        assert_eq!(given.len(), 16_383);
+        assert!(given.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(numbers.give(), None);
+        // A scalar holds each of them, beside its two flags.
+        for shared in given {
+            let sharing = Sharing::NONE.saying_string(true).with_value(Some(shared));
+            assert_eq!((sharing.value(), sharing.says_string(), sharing.is_ahead()), (Some(shared), true, false));
+        }
     }
 }
