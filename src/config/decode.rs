@@ -7,7 +7,7 @@
 
 use crate::diag::{Code, Error, Errors, Result, nearest};
 use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Heap, Key, Node, Pos, Style, Tag, Value, first_document, reprint};
+use crate::yaml::{Arena, Heap, Key, Node, Pos, Scalar, Style, Tag, Value, first_document, reprint};
 use indexmap::IndexMap;
 use std::borrow::Cow;
 use std::fmt;
@@ -152,7 +152,7 @@ impl<'a> Decoder<'a> {
 
     fn mismatch(&self, wanted: &str, node: &Node<'_>) -> Error {
         let found = match node.value() {
-            Value::Scalar(s) => format!("{} ({})", self.kind(s.style(), s.tag(), s.text()).word(), clipped(s.text())),
+            Value::Scalar(s) => format!("{} ({})", self.kind(s).word(), clipped(s.text())),
             _ => node.shape().to_owned(),
         };
         let error = self.error(node.pos(), format!("expected {wanted}, found {found}"));
@@ -214,10 +214,9 @@ impl<'a> Decoder<'a> {
     }
 
     /// The type of a scalar, in the YAML version of the file.
-    fn kind(&self, style: Style, tag: Tag, text: &str) -> Kind {
-        let scalar = crate::yaml::Scalar::new(text, style, tag);
-        let kind = if self.is_yaml_1_1 && tag == Tag::Auto && style == Style::Plain {
-            scalar::resolve_v2(text)
+    fn kind(&self, scalar: &Scalar<'_>) -> Kind {
+        let kind = if self.is_yaml_1_1 && scalar.tag() == Tag::Auto && scalar.style() == Style::Plain {
+            scalar::resolve_v2(scalar.text())
         } else {
             scalar.kind()
         };
@@ -226,7 +225,7 @@ impl<'a> Decoder<'a> {
 
     /// The text of a key of a free map: a boolean or number key becomes its canonical text.
     fn key(&self, key: &Key<'a>) -> Result<&'a str> {
-        match self.kind(key.style(), key.tag(), key.text()) {
+        match self.kind(&key.as_scalar()) {
             Kind::Null => Err(self.error(key.pos(), "a key is null")),
             kind => {
                 if self.through_json {
@@ -265,7 +264,7 @@ impl<'a> Decode<'a> for &'a str {
         let Some(s) = node.as_scalar() else {
             return Err(cx.mismatch("a string", node));
         };
-        match cx.kind(s.style(), s.tag(), s.text()) {
+        match cx.kind(s) {
             Kind::Null => Ok(()),
             Kind::Str | Kind::Binary | Kind::Timestamp => {
                 *self = cx.text(s.text(), node.pos())?;
@@ -292,7 +291,7 @@ impl<'a> Decode<'a> for bool {
         let Some(s) = node.as_scalar() else {
             return Err(cx.mismatch("true or false", node));
         };
-        match cx.kind(s.style(), s.tag(), s.text()) {
+        match cx.kind(s) {
             Kind::Null => Ok(()),
             Kind::Bool => {
                 *self = scalar::truth(s.text());
@@ -308,7 +307,7 @@ impl<'a> Decode<'a> for i64 {
         if node.is_null() {
             return Ok(());
         }
-        let integer = |s: &crate::yaml::Scalar<'_>| match cx.kind(s.style(), s.tag(), s.text()) {
+        let integer = |s: &Scalar<'_>| match cx.kind(s) {
             Kind::Int => match scalar::int(s.text()) {
                 Some(Int::Signed(n)) => Some(n),
                 _ => None,

@@ -247,7 +247,7 @@ pub fn reprinted<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malfor
 
 /// Returns true if a plain string must be printed in quotes to remain a string.
 fn needs_quotes(s: &Scalar<'_>) -> bool {
-    s.text.contains('\n') || (s.tag == Tag::Str && scalar::resolve(s.text) != Kind::Str)
+    s.text.contains('\n') || (s.tag == Tag::Str && !s.is_tagged() && scalar::resolve(s.text) != Kind::Str)
 }
 
 /// The tree after it was printed and read, for a reader that ignores styles. A tree whose values do

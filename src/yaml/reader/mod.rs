@@ -303,7 +303,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             }
             // Upstream prints a key that was left out as an empty string.
             Value::Scalar(s) if is_absent(&node) => Ok(Key::new(s.text, s.style, Tag::Str, node.pos())),
-            Value::Scalar(s) => Ok(self.texts.key(s.text, s.style, s.tag, node.pos())),
+            // The type of a key does not depend on its quotes if it has a tag.
+            Value::Scalar(s) => {
+                let is_text = matches!(s.tag, Tag::Auto | Tag::Str | Tag::Custom);
+                let style = if is_text { s.style } else { Style::Plain };
+                Ok(self.texts.key(s.text, style, s.tag, node.pos()))
+            }
             _ => Err(Box::new(Malformed { message: COMPLEX_KEY.into(), pos: node.pos() })),
         }
     }

@@ -215,13 +215,13 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             None | Some(TagName::Merge) => {}
             Some(TagName::NonSpecific) if !is_v2 => {}
             Some(TagName::Known(Tag::Binary)) if is_v2 => scalar = self.binary(scalar.text, pos)?,
-            Some(TagName::Unknown) => scalar.tag = Tag::Custom,
-            Some(TagName::NonSpecific | TagName::Known(Tag::Str)) => {
-                scalar.tag = Tag::Str;
-                scalar = scalar.saying_string(true);
-            }
+            Some(TagName::Unknown) if is_v2 => scalar.tag = Tag::Custom,
+            Some(TagName::NonSpecific | TagName::Known(Tag::Str)) if is_v2 => scalar.tag = Tag::Str,
             Some(TagName::Known(tag)) if is_v2 => scalar = self.decoded(scalar.text, tag, pos)?,
-            Some(TagName::Known(tag)) => (scalar.style, scalar.tag) = (Style::Plain, tag),
+            Some(name) => {
+                scalar.tag = if let TagName::Known(tag) = name { tag } else { Tag::Custom };
+                scalar = scalar.tagged(true);
+            }
         }
         let node = Node::new(scalar, pos);
         if let Some(anchor) = properties.anchor {

@@ -31,19 +31,15 @@ impl<'a> Node<'a> {
     }
 
     /// Sets text and tag of a scalar, which keeps its style; anything else becomes a plain scalar.
-    /// A tag that text and style imply is left out, unless the old scalar has a tag. A number in
-    /// place of a text that a file tags as `!!str` is a number, whatever quotes the text has (case
+    /// A tag that text and style imply is left out, unless the old scalar has a tag. If a file has
+    /// a tag in this place, a number is a number here, whatever quotes the old text has (case
     /// tagged-text-in-quotes).
     pub fn set_text(&mut self, text: &'a str, tag: Tag, by: Pos) {
         let old = self.as_scalar();
-        let is_tagged = old.is_some_and(|old| !matches!(old.tag, Tag::Auto | Tag::Untyped));
-        let says_string = old.is_some_and(Scalar::says_string);
-        let style = match tag {
-            Tag::Int | Tag::Float | Tag::Bool | Tag::Null | Tag::Timestamp if says_string => Style::Plain,
-            _ => old.map_or(Style::Plain, |old| old.style),
-        };
-        let new = Scalar::new(text, style, tag).saying_string(says_string);
-        self.set_scalar(if is_tagged { new } else { new.without_implied_tag() }, by);
+        let has_tag = old.is_some_and(|old| !matches!(old.tag, Tag::Auto | Tag::Untyped));
+        let style = old.map_or(Style::Plain, |old| old.style);
+        let new = Scalar::new(text, style, tag).tagged(old.is_some_and(Scalar::is_tagged));
+        self.set_scalar(if has_tag { new } else { new.without_implied_tag() }, by);
     }
 
     /// Sets the text of a scalar, which keeps its style and its tag. Anything else stays as it is.

@@ -84,16 +84,16 @@ impl<'a> Scalar<'a> {
         Scalar { text, pos: Pos::NONE, sharing: Sharing::NONE, style, tag }
     }
 
-    /// Returns true if a file says `!!str` here. A number that is set in this place then stays a
-    /// number, whatever quotes the text has.
-    pub(in crate::yaml) fn says_string(&self) -> bool {
-        self.sharing.says_string()
+    /// Returns true if a file has a tag here. As upstream, the tag of a value that is set in this
+    /// place then counts as well, whatever quotes the text has.
+    pub(in crate::yaml) fn is_tagged(&self) -> bool {
+        self.sharing.is_tagged()
     }
 
-    /// The same scalar, for which a file says `!!str`, or not.
+    /// The same scalar, for which a file has a tag, or not.
     #[must_use]
-    pub(in crate::yaml) fn saying_string(self, says_string: bool) -> Self {
-        Scalar { sharing: self.sharing.saying_string(says_string), ..self }
+    pub(in crate::yaml) fn tagged(self, is_tagged: bool) -> Self {
+        Scalar { sharing: self.sharing.tagged(is_tagged), ..self }
     }
 
     /// The text, with escapes and folding resolved.
@@ -116,7 +116,7 @@ impl<'a> Scalar<'a> {
 
     /// Puts another value here. The place in the sources and the shared value stay.
     pub(in crate::yaml) fn put(&mut self, new: Scalar<'a>) {
-        *self = Scalar { pos: self.pos, sharing: self.sharing.saying_string(new.says_string()), ..new };
+        *self = Scalar { pos: self.pos, sharing: self.sharing.tagged(new.is_tagged()), ..new };
     }
 
     /// The same scalar with another text.
@@ -150,14 +150,11 @@ impl<'a> Scalar<'a> {
             Tag::Str | Tag::Custom => Kind::Str,
             Tag::Auto | Tag::Untyped if self.style == Style::Plain => scalar::resolve(self.text),
             Tag::Auto | Tag::Untyped => Kind::Str,
-            tag => {
-                let by_text = scalar::resolve(self.text);
-                if Tag::from_kind(by_text) == tag && self.style != Style::Plain {
-                    Kind::Str
-                } else {
-                    Kind::from_tag(tag)
-                }
+            // A tag that no file has is not printed if the text implies it, and quotes then count.
+            tag if self.style != Style::Plain && !self.is_tagged() => {
+                if Tag::from_kind(scalar::resolve(self.text)) == tag { Kind::Str } else { Kind::from_tag(tag) }
             }
+            tag => Kind::from_tag(tag),
         }
     }
 

@@ -28,7 +28,7 @@ impl Numbers {
 }
 
 /// Facts about a scalar, in two bytes. The upper 14 bits are the number of its shared value, or 0.
-/// One bit is 1 if a file says `!!str` here, the other if the node is ahead.
+/// One bit is 1 if a file has a tag here, the other if the node is ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sharing(u16);
 
@@ -36,7 +36,7 @@ impl Sharing {
     pub(super) const NONE: Sharing = Sharing(0);
     /// The number of bits below the number.
     const FLAGS: u32 = 2;
-    const SAYS_STRING: u16 = 2;
+    const TAGGED: u16 = 2;
     const AHEAD: u16 = 1;
 
     fn value(self) -> Option<Shared> {
@@ -47,7 +47,7 @@ impl Sharing {
     #[inline]
     pub(super) fn with_value(self, shared: Option<Shared>) -> Sharing {
         let number = shared.map_or(0, |Shared(number)| number.get() << Sharing::FLAGS);
-        Sharing(number | self.0 & Sharing::SAYS_STRING)
+        Sharing(number | self.0 & Sharing::TAGGED)
     }
 
     /// Returns true if the value was set here, but not yet in its other places.
@@ -55,13 +55,13 @@ impl Sharing {
         self.0 & Sharing::AHEAD != 0
     }
 
-    /// See [`Scalar::says_string`].
-    pub(super) fn says_string(self) -> bool {
-        self.0 & Sharing::SAYS_STRING != 0
+    /// See [`Scalar::is_tagged`].
+    pub(super) fn is_tagged(self) -> bool {
+        self.0 & Sharing::TAGGED != 0
     }
 
-    pub(super) fn saying_string(self, says_string: bool) -> Sharing {
-        if says_string { Sharing(self.0 | Sharing::SAYS_STRING) } else { Sharing(self.0 & !Sharing::SAYS_STRING) }
+    pub(super) fn tagged(self, is_tagged: bool) -> Sharing {
+        if is_tagged { Sharing(self.0 | Sharing::TAGGED) } else { Sharing(self.0 & !Sharing::TAGGED) }
     }
 }
 
@@ -198,8 +198,8 @@ mod tests {
         assert_eq!(numbers.give(), None);
         // A scalar holds each of them, beside its two flags.
         for shared in given {
-            let sharing = Sharing::NONE.saying_string(true).with_value(Some(shared));
-            assert_eq!((sharing.value(), sharing.says_string(), sharing.is_ahead()), (Some(shared), true, false));
+            let sharing = Sharing::NONE.tagged(true).with_value(Some(shared));
+            assert_eq!((sharing.value(), sharing.is_tagged(), sharing.is_ahead()), (Some(shared), true, false));
         }
     }
 }
