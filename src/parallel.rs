@@ -6,7 +6,6 @@
 
 use crate::meter;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
-use std::iter::Enumerate;
 use std::num::NonZero;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
@@ -40,8 +39,44 @@ pub fn cores() -> NonZero<usize> {
 /// well. `None` if the system starts no thread.
 static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     let threads = ThreadPoolBuilder::new().num_threads(cores().get().saturating_sub(1).max(1));
-    threads.stack_size(STACK).thread_name(|i| format!("work {i}")).build().ok()
+    let threads = threads.stack_size(STACK).thread_name(|i| format!("work {i}")).start_handler(leaver());
+    let pool = threads.build().ok();
+    // A new thread may wait for this core. It leaves it as soon as it runs.
+    thread::yield_now();
+    pool
 });
+
+/// A function that moves the calling thread away from the core on which this one runs. Linux often
+/// begins a thread on the core of the thread that starts it, although another core has nothing to
+/// do, and moves one of the two after four milliseconds.
+#[cfg(target_os = "linux")]
+fn leaver() -> impl Fn(usize) + Send + Sync {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    let here = sched_getcpu();
+    move |_| {
+        let Ok(all) = sched_getaffinity(None) else { return };
+        let mut others = all;
+        if here < CpuSet::MAX_CPU {
+            others.unset(here);
+        }
+        // Forbidding the core moves the thread. Allowing the core again does not.
+        if others.count() > 0 && sched_setaffinity(None, &others).is_ok() {
+            let _ = sched_setaffinity(None, &all);
+        }
+    }
+}
+
+/// Threads begin where the system puts them.
+#[cfg(not(target_os = "linux"))]
+fn leaver() -> impl Fn(usize) + Send + Sync {
+    |_| {}
+}
+
+/// The number of the calling thread among the shared ones, from 1; 0 for a thread that is not
+/// shared.
+fn number() -> usize {
+    rayon_core::current_thread_index().map_or(0, |i| i + 1)
+}
 
 /// Cuts `items` into runs, and returns the result of each run, in their order. `worker` is called
 /// once on each thread, and returns the function that does a run. With one thread, all items are
@@ -53,7 +88,7 @@ where
     I: Sync,
     R: Send,
 {
-    Pieces::of(items.chunks(run_length(items.len(), threads))).on_pool(threads, worker)
+    Pieces::of(items.chunks(run_length(items.len(), threads)), threads).on_pool(threads, worker)
 }
 
 /// As [`runs`], for work that changes the items.
@@ -64,7 +99,7 @@ where
     R: Send,
 {
     let length = run_length(items.len(), threads);
-    Pieces::of(items.chunks_mut(length)).on_pool(threads, worker)
+    Pieces::of(items.chunks_mut(length), threads).on_pool(threads, worker)
 }
 
 /// The number of items in a run.
@@ -76,37 +111,41 @@ fn run_length(items: usize, threads: usize) -> usize {
 /// Calls `work` for each item on up to `threads` threads of its own, and returns the results in the
 /// order of the items. A thread takes the next item as soon as it has done one.
 pub fn each<'i, I: Sync, R: Send>(items: &'i [I], threads: usize, work: impl Fn(&'i I) -> R + Sync) -> Vec<R> {
-    Pieces::of(items.iter()).on_new_threads(threads, || &work)
+    Pieces::of(items.iter(), 1).on_new_threads(threads, || &work)
 }
 
-/// Pieces of work that are left, with their numbers.
+/// Pieces of work; `None` for those that a thread has taken.
 struct Pieces<P> {
-    count: usize,
-    left: Mutex<Enumerate<P>>,
+    left: Vec<Mutex<Option<P>>>,
+    /// Each thread begins with a share of the pieces, the same one in every step: it finds in the
+    /// cache of its core what it has left there. With one share, pieces are begun in their order.
+    shares: usize,
 }
 
 /// The results of pieces, with the numbers of the pieces.
 type Done<R> = Vec<(usize, R)>;
 
-impl<P: ExactSizeIterator + Send> Pieces<P>
-where
-    P::Item: Send,
-{
-    fn of(pieces: P) -> Self {
-        Pieces { count: pieces.len(), left: Mutex::new(pieces.enumerate()) }
+impl<P: Send> Pieces<P> {
+    fn of(pieces: impl Iterator<Item = P>, shares: usize) -> Self {
+        Pieces { left: pieces.map(|piece| Mutex::new(Some(piece))).collect(), shares: shares.max(1) }
     }
 
-    /// Does piece after piece, until none is left. Several threads may do this at the same time.
-    fn work<R, W: FnMut(P::Item) -> R>(&self, worker: impl Fn() -> W) -> Done<R> {
+    /// Does the pieces of the calling thread's share, then those that other shares still have, the
+    /// last one first. Several threads may do this at the same time.
+    fn work<R, W: FnMut(P) -> R>(&self, worker: impl Fn() -> W) -> Done<R> {
         let mut work = worker();
-        let next = || self.left.lock().unwrap_or_else(PoisonError::into_inner).next();
-        std::iter::from_fn(next).map(|(i, piece)| (i, work(piece))).collect()
+        let count = self.left.len();
+        let begin = |share: usize| share * count / self.shares;
+        let share = number() % self.shares;
+        let order = (begin(share)..begin(share + 1)).chain((0..count).rev());
+        let take = |i: usize| Some((i, self.left[i].lock().unwrap_or_else(PoisonError::into_inner).take()?));
+        order.filter_map(take).map(|(i, piece)| (i, work(piece))).collect()
     }
 
     /// Does the pieces on this thread and on shared ones, `threads` in all. Returns the results in
     /// the order of the pieces.
-    fn on_pool<R: Send, W: FnMut(P::Item) -> R>(self, threads: usize, worker: impl Fn() -> W + Sync) -> Vec<R> {
-        let others = threads.min(self.count).saturating_sub(1);
+    fn on_pool<R: Send, W: FnMut(P) -> R>(self, threads: usize, worker: impl Fn() -> W + Sync) -> Vec<R> {
+        let others = threads.min(self.left.len()).saturating_sub(1);
         let Some(pool) = (others > 0).then(|| POOL.as_ref()).flatten() else {
             return in_order(self.work(&worker));
         };
@@ -131,14 +170,14 @@ where
 
     /// Does the pieces on this thread and on new ones, `threads` in all. Returns the results in the
     /// order of the pieces.
-    fn on_new_threads<R: Send, W: FnMut(P::Item) -> R>(self, threads: usize, worker: impl Fn() -> W + Sync) -> Vec<R> {
+    fn on_new_threads<R: Send, W: FnMut(P) -> R>(self, threads: usize, worker: impl Fn() -> W + Sync) -> Vec<R> {
         let done = thread::scope(|scope| {
             // If no thread can be started, this thread does all the work.
             let start = |_| {
                 let counted = || (self.work(&worker), meter::taken());
                 thread::Builder::new().stack_size(STACK).spawn_scoped(scope, counted).ok()
             };
-            let others: Vec<_> = (1..threads.min(self.count)).map_while(start).collect();
+            let others: Vec<_> = (1..threads.min(self.left.len())).map_while(start).collect();
             let mut done = self.work(&worker);
             for other in others {
                 let (part, steps) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
