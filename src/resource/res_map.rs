@@ -5,6 +5,7 @@ use super::{Facets, Hint, ResId, Resource};
 use crate::diag::{Code, Error, Result};
 use crate::meter::{Counted, FastMap, FastSet, List};
 use crate::parallel;
+use crate::schema::gvk::is_same;
 use crate::yaml::{Arena, Node};
 use std::hash::Hash;
 
@@ -443,8 +444,8 @@ impl<'a> ResMap<'a> {
             return;
         }
         // Earlier identities have the group and the version of the current one.
-        let is_same_api =
-            resource.id().gvk.group == before.gvk.group && resource.id().gvk.version == before.gvk.version;
+        let (api, api_before) = (resource.id().gvk, before.gvk);
+        let is_same_api = is_same(api.group, api_before.group) && is_same(api.version, api_before.version);
         let first = if is_same_api && history <= resource.previous().len() { history } else { 0 };
         self.ids.add_any(i as u32, resource, first);
         self.facets.add(resource, first, i as u32, false);

@@ -2,6 +2,7 @@
 
 use super::annotations::INTERNAL;
 use super::metadata::{make_string, mapping_in, set_untyped, stringify};
+use super::res_id::UNNAMED;
 use super::{Behavior, PreviousId, ResId};
 use crate::diag::{Code, Error, Result, nearest};
 use crate::meter::{self, ThinList};
@@ -638,7 +639,7 @@ fn read_id<'a>(node: &Node<'a>, known: &ResId<'a>) -> ResId<'a> {
     let kind = node.get_text("kind").unwrap_or_default();
     let metadata = node.get("metadata");
     let name = metadata.and_then(|m| m.get_text("name")).unwrap_or_default();
-    let namespace = metadata.and_then(|m| m.get_text("namespace")).unwrap_or_default();
+    let namespace = metadata.and_then(|m| m.get_text("namespace")).unwrap_or(UNNAMED);
     if known.gvk.is_made_of(api_version, kind) {
         known.renamed(name, namespace)
     } else {

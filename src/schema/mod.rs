@@ -93,12 +93,15 @@ fn of_tree<'s>((place, keys): (Place, Option<&'s [&'s str]>)) -> (Place, Option<
     }
 }
 
-fn builtin_place(gvk: &Gvk<'_>) -> Place {
-    let wanted = (gvk.group, gvk.version, gvk.kind);
-    if wanted == ("kustomize.config.k8s.io", "v1beta1", "Kustomization") {
+fn builtin_place(wanted: &Gvk<'_>) -> Place {
+    let &Gvk { group, version, kind } = wanted;
+    if (group, version, kind) == ("kustomize.config.k8s.io", "v1beta1", "Kustomization") {
         return Place::Kustomization;
     }
-    match builtin::KINDS.binary_search_by(|(g, v, k, _)| (*g, *v, *k).cmp(&wanted)) {
+    let compare = |(g, v, k, _): &(&str, &str, &str, u16)| {
+        gvk::compare_texts(g, group).then_with(|| (*v, *k).cmp(&(version, kind)))
+    };
+    match builtin::KINDS.binary_search_by(compare) {
         Ok(i) => Place::Builtin(builtin::KINDS[i].3),
         Err(_) => Place::Unknown,
     }
