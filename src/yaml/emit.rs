@@ -450,7 +450,10 @@ fn is_plain_block(text: &str) -> bool {
         return false;
     }
     let unfit = |b: u8| !(0x20..0x7f).contains(&b) && b != b'\n';
-    !bytes.iter().fold(false, |found, &b| found | unfit(b)) && memchr::memmem::find(bytes, b" \n").is_none()
+    let ends_in_blank = |before: u8, b: u8| before == b' ' && b == b'\n';
+    // Without an early end, the compiler looks at many bytes at once.
+    let pairs = bytes.iter().zip(&bytes[1..]);
+    !pairs.fold(unfit(bytes[0]), |found, (&before, &b)| found | unfit(b) | ends_in_blank(before, b))
 }
 
 /// Appends the escape of a character in double quotes, for a character that must be escaped.
