@@ -31,11 +31,24 @@ pub struct ConfigMapGenerator<'t, 'a> {
     pub root: &'t Root,
 }
 
-impl<'a> Generator<'a> for ConfigMapGenerator<'_, 'a> {
-    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
-        let arena = build.arena;
-        check_name(&self.args)?;
-        let pairs = key_values::load(build, self.root, &self.args)?;
+impl<'a> ConfigMapGenerator<'_, 'a> {
+    /// The ConfigMap of an entry without files, which can be made on any thread; `None` for another
+    /// entry.
+    pub fn of_literals(
+        arena: Arena<'a>,
+        args: &GeneratorArgs<'a>,
+        shared: Option<&GeneratorOptions<'a>>,
+    ) -> Option<Result<Vec<Resource<'a>>>> {
+        let pairs = key_values::of_literals(args)?;
+        Some(check_name(args).and(pairs).and_then(|pairs| Self::of_pairs(arena, args, shared, pairs)))
+    }
+
+    fn of_pairs(
+        arena: Arena<'a>,
+        args: &GeneratorArgs<'a>,
+        shared: Option<&GeneratorOptions<'a>>,
+        pairs: Vec<Pair<'a>>,
+    ) -> Result<Vec<Resource<'a>>> {
         let (mut data, mut binary) = (Entries::with_capacity(pairs.len()), Entries::new());
         for pair in pairs {
             let text = match &pair.value {
@@ -47,11 +60,19 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'_, 'a> {
                 Err(_) => binary.push(Entry::new(key(&pair), base64_node(arena, &pair.value))),
             }
         }
-        env_lines::find(build, self.root, &self.args);
         let fields = [("data", data), ("binaryData", binary)].into_iter().filter(|(_, entries)| !entries.is_empty());
         let fields = fields.map(|(name, entries)| (name, Mapping::from_entries(entries).into()));
-        let options = merged_options(arena, &self.args, self.shared)?;
-        Ok(vec![object("ConfigMap", &self.args, &options, fields)])
+        let options = merged_options(arena, args, shared)?;
+        Ok(vec![object("ConfigMap", args, &options, fields)])
+    }
+}
+
+impl<'a> Generator<'a> for ConfigMapGenerator<'_, 'a> {
+    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
+        check_name(&self.args)?;
+        let pairs = key_values::load(build, self.root, &self.args)?;
+        env_lines::find(build, self.root, &self.args);
+        Self::of_pairs(build.arena, &self.args, self.shared, pairs)
     }
 
     fn only_reads_files(&self) -> bool {

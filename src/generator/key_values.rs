@@ -25,7 +25,7 @@ pub(super) const MAX_ENV_LINE: usize = 65_535;
 ///
 /// # Errors
 /// A source cannot be read or is malformed, or a key occurs twice.
-pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Result<Vec<Pair<'a>>> {
+pub fn load<'a>(build: &Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Result<Vec<Pair<'a>>> {
     let arena = build.arena;
     let files = &build.cx.files;
     let mut pairs = Vec::with_capacity(args.literals.len() + args.files.len());
@@ -38,9 +38,7 @@ pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
         });
         errors.note(read);
     }
-    for literal in &args.literals {
-        pairs.extend(errors.note(self::literal(literal).map_err(|e| e.at(literal.pos))));
-    }
+    literals(args, &mut pairs, &mut errors);
     for source in &args.files {
         let Some((key, path)) = errors.note(file_source(source.text).map_err(|e| e.at(source.pos))) else { continue };
         let unread = |e| Error::from(e).through(source.pos, "loading KV pairs: file sources");
@@ -48,6 +46,33 @@ pub fn load<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) ->
         pairs.extend(value.map(|value| Pair { key, value: value.into(), pos: source.pos }));
     }
     errors.end(())?;
+    distinct(args, pairs)
+}
+
+/// The pairs of an entry that has no sources but literals; `None` for another entry. Nothing of the
+/// build is needed for them.
+///
+/// # Errors
+/// A literal is malformed, or a key occurs twice.
+pub(super) fn of_literals<'a>(args: &GeneratorArgs<'a>) -> Option<Result<Vec<Pair<'a>>>> {
+    (args.envs.is_empty() && args.files.is_empty()).then(|| {
+        let mut pairs = Vec::with_capacity(args.literals.len());
+        let mut errors = Errors::default();
+        literals(args, &mut pairs, &mut errors);
+        errors.end(())?;
+        distinct(args, pairs)
+    })
+}
+
+/// Adds the pairs of the literals of an entry.
+fn literals<'a>(args: &GeneratorArgs<'a>, pairs: &mut Vec<Pair<'a>>, errors: &mut Errors) {
+    for literal in &args.literals {
+        pairs.extend(errors.note(self::literal(literal).map_err(|e| e.at(literal.pos))));
+    }
+}
+
+/// The pairs, whose keys must all be different.
+fn distinct<'a>(args: &GeneratorArgs<'a>, pairs: Vec<Pair<'a>>) -> Result<Vec<Pair<'a>>> {
     match repeated(&pairs) {
         Some((key, pos)) => {
             let message = format!("configmap {} illegally repeats the key `{key}`", args.name);

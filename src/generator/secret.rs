@@ -10,13 +10,14 @@
 //! *Example*: `testdata/reference/secret.txtar`
 
 use super::config_map::{base64_node, check_name, key};
-use super::{env_lines, key_values, merged_options, object};
+use super::key_values::{self, Pair};
+use super::{env_lines, merged_options, object};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 use crate::diag::Result;
 use crate::load::Root;
 use crate::resource::Resource;
 use crate::stage::{Build, Generator};
-use crate::yaml::{Entry, Mapping, Node};
+use crate::yaml::{Arena, Entry, Mapping, Node};
 use std::borrow::Cow;
 
 /// One entry of `secretGenerator`.
@@ -27,17 +28,39 @@ pub struct SecretGenerator<'t, 'a> {
     pub root: &'t Root,
 }
 
+impl<'a> SecretGenerator<'_, 'a> {
+    /// The Secret of an entry without files, which can be made on any thread; `None` for another
+    /// entry.
+    pub fn of_literals(
+        arena: Arena<'a>,
+        args: &GeneratorArgs<'a>,
+        shared: Option<&GeneratorOptions<'a>>,
+    ) -> Option<Result<Vec<Resource<'a>>>> {
+        let pairs = key_values::of_literals(args)?;
+        Some(check_name(args).and(pairs).and_then(|pairs| Self::of_pairs(arena, args, shared, &pairs)))
+    }
+
+    fn of_pairs(
+        arena: Arena<'a>,
+        args: &GeneratorArgs<'a>,
+        shared: Option<&GeneratorOptions<'a>>,
+        pairs: &[Pair<'a>],
+    ) -> Result<Vec<Resource<'a>>> {
+        let entry = |pair: &Pair<'a>| Entry::new(key(pair), base64_node(arena, &pair.value));
+        let data = pairs.iter().map(entry).collect();
+        let secret_type = if args.secret_type.is_empty() { "Opaque" } else { args.secret_type };
+        let fields = [("type", Node::string(secret_type)), ("data", Mapping::from_entries(data).into())];
+        let options = merged_options(arena, args, shared)?;
+        Ok(vec![object("Secret", args, &options, fields)])
+    }
+}
+
 impl<'a> Generator<'a> for SecretGenerator<'_, 'a> {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
-        let arena = build.arena;
         check_name(&self.args)?;
-        let entry = |pair: &key_values::Pair<'a>| Entry::new(key(pair), base64_node(arena, &pair.value));
-        let data = key_values::load(build, self.root, &self.args)?.iter().map(entry).collect();
+        let pairs = key_values::load(build, self.root, &self.args)?;
         env_lines::find_in_secret(build, self.root, &self.args);
-        let secret_type = if self.args.secret_type.is_empty() { "Opaque" } else { self.args.secret_type };
-        let fields = [("type", Node::string(secret_type)), ("data", Mapping::from_entries(data).into())];
-        let options = merged_options(arena, &self.args, self.shared)?;
-        Ok(vec![object("Secret", &self.args, &options, fields)])
+        Self::of_pairs(build.arena, &self.args, self.shared, &pairs)
     }
 
     fn only_reads_files(&self) -> bool {

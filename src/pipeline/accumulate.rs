@@ -278,7 +278,7 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
     }
     let mut errors = Errors::default();
     let mut of_field: Option<GeneratorEntry> = None;
-    for (stage, kind, pos) in planned {
+    for ((stage, kind, pos), made) in planned.zip(plan::made_ahead(build.arena, target)) {
         // Entries of one field differ in their places alone.
         let entry = match of_field.take().filter(|last| last.origin.tool() == kind) {
             Some(same) => same,
@@ -288,11 +288,13 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
                 role: StepRole::Generate,
             },
         };
-        generate(build, &mut all.map, &*stage, pos, &entry, &mut errors);
+        let make = |build: &mut Build<'a>| made.unwrap_or_else(|| stage.generate(build));
+        generate(build, &mut all.map, (&*stage, make), pos, &entry, &mut errors);
         of_field = Some(entry);
     }
     for (stage, pos, entry) in configured {
-        generate(build, &mut all.map, &*stage, pos, &entry, &mut errors);
+        let make = |build: &mut Build<'a>| stage.generate(build);
+        generate(build, &mut all.map, (&*stage, make), pos, &entry, &mut errors);
     }
     errors.end(())
 }
@@ -304,11 +306,12 @@ struct GeneratorEntry {
     role: StepRole,
 }
 
-/// Runs a generator that an entry at `pos` asks for, and adds what it makes to the resources.
+/// Adds to the resources what a generator makes that an entry at `pos` asks for. `make` runs it, or
+/// returns what it has made ahead.
 fn generate<'a>(
     build: &mut Build<'a>,
     map: &mut ResMap<'a>,
-    stage: &dyn Generator<'a>,
+    (stage, make): (&dyn Generator<'a>, impl FnOnce(&mut Build<'a>) -> Result<Vec<Resource<'a>>>),
     pos: Pos,
     entry: &GeneratorEntry,
     errors: &mut Errors,
@@ -317,13 +320,13 @@ fn generate<'a>(
     if !errors.is_empty() {
         // After a fault, files are still read. Nothing is fetched, and no program runs.
         if stage.only_reads_files() {
-            errors.note(stage.generate(build).map_err(in_stage));
+            errors.note(make(build).map_err(in_stage));
         }
         return;
     }
     let step = Step { name: entry.origin.tool(), entry: pos, role: entry.role };
     let absorbed = traced_generator(build, map, step, |build, map| {
-        let mut generated = stage.generate(build).map_err(in_stage)?;
+        let mut generated = make(build).map_err(in_stage)?;
         note_generated(build, &mut generated, &entry.origin)?;
         generated.into_iter().map(|resource| absorb(build, map, resource)).collect::<Result<_>>().map_err(in_stage)
     });

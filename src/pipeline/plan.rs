@@ -4,11 +4,13 @@ use super::Target;
 use super::object::{Builtin, GENERATORS, TRANSFORMERS};
 use crate::config::decode::for_builtin;
 use crate::config::field_spec::MergedSpecs;
-use crate::config::kustomization::{Kustomization, Label};
+use crate::config::kustomization::{GeneratorArgs, Kustomization, Label};
 use crate::config::{Decoder, FieldSpec, FieldSpecs, TransformerConfig, Written};
 use crate::diag::Result;
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
 use crate::generator::{ConfigMapGenerator, SecretGenerator};
+use crate::parallel;
+use crate::resource::{RESOURCE, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Generator, Overridden, PatchTexts, Stage};
 use crate::transformer::annotations::AnnotationsTransformer;
@@ -19,8 +21,9 @@ use crate::transformer::patch::{PatchJson6902Transformer, PatchStrategicMergeTra
 use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
-use crate::yaml::Pos;
+use crate::yaml::{Arena, Pos};
 use std::borrow::Cow;
+use std::iter;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -73,6 +76,38 @@ pub fn generators<'t, 'a>(
         debug_assert!(is_builtin(&GENERATORS, kind), "each is in the table");
     };
     Ok(config_maps.chain(secrets).chain(charts).inspect(is_known))
+}
+
+/// What the [`generators`] of a kustomization make, in their order, as far as that is known without
+/// the build. It is made on all cores; few entries are not worth that, and nothing is made.
+pub fn made_ahead<'a>(
+    arena: Arena<'a>,
+    target: &Target<'a>,
+) -> impl Iterator<Item = Option<Result<Vec<Resource<'a>>>>> {
+    let k = &target.kustomization;
+    let shared = k.generator_options.as_ref();
+    let config_map = |arena, args| ConfigMapGenerator::of_literals(arena, args, shared);
+    let secret = |arena, args| SecretGenerator::of_literals(arena, args, shared);
+    let config_maps = ahead(arena, &k.config_map_generator, config_map);
+    let secrets = ahead(arena, &k.secret_generator, secret);
+    config_maps.into_iter().chain(secrets).chain(iter::repeat_with(|| None))
+}
+
+/// What `make` makes of each entry, on all cores, or `None` for each if they are few.
+fn ahead<'t, 'a, M: Send>(
+    arena: Arena<'a>,
+    entries: &'t [GeneratorArgs<'a>],
+    make: impl Fn(Arena<'a>, &'t GeneratorArgs<'a>) -> Option<M> + Sync,
+) -> Vec<Option<M>> {
+    let (heap, threads) = (arena.heap(), arena.threads(entries.len() * RESOURCE));
+    let of_run = |arena| {
+        let make = &make;
+        move |run: &'t [GeneratorArgs<'a>]| -> Vec<_> { run.iter().map(|args| make(arena, args)).collect() }
+    };
+    match threads {
+        1 => iter::repeat_with(|| None).take(entries.len()).collect(),
+        _ => parallel::runs(entries, threads, || of_run(heap.arena())).into_iter().flatten().collect(),
+    }
 }
 
 fn is_builtin(table: &[Builtin], kind: &str) -> bool {
