@@ -278,6 +278,7 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
     }
     let mut errors = Errors::default();
     let mut of_field: Option<GeneratorEntry> = None;
+    all.map.reserve(planned.size_hint().0);
     for ((stage, kind, pos), made) in planned.zip(plan::made_ahead(build.arena, target)) {
         // Entries of one field differ in their places alone.
         let entry = match of_field.take().filter(|last| last.origin.tool() == kind) {

@@ -136,7 +136,8 @@ impl Ids {
     /// The places of the resources that have or had an id, in order. O(1), once the index exists.
     pub fn any(&mut self, id: &ResId<'_>, resources: &List<Resource<'_>>) -> Vec<usize> {
         if self.any.is_none() {
-            self.any = Some(FastMap::with_capacity_and_hasher(resources.len(), RandomState::default()));
+            // There may be room for resources that will be added.
+            self.any = Some(FastMap::with_capacity_and_hasher(resources.capacity(), RandomState::default()));
             resources.iter().enumerate().for_each(|(i, resource)| self.add_any(i as u32, resource, 0));
         }
         let places = self.any.as_ref().and_then(|any| any.get(&self.hasher.hash_one(id)));

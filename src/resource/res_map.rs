@@ -133,9 +133,17 @@ impl<'a> ResMap<'a> {
             return self.check_unique(arena);
         }
         self.index_current(arena)?;
-        self.ids.reserve(other.len(), &self.resources);
-        self.resources.reserve(other.len());
+        self.reserve(other.len());
         other.resources.into_iter().try_for_each(|r| self.append(arena, r))
+    }
+
+    /// Makes room for `more` resources. Where there is none, an index hashes all its ids anew each
+    /// time it grows.
+    pub fn reserve(&mut self, more: usize) {
+        self.resources.reserve(more);
+        if self.ids.has_current() {
+            self.ids.reserve(more, &self.resources);
+        }
     }
 
     fn drop_indexes(&mut self) {
@@ -187,7 +195,7 @@ impl<'a> ResMap<'a> {
         Ok(())
     }
 
-    /// The resources that have or have had an id. O(1).
+    /// The resources that have or have had an id. O(1), once the index exists.
     pub fn find_any(&mut self, id: &ResId<'a>) -> Found {
         let places = self.ids.any(id, &self.resources);
         match places.len() {
