@@ -20,7 +20,7 @@
 
 use super::copies::{Copies, check_depth, check_text};
 use super::open_text::OpenText;
-use super::structured_text::{self, FieldPath, MADE, is_made, visit};
+use super::structured_text::{self, FieldPath, MADE, empty_like, visit};
 use crate::config::field_path::{self, Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
 use crate::config::{Decode, Decoder, Written};
@@ -32,7 +32,7 @@ use crate::resource::similar;
 use crate::resource::{DEFAULT_NAMESPACE, Hint, ResId, ResMap, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Hit, Transformer};
-use crate::yaml::{Arena, Mapping, Node, Pos, Sequence, Value, first_document, json, shared};
+use crate::yaml::{Arena, Node, Pos, Value, first_document, json, shared};
 use std::borrow::Cow;
 
 /// All entries of `replacements`.
@@ -495,15 +495,16 @@ impl<'a> Target<'a> {
         let mut copies = Copies::default();
         for field in &self.paths {
             let text = &field.0;
-            if structured_text::replace(arena, resource, field, self.options.create, &value)? {
+            let create = self.options.create.then(|| empty_like(&value));
+            if structured_text::replace(arena, resource, field, create.as_ref(), &value)? {
                 resource.settle_shared();
                 continue;
             }
             let found = match own {
                 Some(source) if value.as_scalar().is_none() => {
-                    self.copy_within(arena, resource, field, (&mut value, source), &mut copies)
+                    self.copy_within(arena, resource, field, (&mut value, source, create.as_ref()), &mut copies)
                 }
-                _ => self.copy(arena, resource, field, (&mut value, own), &mut copies),
+                _ => self.copy(arena, resource, field, (&mut value, own, create.as_ref()), &mut copies),
             };
             let found = found.map_err(|e| e.through(text.pos, format!("at the field path '{text}'")))?;
             resource.settle_shared();
@@ -529,12 +530,12 @@ impl<'a> Target<'a> {
         arena: Arena<'a>,
         resource: &mut Resource<'a>,
         (text, path): &FieldPath<'a>,
-        (value, own): (&mut Cow<'_, Node<'a>>, Option<&Source<'a>>),
+        (value, own, create): (&mut Cow<'_, Node<'a>>, Option<&Source<'a>>, Option<&Node<'a>>),
         copies: &mut Copies,
     ) -> Result<usize> {
         let source = own.and_then(|source| source.place(resource));
         let mut found = 0;
-        visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
+        visit(arena, resource.node_mut(), path, create, &mut |node| {
             found += 1;
             self.set(arena, node, value, (path.len(), copies), text.pos)?;
             if source.is_some_and(|source| std::ptr::eq(source, node))
@@ -555,17 +556,12 @@ impl<'a> Target<'a> {
         arena: Arena<'a>,
         resource: &mut Resource<'a>,
         (text, path): &FieldPath<'a>,
-        (value, source): (&mut Cow<'_, Node<'a>>, &Source<'a>),
+        (value, source, create): (&mut Cow<'_, Node<'a>>, &Source<'a>, Option<&Node<'a>>),
         copies: &mut Copies,
     ) -> Result<usize> {
-        let is_mapping = matches!(value.value(), Value::Mapping(_));
         let mut found = 0;
-        visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
+        visit(arena, resource.node_mut(), path, create, &mut |_| {
             found += 1;
-            if node.as_scalar().is_some_and(is_made) {
-                let empty: Value<'_> = if is_mapping { Mapping::new().into() } else { Sequence::default().into() };
-                node.put(empty, Pos::NONE);
-            }
             Ok(())
         })?;
         for nth in 1..=found {
@@ -574,7 +570,7 @@ impl<'a> Target<'a> {
                 *value = Cow::Owned(now);
             }
             let mut at = 0;
-            visit(arena, resource.node_mut(), path, self.options.create, &mut |node| {
+            visit(arena, resource.node_mut(), path, create, &mut |node| {
                 at += 1;
                 if at == nth { self.set(arena, node, value, (path.len(), copies), text.pos) } else { Ok(()) }
             })?;
@@ -610,15 +606,6 @@ impl<'a> Target<'a> {
             true => text,
             false => arena.text(check_text(&spliced(old.text(), text, options))?),
         };
-        if is_made(old) {
-            match value.value() {
-                // A value that was made on the way lacks a type: it is read again from its text.
-                Value::Scalar(_) => node.set_scalar(MADE.with_text(text), by),
-                _ if !options.delimiter.is_empty() => return Err(delimited()),
-                _ => node.put(copied()?, by),
-            }
-            return Ok(());
-        }
         // Nothing in place of a null is a null still.
         let tag = if text.is_empty() && old.is_null() { old.tag() } else { old.resolved_tag() };
         node.set_text(text, tag, by);

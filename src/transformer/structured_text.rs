@@ -28,7 +28,7 @@ pub(super) fn replace<'a>(
     arena: Arena<'a>,
     resource: &mut Resource<'a>,
     (field, path): &FieldPath<'a>,
-    create: bool,
+    create: Option<&Node<'a>>,
     value: &Node<'a>,
 ) -> Result<bool> {
     let by = field.pos;
@@ -155,12 +155,13 @@ fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
     true
 }
 
-/// Calls `edit` on every node at a target's path; `create` makes what is missing on the way.
+/// Calls `edit` on every node at a target's path. With `create`, what is missing on the way is made,
+/// and at the end of the path a copy of `create`.
 pub(super) fn visit<'a>(
     arena: Arena<'a>,
     node: &mut Node<'a>,
     path: &[Part<'a>],
-    create: bool,
+    create: Option<&Node<'a>>,
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
     let Some((part, rest)) = path.split_first() else {
@@ -170,13 +171,13 @@ pub(super) fn visit<'a>(
         if !scalar.is_null() {
             return Err(wrong_kind());
         }
-        return match part {
-            Part::NotAnElement => Err(Part::not_an_element()),
-            Part::All => Ok(()),
-            Part::Index(i) if !create => Err(out_of_bounds(*i, 0)),
-            _ if !create => Ok(()),
+        return match (part, create) {
+            (Part::NotAnElement, _) => Err(Part::not_an_element()),
+            (Part::All, _) => Ok(()),
+            (Part::Index(i), None) => Err(out_of_bounds(*i, 0)),
+            (_, None) => Ok(()),
             // kustomize puts what it makes into the null itself, which is printed without it.
-            _ => visit_made(arena, &mut MADE.into(), path, edit),
+            (_, Some(create)) => visit_made(arena, &mut MADE.into(), path, create, edit),
         };
     }
     match (part, node.value_mut()) {
@@ -190,7 +191,7 @@ pub(super) fn visit<'a>(
         }
         (Part::Element { key, value, pattern }, ValueMut::Sequence(items)) => {
             let mut places = pattern.matches(items, key)?;
-            if create && places.is_empty() {
+            if create.is_some() && places.is_empty() {
                 items.push(new_element(key, value));
                 places = pattern.matches(items, key)?;
             }
@@ -200,9 +201,9 @@ pub(super) fn visit<'a>(
         }
         (Part::Index(i), ValueMut::Sequence(items)) => {
             let len = items.len();
-            if create && *i == len {
+            if let Some(create) = create.filter(|_| *i == len) {
                 items.push(MADE.into());
-                return items.last_mut().map_or(Ok(()), |made| visit_made(arena, made, rest, edit));
+                return items.last_mut().map_or(Ok(()), |made| visit_made(arena, made, rest, create, edit));
             }
             let item = items.get_mut(*i).ok_or_else(|| out_of_bounds(*i, len))?;
             visit(arena, item, rest, create, edit)
@@ -221,14 +222,15 @@ fn visit_made<'a>(
     arena: Arena<'a>,
     made: &mut Node<'a>,
     path: &[Part<'a>],
+    create: &Node<'a>,
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
     match path.first() {
-        None => {}
+        None => *made = create.clone(),
         Some(Part::Key(_) | Part::All | Part::Last) => made.put(Mapping::new(), Pos::NONE),
         Some(_) => made.put(Sequence::default(), Pos::NONE),
     }
-    visit(arena, made, path, true, edit)
+    visit(arena, made, path, Some(create), edit)
 }
 
 /// As [`visit`], from a key and the rest of the path, which may lead into a text.
@@ -236,13 +238,13 @@ fn visit_key<'a>(
     arena: Arena<'a>,
     m: &mut Mapping<'a>,
     (key, rest): (&'a str, &[Part<'a>]),
-    create: bool,
+    create: Option<&Node<'a>>,
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
     let Some(field) = m.get_mut(key) else {
         return match create {
-            true => visit_made(arena, m.get_or_insert_with(key, || MADE.into()), rest, edit),
-            false => Ok(()),
+            Some(create) => visit_made(arena, m.get_or_insert_with(key, || MADE.into()), rest, create, edit),
+            None => Ok(()),
         };
     };
     match field.as_scalar() {
@@ -267,8 +269,13 @@ fn out_of_bounds(index: usize, len: usize) -> Error {
 /// A scalar that is made in place of a missing one.
 pub(super) const MADE: Scalar<'static> = Scalar::new("", Style::Plain, Tag::Untyped);
 
-pub(super) fn is_made(scalar: &Scalar<'_>) -> bool {
-    scalar.tag() == Tag::Untyped && scalar.text().is_empty()
+/// An empty value of the kind of another one: upstream makes it where a path ends in nothing.
+pub(super) fn empty_like<'a>(value: &Node<'a>) -> Node<'a> {
+    match value.value() {
+        Value::Scalar(_) => MADE.into(),
+        Value::Sequence(_) => Node::new(Sequence::default(), Pos::NONE),
+        Value::Mapping(_) => Mapping::new().into(),
+    }
 }
 
 fn new_element<'a>(key: &'a str, value: &'a str) -> Node<'a> {
