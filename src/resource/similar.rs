@@ -12,7 +12,8 @@ pub fn advice<'a, 'r>(resources: impl Iterator<Item = &'r Resource<'a>>, wanted:
 where
     'a: 'r,
 {
-    let ids: Vec<ResId<'a>> = resources.flat_map(Resource::any_ids).collect();
+    // A patch can take a name away.
+    let ids: Vec<ResId<'a>> = resources.flat_map(Resource::any_ids).filter(|id| !id.name.is_empty()).collect();
     let is_of_kind = |id: &&ResId<'a>| id.gvk.kind == wanted.gvk.kind;
     let is_of_name = |id: &&ResId<'a>| id.name == wanted.name;
     if let Some(id) = ids.iter().filter(is_of_kind).find(is_of_name) {
@@ -51,7 +52,7 @@ fn listed(ids: &[ResId<'_>]) -> String {
     let count = shown.len();
     shown.truncate(LISTED);
     match count {
-        0 => "the build has no resources at this point".to_owned(),
+        0 => "the build has no resource with a name at this point".to_owned(),
         _ if count <= LISTED => format!("the resources here are: {}", shown.join(", ")),
         _ => format!("the resources here are: {} and {} more", shown.join(", "), count - LISTED),
     }

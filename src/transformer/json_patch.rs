@@ -255,14 +255,14 @@ pub fn apply<'a>(
         Some(keys) if keys.is_empty() => run_all(resource.node_mut_in_form())?,
         Some(keys) => {
             wire::with_build_annotations(arena, resource, &|key| keys.contains(&key), run_all)?;
-            check_keys(resource, record)?;
+            check_written(resource, record)?;
             resource.stringify_annotations(&keys);
         }
         None => {
             let internal = internal_annotations(resource);
             wire::with_build_annotations(arena, resource, &|_| true, run_all)?;
             resource.check_annotations()?;
-            check_keys(resource, record)?;
+            check_written(resource, record)?;
             resource.stringify_metadata("annotations");
             // Upstream puts back what tools keep for themselves, whatever the patch has done to it.
             resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
@@ -270,18 +270,23 @@ pub fn apply<'a>(
     }
     if is_new {
         resource.check_annotations()?;
-        check_keys(resource, record)?;
+        check_written(resource, record)?;
         resource.stringify_metadata("annotations");
     }
     resource.note_json_form();
     Ok(())
 }
 
-/// Looks for an annotation with an empty key, which kustomize cannot write: none is written then,
-/// and the history, which is among them, is lost. Only `patchesJson6902`, which does not record the
-/// old identity, asks whether they were written.
-fn check_keys(resource: &mut Resource<'_>, record: bool) -> Result<()> {
-    let annotations = resource.node().get("metadata").and_then(|m| m.get("annotations"));
+/// Looks for metadata that is not a mapping, and for an annotation with an empty key: kustomize
+/// cannot write its annotations then, and the history, which is among them, is lost. Only
+/// `patchesJson6902`, which does not record the old identity, asks whether they were written.
+fn check_written(resource: &mut Resource<'_>, record: bool) -> Result<()> {
+    let metadata = resource.node().get("metadata");
+    if record && metadata.is_some_and(|metadata| metadata.as_mapping().is_none()) {
+        resource.forget_history();
+        return Ok(());
+    }
+    let annotations = metadata.and_then(|m| m.get("annotations"));
     let Some(pos) = annotations.and_then(empty_key) else { return Ok(()) };
     if !record {
         let error = Error::new(Code::BadPatch, "an annotation has an empty key").at(pos);

@@ -155,8 +155,8 @@ fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
     true
 }
 
-/// Calls `edit` on every node at a target's path. With `create`, what is missing on the way is made,
-/// and at the end of the path a copy of `create`.
+/// Calls `edit` on every node at a target's path. With `create`, what is missing on the way is
+/// made, and at the end of the path a copy of `create`.
 pub(super) fn visit<'a>(
     arena: Arena<'a>,
     node: &mut Node<'a>,
