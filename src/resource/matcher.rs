@@ -1,6 +1,6 @@
 //! [`Matcher`]: a compiled [`Selector`].
 
-use super::{Hint, Metadatum, Resource};
+use super::{Hint, Metadatum, ResId, Resource};
 use crate::config::Selector;
 use crate::config::go_regexp::{self, GoRegex};
 use crate::diag::{Code, Error, Result};
@@ -180,13 +180,12 @@ impl<'a> Matcher<'a> {
     }
 
     /// Compares all parts with one id. The current id counts with its namespace as written, others
-    /// with the effective one.
+    /// with the namespace that was noted: the effective one, unless somebody has written the note.
     fn is_match_by_any_id(&self, resource: &Resource<'_>) -> bool {
-        resource.any_ids().enumerate().any(|(nth, id)| {
-            let is_current = nth == resource.previous().len();
-            let namespace = if is_current { id.namespace } else { id.effective_namespace() };
-            self.name.is_match(id.name) && self.namespace.is_match(namespace) && self.is_match_gvk(&id.gvk)
-        })
+        let is_match = |id: &ResId<'_>| {
+            self.name.is_match(id.name) && self.namespace.is_match(id.namespace) && self.is_match_gvk(&id.gvk)
+        };
+        resource.any_ids().any(|id| is_match(&id))
     }
 
     fn is_match_gvk(&self, gvk: &Gvk<'_>) -> bool {

@@ -21,6 +21,12 @@ impl<'a> Gvk<'a> {
         Gvk { group, version, kind }
     }
 
+    /// Returns false if [`Gvk::new`] may have split an apiVersion that begins with its slash: group
+    /// and version are then two places of the text.
+    pub fn is_whole(&self) -> bool {
+        std::ptr::eq(self.group.as_ptr(), self.version.as_ptr())
+    }
+
     /// Returns true if [`Gvk::new`] has made this of the same two texts in memory. `false` says
     /// nothing.
     pub fn is_made_of(&self, api_version: &str, kind: &str) -> bool {

@@ -185,25 +185,32 @@ fn referrer_gvk<'a>(resource: &Resource<'a>) -> Gvk<'a> {
 }
 
 impl<'a> NameReferenceTransformer<'a> {
-    /// Refuses a null apiVersion on a kind that has references: upstream finds its spelling where
-    /// it expects nothing.
+    /// Refuses an apiVersion that is null, or has a slash and no group, on a kind that has
+    /// references: upstream finds another text there than the one that group and version make.
     fn check_versions(&self, map: &ResMap<'a>, arena: Arena<'a>) -> Result<()> {
-        let is_null = |r: &Resource<'a>| {
+        let fault = |r: &Resource<'a>| {
             let gvk = r.id().gvk;
-            matches!(gvk.version, "~" | "null" | "Null" | "NULL")
-                && gvk.group.is_empty()
-                && r.node().get("apiVersion").is_some_and(Node::is_null)
+            let is_null = matches!(gvk.version, "~" | "null" | "Null" | "NULL");
+            if !gvk.group.is_empty() || !is_null && gvk.is_whole() {
+                return None;
+            }
+            let api_version = r.node().get("apiVersion")?;
+            let has_slash = api_version.as_scalar().is_some_and(|s| s.text().starts_with('/'));
+            let faults = [(api_version.is_null(), "is null"), (has_slash, "has no group in front of its slash")];
+            faults.into_iter().find(|(is_so, _)| *is_so).map(|(_, fault)| fault)
         };
-        map.places(arena, is_null).into_iter().try_for_each(|i| self.check_null_version(map.get(i)))
+        let places = map.places(arena, |r| fault(r).is_some());
+        places.into_iter().map(|i| map.get(i)).try_for_each(|r| self.check_version(r, fault(r).unwrap_or_default()))
     }
 
-    fn check_null_version(&self, resource: &Resource<'a>) -> Result<()> {
+    fn check_version(&self, resource: &Resource<'a>, fault: &str) -> Result<()> {
         let referrer = referrer_gvk(resource);
         if self.references.iter().all(|r| r.fields.in_order().iter().all(|spec| !spec.gvk.selects(&referrer))) {
             return Ok(());
         }
-        let message = format!("the apiVersion of {} is null, and its kind has references to names", resource.id());
-        Err(Error::new(Code::WrongType, message).at(resource.pos()).hint("leave apiVersion out, or give it a value"))
+        let message = format!("the apiVersion of {} {fault}, and its kind has references to names", resource.id());
+        let hint = "write GROUP/VERSION, or the version alone, or leave apiVersion out";
+        Err(Error::new(Code::WrongType, message).at(resource.pos()).hint(hint))
     }
 
     /// Returns true if `configurations` or `crds` have added references.
