@@ -78,7 +78,8 @@ pub fn mapping_in<'m, 'a>(parent: &'m mut Mapping<'a>, key: &'a str) -> Option<&
 /// Sets a text without a type, as upstream sets the fields that identify a resource: in the style
 /// of the old value, or else in quotes if YAML 1.1 would not read the text as a string.
 pub fn set_untyped<'a>(mapping: &mut Mapping<'a>, field: &'a str, text: &'a str) {
-    let fresh = || json::new_string(text).style();
-    let style = mapping.get(field).and_then(Node::as_scalar).map_or_else(fresh, |old| old.style());
-    mapping.insert(field, Scalar::new(text, style, Tag::Untyped).into());
+    let old = mapping.get(field).and_then(Node::as_scalar);
+    let style = old.map_or_else(|| json::new_string(text).style(), |old| old.style());
+    let new = Scalar::new(text, style, Tag::Untyped).tagged(old.is_some_and(Scalar::is_tagged));
+    mapping.insert(field, new.into());
 }

@@ -7,6 +7,7 @@ use super::{Behavior, PreviousId, ResId};
 use crate::diag::{Code, Error, Result, nearest};
 use crate::meter::{self, ThinList};
 use crate::schema::Gvk;
+use crate::yaml::scalar::Kind;
 use crate::yaml::{
     Arena, Mapping, Node, Pos, Scalar, json,
     shared::{self, Shared},
@@ -79,11 +80,16 @@ impl Rare<'_> {
     }
 }
 
-/// The question whether a field like `name` is meant to be it, if the mapping has one.
-fn misspelt(node: &Node<'_>, name: &str) -> Option<String> {
-    let mut fields = node.as_mapping()?.iter().map(|entry| entry.key().text());
-    let typed = fields.find(|field| nearest(field, [name]).is_some())?;
-    Some(format!("did you mean '{name}' by '{typed}'?"))
+/// What to do about a field of a mapping that should name something, and does not.
+fn hint_of_field(node: Option<&Node<'_>>, name: &str, otherwise: &str) -> String {
+    let keys = || node.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter).map(|entry| entry.key().text());
+    if keys().any(|key| key == name) {
+        return format!("give the field '{name}' a text that is not empty");
+    }
+    match keys().find(|key| nearest(key, [name]).is_some()) {
+        Some(typed) => format!("did you mean '{name}' by '{typed}'?"),
+        None => otherwise.to_owned(),
+    }
 }
 
 impl<'a> Resource<'a> {
@@ -113,13 +119,12 @@ impl<'a> Resource<'a> {
                 let hint = "this does not look like a Kubernetes object; if it is meant for a generator, name it there";
                 return Err(fault("missing Resource metadata".into()).hint(hint));
             }
-            return Err(fault(format!("missing kind in {id}"))
-                .hint(misspelt(node, "kind").unwrap_or("add the field 'kind', as in kind: ConfigMap".to_owned())));
+            let hint = hint_of_field(Some(node), "kind", "add the field 'kind', as in kind: ConfigMap");
+            return Err(fault(format!("missing kind in {id}")).hint(hint));
         }
         if id.name.is_empty() && !id.gvk.kind.ends_with("List") {
-            let metadata = resource.node.get("metadata").and_then(|metadata| misspelt(metadata, "name"));
-            return Err(fault(format!("missing metadata.name in {id}"))
-                .hint(metadata.unwrap_or("add the field 'name' below 'metadata'".to_owned())));
+            let hint = hint_of_field(resource.node.get("metadata"), "name", "add the field 'name' below 'metadata'");
+            return Err(fault(format!("missing metadata.name in {id}")).hint(hint));
         }
         resource.share_kind(arena);
         resource.adopt_own_history()?;
@@ -414,6 +419,16 @@ impl<'a> Resource<'a> {
     /// Notes that the node is in the form that a detour through JSON gives it.
     pub fn note_json_form(&mut self) {
         self.json_form = true;
+    }
+
+    /// Returns true if a detour through JSON may spell a part of the identity anew: a value that
+    /// YAML does not read as text, like the version `1.0`, the kind `0x1F` or a null.
+    pub fn may_be_respelled(&self) -> bool {
+        let is_other = |node: &Node<'_>| node.as_scalar().is_some_and(|s| s.kind() != Kind::Str);
+        let has_other = |node: &Node<'_>, keys: [&str; 2]| keys.iter().any(|key| node.get(key).is_some_and(is_other));
+        !self.json_form
+            && (has_other(&self.node, ["apiVersion", "kind"])
+                || self.node.get("metadata").is_some_and(|metadata| has_other(metadata, ["name", "namespace"])))
     }
 
     /// Returns true if `data` and `binaryData` are known to hold texts as a generator writes them.

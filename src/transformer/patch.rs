@@ -346,8 +346,7 @@ fn apply_together<'a>(
     let hint = first.map(Matcher::hint).unwrap_or_default();
     let are_same = patches.iter().skip(1).all(|patch| patch.has_same_target);
     let candidates = map.candidates(&if are_same { hint } else { Hint::of_kind(hint.kind) });
-    // The detour through JSON respells a null apiVersion.
-    let respells = || candidates.iter().any(|&i| map.get(i).node().get("apiVersion").is_some_and(Node::is_null));
+    let respells = || candidates.iter().any(|&i| map.get(i).may_be_respelled());
     if patches.iter().all(Prepared::is_of_content) && !respells() {
         map.edit_some(arena, &candidates, |arena| {
             move |_, resource: &mut Resource<'a>| apply_all(resource, arena, patches, findings)
@@ -662,9 +661,7 @@ fn apply_json_to<'a>(
     let operations = json.operations;
     let patch =
         |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, (record, json.overridden()));
-    // The detour through JSON respells a null apiVersion.
-    let respells = map.get(i).node().get("apiVersion").is_some_and(Node::is_null);
-    let renames = respells || operations.iter().any(Operation::touches_identity);
+    let renames = map.get(i).may_be_respelled() || operations.iter().any(Operation::touches_identity);
     let patched = if renames { map.edit(i, patch) } else { map.edit_in_place(i, patch) };
     patched.map_err(|e| e.in_resource(id).context(format!("patching {id}")))
 }

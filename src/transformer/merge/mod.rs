@@ -322,6 +322,7 @@ fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> 
 
 /// Upstream puts quotes around strings that YAML 1.1 reads as something else when it passes them:
 /// the style counts when another value is put there. What a build step has set counts as a string.
+/// A tag in the file stands in place of quotes.
 fn quote(node: &mut Node<'_>) {
     if node.as_scalar().is_some_and(needs_quotes) {
         node.restyle(Style::Double);
@@ -330,7 +331,8 @@ fn quote(node: &mut Node<'_>) {
 
 fn needs_quotes(scalar: &Scalar<'_>) -> bool {
     let is_string = || scalar.tag() == Tag::Untyped || scalar.kind() == Kind::Str;
-    scalar.style() == Style::Plain && scalar::is_other_in_v2(scalar.text()) && is_string()
+    let is_plain = scalar.style() == Style::Plain && !scalar.is_tagged();
+    is_plain && scalar::is_other_in_v2(scalar.text()) && is_string()
 }
 
 /// Refuses an empty key: upstream sets every field of a mapping that it merges, and takes a field

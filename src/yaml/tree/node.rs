@@ -86,13 +86,13 @@ impl<'a> Scalar<'a> {
 
     /// Returns true if a file has a tag here. As upstream, the tag of a value that is set in this
     /// place then counts as well, whatever quotes the text has.
-    pub(in crate::yaml) fn is_tagged(&self) -> bool {
+    pub fn is_tagged(&self) -> bool {
         self.sharing.is_tagged()
     }
 
     /// The same scalar, for which a file has a tag, or not.
     #[must_use]
-    pub(in crate::yaml) fn tagged(self, is_tagged: bool) -> Self {
+    pub fn tagged(self, is_tagged: bool) -> Self {
         Scalar { sharing: self.sharing.tagged(is_tagged), ..self }
     }
 
