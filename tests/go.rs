@@ -464,6 +464,13 @@ fn old_modules_are_built_and_too_old_ones_told() {
         tree.write(&name, &text);
     }
     assert!(tree.build(&[]).ok().contains("  name: old"));
+    // Variables belong to a resource, whatever a plugin calls it.
+    tree.write("kustomization.yaml", "resources: [base]\ntransformers: [t.yaml]\n");
+    let var = "resources: [cm.yaml]\nvars: [{name: V, objref: {apiVersion: v1, kind: ConfigMap, name: a}}]\n";
+    tree.write("base/kustomization.yaml", var);
+    tree.write("base/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {v: $(V)}}\n");
+    let out = tree.build(&[]).ok();
+    assert!(out.contains("    v: old\n") && out.contains("  name: old\n"), "{out}");
     let oldest = "the oldest that works is sigs.k8s.io/kustomize/api v0.8.8";
     build(&module("go 1.14", "require sigs.k8s.io/kustomize/api v0.8.7"))
         .fails_with(&["the plugin is for sigs.k8s.io/kustomize/api v0.8.7", oldest]);

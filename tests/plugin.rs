@@ -245,6 +245,21 @@ fn a_transformer_reads_all_resources_and_prints_what_stays() {
 }
 
 #[test]
+fn a_transformer_does_not_see_variables_and_cannot_lose_them() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\nresources: [base]\ntransformers: [t.yaml]\n\
+         -- base/kustomization.yaml --\nresources: [cm.yaml]\nnamePrefix: p-\nvars:\n- name: V\n  objref: {apiVersion: v1, kind: ConfigMap, name: a}\n  fieldref: {fieldPath: data.k}\n\
+         -- base/cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  annotations: {v: $(V)}\ndata:\n  k: old\n\
+         -- t.yaml --\napiVersion: ex.io/v1\nkind: Change\nmetadata:\n  name: t\n",
+    );
+    tree.plugin("Change", "#!/bin/sh\ntee seen | sed -e '/internal.config/d' -e 's/old/new/'\n");
+    let out = tree.build(&[]).ok();
+    assert!(out.contains("    v: new\n") && out.contains("  name: p-a\n"), "{out}");
+    let seen = fs::read_to_string(tree.path().join("seen")).unwrap();
+    assert!(seen.contains("previousNames: a") && !seen.contains("refBy"), "{seen}");
+}
+
+#[test]
 fn needs_hash_switches_the_suffix() {
     let generator = |value: &str| {
         let tree = Tree::new(GENERATOR);

@@ -162,7 +162,41 @@ func rzCall(plugin any, factory *rzResmap.Factory, request rzRequest) (rzResmap.
 			return nil, rzError, err
 		}
 	}
-	return resources, rzError, transformer.Transform(resources)
+	rzTakeVars(resources)
+	err := transformer.Transform(resources)
+	if err == nil {
+		rzNoteVars(resources)
+	}
+	return resources, rzError, err
+}
+
+// rzRefBy holds the names of the variables whose values a resource has. kustomize keeps them beside the annotations.
+const rzRefBy = "internal.config.kubernetes.io/refBy"
+
+func rzTakeVars(resources rzResmap.ResMap) {
+	for _, resource := range resources.Resources() {
+		annotations := resource.GetAnnotations()
+		if names, ok := annotations[rzRefBy]; ok {
+			for _, name := range rzStrings.Split(names, ",") {
+				resource.AppendRefVarName(rzTypes.Var{Name: name})
+			}
+			delete(annotations, rzRefBy)
+			resource.SetAnnotations(annotations)
+		}
+	}
+}
+
+func rzNoteVars(resources rzResmap.ResMap) {
+	for _, resource := range resources.Resources() {
+		if names := resource.GetRefVarNames(); len(names) > 0 {
+			annotations := resource.GetAnnotations()
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[rzRefBy] = rzStrings.Join(names, ",")
+			resource.SetAnnotations(annotations)
+		}
+	}
 }
 
 // rzPrint prints resources with the annotations in which kustomize keeps what a build knows of them, in their order, comments and all.

@@ -231,7 +231,7 @@ impl<'a> Decoder<'a> {
                 if self.through_json {
                     reprint::check_json_key(key.text()).map_err(|message| self.error(key.pos(), message))?;
                 }
-                Ok(self.canonical(kind, key.text()))
+                Ok(self.canonical(kind, key.text(), scalar::go_number_32))
             }
         }
     }
@@ -244,8 +244,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The text of a value of some type after its conversion to a string.
-    fn canonical(&self, kind: Kind, text: &'a str) -> &'a str {
+    /// The text of a value of some type after its conversion to a string; `number` makes that of a
+    /// number with a fraction.
+    fn canonical(&self, kind: Kind, text: &'a str, number: fn(f64) -> String) -> &'a str {
         match kind {
             Kind::Bool if scalar::truth(text) => "true",
             Kind::Bool => "false",
@@ -253,7 +254,7 @@ impl<'a> Decoder<'a> {
                 Some(n) => self.arena.text(&n.to_string()),
                 None => text,
             },
-            Kind::Float => scalar::float(text).map_or(text, |f| self.arena.text(&scalar::go_number(f))),
+            Kind::Float => scalar::float(text).map_or(text, |f| self.arena.text(&number(f))),
             _ => text,
         }
     }
@@ -272,7 +273,7 @@ impl<'a> Decode<'a> for &'a str {
             }
             _ if !cx.converts => Err(cx.mismatch("a string", node)),
             kind => {
-                *self = cx.canonical(kind, s.text());
+                *self = cx.canonical(kind, s.text(), scalar::go_string_32);
                 Ok(())
             }
         }

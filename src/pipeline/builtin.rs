@@ -15,12 +15,12 @@
 
 use super::Target;
 use super::object::{
-    Affixes, Annotations, Builtin, GENERATORS, ImageTag, JsonPatch, Labels, MergePatches, Namespace, Replacements,
-    ReplicaCount, Specs, TRANSFORMERS, ValueAdd,
+    Affixes, Annotations, Builtin, GENERATORS, Identified, ImageTag, JsonPatch, Labels, MergePatches, Namespace,
+    Replacements, ReplicaCount, Specs, TRANSFORMERS, ValueAdd,
 };
 use super::plan::BoxedGenerator;
 use crate::config::helm::HelmChart;
-use crate::config::kustomization::{GeneratorArgs, Patch};
+use crate::config::kustomization::{GeneratorArgs, Metadata, Patch};
 use crate::config::{Decode, Decoder, FieldSpecs};
 use crate::diag::{Code, Error, Result, nearest};
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
@@ -101,11 +101,11 @@ pub fn generator<'t, 'a>(
         return Ok(Box::new(HelmChartInflationGenerator::new(build, root, chart, globals, AskedBy::Object)?));
     }
     let mut args: GeneratorArgs<'a> = read(build, config)?;
-    if args.name.is_empty() {
-        args.name = config.id().name;
-    }
-    if args.namespace.is_empty() {
-        args.namespace = config.id().namespace;
+    let Identified { metadata } = read(build, config)?;
+    for (own, of_object) in [(&mut args.name, metadata.name), (&mut args.namespace, metadata.namespace)] {
+        if own.is_empty() {
+            *own = of_object;
+        }
     }
     let args = Cow::Owned(args);
     match kind {
@@ -213,7 +213,8 @@ fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs
             return Err(error.hint("it is one of defaultOnly, allServiceAccounts, none"));
         }
     };
-    let (namespace, pos) = (config.id().namespace, config.pos());
+    let Identified { metadata: Metadata { namespace, .. } } = read(build, config)?;
+    let pos = config.pos();
     Ok(Stage::each(NamespaceTransformer { namespace, specs, subjects, unset_only, pos, overridden: None }))
 }
 

@@ -1,7 +1,7 @@
 //! The fields of the configuration objects of built-ins, beside `metadata`.
 
 use crate::config::helm::{HelmChart, HelmGlobals};
-use crate::config::kustomization::{GeneratorArgs, Image, Patch, PatchOptions, Replacement, Replica};
+use crate::config::kustomization::{GeneratorArgs, Image, Metadata, Patch, PatchOptions, Replacement, Replica};
 use crate::config::{Decode, Described, FieldSpec, Selector, Shape, StringMap, Written};
 use crate::generator::IamPolicyGenerator;
 use crate::transformer::value_add;
@@ -42,6 +42,12 @@ pub static TRANSFORMERS: [Builtin; 14] = [
     builtin("SuffixTransformer", &[Affixes::SHAPE, Specs::SHAPE]),
     builtin("ValueAddTransformer", &[ValueAdd::SHAPE]),
 ];
+
+/// What identifies an object, for the kinds that take names from there.
+#[derive(Default, Decode)]
+pub(super) struct Identified<'a> {
+    pub metadata: Metadata<'a>,
+}
 
 /// The fields that a transformer works on.
 #[derive(Default, Decode, Described)]

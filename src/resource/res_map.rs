@@ -12,6 +12,15 @@ use std::hash::Hash;
 /// A table from ids to values.
 pub type Index<'a, V> = FastMap<ResId<'a>, V>;
 
+/// What stays known of resources that a plugin prints anew.
+#[derive(Default)]
+pub struct Taken<'a> {
+    /// Where each id stood.
+    pub places: Index<'a, u32>,
+    /// By place, the names of the variables whose values the resource has, if it has any.
+    pub vars: FastMap<u32, Vec<&'a str>>,
+}
+
 /// Resources in output order. Indexes are made when they are first needed, kept up to date by
 /// single edits, and dropped by steps that touch every resource. So no step scans all resources to
 /// find one, and a build that never looks up a resource makes no index.
@@ -212,16 +221,21 @@ impl<'a> ResMap<'a> {
         places
     }
 
-    /// Empties the map: where each id stood, and the resources in order. O(n).
+    /// Empties the map: what stays known of the resources, and the resources in order. O(n).
     ///
     /// # Errors
     /// Two resources share an id.
-    pub fn take_all(&mut self, arena: Arena<'a>) -> Result<(Index<'a, u32>, Vec<Resource<'a>>)> {
+    pub fn take_all(&mut self, arena: Arena<'a>) -> Result<(Taken<'a>, Vec<Resource<'a>>)> {
         self.index_current(arena)?;
         let resources = std::mem::take(self).resources;
-        let present = resources.iter().enumerate().filter(|(_, resource)| !resource.is_deleted());
-        let index = present.map(|(i, resource)| (*resource.id(), i as u32)).collect();
-        Ok((index, resources.into()))
+        let mut taken = Taken::default();
+        for (i, resource) in resources.iter().enumerate().filter(|(_, resource)| !resource.is_deleted()) {
+            taken.places.insert(*resource.id(), i as u32);
+            if !resource.vars().is_empty() {
+                taken.vars.insert(i as u32, resource.vars().to_vec());
+            }
+        }
+        Ok((taken, resources.into()))
     }
 
     /// Edits one resource and brings the indexes up to date. O(edit).

@@ -383,18 +383,17 @@ impl<'a> Resource<'a> {
     }
 
     /// Forgets the notes that upstream keeps in internal annotations, as a patch does that removes
-    /// all annotations.
+    /// all annotations. Variables, which upstream keeps beside the annotations, stay.
     pub fn forget_history(&mut self) {
         self.previous.clear();
         self.prefixes.clear();
         self.suffixes.clear();
         self.behavior = None;
         self.needs_hash = false;
-        self.rare = self
-            .rare
-            .take()
-            .filter(|rare| rare.number > 0)
-            .map(|rare| Box::new(Rare { number: rare.number, ..Rare::default() }));
+        self.rare = self.rare.take().map(|rare| {
+            let Rare { vars, cluster_scoped, number, .. } = *rare;
+            Box::new(Rare { vars, cluster_scoped, number, ..Rare::default() })
+        });
     }
 
     /// Takes over the history and the options of `old`, the resource that this one replaces;

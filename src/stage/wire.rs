@@ -5,7 +5,7 @@ use super::{Build, documents_to_resources, scoped_resources_in};
 use crate::diag::{Code, Error, Result};
 use crate::meter::FastMap;
 use crate::resource::{
-    Behavior, Index, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, Rare, ResId, ResMap, Resource, TRANSFORMATIONS, print_one,
+    Behavior, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, Rare, ResId, ResMap, Resource, TRANSFORMATIONS, Taken, print_one,
 };
 use crate::yaml::{Arena, Heap, Malformed, Mapping, Node, Scalar, Source, documents, emit, json};
 
@@ -15,6 +15,8 @@ const PREVIOUS_NAMESPACES: &str = "internal.config.kubernetes.io/previousNamespa
 const PREFIXES: &str = "internal.config.kubernetes.io/prefixes";
 const SUFFIXES: &str = "internal.config.kubernetes.io/suffixes";
 const GENERATOR_BEHAVIOR: &str = "internal.config.kubernetes.io/generatorBehavior";
+/// The names of the variables whose values a resource has. Upstream keeps them beside the resource,
+/// which a shared object of its own gets as it is.
 const REF_BY: &str = "internal.config.kubernetes.io/refBy";
 const HELM_GENERATED: &str = "internal.config.kubernetes.io/helm-generated";
 const ALLOW_NAME_CHANGE: &str = "internal.config.kubernetes.io/allowNameChange";
@@ -103,6 +105,9 @@ pub(super) fn annotate_each<'a>(
         let scratch = heap.arena();
         for mut resource in rest.by_ref().take(CHUNK) {
             annotate(scratch, &mut resource, ids)?;
+            if ids == Ids::Without {
+                annotate_vars(scratch, &mut resource);
+            }
             each(&resource)?;
         }
     }
@@ -124,6 +129,15 @@ fn annotate<'a>(arena: Arena<'a>, resource: &mut Resource<'a>, ids: Ids) -> Resu
     Ok(())
 }
 
+/// Notes the variables whose values the resource has; one without a name is not noted.
+fn annotate_vars<'a>(arena: Arena<'a>, resource: &mut Resource<'a>) {
+    let names = || resource.vars().iter().copied().filter(|name| !name.is_empty());
+    if names().next().is_some() {
+        let text = arena.text(&join(names()));
+        resource.add_metadata_entries("annotations", [(&REF_BY, &text)]);
+    }
+}
+
 /// Lets `edit` change a resource as upstream's transformers see it: with the annotations that hold
 /// what a build knows. Those that upstream calls internal are afterwards what they were; an origin
 /// or transformations that `edit` has changed stay annotations, and are read from there.
@@ -138,9 +152,7 @@ pub fn with_build_annotations<'a>(
     sees: &dyn Fn(&str) -> bool,
     edit: impl FnOnce(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
-    let mut added = build_annotations(arena, resource, sees);
-    // Of variables, upstream writes no annotation before all layers are built.
-    added.retain(|(key, _)| *key != REF_BY);
+    let added = build_annotations(arena, resource, sees);
     if added.is_empty() {
         return edit(resource.node_mut_in_form());
     }
@@ -225,11 +237,6 @@ fn build_annotations<'a>(
         }
         if !rare.transformations.is_empty() {
             add(TRANSFORMATIONS, &|| rare.transformations_text());
-        }
-        // A variable without a name is not noted.
-        let vars = || rare.vars.iter().copied().filter(|name| !name.is_empty());
-        if vars().next().is_some() {
-            add(REF_BY, &|| join(vars()));
         }
         if rare.helm_generated {
             add(HELM_GENERATED, &|| "true".to_owned());
@@ -373,16 +380,13 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
             NEEDS_HASH_SUFFIX => needs_hash = text == "enabled",
             ORIGIN => rare.origin = Some(text),
             TRANSFORMATIONS => rare.transformations.push((text, 1)),
-            REF_BY => rare.vars = text.split(',').collect(),
             HELM_GENERATED => rare.helm_generated = true,
             ALLOW_NAME_CHANGE => rare.allows_name_change = true,
             ALLOW_KIND_CHANGE => rare.allows_kind_change = true,
             _ => return true,
         }
-        is_rare |= matches!(
-            key.text(),
-            ORIGIN | TRANSFORMATIONS | REF_BY | HELM_GENERATED | ALLOW_NAME_CHANGE | ALLOW_KIND_CHANGE
-        );
+        is_rare |=
+            matches!(key.text(), ORIGIN | TRANSFORMATIONS | HELM_GENERATED | ALLOW_NAME_CHANGE | ALLOW_KIND_CHANGE);
         false
     });
     if annotations.is_empty() {
@@ -405,12 +409,13 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
     (resource.behavior, resource.needs_hash) = (behavior, needs_hash);
 }
 
-/// The map after a transformer: what it printed takes the place of what had the same id, the rest
-/// is appended, and what it did not print is gone. O(n).
+/// The map after a transformer: what it printed takes the place of what had the same id, whose
+/// variables it keeps, the rest is appended, and what it did not print is gone. O(n).
 ///
 /// # Errors
 /// Two of the printed resources have one id.
-pub fn merge_output<'a>(old: &Index<'a, u32>, mut printed: Vec<Resource<'a>>, plugin: &str) -> Result<ResMap<'a>> {
+pub fn merge_output<'a>(old: &Taken<'a>, mut printed: Vec<Resource<'a>>, plugin: &str) -> Result<ResMap<'a>> {
+    let Taken { places: old, vars } = old;
     let mut keys: Vec<u32> = Vec::with_capacity(printed.len());
     let mut taken = vec![false; old.len()];
     let mut appended: FastMap<ResId<'a>, ()> = FastMap::default();
@@ -426,6 +431,9 @@ pub fn merge_output<'a>(old: &Index<'a, u32>, mut printed: Vec<Resource<'a>>, pl
                 .hint("the plugin must print each resource once");
             return Err(error.at(resource.pos()));
         }
+        if let Some(names) = vars.get(&key) {
+            resource.rare_mut().vars.clone_from(names);
+        }
         keys.push(key);
     }
     Ok(ResMap::by_keys(printed, &keys))
@@ -439,6 +447,9 @@ pub fn replace_by_output<'a>(arena: Arena<'a>, printed: Vec<Resource<'a>>, plugi
     let mut map = ResMap::new();
     for mut resource in printed {
         take_build_annotations(&mut resource);
+        if let Some(names) = resource.take_annotation(REF_BY) {
+            resource.rare_mut().vars = names.text().split(',').collect();
+        }
         map.append(arena, resource).map_err(|e| e.context(format!("reading what {plugin} printed")))?;
     }
     Ok(map)

@@ -235,11 +235,13 @@ fn copied<'a>(document: &Resource<'a>) -> Resource<'a> {
     patch
 }
 
-/// Gives a patch the apiVersion of a resource.
+/// Gives a patch the apiVersion of a resource, as its group and version make it: without a slash in
+/// front.
 fn copy_api_version<'a>(resource: &Resource<'a>, patch: &mut Node<'a>) {
     let api_version = resource.node().get("apiVersion").and_then(Node::as_scalar);
     if let Some(patch) = patch.as_mapping_mut() {
-        set_untyped(patch, "apiVersion", api_version.map_or("", |scalar| scalar.text()));
+        let text = api_version.map_or("", |scalar| scalar.text());
+        set_untyped(patch, "apiVersion", text.strip_prefix('/').unwrap_or(text));
     }
 }
 

@@ -525,7 +525,18 @@ pub fn go_number(f: f64) -> String {
 /// A number as [`go_number`] writes it, with the digits of a 32-bit number at most: the text of a
 /// number that is a key, for a reader that makes JSON of YAML.
 pub fn go_number_32(f: f64) -> String {
-    go_text(f, shortest(f as f32))
+    let narrow = f as f32;
+    if narrow.is_infinite() { go_text(narrow.into(), Default::default()) } else { go_text(f, shortest(narrow)) }
+}
+
+/// As [`go_number_32`], for a number that stands where a string is wanted.
+pub fn go_string_32(f: f64) -> String {
+    match go_number_32(f).as_str() {
+        ".nan" => "NaN".to_owned(),
+        ".inf" => "+Inf".to_owned(),
+        "-.inf" => "-Inf".to_owned(),
+        number => number.to_owned(),
+    }
 }
 
 fn go_text(f: f64, digits: (String, i32)) -> String {
@@ -592,6 +603,21 @@ mod tests {
         ] {
             assert_eq!(json_number(f), json);
             assert_eq!(go_number(f), go);
+        }
+    }
+
+    #[test]
+    fn numbers_of_32_bits() {
+        for (f, key, string) in [
+            (1.2345678901, "1.2345679", "1.2345679"),
+            (16_777_217.5, "1.6777218e+07", "1.6777218e+07"),
+            (-1e40, "-.inf", "-Inf"),
+            (f64::INFINITY, ".inf", "+Inf"),
+            (f64::NAN, ".nan", "NaN"),
+            (1e-50, "0", "0"),
+            (-0.0, "-0", "-0"),
+        ] {
+            assert_eq!((go_number_32(f).as_str(), go_string_32(f).as_str()), (key, string));
         }
     }
 
