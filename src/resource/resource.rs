@@ -289,6 +289,25 @@ impl<'a> Resource<'a> {
             self.previous.reserve_exact(2);
         }
         self.previous.push(PreviousId { kind: id.gvk.kind, name: id.name, namespace: id.effective_namespace() });
+        self.close_gaps();
+    }
+
+    /// Puts former names, kinds and namespaces together as upstream does, which keeps a list of
+    /// each without the empty ones: a name of one note and a kind of another are one identity if
+    /// the lists have one length. O(history).
+    fn close_gaps(&mut self) {
+        let has_gap = |p: &PreviousId<'_>| p.name.is_empty() || p.kind.is_empty() || p.namespace.is_empty();
+        if self.previous.len() < 2 || !self.previous.iter().any(has_gap) {
+            return;
+        }
+        let list = |part: fn(&PreviousId<'a>) -> &'a str| -> Vec<&'a str> {
+            self.previous.iter().map(part).filter(|text| !text.is_empty()).collect()
+        };
+        let (names, kinds, namespaces) = (list(|p| p.name), list(|p| p.kind), list(|p| p.namespace));
+        if names.len() == kinds.len() && names.len() == namespaces.len() {
+            let parts = names.into_iter().zip(kinds).zip(namespaces);
+            self.previous = parts.map(|((name, kind), namespace)| PreviousId { kind, name, namespace }).collect();
+        }
     }
 
     /// Removes annotations that are empty or a scalar, as upstream does before it notes the first
