@@ -43,7 +43,8 @@ pub static TRANSFORMERS: [Builtin; 14] = [
     builtin("ValueAddTransformer", &[ValueAdd::SHAPE]),
 ];
 
-/// What identifies an object, for the kinds that take names from there.
+/// The metadata of an object of ConfigMapGenerator, SecretGenerator or NamespaceTransformer, which
+/// use its name or namespace.
 #[derive(Default, Decode)]
 pub(super) struct Identified<'a> {
     pub metadata: Metadata<'a>,

@@ -12,7 +12,7 @@ use std::hash::Hash;
 /// A table from ids to values.
 pub type Index<'a, V> = FastMap<ResId<'a>, V>;
 
-/// What stays known of resources that a plugin prints anew.
+/// Facts about the resources that a plugin gets, by which those that it prints find their places.
 #[derive(Default)]
 pub struct Taken<'a> {
     /// Where each id stood.
@@ -221,7 +221,8 @@ impl<'a> ResMap<'a> {
         places
     }
 
-    /// Empties the map: what stays known of the resources, and the resources in order. O(n).
+    /// Empties the map: the facts that [`Taken`] has about the resources, and the resources in
+    /// order. O(n).
     ///
     /// # Errors
     /// Two resources share an id.

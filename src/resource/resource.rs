@@ -80,7 +80,8 @@ impl Rare<'_> {
     }
 }
 
-/// What to do about a field of a mapping that should name something, and does not.
+/// The hint of an error about a mapping in which the field `name` is missing or empty: `otherwise`
+/// if the mapping has no field of that name or of a similar one.
 fn hint_of_field(node: Option<&Node<'_>>, name: &str, otherwise: &str) -> String {
     let keys = || node.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter).map(|entry| entry.key().text());
     if keys().any(|key| key == name) {
@@ -439,14 +440,20 @@ impl<'a> Resource<'a> {
         self.json_form = true;
     }
 
-    /// Returns true if a detour through JSON may spell a part of the identity anew: a value that
-    /// YAML does not read as text, like the version `1.0`, the kind `0x1F` or a null.
+    /// Returns true if a JSON patch may change the text of the apiVersion, kind, name or namespace:
+    /// upstream turns the resource into JSON and back, and values like `1.0`, `0x1F` and `~`, which
+    /// YAML does not read as text, are written in another way then.
     pub fn may_be_respelled(&self) -> bool {
         let is_other = |node: &Node<'_>| node.as_scalar().is_some_and(|s| s.kind() != Kind::Str);
         let has_other = |node: &Node<'_>, keys: [&str; 2]| keys.iter().any(|key| node.get(key).is_some_and(is_other));
         !self.json_form
             && (has_other(&self.node, ["apiVersion", "kind"])
                 || self.node.get("metadata").is_some_and(|metadata| has_other(metadata, ["name", "namespace"])))
+    }
+
+    /// Returns true if the metadata is null. Upstream sets fields of such metadata without effect.
+    pub fn has_null_metadata(&self) -> bool {
+        self.node.get("metadata").is_some_and(Node::is_null)
     }
 
     /// Returns true if `data` and `binaryData` are known to hold texts as a generator writes them.

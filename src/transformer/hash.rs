@@ -15,7 +15,7 @@ use super::name_hash;
 use crate::diag::Result;
 use crate::resource::{NEEDS_HASH_SUFFIX, ResMap, Resource};
 use crate::stage::{Build, Transformer};
-use crate::yaml::{Arena, Node, Pos};
+use crate::yaml::{Arena, Pos};
 
 /// The hash suffix of names.
 pub struct HashTransformer;
@@ -37,8 +37,7 @@ fn add_hash<'a>(arena: Arena<'a>, resource: &mut Resource<'a>, text: &mut String
     let hash = name_hash::hash(arena, resource, text).map_err(|e| e.at(resource.pos()))?;
     resource.record_previous();
     let name = arena.concat(&[resource.id().name, "-", &hash]);
-    // What upstream puts into a null is lost.
-    if !resource.node().get("metadata").is_some_and(Node::is_null) {
+    if !resource.has_null_metadata() {
         match resource.metadata_mut().and_then(|metadata| metadata.get_mut("name")) {
             Some(node) if node.as_scalar().is_some() => node.set_untyped(name, Pos::NONE),
             // A patch has taken the name away: the hash is the name.

@@ -265,8 +265,7 @@ pub fn apply<'a>(
             check_written(resource, record)?;
             resource.stringify_metadata("annotations");
             // Upstream puts back what tools keep for themselves, whatever the patch has done to it.
-            // What it puts into a null is lost.
-            if !resource.node().get("metadata").is_some_and(Node::is_null) {
+            if !resource.has_null_metadata() {
                 resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
             }
         }

@@ -529,7 +529,8 @@ pub fn go_number_32(f: f64) -> String {
     if narrow.is_infinite() { go_text(narrow.into(), Default::default()) } else { go_text(f, shortest(narrow)) }
 }
 
-/// As [`go_number_32`], for a number that stands where a string is wanted.
+/// A number as the text that such a reader makes of it for a field of type string: as
+/// [`go_number_32`], but with Go's words for the infinities and for what is not a number.
 pub fn go_string_32(f: f64) -> String {
     match go_number_32(f).as_str() {
         ".nan" => "NaN".to_owned(),

@@ -322,7 +322,7 @@ fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> 
 
 /// Upstream puts quotes around strings that YAML 1.1 reads as something else when it passes them:
 /// the style counts when another value is put there. What a build step has set counts as a string.
-/// A tag in the file stands in place of quotes.
+/// A string that has a tag in the file gets no quotes.
 fn quote(node: &mut Node<'_>) {
     if node.as_scalar().is_some_and(needs_quotes) {
         node.restyle(Style::Double);
