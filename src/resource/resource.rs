@@ -287,20 +287,20 @@ impl<'a> Resource<'a> {
         let id = &self.id;
         // Few resources have more than a few: doubling would keep more room than is used.
         if self.previous.len() == self.previous.capacity() {
-            self.previous.reserve_exact(2);
+            self.previous.reserve_exact((self.previous.len() / 2).max(2));
         }
-        self.previous.push(PreviousId { kind: id.gvk.kind, name: id.name, namespace: id.effective_namespace() });
-        self.close_gaps();
+        let noted = PreviousId { kind: id.gvk.kind, name: id.name, namespace: id.effective_namespace() };
+        self.previous.push(noted);
+        // What has all its parts adds one item to each of upstream's lists.
+        if noted.name.is_empty() || noted.kind.is_empty() {
+            self.close_gaps();
+        }
     }
 
     /// Puts former names, kinds and namespaces together as upstream does, which keeps a list of
     /// each without the empty ones: a name of one note and a kind of another are one identity if
     /// the lists have one length. O(history).
     fn close_gaps(&mut self) {
-        let has_gap = |p: &PreviousId<'_>| p.name.is_empty() || p.kind.is_empty() || p.namespace.is_empty();
-        if self.previous.len() < 2 || !self.previous.iter().any(has_gap) {
-            return;
-        }
         let list = |part: fn(&PreviousId<'a>) -> &'a str| -> Vec<&'a str> {
             self.previous.iter().map(part).filter(|text| !text.is_empty()).collect()
         };
