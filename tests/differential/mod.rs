@@ -10,6 +10,7 @@
 //! name.
 
 mod documents;
+mod identities;
 mod lists;
 pub mod reference;
 mod shape;
@@ -19,8 +20,8 @@ mod tree;
 mod value;
 mod write;
 
-use reference::Server;
-use rustomize::load::Disk;
+use reference::{Files, Server};
+use rustomize::load::{Disk, Loader, Memory};
 use rustomize::{Options, Workspace, build};
 
 use std::fs;
@@ -87,12 +88,23 @@ fn run(words: &[String], directory: &str) -> Outcome {
 const PANIC: &str = "rustomize crashed";
 
 fn ours(directory: &str) -> Outcome {
+    printed(&Disk::new(), directory)
+}
+
+/// Builds a directory of files that are not on disk.
+fn ours_in_memory(files: &Files, directory: &str) -> Outcome {
+    let texts = files.iter().map(|(path, text)| (path.clone(), std::str::from_utf8(text).unwrap()));
+    printed(&texts.collect::<Memory>(), directory)
+}
+
+fn printed(loader: &dyn Loader, directory: &str) -> Outcome {
     let printed = || {
-        let (workspace, disk) = (Workspace::new(), Disk::new());
-        let output = build(&workspace, &disk, directory, &Options::default()).value;
+        let workspace = Workspace::new();
+        let output = build(&workspace, loader, directory, &Options::default()).value;
         output.and_then(|output| output.print()).map_err(|e| e.to_string())
     };
-    std::panic::catch_unwind(printed).unwrap_or_else(|_| Err(PANIC.to_owned()))
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(printed));
+    caught.unwrap_or_else(|_| Err(PANIC.to_owned()))
 }
 
 /// True if kustomize cannot read a text that it has printed itself, with a comment in the wrong

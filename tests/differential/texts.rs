@@ -3,10 +3,8 @@
 //!
 //! `RUSTOMIZE_TEXTS=100000 RUSTOMIZE_SEED=1 cargo test random_texts` builds that many.
 
-use super::number;
 use super::reference::{Files, Server};
-use rustomize::load::Memory;
-use rustomize::{Options, Workspace, build};
+use super::{number, ours_in_memory};
 
 /// Makes texts.
 struct Maker {
@@ -239,14 +237,6 @@ fn tree((text, path): &(String, String)) -> Files {
     ])
 }
 
-fn ours(files: &Files) -> Result<String, String> {
-    let texts = files.iter().map(|(path, text)| (path.clone(), std::str::from_utf8(text).unwrap()));
-    let files: Memory = texts.collect();
-    let workspace = Workspace::new();
-    let output = build(&workspace, &files, "/", &Options::default()).value;
-    output.and_then(|output| output.print()).map_err(|e| e.to_string())
-}
-
 #[test]
 fn random_texts_are_printed_anew_as_kustomize_prints_them() {
     let Some(mut server) = Server::find() else {
@@ -259,7 +249,7 @@ fn random_texts_are_printed_anew_as_kustomize_prints_them() {
     for i in 0..count {
         let text = text((seed as u64) << 32 | i as u64);
         let files = tree(&text);
-        let ours = ours(&files);
+        let ours = ours_in_memory(&files, "/");
         let theirs = server.build(&files, &["/"]).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         built += usize::from(theirs.is_ok());
         let agree = match (&ours, &theirs) {
