@@ -150,9 +150,9 @@ fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
 
 /// A patch or plugin may have taken what a resource must have.
 fn check_identities<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Result<()> {
-    let lacks = |r: &Resource<'a>| match (r.id().gvk.kind, r.id().name) {
-        ("", _) => Some("kind"),
-        (kind, "") if !kind.ends_with("List") => Some("metadata.name"),
+    let lacks = |r: &Resource<'a>| match r.id() {
+        _ if r.lacks_kind() => Some("kind"),
+        id if id.name.is_empty() && !id.gvk.kind.ends_with("List") => Some("metadata.name"),
         _ => None,
     };
     let check = |r: &Resource<'a>| match lacks(r) {

@@ -7,9 +7,9 @@ use super::{Behavior, PreviousId, ResId};
 use crate::diag::{Code, Error, Result, nearest};
 use crate::meter::{self, ThinList};
 use crate::schema::Gvk;
-use crate::yaml::scalar::Kind;
+use crate::yaml::scalar::{self, Kind};
 use crate::yaml::{
-    Arena, Mapping, Node, Pos, Scalar, json,
+    Arena, Mapping, Node, Pos, Scalar, Style, json,
     shared::{self, Shared},
 };
 use thin_vec::ThinVec;
@@ -111,9 +111,8 @@ impl<'a> Resource<'a> {
             return Err(fault(message).hint(hint));
         }
         let mut resource = Resource::unchecked(node);
-        let id = &resource.id;
-        if id.gvk.kind.is_empty() {
-            let node = &resource.node;
+        let (id, node) = (&resource.id, &resource.node);
+        if node.get_text("kind").is_none_or(str::is_empty) {
             let has = |field: &str| node.get("metadata")?.get(field).filter(|n| !n.is_null_or_empty());
             let says_nothing = node.get_text("apiVersion").is_none() && node.get_text("kind").is_none();
             if says_nothing && !["name", "namespace", "labels", "annotations"].into_iter().any(|f| has(f).is_some()) {
@@ -451,6 +450,13 @@ impl<'a> Resource<'a> {
                 || self.node.get("metadata").is_some_and(|metadata| has_other(metadata, ["name", "namespace"])))
     }
 
+    /// Returns true if the kind is missing, empty or printed as null.
+    pub fn lacks_kind(&self) -> bool {
+        let is_plain = || self.node.get("kind").and_then(Node::as_scalar).is_some_and(|s| s.style() == Style::Plain);
+        let kind = self.id.gvk.kind;
+        kind.is_empty() || scalar::is_null(kind) && is_plain()
+    }
+
     /// Returns true if the metadata is null. Upstream sets fields of such metadata without effect.
     pub fn has_null_metadata(&self) -> bool {
         self.node.get("metadata").is_some_and(Node::is_null)
@@ -563,15 +569,15 @@ impl<'a> Resource<'a> {
 
     fn metadata_entry(&self, map: &str, key: &str) -> Option<&'a str> {
         let value = self.node.get("metadata")?.get(map)?.get(key)?;
-        value.as_scalar().map(|s| s.text())
+        Some(value.as_scalar().map_or("", |s| s.text()))
     }
 
-    /// The text of a label.
+    /// The text of a label, which is empty for a list and a mapping, as in upstream.
     pub fn label(&self, key: &str) -> Option<&'a str> {
         self.metadata_entry("labels", key)
     }
 
-    /// The text of an annotation.
+    /// The text of an annotation, which is empty for a list and a mapping, as in upstream.
     pub fn annotation(&self, key: &str) -> Option<&'a str> {
         self.metadata_entry("annotations", key)
     }
@@ -674,9 +680,9 @@ impl<'a> Resource<'a> {
 
 /// Reads the identity of an object, which has had the identity `known`.
 fn read_id<'a>(node: &Node<'a>, known: &ResId<'a>) -> ResId<'a> {
-    // Upstream takes the spelling of a null apiVersion for a version.
-    let api_version = node.get("apiVersion").and_then(Node::as_scalar).map_or("", |s| s.text());
-    let kind = node.get_text("kind").unwrap_or_default();
+    // Upstream takes the spelling of a null for a version and for a kind, not for a name.
+    let [api_version, kind] =
+        ["apiVersion", "kind"].map(|key| node.get(key).and_then(Node::as_scalar).map_or("", |s| s.text()));
     let metadata = node.get("metadata");
     let name = metadata.and_then(|m| m.get_text("name")).unwrap_or_default();
     let namespace = metadata.and_then(|m| m.get_text("namespace")).unwrap_or(UNNAMED);

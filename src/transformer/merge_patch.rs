@@ -224,7 +224,7 @@ fn check_notes(resource: &Resource<'_>, patch: &Node<'_>) -> Result<()> {
 
 /// A patch that kustomize has copied: labels and annotations are text, and the identity of the
 /// patch is set again.
-fn copied<'a>(document: &Resource<'a>) -> Resource<'a> {
+pub(super) fn copied<'a>(document: &Resource<'a>) -> Resource<'a> {
     let mut patch = with_text_metadata(document);
     let id = *document.id();
     patch.set_name(id.name);
@@ -297,7 +297,7 @@ pub(super) fn with_text_annotations<'a>(patch: &Resource<'a>) -> Resource<'a> {
 
 /// As [`with_text_annotations`], labels too. kustomize stops at a map with an empty key, of which
 /// it writes nothing.
-pub(super) fn with_text_metadata<'a>(patch: &Resource<'a>) -> Resource<'a> {
+fn with_text_metadata<'a>(patch: &Resource<'a>) -> Resource<'a> {
     let mut patch = patch.clone();
     if let Some(metadata) =
         patch.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut)

@@ -22,8 +22,8 @@
 
 use super::json_patch::{self, Operation};
 use super::merge_patch::{
-    Merging, Way, leaves_ids, merge_by_id, merge_each, merge_into_target, wipes_annotations, with_text_annotations,
-    with_text_metadata,
+    Merging, Way, copied, leaves_ids, merge_by_id, merge_each, merge_into_target, wipes_annotations,
+    with_text_annotations,
 };
 use super::patch_findings::PatchFindings;
 use super::patch_source::{Content, EITHER, OPERATIONS, Read, read_all, resources};
@@ -513,7 +513,7 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
         for (document, name) in &self.documents {
             let in_patch = |e: Error| e.through(document.pos(), format!("applying {name}"));
             document.check_annotations().map_err(in_patch)?;
-            let patch = with_text_metadata(document);
+            let patch = copied(document);
             let merging = Merging { schemas: &*build.schema.for_merging()?, findings: findings.as_ref() };
             merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), merging).map_err(in_patch)?;
             map.check_unique(arena).map_err(in_patch)?;
