@@ -11,6 +11,7 @@ use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
 use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Kind};
+use crate::yaml::shared::Shared;
 use crate::yaml::{
     Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value, ValueMut, document_in_text, json,
     reprint,
@@ -206,7 +207,12 @@ pub(super) fn visit<'a>(
                 return items.last_mut().map_or(Ok(()), |made| visit_made(arena, made, rest, create, edit));
             }
             let item = items.get_mut(*i).ok_or_else(|| out_of_bounds(*i, len))?;
-            visit(arena, item, rest, create, edit)
+            let shared = item.shared_item();
+            visit(arena, item, rest, create, edit)?;
+            if let Some(shared) = shared {
+                copy_to_places(items, *i, shared);
+            }
+            Ok(())
         }
         (Part::Last, _) => Err(Error::new(Code::WrongType, "expected a mapping with '-', found a list")
             .hint("a target's path has no last item")),
@@ -215,6 +221,16 @@ pub(super) fn visit<'a>(
         }
         _ => Err(Error::new(Code::WrongType, "expected a list, found a mapping")),
     }
+}
+
+/// Copies an item of a list to the other places of the mapping that it was. O(items).
+fn copy_to_places(items: &mut [Node<'_>], i: usize, shared: Shared) {
+    let mut edited = items[i].clone();
+    edited.share_item(Some(shared));
+    for item in items.iter_mut().filter(|item| item.shared_item() == Some(shared)) {
+        item.clone_from(&edited);
+    }
+    items[i] = edited;
 }
 
 /// As [`visit`], from a node that was made: what the path asks for becomes its value.
