@@ -168,7 +168,7 @@ fn annotations_of<'r, 'a>(resource: &'r mut Resource<'a>) -> Option<&'r mut Node
 /// Takes annotations off. The value of one is empty if it is not a scalar.
 fn take<'a, const N: usize>(resource: &mut Resource<'a>, keys: [&str; N]) -> [Option<&'a str>; N] {
     let Some(annotations) = annotations_of(resource).and_then(Node::as_mapping_mut) else { return [None; N] };
-    keys.map(|key| annotations.remove(key).map(|value| value.as_scalar().map_or("", |s| s.text())))
+    keys.map(|key| annotations.remove(key).map(|value| value.scalar_text()))
 }
 
 /// Takes an origin and transformations that the annotations of a resource say for what the build

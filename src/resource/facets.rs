@@ -281,7 +281,7 @@ fn add(hasher: &RandomState, (class, table): (Class, &mut Table), resource: &Res
         let Some(map) = class.map else { return insert(of_texts) };
         let entries = resource.node().get("metadata").and_then(|m| m.get(map)).and_then(Node::as_mapping);
         for entry in entries.into_iter().flat_map(|m| m.iter()) {
-            let value = entry.value().as_scalar().map_or("", |s| s.text());
+            let value = entry.value().scalar_text();
             insert(hash_entry(hasher, class, of_texts, (entry.key().text(), value)));
         }
     });

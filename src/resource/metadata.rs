@@ -40,7 +40,7 @@ fn make_map_of_strings<'a>(parent: &mut Mapping<'a>, map: &'a str) {
 
 /// Replaces a value by the string of its text; a value that is not a scalar becomes empty.
 pub(super) fn make_string(value: &mut Node<'_>) {
-    let text = value.as_scalar().map_or("", |s| s.text());
+    let text = value.scalar_text();
     value.put(json::new_string(text), Pos::NONE);
 }
 

@@ -80,8 +80,8 @@ impl Rare<'_> {
     }
 }
 
-/// The hint of an error about a mapping in which the field `name` is missing or empty: `otherwise`
-/// if the mapping has no field of that name or of a similar one.
+/// The hint of an error about a mapping in which the field `name` is missing or empty. It names the
+/// empty field, or a field with a similar name; if the mapping has neither, it is `otherwise`.
 fn hint_of_field(node: Option<&Node<'_>>, name: &str, otherwise: &str) -> String {
     let keys = || node.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter).map(|entry| entry.key().text());
     if keys().any(|key| key == name) {
@@ -290,7 +290,8 @@ impl<'a> Resource<'a> {
         }
         let noted = PreviousId { kind: id.gvk.kind, name: id.name, namespace: id.effective_namespace() };
         self.previous.push(noted);
-        // What has all its parts adds one item to each of upstream's lists.
+        // A note with all its parts adds one item to each of upstream's lists: if their lengths
+        // differ, they still do.
         if noted.name.is_empty() || noted.kind.is_empty() {
             self.close_gaps();
         }
@@ -365,7 +366,7 @@ impl<'a> Resource<'a> {
     pub fn adopt_history(&mut self, annotations: &Mapping<'a>) -> bool {
         let list = |name: &str| {
             let entry = annotations.iter().find(|e| e.key().text().strip_prefix(INTERNAL) == Some(name))?;
-            Some(entry.value().as_scalar().map_or("", |s| s.text()).split(',').collect::<ThinVec<&'a str>>())
+            Some(entry.value().scalar_text().split(',').collect::<ThinVec<&'a str>>())
         };
         // An empty item did not come from an annotation: upstream's list does not contain it.
         let former = |name: &str, part: fn(&PreviousId<'a>) -> &'a str| {
@@ -569,7 +570,7 @@ impl<'a> Resource<'a> {
 
     fn metadata_entry(&self, map: &str, key: &str) -> Option<&'a str> {
         let value = self.node.get("metadata")?.get(map)?.get(key)?;
-        Some(value.as_scalar().map_or("", |s| s.text()))
+        Some(value.scalar_text())
     }
 
     /// The text of a label, which is empty for a list and a mapping, as in upstream.
@@ -681,8 +682,7 @@ impl<'a> Resource<'a> {
 /// Reads the identity of an object, which has had the identity `known`.
 fn read_id<'a>(node: &Node<'a>, known: &ResId<'a>) -> ResId<'a> {
     // Upstream takes the spelling of a null for a version and for a kind, not for a name.
-    let [api_version, kind] =
-        ["apiVersion", "kind"].map(|key| node.get(key).and_then(Node::as_scalar).map_or("", |s| s.text()));
+    let [api_version, kind] = ["apiVersion", "kind"].map(|key| node.get(key).map_or("", Node::scalar_text));
     let metadata = node.get("metadata");
     let name = metadata.and_then(|m| m.get_text("name")).unwrap_or_default();
     let namespace = metadata.and_then(|m| m.get_text("namespace")).unwrap_or(UNNAMED);

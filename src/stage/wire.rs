@@ -368,7 +368,7 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
     let mut rare = Rare::default();
     let mut is_rare = false;
     annotations.retain(|key, value| {
-        let text = value.as_scalar().map_or("", |s| s.text());
+        let text = value.scalar_text();
         match key.text() {
             ID => {}
             PREVIOUS_KINDS => kinds = text,

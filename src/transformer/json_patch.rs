@@ -306,7 +306,7 @@ fn internal_annotations<'a>(resource: &Resource<'a>) -> Vec<(&'a str, &'a str)> 
     let annotations = resource.node().get("metadata").and_then(|m| m.get("annotations"));
     let entries = annotations.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter);
     let internal = entries.filter(|entry| is_internal(entry.key().text()));
-    internal.map(|entry| (entry.key().text(), entry.value().as_scalar().map_or("", |s| s.text()))).collect()
+    internal.map(|entry| (entry.key().text(), entry.value().scalar_text())).collect()
 }
 
 fn is_internal(key: &str) -> bool {

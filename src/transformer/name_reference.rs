@@ -382,11 +382,11 @@ impl<'c, 'a> Referrer<'c, 'a> {
                 Ok(())
             }
             ValueMut::Mapping(m) => {
-                let Some(name) = m.get("name").map(|n| n.as_scalar().map_or("", |s| s.text())) else {
+                let Some(name) = m.get("name").map(|n| n.scalar_text()) else {
                     return Err(Error::new(Code::MissingPath, "path config error; no 'name' field in node")
                         .hint("add 'name', or correct the path under 'nameReference'"));
                 };
-                let namespace = m.get("namespace").map(|n| n.as_scalar().map_or("", |s| s.text()));
+                let namespace = m.get("namespace").map(|n| n.scalar_text());
                 let Some(found) = self.resolve(name, Some(namespace), action)? else {
                     return Ok(());
                 };

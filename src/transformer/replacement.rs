@@ -601,7 +601,7 @@ impl<'a> Target<'a> {
             node.put(copied()?, by);
             return Ok(());
         };
-        let text = value.as_scalar().map_or("", |s| s.text());
+        let text = value.scalar_text();
         let text = match options.delimiter.is_empty() {
             true => text,
             false => arena.text(check_text(&spliced(old.text(), text, options))?),

@@ -529,8 +529,8 @@ pub fn go_number_32(f: f64) -> String {
     if narrow.is_infinite() { go_text(narrow.into(), Default::default()) } else { go_text(f, shortest(narrow)) }
 }
 
-/// A number as the text that such a reader makes of it for a field of type string: as
-/// [`go_number_32`], but with Go's words for the infinities and for what is not a number.
+/// A number in YAML as a reader that makes JSON of YAML puts it into a field of type string:
+/// written as by [`go_number_32`], but infinities and not-a-number as `+Inf`, `-Inf` and `NaN`.
 pub fn go_string_32(f: f64) -> String {
     match go_number_32(f).as_str() {
         ".nan" => "NaN".to_owned(),

@@ -12,14 +12,13 @@
 //! as long as it differs.
 
 use super::reference::{CRASH, Files, Server};
-use super::{Outcome, accepted, number, ours_in_memory};
+use super::{Outcome, accepted, number, ours_in_memory, shown};
 use crate::servers::sha256;
 use crate::support::{skip, split};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 
@@ -328,10 +327,6 @@ fn stages(rng: &mut Rng, words: &Words) -> Vec<String> {
     stages.into_iter().map(|stage| filled(stage, words)).collect()
 }
 
-fn shown(outcome: &Outcome) -> String {
-    outcome.clone().unwrap_or_else(|e| format!("fails: {e}\n"))
-}
-
 /// Why a difference needs no repair.
 fn reason(tree: &Tree, ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
     if let Some(reason) = accepted(ours, theirs) {
@@ -391,18 +386,14 @@ fn hash_of_files(tree: &Tree) -> String {
     hash(&all)
 }
 
-fn recording() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/transformer/identities.jsonl")
-}
+const RECORDING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/transformer/identities.jsonl");
 
 #[test]
 fn recorded_identities() {
-    let update = std::env::var_os("UPDATE").is_some();
-    match Server::find() {
-        Some(mut server) if update => record(&mut server),
-        _ => {}
+    if let Some(mut server) = Server::to_record_with() {
+        record(&mut server);
     }
-    let text = fs::read_to_string(recording()).unwrap();
+    let text = fs::read_to_string(RECORDING).unwrap();
     let mut failures = Vec::new();
     for line in text.lines() {
         let Record { seed, thinned, files, output } = serde_json::from_str(line).unwrap();
@@ -438,7 +429,7 @@ fn record(server: &mut Server) {
             count += 1;
         }
     }
-    fs::write(recording(), text).unwrap();
+    fs::write(RECORDING, text).unwrap();
 }
 
 /// The tree of a seed, thinned until kustomize builds it or the two differ, with both outcomes.

@@ -8,12 +8,12 @@
 use super::reference::{CRASH, Files, Server};
 use super::value::{V, m, s, smaller};
 use super::write::flow;
-use super::{Outcome, accepted, number, ours};
+use super::{Outcome, accepted, number, ours, shown};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -74,25 +74,20 @@ impl Merge {
         for (name, content) in self.files().iter().filter(|(name, _)| *name != "schema.yaml") {
             let _ = write!(text, "-- {name} --\n{content}");
         }
-        let show = |outcome: &Outcome| outcome.clone().unwrap_or_else(|e| format!("fails: {e}\n"));
-        format!("{text}== ours ==\n{}== theirs ==\n{}", show(ours), show(theirs))
+        format!("{text}== ours ==\n{}== theirs ==\n{}", shown(ours), shown(theirs))
     }
 }
 
-fn recording() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/transformer/lists.jsonl")
-}
+const RECORDING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/transformer/lists.jsonl");
 
 #[test]
 fn recorded_merges_of_lists() {
-    let update = std::env::var_os("UPDATE").is_some();
-    match Server::find() {
-        Some(mut server) if update => record(&mut server),
-        _ => {}
+    if let Some(mut server) = Server::to_record_with() {
+        record(&mut server);
     }
     let directory = tempfile::TempDir::new().unwrap();
     let mut failures = Vec::new();
-    let text = fs::read_to_string(recording()).unwrap();
+    let text = fs::read_to_string(RECORDING).unwrap();
     for line in text.lines() {
         let merge: Merge = serde_json::from_str(line).unwrap();
         let ours = merge.ours(directory.path());
@@ -123,7 +118,7 @@ fn record(server: &mut Server) {
             count += 1;
         }
     }
-    fs::write(recording(), text).unwrap();
+    fs::write(RECORDING, text).unwrap();
 }
 
 #[test]

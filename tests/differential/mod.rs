@@ -97,6 +97,11 @@ fn ours_in_memory(files: &Files, directory: &str) -> Outcome {
     printed(&texts.collect::<Memory>(), directory)
 }
 
+/// An outcome for people.
+fn shown(outcome: &Outcome) -> String {
+    outcome.clone().unwrap_or_else(|e| format!("fails: {e}\n"))
+}
+
 fn printed(loader: &dyn Loader, directory: &str) -> Outcome {
     let printed = || {
         let workspace = Workspace::new();

@@ -61,6 +61,11 @@ impl Server {
         program.is_file().then_some(Server { program, process: None })
     }
 
+    /// The server, if results are to be recorded again: `UPDATE` is set.
+    pub fn to_record_with() -> Option<Server> {
+        std::env::var_os("UPDATE").and_then(|_| Server::find())
+    }
+
     /// Builds a tree that is not on disk: its bytes, or its error. The last argument is the
     /// directory.
     ///

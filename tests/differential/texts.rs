@@ -4,7 +4,7 @@
 //! `RUSTOMIZE_TEXTS=100000 RUSTOMIZE_SEED=1 cargo test random_texts` builds that many.
 
 use super::reference::{Files, Server};
-use super::{number, ours_in_memory};
+use super::{number, ours_in_memory, shown};
 
 /// Makes texts.
 struct Maker {
@@ -257,9 +257,8 @@ fn random_texts_are_printed_anew_as_kustomize_prints_them() {
             (ours, theirs) => ours.is_err() && theirs.is_err(),
         };
         if !agree {
-            let show = |outcome: &Result<String, String>| outcome.clone().unwrap_or_else(|e| format!("ERROR {e}\n"));
             let (text, path) = &text;
-            let (ours, theirs) = (show(&ours), show(&theirs));
+            let (ours, theirs) = (shown(&ours), shown(&theirs));
             differences.push(format!("==== text {i}, {path}\n{text}\n---- ours\n{ours}---- theirs\n{theirs}"));
             if differences.len() >= most {
                 break;

@@ -301,7 +301,7 @@ impl Manifest {
         }
         let runtime = match raw.runtime.value() {
             Value::Scalar(scalar) if !scalar.is_null() => scalar.text(),
-            Value::Mapping(m) => m.get("name").and_then(Node::as_scalar).map_or("", |s| s.text()),
+            Value::Mapping(m) => m.get("name").map_or("", Node::scalar_text),
             _ => "",
         };
         let names = RUNTIMES.map(|(name, _)| name).join(", ");

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 /// value. The empty key stands for the item itself.
 pub fn text_at<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
     let value = if key.is_empty() { item } else { item.get(key)? };
-    Some(value.as_scalar().map_or("", |s| s.text()))
+    Some(value.scalar_text())
 }
 
 /// Returns true if an item counts as nothing: a null, or an empty mapping.

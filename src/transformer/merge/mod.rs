@@ -80,7 +80,7 @@ fn directive(text: &str) -> Result<Directive> {
 /// Takes the directive out of a mapping of the patch; a mapping without one is merged.
 fn take_directive(patch: &mut Mapping<'_>) -> Result<Directive> {
     let Some(value) = patch.get(DIRECTIVE) else { return Ok(Directive::Merge) };
-    let found = directive(value.as_scalar().map_or("", |s| s.text())).map_err(|e| e.at(value.pos()))?;
+    let found = directive(value.scalar_text()).map_err(|e| e.at(value.pos()))?;
     patch.remove(DIRECTIVE);
     Ok(found)
 }

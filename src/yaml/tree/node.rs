@@ -426,6 +426,11 @@ impl<'a> Node<'a> {
         if s.is_null() { None } else { Some(s.text) }
     }
 
+    /// The text of a scalar as it is spelled, null too; empty for a list and a mapping.
+    pub fn scalar_text(&self) -> &'a str {
+        self.as_scalar().map_or("", |s| s.text)
+    }
+
     /// Returns true if this is a null, spelled or empty.
     pub fn is_null(&self) -> bool {
         self.as_scalar().is_some_and(Scalar::is_null)
