@@ -4,16 +4,14 @@
 //! The content is written to a new file with a random name in a directory of the caller's choice.
 //! Then the file is renamed to its place. A link at that place is replaced, never followed.
 
-use std::fs::File;
+use crate::files::{self, Directory};
 use std::io::{self, Write};
 use std::path::Path;
-use tempfile::{Builder, NamedTempFile};
 
-/// The beginning of the names of temporary files and directories of this program.
-pub const PREFIX: &str = ".rustomize-";
+pub use crate::files::{PREFIX, folder_of};
 
 /// A file that is not in its place yet. It is removed if it is dropped before [`Staged::put`].
-pub struct Staged(NamedTempFile);
+pub struct Staged(files::Staged);
 
 impl Staged {
     /// Makes an empty file in the directory of its place.
@@ -29,7 +27,7 @@ impl Staged {
     /// # Errors
     /// It cannot be made.
     pub fn new_in(folder: &Path) -> io::Result<Staged> {
-        Ok(Staged(Builder::new().prefix(PREFIX).tempfile_in(folder)?))
+        Ok(Staged(files::Staged::new_in(&Directory::open(folder)?)?))
     }
 
     /// Puts the file in its place, with the permissions `mode`.
@@ -37,9 +35,7 @@ impl Staged {
     /// # Errors
     /// It cannot be renamed.
     pub fn put(self, place: &Path, mode: u32) -> io::Result<()> {
-        permit(self.0.as_file(), mode)?;
-        self.0.persist(place)?;
-        Ok(())
+        self.0.put(&Directory::open(folder_of(place))?, name_of(place)?, mode)
     }
 
     /// As [`Staged::put`], but waits until the content is on the disk before it renames the file.
@@ -47,8 +43,7 @@ impl Staged {
     /// # Errors
     /// It cannot be written or renamed.
     pub fn put_for_good(self, place: &Path, mode: u32) -> io::Result<()> {
-        self.0.as_file().sync_all()?;
-        self.put(place, mode)
+        self.0.put_for_good(&Directory::open(folder_of(place))?, name_of(place)?, mode)
     }
 }
 
@@ -62,17 +57,9 @@ impl Write for Staged {
     }
 }
 
-/// Gives a file permissions.
-#[cfg(unix)]
-fn permit(file: &File, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(mode))
-}
-
-/// Does nothing: on this system a file keeps the permissions that its directory gives it.
-#[cfg(not(unix))]
-fn permit(_: &File, _: u32) -> io::Result<()> {
-    Ok(())
+/// The name of a file in its directory.
+fn name_of(place: &Path) -> io::Result<&Path> {
+    place.file_name().map(Path::new).ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
 /// Writes a file of the user in one step.
@@ -83,11 +70,6 @@ pub fn write(place: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     let mut staged = Staged::beside(place)?;
     staged.write_all(content)?;
     staged.put_for_good(place, mode)
-}
-
-/// The directory of a file.
-pub fn folder_of(place: &Path) -> &Path {
-    place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

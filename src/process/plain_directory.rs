@@ -1,7 +1,7 @@
 //! Private directories on systems that are not Unix: as private as the directory that holds them.
 //! On Windows the directory of temporary files belongs to one user.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,6 @@ pub(super) fn make(builder: &mut tempfile::Builder<'_, '_>, parent: &Path) -> io
 /// Makes a file.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     File::create_new(path)
-}
-
-/// Removes a directory with all its content.
-pub(super) fn remove(path: &Path) -> io::Result<()> {
-    fs::remove_dir_all(path)
 }
 
 /// Locks nothing: the directories of a killed process are not removed by later processes.

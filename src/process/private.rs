@@ -5,7 +5,8 @@
 //! lives.
 
 use super::Children;
-use super::directory::{create, lock, make, remove};
+use super::directory::{create, lock, make};
+use crate::files::remove;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};

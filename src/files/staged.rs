@@ -1,0 +1,107 @@
+//! [`Staged`]: a file that appears whole, or not at all.
+
+use super::Directory;
+use std::collections::hash_map::RandomState;
+use std::ffi::OsString;
+use std::fs::File;
+use std::hash::BuildHasher;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The beginning of the names of temporary files and directories of this program.
+pub const PREFIX: &str = ".rustomize-";
+
+/// The number of names that are tried for a temporary file.
+const TRIES: u32 = 64;
+
+/// A file that is not in its place yet. It is removed if it is dropped before [`Staged::put`].
+#[derive(Debug)]
+pub struct Staged {
+    directory: Directory,
+    /// Its name there; empty once it is in its place.
+    name: OsString,
+    file: File,
+}
+
+impl Staged {
+    /// Makes an empty file with a random name, which only this user can read.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn new_in(directory: &Directory) -> io::Result<Staged> {
+        for _ in 0..TRIES {
+            let name = OsString::from(format!("{PREFIX}{}", random()));
+            match directory.create(Path::new(&name), 0o600) {
+                Ok(file) => return Ok(Staged { directory: directory.try_clone()?, name, file }),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Renames the file to its place in a directory of the same file system, with the permissions
+    /// `mode`. A file or link that has the name is replaced.
+    ///
+    /// # Errors
+    /// It cannot be renamed.
+    pub fn put(mut self, directory: &Directory, path: &Path, mode: u32) -> io::Result<()> {
+        permit(&self.file, mode)?;
+        self.directory.rename(Path::new(&self.name), directory, path)?;
+        self.name.clear();
+        Ok(())
+    }
+
+    /// As [`Staged::put`], but waits until the content is on the disk before it renames the file.
+    ///
+    /// # Errors
+    /// It cannot be written or renamed.
+    pub fn put_for_good(self, directory: &Directory, path: &Path, mode: u32) -> io::Result<()> {
+        self.file.sync_all()?;
+        self.put(directory, path, mode)
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.name.is_empty() {
+            let _ = self.directory.remove(Path::new(&self.name));
+        }
+    }
+}
+
+impl Write for Staged {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Gives an open file permissions.
+#[cfg(unix)]
+pub(super) fn permit(file: &File, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(mode))
+}
+
+/// Does nothing: on this system a file keeps the permissions that its directory gives it.
+#[cfg(not(unix))]
+pub(super) fn permit(_: &File, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+/// Six letters or digits. The standard library draws the keys of its hash tables from the system's
+/// random numbers.
+fn random() -> String {
+    const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    let mut number = RandomState::new().hash_one(std::process::id());
+    let mut letter = || {
+        let letter = LETTERS[(number % 36) as usize];
+        number /= 36;
+        char::from(letter)
+    };
+    (0..6).map(|_| letter()).collect()
+}
