@@ -35,7 +35,7 @@
 //!   followed. `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
 //! * `parallel`: work on all cores; no result depends on their number. `meter` counts work for
-//!   tests. `shell` quotes words for commands in hints.
+//!   tests. `shell` quotes words for commands in hints, `shown` makes texts fit to be read.
 //! * [`diag`]: errors and warnings as data, with code, place, field and resource; the library
 //!   prints nothing.
 //! * `cli`: the only module that knows terminal, environment and exit status.
@@ -151,6 +151,7 @@ mod observe;
 mod parallel;
 mod meter;
 mod shell;
+mod shown;
 
 mod yaml;
 

@@ -79,7 +79,7 @@ fn what_a_plugin_asks_for_has_to_be_granted() {
     let run = tree.run(&["plugin", "install"]);
     let from = tree.path().canonicalize().unwrap().join("plugins/app").display().to_string();
     let grant =
-        format!("rustomize plugin trust h.io/acme/app --from {from} --allow-read '~/.secret' --allow-env 'TOKEN'");
+        format!("rustomize plugin trust h.io/acme/app --from {from} --allow-read '~/.secret' --allow-env TOKEN");
     let grant = grant.as_str();
     assert!(
         run.stderr.contains("asks for reading ~/.secret, the variable TOKEN") && run.stderr.contains(grant),
@@ -118,7 +118,7 @@ fn s4_a_plugin_that_asks_for_a_unix_socket_is_said_to_get_all_of_them() {
     directory(&tree, "plugins/app", "1.0.0", &asks, &format!("v=one{MADE}"));
     require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
     let said = format!("asks for every UNIX socket that you may connect to, for {socket}");
-    let grant = format!("--allow-socket '{socket}'");
+    let grant = format!("--allow-socket {socket}");
     let run = tree.run(&["plugin", "install"]);
     assert!(run.stderr.contains(&said) && run.stderr.contains(&grant), "{}", run.stderr);
     run.ok();

@@ -13,6 +13,7 @@ use crate::load::{
     Disk, FileLimit, Loader, Lock, Memory, Overlay, RemoteOptions, RepoSpec, Restrictor, Secrets, clean,
 };
 use crate::resource::Order;
+use crate::shell::quoted;
 use crate::stage::{HelmOptions, Options, UsedEntries};
 use crate::workspace::{self, Output, Workspace};
 use anyhow::{Context, Result, bail};
@@ -113,9 +114,11 @@ impl Files {
     pub fn check_given(&self, output: &Output<'_>) -> Result<()> {
         match &self.given {
             Some((directory, file, place)) if !output.files().contains(place) => bail!(
-                "the kustomization does not read '{0}', which --stdin-as names\n  hint: add it: cd {directory} && rustomize \
-                 edit add resource --no-verify {0}",
-                file.display()
+                "the kustomization does not read '{}', which --stdin-as names\n  hint: add it: cd {} && rustomize edit add \
+                 resource --no-verify {}",
+                file.display(),
+                quoted(directory),
+                quoted(&file.to_string_lossy())
             ),
             _ => Ok(()),
         }
@@ -229,7 +232,7 @@ fn lock(root: &str) -> Result<Lock> {
 
 fn say_once(first: bool, warning: &str) {
     if first {
-        eprintln!("{warning}");
+        super::writer::say(warning);
     }
 }
 

@@ -3,11 +3,13 @@
 use super::args::Format;
 use super::cache;
 use super::remote_args::{CacheCommand, CacheVerb};
+use super::writer::{self, Shown};
 use crate::load::cache::{Cache, KINDS, NAME};
+use crate::shown;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The longest name of a part that is read.
@@ -32,7 +34,7 @@ pub fn run(command: &CacheCommand) -> Result<()> {
         .or_else(cache::of_user)
         .context("no directory can be a cache\n  hint: set HOME, XDG_CACHE_HOME, RUSTOMIZE_CACHE_DIR or TMPDIR")?;
     match &command.verb {
-        CacheVerb::Dir => writeln!(io::stdout(), "{}", directory.display())?,
+        CacheVerb::Dir => writer::data([format!("{}\n", directory.display())])?,
         CacheVerb::List { output } => list(&directory, *output)?,
         CacheVerb::Clean => clean(&directory)?,
     }
@@ -85,18 +87,16 @@ fn list(directory: &Path, output: Format) -> Result<()> {
         let cannot = || format!("cannot read '{}'", directory.join(kind).display());
         all.extend(kept(directory, kind).with_context(cannot)?);
     }
-    let mut out = io::stdout().lock();
     if output == Format::Json {
         let row = |part: &Kept| json!({ "kind": part.kind, "name": part.name, "versions": part.versions, "bytes": part.bytes });
-        let rows: Vec<_> = all.iter().map(row).collect();
-        writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?;
-        return Ok(());
+        return Ok(writer::print_json(all.iter().map(row).collect())?);
     }
+    let mut text = String::new();
     for Kept { kind, name, versions, bytes } in &all {
-        let name = if name.is_empty() { "(unknown)".to_owned() } else { name.escape_debug().to_string() };
-        writeln!(out, "{kind}\t{name}\t{versions}\t{bytes}")?;
+        let name = if name.is_empty() { "(unknown)".into() } else { shown::line(name) };
+        text.push_str(&format!("{kind}\t{name}\t{versions}\t{bytes}\n"));
     }
-    Ok(())
+    Ok(writer::print(&Shown::message(&text))?)
 }
 
 /// Removes the directories of remote parts. Each is renamed first: a build that begins meanwhile

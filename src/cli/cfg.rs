@@ -2,14 +2,16 @@
 //! directories of resources that do not exist here: an error says what to use.
 
 use super::switch::switch;
+use super::writer::{self, Shown};
 use crate::diag::{Code, Error};
 use crate::load::FileLimit;
+use crate::shown;
 use crate::yaml::{Heap, Malformed, documents};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The file that makes a package of its own of a directory.
@@ -123,12 +125,15 @@ fn count(args: &Count) -> Result<()> {
                     found.extend(kinds(&file.display().to_string(), read(file)?)?);
                 }
                 let between = if i == 0 { "" } else { "\n" };
-                printed.push_str(&format!("{between}{}/\n{}", package.path.display(), counts(&found, by_kind)));
+                printed.push_str(&format!(
+                    "{between}{}/\n{}",
+                    shown::line(&package.path.to_string_lossy()),
+                    counts(&found, by_kind)
+                ));
             }
         }
     }
-    std::io::stdout().lock().write_all(printed.as_bytes())?;
-    Ok(())
+    Ok(writer::print(&Shown::message(&printed))?)
 }
 
 fn counts(kinds: &[String], by_kind: bool) -> String {
@@ -139,7 +144,7 @@ fn counts(kinds: &[String], by_kind: bool) -> String {
     for kind in kinds {
         *counts.entry(kind).or_default() += 1;
     }
-    counts.iter().map(|(kind, count)| format!("{kind}: {count}\n")).collect()
+    counts.iter().map(|(kind, count)| format!("{}: {count}\n", shown::line(kind))).collect()
 }
 
 fn read(file: &Path) -> Result<String> {

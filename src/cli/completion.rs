@@ -6,6 +6,7 @@
 
 use super::called::Called;
 use super::managed::variable;
+use super::writer;
 use crate::config::kustomization::FILE_NAMES;
 use crate::manager::id::name::Platform;
 use crate::manager::store::discover::all;
@@ -18,7 +19,6 @@ use clap_complete::env::Shells;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The variable by which a script asks for words. Its value is the name of the shell.
@@ -48,8 +48,7 @@ pub fn run(args: &Completion, called: Called) -> Result<()> {
     let Some(shell) = shells.completer(&args.shell) else { bail!("'{}' is not a known shell", args.shell) };
     let mut script = Vec::new();
     shell.write_registration(VARIABLE, name, name, name, &mut script)?;
-    std::io::stdout().lock().write_all(&script)?;
-    Ok(())
+    Ok(writer::data([script])?)
 }
 
 /// Prints the words that fit at the cursor. The arguments are those of the process: the line of the
@@ -72,8 +71,7 @@ pub fn answer(shell: &OsStr, arguments: Vec<OsString>, program: Command) -> Resu
     let here = std::env::current_dir().ok();
     let mut words = Vec::new();
     shell.write_complete(&mut program, line, here.as_deref(), &mut words)?;
-    std::io::stdout().lock().write_all(&words)?;
-    Ok(())
+    Ok(writer::data([words])?)
 }
 
 /// The program, with flags that are completed only where nothing else fits: at a word that does not

@@ -3,12 +3,13 @@
 use super::copy_args::{Create, Localize};
 use super::edit::{is_on, options, text};
 use super::managed::variable;
+use super::messages::Messages;
+use super::writer;
 use crate::create::{self, Wanted};
 use crate::edit::Place;
 use crate::localize::{self, Request};
 use crate::stage::HelmOptions;
 use anyhow::Result;
-use std::io::Write;
 
 /// Runs `create`.
 ///
@@ -32,7 +33,7 @@ pub fn create(flags: &Create) -> Result<()> {
 ///
 /// # Errors
 /// As [`localize::localize`].
-pub fn localize(flags: &Localize) -> Result<()> {
+pub fn localize(flags: &Localize, messages: &mut Messages) -> Result<()> {
     let mut options = options();
     options.helm = HelmOptions { enabled: is_on(flags.enable_helm), variable, ..HelmOptions::default() };
     let target = flags.target.as_deref().unwrap_or(".");
@@ -44,16 +45,15 @@ pub fn localize(flags: &Localize) -> Result<()> {
         is_verified,
         options: &options,
     });
-    let mut err = std::io::stderr().lock();
     for warning in made.warnings {
-        let _ = writeln!(err, "{warning}");
+        messages.warning(&warning, None);
     }
     let place = made.value?;
     let place = place.display();
     if is_verified {
         let words = "are the same after localization.";
-        let _ = writeln!(err, "VERIFICATION SUCCESS: `kustomize build` for {target} and {place} {words}");
+        writer::say(&format!("VERIFICATION SUCCESS: `kustomize build` for {target} and {place} {words}"));
     }
-    let _ = writeln!(err, "SUCCESS: localized \"{target}\" to directory {place}");
+    writer::say(&format!("SUCCESS: localized \"{target}\" to directory {place}"));
     Ok(())
 }

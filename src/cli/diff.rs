@@ -3,6 +3,7 @@
 use super::diff_args::{Diff, DiffFormat};
 use super::messages::Messages;
 use super::roots::Failures;
+use super::writer::{self, Shown};
 use super::{build, diff_html, diff_json, diff_listing, diff_markdown, diff_since, diff_text, status_line};
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{self, Error, Warned};
@@ -19,7 +20,7 @@ use crate::yaml::{Arena, Heap, encoding};
 use anyhow::{Context, Result, bail};
 use diff_listing::Section;
 use serde_json::Value;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::num::NonZero;
 use std::path::Path;
 
@@ -78,14 +79,18 @@ pub fn run(args: &Diff, messages: &mut Messages) -> Result<bool> {
     let mut total = Summary::default();
     compared.iter().for_each(|compared| total += &compared.summary);
     let printed = match args.format {
-        DiffFormat::Human => diff_text::print(&total, &compared, messages.colors_stdout()),
-        DiffFormat::Markdown => diff_markdown::print(&total, &compared),
-        DiffFormat::Html => diff_html::print(&total, &compared),
-        DiffFormat::Json => diff_json::print(&total, &compared),
+        DiffFormat::Human if messages.colors_stdout() => {
+            Some(Shown::colored(&diff_text::print(&total, &compared, true)))
+        }
+        DiffFormat::Human => Some(Shown::values(&diff_text::print(&total, &compared, false))),
+        DiffFormat::Markdown => Some(Shown::values(&diff_markdown::print(&total, &compared))),
+        DiffFormat::Html => Some(Shown::values(&diff_html::print(&total, &compared))),
+        DiffFormat::Json => None,
     };
-    let mut out = std::io::stdout().lock();
-    out.write_all(printed.as_bytes())?;
-    out.flush()?;
+    match printed {
+        Some(printed) => writer::print(&printed)?,
+        None => writer::print_values_json(&diff_json::all(&total, &compared))?,
+    }
     failures.report(count, messages)?;
     Ok(!total.is_same())
 }

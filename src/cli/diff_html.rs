@@ -1,7 +1,7 @@
 //! `diff` as a page of HTML, self-contained and without scripts.
 
 use super::diff::Compared;
-use super::diff_listing::{Mark, Section, counts, images, visible};
+use super::diff_listing::{Mark, Section, counts, images, name};
 use crate::diff::Summary;
 use std::fmt::Write;
 
@@ -42,7 +42,7 @@ pub fn print(total: &Summary, compared: &[Compared<'_>]) -> String {
     }
     for compared in compared.iter().filter(|compared| !compared.sections.is_empty()) {
         if let Some(root) = &compared.sides.root {
-            let _ = writeln!(out, "<h2><code>{}</code></h2>", escaped(&visible(root)));
+            let _ = writeln!(out, "<h2><code>{}</code></h2>", escaped(&name(root)));
         }
         for Section { word, title, lines } in &compared.sections {
             let _ = writeln!(out, "<details open>\n<summary>{word} <code>{}</code></summary>", escaped(title));

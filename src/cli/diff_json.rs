@@ -3,22 +3,23 @@
 use super::diff::Compared;
 use crate::diff::{Change, Difference, FieldChange, Summary};
 use crate::resource::Resource;
+use crate::shown;
 use crate::yaml::{self, Node, json};
 use serde_json::{Map, Value, json};
 
 /// The differences as an object.
-pub fn print(total: &Summary, compared: &[Compared<'_>]) -> String {
+pub fn all(total: &Summary, compared: &[Compared<'_>]) -> Value {
     let comparison = |compared: &Compared<'_>| {
         json!({
-            "root": compared.sides.root,
-            "before": compared.sides.before.name,
-            "after": compared.sides.after.name,
+            "root": compared.sides.root.as_deref().map(shown::masked),
+            "before": shown::masked(&compared.sides.before.name),
+            "after": shown::masked(&compared.sides.after.name),
             "summary": summary(&compared.summary),
             "resources": compared.changes,
         })
     };
     let all: Vec<Value> = compared.iter().map(comparison).collect();
-    format!("{:#}\n", json!({"summary": summary(total), "comparisons": all}))
+    json!({"summary": summary(total), "comparisons": all})
 }
 
 /// A change as an object.

@@ -4,6 +4,7 @@
 use crate::diff::align::{Place, Rest, align};
 use crate::diff::{Change, Difference, FieldChange, Match, Summary};
 use crate::resource::Resource;
+use crate::shown::{line, masked};
 use crate::yaml::{Node, Value, emit, json};
 use std::hash::BuildHasher;
 
@@ -55,11 +56,11 @@ pub fn section(change: &Change<'_>) -> Section {
     let (word, title) = match change {
         Change::Added(resource) => {
             lines.all(Mark::New, "", &yaml(resource.node()));
-            ("added", name(resource))
+            ("added", kind_and_name(resource))
         }
         Change::Removed(resource) => {
             lines.all(Mark::Old, "", &yaml(resource.node()));
-            ("removed", name(resource))
+            ("removed", kind_and_name(resource))
         }
         Change::Changed { before, after, matched, fields } => {
             fields.iter().for_each(|field| lines.field(field));
@@ -70,14 +71,14 @@ pub fn section(change: &Change<'_>) -> Section {
             };
             let title =
                 match (before.id().gvk.kind, before.id().gvk.group) == (after.id().gvk.kind, after.id().gvk.group) {
-                    true if matched == &Match::Identity => name(after),
-                    true => format!("{} -> {}", name(before), full_name(after)),
-                    false => format!("{} -> {}", name(before), name(after)),
+                    true if matched == &Match::Identity => kind_and_name(after),
+                    true => format!("{} -> {}", kind_and_name(before), full_name(after)),
+                    false => format!("{} -> {}", kind_and_name(before), kind_and_name(after)),
                 };
             (word, title)
         }
     };
-    Section { word, title: visible(&title), lines: lines.0 }
+    Section { word, title: line(&title).into_owned(), lines: lines.0 }
 }
 
 /// The counts in words.
@@ -99,11 +100,11 @@ pub fn counts(summary: &Summary) -> String {
 
 /// The images that differ: old, new, and how often.
 pub fn images(summary: &Summary) -> impl Iterator<Item = (String, String, usize)> {
-    summary.images.iter().map(|((old, new), count)| (visible(old), visible(new), *count))
+    summary.images.iter().map(|((old, new), count)| (line(old).into_owned(), line(new).into_owned(), *count))
 }
 
 /// Kind, group, namespace and name of a resource: `Deployment.apps shop/web`.
-fn name(resource: &Resource<'_>) -> String {
+fn kind_and_name(resource: &Resource<'_>) -> String {
     let gvk = resource.id().gvk;
     let dot = if gvk.group.is_empty() { "" } else { "." };
     format!("{}{dot}{} {}", gvk.kind, gvk.group, full_name(resource))
@@ -116,21 +117,9 @@ fn full_name(resource: &Resource<'_>) -> String {
     format!("{}{slash}{}", id.namespace, id.name)
 }
 
-/// A text whose control characters, and those that change the direction of writing, are escapes: a
-/// name must not move the cursor of a terminal.
-pub fn visible(text: &str) -> String {
-    let is_hidden = |c: char| {
-        c.is_control() && c != '\t'
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match is_hidden(c) {
-            true => shown.extend(c.escape_unicode()),
-            false => shown.push(c),
-        }
-    }
-    shown
+/// The name of a root in one line.
+pub fn name(root: &str) -> String {
+    line(&masked(root)).into_owned()
 }
 
 /// A tree as YAML, or as JSON if the printer of YAML refuses it.
@@ -149,7 +138,7 @@ struct Lines(Vec<Line>);
 
 impl Lines {
     fn add(&mut self, mark: Mark, text: &str) {
-        self.0.push(Line { mark, text: visible(text) });
+        self.0.push(Line { mark, text: line(text).into_owned() });
     }
 
     /// Adds all lines of a text.

@@ -2,7 +2,7 @@
 //! of them is read as Markdown or HTML.
 
 use super::diff::Compared;
-use super::diff_listing::{Section, counts, images, visible};
+use super::diff_listing::{Section, counts, images, name};
 use crate::diff::Summary;
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub fn print(total: &Summary, compared: &[Compared<'_>]) -> String {
     }
     for compared in compared.iter().filter(|compared| !compared.sections.is_empty()) {
         if let Some(root) = &compared.sides.root {
-            let _ = writeln!(out, "\n### {}", code(&visible(root)));
+            let _ = writeln!(out, "\n### {}", code(&name(root)));
         }
         for Section { word, title, lines } in &compared.sections {
             let _ = writeln!(out, "\n{word} {}", code(title));

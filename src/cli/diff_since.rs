@@ -115,7 +115,8 @@ impl Range {
 
 /// The files that differ, from the top of the repository.
 fn changed(top: &Path, range: &Range) -> Result<Vec<PathBuf>> {
-    let mut words = vec!["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", &range.old.1];
+    let mut words =
+        vec!["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", &range.old.1];
     if let Some((_, new)) = &range.new {
         words.push(new);
     }

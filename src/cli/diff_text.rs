@@ -1,7 +1,7 @@
 //! `diff` for people: a summary, then each resource with its fields, in colours on a terminal.
 
 use super::diff::Compared;
-use super::diff_listing::{Mark, Section, counts, images, visible};
+use super::diff_listing::{Mark, Section, counts, images, name};
 use crate::diff::Summary;
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ pub fn print(total: &Summary, compared: &[Compared<'_>], is_colored: bool) -> St
     }
     for compared in compared.iter().filter(|compared| !compared.sections.is_empty()) {
         if let Some(root) = &compared.sides.root {
-            let _ = writeln!(out, "\n{}", paint(BOLD, &format!("# Root: {}", visible(root))));
+            let _ = writeln!(out, "\n{}", paint(BOLD, &format!("# Root: {}", name(root))));
         }
         for Section { word, title, lines } in &compared.sections {
             let _ = writeln!(out, "\n{}", paint(BOLD, &format!("{word} {title}")));

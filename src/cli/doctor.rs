@@ -2,13 +2,13 @@
 
 use super::args::{Doctor, Format};
 use super::build::in_path;
+use super::writer::{self, Shown};
 use super::{plugin_flags, plugin_host, signals};
 use crate::plugin::engine;
 use crate::plugin::isolation::parts;
 use crate::plugin::locate;
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Runs `doctor`. A lack of the machine is not an error.
@@ -17,11 +17,10 @@ use std::path::{Path, PathBuf};
 /// The report cannot be printed.
 pub fn run(args: &Doctor) -> Result<()> {
     let report = report();
-    let text = match args.output {
-        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
-        Format::Text => text(&report),
-    };
-    std::io::stdout().write_all(text.as_bytes())?;
+    match args.output {
+        Format::Json => writer::print_json(report)?,
+        Format::Text => writer::print(&Shown::message(&text(&report)))?,
+    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! `edit`: changes of the kustomization file of the working directory.
 
 use super::edit_args::{Add, Edit, EditCommand, Patch, Remove, Set, SetValues, Sources};
+use super::writer::{self, Shown};
 use super::{cache, signals};
 use crate::diag;
 use crate::edit::generators::{self, Kind};
@@ -12,7 +13,6 @@ use crate::pipeline::object;
 use crate::stage::Options;
 use crate::workspace::{self, Workspace};
 use anyhow::Result;
-use std::io::Write;
 
 /// Runs `edit`.
 ///
@@ -39,7 +39,7 @@ pub(super) fn options() -> Options {
 
 fn show_notes(place: &mut Place) {
     for note in place.take_notes() {
-        let _ = writeln!(std::io::stderr(), "{note}");
+        writer::say(&note);
     }
 }
 
@@ -170,16 +170,16 @@ fn fix(place: &mut Place, has_vars: bool) -> Result<()> {
     let fixed = fix::fix(place, has_vars);
     show_notes(place);
     fixed?;
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{FIXED}{}", if has_vars { "\n  vars -> replacements" } else { VARS_ARE_LEFT })?;
+    let fixed = format!("{FIXED}{}\n", if has_vars { "\n  vars -> replacements" } else { VARS_ARE_LEFT });
+    writer::print(&Shown::message(&fixed))?;
     match build() {
         Err(e) => {
             let fault = "Warning: 'Fixed' kustomization now produces the error when running `kustomize build`";
-            writeln!(out, "{fault}: {e}")?;
+            writer::data([format!("{}\n", Shown::item(&format!("{fault}: {e}")))])?;
         }
         Ok(after) if before.as_ref().ok() != Some(&after) => {
             let fault = "Warning: 'Fixed' kustomization now produces different output when running `kustomize build`";
-            writeln!(out, "{fault}:\n...{after}...")?;
+            writer::print(&Shown::values(&format!("{fault}:\n...{after}...\n")))?;
         }
         Ok(_) => {}
     }
@@ -197,10 +197,6 @@ fn list_builtin_plugins() -> Result<()> {
     let mut names: Vec<&str> =
         object::GENERATORS.iter().chain(&object::TRANSFORMERS).map(|builtin| builtin.kind).collect();
     names.sort_unstable();
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "Builtin plugins:\n")?;
-    for name in names {
-        writeln!(out, " * {name}")?;
-    }
-    Ok(())
+    let lines = names.iter().map(|name| format!(" * {name}\n"));
+    Ok(writer::print(&Shown::message(&format!("Builtin plugins:\n\n{}", lines.collect::<String>())))?)
 }

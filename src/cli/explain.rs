@@ -9,12 +9,12 @@ mod view;
 
 use super::args::{Build, Format};
 use super::messages::Messages;
+use super::writer::{self, Shown};
 use super::{build, explain_code, output, status_line};
 use crate::diag::{Code, Error};
 use crate::workspace::{self, Workspace};
 use anyhow::{Result, bail};
 use clap::Args;
-use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -100,28 +100,26 @@ pub fn run(args: &Explain, messages: &mut Messages) -> Result<()> {
     let Some(history) = built.trace() else { bail!("the build has no trace") };
     let view = View::new(root, &built, history, args.show_secrets);
     if let Some(file) = &args.html {
-        output::write_text(&page::page(&view), Some(file))?;
+        output::write_text(&page::page(&view), file)?;
         if resource.is_none() {
             built.leave();
             return Ok(());
         }
     }
-    let text = match resource {
-        None if format == Format::Json => json::all(&view)?,
-        None => text::all(&view, messages.colors_stdout()),
+    let is_colored = messages.colors_stdout();
+    let people = |text: &str| if is_colored { Shown::colored(text) } else { Shown::values(text) };
+    match resource {
+        None if format == Format::Json => writer::print_values_json(&json::all(&view))?,
+        None => writer::print(&people(&text::all(&view, is_colored)))?,
         Some(resource) => {
             let resource = select::resource(&view, resource)?;
             let fields = field::fields(&view, &resource, field)?;
             match format {
-                Format::Json => json::one(&view, &resource, &fields)?,
-                Format::Text => text::one(&view, &resource, &fields, messages.colors_stdout()),
+                Format::Json => writer::print_values_json(&json::one(&view, &resource, &fields))?,
+                Format::Text => writer::print(&people(&text::one(&view, &resource, &fields, is_colored)))?,
             }
         }
-    };
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    drop(out);
+    }
     built.leave();
     Ok(())
 }

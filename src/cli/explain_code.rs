@@ -1,9 +1,9 @@
 //! `explain CODE`: the page of a code, as text.
 
+use super::writer::{self, Shown};
 use crate::diag::Code;
 use anyhow::Result;
 use std::fmt::Write as _;
-use std::io::Write;
 
 /// Prints the page of a code. False if no code has this word; nothing is printed then.
 ///
@@ -49,7 +49,5 @@ fn plain(page: &str) -> String {
 }
 
 fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    Ok(writer::print(&Shown::values(text))?)
 }

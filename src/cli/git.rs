@@ -2,13 +2,15 @@
 //! tree or the index of the user.
 
 use super::signals;
+use crate::load::git_command::{self, Filters, VARIABLE};
 use crate::process::{Call, Failure, Limits};
 use anyhow::{Context, Result, bail};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// How many bytes git may print: the names of all files.
 const MAX_OUTPUT: u64 = 1 << 30;
@@ -27,6 +29,15 @@ pub fn top() -> Result<PathBuf> {
 /// The working directory is not in a repository.
 pub fn prefix() -> Result<PathBuf> {
     Ok(path_of(&git(Path::new("."), &["rev-parse", "--show-prefix"], None)?))
+}
+
+/// The directory of the hooks of the repository of the working directory.
+///
+/// # Errors
+/// The working directory is not in a repository.
+pub fn hooks() -> Result<PathBuf> {
+    let settings = git_command::settings(None, &[], "core.hooksPath", &Filters::default());
+    Ok(path_of(&run(Path::new("."), &["rev-parse", "--git-path", "hooks"], None, settings)?))
 }
 
 /// The id of the commit that a user names.
@@ -87,17 +98,38 @@ pub fn path_of(printed: &[u8]) -> PathBuf {
     OsStr::from_bytes(printed.strip_suffix(b"\n").unwrap_or(printed)).into()
 }
 
-/// Runs git in a directory, with an index of its own if one is named, and returns its output.
+/// Runs git in a directory, with an index of its own if one is named, and returns its output. The
+/// repository may be somebody else's: none of its hooks, monitors and filters runs, nor those
+/// filters of the user that its attributes name, and nothing is fetched.
 ///
 /// # Errors
 /// git is missing, or fails.
 pub fn git<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>) -> Result<Vec<u8>> {
-    let variable = |path: &Path| (Cow::from("GIT_INDEX_FILE"), path.as_os_str().to_owned());
+    /// One command works in one repository.
+    static FILTERS: OnceLock<Filters> = OnceLock::new();
+    let known = || std::env::var_os(VARIABLE);
+    let filters = FILTERS.get_or_init(|| {
+        let settings = git_command::settings(known(), &[], "", &Filters::default());
+        let listed = Filters::LIST.arguments().map_err(Into::into);
+        let listed = listed.and_then(|list| run(directory, &list, None, settings));
+        Filters::without(&listed.unwrap_or_default(), false)
+    });
+    run(directory, args, index, git_command::settings(known(), &[], "", filters))
+}
+
+fn run<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>, settings: Vec<u8>) -> Result<Vec<u8>> {
+    let index = index.map(|path| (Cow::from("GIT_INDEX_FILE"), path.as_os_str().to_owned()));
+    let ours = [
+        (Cow::from(VARIABLE), OsString::from_vec(settings)),
+        // A partial clone fetches what it lacks with programs that its settings name.
+        (Cow::from("GIT_NO_LAZY_FETCH"), "1".into()),
+        (Cow::from("GIT_ALLOW_PROTOCOL"), "".into()),
+    ];
     let call = Call {
         program: Path::new("git"),
         args: args.iter().map(|arg| arg.as_ref().to_owned()).collect(),
         directory: Some(directory),
-        environment: index.map(variable).into_iter().collect(),
+        environment: ours.into_iter().chain(index).collect(),
         inherits: true,
         without: &[],
         stdin: None,
@@ -106,6 +138,12 @@ pub fn git<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>) 
     signals::children().run(call, &limits).map_err(|failed| match failed.failure {
         Failure::NotStarted(e) if e.kind() == ErrorKind::NotFound => anyhow::anyhow!("no 'git' program on path"),
         Failure::NotStarted(e) | Failure::Io(e) => anyhow::anyhow!("git cannot be run: {e}"),
+        _ if ["not allowed", "lazy fetching disabled"].iter().any(|words| failed.stderr.contains(words)) => {
+            anyhow::anyhow!(
+                "{}\n  hint: a partial clone lacks these files; fetch them first: git fetch --refetch --no-filter",
+                failed.stderr.trim_end()
+            )
+        }
         _ => anyhow::anyhow!("{}", failed.stderr.trim_end()),
     })
 }

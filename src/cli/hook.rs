@@ -4,15 +4,15 @@
 //! push, written to a private directory.
 
 use super::args::{self, Build, Validate};
-use super::git::{self, git, path_of, paths_of, top};
+use super::git::{self, git, paths_of, top};
 use super::hook_args::{Hook, HookCommand, HookName};
 use super::messages::Messages;
-use super::{build, signals};
+use super::{build, signals, writer};
 use crate::atomic;
 use crate::shell::quoted_bytes;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -64,21 +64,21 @@ fn install(hook: HookName, flags: &[String], force: bool) -> Result<()> {
         std::fs::create_dir_all(folder).with_context(|| format!("'{}'", folder.display()))?;
     }
     atomic::write(&path, &text, 0o755).with_context(|| format!("'{}'", path.display()))?;
-    writeln!(std::io::stderr(), "installed {}", path.display())?;
+    writer::say(&format!("installed {}", path.display()));
     Ok(())
 }
 
 fn uninstall(hook: HookName) -> Result<()> {
     let path = place(hook)?;
     if path.symlink_metadata().is_err() {
-        writeln!(std::io::stderr(), "no hook to remove: {}", path.display())?;
+        writer::say(&format!("no hook to remove: {}", path.display()));
         return Ok(());
     }
     if !is_own(&path) {
         bail!("'{}' is a hook that rustomize has not installed, and stays", path.display());
     }
     std::fs::remove_file(&path).with_context(|| format!("'{}'", path.display()))?;
-    writeln!(std::io::stderr(), "removed {}", path.display())?;
+    writer::say(&format!("removed {}", path.display()));
     Ok(())
 }
 
@@ -89,14 +89,17 @@ fn is_own(path: &Path) -> bool {
 
 /// The file of a hook in the repository of the working directory.
 fn place(hook: HookName) -> Result<PathBuf> {
-    let printed = git(Path::new("."), &["rev-parse", "--git-path", "hooks"], None)?;
-    Ok(path_of(&printed).join(hook.to_string()))
+    Ok(git::hooks()?.join(hook.to_string()))
 }
 
 /// Builds what a commit would hold.
 fn before_commit(flags: &[String], messages: &mut Messages) -> Result<()> {
     let top = top()?;
-    let changed = git(&top, &["diff", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff"], None)?;
+    let changed = git(
+        &top,
+        &["diff", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty"],
+        None,
+    )?;
     check(flags, &top, &changed, None, messages).context("what is staged does not build, and is not committed")
 }
 
@@ -117,7 +120,20 @@ fn before_push(flags: &[String], messages: &mut Messages) -> Result<()> {
             !is_zero(remote) && git(&top, &["cat-file", "-e", &format!("{remote}^{{commit}}")], None).is_ok();
         // Of a branch that the remote does not have, all files are new.
         let changed = match is_known {
-            true => git(&top, &["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", remote, local], None)?,
+            true => git(
+                &top,
+                &[
+                    "diff",
+                    "--name-only",
+                    "-z",
+                    "--no-renames",
+                    "--no-ext-diff",
+                    "--ignore-submodules=dirty",
+                    remote,
+                    local,
+                ],
+                None,
+            )?,
             false => git(&top, &["ls-tree", "-r", "--name-only", "-z", local], None)?,
         };
         let shown = || format!("what is pushed to {name} does not build, and is not pushed");

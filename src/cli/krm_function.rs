@@ -3,7 +3,7 @@
 
 use super::args::Build;
 use super::messages::Messages;
-use super::{build, status_line};
+use super::{build, status_line, writer};
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{Disk, Loader, Memory, Overlay};
 use crate::workspace::{self, Workspace};
@@ -12,7 +12,7 @@ use crate::yaml::{Heap, Node, emit, first_document};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde_json::{Value, json};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
 /// The file that holds the items, in the directory of the kustomization.
@@ -63,9 +63,7 @@ pub fn run(args: &KrmFunction, messages: &mut Messages) -> Result<()> {
             list.push_str(line);
         }
     }
-    let mut out = std::io::stdout().lock();
-    out.write_all(list.as_bytes())?;
-    Ok(out.flush()?)
+    Ok(writer::data([list])?)
 }
 
 /// The content of a ResourceList.

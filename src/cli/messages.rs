@@ -1,12 +1,12 @@
 //! [`Messages`]: errors and warnings as the user wants them: with the line of the file for people,
 //! in one line each, or as data.
 
-use super::status_line;
+use super::writer::{self, Shown, report};
 use crate::diag::{Code, Diagnostic, Error, Severity, Warning};
+use crate::shown;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Write};
 
 /// How errors and warnings are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -64,6 +64,8 @@ pub struct Messages {
     format: ErrorFormat,
     color: Color,
     renderer: Renderer,
+    /// The renderer's texts have colours.
+    is_colored: bool,
     /// Someone reads the messages as they are printed.
     is_read: bool,
     /// A warning was printed.
@@ -75,7 +77,8 @@ pub struct Messages {
 impl Messages {
     /// Messages as the flags ask for them.
     pub fn new(flags: MessageFlags) -> Messages {
-        let is_terminal = std::io::stderr().is_terminal();
+        writer::decide(flags.error_format);
+        let is_terminal = writer::stderr_is_terminal();
         let is_colored = flags.color.is_used(is_terminal);
         let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
         let is_read = is_terminal || flags.color == Color::Always;
@@ -83,6 +86,7 @@ impl Messages {
             format: flags.error_format,
             color: flags.color,
             renderer,
+            is_colored,
             is_read,
             has_warned: false,
             results: Vec::new(),
@@ -91,7 +95,7 @@ impl Messages {
 
     /// Returns true if stdout may be coloured.
     pub fn colors_stdout(&self) -> bool {
-        self.color.is_used(std::io::stdout().is_terminal())
+        self.color.is_used(writer::stdout_is_terminal())
     }
 
     /// Prints a warning. For people it is its sentence alone, as kustomize prints it. `root` is the
@@ -99,8 +103,10 @@ impl Messages {
     pub fn warning(&mut self, warning: &Warning, root: Option<&str>) {
         self.has_warned = true;
         match (self.format, root) {
-            (ErrorFormat::Human, Some(root)) => print(&format!("{root}: {warning}")),
-            (ErrorFormat::Human, None) => print(&warning.to_string()),
+            (ErrorFormat::Human, Some(root)) => {
+                report(&Shown::item(&format!("{}: {warning}", shown::line(root))));
+            }
+            (ErrorFormat::Human, None) => report(&Shown::item(&warning.to_string())),
             _ => self.data(warning, root),
         }
     }
@@ -108,7 +114,7 @@ impl Messages {
     /// Prints a warning as an error is printed: for people with its line and its hints.
     pub fn finding(&mut self, finding: &Warning, root: Option<&str>) {
         match self.format {
-            ErrorFormat::Human => print(&self.human(finding, root)),
+            ErrorFormat::Human => report(&self.human(finding, root)),
             _ => self.data(finding, root),
         }
     }
@@ -118,27 +124,25 @@ impl Messages {
         self.format == ErrorFormat::Human
     }
 
-    /// Prints a line that is not a message of a build.
-    pub fn line(&self, text: &str) {
-        print(text);
-    }
-
     /// Prints a value for programs, or a text for people.
     pub fn data_or_text(&self, data: impl FnOnce() -> Value, text: impl FnOnce() -> String) {
-        print(&if self.format == ErrorFormat::Json { data().to_string() } else { text() });
+        match self.format {
+            ErrorFormat::Json => report(&Shown::json(data())),
+            _ => writer::say(&text()),
+        }
     }
 
     /// Prints a line for people alone.
     pub fn note(&self, text: &str) {
         if matches!(self.format, ErrorFormat::Human | ErrorFormat::Short) {
-            print(text);
+            writer::say(text);
         }
     }
 
     /// Prints a line for people at a terminal if a warning was printed.
     pub fn tip_after_warnings(&self, text: &str) {
-        if self.has_warned && self.format == ErrorFormat::Human && std::io::stderr().is_terminal() {
-            print(text);
+        if self.has_warned && self.format == ErrorFormat::Human && writer::stderr_is_terminal() {
+            writer::say(text);
         }
     }
 
@@ -147,8 +151,12 @@ impl Messages {
     pub fn error(&mut self, error: &Error, root: Option<&str>) {
         for (i, fault) in error.faults().enumerate() {
             match self.format {
-                ErrorFormat::Human if i > 0 => print(&format!("\n{}", self.human(fault, root))),
-                ErrorFormat::Human => print(&self.human(fault, root)),
+                ErrorFormat::Human => {
+                    if i > 0 {
+                        writer::say("");
+                    }
+                    report(&self.human(fault, root));
+                }
                 _ => self.data(fault, root),
             }
         }
@@ -158,7 +166,7 @@ impl Messages {
             count => format!("{count} more errors are not shown"),
         };
         match self.format {
-            ErrorFormat::Human => print(&format!("\n{left_out}")),
+            ErrorFormat::Human => writer::say(&format!("\n{left_out}")),
             _ => self.data(&Error::new(error.code(), left_out), root),
         }
     }
@@ -176,19 +184,29 @@ impl Messages {
                 let known = around.into_iter().rev().fold(known.clone(), Error::context);
                 self.error(&known, None);
             }
-            None if self.format == ErrorFormat::Human => print(&format!("Error: {error:#}")),
+            None if self.format == ErrorFormat::Human => {
+                report(&Shown::item(&format!("Error: {error:#}")));
+            }
             None => self.data(&Error::new(Code::Usage, format!("{error:#}")), None),
         }
     }
 
-    /// Prints what is left to print: the SARIF document.
-    pub fn finish(self) {
+    /// Prints what is left to print: the SARIF document, of a command that has succeeded or not.
+    pub fn finish(self, is_success: bool) {
         if self.format == ErrorFormat::Sarif {
             let driver =
                 json!({"name": "rustomize", "version": env!("CARGO_PKG_VERSION"), "rules": rules(&self.results)});
-            let run = json!({"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": self.results});
+            let mut run =
+                json!({"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": self.results});
+            let notes = writer::take_notes();
+            if !notes.is_empty() {
+                let notes = notes.iter().map(|text| json!({"level": "note", "message": {"text": text}}));
+                let notes: Vec<Value> = notes.collect();
+                let invocation = json!({"executionSuccessful": is_success, "toolExecutionNotifications": notes});
+                run["invocations"] = json!([invocation]);
+            }
             let schema = "https://json.schemastore.org/sarif-2.1.0.json";
-            print(&json!({"$schema": schema, "version": "2.1.0", "runs": [run]}).to_string());
+            report(&Shown::json(json!({"$schema": schema, "version": "2.1.0", "runs": [run]})));
         }
     }
 
@@ -196,28 +214,32 @@ impl Messages {
     fn data(&mut self, message: &Diagnostic, root: Option<&str>) {
         match self.format {
             ErrorFormat::Sarif => self.results.push(sarif(message)),
-            ErrorFormat::Json => print(&json(message, root).to_string()),
-            ErrorFormat::Github => print(&github(message)),
-            ErrorFormat::Human | ErrorFormat::Short => print(&short(message)),
+            ErrorFormat::Json => report(&Shown::json(json(message, root))),
+            ErrorFormat::Github => report(&github(message)),
+            ErrorFormat::Human | ErrorFormat::Short => report(&short(message)),
         }
     }
 
     /// An error for people. The first line is kustomize's own form, which scripts look for.
-    fn human(&self, error: &Diagnostic, root: Option<&str>) -> String {
+    fn human(&self, error: &Diagnostic, root: Option<&str>) -> Shown {
+        let text = |text: &str| shown::lines(&shown::masked(text)).into_owned();
         let level = match error.severity() {
             Severity::Error => Level::ERROR.with_name("Error"),
             Severity::Warning => Level::WARNING.with_name("Warning"),
         };
-        let mut group = Group::with_title(level.primary_title(error.message()));
+        let mut group = Group::with_title(level.primary_title(text(error.message())));
         if let Some(place) = error.place() {
-            let origin = Origin::path(&place.file).line(place.line).char_column(place.column);
+            let file = shown::line(&shown::masked(&place.file)).into_owned();
+            let origin = Origin::path(file.clone()).line(place.line).char_column(place.column);
             let snippet = error.excerpt().map(|excerpt| {
-                let marked = AnnotationKind::Primary.span(excerpt.marked());
-                (excerpt.is_cut(), Snippet::source(excerpt.line()).line_start(place.line).annotation(marked))
+                let (line, marked) = shown::excerpt(excerpt.line(), excerpt.marked());
+                let is_moved = excerpt.is_cut() || line != excerpt.line();
+                let marked = AnnotationKind::Primary.span(marked);
+                (is_moved, Snippet::source(line).line_start(place.line).annotation(marked))
             });
             group = match snippet {
-                Some((false, snippet)) => group.element(snippet.path(&place.file)),
-                // The columns of a cut line are not those of the file.
+                Some((false, snippet)) => group.element(snippet.path(file)),
+                // The columns of a changed line are not those of the file.
                 Some((true, snippet)) => group.element(origin).element(snippet),
                 None => group.element(origin),
             };
@@ -225,14 +247,17 @@ impl Messages {
         let notes = error.field().map(|field| format!("in field '{field}'")).into_iter();
         let chain = error.chain().iter().map(|link| link.text().to_owned());
         let root = root.map(|root| format!("in {root}"));
-        group = group.elements(notes.chain(chain).chain(root).map(|note| Level::NOTE.no_name().message(note)));
-        group = group.elements(error.hints().iter().map(|hint| Level::HELP.with_name("hint").message(hint.as_str())));
+        let notes = notes.chain(chain).chain(root);
+        group = group.elements(notes.map(|note| Level::NOTE.no_name().message(text(&note))));
+        let hints = error.hints().iter();
+        group = group.elements(hints.map(|hint| Level::HELP.with_name("hint").message(text(hint))));
         if self.is_read {
             // Scripts that compare messages run without a terminal.
             let more = format!("for more: rustomize explain {}", error.code().as_str());
             group = group.element(Level::NOTE.no_name().message(more));
         }
-        self.renderer.render(&[group])
+        let rendered = self.renderer.render(&[group]);
+        if self.is_colored { Shown::colored(&rendered) } else { Shown::values(&rendered) }
     }
 }
 
@@ -248,11 +273,6 @@ impl std::fmt::Display for Reported {
 
 impl std::error::Error for Reported {}
 
-/// Prints a text and a line end to stderr, which nobody may read.
-fn print(text: &str) {
-    let _ = status_line::aside(|| writeln!(std::io::stderr().lock(), "{text}"));
-}
-
 /// The word for a severity.
 fn severity(message: &Diagnostic) -> &'static str {
     match message.severity() {
@@ -262,10 +282,11 @@ fn severity(message: &Diagnostic) -> &'static str {
 }
 
 /// A message in one line.
-fn short(message: &Diagnostic) -> String {
+fn short(message: &Diagnostic) -> Shown {
     let place = message.place().map(|place| format!("{place}: ")).unwrap_or_default();
     let text = message.message().lines().collect::<Vec<_>>().join(" ");
-    format!("{place}{}: {text} [{}]", severity(message), message.code().as_str())
+    let text = format!("{place}{}: {text} [{}]", severity(message), message.code().as_str());
+    Shown::message(&shown::line(&text))
 }
 
 /// A message as a JSON object.
@@ -325,10 +346,11 @@ fn rules(results: &[Value]) -> Vec<Value> {
 }
 
 /// A message as a command of GitHub Actions.
-fn github(message: &Diagnostic) -> String {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    let place = message.place().map(|p| format!("file={},line={},col={},", property(&p.file), p.line, p.column));
-    let title = property(message.code().as_str());
-    format!("::{} {}title={title}::{}", severity(message), place.unwrap_or_default(), data(&explained(message)))
+fn github(message: &Diagnostic) -> Shown {
+    let place = message.place().map(|place| {
+        [("file", place.file.clone()), ("line", place.line.to_string()), ("col", place.column.to_string())]
+    });
+    let title = ("title", message.code().as_str().to_owned());
+    let properties: Vec<_> = place.into_iter().flatten().chain([title]).collect();
+    Shown::github(severity(message), &properties, &explained(message))
 }

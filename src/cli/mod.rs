@@ -69,6 +69,7 @@ mod tree_text;
 mod vendor;
 mod version;
 mod watch;
+mod writer;
 
 use crate::plugin::isolation::ARGUMENT;
 use clap::error::ErrorKind as ClapError;
@@ -101,7 +102,7 @@ pub fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(e) => {
             let is_answer = matches!(e.kind(), ClapError::DisplayHelp | ClapError::DisplayVersion);
-            let _ = e.print();
+            writer::usage(&e);
             return match is_answer {
                 true => ExitCode::SUCCESS,
                 false if args::names_diff(called) => ExitCode::from(TROUBLE),
@@ -136,7 +137,7 @@ pub fn main() -> ExitCode {
         args::Command::Hook(command) => hook::run(&command.0, &mut messages),
         args::Command::KrmFunction(function) => krm_function::run(&function.0, &mut messages),
         args::Command::Create(create) => copy::create(&create.0),
-        args::Command::Localize(localize) => copy::localize(&localize.0),
+        args::Command::Localize(localize) => copy::localize(&localize.0, &mut messages),
         args::Command::Plugin(command) => plugin::run(&command.0),
         args::Command::Version(version) => version::run(&version.0, called),
         args::Command::Completion(completion) => completion::run(&completion.0, called),
@@ -145,7 +146,7 @@ pub fn main() -> ExitCode {
         args::Command::Cfg(cfg) => cfg::run(&cfg.0),
         args::Command::Lsp(lsp) => lsp::run(*lsp.0),
         args::Command::Fn(command) => cfg::refuse(&command.0),
-        args::Command::Vendor(command) => vendor::run(&command.0),
+        args::Command::Vendor(command) => vendor::run(&command.0, &mut messages),
         args::Command::Cache(command) => cache_command::run(&command.0),
     };
     // The error of a build says more than one of the file for its work.
@@ -193,7 +194,7 @@ fn status(result: anyhow::Result<()>, mut messages: Messages, exits: Exits) -> E
     {
         messages.failure(error);
     }
-    messages.finish();
+    messages.finish(result.is_ok());
     match result {
         Ok(()) => ExitCode::from(exits.success),
         Err(_) if has_reader => ExitCode::from(exits.error),

@@ -1,11 +1,10 @@
 //! `openapi`: the schema of Kubernetes' kinds that a build uses, and that of a cluster.
 
-use super::signals;
+use super::{signals, writer};
 use crate::process::{Call, Failure, Limits};
 use crate::yaml::{Heap, emit, json};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand};
-use std::io::Write;
 use std::path::Path;
 
 /// The schema that builds use, as kustomize prints it.
@@ -53,8 +52,7 @@ pub fn run(args: &Openapi) -> Result<()> {
         OpenapiCommand::Info { .. } => format!("{INFO}\n"),
         OpenapiCommand::Fetch { format, .. } => fetched(format)?,
     };
-    std::io::stdout().lock().write_all(printed.as_bytes())?;
-    Ok(())
+    Ok(writer::data([printed])?)
 }
 
 /// The schema of the cluster, as text in a format.

@@ -1,5 +1,6 @@
 //! Writing the result: all of it or nothing.
 
+use super::writer;
 use crate::atomic::Staged;
 use crate::diag;
 use crate::resource::Resource;
@@ -28,9 +29,7 @@ pub fn write(output: &Output<'_>, path: Option<&Path>) -> Result<()> {
         }
         None => {
             let text = output.print_in_pieces()?;
-            let mut out = std::io::stdout().lock();
-            write_all(&mut out, &text)?;
-            Ok(out.flush()?)
+            Ok(writer::data(&text)?)
         }
     }
 }
@@ -63,19 +62,12 @@ pub fn without_folder(file: &Path, folder: &Path) -> diag::Error {
     diag::Error::new(diag::Code::MissingFile, message).hint(hint)
 }
 
-/// Writes a text that is not the result of a build to stdout, or as a file that appears whole.
+/// Writes a text that is not the result of a build as a file that appears whole.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn write_text(text: &str, path: Option<&Path>) -> Result<()> {
-    match path {
-        Some(file) => write_file(file, &[text.to_owned()]).with_context(|| format!("open {}", file.display())),
-        None => {
-            let mut out = std::io::stdout().lock();
-            out.write_all(text.as_bytes())?;
-            Ok(out.flush()?)
-        }
-    }
+pub fn write_text(text: &str, file: &Path) -> Result<()> {
+    write_file(file, &[text.to_owned()]).with_context(|| format!("open {}", file.display()))
 }
 
 fn write_all(out: &mut impl Write, pieces: &[String]) -> std::io::Result<()> {

@@ -5,7 +5,7 @@ use super::plugin_args::{Language, Plugin, PluginCommand, Printing};
 use super::report::Report;
 use super::{
     cache, managed, plugin_author, plugin_host, plugin_install, plugin_look, plugin_run, plugin_share, plugin_trust,
-    plugin_why, signals,
+    plugin_why, signals, writer,
 };
 use crate::manager::author::scaffold;
 use crate::manager::id::name::Platform;
@@ -14,9 +14,9 @@ use crate::manager::id::version::Constraint;
 use crate::manager::store::discover::candidates;
 use crate::manager::store::{place, root};
 use crate::plugin::{PluginOptions, go};
+use crate::shell::quoted;
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
-use std::io::Write;
 
 /// Runs `plugin`.
 ///
@@ -29,7 +29,7 @@ pub fn run(args: &PluginCommand) -> Result<()> {
     let options = PluginOptions {
         host: plugin_host::program(),
         go_hosts: cache::go_hosts(),
-        stderr: |bytes| drop(std::io::stderr().write_all(bytes)),
+        stderr: writer::relay,
         shows_stderr: true,
         variable: managed::variable,
         children: signals::children().clone(),
@@ -61,7 +61,8 @@ pub fn run(args: &PluginCommand) -> Result<()> {
             for path in scaffold::scaffold(directory, new)? {
                 report.add(path.display().to_string(), json!({ "path": path }));
             }
-            writeln!(std::io::stderr(), "Test it: {}", directory.join("test.sh").display())?;
+            let test = directory.join("test.sh");
+            writer::say(&format!("Test it: {}", quoted(&test.to_string_lossy())));
         }
         Plugin::Add(args) => return plugin_install::add(args, json(args.printing), &options),
         Plugin::Describe(args) => return plugin_author::describe(args, &options),

@@ -6,6 +6,7 @@ use super::plugin::{constraint_of, halves, parse};
 use super::plugin_args::{Install, TransferFlags};
 use super::plugin_install::install_one;
 use super::report::Report;
+use super::writer::{self, Shown};
 use crate::diag::{Code, Error};
 use crate::manager::author::describe::Description;
 use crate::manager::author::export::{self, ManifestFields};
@@ -16,10 +17,12 @@ use crate::manager::id::name::Platform;
 use crate::manager::store::discover::{candidates, choose};
 use crate::plugin::PluginOptions;
 use crate::plugin::program::Command;
+use crate::shell::quoted;
+use crate::shown;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// `plugin describe`
@@ -117,16 +120,16 @@ struct Described {
 pub fn describe(args: &Describe, options: &PluginOptions) -> Result<()> {
     let described = described(args, options)?;
     let Described { description, name, .. } = &described;
-    let text = if args.schema {
-        serde_json::to_string_pretty(&export::schema(description, args.kind.as_deref())?)? + "\n"
-    } else {
-        match args.output {
-            Form::Json => serde_json::to_string_pretty(description)? + "\n",
-            Form::Yaml => as_manifest(&described)?,
-            Form::Markdown => export::page(name, description)?,
-        }
+    if args.schema {
+        let schema = export::schema(description, args.kind.as_deref())?;
+        return Ok(writer::print_values_json(&json!(schema))?);
+    }
+    let text = match args.output {
+        Form::Json => return Ok(writer::data([shown::json(serde_json::to_string_pretty(description)? + "\n")])?),
+        Form::Yaml => as_manifest(&described)?,
+        Form::Markdown => export::page(name, description)?,
     };
-    output::write_text(&text, None)
+    Ok(writer::print(&Shown::values(&text))?)
 }
 
 fn described(args: &Describe, options: &PluginOptions) -> Result<Described> {
@@ -189,7 +192,10 @@ fn as_manifest(described: &Described) -> Result<String> {
     let entry = file_name(path);
     let Some(runtime) = runtime_of(path)? else {
         let message = format!("'{}' is not a script that a runtime runs, so it has no plugin.yaml", path.display());
-        let hint = format!("a compiled plugin installs as it is: rustomize plugin package {}", path.display());
+        let hint = format!(
+            "a compiled plugin installs as it is: rustomize plugin package {}",
+            quoted(&path.to_string_lossy())
+        );
         return Err(Error::new(Code::Usage, message).hint(hint).into());
     };
     Ok(export::manifest(&ManifestFields { name, runtime, entry: &entry }, description)?)
@@ -219,7 +225,10 @@ fn runtime_of(path: &Path) -> Result<Option<&'static str>> {
 /// # Errors
 /// It cannot be written.
 pub fn header(args: &Header) -> Result<()> {
-    output::write_text(rustomize_plugin_abi::HEADER, args.output.as_deref())
+    match &args.output {
+        Some(file) => output::write_text(rustomize_plugin_abi::HEADER, file),
+        None => Ok(writer::data([rustomize_plugin_abi::HEADER])?),
+    }
 }
 
 /// The variable with the password of a key.
@@ -255,7 +264,7 @@ pub fn package(args: &Package, is_json: bool, options: &PluginOptions) -> Result
     if let Some(key) = key {
         let line =
             format!("Whoever installs it checks that with: rustomize plugin trust SOURCE --key {}", key.public());
-        writeln!(std::io::stderr(), "{line}")?;
+        writer::say(&line);
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::args::{duration, heading, size};
 use super::cache;
 use super::plugin_share::sync_environment;
 use super::switch::switch;
-use super::{managed, plugin_host, signals, status_line};
+use super::{managed, plugin_host, signals, status_line, writer};
 use crate::manager::policy::environment::{Environment, MachineBundle};
 use crate::manager::policy::{ADD_SOURCE, image};
 use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
@@ -13,11 +13,12 @@ use crate::plugin::isolation::{Isolation, Level};
 use crate::plugin::options::{FailOn, FunctionOptions, Images};
 use crate::plugin::{PluginOptions, locate};
 use crate::process::Limits;
+use crate::shown;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
@@ -174,7 +175,7 @@ pub fn options(
         memory_limit: Some(flags.plugin_memory_limit).filter(|&bytes| bytes > 0),
         host,
         homes: locate::homes(|name| variable(name).map(Into::into)),
-        stderr: |bytes| drop(status_line::aside(|| std::io::stderr().write_all(bytes))),
+        stderr: writer::relay,
         shows_stderr: true,
         variable: managed::variable,
         go_hosts: cache::go_hosts(),
@@ -194,18 +195,17 @@ fn ask_to_adopt(path: &Path) -> bool {
     if let Some(answer) = answers.get(path) {
         return *answer;
     }
-    let (stdin, mut stderr) = (std::io::stdin(), std::io::stderr());
-    if managed::is_frozen(None) || !stdin.is_terminal() || !stderr.is_terminal() {
+    let stdin = std::io::stdin();
+    if managed::is_frozen(None) || !stdin.is_terminal() || !writer::stderr_is_terminal() {
         return false;
     }
     status_line::end();
     let mut line = String::new();
-    let asked = write!(
-        stderr,
+    let question = format!(
         "'{}' is a Go plugin. Before its first use Go has to build a program that can load it.\nBuild it now? [y/N] ",
-        path.display()
+        shown::line(&path.to_string_lossy())
     );
-    let answer = asked.and_then(|()| stdin.read_line(&mut line)).is_ok()
+    let answer = writer::ask(&question).and_then(|()| stdin.read_line(&mut line)).is_ok()
         && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes");
     answers.insert(path.to_owned(), answer);
     answer

@@ -7,7 +7,7 @@ use super::plugin_args::{Add, Install, Lock as LockArgs, TransferFlags, Update};
 use super::plugin_images;
 use super::progress::Progress;
 use super::report::Report;
-use super::signals;
+use super::{signals, writer};
 use crate::manager::fetch::{FetchLimits, Transfer};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
@@ -24,7 +24,6 @@ use crate::shell::quoted;
 use anyhow::{Result, bail};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 
 /// The directory of installed plugins, which no other process writes to meanwhile.
@@ -32,7 +31,7 @@ use std::path::Path;
 /// # Errors
 /// The directory does not exist and cannot be made.
 pub fn locked_root() -> Result<ExclusiveRoot> {
-    let waiting = || drop(writeln!(std::io::stderr(), "Waiting until another installation ends"));
+    let waiting = || writer::say("Waiting until another installation ends");
     Ok(ExclusiveRoot::lock(&root::root(variable)?, waiting)?)
 }
 
@@ -139,10 +138,9 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
     {
         if !constraint.allows(&there.file.version) {
             let version = &there.file.version;
-            writeln!(
-                std::io::stderr(),
+            writer::say(&format!(
                 "v{version} is installed, which is higher, and is kept; --exact installs {constraint}"
-            )?;
+            ));
         }
         return Ok(vec![there]);
     }

@@ -1,14 +1,14 @@
 //! `plugin run`: one call of a plugin, outside of a build.
 
 use super::plugin_args::{Run, RunAs};
-use super::{output, plugin_flags};
+use super::{output, plugin_flags, writer};
 use crate::load::Disk;
 use crate::manager::resolve::COMPONENT;
 use crate::pipeline::Call;
 use crate::stage::{Mode, Options};
 use crate::workspace::{self, Workspace};
 use anyhow::{Context, Result};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub fn run(args: &Run) -> Result<()> {
     let call = Call { name: &args.what, config, mode, resources };
     let called = workspace::call(&workspace, &disk, &folder.to_string_lossy(), call, &options);
     for warning in called.warnings {
-        let _ = writeln!(std::io::stderr(), "{warning}");
+        writer::say(&warning.to_string());
     }
     output::write(&called.value?, None)
 }

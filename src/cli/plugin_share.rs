@@ -5,6 +5,7 @@ use super::managed::{environment, inputs, policy, variable};
 use super::plugin_args::{Export, Sync};
 use super::plugin_install::{install_missing, transfer};
 use super::report::Report;
+use super::writer;
 use crate::manager::fetch::FetchLimits;
 use crate::manager::policy::environment::Environment;
 use crate::manager::policy::{ADD_SOURCE, Policy};
@@ -15,7 +16,6 @@ use crate::manager::store::root;
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use serde_json::json;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Runs `plugin export`.
@@ -78,7 +78,7 @@ fn lay(
     let everything = Resolver { inputs: &inputs, policy: &policy, options }.everything()?;
     let changes = placement::lay(placement, &everything, is_dry)?;
     for (source, why) in &changes.left_out {
-        writeln!(std::io::stderr(), "Left out: {source}: {why}")?;
+        writer::say(&format!("Left out: {source}: {why}"));
     }
     Ok(self::changes(&changes.written, &changes.removed))
 }

@@ -3,6 +3,7 @@
 use super::managed::trust_file;
 use super::plugin_args::Trust;
 use super::report::Report;
+use super::writer::{self, Shown};
 use crate::atomic;
 use crate::manager::fetch::origin::Origin;
 use crate::manager::id::pattern::SourcePattern;
@@ -11,7 +12,6 @@ use crate::manager::policy::amend::{Amended, Amendment};
 use crate::plugin::permissions::Permissions;
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
-use std::io::Write;
 use std::path::Path;
 
 /// Runs `plugin trust`.
@@ -25,8 +25,7 @@ pub fn trust(args: &Trust, is_json: bool) -> Result<()> {
         read => read?,
     };
     let Some(source) = &args.source else {
-        write!(std::io::stdout(), "{old}")?;
-        return Ok(());
+        return Ok(writer::print(&Shown::values(&old))?);
     };
     let wrong = |e: SourceError| {
         let hint = e.hint().map_or_else(String::new, |hint| format!("\n  hint: {hint}"));

@@ -1,12 +1,13 @@
 //! The progress of an installation: bars on a terminal, a line for each file elsewhere.
 
 use super::status_line;
+use super::writer::{self, Shown};
 use crate::load::http::Watch;
 use crate::manager::install::InstallEvent;
 use crate::manager::policy::trust::grant;
+use crate::shown;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::HashMap;
-use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a file's bar looks: how much of how much has come, and which file it is.
@@ -32,7 +33,7 @@ impl Progress {
     /// Nothing is told yet.
     pub fn new() -> Progress {
         status_line::end();
-        Progress { bars: std::io::stderr().is_terminal().then(Arc::default) }
+        Progress { bars: writer::stderr_is_terminal().then(Arc::default) }
     }
 
     /// The receiver of the bytes of files as they come.
@@ -54,8 +55,8 @@ impl Progress {
         };
         // Nobody may be there to read it.
         match &self.bars {
-            Some(bars) => drop(bars.all.println(line)),
-            None => drop(writeln!(std::io::stderr(), "{line}")),
+            Some(bars) => drop(bars.all.println(Shown::message(&line).to_string())),
+            None => writer::say(&line),
         }
     }
 }
@@ -67,7 +68,7 @@ impl Bars {
             let style = ProgressStyle::with_template(if size.is_some() { BAR } else { SPINNER });
             let bar = self.all.add(ProgressBar::new(size.unwrap_or_default()));
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar.set_message(url.to_owned());
+            bar.set_message(shown::line(&shown::masked(url)).into_owned());
             bar
         });
         bar.set_position(done);

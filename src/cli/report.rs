@@ -1,8 +1,8 @@
 //! [`Report`]: what a command has found or done, for people and for programs.
 
+use super::writer::{self, Shown};
 use anyhow::Result;
 use serde_json::Value;
-use std::io::Write;
 
 /// For people a line for each thing, for programs a JSON array with an object for each.
 #[derive(Default)]
@@ -28,12 +28,10 @@ impl Report {
     /// # Errors
     /// It cannot be printed.
     pub fn print(&self, is_json: bool) -> Result<()> {
-        let text = match is_json {
-            true => serde_json::to_string_pretty(&self.values)? + "\n",
-            false => self.lines.iter().map(|line| format!("{line}\n")).collect(),
-        };
-        let mut out = std::io::stdout();
-        out.write_all(text.as_bytes())?;
-        Ok(out.flush()?)
+        if is_json {
+            return Ok(writer::print_json(Value::Array(self.values.clone()))?);
+        }
+        let lines = self.lines.iter().map(|line| format!("{}\n", Shown::item(line)));
+        Ok(writer::data(lines)?)
     }
 }

@@ -5,6 +5,7 @@ use super::depfile::{self, Rule};
 use super::findings::Verdict;
 use super::messages::Messages;
 use super::settings::Allowed;
+use super::writer;
 use super::{build, managed, output, status_line};
 use crate::check::Findings;
 use crate::diag::{Result as Built, Warned, Warning};
@@ -12,13 +13,15 @@ use crate::load::{Disk, FileLimit, clean};
 use crate::meter::FastIndexMap;
 use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find;
+use crate::shown;
 use crate::stage::Options;
 use crate::workspace::{Output, Together, build_all};
 use crate::{diag, parallel};
 use anyhow::{Context, Result, bail};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -230,15 +233,15 @@ fn write(args: &Build, results: Vec<(&String, Rendered)>) -> Result<()> {
         output::write_files(directory, texts)?;
         return args.depfile.as_ref().map_or(Ok(()), |depfile| depfile::write(depfile, &rules));
     }
-    let mut out = std::io::stdout().lock();
-    for (i, (root, Rendered { files, .. })) in results.iter().enumerate() {
-        if i > 0 {
-            out.write_all(b"---\n")?;
-        }
-        writeln!(out, "# Root: {}", root.escape_debug())?;
-        files.iter().flat_map(|(_, text)| text).try_for_each(|piece| out.write_all(piece.as_bytes()))?;
-    }
-    Ok(out.flush()?)
+    let head = |i: usize, root: &str| {
+        let end = if i == 0 { "" } else { "---\n" };
+        Cow::Owned(format!("{end}# Root: {}\n", shown::line(&shown::masked(root))).into_bytes())
+    };
+    let pieces = results.iter().enumerate().flat_map(|(i, (root, Rendered { files, .. }))| {
+        let texts = files.iter().flat_map(|(_, text)| text).map(|text| Cow::Borrowed(text.as_bytes()));
+        std::iter::once(head(i, root)).chain(texts)
+    });
+    Ok(writer::data(pieces)?)
 }
 
 /// The faults of all roots: each fault once, with the roots that have it.

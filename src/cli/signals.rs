@@ -18,7 +18,7 @@ pub(super) fn children() -> &'static Children {
     static ALL: LazyLock<Children> = LazyLock::new(|| {
         Children::of_process(|| {
             if let Err(e) = end_with_signals() {
-                eprintln!("Warning: Ctrl-C will not clean up: {e}");
+                super::writer::say(&format!("Warning: Ctrl-C will not clean up: {e}"));
             }
         })
     });

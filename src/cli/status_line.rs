@@ -1,9 +1,10 @@
 //! The line on a terminal that says what a build is doing, from half a second on. Whoever prints to
 //! the terminal meanwhile prints [`aside`].
 
+use super::writer;
 use crate::observe::{Observer, Roots, Span, Work};
+use crate::shown;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ static LINE: OnceLock<ProgressBar> = OnceLock::new();
 
 /// Returns true if stderr is a terminal that can erase a line.
 pub fn is_possible() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
+    writer::stderr_is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
 /// Shows the work that an observer notes, until [`end`].
@@ -60,8 +61,8 @@ pub fn aside<R>(print: impl FnOnce() -> R) -> R {
 /// lasts longest, else the piece that began last.
 fn message(open: &[Span], roots: Roots, now: Duration) -> Option<String> {
     let is_outside = |span: &&Span| matches!(span.work, Work::Plugin | Work::Chart | Work::Fetch);
-    let shown = open.iter().find(is_outside).or(open.last())?;
-    let verb = match shown.work {
+    let span = open.iter().find(is_outside).or(open.last())?;
+    let verb = match span.work {
         Work::Root | Work::Layer => "building",
         Work::Step | Work::Plugin => "running",
         Work::Chart => "making chart",
@@ -72,8 +73,8 @@ fn message(open: &[Span], roots: Roots, now: Duration) -> Option<String> {
     };
     let Roots { done, all } = roots;
     let done = if all > 1 { format!("{done} of {all} roots done, ") } else { String::new() };
-    let name: String = shown.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    Some(format!("{done}{verb} {name} ({} s)", now.saturating_sub(shown.start).as_secs()))
+    let name = shown::line(&shown::masked(&span.name)).into_owned();
+    Some(format!("{done}{verb} {name} ({} s)", now.saturating_sub(span.start).as_secs()))
 }
 
 #[cfg(test)]
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(message(&observer.open().0, one, Duration::ZERO), None);
         let _layer = observer.begin(Work::Layer, || "a\u{1b}[2J/kustomization.yaml".to_owned());
         let shown = |roots| message(&observer.open().0, roots, observer.elapsed()).unwrap();
-        assert_eq!(shown(one), "building a [2J/kustomization.yaml (0 s)");
+        assert_eq!(shown(one), "building a\\u{1b}[2J/kustomization.yaml (0 s)");
         let _fetch = observer.begin(Work::Fetch, || "https://h/a".to_owned());
         let _step = observer.begin(Work::Step, || "LabelTransformer".to_owned());
         assert_eq!(shown(Roots { done: 3, all: 8 }), "3 of 8 roots done, fetching https://h/a (0 s)");

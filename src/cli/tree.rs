@@ -1,16 +1,15 @@
 //! `tree`: the parts of kustomizations, as a tree or as a graph. Nothing is built.
 
-use super::diff_listing::visible;
 use super::tree_text;
+use super::writer::{self, Shown};
 use crate::load::{Disk, FileLimit};
 use crate::pipeline::outline::{Kind, Outline, outline};
 use crate::pipeline::roots::{FoundRoot, find};
 use crate::shell::quoted;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::Write;
 
 pub(super) const TREE_EXAMPLES: &str = "Examples:
   # The overlay of the working directory
@@ -63,17 +62,15 @@ pub fn run(args: &Tree) -> Result<()> {
             true => String::new(),
             false => format!("\n  hint: look below it: rustomize tree --all {}", quoted(name)),
         };
-        bail!("'{}' has no kustomization{hint}", visible(name));
+        bail!("'{name}' has no kustomization{hint}");
     }
     let printed = match args.output {
         TreeFormat::Text => tree_text::print(&outline),
         TreeFormat::Dot => dot(&outline),
         TreeFormat::Mermaid => mermaid(&outline),
-        TreeFormat::Json => json(&outline),
+        TreeFormat::Json => return Ok(writer::print_json(json(&outline))?),
     };
-    let mut out = std::io::stdout().lock();
-    out.write_all(printed.as_bytes())?;
-    Ok(out.flush()?)
+    Ok(writer::print(&Shown::values(&printed))?)
 }
 
 /// The roots to show: with --all first those that no other kustomization uses.
@@ -98,7 +95,7 @@ fn roots(args: &Tree) -> Result<Vec<String>> {
 
 /// A graph for Graphviz. Texts are in quotes, in which Graphviz knows one escape.
 fn dot(outline: &Outline) -> String {
-    let label = |text: &str| format!("\"{}\"", visible(text).replace('\\', "\\\\").replace('"', "\\\""));
+    let label = |text: &str| format!("\"{}\"", tree_text::name(text).replace('\\', "\\\\").replace('"', "\\\""));
     let mut out = "digraph kustomizations {\n  rankdir=LR;\n  node [shape=box];\n".to_owned();
     for (at, part) in outline.parts.iter().enumerate() {
         let style = match part.kind {
@@ -125,7 +122,7 @@ fn mermaid(outline: &Outline) -> String {
     let label = |text: &str| {
         let is_plain =
             |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '/' | '-' | '_' | ':' | '=' | '@' | '?');
-        visible(text)
+        tree_text::name(text)
             .chars()
             .map(|c| if is_plain(c) { c.to_string() } else { format!("#{};", u32::from(c)) })
             .collect::<String>()
@@ -149,11 +146,11 @@ fn mermaid(outline: &Outline) -> String {
     out
 }
 
-fn json(outline: &Outline) -> String {
+fn json(outline: &Outline) -> Value {
     let part = |(at, part): (usize, &crate::pipeline::outline::Part)| {
         let links = part.links.iter().map(|link| json!({"field": link.field, "to": link.to}));
         json!({"id": at, "kind": part.kind.as_str(), "name": part.name, "links": links.collect::<Vec<_>>()})
     };
     let parts: Vec<_> = outline.parts.iter().enumerate().map(part).collect();
-    format!("{:#}\n", json!({"roots": outline.roots, "parts": parts}))
+    json!({"roots": outline.roots, "parts": parts})
 }

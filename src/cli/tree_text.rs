@@ -1,7 +1,7 @@
 //! `tree` for people: each part below the one that names it, with lines between them.
 
-use super::diff_listing::visible;
 use crate::pipeline::outline::{Kind, Link, Outline};
+use crate::shown;
 use std::fmt::Write;
 
 /// A part whose parts are being printed.
@@ -23,7 +23,7 @@ pub fn print(outline: &Outline) -> String {
         if is_shown[root] {
             continue;
         }
-        let _ = writeln!(out, "{}{}", visible(&outline.parts[root].name), kind(outline.parts[root].kind));
+        let _ = writeln!(out, "{}{}", name(&outline.parts[root].name), kind(outline.parts[root].kind));
         (is_shown[root], is_open[root]) = (true, true);
         let mut prefix = String::new();
         let mut open = vec![Open { part: root, rest: outline.parts[root].links.iter(), prefix: 0 }];
@@ -42,7 +42,7 @@ pub fn print(outline: &Outline) -> String {
             };
             prefix.truncate(top.prefix);
             let branch = if is_last { "└── " } else { "├── " };
-            let name = visible(&part.name);
+            let name = name(&part.name);
             let _ = writeln!(out, "{prefix}{branch}{}: {name}{}{again}", link.field, kind(part.kind));
             is_shown[link.to] = true;
             if again.is_empty() && !part.links.is_empty() {
@@ -53,6 +53,11 @@ pub fn print(outline: &Outline) -> String {
         }
     }
     out
+}
+
+/// The name of a part in one line.
+pub fn name(name: &str) -> String {
+    shown::line(&shown::masked(name)).into_owned()
 }
 
 /// The word behind a name, where the field does not say what the part is.

@@ -1,7 +1,8 @@
 //! `vendor`: copies the remote parts of kustomizations beside them, and locks their versions.
 
+use super::messages::Messages;
 use super::remote_args::Vendor;
-use super::{build, roots, signals, status_line};
+use super::{build, roots, signals, writer};
 use crate::load::Disk;
 use crate::load::RepoSpec;
 use crate::load::artifact_reference::is_artifact;
@@ -10,7 +11,6 @@ use crate::load::vendor::{Copies, write};
 use crate::workspace::{self, Workspace};
 use anyhow::{Context, Result, bail};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
-use std::io::Write;
 use std::path::Path;
 
 /// Runs `vendor`.
@@ -18,7 +18,7 @@ use std::path::Path;
 /// # Errors
 /// Flags that cannot be, a build that fails, or files that cannot be written. The lock of that root
 /// is as before then.
-pub fn run(command: &Vendor) -> Result<()> {
+pub fn run(command: &Vendor, messages: &mut Messages) -> Result<()> {
     let args = &command.build;
     if args.locked {
         bail!("'vendor' makes the lock that --locked uses: leave --locked out");
@@ -28,17 +28,17 @@ pub fn run(command: &Vendor) -> Result<()> {
     }
     let copies = if command.lock_only { Copies::Dropped } else { Copies::Kept };
     for (i, root) in roots::directories(args)?.iter().enumerate() {
-        let lock = vendor(command, root, copies, i == 0).with_context(|| format!("in {root}"))?;
+        let lock = vendor(command, root, copies, i == 0, messages).with_context(|| format!("in {root}"))?;
         let count = lock.parts().count();
         let parts = if count == 1 { "remote part" } else { "remote parts" };
         let line = format!("{}: {count} {parts}", Path::new(root).join(FILE).display());
-        let _ = status_line::aside(|| writeln!(std::io::stderr(), "{line}"));
+        writer::say(&line);
     }
     Ok(())
 }
 
 /// Builds a root and locks its remote parts.
-fn vendor(command: &Vendor, root: &str, copies: Copies, first: bool) -> Result<RemoteLock> {
+fn vendor(command: &Vendor, root: &str, copies: Copies, first: bool, messages: &mut Messages) -> Result<RemoteLock> {
     if RepoSpec::parse(root).is_some() || is_artifact(root) {
         bail!("a lock is written beside a kustomization of this machine, and '{root}' is from elsewhere");
     }
@@ -52,7 +52,7 @@ fn vendor(command: &Vendor, root: &str, copies: Copies, first: bool) -> Result<R
     let disk = Disk::new();
     let built = workspace::build(&workspace, &disk, root, &options);
     for warning in built.warnings {
-        let _ = status_line::aside(|| writeln!(std::io::stderr(), "{warning}"));
+        messages.warning(&warning, None);
     }
     let output = built.value?;
     Ok(write(output.remote_parts(), directory, copies, signals::children())?)

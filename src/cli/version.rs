@@ -2,8 +2,9 @@
 
 use super::args::Version;
 use super::called::Called;
+use super::writer::{self, Shown};
 use anyhow::{Result, bail};
-use std::io::Write;
+use std::fmt::Write;
 
 /// The version of kustomize whose output and commands these are.
 const KUSTOMIZE: &str = "v5.8.1";
@@ -34,10 +35,10 @@ pub fn run(args: &Version, called: Called) -> Result<()> {
         ),
         ("goVersion", "unknown"),
     ];
-    let mut out = std::io::stdout().lock();
+    let mut out = String::new();
     let is_short = args.short.unwrap_or(false);
     if args.short.is_some() {
-        eprintln!("Flag --short has been deprecated, and will be removed in the future.");
+        writer::say("Flag --short has been deprecated, and will be removed in the future.");
     }
     match (is_short, args.output.as_deref().filter(|format| !format.is_empty())) {
         (true, Some(_)) => bail!("--short and --output are mutually exclusive"),
@@ -57,5 +58,5 @@ pub fn run(args: &Version, called: Called) -> Result<()> {
         }
         (false, Some(_)) => {}
     }
-    Ok(())
+    Ok(writer::print(&Shown::message(&out))?)
 }

@@ -3,9 +3,10 @@
 
 use super::args::{Build, heading};
 use super::messages::Messages;
-use super::{output, status_line};
+use super::{output, status_line, writer};
 use crate::atomic::folder_of;
 use crate::observe::{Observer, Span, Work};
+use crate::shown;
 use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::{Value, json};
@@ -75,7 +76,7 @@ impl Watching {
         status_line::end();
         let spans = if self.is_asked { self.observer.done() } else { Vec::new() };
         if self.flags.verbose {
-            spans.iter().filter_map(used).for_each(|line| messages.line(&line));
+            spans.iter().filter_map(used).for_each(|line| writer::say(&line));
         }
         if self.flags.timings {
             let rows = rows(&spans);
@@ -83,7 +84,7 @@ impl Watching {
             messages.data_or_text(data, || table(&rows));
         }
         match &self.flags.trace {
-            Some(file) => output::write_text(&chrome(&spans), Some(file)).context("--trace"),
+            Some(file) => output::write_text(&chrome(&spans), file).context("--trace"),
             None => Ok(()),
         }
     }
@@ -170,5 +171,6 @@ fn chrome(spans: &[Span]) -> String {
         })
     };
     let events: Vec<Value> = spans.iter().map(event).collect();
-    format!("{}\n", json!({ "traceEvents": events, "displayTimeUnit": "ms" }))
+    let all = writer::masked(json!({ "traceEvents": events, "displayTimeUnit": "ms" }));
+    shown::json(format!("{all}\n"))
 }

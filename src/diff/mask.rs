@@ -1,15 +1,10 @@
-//! Hides the values of Secrets: each becomes a label, and the same value the same label, so that it
+//! Hides secret values: each becomes a label, and the same value the same label, so that it
 //! shows whether values differ and nothing else of them.
 
+use super::secrets::secrets;
 use crate::meter::FastMap;
 use crate::resource::Resource;
 use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, ValueMut};
-
-/// The fields of a Secret that hold its values.
-const VALUES: [&str; 2] = ["data", "stringData"];
-
-/// The annotation in which kubectl keeps a whole resource.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// The labels of the values that were hidden so far.
 pub struct Masks<'a> {
@@ -23,25 +18,15 @@ impl<'a> Masks<'a> {
         Masks { arena, labels: FastMap::default() }
     }
 
-    /// Hides the values of a resource of kind Secret, whatever its group. O(nodes).
+    /// Hides the values of a resource that are secret: all of a resource of kind Secret, whatever
+    /// its group, and of others those behind names that say so. O(nodes).
     pub fn hide(&mut self, resource: &mut Resource<'a>) {
-        if resource.id().gvk.kind != "Secret" {
-            return;
-        }
-        let Some(root) = resource.node_mut().as_mapping_mut() else { return };
-        for (key, value) in root.iter_mut() {
-            match key.text() {
-                field if VALUES.contains(&field) => self.hide_all(value),
-                "metadata" => self.hide_last_applied(value),
-                _ => {}
+        let mut found = Vec::new();
+        secrets(resource.id().gvk.kind, resource.node(), &mut found);
+        for pointer in found {
+            if let Some(node) = find_mut(resource.node_mut(), &pointer) {
+                self.hide_all(node);
             }
-        }
-    }
-
-    fn hide_last_applied(&mut self, metadata: &mut Node<'a>) {
-        let annotations = metadata.as_mapping_mut().and_then(|metadata| metadata.get_mut("annotations"));
-        if let Some(value) = annotations.and_then(Node::as_mapping_mut).and_then(|all| all.get_mut(LAST_APPLIED)) {
-            self.hide_all(value);
         }
     }
 
@@ -67,4 +52,13 @@ impl<'a> Masks<'a> {
         let arena = self.arena;
         self.labels.entry(value.text()).or_insert_with(|| arena.text(&format!("(masked {next})")))
     }
+}
+
+/// The value of a tree at a JSON pointer, to change it.
+fn find_mut<'n, 'a>(node: &'n mut Node<'a>, pointer: &str) -> Option<&'n mut Node<'a>> {
+    pointer.split('/').skip(1).try_fold(node, |node, part| match node.value_mut() {
+        ValueMut::Mapping(mapping) => mapping.get_mut(&part.replace("~1", "/").replace("~0", "~")),
+        ValueMut::Sequence(items) => items.get_mut(part.parse::<usize>().ok()?),
+        ValueMut::Scalar(_) => None,
+    })
 }

@@ -1,7 +1,7 @@
 //! The differences of two lists of resources: resources that were added, removed, renamed or moved,
 //! and fields that differ. Values count here, and not how they are written.
 //!
-//! * [`mask`]: hides the values of Secrets, before anything is compared.
+//! * [`secrets`]: the values that are secret; [`mask`]: hides them, before anything is compared.
 //! * [`pairs`]: pairs of resources that are one; [`names`]: names without hash, prefix or suffix;
 //!   [`features`]: how alike two resources are.
 //! * [`fields`]: the fields in which two resources differ; [`path`]: where a field is.
@@ -19,6 +19,7 @@ pub mod mask;
 mod names;
 pub mod pairs;
 pub mod path;
+pub mod secrets;
 pub mod summary;
 
 pub use fields::{Difference, FieldChange};

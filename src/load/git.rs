@@ -8,7 +8,7 @@
 //! an interrupted clone leaves no directory that looks complete.
 
 use super::cache::{self, Cache, Shelf};
-use super::git_command::GitCommand;
+use super::git_command::{Filters, GitCommand, VARIABLE};
 use super::place::{CACHE, SERVER};
 use super::{RepoSpec, host};
 use crate::diag::{Code, Error, Result};
@@ -329,15 +329,19 @@ impl Git {
     }
 
     fn fetch(&self, spec: &RepoSpec, clone: &PrivateDirectory) -> Result<()> {
+        // A git without filters ends with an error.
+        let filters = self.git(spec, clone.path(), Filters::LIST).unwrap_or_default();
+        let filters = Filters::without(filters.as_bytes(), true);
+        let git = |command| self.git_with(spec, clone.path(), command, &filters);
         let reference = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
         let words = [spec.url.as_str(), reference];
-        self.git(spec, clone.path(), GitCommand::new("fetch", &["--depth=1"]).with_words(&words))?;
-        self.git(spec, clone.path(), GitCommand::new("checkout", &["FETCH_HEAD"]))?;
+        git(GitCommand::new("fetch", &["--depth=1"]).with_words(&words))?;
+        git(GitCommand::new("checkout", &["FETCH_HEAD"]))?;
         if spec.submodules {
             // A repository from the network must not name a submodule on this machine.
             let update = GitCommand::new("submodule", &["update", "--init", "--recursive"]);
             let update = if spec.is_of_this_machine() { update } else { update.without_files() };
-            self.git(spec, clone.path(), update)?;
+            git(update)?;
         }
         forget_users(&clone.path().join(".git"))
             .map_err(|e| Error::io(&e, format!("the settings of a clone cannot be changed: {e}")))
@@ -361,14 +365,25 @@ impl Git {
 
     /// Runs git and returns its output.
     fn git(&self, spec: &RepoSpec, directory: &Path, command: GitCommand<'_>) -> Result<String> {
+        self.git_with(spec, directory, command, &Filters::default())
+    }
+
+    /// Runs git without some filters, and returns its output.
+    fn git_with(
+        &self,
+        spec: &RepoSpec,
+        directory: &Path,
+        command: GitCommand<'_>,
+        filters: &Filters,
+    ) -> Result<String> {
         let timeout = if spec.has_timeout { spec.timeout } else { self.timeout.unwrap_or(spec.timeout) };
-        let (settings, value) = command.settings();
+        let settings = String::from_utf8_lossy(&command.settings(filters)).into_owned();
         let call = Call {
             program: Path::new("git"),
             args: command.arguments()?,
             directory: Some(directory),
             // Nobody can answer a question.
-            environment: vec![("GIT_TERMINAL_PROMPT".into(), "0".into()), (settings.into(), value.into())],
+            environment: vec![("GIT_TERMINAL_PROMPT".into(), "0".into()), (VARIABLE.into(), settings.into())],
             inherits: true,
             without: WITHOUT,
             stdin: None,

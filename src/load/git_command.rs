@@ -7,8 +7,8 @@
 use crate::diag::{Code, Error, Result};
 use std::ffi::OsString;
 
-/// Settings of every command. They override the settings of the user, so that nothing in a fetched
-/// tree runs. The user's own protocols, filters and credential helpers remain in effect.
+/// Settings of every command. They override the settings of the user and of a repository, so that
+/// nothing in a tree runs. The user's own protocols and credential helpers remain in effect.
 const SETTINGS: [&str; 4] = [
     // A relative path in the user's settings would lead into the tree.
     "core.hooksPath=/dev/null",
@@ -17,6 +17,92 @@ const SETTINGS: [&str; 4] = [
     "protocol.ext.allow=never",
     "protocol.fd.allow=never",
 ];
+
+/// The variable by which git passes on `-c`. So the first argument remains the name of the command,
+/// which a wrapper of git may look at.
+pub const VARIABLE: &str = "GIT_CONFIG_PARAMETERS";
+
+/// The commands of git-lfs, as `git lfs install` writes them.
+const LFS: [&str; 6] = [
+    "git-lfs clean -- %f",
+    "git-lfs smudge -- %f",
+    "git-lfs smudge --skip -- %f",
+    "git-lfs filter-process",
+    "git-lfs filter-process --skip",
+    "true",
+];
+
+/// The filters that git's settings have: programs that change files as git reads and writes them.
+/// The attributes of a tree, which others write, choose among them.
+#[derive(Clone, Debug, Default)]
+pub struct Filters(Vec<Vec<u8>>);
+
+impl Filters {
+    /// The command that prints them.
+    pub const LIST: GitCommand<'static> = GitCommand {
+        name: "config",
+        options: &["--null", "--get-regexp", r"^filter\."],
+        words: &[],
+        is_without_files: false,
+    };
+
+    /// The filters that must not run, of what [`Filters::LIST`] prints: all but that of git-lfs, if
+    /// it is as git-lfs itself sets it and `keeps_lfs`. A repository with settings of others may
+    /// make git-lfs run programs, so its filter is for clones of our own.
+    pub fn without(printed: &[u8], keeps_lfs: bool) -> Filters {
+        let mut filters: Vec<(Vec<u8>, bool)> = Vec::new();
+        for setting in printed.split(|&byte| byte == 0) {
+            let end = setting.iter().position(|&byte| byte == b'\n').unwrap_or(setting.len());
+            let (key, value) = (&setting[..end], setting.get(end + 1..).unwrap_or_default());
+            let name = key.strip_prefix(b"filter.".as_slice());
+            let dot = |name: &&[u8]| name.iter().rposition(|&byte| byte == b'.');
+            let Some((name, dot)) = name.and_then(|name| Some((name, dot(&name)?))) else { continue };
+            let name = &name[..dot];
+            let is_lfs = name == b"lfs" && LFS.iter().any(|command| command.as_bytes() == value);
+            match filters.iter_mut().find(|(known, _)| known == name) {
+                Some((_, all)) => *all &= is_lfs,
+                None => filters.push((name.to_owned(), is_lfs)),
+            }
+        }
+        let out = filters.into_iter().filter(|(_, is_lfs)| !(keeps_lfs && *is_lfs));
+        Filters(out.map(|(name, _)| name).collect())
+    }
+
+    /// The settings without which the filters do nothing.
+    fn settings(&self) -> impl Iterator<Item = Vec<u8>> {
+        let parts = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
+        self.0.iter().flat_map(move |name| {
+            parts.map(|(part, value)| {
+                let key = [b"filter.", &name[..], b".", part.as_bytes()].concat();
+                // Key and value apart: the key may have an equals sign.
+                [quoted_always(&key), vec![b'='], quoted_always(value.as_bytes())].concat()
+            })
+        })
+    }
+}
+
+/// A text in quotes, as git reads them in its variable.
+fn quoted_always(text: &[u8]) -> Vec<u8> {
+    let mut quoted = vec![b'\''];
+    for &byte in text {
+        match byte {
+            b'\'' | b'!' => quoted.extend([b'\'', b'\\', byte, b'\'']),
+            byte => quoted.push(byte),
+        }
+    }
+    quoted.push(b'\'');
+    quoted
+}
+
+/// The value of [`VARIABLE`]: the settings of every command, without `left_out`, and those that
+/// stop filters, behind what the variable has already.
+pub fn settings(known: Option<OsString>, more: &[&str], left_out: &str, filters: &Filters) -> Vec<u8> {
+    let ours = SETTINGS.iter().chain(more).filter(|setting| left_out.is_empty() || !setting.starts_with(left_out));
+    let ours = ours.map(|setting| quoted_always(setting.as_bytes())).chain(filters.settings());
+    let known = known.map(OsString::into_encoded_bytes).filter(|known| !known.is_empty());
+    let all: Vec<Vec<u8>> = known.into_iter().chain(ours).collect();
+    all.join(&b' ')
+}
 
 /// The setting that keeps git away from repositories of this machine.
 const NO_FILES: &str = "protocol.file.allow=never";
@@ -53,11 +139,10 @@ impl<'w> GitCommand<'w> {
         format!("git {}", parts.collect::<Vec<_>>().join(" "))
     }
 
-    /// The settings of the command, in the variable by which git passes on `-c`. So the first
-    /// argument remains the name of the command, which a wrapper of git may look at.
-    pub fn settings(&self) -> (&'static str, String) {
-        let settings = SETTINGS.iter().copied().chain(self.is_without_files.then_some(NO_FILES));
-        ("GIT_CONFIG_PARAMETERS", settings.map(|setting| format!("'{setting}'")).collect::<Vec<_>>().join(" "))
+    /// The value of [`VARIABLE`] for the command.
+    pub fn settings(&self, filters: &Filters) -> Vec<u8> {
+        let more: &[&str] = if self.is_without_files { &[NO_FILES] } else { &[] };
+        settings(None, more, "", filters)
     }
 
     /// The arguments of git.
@@ -86,7 +171,7 @@ fn check(word: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::GitCommand;
+    use super::{Filters, GitCommand};
 
     #[test]
     fn words_are_no_options() {
@@ -96,9 +181,25 @@ mod tests {
         assert_eq!(command.shown(), "git fetch --depth=1 https://h/o/r main");
         let bare = GitCommand::new("init", &[]).without_files();
         assert_eq!(bare.arguments().unwrap(), ["init"]);
-        assert!(bare.settings().1.ends_with(" 'protocol.file.allow=never'"));
+        let settings = String::from_utf8(bare.settings(&Filters::default())).unwrap();
+        assert!(settings.ends_with(" 'protocol.file.allow=never'"), "{settings}");
         for word in ["-x", "--upload-pack=x", "a\nb", "a\0b"] {
             assert!(command.with_words(&["https://h/o/r", word]).arguments().is_err(), "{word}");
         }
+    }
+
+    #[test]
+    fn filters_do_not_run_but_the_one_of_git_lfs() {
+        let printed = b"filter.lfs.clean\ngit-lfs clean -- %f\0filter.lfs.required\ntrue\0filter.a.b's=.smudge\nrm\0";
+        let settings = |filters: Filters| {
+            let all = String::from_utf8(GitCommand::new("checkout", &[]).settings(&filters)).unwrap();
+            all.split_once("'protocol.fd.allow=never'").unwrap().1.trim().to_owned()
+        };
+        let own = r"'filter.a.b'\''s=.clean'='' 'filter.a.b'\''s=.smudge'='' 'filter.a.b'\''s=.process'='' 'filter.a.b'\''s=.required'='false'";
+        assert_eq!(settings(Filters::without(printed, true)), own);
+        let lfs = "'filter.lfs.clean'='' 'filter.lfs.smudge'='' 'filter.lfs.process'='' 'filter.lfs.required'='false'";
+        assert_eq!(settings(Filters::without(printed, false)), format!("{lfs} {own}"));
+        let other = [printed, &b"filter.lfs.smudge\nrm -rf .\0"[..]].concat();
+        assert_eq!(settings(Filters::without(&other, true)), format!("{lfs} {own}"));
     }
 }

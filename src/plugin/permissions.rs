@@ -7,6 +7,8 @@
 
 use crate::config::{Decode, Decoder};
 use crate::diag::Result;
+use crate::shell::quoted;
+use crate::shown::is_unseen;
 use crate::yaml::Node;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -73,6 +75,10 @@ impl Permissions {
     pub fn fault(&self) -> Option<String> {
         let is_place = |path: &&String| !(path.starts_with('/') || path.starts_with("~/")) || leaves(path);
         let wrong = self.read.iter().chain(&self.write).chain(&self.sockets).find(is_place);
+        let all = self.read.iter().chain(&self.write).chain(&self.sockets).chain(&self.env);
+        if let Some((text, c)) = { all }.find_map(|text| Some((text, text.chars().find(|c| is_unseen(*c))?))) {
+            return Some(format!("the permission for '{text}' has the character {c:?}, which cannot be seen"));
+        }
         wrong.map(|path| format!("the permission for '{path}' is for no path: write it as /etc/app or ~/.app"))
     }
 
@@ -131,7 +137,7 @@ impl Permissions {
             ("--allow-env", &self.env),
         ];
         for (flag, values) in lists {
-            flags.extend(values.iter().map(|value| format!("{flag} '{value}'")));
+            flags.extend(values.iter().map(|value| format!("{flag} {}", quoted(value))));
         }
         flags.join(" ")
     }
@@ -226,7 +232,7 @@ mod tests {
         assert!(asked.beyond(&sockets(&["/run"]), None).is_empty());
         assert_eq!(asked.beyond(&sockets(&["/run/other.sock"]), None), asked);
         assert_eq!(asked.to_string(), "every UNIX socket that you may connect to, for /run/docker.sock");
-        assert_eq!(asked.flags(), "--allow-socket '/run/docker.sock'");
+        assert_eq!(asked.flags(), "--allow-socket /run/docker.sock");
         assert_eq!(Permissions::default().and(&asked), asked);
         assert!(sockets(&["run/x"]).fault().is_some());
     }
@@ -235,10 +241,13 @@ mod tests {
     fn it_is_shown_as_what_grants_it() {
         let asked = of(true, &["/a"], &["~/b"], &["X"]);
         assert_eq!(asked.to_string(), "the network, reading /a, writing ~/b, the variable X");
-        assert_eq!(asked.flags(), "--allow-net --allow-read '/a' --allow-write '~/b' --allow-env 'X'");
+        assert_eq!(asked.flags(), "--allow-net --allow-read /a --allow-write '~/b' --allow-env X");
         let (read, write) = asked.paths(Some(Path::new("/home/u")));
         assert_eq!((read[0].to_str(), write[0].to_str()), (Some("/a"), Some("/home/u/b")));
         assert!(asked.fault().is_none() && of(false, &["x"], &[], &[]).fault().is_some());
         assert!(of(false, &[], &["/a/../b"], &[]).fault().is_some());
+        assert!(
+            of(false, &["/a\u{1b}"], &[], &[]).fault().is_some() && of(false, &[], &[], &["A\r"]).fault().is_some()
+        );
     }
 }

@@ -49,6 +49,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// The number of bytes at the end of stderr that an error shows.
 const STDERR_TAIL: usize = 4 * 1024;
 
+/// A line of stderr that is longer, in bytes, is passed on in parts.
+const LONGEST_LINE: usize = 64 * 1024;
+
 /// Limits of a child.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -56,7 +59,7 @@ pub struct Limits {
     pub timeout: Option<Duration>,
     /// The largest output of the child, in bytes.
     pub output: u64,
-    /// Receives the child's stderr, as it comes.
+    /// Receives the child's stderr, in whole lines: those of several children do not mix.
     pub stderr: fn(&[u8]),
 }
 
@@ -160,7 +163,7 @@ fn collect(
 enum Keep {
     /// Everything, up to a limit.
     All { limit: u64, expected: usize },
-    /// The end. The whole stream is passed on as it comes.
+    /// The end. The whole stream is passed on, in whole lines.
     Tail { pass: fn(&[u8]) },
 }
 
@@ -206,12 +209,25 @@ fn read_all(pipe: &mut PipeReader, limit: u64, expected: usize) -> io::Result<Ve
 fn read_tail(pipe: &mut PipeReader, pass: fn(&[u8])) -> io::Result<Vec<u8>> {
     let mut tail: VecDeque<u8> = VecDeque::with_capacity(STDERR_TAIL);
     let mut buffer = [0; 8 * 1024];
+    let mut open = Vec::new();
     loop {
-        let n = pipe.read(&mut buffer)?;
+        let n = match pipe.read(&mut buffer) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            read => read,
+        };
+        if matches!(n, Ok(0) | Err(_)) && !open.is_empty() {
+            pass(&open);
+        }
+        let n = n?;
         if n == 0 {
             return Ok(tail.into());
         }
-        pass(&buffer[..n]);
+        open.extend_from_slice(&buffer[..n]);
+        let end = open.iter().rposition(|&byte| byte == b'\n').map(|at| at + 1);
+        if let Some(end) = end.or((open.len() > LONGEST_LINE).then_some(open.len())) {
+            pass(&open[..end]);
+            open.drain(..end);
+        }
         tail.extend(&buffer[..n]);
         let excess = tail.len().saturating_sub(STDERR_TAIL);
         tail.drain(..excess);

@@ -2,22 +2,19 @@
 
 use super::field::{Fields, dotted};
 use super::text::origin_of;
-use super::view::{Subject, View};
+use super::view::{Hidden, Subject, View};
+use crate::shown;
 use crate::stage::history::{Field, LayerRole, StepRole, Write};
 use crate::yaml::Pos;
-use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 /// All resources of the output, those that a step has removed, and the steps.
-///
-/// # Errors
-/// It cannot be written as JSON.
-pub fn all(view: &View<'_, '_>) -> Result<String> {
+pub fn all(view: &View<'_, '_>) -> Value {
     let history = view.history;
     let layers = history
         .layers
         .iter()
-        .map(|layer| json!({"file": layer.file, "role": layer_role(layer.role), "above": layer.above}));
+        .map(|layer| json!({"file": shown::masked(layer.file), "role": layer_role(layer.role), "above": layer.above}));
     let steps = history.runs.iter().map(|run| {
         let (role, is_plugin) = step_role(run.role);
         let mut value = json!({
@@ -37,23 +34,21 @@ pub fn all(view: &View<'_, '_>) -> Result<String> {
         value
     });
     let removed = view.removed().map(|subject| head(view, &subject));
-    let value = json!({
-        "root": view.root,
+    json!({
+        "root": shown::masked(view.root),
         "resources": resources.collect::<Vec<_>>(),
         "removed": removed.collect::<Vec<_>>(),
         "layers": layers.collect::<Vec<_>>(),
         "steps": steps.collect::<Vec<_>>(),
-    });
-    Ok(serde_json::to_string_pretty(&value)? + "\n")
+    })
 }
 
 /// Fields of a resource.
-///
-/// # Errors
-/// It cannot be written as JSON.
-pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '_>) -> Result<String> {
+pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '_>) -> Value {
+    let hidden = view.hidden(subject);
     let one = |field: &Field<'_, '_>| {
-        let shown = |value: &'_ str| view.shown(&subject.id, &field.path, value).to_owned();
+        let paths = [field.path.as_str(); 2];
+        let shown = |value: &'_ str| hidden.shown(paths, value).to_owned();
         let origin = field.origin.map(|(value, pos)| {
             let mut origin = json!({"value": shown(value)});
             put_place(view, &mut origin, pos);
@@ -63,23 +58,22 @@ pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '
             "pointer": field.path,
             "field": subject.node.map(|node| dotted(node, &field.path)),
             "value": shown(field.value),
-            "isHidden": view.is_hidden(&subject.id, &field.path),
+            "isHidden": hidden.hides(paths, field.value),
             "origin": origin,
-            "writes": field.writes.iter().map(|write| written(view, subject, write)).collect::<Vec<_>>(),
+            "writes": field.writes.iter().map(|write| written(view, &hidden, &field.path, write)).collect::<Vec<_>>(),
         })
     };
     let removals = fields.removals.iter().map(|write| {
-        let mut value = written(view, subject, write);
+        let mut value = written(view, &hidden, &write.path, write);
         value["pointer"] = (&*write.path).into();
         value
     });
-    let value = json!({
-        "root": view.root,
+    json!({
+        "root": shown::masked(view.root),
         "resource": head(view, subject),
         "fields": fields.fields.iter().map(one).collect::<Vec<_>>(),
         "removed": removals.collect::<Vec<_>>(),
-    });
-    Ok(serde_json::to_string_pretty(&value)? + "\n")
+    })
 }
 
 /// A resource, where it comes from, and the step that has removed it.
@@ -111,8 +105,9 @@ fn step(view: &View<'_, '_>, write: &Write<'_>) -> Value {
     value
 }
 
-fn written(view: &View<'_, '_>, subject: &Subject<'_, '_>, write: &Write<'_>) -> Value {
-    let shown = |value: Option<&str>| value.map(|value| view.shown(&subject.id, &write.path, value).to_owned());
+/// A write in a field, which is at `path` now.
+fn written(view: &View<'_, '_>, hidden: &Hidden<'_>, path: &str, write: &Write<'_>) -> Value {
+    let shown = |value: Option<&str>| value.map(|value| hidden.shown([path, &write.path], value).to_owned());
     let mut value = json!({"step": write.step});
     put_place(view, &mut value, view.cause(write));
     value["before"] = shown(write.before).into();
@@ -124,7 +119,7 @@ fn written(view: &View<'_, '_>, subject: &Subject<'_, '_>, write: &Write<'_>) ->
 fn put_place(view: &View<'_, '_>, value: &mut Value, pos: Pos) {
     let spot = view.spot(pos);
     let mut place = Map::new();
-    place.insert("file".to_owned(), spot.map(|spot| spot.source.name.as_str()).into());
+    place.insert("file".to_owned(), spot.map(|spot| shown::masked(&spot.source.name)).into());
     place.insert("line".to_owned(), spot.map(|spot| spot.line).into());
     place.insert("column".to_owned(), spot.map(|spot| spot.column).into());
     value.as_object_mut().into_iter().for_each(|object| object.append(&mut place.clone()));

@@ -5,14 +5,16 @@
 //! once and has a number. For a large build this takes a tenth of the size of objects.
 
 use super::text::origin_of;
-use super::view::{HIDDEN, Subject, View};
+use super::view::{Hidden, Subject, View};
 use crate::meter::FastIndexMap;
+use crate::shown::{json, masked};
 use crate::stage::history::{LayerRole, StepRole, Write};
 use crate::yaml::Pos;
 use crate::yaml::json::write_string;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 const PAGE: &str = include_str!("page.html");
@@ -42,7 +44,7 @@ pub fn page(view: &View<'_, '_>) -> String {
 /// The data of a page.
 #[derive(Default)]
 struct Data<'o> {
-    texts: FastIndexMap<&'o str, ()>,
+    texts: FastIndexMap<Cow<'o, str>, ()>,
     /// The file, line and column of each place, by its position.
     places: FastIndexMap<u32, [i64; 3]>,
     layers: Vec<Vec<i64>>,
@@ -61,7 +63,12 @@ impl<'o> Data<'o> {
                 LayerRole::Base => 1,
                 LayerRole::Component => 2,
             };
-            let row = vec![data.text(layer.file), role, layer.above.map_or(NONE, i64::from), number(layer.first_run)];
+            let row = vec![
+                data.masked_text(masked(layer.file)),
+                role,
+                layer.above.map_or(NONE, i64::from),
+                number(layer.first_run),
+            ];
             data.layers.push(row);
         }
         for run in &view.history.runs {
@@ -89,6 +96,11 @@ impl<'o> Data<'o> {
 
     /// The number of a text.
     fn text(&mut self, text: &'o str) -> i64 {
+        self.masked_text(Cow::Borrowed(text))
+    }
+
+    /// The number of a text, which is that of a name without its secrets.
+    fn masked_text(&mut self, text: Cow<'o, str>) -> i64 {
         number(self.texts.insert_full(text, ()).0)
     }
 
@@ -105,7 +117,7 @@ impl<'o> Data<'o> {
             return number(i);
         }
         let Some(spot) = view.spot(pos) else { return NONE };
-        let place = [self.text(&spot.source.name), number(spot.line), number(spot.column)];
+        let place = [self.masked_text(masked(&spot.source.name)), number(spot.line), number(spot.column)];
         number(self.places.insert_full(pos.0, place).0)
     }
 
@@ -119,11 +131,11 @@ impl<'o> Data<'o> {
         row.push(subject.origin.map_or(NONE, |write| i64::from(write.run)));
         row.push(subject.removal.map_or(NONE, |write| i64::from(write.run)));
         let Some(node) = subject.node else { return row };
+        let hidden = view.hidden(subject);
         let fields = view.history.fields(subject.number, node);
         row.push(number(fields.len()));
         for field in fields {
-            let is_hidden = view.is_hidden(&id, &field.path);
-            let shown = |data: &mut Self, text: &'o str| data.text(if is_hidden { HIDDEN } else { text });
+            let shown = |data: &mut Self, text: &'o str| data.text(hidden.shown([&field.path; 2], text));
             let value = shown(self, field.value);
             let (before, place) = match field.origin {
                 Some((text, pos)) => (shown(self, text), self.place(view, pos)),
@@ -131,28 +143,35 @@ impl<'o> Data<'o> {
             };
             row.extend([self.path(&field.path), value, before, place, number(field.writes.len())]);
             for write in field.writes {
-                self.written(view, write, is_hidden, &mut row);
+                self.written(view, (&hidden, &field.path), write, &mut row);
             }
         }
         for write in view.history.removals(subject.number, node) {
             row.push(self.path(&write.path));
-            self.written(view, write, view.is_hidden(&id, &write.path), &mut row);
+            self.written(view, (&hidden, &write.path), write, &mut row);
         }
         row
     }
 
-    /// A write: its step, the place of the value, and the values before and after.
-    fn written<'w: 'o>(&mut self, view: &View<'o, 'w>, write: &Write<'w>, is_hidden: bool, row: &mut Vec<i64>) {
+    /// A write: its step, the place of the value, and the values before and after. The field is at
+    /// `path` now.
+    fn written<'w: 'o>(
+        &mut self,
+        view: &View<'o, 'w>,
+        (hidden, path): (&Hidden<'w>, &str),
+        write: &Write<'w>,
+        row: &mut Vec<i64>,
+    ) {
         let place = self.place(view, view.cause(write));
         let [before, after] = [write.before, write.after]
-            .map(|text| text.map_or(NONE, |text| self.text(if is_hidden { HIDDEN } else { text })));
+            .map(|text| text.map_or(NONE, |text| self.text(hidden.shown([path, &write.path], text))));
         row.extend([i64::from(write.run), place, before, after]);
     }
 
     /// The data as JSON that is safe in a script element: it has no `<`.
     fn json(&self, view: &View<'_, '_>) -> String {
         let mut out = String::from("{\"root\":");
-        write_string(&mut out, view.root);
+        write_string(&mut out, &masked(view.root));
         out.push_str(",\"version\":");
         write_string(&mut out, env!("CARGO_PKG_VERSION"));
         out.push_str(",\"texts\":");
@@ -167,7 +186,7 @@ impl<'o> Data<'o> {
             list(&mut out, rows.iter(), |out, row| numbers(out, row));
         }
         out.push('}');
-        out
+        json(out)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Explanations for people.
 
 use super::field::{Fields, dotted};
-use super::view::{Subject, View, label};
+use super::view::{Hidden, Subject, View, label};
+use crate::shown;
 use crate::stage::history::{Field, Write};
 use crate::yaml::Pos;
 use std::fmt::Write as _;
@@ -119,10 +120,11 @@ pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '
     }
     table.print("  ", WIDEST_COLUMN, &mut out);
     let Some(node) = subject.node else { return out };
+    let hidden = view.hidden(subject);
     let mut plain = Table::default();
     for field in &fields.fields {
         let name = one_line(&dotted(node, &field.path));
-        let value = quoted(view.shown(&subject.id, &field.path, field.value));
+        let value = quoted(hidden.shown([&field.path; 2], field.value));
         let head = (format!("{name}: {value}"), format!("{}: {value}", paint.bold(&name)));
         if field.writes.is_empty() {
             let place = field.origin.and_then(|(_, pos)| view.place(pos)).map(|place| one_line(&place));
@@ -134,14 +136,14 @@ pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '
         }
         flush(&mut plain, &mut out);
         let _ = writeln!(out, "\n{}", head.1);
-        history(view, subject, field, paint, &mut out);
+        history(view, subject, &hidden, (field, paint), &mut out);
     }
     flush(&mut plain, &mut out);
     for write in &fields.removals {
         let name = one_line(&dotted(node, &write.path));
         let _ = writeln!(out, "\n{}: {}", paint.bold(&name), paint.dim("removed"));
         let mut table = Table::default();
-        table.add(vec![values(view, subject, write, paint), by(view, write, paint)]);
+        table.add(vec![values(&hidden, &write.path, write, paint), by(view, write, paint)]);
         table.print("    ", WIDEST_COLUMN, &mut out);
     }
     out
@@ -156,10 +158,16 @@ fn flush(plain: &mut Table, out: &mut String) {
 }
 
 /// Prints the origin of a field, then a line for each write.
-fn history(view: &View<'_, '_>, subject: &Subject<'_, '_>, field: &Field<'_, '_>, paint: Paint, out: &mut String) {
+fn history(
+    view: &View<'_, '_>,
+    subject: &Subject<'_, '_>,
+    hidden: &Hidden<'_>,
+    (field, paint): (&Field<'_, '_>, Paint),
+    out: &mut String,
+) {
     let mut table = Table::default();
     if let Some((value, pos)) = field.origin {
-        let value = quoted(view.shown(&subject.id, &field.path, value));
+        let value = quoted(hidden.shown([&field.path; 2], value));
         let place = match (view.place(pos), subject.origin) {
             (Some(place), _) => cell(&one_line(&place)),
             (None, Some(write)) => by(view, write, paint),
@@ -168,7 +176,7 @@ fn history(view: &View<'_, '_>, subject: &Subject<'_, '_>, field: &Field<'_, '_>
         table.add(vec![cell(&value), place]);
     }
     for write in &field.writes {
-        table.add(vec![values(view, subject, write, paint), by(view, write, paint)]);
+        table.add(vec![values(hidden, &field.path, write, paint), by(view, write, paint)]);
     }
     table.print("    ", WIDEST_COLUMN, out);
 }
@@ -177,11 +185,11 @@ fn cell(text: &str) -> (String, String) {
     (text.to_owned(), text.to_owned())
 }
 
-/// The values before and after a write.
-fn values(view: &View<'_, '_>, subject: &Subject<'_, '_>, write: &Write<'_>, paint: Paint) -> (String, String) {
+/// The values before and after a write in a field, which is at `path` now.
+fn values(hidden: &Hidden<'_>, path: &str, write: &Write<'_>, paint: Paint) -> (String, String) {
     let text = |value: Option<&str>| match value {
         None => "none".to_owned(),
-        Some(value) => quoted(view.shown(&subject.id, &write.path, value)),
+        Some(value) => quoted(hidden.shown([path, &write.path], value)),
     };
     let (before, after) = (text(write.before), text(write.after));
     (format!("{before} -> {after}"), format!("{} -> {}", paint.before(&before), paint.after(&after)))
@@ -217,12 +225,7 @@ fn quoted(value: &str) -> String {
     }
 }
 
-/// A text without characters that control a terminal.
+/// A text in one line.
 fn one_line(text: &str) -> String {
-    let is_odd =
-        |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c);
-    match text.contains(is_odd) {
-        true => text.chars().map(|c| if is_odd(c) { c.escape_default().to_string() } else { c.to_string() }).collect(),
-        false => text.to_owned(),
-    }
+    shown::line(text).into_owned()
 }

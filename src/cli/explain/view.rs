@@ -1,13 +1,16 @@
 //! [`View`]: a traced build, as it is shown: resources by their names, places as text, values of
-//! Secrets hidden.
+//! Secrets, and others that are secret, hidden.
 
+use crate::diff::secrets::{is_secret, secrets};
+use crate::meter::FastSet;
 use crate::resource::{ResId, Resource};
+use crate::shown::{self, says_secret};
 use crate::stage::history::{History, Write};
 use crate::workspace::Output;
 use crate::yaml::places::{Places, Spot};
 use crate::yaml::{Node, Pos};
 
-/// The text that is shown in place of a value of a Secret.
+/// The text that is shown in place of a secret value.
 pub const HIDDEN: &str = "(hidden)";
 
 /// A traced build, as it is shown.
@@ -45,12 +48,12 @@ impl<'o, 'w> View<'o, 'w> {
 
     /// The place of a position, as `FILE:LINE:COLUMN`.
     pub fn place(&self, pos: Pos) -> Option<String> {
-        self.spot(pos).map(|spot| format!("{}:{}:{}", spot.source.name, spot.line, spot.column))
+        self.spot(pos).map(|spot| format!("{}:{}:{}", shown::masked(&spot.source.name), spot.line, spot.column))
     }
 
     /// The place of a position, as `FILE:LINE`.
     pub fn line(&self, pos: Pos) -> Option<String> {
-        self.spot(pos).map(|spot| format!("{}:{}", spot.source.name, spot.line))
+        self.spot(pos).map(|spot| format!("{}:{}", shown::masked(&spot.source.name), spot.line))
     }
 
     /// The position that is shown for a write: the position of the new value if a file has it, for
@@ -89,14 +92,48 @@ impl<'o, 'w> View<'o, 'w> {
         })
     }
 
-    /// A value of a field, or the text that is shown in its place.
-    pub fn shown<'t>(&self, id: &ResId<'_>, path: &str, value: &'t str) -> &'t str {
-        if self.is_hidden(id, path) { HIDDEN } else { value }
+    /// What is known of the secret values of a resource. O(its nodes and writes).
+    pub fn hidden<'s>(&self, subject: &Subject<'_, 's>) -> Hidden<'s> {
+        let mut hidden = Hidden { is_asked: self.shows_secrets, id: subject.id, paths: FastSet::default() };
+        if self.shows_secrets {
+            return hidden;
+        }
+        let mut paths = Vec::new();
+        subject.node.into_iter().for_each(|node| secrets(subject.id.gvk.kind, node, &mut paths));
+        hidden.paths.extend(paths);
+        for write in self.history.writes_of(subject.number) {
+            let pair = write.path.strip_suffix("/name").or_else(|| write.path.strip_suffix("/key"));
+            let is_secret = || write.before.is_some_and(says_secret) || write.after.is_some_and(says_secret);
+            if let Some(pair) = pair.filter(|_| is_secret()) {
+                hidden.paths.insert(format!("{pair}/value"));
+            }
+        }
+        hidden
+    }
+}
+
+/// The values of a resource that are not shown.
+pub struct Hidden<'w> {
+    /// True if the user asks for the values of Secrets.
+    is_asked: bool,
+    id: ResId<'w>,
+    /// The JSON pointers of values that their neighbours call secret, now or before a step.
+    paths: FastSet<String>,
+}
+
+impl Hidden<'_> {
+    /// True if the value of a field may be secret and must not be shown, or may have been so at
+    /// another path: `paths` are those of the field.
+    pub fn hides(&self, paths: [&str; 2], value: &str) -> bool {
+        let hides = |path: &str| {
+            self.paths.contains(path) || may_be_secret(&self.id, path) || is_secret(self.id.gvk.kind, path, value)
+        };
+        !self.is_asked && paths.into_iter().any(hides)
     }
 
-    /// True if the value of a field may be secret and must not be shown.
-    pub fn is_hidden(&self, id: &ResId<'_>, path: &str) -> bool {
-        !self.shows_secrets && may_be_secret(id, path)
+    /// A value of a field, or the text that is shown in its place.
+    pub fn shown<'t>(&self, paths: [&str; 2], value: &'t str) -> &'t str {
+        if self.hides(paths, value) { HIDDEN } else { value }
     }
 }
 

@@ -4,6 +4,7 @@ use super::source::Source;
 use super::version::Version;
 use crate::load::host::{self, is_protected, plain};
 use crate::load::{RepoSpec, is_url};
+use crate::shown::is_unseen;
 use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,9 @@ impl Location {
     /// # Errors
     /// It is of no form that is known.
     pub fn parse(text: &str) -> Result<Location, LocationError> {
+        if text.contains(is_unseen) {
+            return Err(LocationError::Form(text.to_owned()));
+        }
         let location = Location::of(text)?;
         match is_protected(text) {
             true => check_spelling(text).map(|()| location),

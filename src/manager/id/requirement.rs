@@ -5,6 +5,7 @@ use super::source::{Source, SourceError};
 use super::version::{Constraint, ConstraintError};
 use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
+use crate::shown::is_unseen;
 use crate::yaml::{Node, Place, Pos, Value, json};
 
 /// One plugin that is needed.
@@ -71,6 +72,10 @@ pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str) -> Resul
     let mut plugins: Vec<Requirement> = Vec::new();
     for entry in entries.iter() {
         let name = entry.key().text();
+        if let Some(c) = name.chars().find(|c| is_unseen(*c)) {
+            let message = format!("the name '{name}' has the character {c:?}, which cannot be seen");
+            return Err(cx.error(entry.key().pos(), message));
+        }
         if plugins.iter().any(|known| known.name == name) {
             return Err(cx.error(entry.key().pos(), format!("'{name}' is required twice")));
         }

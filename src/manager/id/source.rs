@@ -1,6 +1,7 @@
 //! [`Source`]: the address that names a plugin, and its directory below a root (P01 to P14).
 
 use crate::load::host;
+use crate::shown::is_unseen;
 use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::path::PathBuf;
@@ -131,6 +132,11 @@ pub(super) fn prefixed(name: &str) -> Option<&str> {
 /// # Errors
 /// It is another one, or has a character that none has.
 pub(super) fn check_spelling(text: &str) -> Result<(), SourceError> {
+    // Another letter is not another spelling.
+    let decoded = percent_decode_str(text).decode_utf8_lossy();
+    if let Some(c) = decoded.chars().find(|c| !c.is_ascii() && !c.is_whitespace() && !is_unseen(*c)) {
+        return Err(SourceError::Character(c));
+    }
     let canonical = canonical(text);
     if canonical != text {
         return Err(SourceError::Spelling(canonical));
@@ -223,6 +229,9 @@ mod tests {
             assert_eq!(spelling(text), "h.io/a/b", "{text}");
         }
         assert_eq!(source("h.io/a/100%"), Err(SourceError::Character('%')));
+        for text in ["h.io/acme/\u{fc}n\u{ef}", "h.io/acme/%C3%BCni", "h.io/acme/%FFn"] {
+            assert!(matches!(source(text), Err(SourceError::Character(c)) if !c.is_ascii()), "{text}");
+        }
         // A rule for such a source would be one for others.
         for text in ["h.io/a/*", "h.io/*/b", "h.io/a/**"] {
             assert_eq!(source(text), Err(SourceError::Character('*')), "{text}");

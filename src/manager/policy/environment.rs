@@ -11,6 +11,7 @@ use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
 use crate::manager::author::bundle;
 use crate::manager::id::head::check_head;
+use crate::shell::quoted;
 use crate::yaml::Node;
 use std::fs;
 use std::io;
@@ -95,7 +96,7 @@ impl SyncedBundle {
         }
         let Some(server) = self.bundle.server() else {
             let message = format!("the synced files of '{}' do not name their server", self.environment);
-            let command = format!("rustomize plugin sync --environment {}", self.environment);
+            let command = format!("rustomize plugin sync --environment {}", quoted(&self.environment));
             return Err(Error::new(Code::BadPlugin, message).hint(format!("sync it again: {command}")));
         };
         trust.check_server(&server, &self.environment)

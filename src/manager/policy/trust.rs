@@ -15,6 +15,7 @@ use crate::manager::id::pattern::{SourcePattern, matches};
 use crate::manager::id::source::Source;
 use crate::manager::store::discover::Installed;
 use crate::plugin::permissions::Permissions;
+use crate::shell::quoted;
 use crate::yaml::{Node, Place};
 use minisign_verify::{PublicKey, Signature};
 use std::io;
@@ -157,10 +158,13 @@ impl Trust {
         let Some(rule) = self.rules.iter().find(|rule| rule.is_for(source, origin)) else {
             let message = format!("the source '{source}'{origin} is not trusted: no rule in '{shown}' is for it");
             let rule = match origin {
-                Origin::Own => format!("- source: {source}"),
-                Origin::Elsewhere(text) => format!("- {{source: {source}, from: '{text}'}}"),
+                Origin::Own => format!("- source: {}", in_yaml(&source.to_string())),
+                Origin::Elsewhere(text) => {
+                    let (source, from) = (in_yaml(&source.to_string()), in_yaml(text));
+                    format!("- {{source: {source}, from: {from}}}")
+                }
             };
-            let command = format!("rustomize plugin trust {source} {}", origin.flag());
+            let command = format!("rustomize plugin trust {} {}", word(source), origin.flag());
             return Err(refused(message)
                 .hint(format!("if you trust it, add this rule there: {rule}"))
                 .hint(format!("or let this command add it: {}", command.trim_end())));
@@ -202,7 +206,7 @@ impl Trust {
             format!("a rule asks for {asked}, and '{environment}' of '{url}' has neither a signature nor an age");
         Err(refused(message)
             .at(rule.place.clone())
-            .hint(format!("put a rule for it alone before that one: - source: {source}")))
+            .hint(format!("put a rule for it alone before that one: - source: {}", in_yaml(&source.to_string()))))
     }
 
     /// The rule for what is installed, which was signed where that is asked for.
@@ -216,7 +220,8 @@ impl Trust {
         }
         let message = format!("'{source}' has to be signed, and its installed version has no record of a signature");
         Err(refused(message).hint(format!(
-            "it was installed before the rule asked for that; install it again: rustomize plugin install {source}"
+            "it was installed before the rule asked for that; install it again: rustomize plugin install {}",
+            word(source)
         )))
     }
 }
@@ -231,6 +236,18 @@ fn bundles_of(server: &str, environment: &str) -> String {
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/")
 }
 
+/// A source as a word for a shell.
+fn word(source: &Source) -> String {
+    quoted(&source.to_string())
+}
+
+/// A text in YAML: in quotes if it is more than letters, digits and the marks of addresses.
+fn in_yaml(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"./_-+".contains(&byte);
+    let is_word = text.bytes().all(is_plain) && text.starts_with(|c: char| c.is_ascii_alphabetic());
+    if is_word { text.to_owned() } else { format!("'{}'", text.replace('\'', "''")) }
+}
+
 /// The error of a plugin that asks for permissions that it was not granted.
 pub fn not_granted(source: &Source, origin: &Origin, beyond: &Permissions) -> Error {
     refused(format!("'{source}' asks for {beyond}, which is not granted"))
@@ -239,7 +256,7 @@ pub fn not_granted(source: &Source, origin: &Origin, beyond: &Permissions) -> Er
 
 /// The command that grants something.
 pub fn grant(source: &Source, origin: &Origin, beyond: &Permissions) -> String {
-    format!("rustomize plugin trust {source} {}{}", origin.flag(), beyond.flags())
+    format!("rustomize plugin trust {} {}{}", word(source), origin.flag(), beyond.flags())
 }
 
 fn rule(raw: RawTrustRule<'_>) -> Result<TrustRule> {

@@ -187,7 +187,7 @@ impl Resolver<'_> {
             );
             let top = self.inputs.top.as_deref().unwrap_or(Path::new("."));
             let add = match wanted.constraint.is_any() {
-                true => format!("rustomize plugin add {}", wanted.source),
+                true => format!("rustomize plugin add {}", quoted(&wanted.source.to_string())),
                 false => {
                     format!("rustomize plugin add {}", quoted(&format!("{}@{}", wanted.source, wanted.constraint)))
                 }

@@ -1,0 +1,240 @@
+//! The one writer of the command: everything that it writes to stdout and stderr, resources too, is
+//! written here. Texts become [`Shown`] before: their unseen characters are escapes, the secrets of
+//! their URLs are masked, and no line of them is a command of CI. Resources are data, and are
+//! written as they are.
+
+use super::messages::ErrorFormat;
+use super::status_line;
+use crate::shown;
+use serde_json::{Value, json};
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The form of everything on stderr, once the flags are read.
+static FORMAT: OnceLock<ErrorFormat> = OnceLock::new();
+
+/// The texts that are no errors and no warnings, for the document of [`ErrorFormat::Sarif`].
+static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The most notes of that document.
+const MOST_NOTES: usize = 1000;
+
+/// A text that may be written.
+#[derive(Debug)]
+pub struct Shown(String);
+
+impl Shown {
+    /// A text of several lines, in which a URL has its secrets masked.
+    pub fn message(text: &str) -> Shown {
+        Shown::values(&shown::masked(text))
+    }
+
+    /// A text of several lines with values of resources, whose URLs stay as they are. Names of
+    /// files and roots in it have gone through [`shown::masked`].
+    pub fn values(text: &str) -> Shown {
+        Shown(shown::tamed(&shown::lines(text)).into_owned())
+    }
+
+    /// A message whose further lines are below the first: none of them looks like another message.
+    pub fn item(text: &str) -> Shown {
+        let mut lines = text.split('\n');
+        let mut out = lines.next().unwrap_or_default().to_owned();
+        for line in lines {
+            let indent = if line.is_empty() || line.starts_with([' ', '\t']) { "" } else { "  " };
+            out.extend(["\n", indent, line]);
+        }
+        Shown::message(&out)
+    }
+
+    /// As [`Shown::values`], for a text with colours: all of its parts have gone through
+    /// [`shown::line`], and what is left of control characters are the colours.
+    pub fn colored(text: &str) -> Shown {
+        let mut out = String::with_capacity(text.len());
+        let mut parts = text.split("\x1b[");
+        out.push_str(&shown::lines(parts.next().unwrap_or_default()));
+        for part in parts {
+            let end = part.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(part.len());
+            match part[end..].starts_with('m') {
+                true => out.extend(["\x1b[", &part[..end]]),
+                false => out.extend(["\\u{1b}[", &part[..end]]),
+            }
+            out.push_str(&shown::lines(&part[end..]));
+        }
+        Shown(shown::tamed(&out).into_owned())
+    }
+
+    /// A command of GitHub Actions: its name, its properties and its text.
+    pub fn github(name: &str, properties: &[(&str, String)], text: &str) -> Shown {
+        let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+        let property = |(name, text): &(&str, String)| {
+            let text = data(&shown::line(&shown::masked(text))).replace(':', "%3A").replace(',', "%2C");
+            format!("{name}={text}")
+        };
+        let properties: Vec<String> = properties.iter().map(property).collect();
+        let Shown(text) = Shown::message(text);
+        Shown(format!("::{name} {}::{}", properties.join(","), data(&text)))
+    }
+
+    /// A value in one line, for programs. The secrets of its URLs are masked.
+    pub fn json(value: Value) -> Shown {
+        Shown(shown::json(masked(value).to_string()))
+    }
+}
+
+/// A value without the secrets of the URLs in its texts.
+pub fn masked(value: Value) -> Value {
+    match value {
+        Value::String(text) => match shown::masked(&text) {
+            std::borrow::Cow::Borrowed(_) => Value::String(text),
+            std::borrow::Cow::Owned(masked) => Value::String(masked),
+        },
+        Value::Array(items) => items.into_iter().map(masked).collect(),
+        Value::Object(members) => {
+            let member = |(name, value): (String, Value)| (shown::masked(&name).into_owned(), masked(value));
+            Value::Object(members.into_iter().map(member).collect())
+        }
+        other => other,
+    }
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Decides the form of everything that is written to stderr. The first call counts.
+pub fn decide(format: ErrorFormat) {
+    let _ = FORMAT.set(format);
+}
+
+fn format() -> ErrorFormat {
+    FORMAT.get().copied().unwrap_or_default()
+}
+
+/// True if stdout is a terminal.
+pub fn stdout_is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// True if stderr is a terminal.
+pub fn stderr_is_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Writes a message and a line end to stderr, in the form that the flags ask for: the caller has
+/// made it so. Nobody may be there to read it.
+pub fn report(message: &Shown) {
+    let _ = status_line::aside(|| writeln!(io::stderr().lock(), "{}", message.0));
+}
+
+/// Writes lines to stderr that are neither an error nor a warning. For programs they are an event.
+pub fn say(text: &str) {
+    event("note", text);
+}
+
+/// Shows what a program has written to its stderr: whole lines.
+pub fn relay(bytes: &[u8]) {
+    let text = shown::bytes(bytes);
+    match format() {
+        ErrorFormat::Json | ErrorFormat::Sarif => text.lines().for_each(|line| event("stderr", line)),
+        _ => event("stderr", text.strip_suffix('\n').unwrap_or(&text)),
+    }
+}
+
+fn event(name: &str, text: &str) {
+    match format() {
+        ErrorFormat::Json => report(&Shown::json(json!({"event": name, "text": text}))),
+        ErrorFormat::Sarif => {
+            let mut notes = NOTES.lock().unwrap_or_else(PoisonError::into_inner);
+            if notes.len() < MOST_NOTES {
+                notes.push(text.to_owned());
+            }
+        }
+        ErrorFormat::Human | ErrorFormat::Short | ErrorFormat::Github => report(&Shown::message(text)),
+    }
+}
+
+/// Takes the texts that the document of [`ErrorFormat::Sarif`] has to hold.
+pub fn take_notes() -> Vec<String> {
+    std::mem::take(&mut *NOTES.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Asks a question on stderr, without a line end.
+///
+/// # Errors
+/// It cannot be written.
+pub fn ask(question: &str) -> io::Result<()> {
+    let mut err = io::stderr().lock();
+    err.write_all(Shown::message(question).0.as_bytes())?;
+    err.flush()
+}
+
+/// Writes a text to stdout.
+///
+/// # Errors
+/// It cannot be written.
+pub fn print(text: &Shown) -> io::Result<()> {
+    data([text.0.as_str()])
+}
+
+/// Writes a value to stdout, in lines, for programs. The secrets of its URLs are masked.
+///
+/// # Errors
+/// It cannot be written.
+pub fn print_json(value: Value) -> io::Result<()> {
+    print_values_json(&masked(value))
+}
+
+/// As [`print_json`], for a value that has values of resources, whose URLs stay as they are.
+///
+/// # Errors
+/// It cannot be written.
+pub fn print_values_json(value: &Value) -> io::Result<()> {
+    data([shown::json(format!("{value:#}\n"))])
+}
+
+/// Writes resources, or a file for another program, to stdout as they are.
+///
+/// # Errors
+/// They cannot be written.
+pub fn data<P: AsRef<[u8]>>(pieces: impl IntoIterator<Item = P>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    pieces.into_iter().try_for_each(|piece| out.write_all(piece.as_ref()))?;
+    out.flush()
+}
+
+/// Prints the answer of the parser of arguments: help to stdout, an error to stderr.
+pub fn usage(answer: &clap::Error) {
+    let plain = answer.render().to_string();
+    if Shown::message(&plain).0 == plain {
+        // With its colours.
+        let _ = answer.print();
+    } else {
+        report(&Shown::message(plain.trim_end()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shown, masked};
+    use serde_json::json;
+
+    #[test]
+    fn colours_are_all_that_a_colored_text_keeps() {
+        let Shown(text) = Shown::colored("\x1b[1;31ma\x1b[0m \x1b[2J \x1b]0;x\x07 \x1b[\u{9b}m\n::b");
+        assert_eq!(text, "\x1b[1;31ma\x1b[0m \\u{1b}[2J \\u{1b}]0;x\\u{7} \\u{1b}[\\u{9b}m\n\\u{3a}:b");
+    }
+
+    #[test]
+    fn a_command_of_github_has_one_line_and_our_name() {
+        let Shown(text) = Shown::github("error", &[("file", "a,b:c\n::x".to_owned())], "1\n::stop\u{1b} 5%");
+        assert_eq!(text, "::error file=a%2Cb%3Ac\\n%3A%3Ax::1%0A\\u{3a}:stop\\u{1b} 5%25");
+    }
+
+    #[test]
+    fn urls_in_values_for_programs_are_masked() {
+        let value = masked(json!({"https://u:p@h": ["https://h/?sig=x", 1, null]}));
+        assert_eq!(value, json!({"https://***@h": ["https://h/?sig=***", 1, null]}));
+    }
+}

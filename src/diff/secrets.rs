@@ -1,0 +1,177 @@
+//! The values of a resource that its names call secret: variables such as `DB_PASSWORD`, keys of
+//! ConfigMaps, fields such as `password`, options such as `--token=...`, and URLs with a password.
+//! What shows values to people hides these, as it hides those of a Secret.
+
+use crate::shown::{has_password, says_secret};
+use crate::stage::compare::{Below, push};
+use crate::yaml::{Node, Value};
+
+/// The annotation in which kubectl keeps a whole resource.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The fields of a Secret that hold its values.
+const VALUES: [&str; 2] = ["data", "stringData"];
+
+/// Words in the names of fields whose texts are secret, whatever the kind.
+const FIELDS: [&str; 9] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "clientsecret",
+    "connectionstring",
+];
+
+/// Adds the JSON pointer of each scalar of a resource that is secret. O(nodes and texts).
+pub fn secrets(kind: &str, resource: &Node<'_>, found: &mut Vec<String>) {
+    Search { kind, found }.value(&mut String::new(), "", resource);
+}
+
+/// True if a value is secret, as its kind, its JSON pointer and its text say: what can be said of a
+/// value whose neighbours are not known any more. O(path and text).
+pub fn is_secret(kind: &str, path: &str, text: &str) -> bool {
+    let mut parts = path.rsplit('/');
+    let (key, parent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    is_secret_entry(kind, parent, key, true) || is_secret_text(text)
+}
+
+/// True for the entry of a mapping that is secret: `parent` is the key of the mapping itself.
+fn is_secret_entry(kind: &str, parent: &str, key: &str, is_scalar: bool) -> bool {
+    if says_variables(kind, parent) && says_secret(key) {
+        return true;
+    }
+    let plain = || -> String { key.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase() };
+    is_scalar && says_secret(key) && (key == "token" || FIELDS.iter().any(|word| plain().contains(word)))
+}
+
+/// True for the key of a mapping from the names of variables to their values.
+fn says_variables(kind: &str, key: &str) -> bool {
+    let is_map = kind == "ConfigMap" && (key == "data" || key == "binaryData");
+    is_map || key.starts_with("env") || key.ends_with("Env") || key.ends_with("Envs") || key.ends_with("EnvVars")
+}
+
+/// True for a text that is secret in itself: a URL with a password, or `--token=...`.
+fn is_secret_text(text: &str) -> bool {
+    if has_password(text) {
+        return true;
+    }
+    let option = text.split_once('=').map(|(name, _)| name);
+    option.is_some_and(|name| is_name(name.trim_start_matches('-')) && says_secret(name))
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+struct Search<'s> {
+    kind: &'s str,
+    found: &'s mut Vec<String>,
+}
+
+impl Search<'_> {
+    /// Looks through a value, which is below the key `key`.
+    fn value(&mut self, path: &mut String, key: &str, node: &Node<'_>) {
+        let length = path.len();
+        match node.value() {
+            Value::Scalar(scalar) => {
+                if is_secret_text(scalar.text()) {
+                    self.found.push(path.clone());
+                }
+            }
+            Value::Mapping(mapping) => {
+                let names = ["name", "key"].into_iter().filter_map(|name| mapping.get(name)?.as_scalar());
+                let is_pair = mapping.contains("value") && { names }.any(|name| says_secret(name.text()));
+                for entry in mapping.iter() {
+                    let (own, value) = (entry.key().text(), entry.value());
+                    push(path, Below::Key(own));
+                    let text = value.as_scalar().map(|scalar| scalar.text());
+                    let is_secret_object = self.kind == "Secret" && length == 0 && VALUES.contains(&own);
+                    let is_copy = own == LAST_APPLIED
+                        && text.is_some_and(|text| self.kind == "Secret" || says_secret(text) || has_password(text));
+                    if is_secret_object
+                        || is_copy
+                        || is_pair && own == "value"
+                        || is_secret_entry(self.kind, key, own, text.is_some())
+                    {
+                        self.all(path, value);
+                    } else {
+                        self.value(path, own, value);
+                    }
+                    path.truncate(length);
+                }
+            }
+            Value::Sequence(items) => {
+                // An option and its value can be two items.
+                let mut is_value = false;
+                for (i, item) in items.iter().enumerate() {
+                    push(path, Below::Item(i));
+                    let text = item.as_scalar().map(|scalar| scalar.text());
+                    match is_value && text.is_some_and(|text| !text.starts_with('-')) {
+                        true => self.all(path, item),
+                        false => self.value(path, "", item),
+                    }
+                    is_value = text.is_some_and(|text| text.starts_with('-') && is_name(text) && says_secret(text));
+                    path.truncate(length);
+                }
+            }
+        }
+    }
+
+    /// Adds all scalars of a value.
+    fn all(&mut self, path: &mut String, node: &Node<'_>) {
+        let length = path.len();
+        match node.value() {
+            Value::Scalar(_) => self.found.push(path.clone()),
+            Value::Mapping(mapping) => {
+                for entry in mapping.iter() {
+                    push(path, Below::Key(entry.key().text()));
+                    self.all(path, entry.value());
+                    path.truncate(length);
+                }
+            }
+            Value::Sequence(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    push(path, Below::Item(i));
+                    self.all(path, item);
+                    path.truncate(length);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::secrets;
+    use crate::yaml::{Heap, documents};
+
+    #[track_caller]
+    fn check(text: &str, want: &[&str]) {
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let nodes = documents(arena, arena.add_source("test", text.to_owned())).unwrap();
+        let mut found = Vec::new();
+        secrets(nodes[0].get_text("kind").unwrap_or_default(), &nodes[0], &mut found);
+        assert_eq!(found, want, "{text}");
+    }
+
+    #[test]
+    fn values_behind_names_that_say_secret_are_found() {
+        check("{env: [{name: DB_PASSWORD, value: x}, {name: HOST, value: y}]}", &["/env/0/value"]);
+        check("{env: [{name: TOKEN, valueFrom: {secretKeyRef: {name: s, key: token}}}]}", &[]);
+        check("{env: {API_KEY: x, HOST: y}, extraEnv: {PW: z}}", &["/env/API_KEY", "/extraEnv/PW"]);
+        check("{kind: ConfigMap, data: {DB_PASS: x, a: y}}", &["/data/DB_PASS"]);
+        check("{kind: Secret, data: {a: x}, type: Opaque}", &["/data/a"]);
+        check("{spec: {auth: {adminPassword: x, passwordSecretRef: {name: s}}}}", &["/spec/auth/adminPassword"]);
+        check("{args: [--token=x, --password, y, --port, '80', -v=1]}", &["/args/0", "/args/2"]);
+        check("{url: 'postgres://u:p@h/d', other: 'https://h/a'}", &["/url"]);
+        check("{spec: {secretName: a, topologyKey: b, serviceAccountToken: {path: token}}}", &[]);
+        check(
+            &format!("{{metadata: {{annotations: {{{}: '{{\"password\":\"x\"}}'}}}}}}", super::LAST_APPLIED),
+            &["/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration"],
+        );
+    }
+}

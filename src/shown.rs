@@ -1,0 +1,440 @@
+//! Texts as people, terminals and other programs may read them: characters that cannot be seen are
+//! escapes, and the secrets of URLs are masked. The command's writer sends every text through this
+//! module; a part of a message that stands in a line of its own goes through [`line`] before.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::ops::Range;
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+/// The text in place of a secret of a URL.
+pub const MASK: &str = "***";
+
+/// The names in a query of a URL that kustomize itself reads: their values are no secrets.
+const KNOWN_NAMES: [&str; 4] = ["ref", "version", "timeout", "submodules"];
+
+/// The characters behind a URL that belong to the sentence around it.
+const END_OF_SENTENCE: [char; 7] = [':', ',', '.', ';', ')', ']', '}'];
+
+/// True for a character that moves a cursor, changes the direction of writing, ends a line or has
+/// no width.
+pub fn is_unseen(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    match c {
+        // Fillers, a joiner and a blank Braille cell have no ink, and the system counts them as
+        // letters, marks and symbols. Variation selectors of the second block can spell a text.
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}' => true,
+        '\u{e0000}'..='\u{e0fff}' => true,
+        _ => matches!(
+            get_general_category(c),
+            GeneralCategory::Control
+                | GeneralCategory::Format
+                | GeneralCategory::LineSeparator
+                | GeneralCategory::ParagraphSeparator
+        ),
+    }
+}
+
+/// A text in one line: line breaks and all unseen characters but tabs are escapes. O(text).
+pub fn line(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| c == '\t')
+}
+
+/// A text of several lines: all unseen characters but tabs and line breaks are escapes. O(text).
+pub fn lines(text: &str) -> Cow<'_, str> {
+    let unix = if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) };
+    match escaped(&unix, |c| matches!(c, '\t' | '\n')) {
+        Cow::Owned(escaped) => Cow::Owned(escaped),
+        Cow::Borrowed(_) => unix,
+    }
+}
+
+/// As [`lines`], for bytes: those that are not UTF-8 are escapes, too.
+pub fn bytes(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // Writing into a string cannot fail.
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    lines(&text).into_owned()
+}
+
+fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let is_odd = |c: char| is_unseen(c) && !stays(c);
+    if !text.contains(is_odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            c if !is_odd(c) => shown.push(c),
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            c => shown.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// A line of a file with a marked part: without the secrets of URLs, and with escapes. A part that
+/// a mask covers is marked from the begin of the mask to its end.
+pub fn excerpt(line: &str, marked: Range<usize>) -> (String, Range<usize>) {
+    let (line, marked) = match masked(line) {
+        Cow::Borrowed(line) => (Cow::Borrowed(line), marked),
+        Cow::Owned(masked) => {
+            let moved = moved(line, &masked, marked);
+            (Cow::Owned(masked), moved)
+        }
+    };
+    let mut shown = self::line(&line[..marked.start]).into_owned();
+    let start = shown.len();
+    shown.push_str(&self::line(&line[marked.clone()]));
+    let end = shown.len();
+    shown.push_str(&self::line(&line[marked.end..]));
+    (shown, start..end)
+}
+
+/// The range in a changed text that has what a range of the old text has. A range that begins or
+/// ends in what has changed has all of that.
+fn moved(old: &str, new: &str, range: Range<usize>) -> Range<usize> {
+    let before = old.char_indices().zip(new.chars()).find(|((_, a), b)| a != b);
+    let before = before.map_or(old.len().min(new.len()), |((at, _), _)| at);
+    let longest = old.len().min(new.len()) - before;
+    let behind = old[before..].chars().rev().zip(new[before..].chars().rev()).take_while(|(a, b)| a == b);
+    let behind = behind.map(|(c, _)| c.len_utf8()).sum::<usize>().min(longest);
+    let place = |at: usize, inside: usize| match at {
+        at if at <= before => at,
+        at if at >= old.len() - behind => at + new.len() - old.len(),
+        _ => inside,
+    };
+    let start = place(range.start, before);
+    start..place(range.end, new.len() - behind).max(start)
+}
+
+/// A text without the secrets of its URLs: user and password, the values of a query but those that
+/// kustomize reads, and the fragment. A user of ssh alone is no secret. O(text).
+pub fn masked(text: &str) -> Cow<'_, str> {
+    if !text.contains("://") && !text.contains('?') {
+        return Cow::Borrowed(text);
+    }
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`');
+    let mut shown = String::with_capacity(text.len());
+    for piece in text.split_inclusive(is_end) {
+        let word = piece.trim_end_matches(is_end);
+        mask_word(word, &mut shown);
+        shown.push_str(&piece[word.len()..]);
+    }
+    if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
+}
+
+/// Adds a word without the secrets of its URLs.
+fn mask_word(word: &str, shown: &mut String) {
+    let mut rest = word;
+    let mut is_url = false;
+    while let Some(at) = rest.find("://") {
+        let path = at + "://".len();
+        // A query before it has this URL for a value.
+        if let Some(query) = query(&rest[..at], is_url) {
+            let left = mask_query(&rest[query..], shown, &rest[..query]);
+            return mask_word(left, shown);
+        }
+        shown.push_str(&rest[..path]);
+        let scheme = rest[..at].rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let after = &rest[path..];
+        let user = user_info(after);
+        match after[..user].strip_suffix('@') {
+            Some(name) if scheme.eq_ignore_ascii_case("ssh") && !name.contains(':') => {
+                shown.push_str(&after[..user]);
+            }
+            Some(_) => shown.extend([MASK, "@"]),
+            None => {}
+        }
+        rest = &after[user..];
+        is_url = true;
+    }
+    match query(rest, is_url) {
+        Some(query) => {
+            let left = mask_query(&rest[query..], shown, &rest[..query]);
+            mask_word(left, shown);
+        }
+        None => shown.push_str(rest),
+    }
+}
+
+/// The length of the user info, with its `@`, that a text behind `://` begins with.
+fn user_info(text: &str) -> usize {
+    let host = text.find(['/', '?', '#']).unwrap_or(text.len());
+    if let Some(at) = text[..host].rfind('@') {
+        return at + 1;
+    }
+    // A password may have the characters that end a host: then what looks like a port is no number.
+    let port = text[..host].split_once(':').map_or("", |(_, port)| port.trim_matches('\''));
+    match port.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => 0,
+        false => text.find('@').map_or(0, |at| at + 1),
+    }
+}
+
+/// The offset of the `?` or `#` of a query or fragment; a text that is no URL has a query if it
+/// looks like an address with one.
+fn query(text: &str, is_url: bool) -> Option<usize> {
+    if is_url {
+        return text.find(['?', '#']);
+    }
+    let at = text.find('?')?;
+    let (before, after) = (&text[..at], &text[at + 1..]);
+    let name = after.split(['=', '&']).next().unwrap_or_default();
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.%".contains(&byte));
+    (before.contains('/') && is_name && after[name.len()..].starts_with('=')).then_some(at)
+}
+
+/// Adds what is before a query, and the query and the fragment without their secrets. Returns what
+/// follows them.
+fn mask_query<'t>(text: &'t str, shown: &mut String, before: &str) -> &'t str {
+    shown.push_str(before);
+    let end = text.find('\'').unwrap_or(text.len());
+    let end = text[..end].trim_end_matches(END_OF_SENTENCE).len();
+    let (both, left) = text.split_at(end);
+    let (query, fragment) = both.split_once('#').map_or((both, None), |(query, fragment)| (query, Some(fragment)));
+    if let Some(query) = query.strip_prefix('?') {
+        shown.push('?');
+        for part in query.split_inclusive(['&', ';']) {
+            let pair = part.trim_end_matches(['&', ';']);
+            match pair.split_once('=') {
+                Some((name, _)) if KNOWN_NAMES.contains(&name) => shown.push_str(pair),
+                Some((name, value)) => shown.extend([name, "=", if value.is_empty() { "" } else { MASK }]),
+                None if pair.is_empty() => {}
+                None => shown.push_str(MASK),
+            }
+            shown.push_str(&part[pair.len()..]);
+        }
+    }
+    if let Some(fragment) = fragment {
+        shown.extend(["#", if fragment.is_empty() { "" } else { MASK }]);
+    }
+    left
+}
+
+/// True for a value that has a URL with a password.
+pub fn has_password(value: &str) -> bool {
+    value.match_indices("://").any(|(at, mark)| {
+        let after = &value[at + mark.len()..];
+        let after = after.split(char::is_whitespace).next().unwrap_or_default();
+        after[..user_info(after)].contains(':')
+    })
+}
+
+/// Words that say, as a part of a name without its separators, that a value is secret.
+const SECRET_PARTS: [&str; 11] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "credential",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "signingkey",
+    "encryptionkey",
+];
+
+/// Words that say, as a whole word of a name, that a value is secret.
+const SECRET_WORDS: [&str; 13] =
+    ["pass", "pgpass", "pwd", "pw", "key", "keys", "auth", "authorization", "dsn", "jwt", "bearer", "salt", "sas"];
+
+/// True for the name of a variable, of an option or of a key of data whose value is secret:
+/// `DB_PASSWORD`, `api-key`, `clientSecret`. O(name).
+pub fn says_secret(name: &str) -> bool {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    if SECRET_PARTS.iter().any(|part| plain.contains(part)) {
+        return true;
+    }
+    let mut words = String::with_capacity(name.len() + 8);
+    let mut was_lower = false;
+    for c in name.chars() {
+        if c.is_uppercase() && was_lower {
+            words.push(' ');
+        }
+        was_lower = c.is_lowercase() || c.is_ascii_digit();
+        words.push(if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' });
+    }
+    words.split(' ').any(|word| SECRET_WORDS.contains(&word))
+}
+
+/// JSON whose unseen characters are escapes of JSON: the same value, and nothing in it that a
+/// terminal or a reader of logs takes for a command. O(text).
+pub fn json(text: String) -> String {
+    let is_odd = |c: char| c != '\n' && is_unseen(c);
+    if !text.contains(is_odd) && !text.contains("##") {
+        return text;
+    }
+    let mut shown = String::with_capacity(text.len() + 64);
+    let mut last = ' ';
+    for c in text.chars() {
+        match c {
+            // Between the values of JSON there is no '#', and of unseen characters line breaks alone.
+            '#' if last == '#' => shown.push_str("\\u0023"),
+            c if is_odd(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(shown, "\\u{unit:04x}");
+                }
+            }
+            c => shown.push(c),
+        }
+        last = c;
+    }
+    shown
+}
+
+/// A text whose lines are no commands of CI: GitHub Actions runs a line that begins with `::`,
+/// blanks aside, and others run `##[...]` and `##vso[...]` wherever they are. O(text).
+pub fn tamed(text: &str) -> Cow<'_, str> {
+    if !text.contains("::") && !text.contains("##") {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for line in text.split_inclusive('\n') {
+        let blank = line.len() - line.trim_start().len();
+        let (blank, rest) = line.split_at(blank);
+        shown.push_str(blank);
+        let rest = match rest.strip_prefix("::") {
+            Some(command) => {
+                shown.push_str("\\u{3a}:");
+                command
+            }
+            None => rest,
+        };
+        let mut begin = 0;
+        for (at, _) in rest.match_indices('#').filter(|(at, _)| rest[..*at].ends_with('#')) {
+            let word = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+            if word.starts_with('[') {
+                shown.extend([&rest[begin..at], "\\u{23}"]);
+                begin = at + 1;
+            }
+        }
+        shown.push_str(&rest[begin..]);
+    }
+    if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bytes, excerpt, has_password, json, line, lines, masked, says_secret, tamed};
+
+    #[test]
+    fn what_cannot_be_seen_is_an_escape() {
+        for (text, want) in [
+            ("a\u{1b}[31m\u{7}b", "a\\u{1b}[31m\\u{7}b"),
+            ("a\r\nb\n\tc", "a\\r\\nb\\n\tc"),
+            ("\u{9b}31m\u{85}", "\\u{9b}31m\\u{85}"),
+            ("\u{202e}\u{2066}\u{200f}\u{61c}", "\\u{202e}\\u{2066}\\u{200f}\\u{61c}"),
+            ("\u{200b}\u{200d}\u{feff}\u{ad}\u{2028}", "\\u{200b}\\u{200d}\\u{feff}\\u{ad}\\u{2028}"),
+            ("\u{e0041}\u{3164}\u{7f}", "\\u{e0041}\\u{3164}\\u{7f}"),
+            ("ü ß 漢字 🚀", "ü ß 漢字 🚀"),
+        ] {
+            assert_eq!(line(text), want);
+        }
+        assert_eq!(lines("a\r\nb\rc\n\td\u{1b}"), "a\nb\\rc\n\td\\u{1b}");
+        assert_eq!(bytes(b"a\xff\xc3\xbc\x1b\n"), "a\\xffü\\u{1b}\n");
+    }
+
+    #[test]
+    fn secrets_of_urls_are_masked_and_the_words_of_kustomize_stay() {
+        for (text, want) in [
+            ("'https://h/o/r?ref=v1': gone", "'https://h/o/r?ref=v1': gone"),
+            ("https://h/o/r?ref=v1&timeout=9s&submodules=0", "https://h/o/r?ref=v1&timeout=9s&submodules=0"),
+            ("x https://u:p@h:80/a, y", "x https://***@h:80/a, y"),
+            ("https://token@h/a", "https://***@h/a"),
+            ("HTTPS://u:p@h", "HTTPS://***@h"),
+            ("https://u:p@ss@h/a", "https://***@h/a"),
+            ("https://u:p/a#s?s@h/a", "https://***@h/a"),
+            ("https://h:80/a@1.0", "https://h:80/a@1.0"),
+            ("oci://h/a@sha256:12", "oci://h/a@sha256:12"),
+            ("ssh://git@h/o/r and git@h:o/r", "ssh://git@h/o/r and git@h:o/r"),
+            ("ssh://git:pw@h/o/r", "ssh://***@h/o/r"),
+            ("git::https://u:p@h/o", "git::https://***@h/o"),
+            ("'https://h/a?sv=1&sig=a%2Fb%3D&ref=x': 404", "'https://h/a?sv=***&sig=***&ref=x': 404"),
+            ("(https://h/a?sig=abc).", "(https://h/a?sig=***)."),
+            ("https://h/a?abc", "https://h/a?***"),
+            ("https://h/a#abc: no", "https://h/a#***: no"),
+            ("https://h/a?ref=v1#abc", "https://h/a?ref=v1#***"),
+            ("https://h/a?next=https://u:p@h/b?c=d", "https://h/a?next=***"),
+            ("a=https://u:p@h/,b=https://v:q@h/", "a=https://***@h/,b=https://***@h/"),
+            ("h.io/o/r?ref=v1&sig=abc", "h.io/o/r?ref=v1&sig=***"),
+            ("is it a/b? yes=no", "is it a/b? yes=no"),
+            ("did you mean 'x'?", "did you mean 'x'?"),
+        ] {
+            assert_eq!(masked(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_marked_part_stays_marked() {
+        let check = |text: &str, part: &str, want: &str, want_part: &str| {
+            let at = text.find(part).unwrap();
+            let (shown, marked) = excerpt(text, at..at + part.len());
+            assert_eq!((shown.as_str(), &shown[marked]), (want, want_part));
+        };
+        check("- a\u{1b}b # x", "a\u{1b}b", "- a\\u{1b}b # x", "a\\u{1b}b");
+        check("\u{1b}: k", "k", "\\u{1b}: k", "k");
+        check("- https://u:p@h/a # x", "https://u:p@h/a", "- https://***@h/a # x", "https://***@h/a");
+        check("- https://u:p@h/a # x", "x", "- https://***@h/a # x", "x");
+        check("- https://u:p@h/a # x", "p@h", "- https://***@h/a # x", "***@h");
+    }
+
+    #[test]
+    fn names_say_that_a_value_is_secret() {
+        for name in [
+            "DB_PASSWORD",
+            "password",
+            "API_KEY",
+            "apikey",
+            "api-key",
+            "clientSecret",
+            "GITHUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "PGPASS",
+            "DB_PASS",
+            "smtp.pwd",
+            "sshKey",
+            "KEY",
+            "BASIC_AUTH",
+            "SENTRY_DSN",
+            "PrivateKey",
+        ] {
+            assert!(says_secret(name), "{name}");
+        }
+        for name in ["HOST", "KEYCLOAK_URL", "MONKEY", "AUTHOR", "COMPASS_DIR", "LOG_LEVEL", "passive", ""] {
+            assert!(!says_secret(name), "{name}");
+        }
+        assert!(has_password("postgres://u:p@db/x") && has_password("a https://h b amqp://u:p@q"));
+        assert!(!has_password("https://u@h/a:b@c") && !has_password("https://h:80/a@b") && !has_password("u:p@h"));
+    }
+
+    #[test]
+    fn json_stays_the_same_value() {
+        let value = serde_json::json!({"a\u{1b}": "\u{9b}\u{202e}\u{e0041}##[error]é\n"});
+        let text = json(format!("{value:#}\n"));
+        assert!(!text.contains(|c: char| c != '\n' && super::is_unseen(c)) && !text.contains("##"), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
+
+    #[test]
+    fn no_line_is_a_command_of_ci() {
+        for (text, want) in [
+            ("::error::x\n  ::set-env name=a::b\na::b", "\\u{3a}:error::x\n  \\u{3a}:set-env name=a::b\na::b"),
+            ("\u{a0}::x", "\u{a0}\\u{3a}:x"),
+            ("a ##[group]b ##vso[task.x] ## c [d]", "a #\\u{23}[group]b #\\u{23}vso[task.x] ## c [d]"),
+            ("###[x]", "##\\u{23}[x]"),
+            ("## Heading\n### `x`", "## Heading\n### `x`"),
+        ] {
+            assert_eq!(tamed(text), want);
+        }
+    }
+}
