@@ -7,6 +7,7 @@ use crate::shown;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 
 /// How errors and warnings are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -22,6 +23,20 @@ pub enum ErrorFormat {
     Sarif,
     /// Commands of GitHub Actions, which show each message on its line of a pull request
     Github,
+}
+
+impl ErrorFormat {
+    /// The format that arguments ask for which the parser has refused: the last one that is named.
+    pub fn of_refused(arguments: impl Iterator<Item = OsString>) -> ErrorFormat {
+        const FLAG: &str = "--error-format";
+        let arguments: Vec<OsString> = arguments.collect();
+        let value = |i: usize, word: &OsString| {
+            let rest = word.to_str()?.strip_prefix(FLAG)?;
+            let next = || arguments.get(i + 1)?.to_str().filter(|_| rest.is_empty());
+            ErrorFormat::from_str(rest.strip_prefix('=').or_else(next)?, false).ok()
+        };
+        arguments.iter().enumerate().filter_map(|(i, word)| value(i, word)).last().unwrap_or_default()
+    }
 }
 
 /// When colours are used.

@@ -73,7 +73,7 @@ mod writer;
 
 use crate::plugin::isolation::ARGUMENT;
 use clap::error::ErrorKind as ClapError;
-use messages::{MessageFlags, Messages};
+use messages::{ErrorFormat, MessageFlags, Messages};
 use std::process::ExitCode;
 use watch::Watching;
 
@@ -102,11 +102,22 @@ pub fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(e) => {
             let is_answer = matches!(e.kind(), ClapError::DisplayHelp | ClapError::DisplayVersion);
-            writer::usage(&e);
-            return match is_answer {
-                true => ExitCode::SUCCESS,
-                false if args::names_diff(called) => ExitCode::from(TROUBLE),
-                false => ExitCode::FAILURE,
+            let error = if args::names_diff(called) { TROUBLE } else { 1 };
+            return match ErrorFormat::of_refused(std::env::args_os()) {
+                _ if is_answer => {
+                    writer::usage(&e);
+                    ExitCode::SUCCESS
+                }
+                ErrorFormat::Human => {
+                    writer::usage(&e);
+                    ExitCode::from(error)
+                }
+                error_format => {
+                    let messages = Messages::new(MessageFlags { error_format, ..MessageFlags::default() });
+                    let text = e.render().to_string();
+                    let fault = anyhow::anyhow!("{}", text.trim().trim_start_matches("error: "));
+                    status(Err(fault), messages, Exits { success: 0, error })
+                }
             };
         }
     };

@@ -9,3 +9,4 @@ mod installing;
 pub mod sandbox;
 mod secrets;
 mod trust;
+mod writing;
