@@ -8,7 +8,7 @@ use std::ops::Range;
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 /// The text in place of a secret of a URL.
-pub const MASK: &str = "***";
+pub const MASK: &str = "...";
 
 /// The names in a query of a URL that kustomize itself reads: their values are no secrets.
 const KNOWN_NAMES: [&str; 4] = ["ref", "version", "timeout", "submodules"];
@@ -278,7 +278,7 @@ pub fn json(text: String) -> String {
     let mut last = ' ';
     for c in text.chars() {
         match c {
-            // Between the values of JSON there is no '#', and of unseen characters line breaks alone.
+            // Between the values of JSON there is no '#', and line breaks alone are unseen.
             '#' if last == '#' => shown.push_str("\\u0023"),
             c if is_odd(c) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
@@ -349,24 +349,24 @@ mod tests {
         for (text, want) in [
             ("'https://h/o/r?ref=v1': gone", "'https://h/o/r?ref=v1': gone"),
             ("https://h/o/r?ref=v1&timeout=9s&submodules=0", "https://h/o/r?ref=v1&timeout=9s&submodules=0"),
-            ("x https://u:p@h:80/a, y", "x https://***@h:80/a, y"),
-            ("https://token@h/a", "https://***@h/a"),
-            ("HTTPS://u:p@h", "HTTPS://***@h"),
-            ("https://u:p@ss@h/a", "https://***@h/a"),
-            ("https://u:p/a#s?s@h/a", "https://***@h/a"),
+            ("x https://u:p@h:80/a, y", "x https://...@h:80/a, y"),
+            ("https://token@h/a", "https://...@h/a"),
+            ("HTTPS://u:p@h", "HTTPS://...@h"),
+            ("https://u:p@ss@h/a", "https://...@h/a"),
+            ("https://u:p/a#s?s@h/a", "https://...@h/a"),
             ("https://h:80/a@1.0", "https://h:80/a@1.0"),
             ("oci://h/a@sha256:12", "oci://h/a@sha256:12"),
             ("ssh://git@h/o/r and git@h:o/r", "ssh://git@h/o/r and git@h:o/r"),
-            ("ssh://git:pw@h/o/r", "ssh://***@h/o/r"),
-            ("git::https://u:p@h/o", "git::https://***@h/o"),
-            ("'https://h/a?sv=1&sig=a%2Fb%3D&ref=x': 404", "'https://h/a?sv=***&sig=***&ref=x': 404"),
-            ("(https://h/a?sig=abc).", "(https://h/a?sig=***)."),
-            ("https://h/a?abc", "https://h/a?***"),
-            ("https://h/a#abc: no", "https://h/a#***: no"),
-            ("https://h/a?ref=v1#abc", "https://h/a?ref=v1#***"),
-            ("https://h/a?next=https://u:p@h/b?c=d", "https://h/a?next=***"),
-            ("a=https://u:p@h/,b=https://v:q@h/", "a=https://***@h/,b=https://***@h/"),
-            ("h.io/o/r?ref=v1&sig=abc", "h.io/o/r?ref=v1&sig=***"),
+            ("ssh://git:pw@h/o/r", "ssh://...@h/o/r"),
+            ("git::https://u:p@h/o", "git::https://...@h/o"),
+            ("'https://h/a?sv=1&sig=a%2Fb%3D&ref=x': 404", "'https://h/a?sv=...&sig=...&ref=x': 404"),
+            ("(https://h/a?sig=abc).", "(https://h/a?sig=...)."),
+            ("https://h/a?abc", "https://h/a?..."),
+            ("https://h/a#abc: no", "https://h/a#...: no"),
+            ("https://h/a?ref=v1#abc", "https://h/a?ref=v1#..."),
+            ("https://h/a?next=https://u:p@h/b?c=d", "https://h/a?next=..."),
+            ("a=https://u:p@h/,b=https://v:q@h/", "a=https://...@h/,b=https://...@h/"),
+            ("h.io/o/r?ref=v1&sig=abc", "h.io/o/r?ref=v1&sig=..."),
             ("is it a/b? yes=no", "is it a/b? yes=no"),
             ("did you mean 'x'?", "did you mean 'x'?"),
         ] {
@@ -383,9 +383,9 @@ mod tests {
         };
         check("- a\u{1b}b # x", "a\u{1b}b", "- a\\u{1b}b # x", "a\\u{1b}b");
         check("\u{1b}: k", "k", "\\u{1b}: k", "k");
-        check("- https://u:p@h/a # x", "https://u:p@h/a", "- https://***@h/a # x", "https://***@h/a");
-        check("- https://u:p@h/a # x", "x", "- https://***@h/a # x", "x");
-        check("- https://u:p@h/a # x", "p@h", "- https://***@h/a # x", "***@h");
+        check("- https://u:p@h/a # x", "https://u:p@h/a", "- https://...@h/a # x", "https://...@h/a");
+        check("- https://u:p@h/a # x", "x", "- https://...@h/a # x", "x");
+        check("- https://u:p@h/a # x", "p@h", "- https://...@h/a # x", "...@h");
     }
 
     #[test]

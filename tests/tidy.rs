@@ -234,6 +234,23 @@ fn only_the_command_speaks_to_the_outside() {
     }
 }
 
+/// Everything that a person, a terminal, CI or a program reads goes through one module.
+#[test]
+fn one_module_writes_to_stdout_and_stderr() {
+    // The process of a plugin writes to pipes of the build, whose writer shows what comes.
+    let others = ["src/cli/writer.rs", "src/cli/plugin_host.rs", "src/plugin/host.rs"];
+    for (path, text) in sources().into_iter().filter(|(path, _)| !others.iter().any(|other| path == Path::new(other))) {
+        // A bar draws texts that went through `shown`, and asks the terminal itself.
+        let code = uncommented(code(&text)).replace("ProgressDrawTarget::stderr()", "");
+        let is_call = |(at, _): (usize, &str)| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let streams = ["stdout()", "stderr()", "print!(", "println!(", "eprint!(", "eprintln!(", "dbg!("];
+        for word in streams.into_iter().chain(["/dev/tty", "/dev/stdout", "/dev/stderr"]) {
+            let is_used = code.match_indices(word).any(is_call);
+            assert!(!is_used, "{} has '{word}': src/cli/writer.rs writes", path.display());
+        }
+    }
+}
+
 #[test]
 fn nothing_is_left_for_later_without_a_word() {
     for (path, text) in sources() {

@@ -18,6 +18,7 @@ use crate::meter::{FastMap, FastSet};
 use crate::observe::{Noted, Observer, Work};
 use crate::process::{Children, PrivateDirectory};
 use crate::shell::quoted;
+use crate::shown;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -124,7 +125,7 @@ impl RemoteParts {
 
     /// Notes that a part is fetched, or taken from where it is kept.
     fn observe(&self, part: &Part) -> Noted {
-        self.observer.begin(Work::Fetch, || host::shown(&part.name))
+        self.observer.begin(Work::Fetch, || shown::masked(&part.name).into_owned())
     }
 
     fn shelf(&self, part: &Part) -> Option<Shelf> {

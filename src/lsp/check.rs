@@ -11,6 +11,7 @@ use crate::load::{Disk, FileLimit, Loader, Memory, Overlay};
 use crate::parallel;
 use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find;
+use crate::shown;
 use crate::stage::Options;
 use crate::workspace::{Output, Together, build_all};
 use crate::yaml::{Heap, Place, documents, first_document};
@@ -247,11 +248,12 @@ impl Faults {
         let hints = fault.hints().iter().map(|hint| format!("\nhint: {hint}"));
         let field = fault.field().map(|field| format!("\nin field '{field}'"));
         let message = [fault.message().to_owned()].into_iter().chain(field).chain(hints).collect::<String>();
+        let message = shown(&message);
         let around = fault.chain().iter().filter_map(|link| {
             let place = link.place()?;
             let at = Position::new(row(place.line), row(place.column));
             let location = Location::new(uri_of(Path::new(&place.file))?, Range::new(at, at));
-            Some(DiagnosticRelatedInformation { location, message: link.text().to_owned() })
+            Some(DiagnosticRelatedInformation { location, message: shown(link.text()) })
         });
         let around: Vec<_> = around.collect();
         let known = self.by_file.entry(file).or_default();
@@ -269,6 +271,11 @@ impl Faults {
             ..Shown::default()
         });
     }
+}
+
+/// A text as a person may read it.
+fn shown(text: &str) -> String {
+    shown::lines(&shown::masked(text)).into_owned()
 }
 
 fn severity(fault: &Diagnostic) -> DiagnosticSeverity {

@@ -191,7 +191,7 @@ fn w1_what_a_plugin_writes_to_stderr_is_text_and_an_event_in_json() {
         }
         let human = text(&outputs[0]);
         assert!(human.contains("a\\u{1b}]0;title\\u{7}\n\\u{3a}:error::own\n"), "{human}");
-        assert!(human.contains("\\u{9b}31m\\u{202e}\\xff\nhttps://***@h.example/a?sig=***#***\n{half"), "{human}");
+        assert!(human.contains("\\u{9b}31m\\u{202e}\\xff\nhttps://...@h.example/a?sig=...#...\n{half"), "{human}");
         let json = String::from_utf8_lossy(&outputs[2].stderr).into_owned();
         let events: Vec<serde_json::Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let said: Vec<&str> =

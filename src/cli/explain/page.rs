@@ -7,7 +7,7 @@
 use super::text::origin_of;
 use super::view::{Hidden, Subject, View};
 use crate::meter::FastIndexMap;
-use crate::shown::{json, masked};
+use crate::shown::{json, lines, masked};
 use crate::stage::history::{LayerRole, StepRole, Write};
 use crate::yaml::Pos;
 use crate::yaml::json::write_string;
@@ -101,10 +101,16 @@ impl<'o> Data<'o> {
 
     /// The number of a text, which is that of a name without its secrets.
     fn masked_text(&mut self, text: Cow<'o, str>) -> i64 {
+        // A browser changes the direction of writing as a terminal does.
+        let text = match lines(&text) {
+            Cow::Owned(shown) => Cow::Owned(shown),
+            Cow::Borrowed(_) => text,
+        };
         number(self.texts.insert_full(text, ()).0)
     }
 
     fn path(&mut self, path: &str) -> i64 {
+        let path = &*lines(path);
         match self.paths.get_index_of(path) {
             Some(i) => number(i),
             None => number(self.paths.insert_full(path.to_owned(), ()).0),
