@@ -1,6 +1,7 @@
-//! New plugins: each language and role passes its own test, which installs and runs it; and what an
-//! SDK and `format: json` promise to authors.
+//! New plugins: in each language and role, a plugin goes round the author's circle
+//! (`tests/author_circle.rs`); and what an SDK and `format: json` promise to authors.
 
+use crate::author_circle::{circle, new_and_tested};
 use crate::support::{Run, Tree, run, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,39 +43,28 @@ fn tool(tree: &Tree, program: &str) -> Command {
     // Compiled files are kept for the next run of the tests.
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR"));
     command.env("CARGO_TARGET_DIR", kept.join("new-plugins")).env("GOCACHE", kept.join("go-cache"));
+    // A plugin is compiled without optimizations, and the crates that it needs are there.
+    command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0").env("CARGO_NET_OFFLINE", "true");
     command
 }
 
-/// A directory in which cargo takes the SDK from this tree: crates.io need not have it.
-fn workplace() -> Tree {
-    let tree = Tree::new("");
-    let sdk = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/sdk/rust");
-    let patch = format!("[patch.crates-io]\nrustomize-plugin = {{ path = {:?} }}\n", sdk.display().to_string());
-    tree.write(".cargo/config.toml", &patch);
-    tree
-}
-
-/// Makes a new plugin of each role and runs its `test.sh`.
+/// Makes a new plugin of each role, which goes round the author's circle. A circle in Go compiles
+/// Go's library five times, in caches that installations do not share: with `RUSTOMIZE_CIRCLE=all`
+/// each role goes round, otherwise one does.
 fn each_role_passes(language: &str) -> Tree {
-    let tree = workplace();
+    let tree = Tree::new("");
+    let is_all = language != "go" || variable("RUSTOMIZE_CIRCLE").is_some_and(|value| value == "all");
     for role in ROLES {
-        let name = format!("team-{role}");
-        tree.run(&["plugin", "new", &name, "--lang", language, "--role", role]).ok();
-        if language == "rust" {
-            // The versions that these tests are built with: they need not be found and fetched.
-            let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
-            fs::copy(lock, tree.path().join(&name).join("Cargo.lock")).unwrap();
+        match is_all || role == "transformer" {
+            true => circle(&tree, language, role),
+            false => new_and_tested(&tree, language, role),
         }
-        let said = own_test(&tree, &name).ok();
-        assert!(said.ends_with("ok\n"), "{said}");
-        // It is found by what it says of itself, and holds the schema of its configuration.
-        let listed = tree.listed();
-        assert!(listed.contains(&format!("example.com/team/{name} v0.1.0 installed")), "{listed:?}");
     }
     tree
 }
 
-fn own_test(tree: &Tree, name: &str) -> Run {
+/// Runs the `test.sh` of a new plugin.
+pub fn own_test(tree: &Tree, name: &str) -> Run {
     run(tool(tree, "bash").arg(tree.path().join(name).join("test.sh")))
 }
 
@@ -86,7 +76,7 @@ fn described(mut describe: Command) -> serde_json::Value {
 /// The description of a new transformer, in every SDK.
 fn assert_describes_a_transformer(said: &serde_json::Value) {
     let component = &said["transformers"][0];
-    assert_eq!(said["version"], "0.1.0");
+    assert_eq!(said["version"], "0.2.0", "the circle ends with this version");
     assert_eq!(said["api_version"], "x1.0");
     assert_eq!(said.get("generators"), None);
     assert_eq!(component["kind"], "TeamTransformer");
@@ -153,11 +143,86 @@ fn new_plugins_in_rust_pass_their_tests() {
     if !has(&["bash", "cargo"]) {
         return;
     }
+    // Cargo has fetched the crates that the SDK needs.
+    crate::sdk::team_label();
     let tree = each_role_passes("rust");
     let program = tree.path().join("team-transformer/bin/team-transformer");
     let mut describe = tool(&tree, &program.to_string_lossy());
     describe.arg("describe");
     assert_describes_a_transformer(&described(describe));
+}
+
+/// The dependencies in a manifest, without those that are this project's, and without comments.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(manifest)).unwrap();
+    let tables = text.split("\n[").filter(|table| table.split(']').next().unwrap().ends_with("dependencies"));
+    let lines = tables.filter(|table| !table.starts_with("dev-")).flat_map(str::lines).skip(1);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '[']));
+    lines.filter(|line| !line.starts_with("rustomize-")).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_sdk_of_new_plugins_in_rust_is_the_one_that_is_tested() {
+    for (laid, tested) in [
+        ("plugin/sdk/rust/Cargo.toml.in", "plugin/sdk/crate/Cargo.toml"),
+        ("plugin/sdk/rust/abi/Cargo.toml.in", "plugin/abi/Cargo.toml"),
+    ] {
+        assert!(!dependencies(laid).is_empty() && dependencies(laid) == dependencies(tested), "{laid}");
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = root.join("plugin/new/rust/Cargo.lock.in");
+    let (found, wanted) = (fs::read_to_string(&file).unwrap(), lock_of_new_plugins());
+    if variable("UPDATE").is_some() {
+        fs::write(&file, &wanted).unwrap();
+    } else {
+        assert!(found == wanted, "{} differs: write it with UPDATE=1", file.display());
+    }
+    // The tool has every source, of both crates.
+    let tree = Tree::new("");
+    tree.run(&["plugin", "new", "label", "--lang", "rust"]).ok();
+    for (laid, own) in [("sdk/src", "plugin/sdk/rust/src"), ("sdk/abi/src", "plugin/abi/src")] {
+        let names = |folder: PathBuf| {
+            let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(tree.path().join("label").join(laid)), names(root.join(own)));
+    }
+}
+
+/// The part of this workspace's lock that the example in Rust needs, which depends on what a new
+/// plugin depends on.
+fn lock_of_new_plugins() -> String {
+    let lock = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock")).unwrap();
+    let mut packages = lock.split("\n\n");
+    let head = packages.next().unwrap();
+    let field = |package: &str, name: &str| {
+        let line = package.lines().find_map(|line| line.strip_prefix(&format!("{name} = \"")).map(str::to_owned));
+        line.unwrap().trim_end_matches('"').to_owned()
+    };
+    let known: Vec<((String, String), &str)> =
+        packages.map(|text| ((field(text, "name"), field(text, "version")), text.trim_end())).collect();
+    let mut wanted = std::collections::BTreeMap::new();
+    let mut queue = vec!["team-label".to_owned()];
+    while let Some(dependency) = queue.pop() {
+        let (name, version) = dependency.split_once(' ').unwrap_or((&dependency, ""));
+        let is_it =
+            |known: &&((String, String), &str)| known.0.0 == name && (version.is_empty() || known.0.1 == version);
+        let (id, text) = known.iter().find(is_it).unwrap();
+        // A lock has what the tests of the workspace's crates need, too.
+        let mut text = (*text).to_owned();
+        if name.starts_with("rustomize-plugin") {
+            text = text.replace(" \"tempfile\",\n", "").replace(" \"k8s-openapi\",\n", "");
+            text = text.replace(&format!("version = \"{}\"", id.1), "version = \"@VERSION@\"");
+        }
+        if !wanted.contains_key(id) {
+            let needs = text.lines().filter_map(|line| line.strip_prefix(" \"")?.strip_suffix("\","));
+            queue.extend(needs.map(str::to_owned));
+            wanted.insert(id, text);
+        }
+    }
+    let texts = wanted.into_iter().filter(|(id, _)| id.0 != "team-label").map(|(_, text)| text);
+    [head.to_owned()].into_iter().chain(texts).collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
 #[test]

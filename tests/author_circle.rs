@@ -1,6 +1,8 @@
 //! The author's circle: a new plugin is tested, packaged, served by a plain file server, installed
-//! from there, locked, and built with. Real programs and a real server on this machine.
+//! from there, locked, built with, updated and removed. Real programs and a real server on this
+//! machine. `tests/author.rs` runs [`circle`] for each language and role.
 
+use crate::author::own_test;
 use crate::manager::root;
 use crate::servers::{Files, Reply, serve, sha256};
 use crate::support::{Tree, git, run};
@@ -60,18 +62,101 @@ fn key(tree: &Tree) -> (String, String) {
     (path.to_str().unwrap().to_owned(), pair.pk.to_base64())
 }
 
+/// The files of a new plugin in which its version is.
+fn files_with_version(language: &str) -> &'static [&'static str] {
+    match language {
+        "python" => &["plugin/plugin.yaml", "plugin/main.py"],
+        "go" => &["plugin/plugin.yaml", "plugin/main.go"],
+        "rust" => &["Cargo.toml"],
+        _ => &["plugin/plugin.yaml"],
+    }
+}
+
+/// Releases a plugin from the directory of its author: the files of the release are on a file
+/// server, and a bare clone beside them, which has the tag.
+fn release(author: &Tree, name: &str, version: &str) {
+    let place = format!("../www/team/rustomize-plugin-{name}");
+    let out = format!("{place}/releases/download/v{version}");
+    let directory = author.path().join(name);
+    run(author.command(&["plugin", "package", "-o", &out]).current_dir(&directory)).ok();
+    author.assert_nothing_left();
+    if !directory.join(".git").exists() {
+        git(&directory, &["init", "-q", "-b", "main"]);
+        git(&directory, &["init", "-q", "--bare", &format!("{place}.git")]);
+    }
+    git(&directory, &["add", "."]);
+    git(&directory, &["commit", "-qm", version]);
+    git(&directory, &["tag", &format!("v{version}")]);
+    git(&directory, &["push", "-q", &format!("{place}.git"), "main", &format!("v{version}")]);
+    git(&directory.join(format!("{place}.git")), &["update-server-info"]);
+}
+
+/// Makes a new plugin and runs its own test.
+pub fn new_and_tested(author: &Tree, language: &str, role: &str) {
+    let name = format!("team-{role}");
+    author.run(&["plugin", "new", &name, "--lang", language, "--role", role]).ok();
+    let said = own_test(author, &name).ok();
+    assert!(said.ends_with("ok\n"), "{said}");
+    // It is found by what it says of itself.
+    let listed = author.listed();
+    assert!(listed.contains(&format!("example.com/team/{name} v0.1.0 installed")), "{listed:?}");
+}
+
+/// A new plugin goes round, with no other file of this project than the program: its author tests
+/// and releases it; in another home it is added, locked, built with, updated and removed.
+pub fn circle(author: &Tree, language: &str, role: &str) {
+    let name = format!("team-{role}");
+    let kind = format!("Team{}{}", role[..1].to_uppercase(), &role[1..]);
+    new_and_tested(author, language, role);
+    release(author, &name, "0.1.0");
+    let source = format!("{}/team/{name}", serve_directory(author.path().join("www")));
+    // The other home has the example, as a page of the plugin would show it.
+    let user = Tree::new("");
+    let example = author.path().join(&name).join("example");
+    for (file, bytes) in files_in(&example).into_iter().filter(|(file, _)| !file.starts_with("plugins.")) {
+        fs::write(user.path().join(file), bytes).unwrap();
+    }
+    let expected = fs::read_to_string(example.join("expected.yaml")).unwrap();
+    let built = |version: &str| {
+        let lock = fs::read_to_string(user.path().join("plugins.lock")).unwrap();
+        let row = format!("{source} v{version} installed");
+        assert!(lock.contains(&source) && lock.contains(version) && user.listed().contains(&row), "{lock}");
+        assert_eq!(user.build(&["--frozen", "--offline"]).ok(), expected, "{language}, {role}");
+        let why = user.run(&["plugin", "why", &format!("example.com/v1/{kind}"), "--as", role]).ok();
+        let is_used = |line: &str| line.contains(&format!("{source}/")) && line.ends_with(": used");
+        assert!(why.lines().any(|line| is_used(line) && line.contains(&format!("_v{version}_"))), "{why}");
+    };
+    user.run(&["plugin", "add", &source]).ok();
+    built("0.1.0");
+    if role == "validator" {
+        let resources = user.path().join("resources.yaml");
+        let accepted = fs::read(&resources).unwrap();
+        fs::copy(example.join("refused.yaml"), &resources).unwrap();
+        user.build(&["--frozen"]).fails_with(&["ConfigMap other has no label team"]);
+        fs::write(&resources, accepted).unwrap();
+    }
+    // A new version.
+    for file in files_with_version(language) {
+        let path = author.path().join(&name).join(file);
+        fs::write(&path, fs::read_to_string(&path).unwrap().replacen("0.1.0", "0.2.0", 1)).unwrap();
+    }
+    // The test of a plugin in Go compiles no file that packaging does not compile.
+    if language != "go" {
+        own_test(author, &name).ok();
+    }
+    release(author, &name, "0.2.0");
+    user.run(&["plugin", "update"]).ok();
+    built("0.2.0");
+    user.run(&["plugin", "remove", &source]).ok();
+    user.build(&["--frozen", "--offline"]).fails_with(&["rustomize plugin install"]);
+    assert!(!user.listed().iter().any(|row| row.ends_with("installed")), "{:?}", user.listed());
+}
+
 #[test]
 fn new_test_package_serve_install_lock_build() {
     let author = new_plugin();
     // Test.
-    #[expect(clippy::disallowed_methods, reason = "the script that comes with the plugin")]
-    let mut test = std::process::Command::new("bash");
-    #[expect(clippy::disallowed_methods, reason = "where the tools are")]
-    let path = std::env::var("PATH").unwrap();
-    let tool = Path::new(env!("CARGO_BIN_EXE_rustomize")).parent().unwrap();
-    test.arg(author.path().join("label/test.sh"));
-    test.env("PATH", format!("{}:{path}", tool.display())).env("HOME", author.home());
-    assert!(run(&mut test).ok().ends_with("ok\n"));
+    assert!(own_test(&author, "label").ok().ends_with("ok\n"));
     // Package, into the place where a file server has releases.
     let www = author.path().join("www");
     let release = www.join(RELEASE);

@@ -270,7 +270,13 @@ fn unsafe_code_stands_in_one_crate_alone() {
     assert!(manifest.contains("[lints.rust]\nunsafe_code = \"forbid\"\n"), "the lint is gone");
     let members = manifest.lines().find_map(|line| line.strip_prefix("members = [")).unwrap();
     for member in members.trim_end_matches(']').split(", ").map(|name| name.trim_matches('"')) {
-        let text = fs::read_to_string(root.join(member).join("src/lib.rs")).unwrap();
+        let manifest = fs::read_to_string(root.join(member).join("Cargo.toml")).unwrap();
+        let library = manifest
+            .split("\n[lib]\n")
+            .nth(1)
+            .and_then(|table| table.lines().find_map(|line| line.strip_prefix("path = ")));
+        let library = library.map_or("src/lib.rs", |path| path.trim_matches('"'));
+        let text = fs::read_to_string(root.join(member).join(library)).unwrap();
         let forbids = text.contains("\n#![forbid(unsafe_code)]\n");
         assert_eq!(forbids, member != "plugin/abi", "{member}");
     }

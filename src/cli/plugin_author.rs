@@ -13,7 +13,9 @@ use crate::manager::author::export::{self, ManifestFields};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::author::package::{self, PackageOptions};
 use crate::manager::author::sign::SigningKey;
+use crate::manager::author::source::{Found, find};
 use crate::manager::id::name::Platform;
+use crate::manager::install::describe::describe as describe_directory;
 use crate::manager::store::discover::{candidates, choose};
 use crate::plugin::PluginOptions;
 use crate::plugin::program::Command;
@@ -70,7 +72,8 @@ pub struct Header {
 /// `plugin package`
 #[derive(Args)]
 pub struct Package {
-    /// A directory with plugin.yaml, of a plugin or a bundle, or an executable for this machine
+    /// The directory of a plugin or a bundle, as 'plugin new' writes it or with plugin.yaml, or an
+    /// executable for this machine
     #[arg(value_name = "PATH", default_value = ".")]
     pub what: PathBuf,
 
@@ -134,24 +137,24 @@ pub fn describe(args: &Describe, options: &PluginOptions) -> Result<()> {
 
 fn described(args: &Describe, options: &PluginOptions) -> Result<Described> {
     let what = args.what.as_str();
-    let path = Path::new(what);
-    let ask = |command: &Command| {
-        Description::ask(command, options).map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))
-    };
-    if path.is_dir() {
-        let own = path.canonicalize()?;
-        let manifest = Manifest::read(path)?;
-        let description = match manifest.says_what() {
-            true => manifest.description.clone(),
-            false => manifest.complete(ask(&manifest.command(&own))?),
-        };
-        let name = if manifest.name.is_empty() { file_name(&own) } else { manifest.name.clone() };
-        return Ok(Described { description, name, path: own });
-    }
-    if path.is_file() {
-        let own = path.canonicalize()?;
-        let name = own.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        return Ok(Described { description: ask(&Command::of_binary(&own))?, name, path: own });
+    match find(Path::new(what)) {
+        Some(Found::Directory(path)) => {
+            let own = path.canonicalize()?;
+            let manifest = Manifest::read(&path)?;
+            let description = describe_directory(&manifest, &own, options)?;
+            let name = if manifest.name.is_empty() { file_name(&own) } else { manifest.name.clone() };
+            return Ok(Described { description, name, path: own });
+        }
+        Some(Found::Executable(path)) => {
+            let own = path.canonicalize()?;
+            let name = own.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let said = Description::ask(&Command::of_binary(&own), options);
+            let description = said.map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))?;
+            return Ok(Described { description, name, path: own });
+        }
+        // The error says what a plugin's directory has.
+        None if Path::new(what).is_dir() => drop(Manifest::read(Path::new(what))?),
+        None => {}
     }
     let inputs = inputs(Path::new("."), None, &policy(None)?)?;
     let projects = inputs.own_projects()?;
@@ -251,6 +254,7 @@ pub fn package(args: &Package, is_json: bool, options: &PluginOptions) -> Result
     let key = args.key.as_deref().map(|path| SigningKey::read(path, password)).transpose()?;
     let wanted = PackageOptions {
         what: &args.what,
+        describe: &|manifest, directory| describe_directory(manifest, directory, options),
         name: args.name.as_deref(),
         files: &args.platforms,
         out: &args.output,

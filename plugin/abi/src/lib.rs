@@ -27,6 +27,18 @@ pub use plugin::{CallError, Output, Plugin};
 /// The C header, which is the specification of the interface.
 pub const HEADER: &str = include_str!("../include/rustomize_plugin.h");
 
+/// The sources of this crate, by their paths in it. `plugin new` lays them into new plugins in Rust.
+pub const SOURCES: [(&str, &str); 8] = [
+    ("include/rustomize_plugin.h", HEADER),
+    ("src/frame.rs", include_str!("frame.rs")),
+    ("src/guest.rs", include_str!("guest.rs")),
+    ("src/lib.rs", include_str!("lib.rs")),
+    ("src/open.rs", include_str!("open.rs")),
+    ("src/plugin.rs", include_str!("plugin.rs")),
+    ("src/process.rs", include_str!("process.rs")),
+    ("src/types.rs", include_str!("types.rs")),
+];
+
 /// The function that every plugin exports first.
 pub const ABI_SYMBOL: &str = "rustomize_plugin_abi_version";
 

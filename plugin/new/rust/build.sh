@@ -1,3 +1,4 @@
-cargo build --quiet
+target=${CARGO_TARGET_DIR:-target}
+cargo build --quiet --release --target-dir "$target"
 mkdir -p bin
-cp "${CARGO_TARGET_DIR:-target}/debug/@NAME@" bin/
+cp "$target/release/@NAME@" bin/

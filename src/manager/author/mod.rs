@@ -8,7 +8,7 @@
 //! * [`client`]: the plugins that a plugin needs, as its directory names them; [`bindings`]: their
 //!   types in Python.
 //! * [`manifest`]: `plugin.yaml`, which makes a directory a plugin or a bundle.
-//! * [`scaffold`]: a new plugin to begin with.
+//! * [`scaffold`]: a new plugin to begin with; [`source`]: the plugin in its author's directory.
 //! * [`export`]: a description as `plugin.yaml`, as a page, as a schema for editors.
 //! * [`package`]: the files of a release; [`sign`]: their signatures.
 
@@ -25,4 +25,5 @@ mod rules;
 pub mod scaffold;
 pub mod schema;
 pub mod sign;
+pub mod source;
 mod written_schema;

@@ -9,6 +9,7 @@
 use super::describe::Description;
 use super::manifest::{Manifest, Runtime};
 use super::sign::SigningKey;
+use super::source::{Found, find};
 use crate::atomic;
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
@@ -21,6 +22,7 @@ use crate::manager::id::source::{Source, SourceError};
 use crate::manager::id::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::PluginOptions;
 use crate::plugin::program::Command;
+use crate::shell::quoted;
 use flate2::{Compression, GzBuilder};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -35,9 +37,10 @@ const ANY_SYSTEM: u8 = 255;
 
 /// Options of a package.
 pub struct PackageOptions<'w> {
-    /// A directory with `plugin.yaml`, or with `plugin/plugin.yaml` or `bundle/plugin.yaml`, or an
-    /// executable.
+    /// The place of the plugin, as [`find`] takes it.
     pub what: &'w Path,
+    /// Asks the plugin in a directory for its description.
+    pub describe: &'w dyn Fn(&Manifest, &Path) -> Result<Description>,
     /// The plugin's name, where its manifest does not say it.
     pub name: Option<&'w str>,
     /// Executables, shared objects or directories of a bundle, for certain platforms.
@@ -71,12 +74,13 @@ fn cannot(action: &str, path: &Path) -> impl Fn(io::Error) -> Error {
 /// # Errors
 /// The plugin could not be installed, or the files cannot be written.
 pub fn package(wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<Vec<PathBuf>> {
-    let subject = match directory_of(wanted.what) {
-        Some(directory) => {
+    let subject = match find(wanted.what) {
+        Some(Found::Directory(directory)) => {
             check_outside(&directory, wanted)?;
-            of_directory(&directory, wanted, options)?
+            of_directory(&directory, wanted)?
         }
-        None => of_executables(wanted, options)?,
+        Some(Found::Executable(file)) => of_executables(Some(&file), wanted, options)?,
+        None => of_executables(None, wanted, options)?,
     };
     if !subject.version.is_final() {
         let message = format!("v{} is not a release: nobody would install it from there", subject.version);
@@ -99,12 +103,6 @@ pub fn package(wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<V
     }
     files.push((format!("{PREFIX}{}_v{}{SUMS}", subject.name, subject.version), sums.into_bytes()));
     write(wanted, files)
-}
-
-/// The directory of a plugin that a runtime runs.
-fn directory_of(what: &Path) -> Option<PathBuf> {
-    let places = [what.to_owned(), what.join("plugin"), what.join("bundle")];
-    places.into_iter().find(|place| Manifest::is_in(place))
 }
 
 /// Refuses to package the files that packaging writes, and the key.
@@ -139,7 +137,7 @@ fn checked_name(name: &str) -> Result<String> {
     Err(Error::new(Code::Usage, format!("'{name}' is not a name for a plugin")).hint(hint))
 }
 
-fn of_directory(directory: &Path, wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<Subject> {
+fn of_directory(directory: &Path, wanted: &PackageOptions<'_>) -> Result<Subject> {
     let shown = directory.display();
     let manifest = Manifest::read(directory)?;
     let own = directory.canonicalize().map_err(cannot("read", directory))?;
@@ -165,13 +163,10 @@ fn of_directory(directory: &Path, wanted: &PackageOptions<'_>, options: &PluginO
     let version = match (&manifest.version, manifest.says_what()) {
         (Some(version), true) => version.clone(),
         (version, says_what) => {
-            let said = Description::ask(&manifest.command(&own), options).map_err(|e| {
-                let hint = "put its version and what it does into plugin.yaml: version: 1.2.3, generators: [...]";
-                fault(format!("'{shown}' does not say what it is: {e}")).hint(hint)
-            });
+            let said = || (wanted.describe)(&manifest, &own).map_err(|e| e.context(format!("packaging '{shown}'")));
             match version {
                 Some(version) => {
-                    said?.check(version, manifest.api).map_err(|e| fault(format!("'{shown}': {e}")))?;
+                    said()?.check(version, manifest.api).map_err(|e| fault(format!("'{shown}': {e}")))?;
                     version.clone()
                 }
                 None if says_what => {
@@ -179,7 +174,7 @@ fn of_directory(directory: &Path, wanted: &PackageOptions<'_>, options: &PluginO
                         fault(format!("'{shown}' says no version")).hint("put 'version: 1.2.3' into its plugin.yaml")
                     );
                 }
-                None => version_of(&shown.to_string(), &said?)?,
+                None => version_of(&shown.to_string(), &said()?)?,
             }
         }
     };
@@ -228,17 +223,21 @@ fn version_of(shown: &str, said: &Description) -> Result<Version> {
         .map_err(|e: crate::manager::id::version::VersionError| fault(format!("'{shown}' says of its version: {e}")))
 }
 
-fn of_executables(wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<Subject> {
+/// A compiled plugin: the executable for this machine, unless `wanted` names it, and those for
+/// other platforms.
+fn of_executables(file: Option<&Path>, wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<Subject> {
     let shown = wanted.what.display();
     let host = Platform::host();
     let mut files: BTreeMap<Platform, PathBuf> = wanted.files.iter().cloned().collect();
-    if wanted.what.is_file() {
-        files.insert(host.clone(), wanted.what.to_owned());
+    if let Some(file) = file {
+        files.insert(host.clone(), file.to_owned());
     } else if files.is_empty() {
-        let message = format!("'{shown}' is not a plugin: it has no plugin.yaml and is not an executable");
-        return Err(
-            Error::new(Code::Usage, message).hint("name the directory of a plugin.yaml, or --platform OS_ARCH=FILE")
-        );
+        let message = format!("'{shown}' is not a plugin: it has no plugin.yaml and no executable in 'bin'");
+        let hint = match wanted.what.join("test.sh").is_file() {
+            true => format!("build it first: {}", quoted(&wanted.what.join("test.sh").display().to_string())),
+            false => "name the directory of a plugin.yaml, an executable, or --platform OS_ARCH=FILE".to_owned(),
+        };
+        return Err(Error::new(Code::Usage, message).hint(hint));
     }
     // Only the one for this machine can say what all of them are.
     let Some(own) = files.get(&host) else {
@@ -259,7 +258,7 @@ fn of_executables(wanted: &PackageOptions<'_>, options: &PluginOptions) -> Resul
             "'describe' prints it as in \"generators\": [{\"apiVersion\": \"example.com/v1\", \"kind\": \"Made\"}]",
         ));
     }
-    let stem = if wanted.what.is_file() { wanted.what.file_stem().map(Path::new) } else { None };
+    let stem = file.and_then(Path::file_stem).map(Path::new);
     let folder = || Some(wanted.what.canonicalize().ok()?.file_name()?.to_string_lossy().into_owned());
     let name = match (wanted.name, stem) {
         (Some(name), _) => name.to_owned(),

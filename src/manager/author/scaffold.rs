@@ -18,14 +18,14 @@ pub enum Language {
     Python,
     /// A module, with the SDK as a package in it.
     Go,
-    /// A crate that depends on the SDK.
+    /// A crate, with the SDK as a crate in it.
     Rust,
     /// A shared object that reads and prints YAML with libyaml.
     C,
 }
 
 /// Names that a language or a template uses itself, of crates and of types.
-const TAKEN: [&str; 26] = [
+const TAKEN: [&str; 27] = [
     "alloc",
     "call",
     "core",
@@ -45,6 +45,7 @@ const TAKEN: [&str; 26] = [
     "result",
     "role",
     "rustomize-plugin",
+    "rustomize-plugin-abi",
     "schemars",
     "self",
     "serde",
@@ -53,6 +54,9 @@ const TAKEN: [&str; 26] = [
     "true",
     "type-meta",
 ];
+
+/// The version of the SDKs: that of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The thing that `plugin new` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,6 +192,8 @@ struct Layout {
     /// The files that the tests of a plugin leave behind, besides the lock file.
     ignored: &'static str,
     files: Vec<(&'static str, &'static str, bool)>,
+    /// The files of an SDK that has more than one.
+    sdk: Vec<File>,
 }
 
 const SCHEMA: (&str, &str, bool) = ("plugin/schema.json", include_str!("../../../plugin/new/schema.json"), false);
@@ -213,6 +219,7 @@ fn layout(language: Language, role: Role) -> Layout {
                 from: "../plugin",
                 ignored: "",
                 files: vec![("plugin/plugin.yaml", manifest, false), SCHEMA, ("plugin/main.sh", main, true)],
+                sdk: Vec::new(),
             }
         }
         Language::Python => {
@@ -234,6 +241,7 @@ fn layout(language: Language, role: Role) -> Layout {
                     ("plugin/main.py", main, false),
                     ("plugin/rustomize_plugin.py", sdk, false),
                 ],
+                sdk: Vec::new(),
             }
         }
         Language::Go => {
@@ -256,6 +264,7 @@ fn layout(language: Language, role: Role) -> Layout {
                     ("plugin/main.go", main, false),
                     ("plugin/rustomize/rustomize.go", sdk, false),
                 ],
+                sdk: Vec::new(),
             }
         }
         Language::Rust => {
@@ -274,6 +283,7 @@ fn layout(language: Language, role: Role) -> Layout {
                     ("Cargo.toml", include_str!("../../../plugin/new/rust/Cargo.toml.in"), false),
                     ("src/main.rs", main, false),
                 ],
+                sdk: rust_sdk(),
             }
         }
         Language::C => {
@@ -297,14 +307,37 @@ fn layout(language: Language, role: Role) -> Layout {
                     ("src/yaml_plugin.h", include_str!("../../../plugin/new/c/yaml_plugin.h"), false),
                     ("src/rustomize_plugin.h", header, false),
                 ],
+                sdk: Vec::new(),
             }
         }
     }
 }
 
+/// The SDK for Rust, which is two crates, and the versions of its dependencies.
+fn rust_sdk() -> Vec<File> {
+    let versioned = [
+        ("Cargo.lock", include_str!("../../../plugin/new/rust/Cargo.lock.in")),
+        ("sdk/Cargo.toml", include_str!("../../../plugin/sdk/rust/Cargo.toml.in")),
+        ("sdk/abi/Cargo.toml", include_str!("../../../plugin/sdk/rust/abi/Cargo.toml.in")),
+    ];
+    let sources = [
+        ("sdk/src/describe.rs", include_str!("../../../plugin/sdk/rust/src/describe.rs")),
+        ("sdk/src/documents.rs", include_str!("../../../plugin/sdk/rust/src/documents.rs")),
+        ("sdk/src/lib.rs", include_str!("../../../plugin/sdk/rust/src/lib.rs")),
+        ("sdk/src/program.rs", include_str!("../../../plugin/sdk/rust/src/program.rs")),
+        ("sdk/src/test.rs", include_str!("../../../plugin/sdk/rust/src/test.rs")),
+    ];
+    let versioned = versioned.map(|(path, text)| (path.to_owned(), text.replace("@VERSION@", VERSION), false));
+    let sources = sources.map(|(path, text)| (path.to_owned(), text.to_owned(), false));
+    let abi = rustomize_plugin_abi::SOURCES;
+    let abi = abi.map(|(path, text)| (format!("sdk/abi/{path}"), text.to_owned(), false));
+    versioned.into_iter().chain(sources).chain(abi).collect()
+}
+
 /// The files of a new plugin.
 fn files(name: &str, language: Language, role: Role) -> Vec<File> {
-    let (layout, example, kind, role) = (layout(language, role), example(role), kind(name), role.to_string());
+    let (mut layout, example, kind, role) = (layout(language, role), example(role), kind(name), role.to_string());
+    let sdk = std::mem::take(&mut layout.sdk);
     let fill = |text: &str| {
         // Texts that contain others come first.
         let values = [
@@ -324,7 +357,7 @@ fn files(name: &str, language: Language, role: Role) -> Vec<File> {
         ];
         values.iter().fold(text.to_owned(), |text, (word, value)| text.replace(word, value))
     };
-    let ignored = format!("{}example/plugins.lock\n.rustomize/\n", layout.ignored);
+    let ignored = format!("{}dist/\nexample/plugins.lock\n.rustomize/\n", layout.ignored);
     let of_all = [
         ("README.md", include_str!("../../../plugin/new/README.md"), false),
         ("test.sh", include_str!("../../../plugin/new/test.sh"), true),
@@ -336,7 +369,8 @@ fn files(name: &str, language: Language, role: Role) -> Vec<File> {
     ];
     let resources = example.resources.iter().map(|(path, text)| (*path, *text, false));
     let all = of_all.into_iter().chain(resources).chain(layout.files.iter().copied());
-    all.map(|(path, text, is_executable)| (path.to_owned(), fill(text), is_executable)).collect()
+    let filled = all.map(|(path, text, is_executable)| (path.to_owned(), fill(text), is_executable));
+    filled.chain(sdk).collect()
 }
 
 /// The files of a new bundle.
@@ -357,7 +391,7 @@ fn bundle_files(name: &str) -> Vec<File> {
     let all = [
         ("README.md", include_str!("../../../plugin/new/bundle/README.md"), false),
         ("test.sh", include_str!("../../../plugin/new/test.sh"), true),
-        (".gitignore", "example/plugins.lock\n", false),
+        (".gitignore", "dist/\nexample/plugins.lock\n", false),
         ("bundle/plugin.yaml", include_str!("../../../plugin/new/bundle/plugin.yaml"), false),
         (generator, include_str!("../../../plugin/new/bundle/generator.sh"), true),
         ("bundle/schemas/fleet.yaml", include_str!("../../../plugin/new/bundle/fleet-crd.yaml"), false),

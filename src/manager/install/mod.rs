@@ -5,6 +5,7 @@
 //! install what it needs; put it where it is found and make what its language needs; ask it what it
 //! does. The lock file records the result.
 
+pub mod describe;
 mod pinned;
 mod prepare;
 pub mod project;

@@ -61,9 +61,13 @@ fn python(shop: &Workshop<'_>) -> Result<()> {
     let module = |name: &str, args: &[&OsStr]| -> Vec<OsString> {
         ["-I", "-m", name].map(OsStr::new).iter().chain(args).map(OsString::from).collect()
     };
-    let venv = shop.made.join("venv");
-    let without = [OsStr::new("--without-pip"), venv.as_os_str()];
+    // Python makes no environment in a directory with a colon, as that of a source with a port has.
+    // An environment without pip may move: its files name the interpreter, not their own place.
+    let (venv, first) = (shop.made.join("venv"), shop.work.join("environment"));
+    let without = [OsStr::new("--without-pip"), first.as_os_str()];
     shop.run(ToolRun::new(&real, &shop.work, module("venv", &without)))?;
+    fs::rename(&first, &venv)
+        .map_err(|e| Error::io(&e, format!("cannot keep what Python made in '{}': {e}", venv.display())))?;
     if requirements.is_empty() {
         return Ok(());
     }

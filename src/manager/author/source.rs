@@ -1,0 +1,63 @@
+//! [`find`]: the plugin in the directory in which its author works.
+
+use super::manifest::Manifest;
+use std::path::{Path, PathBuf};
+
+/// A plugin on the disk of its author.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A directory with `plugin.yaml`.
+    Directory(PathBuf),
+    /// An executable, which describes itself.
+    Executable(PathBuf),
+}
+
+/// Finds the plugin at a path, which is an executable, a directory with `plugin.yaml`, or a
+/// directory that [`scaffold`](super::scaffold) has written: there the plugin is in `plugin` or
+/// `bundle`, or it is the one file in `bin`. Returns `None` if there is none.
+pub fn find(path: &Path) -> Option<Found> {
+    if path.is_file() {
+        return Some(Found::Executable(path.to_owned()));
+    }
+    let places = [path.to_owned(), path.join("plugin"), path.join("bundle")];
+    let directory = places.into_iter().find(|place| Manifest::is_in(place));
+    directory.map(Found::Directory).or_else(|| only_file(&path.join("bin")).map(Found::Executable))
+}
+
+/// The file of a directory that has one file. Hidden files do not count.
+fn only_file(directory: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(directory).ok()?.filter_map(Result::ok);
+    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let mut files = entries.map(|entry| entry.path()).filter(|path| path.is_file() && !is_hidden(path));
+    let first = files.next();
+    first.filter(|_| files.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, find};
+
+    #[test]
+    fn a_plugin_is_found_where_a_new_one_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let write = |name: &str| {
+            std::fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+            std::fs::write(path(name), "").unwrap();
+            path(name)
+        };
+        assert_eq!(find(&path("none")), None);
+        let program = write("rust/bin/label");
+        write("rust/bin/.crates.toml");
+        assert_eq!(find(&path("rust")), Some(Found::Executable(program.clone())));
+        assert_eq!(find(&program), Some(Found::Executable(program)));
+        write("rust/bin/other");
+        assert_eq!(find(&path("rust")), None, "two programs");
+        write("rust/bundle/plugin.yaml");
+        assert_eq!(find(&path("rust")), Some(Found::Directory(path("rust/bundle"))));
+        write("rust/plugin/plugin.yaml");
+        assert_eq!(find(&path("rust")), Some(Found::Directory(path("rust/plugin"))));
+        write("rust/plugin.yaml");
+        assert_eq!(find(&path("rust")), Some(Found::Directory(path("rust"))));
+    }
+}

@@ -1,0 +1,40 @@
+//! [`describe`]: the description of a plugin in a directory that is not installed.
+
+use super::runtime;
+use crate::diag::{Code, Error, Result};
+use crate::manager::author::describe::{DescribeError, Description};
+use crate::manager::author::manifest::Manifest;
+use crate::manager::id::content::{self, MADE};
+use crate::plugin::PluginOptions;
+use std::path::Path;
+
+/// Returns the description of the plugin in a directory: that of its manifest, or else the answer
+/// of the plugin. A plugin that is not installed answers from a copy, in which the files that its
+/// language needs are made as an installation makes them. The directory is not changed.
+///
+/// # Errors
+/// The directory cannot be copied, a tool of the language is missing or fails, or the plugin does
+/// not describe itself.
+pub fn describe(manifest: &Manifest, directory: &Path, options: &PluginOptions) -> Result<Description> {
+    if manifest.says_what() {
+        return Ok(manifest.description.clone());
+    }
+    let ask = |directory: &Path| Description::ask(&manifest.command(directory), options).map_err(|e| silent(&e));
+    if directory.join(MADE).is_dir() {
+        return ask(directory).map(|said| manifest.complete(said));
+    }
+    let shown = directory.display();
+    let cannot = |e| Error::io(&e, format!("cannot copy '{shown}' to a temporary directory: {e}"));
+    let aside = options.children.directory("rustomize-plugin-").map_err(cannot)?;
+    let (copy, work) = (aside.path().join("plugin"), aside.path().join("work"));
+    std::fs::create_dir(&copy).and_then(|()| std::fs::create_dir(&work)).map_err(cannot)?;
+    content::copy(directory, &copy).map_err(cannot)?;
+    manifest.check_entry(&copy)?;
+    runtime::prepare(manifest, &copy, &work, options)?;
+    ask(&copy).map(|said| manifest.complete(said))
+}
+
+fn silent(e: &DescribeError) -> Error {
+    let hint = "put its version and what it does into plugin.yaml: version: 1.2.3, generators: [...]";
+    Error::new(Code::BadPlugin, format!("the plugin does not describe itself: {e}")).hint(hint)
+}
