@@ -78,6 +78,20 @@ fn results_are_shown_and_may_fail_the_build() {
     build(&tree, &["--fail-on-results", "warning"]).fails_with(&["no limits", "--fail-on-results"]);
 }
 
+/// testdata/deviations/function-aliases.md
+#[test]
+fn a_function_answers_with_aliases() {
+    let tree = tree(
+        EXEC,
+        "#!/bin/sh\ncat >/dev/null\ncat <<'E'\nkind: ResourceList\nitems:\n\
+         - {apiVersion: &v v1, kind: ConfigMap, metadata: {name: a, labels: &l {x: 'y'}, annotations: *l}}\n\
+         - {apiVersion: *v, kind: Secret, metadata: {name: b, labels: *l}}\nE\n",
+    );
+    let built = build(&tree, &[]).ok();
+    assert_eq!(built.matches("    x: \"y\"\n").count(), 3, "{built}");
+    assert!(!built.contains(['&', '*']), "{built}");
+}
+
 #[test]
 fn a_wrong_annotation_is_told_with_its_field() {
     let tree = tree("    config.kubernetes.io/function: |\n      starlark: {path: x}\n", "");

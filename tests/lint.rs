@@ -459,6 +459,57 @@ fn a_fix_that_would_change_the_output_is_left() {
     assert_eq!(after, text);
 }
 
+/// The warnings of a build that are findings of `lint`, too.
+#[test]
+fn what_is_not_used_is_told_with_its_place() {
+    let tree = Tree::new("");
+    let var = |name: &str| {
+        format!(
+            "- name: {name}\n  objref: {{apiVersion: v1, kind: ConfigMap, name: a}}\n  fieldref: {{fieldpath: data.k}}\n"
+        )
+    };
+    let vars = [var("USED"), var("IDLE"), var("ALSO_IDLE")].concat();
+    tree.write("kustomization.yaml", &format!("resources: [a.yaml]\nsortOptions: {{order: fifo}}\nvars:\n{vars}"));
+    let labels = "metadata: {name: a, annotations: {x: $(USED)}}";
+    tree.write("a.yaml", &format!("apiVersion: v1\nkind: ConfigMap\n{labels}\ndata: {{k: v}}\n"));
+    let unused = |args: &[&str]| {
+        let run = tree.run(&[args, &["--error-format", "short"]].concat());
+        let lines = run.stderr.lines().filter(|line| line.ends_with("[unused]"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let never = "warning: well-defined vars that were never replaced:";
+    assert_eq!(
+        unused(&["lint"]),
+        [
+            format!("kustomization.yaml:7:3: {never} IDLE [unused]"),
+            format!("kustomization.yaml:10:3: {never} ALSO_IDLE [unused]"),
+        ]
+    );
+    // A build warns once, as kustomize does.
+    assert_eq!(unused(&["build"]), [format!("kustomization.yaml:7:3: {never} IDLE,ALSO_IDLE [unused]")]);
+    let twice = unused(&["build", "--reorder", "none"]);
+    assert!(twice[0].starts_with("kustomization.yaml:2:1: warning: ") && twice.len() == 2, "{twice:?}");
+}
+
+/// A patch is for two resources, and a later one gives another kind to one of them.
+#[test]
+fn an_unknown_field_names_a_resource_that_keeps_its_kind() {
+    let tree = Tree::new("");
+    let web = |name: &str| {
+        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, labels: {{app: web}}}}\nspec: {{}}\n")
+    };
+    tree.write("web.yaml", &[web("agent"), web("web")].join("---\n"));
+    tree.write(
+        "kustomization.yaml",
+        "resources: [web.yaml]\npatches:\n- target: {labelSelector: app=web}\n  patch: |-\n    - {op: add, path: /spec/serviceName, value: web}\n\
+         - target: {name: agent}\n  patch: '[{\"op\": \"replace\", \"path\": \"/kind\", \"value\": \"StatefulSet\"}]'\n",
+    );
+    let run = tree.run(&["lint", "--error-format", "json"]);
+    let finding: serde_json::Value = serde_json::from_str(run.stderr.trim()).unwrap();
+    assert_eq!((&finding["code"], run.status), (&"unknown-field-in-patch".into(), Some(1)));
+    assert!(finding["resource"].as_str().unwrap().ends_with(" web"), "{finding}");
+}
+
 #[test]
 fn lint_can_check_schemas_too() {
     let tree = Tree::new("");

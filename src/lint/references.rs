@@ -5,7 +5,7 @@ use super::finding::finding;
 use super::index::{Index, Key};
 use super::parts::{Parts, fields, items, list};
 use crate::diag::{Code, Warning, is_placeholder};
-use crate::meter::FastMap;
+use crate::meter::{FastMap, FastSet};
 use crate::resource::{ResMap, Resource};
 use crate::yaml::{Arena, Node};
 use std::sync::OnceLock;
@@ -17,6 +17,9 @@ pub struct Named<'n, 'a> {
     /// By names that resources had before prefixes, suffixes and hashes. It is made for the first
     /// reference that leads nowhere.
     before: OnceLock<ByName<'n, 'a>>,
+    /// The names that references in the output name, by kind and namespace. It is made for the
+    /// first reference that may name a resource of another kind by mistake.
+    referred: OnceLock<FastSet<Key<'a>>>,
 }
 
 /// Resources by kind, namespace and name.
@@ -48,7 +51,7 @@ impl<'n, 'a> Named<'n, 'a> {
             let id = is_target(r).then(|| r.id())?;
             Some((id.gvk.kind, id.effective_namespace(), id.name))
         };
-        Named { map, now: Index::of(arena, map, key_of), before: OnceLock::new() }
+        Named { map, now: Index::of(arena, map, key_of), before: OnceLock::new(), referred: OnceLock::new() }
     }
 
     /// The resources by their earlier names. O(all earlier names) the first time, then O(1).
@@ -60,24 +63,56 @@ impl<'n, 'a> Named<'n, 'a> {
             names.map(|(p, r)| ((p.kind, r.id().effective_namespace(), p.name), r)).collect()
         })
     }
+
+    /// The resource of another kind that a reference names by mistake. There is none if somebody
+    /// refers to that resource by its own kind: a ConfigMap and a Secret often have one name, and
+    /// one of the two is not in the output. Nor if it lacks a key that the reference names.
+    /// O(references in the output) the first time, then O(1).
+    fn mistaken(&self, reference: &Reference<'_, 'a>, namespace: &'a str, name: &'a str) -> Option<&'static str> {
+        let is_referred = |key: &Key<'a>| self.referred.get_or_init(|| self.all_referred()).contains(key);
+        let is_meant = |kind: &'static str| {
+            let key = (kind, namespace, name);
+            let Some(target) = self.now.get(key).or_else(|| self.before().get(&key).copied()) else { return false };
+            // References by its own kind have followed its name.
+            let is_known = || is_referred(&(kind, namespace, target.id().name));
+            !reference.keys.iter().any(|key| lacks(target, key)) && !is_known()
+        };
+        confused(reference.kind).iter().copied().find(|kind| is_meant(kind))
+    }
+
+    /// The names that references in the output name.
+    fn all_referred(&self) -> FastSet<Key<'a>> {
+        let mut all = FastSet::default();
+        for resource in self.map.iter() {
+            let namespace = resource.id().effective_namespace();
+            each_reference(&Parts::of(resource), &mut |reference| {
+                all.extend(reference.name.as_scalar().map(|name| (reference.kind, namespace, name.text())));
+            });
+        }
+        all
+    }
 }
 
 /// Adds a finding for each reference of a resource that surely leads nowhere. O(size of its pods).
 ///
 /// A name is reported if nothing has it and kind, and a resource of that kind had the name before
-/// it got another one, or a resource of another kind that is easily confused has the name. A key is
-/// reported if the ConfigMap or Secret is in the output, has keys, and lacks it.
-pub fn dangling<'n, 'a>(parts: &Parts<'n, 'a>, named: &Named<'_, 'a>, found: &mut Vec<Warning>) {
-    if named.now.is_empty() {
-        return;
+/// it got another one, or a resource of another kind that is easily confused has the name and no
+/// reference by its own kind. A key is reported if the ConfigMap or Secret is in the output, has
+/// keys, and lacks it.
+pub fn dangling<'a>(parts: &Parts<'_, 'a>, named: &Named<'_, 'a>, found: &mut Vec<Warning>) {
+    if !named.now.is_empty() {
+        each_reference(parts, &mut |reference| found.extend(fault(parts.resource, &reference, named)));
     }
-    let mut look = |reference: Reference<'n, 'a>| found.extend(fault(parts.resource, &reference, named));
+}
+
+/// Looks at each reference of a resource. O(size of its pods).
+fn each_reference<'n, 'a>(parts: &Parts<'n, 'a>, look: &mut impl FnMut(Reference<'n, 'a>)) {
     for (field, value) in parts.pods.and_then(|pods| pods.get("spec")).into_iter().flat_map(fields) {
         match field {
             "initContainers" | "containers" | "ephemeralContainers" => {
-                list(value).flat_map(fields).for_each(|(field, value)| in_container(field, value, &mut look));
+                list(value).flat_map(fields).for_each(|(field, value)| in_container(field, value, &mut *look));
             }
-            "volumes" => list(value).for_each(|volume| in_volume(volume, &mut look)),
+            "volumes" => list(value).for_each(|volume| in_volume(volume, &mut *look)),
             "serviceAccountName" => look(Reference { kind: "ServiceAccount", name: value, keys: Vec::new() }),
             _ => {}
         }
@@ -176,10 +211,7 @@ fn fault<'a>(resource: &Resource<'a>, reference: &Reference<'_, 'a>, named: &Nam
     let had = named.before().get(&(kind, namespace, name)).map(|target| {
         format!("the resource got the name '{}' later: kustomize does not update this reference", target.id().name)
     });
-    let is_named = |kind| {
-        named.now.get((kind, namespace, name)).is_some() || named.before().contains_key(&(kind, namespace, name))
-    };
-    let other = || confused(kind).iter().find(|other| is_named(other));
+    let other = || named.mistaken(reference, namespace, name);
     let hint = had.or_else(|| other().map(|other| format!("it has a {other} of this name: refer to that")))?;
     let message = format!("the output has no {kind} '{name}' in this namespace");
     Some(about(reference.name, message).hint(hint))

@@ -4,10 +4,11 @@ use super::finding::finding;
 use super::parts::Parts;
 use super::{names, references, secrets, services};
 use crate::diag::{Code, Result, Warning, allow};
-use crate::meter::FastSet;
+use crate::meter::{FastMap, FastSet};
 use crate::parallel;
 use crate::resource::{ResMap, Resource};
 use crate::schema::builtin_kinds;
+use crate::stage::OfKind;
 use crate::yaml::{Arena, Mapping, Node, Pos, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -38,6 +39,22 @@ pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Result<Vec<Warning>> 
     let mut found: Vec<Warning> = map.look_at_each(arena, of_resource)?.into_iter().flatten().collect();
     found.extend(comments(arena, map));
     Ok(found)
+}
+
+/// The findings about resources that still have the kind which each is about, or that are no longer
+/// there; each names the first id. O(resources, if there are such findings + resources that they
+/// are about).
+pub fn holding<'a>(map: &ResMap<'a>, found: Vec<OfKind<'a>>) -> Vec<Warning> {
+    let mut kinds: FastMap<u32, Vec<&str>> = FastMap::default();
+    for resource in map.iter().filter(|_| !found.is_empty()) {
+        kinds.entry(resource.pos().0).or_default().push(resource.id().gvk.kind);
+    }
+    let name_first = |OfKind { finding, kind, resources }: OfKind<'a>| {
+        let keeps = |pos: Pos| kinds.get(&pos.0).is_none_or(|kinds| kinds.contains(&kind));
+        let ids = resources.into_iter().filter(|(pos, _)| keeps(*pos)).map(|(_, id)| id.to_string());
+        Some(finding.in_resource(ids.min()?))
+    };
+    found.into_iter().filter_map(name_first).collect()
 }
 
 /// The findings about comments in the files of resources, each file once.
@@ -79,9 +96,9 @@ fn bad_base64(parts: &Parts<'_, '_>) -> Option<Warning> {
     let data = resource.node().get("data").and_then(Node::as_mapping)?;
     let is_base64 = |text: &str| {
         let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
-        // Other tools replace these signs in the output. `@` is in addresses that people forget to
-        // encode.
-        text.contains(['$', '{', '%', '<']) || STANDARD.decode(text).is_ok()
+        // sops puts the base64 back; other tools replace these signs in the output. `@` is in
+        // addresses that people forget to encode.
+        text.starts_with(secrets::ENCRYPTED) || text.contains(['$', '{', '%', '<']) || STANDARD.decode(text).is_ok()
     };
     let bad =
         data.iter().find(|entry| entry.value().as_scalar().is_some_and(|s| !s.is_null() && !is_base64(s.text())))?;

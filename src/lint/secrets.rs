@@ -6,7 +6,7 @@ use crate::resource::Resource;
 use crate::yaml::Node;
 
 /// The beginning of a value that sops has encrypted.
-const ENCRYPTED: &str = "ENC[";
+pub const ENCRYPTED: &str = "ENC[";
 
 /// The beginnings of values that are not secret, as text and in base64: public keys and
 /// certificates.

@@ -23,14 +23,16 @@ pub use accumulate::on_stack;
 pub use call::{Call, call};
 pub use target::{Target, find};
 
+use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Code, Error, Result, Warned, Warning, allow};
 use crate::lint::{for_kinds, result};
 use crate::observe::Work;
 use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};
 use crate::stage::history::{History, StepRole};
 use crate::stage::trace::{Step, Trace, traced};
-use crate::stage::{Accumulator, Build, Context, Transformer};
+use crate::stage::{Accumulator, Build, Context, TransformEach, Transformer};
 use crate::transformer::hash::HashTransformer;
+use crate::transformer::label::LabelTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
 use crate::transformer::ref_var::RefVarTransformer;
 use crate::yaml::{Arena, Entry, Key, Mapping, Node, Pos};
@@ -99,12 +101,13 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     if build.findings.is_some() {
         let noted = build.cx.options.observer.begin(Work::Step, || "lint".to_owned());
         let found = result::findings(arena, &map)?;
+        let of_kind = std::mem::take(&mut build.of_kind);
+        build.find(|| found.into_iter().chain(result::holding(&map, of_kind)));
         drop(noted);
-        build.find(|| found);
     }
     order::sort(arena, &mut map, &order);
     if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {
-        step(build, &mut map, "managedByLabel", |_, map| add_managed_by_label(map))?;
+        step(build, &mut map, "managedByLabel", |_, map| add_managed_by_label(arena, map))?;
     }
     step(build, &mut map, "buildMetadata", |build, map| origin::annotate(build, map, asked))?;
     Ok(map)
@@ -126,7 +129,8 @@ fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
         return Ok(build.cx.options.order.clone().unwrap_or(Order::Legacy));
     };
     if build.cx.options.order.is_some() {
-        build.warn(Code::Unused, "Warning: Sorting order is set both in 'kustomization.yaml' ('sortOptions') and in a CLI flag ('--reorder'). Using the kustomization file over the CLI flag.");
+        let message = "Warning: Sorting order is set both in 'kustomization.yaml' ('sortOptions') and in a CLI flag ('--reorder'). Using the kustomization file over the CLI flag.";
+        build.warnings.push(Warning::new(Code::Unused, message).at(target.kustomization.place_of("sortOptions")));
     }
     match (options.order, &options.legacy) {
         ("fifo", Some(_)) => Err(target
@@ -172,7 +176,13 @@ fn is_local_config(resource: &Resource<'_>) -> bool {
     value.is_some_and(|v| v.as_scalar().is_none_or(|s| s.text() != "false"))
 }
 
-fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
+fn add_managed_by_label<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
+    let specs = [FieldSpec { path: "metadata/labels", create: true, ..FieldSpec::default() }];
+    let labels = [("app.kubernetes.io/managed-by", MANAGED_BY)].into_iter().collect();
+    // The transformer of all other labels: a label that is in several places changes in all.
+    let (specs, fields, pos) = (FieldSpecs::new(arena, specs), Vec::new(), Pos::NONE);
+    let stage = LabelTransformer { labels, fields, specs, pos, overridden: None };
+    let mut set = stage.editor(arena);
     map.edit_content(|resource| {
         if let Some(labels) = resource.node().get("metadata").and_then(|m| m.get("labels"))
             && labels.as_mapping().is_none()
@@ -182,8 +192,7 @@ fn add_managed_by_label(map: &mut ResMap<'_>) -> Result<()> {
             let error = Error::new(Code::WrongType, message).at(labels.pos());
             return Err(error.hint("write labels as lines of 'name: value'"));
         }
-        resource.add_metadata_entries("labels", [(&"app.kubernetes.io/managed-by", &MANAGED_BY)]);
-        Ok(())
+        set(resource)
     })
 }
 

@@ -94,6 +94,7 @@ fn for_all<'a>(build: &Build<'a>, target: &Target<'a>, accumulate: Accumulate<'a
         warnings: own.warnings,
         findings: own.findings.unwrap_or_default(),
         for_kinds: own.for_kinds,
+        of_kind: own.of_kind,
         files,
         uses_builtin_schema,
     })))
@@ -104,6 +105,7 @@ fn adopt<'a>(build: &mut Build<'a>, layer: &Layer<'a>) -> Accumulator<'a> {
     build.warnings.extend(layer.warnings.iter().cloned());
     build.find(|| layer.findings.iter().cloned());
     build.for_kinds.extend(layer.for_kinds.iter().cloned());
+    build.of_kind.extend(layer.of_kind.iter().cloned());
     layer.files.iter().for_each(|file| build.cx.files.note(file));
     if layer.uses_builtin_schema {
         build.schema.use_builtin();

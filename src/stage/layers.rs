@@ -1,7 +1,7 @@
 //! Layers that several builds share: what a base accumulates is worked out for all when a second
 //! build asks for it, and each that needs it gets a copy.
 
-use super::ForKinds;
+use super::{ForKinds, OfKind};
 use crate::config::TransformerConfig;
 use crate::config::var::Var;
 use crate::diag::Warning;
@@ -38,6 +38,7 @@ pub struct Layer<'a> {
     pub warnings: Vec<Warning>,
     pub findings: Vec<Warning>,
     pub for_kinds: Vec<ForKinds<'a>>,
+    pub of_kind: Vec<OfKind<'a>>,
     /// The files that it was made of.
     pub files: Vec<PathBuf>,
     /// True if the built-in schema was asked for.

@@ -20,6 +20,7 @@ pub mod format;
 pub mod history;
 pub mod layers;
 mod hits;
+mod of_kind;
 mod overridden;
 mod plugins;
 pub mod schema;
@@ -30,6 +31,7 @@ pub use documents::{documents_to_resources, resources_in, scoped_resources_in};
 pub use for_kinds::{ForKinds, KindField, NamedKind, UsedEntries};
 pub use hits::Hit;
 pub use layers::{Accumulator, Layers};
+pub use of_kind::OfKind;
 pub use overridden::{Overridden, PatchTexts};
 pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
@@ -199,6 +201,8 @@ pub struct Build<'a> {
     pub findings: Option<Vec<Warning>>,
     /// Files that are for some kinds of resources, if findings are asked for.
     pub for_kinds: Vec<ForKinds<'a>>,
+    /// The findings about resources that may still get another kind.
+    pub of_kind: Vec<OfKind<'a>>,
 }
 
 impl<'a> Build<'a> {
@@ -219,6 +223,7 @@ impl<'a> Build<'a> {
             warnings: Vec::new(),
             findings: cx.options.lint.then(Vec::new),
             for_kinds: Vec::new(),
+            of_kind: Vec::new(),
         }
     }
 

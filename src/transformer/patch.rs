@@ -183,8 +183,7 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
         }
         errors.end(())?;
         map.drop_empty();
-        let arena = build.arena;
-        build.find(|| all_findings(&self.patches, findings, arena, map));
+        find_all(&self.patches, findings, map, build);
         Ok(())
     }
 }
@@ -203,17 +202,12 @@ fn looking<'a>(
     PatchFindings::of(build, map, kinds, overridden)
 }
 
-/// The findings about patches that have been applied.
-fn all_findings<'a>(
-    patches: &[Prepared<'a>],
-    found: Option<PatchFindings<'a>>,
-    arena: Arena<'a>,
-    map: &ResMap<'a>,
-) -> Vec<Warning> {
-    let mut findings = without_effect(patches);
-    findings.extend(patches.iter().flat_map(nothing_to_replace));
-    findings.extend(found.into_iter().flat_map(|found| found.into_findings(arena, map)));
-    findings
+/// Adds the findings about patches that have been applied.
+fn find_all<'a>(patches: &[Prepared<'a>], found: Option<PatchFindings<'a>>, map: &ResMap<'a>, build: &mut Build<'a>) {
+    build.find(|| without_effect(patches).into_iter().chain(patches.iter().flat_map(nothing_to_replace)));
+    if let Some(found) = found {
+        found.finish(map, build);
+    }
 }
 
 /// The findings about operations that replace fields which are not there.
@@ -519,7 +513,9 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
             map.check_unique(arena).map_err(in_patch)?;
         }
         map.drop_empty();
-        build.find(|| findings.into_iter().flat_map(|findings| findings.into_findings(arena, map)));
+        if let Some(findings) = findings {
+            findings.finish(map, build);
+        }
         Ok(())
     }
 }
@@ -598,7 +594,7 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
             apply_json(map, arena, json, (patch.target.as_ref(), false)).map_err(in_patch)?;
         }
         map.drop_empty();
-        build.find(|| all_findings(&self.patches, findings, arena, map));
+        find_all(&self.patches, findings, map, build);
         Ok(())
     }
 }

@@ -9,8 +9,8 @@ use crate::diag::{Code, Warning};
 use crate::meter::FastSet;
 use crate::resource::{ResMap, Resource};
 use crate::schema::{Schema, Schemas};
-use crate::stage::{Build, Overridden};
-use crate::yaml::{Arena, Mapping, Node, Pos, Sequence, Value};
+use crate::stage::{Build, OfKind, Overridden};
+use crate::yaml::{Mapping, Node, Pos, Sequence, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,6 +21,8 @@ const NAMES_OF_ITEMS: [&str; 3] = ["name", "key", "id"];
 pub(super) struct PatchFindings<'a> {
     kinds: Kinds<'a>,
     found: Mutex<BTreeMap<(Pos, String), Warning>>,
+    /// The findings about fields that a kind does not have.
+    unknown: Mutex<BTreeMap<(Pos, String), OfKind<'a>>>,
     /// The patches so far, where values that a later one replaces are looked for.
     overridden: Option<Arc<Overridden>>,
 }
@@ -37,14 +39,16 @@ impl<'a> PatchFindings<'a> {
         build.findings.as_ref()?;
         let kinds: FastSet<Option<&str>> = kinds.collect();
         let kinds = Kinds::new(map, |kind| kinds.contains(&None) || kinds.contains(&Some(kind)));
-        Some(PatchFindings { kinds, found: Mutex::default(), overridden: overridden.cloned() })
+        let (found, unknown) = Default::default();
+        Some(PatchFindings { kinds, found, unknown, overridden: overridden.cloned() })
     }
 
-    /// All findings, in the order of their places, once the patches are applied.
-    pub fn into_findings(self, arena: Arena<'a>, map: &ResMap<'a>) -> impl Iterator<Item = Warning> {
-        let overridden = self.overridden.map(|overridden| patch_values::findings(&overridden, arena, map));
+    /// Adds all findings to the build, in the order of their places, once the patches are applied.
+    pub fn finish(self, map: &ResMap<'a>, build: &mut Build<'a>) {
+        let overridden = self.overridden.map(|overridden| patch_values::findings(&overridden, build.arena, map));
         let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values();
-        found.chain(overridden.into_iter().flatten())
+        build.find(|| found.chain(overridden.into_iter().flatten()));
+        build.of_kind.extend(self.unknown.into_inner().unwrap_or_else(PoisonError::into_inner).into_values());
     }
 
     /// The patches so far, where values that a later one replaces are looked for.
@@ -56,7 +60,7 @@ impl<'a> PatchFindings<'a> {
     /// O(size of the patch + lists that it replaces).
     pub fn look_at_merge(
         &self,
-        resource: &Resource<'_>,
+        resource: &Resource<'a>,
         patch: &Node<'_>,
         options: PatchOptions,
         schemas: &Schemas<'_>,
@@ -78,7 +82,7 @@ impl<'a> PatchFindings<'a> {
 
     /// Looks at a JSON patch and the resource that it is about to be applied to. Returns true if
     /// the kind has all fields that the patch brings. O(size of the patch).
-    pub fn look_at_operations(&self, resource: &Resource<'_>, operations: &[Operation<'_>], entry: Pos) -> bool {
+    pub fn look_at_operations(&self, resource: &Resource<'a>, operations: &[Operation<'_>], entry: Pos) -> bool {
         if operations.iter().any(Operation::changes_kind) {
             return true;
         }
@@ -96,14 +100,18 @@ impl<'a> PatchFindings<'a> {
         known.is_empty()
     }
 
-    fn find_unknown(&self, resource: &Resource<'_>, unknown: &Unknown<'_>, place: Pos) {
+    fn find_unknown(&self, resource: &Resource<'a>, unknown: &Unknown<'_>, place: Pos) {
         if unknown.is_in(resource.node()) {
             return;
         }
         let (path, kind) = (unknown.path(), resource.id().gvk.kind);
         let message = format!("the patch adds the field '{path}', which a {kind} does not have");
         let finding = Warning::new(Code::UnknownFieldInPatch, message).at(unknown.pos).at(place).in_field(path);
-        self.add(resource, unknown.hint.iter().fold(finding, Warning::hint));
+        let finding = unknown.hint.iter().fold(finding, Warning::hint);
+        let key = (finding.pos().unwrap_or_default(), finding.message().to_owned());
+        let mut known = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_kind = known.entry(key).or_insert_with(|| OfKind { finding, kind, resources: Vec::new() });
+        of_kind.resources.push((resource.pos(), *resource.id()));
     }
 
     /// Looks for lists that the patch replaces, although it seems to change some of their items.

@@ -16,7 +16,7 @@ use crate::config::field_path::{lookup, var_parts};
 use crate::config::field_spec::Create;
 use crate::config::var::Var;
 use crate::config::{FieldSpec, FieldSpecs};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, Warning};
 use crate::meter::{FastIndexMap, FastMap};
 use crate::resource::similar;
 use crate::resource::{Hint, ResId, ResMap, Resource};
@@ -96,9 +96,14 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
         });
         cx.warnings.take().into_iter().for_each(|warning| build.warn(Code::Input, warning));
         expanded?;
-        let unused: Vec<&str> = values.iter().filter(|(_, v)| !v.used.get()).map(|(name, _)| *name).collect();
-        if !unused.is_empty() {
-            build.warn(Code::Unused, format!("well-defined vars that were never replaced: {}", unused.join(",")));
+        let is_unused = |var: &&Var<'a>| values.get(var.name).is_some_and(|value| !value.used.get());
+        let unused: Vec<&Var<'a>> = self.vars.iter().filter(is_unused).collect();
+        // A build warns once, as kustomize does. A finding is about one var, at its place.
+        let size = if build.cx.options.lint { 1 } else { unused.len().max(1) };
+        for vars in unused.chunks(size) {
+            let names: Vec<&str> = vars.iter().map(|var| var.name).collect();
+            let message = format!("well-defined vars that were never replaced: {}", names.join(","));
+            build.warnings.push(Warning::new(Code::Unused, message).at(vars[0].pos));
         }
         Ok(())
     }
