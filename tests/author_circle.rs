@@ -300,6 +300,9 @@ fn what_cannot_be_installed_is_not_packaged() {
     fails(&["app", "--name", "other"], &["says that it is 'label'"]);
     fails(&["app", "--platform", "linux_arm64=app/main.sh"], &["is for every platform"]);
     fails(&["nothing"], &["is not a plugin"]);
+    tree.run(&["plugin", "new", "compiled", "--lang", "rust"]).ok();
+    fails(&["compiled"], &["no executable in 'bin'", "build it first: compiled/test.sh"]);
+    tree.run(&["plugin", "describe", "compiled"]).fails_with(&["build it first: compiled/test.sh"]);
     tree.write("app/deep/.git/config", "x");
     fails(&["app"], &["belong to one machine"]);
     fs::remove_dir_all(tree.path().join("app/deep")).unwrap();

@@ -13,7 +13,7 @@ use crate::manager::author::export::{self, ManifestFields};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::author::package::{self, PackageOptions};
 use crate::manager::author::sign::SigningKey;
-use crate::manager::author::source::{Found, find};
+use crate::manager::author::source::{Found, find, missing};
 use crate::manager::id::name::Platform;
 use crate::manager::install::describe::describe as describe_directory;
 use crate::manager::store::discover::{candidates, choose};
@@ -152,8 +152,7 @@ fn described(args: &Describe, options: &PluginOptions) -> Result<Described> {
             let description = said.map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))?;
             return Ok(Described { description, name, path: own });
         }
-        // The error says what a plugin's directory has.
-        None if Path::new(what).is_dir() => drop(Manifest::read(Path::new(what))?),
+        None if Path::new(what).is_dir() => return Err(missing(Path::new(what), "").into()),
         None => {}
     }
     let inputs = inputs(Path::new("."), None, &policy(None)?)?;

@@ -9,7 +9,7 @@
 use super::describe::Description;
 use super::manifest::{Manifest, Runtime};
 use super::sign::SigningKey;
-use super::source::{Found, find};
+use super::source::{Found, find, missing};
 use crate::atomic;
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
@@ -22,7 +22,6 @@ use crate::manager::id::source::{Source, SourceError};
 use crate::manager::id::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::PluginOptions;
 use crate::plugin::program::Command;
-use crate::shell::quoted;
 use flate2::{Compression, GzBuilder};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -226,18 +225,12 @@ fn version_of(shown: &str, said: &Description) -> Result<Version> {
 /// A compiled plugin: the executable for this machine, unless `wanted` names it, and those for
 /// other platforms.
 fn of_executables(file: Option<&Path>, wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<Subject> {
-    let shown = wanted.what.display();
     let host = Platform::host();
     let mut files: BTreeMap<Platform, PathBuf> = wanted.files.iter().cloned().collect();
     if let Some(file) = file {
         files.insert(host.clone(), file.to_owned());
     } else if files.is_empty() {
-        let message = format!("'{shown}' is not a plugin: it has no plugin.yaml and no executable in 'bin'");
-        let hint = match wanted.what.join("test.sh").is_file() {
-            true => format!("build it first: {}", quoted(&wanted.what.join("test.sh").display().to_string())),
-            false => "name the directory of a plugin.yaml, an executable, or --platform OS_ARCH=FILE".to_owned(),
-        };
-        return Err(Error::new(Code::Usage, message).hint(hint));
+        return Err(missing(wanted.what, ", or --platform OS_ARCH=FILE"));
     }
     // Only the one for this machine can say what all of them are.
     let Some(own) = files.get(&host) else {

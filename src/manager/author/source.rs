@@ -1,6 +1,8 @@
 //! [`find`]: the plugin in the directory in which its author works.
 
 use super::manifest::Manifest;
+use crate::diag::{Code, Error};
+use crate::shell::quoted;
 use std::path::{Path, PathBuf};
 
 /// A plugin on the disk of its author.
@@ -24,11 +26,25 @@ pub fn find(path: &Path) -> Option<Found> {
     directory.map(Found::Directory).or_else(|| only_file(&path.join("bin")).map(Found::Executable))
 }
 
-/// The file of a directory that has one file. Hidden files do not count.
+/// The error about a path where [`find`] finds nothing. `also` is another way to name a plugin.
+pub fn missing(path: &Path, also: &str) -> Error {
+    let message =
+        format!("'{}' is not a plugin: it has no plugin.yaml and no executable in 'bin'", path.display());
+    let test = path.join("test.sh");
+    let hint = match test.is_file() {
+        true => format!("build it first: {}", quoted(&test.display().to_string())),
+        false => format!("name the directory of a plugin.yaml, an executable{also}"),
+    };
+    Error::new(Code::Usage, message).hint(hint)
+}
+
+/// The file of a directory that has one file. Hidden files and links do not count: a link may lead
+/// to a file of somebody else.
 fn only_file(directory: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(directory).ok()?.filter_map(Result::ok);
-    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    let mut files = entries.map(|entry| entry.path()).filter(|path| path.is_file() && !is_hidden(path));
+    let is_hidden = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
+    let files = entries.filter(|entry| !is_hidden(entry) && entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let mut files = files.map(|entry| entry.path());
     let first = files.next();
     first.filter(|_| files.next().is_none())
 }
@@ -50,7 +66,11 @@ mod tests {
         let program = write("rust/bin/label");
         write("rust/bin/.crates.toml");
         assert_eq!(find(&path("rust")), Some(Found::Executable(program.clone())));
-        assert_eq!(find(&program), Some(Found::Executable(program)));
+        assert_eq!(find(&program), Some(Found::Executable(program.clone())));
+        std::fs::rename(&program, path("rust/label")).unwrap();
+        std::os::unix::fs::symlink(path("rust/label"), &program).unwrap();
+        assert_eq!(find(&path("rust")), None, "a link");
+        std::fs::rename(path("rust/label"), &program).unwrap();
         write("rust/bin/other");
         assert_eq!(find(&path("rust")), None, "two programs");
         write("rust/bundle/plugin.yaml");
