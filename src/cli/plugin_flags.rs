@@ -205,8 +205,8 @@ fn ask_to_adopt(path: &Path) -> bool {
         "'{}' is a Go plugin. Before its first use Go has to build a program that can load it.\nBuild it now? [y/N] ",
         shown::line(&path.to_string_lossy())
     );
-    let answer = writer::ask(&question).and_then(|()| stdin.read_line(&mut line)).is_ok()
-        && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+    writer::ask(&question);
+    let answer = stdin.read_line(&mut line).is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes");
     answers.insert(path.to_owned(), answer);
     answer
 }

@@ -16,6 +16,19 @@ static FORMAT: OnceLock<ErrorFormat> = OnceLock::new();
 /// The texts that are no errors and no warnings, for the document of [`ErrorFormat::Sarif`].
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// The state of the last line on stderr.
+static LINE: Mutex<Line> = Mutex::new(Line::Whole);
+
+/// A line on stderr may be what a program has written, without a line end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Whole,
+    /// The program may write on.
+    Open,
+    /// The program has ended: the next text begins a line.
+    Ended,
+}
+
 /// The most notes of that document.
 const MOST_NOTES: usize = 1000;
 
@@ -125,7 +138,17 @@ pub fn stderr_is_terminal() -> bool {
 /// Writes a message and a line end to stderr, in the form that the flags ask for: the caller has
 /// made it so. Nobody may be there to read it.
 pub fn report(message: &Shown) {
-    let _ = status_line::aside(|| writeln!(io::stderr().lock(), "{}", message.0));
+    write(&format!("{}\n", message.0), Line::Whole);
+}
+
+/// Writes a text to stderr that leaves a line in a state. It begins a line, unless both texts are
+/// parts of what a program writes.
+fn write(text: &str, end: Line) {
+    let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_part = *line == Line::Open && end == Line::Open;
+    let before = if *line == Line::Whole || is_part { "" } else { "\n" };
+    let _ = status_line::aside(|| io::stderr().lock().write_all(format!("{before}{text}").as_bytes()));
+    *line = end;
 }
 
 /// Writes lines to stderr that are neither an error nor a warning. For programs they are an event.
@@ -133,12 +156,29 @@ pub fn say(text: &str) {
     event("note", text);
 }
 
-/// Shows what a program has written to its stderr: whole lines.
+/// Shows what a program has written to its stderr: whole lines, a part of a long one, or nothing at
+/// the end of its last line.
 pub fn relay(bytes: &[u8]) {
     let text = shown::bytes(bytes);
-    match format() {
-        ErrorFormat::Json | ErrorFormat::Sarif => text.lines().for_each(|line| event("stderr", line)),
-        _ => event("stderr", text.strip_suffix('\n').unwrap_or(&text)),
+    if matches!(format(), ErrorFormat::Json | ErrorFormat::Sarif) {
+        return text.lines().for_each(|line| event("stderr", line));
+    }
+    let is_open = {
+        let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes.is_empty() && *line == Line::Open {
+            *line = Line::Ended;
+        }
+        *line == Line::Open
+    };
+    match text.rsplit_once('\n') {
+        _ if text.is_empty() => {}
+        // The rest of a long line, and whole lines.
+        Some((whole, "")) if is_open => {
+            write(&Shown::message(whole).0, Line::Open);
+            write("", Line::Whole);
+        }
+        Some((whole, "")) => report(&Shown::message(whole)),
+        _ => write(&Shown::message(&text).0, Line::Open),
     }
 }
 
@@ -160,14 +200,9 @@ pub fn take_notes() -> Vec<String> {
     std::mem::take(&mut *NOTES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Asks a question on stderr, without a line end.
-///
-/// # Errors
-/// It cannot be written.
-pub fn ask(question: &str) -> io::Result<()> {
-    let mut err = io::stderr().lock();
-    err.write_all(Shown::message(question).0.as_bytes())?;
-    err.flush()
+/// Asks a question on stderr, without a line end: the answer ends the line.
+pub fn ask(question: &str) {
+    write(&Shown::message(question).0, Line::Whole);
 }
 
 /// Writes a text to stdout.

@@ -59,7 +59,8 @@ pub struct Limits {
     pub timeout: Option<Duration>,
     /// The largest output of the child, in bytes.
     pub output: u64,
-    /// Receives the child's stderr, in whole lines: those of several children do not mix.
+    /// Receives the child's stderr, in whole lines: those of several children do not mix. A very
+    /// long line comes in parts. At the end it receives nothing once more.
     pub stderr: fn(&[u8]),
 }
 
@@ -215,8 +216,9 @@ fn read_tail(pipe: &mut PipeReader, pass: fn(&[u8])) -> io::Result<Vec<u8>> {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             read => read,
         };
-        if matches!(n, Ok(0) | Err(_)) && !open.is_empty() {
+        if matches!(n, Ok(0) | Err(_)) {
             pass(&open);
+            pass(&[]);
         }
         let n = n?;
         if n == 0 {
