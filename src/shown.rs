@@ -10,8 +10,9 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 /// The text in place of a secret of a URL.
 pub const MASK: &str = "...";
 
-/// The names in a query of a URL that kustomize itself reads: their values are no secrets.
-const KNOWN_NAMES: [&str; 4] = ["ref", "version", "timeout", "submodules"];
+/// The names in a query of a URL whose values are no secrets: kustomize reads the first four, and
+/// rustomize itself writes the others when it asks a server for lists.
+const KNOWN_NAMES: [&str; 7] = ["ref", "version", "timeout", "submodules", "environment", "n", "last"];
 
 /// The characters behind a URL that belong to the sentence around it.
 const END_OF_SENTENCE: [char; 7] = [':', ',', '.', ';', ')', ']', '}'];
