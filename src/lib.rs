@@ -211,6 +211,9 @@ pub mod internal {
         pub use crate::stage::wire::{parse, take_generator_options};
     }
 
+    #[cfg(feature = "command")]
+    pub use crate::cli::cache_directory;
+
     #[cfg(feature = "manager")]
     pub mod manager {
         pub use crate::load::client::token_variable;

@@ -391,6 +391,29 @@ fn a_description_as_manifest_schema_and_page() {
     assert_eq!(json(&["plugin", "describe", "imported"]), said);
     assert_eq!(tree.run(&["plugin", "describe", "imported", "-o", "yaml"]).ok(), manifest);
     tree.run(&["plugin", "package", "imported"]).ok();
+    // What was imported runs as before, in each role.
+    let role = |kind: &str| format!(r#"[{{"name": "{kind}", "apiVersion": "example.com/v1", "kind": "{kind}"}}]"#);
+    let all = format!(
+        r#"{{"version": "2.0.0", "api_version": "x1.0", "generators": {}, "transformers": {}, "validators": {}}}"#,
+        role("Made"),
+        role("Changed"),
+        role("Checked")
+    );
+    tree.write("all.sh", &format!("#!/bin/bash\n[ \"$1\" != describe ] || exec echo '{all}'\n\
+        case $RUSTOMIZE_PLUGIN_ROLE in\ngenerator) printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: made}}\\ndata: {{v: old}}\\n';;\n\
+        transformer) sed s/old/new/;;\nvalidator) grep -q 'v: new' || exit 1;;\nesac\n"));
+    tree.write("all/plugin.yaml", &tree.run(&["plugin", "describe", "./all.sh", "-o", "yaml"]).ok());
+    fs::rename(tree.path().join("all.sh"), tree.path().join("all/all.sh")).unwrap();
+    tree.run(&["plugin", "install", "--path", "all", "h.io/acme/all"]).ok();
+    for kind in ["Made", "Changed", "Checked"] {
+        let object = format!("apiVersion: example.com/v1\nkind: {kind}\nmetadata: {{name: a}}\n");
+        tree.write(&format!("build/{kind}.yaml"), &object);
+    }
+    tree.write(
+        "build/kustomization.yaml",
+        "generators: [Made.yaml]\ntransformers: [Changed.yaml]\nvalidators: [Checked.yaml]\n",
+    );
+    assert!(tree.build(&["build"]).ok().contains("v: new\n"));
     // The schema of whole objects, for editors.
     let whole = json(&["plugin", "describe", "imported", "--schema"]);
     assert_eq!(whole["properties"]["kind"]["const"], "TeamLabel");

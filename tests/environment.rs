@@ -95,19 +95,17 @@ fn two_environments_with_different_versions_in_one_process_are_both_right() {
     use rustomize::PluginOptions;
     use rustomize::ResId;
     use rustomize::internal::Placed;
+    use rustomize::internal::manager::Environment;
     use rustomize::internal::manager::Role;
     use rustomize::internal::manager::{Chosen, Inputs, PluginRequest, Policy, Resolver};
-    use rustomize::internal::manager::{Environment, MachineBundle};
     let tree = tree();
     bundle(&tree, "one/modules/b", "one");
     bundle(&tree, "two/modules/b", "two");
     let configuration = tree.home().join(".config/rustomize");
-    let inputs = ["one", "two"].map(|name| {
+    environment(&tree, "three", "");
+    let inputs = ["one", "two", "three"].map(|name| {
         let environment = Environment::read(&configuration, None, Some(name)).unwrap().unwrap();
-        Inputs {
-            bundles: environment.bundles().unwrap().iter().map(MachineBundle::home).collect(),
-            ..Inputs::default()
-        }
+        Inputs { bundles: environment.bundles().unwrap(), ..Inputs::default() }
     });
     let id = ResId::new(Gvk::new("ex.io/v1", "Made"), "g", "");
     for _ in 0..2 {
@@ -118,18 +116,18 @@ fn two_environments_with_different_versions_in_one_process_are_both_right() {
             let (role, component, is_function, clone) = (Role::Generator, None, false, None);
             let request = PluginRequest { id: &id, role, component, is_function, directory, clone };
             match resolver.resolve(&request, false).chosen.unwrap() {
-                Some(Chosen::Placed(_, Placed::Executable(path))) => path,
+                Some(Chosen::Placed(_, Placed::Executable(path))) => Some(path),
+                None => None,
                 other => panic!("{other:?}"),
             }
         });
-        assert!(
-            found[0].starts_with(environments(&tree).join("one"))
-                && found[1].starts_with(environments(&tree).join("two"))
-        );
+        let made = |name: &str| Some(environments(&tree).join(name).join("modules/b/plugin/ex.io/v1/made/Made"));
+        assert_eq!(found, [made("one"), made("two"), None]);
     }
     for name in ["one", "two", "one"] {
         assert!(tree.build(&["--environment", name]).ok().contains(&format!("v: {name}")));
     }
+    tree.build(&["--environment", "three"]).fails_with(&["unable to find plugin root"]);
 }
 
 /// A plain file server with the bundles of an environment as they were when they were last
@@ -189,22 +187,21 @@ pub fn synced(tree: &Tree, name: &str) -> BTreeMap<String, (Vec<u8>, u32)> {
 #[test]
 fn a_sync_fetches_what_differs_and_removes_what_the_server_no_longer_has() {
     let host = tree();
-    bundle(&host, "prod/modules/b", "second");
+    // Of two directories of the module path the first decides.
+    environment(&host, "prod", "modulePath: [modules, later]\n");
+    bundle(&host, "prod/later/b", "second");
     bundle(&host, "prod/modules/a", "first");
     host.write("../home/.config/rustomize/environments/prod/modules/a/plugin/ex.io/v1/made/data/lines.txt", "data");
     host.write(
-        "../home/.config/rustomize/environments/prod/modules/b/plugin/ex.io/v1/made/other.txt",
+        "../home/.config/rustomize/environments/prod/later/b/plugin/ex.io/v1/made/other.txt",
         "of another bundle",
     );
     host.write(
-        "../home/.config/rustomize/environments/prod/modules/b/plugin/ex.io/v1/stray/note.txt",
+        "../home/.config/rustomize/environments/prod/later/b/plugin/ex.io/v1/stray/note.txt",
         "not by the rules",
     );
-    host.write(
-        "../home/.config/rustomize/environments/prod/modules/b/schemas/crd with space.yaml",
-        "definitions: {}\n",
-    );
-    host.write("../home/.config/rustomize/environments/prod/modules/b/schemas/README", "no schema");
+    host.write("../home/.config/rustomize/environments/prod/later/b/schemas/crd with space.yaml", "definitions: {}\n");
+    host.write("../home/.config/rustomize/environments/prod/later/b/schemas/README", "no schema");
     let server = Server::start(&host, "prod");
     let client = tree();
     environment(&client, "prod", &format!("sync: {}\n", server.url));
@@ -234,7 +231,7 @@ fn a_sync_fetches_what_differs_and_removes_what_the_server_no_longer_has() {
     assert_eq!(synced(&client, "prod"), files);
     // Files that the server no longer has are deleted.
     bundle(&host, "prod/modules/a", "newer");
-    fs::remove_file(environments(&host).join("prod/modules/b/schemas/crd with space.yaml")).unwrap();
+    fs::remove_file(environments(&host).join("prod/later/b/schemas/crd with space.yaml")).unwrap();
     export(&host, "prod");
     assert_eq!(client.run(&["plugin", "sync", "--environment", "prod"]).ok(), "prod: 2 files, 1 fetched, 1 removed\n");
     assert!(client.build(&["--environment", "prod", "--no-sync"]).ok().contains("v: newer"));

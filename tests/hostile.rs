@@ -174,6 +174,25 @@ fn a_field_that_asks_for_what_the_plugin_does_not_do_is_an_error() {
     if place_any(&tree, "Any", "", &[r#"-DMODES="\"transform\"""#]) {
         tree.build(&[]).fails_with(&["t.yaml:1:1", "is not a generator", "it can: transform"]);
     }
+    for (field, role) in [("transformers", "transformer"), ("validators", "validator")] {
+        let tree = Tree::new(&GENERATOR.replace("generators", field));
+        if place_any(&tree, "Any", "", &[r#"-DMODES="\"generate\"""#]) {
+            tree.build(&[]).fails_with(&["t.yaml:1:1", &format!("is not a {role}"), "it can: generate"]);
+        }
+    }
+    // An installed plugin says what it does, whatever runs it.
+    for (lists, field, words) in [
+        ("generators", "transformers", "is a generator for"),
+        ("transformers", "generators", "is a transformer for"),
+        ("transformers", "validators", "is a transformer for"),
+        ("validators", "transformers", "is a validator for"),
+    ] {
+        let tree = Tree::new(&GENERATOR.replace("generators", field));
+        let none = format!("[], \"{lists}\": [{{\"name\": \"any\", \"apiVersion\": \"ex.io/v1\", \"kind\": \"Any\"}}]");
+        let none = if lists == "generators" { none.replace("[], \"generators\": ", "") } else { none };
+        crate::manager::install(&tree, "h.io/acme/any", &crate::manager::script_with("1.0.0", "x1.0", &none, "x")).ok();
+        tree.build(&[]).fails_with(&["t.yaml:1:1", words, &format!("list the object under '{lists}'")]);
+    }
     fails(GENERATOR, "return RUSTOMIZE_UNSUPPORTED", &[], &["it cannot do what the field that lists it asks for"]);
 }
 

@@ -5,8 +5,8 @@ use crate::manager::{require, root, script};
 use crate::shared_object::cc;
 use crate::support::Tree;
 use rustomize::PluginOptions;
+use rustomize::internal::manager::Environment;
 use rustomize::internal::manager::ManagedPlugins;
-use rustomize::internal::manager::{Environment, MachineBundle};
 use rustomize::internal::manager::{Inputs, Managed, Policy};
 use rustomize::load::Disk;
 use rustomize::{Options, Workspace, build};
@@ -276,11 +276,29 @@ fn what_runs_is_what_was_hashed() {
     tree.build(&[]).fails_with(&["installed files that cannot be used: 1"]);
 }
 
+/// A plugin in Python that is started once, and generates `v: VALUE`.
+const WORKER: &str = r#"
+from dataclasses import dataclass
+import rustomize_plugin
+
+@dataclass
+class Worked(rustomize_plugin.Plugin):
+    VERSION = "1.0.0"
+    API_VERSION = "ex.io/v1"
+    WORKER = True
+
+    def generate(self, call):
+        metadata = {"name": "worker"}
+        return [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"v": "VALUE"}}]
+
+rustomize_plugin.main(Worked)
+"#;
+
 #[test]
 fn two_environments_in_one_process_have_their_own_versions_whatever_runs_them() {
     let tree = Tree::new(TREE);
-    let generators = ["Made", "Listed", "Loaded"];
-    tree.write("kustomization.yaml", "generators: [Made.yaml, Listed.yaml, Loaded.yaml]\n");
+    let generators = ["Made", "Listed", "Loaded", "Worked"];
+    let has_python = crate::support::in_path("python3").is_some();
     let any = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/plugin/any.c");
     let include = format!("-I{}", Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/abi/include").display());
     let mut has_compiler = true;
@@ -308,18 +326,39 @@ fn two_environments_in_one_process_have_their_own_versions_whatever_runs_them() 
         let act = format!("-DACT=out = made(\"{name}-so\")");
         let object = tree.path().join(&folder).join("so/plugin.so");
         has_compiler &= cc(&any, &object, &["-shared", "-fPIC", &include, &act]).is_some();
-        let file = format!(
-            "{HEAD}kind: PluginRequirements\nrequires:\n  exec: {{source: h.io/acme/exec, from: ./exec}}\n  krm: {{source: h.io/acme/krm, from: ./krm}}\n{}",
-            if has_compiler { "  so: {source: h.io/acme/so, from: ./so}\n" } else { "" }
+        let worker = format!("{folder}/worker");
+        tree.write(
+            &format!("{worker}/plugin.yaml"),
+            &format!(
+                "{HEAD}kind: Plugin\nversion: {version}\nruntime: python\nformat: json\nworker: true\ngenerators: [{{apiVersion: ex.io/v1, kind: Worked}}]\n"
+            ),
         );
+        tree.write(&format!("{worker}/main.py"), &WORKER.replace("VALUE", &format!("{name}-worker")));
+        tree.write(&format!("{worker}/rustomize_plugin.py"), include_str!("../plugin/sdk/python/rustomize_plugin.py"));
+        let line = |name: &str, is_there: bool| match is_there {
+            true => format!("  {name}: {{source: h.io/acme/{name}, from: ./{name}}}\n"),
+            false => String::new(),
+        };
+        let all = [("exec", true), ("krm", true), ("so", has_compiler), ("worker", has_python)];
+        let lines: String = all.map(|(name, is_there)| line(name, is_there)).concat();
+        let file = format!("{HEAD}kind: PluginRequirements\nrequires:\n{lines}");
         tree.write(&format!("{folder}/plugins.yaml"), &file);
         let folder = tree.path().join(&folder).canonicalize().unwrap();
         tree.run(&["plugin", "install", "--directory", &folder.to_string_lossy()]).ok();
     }
-    if !has_compiler {
-        crate::support::skip("shared objects: no C compiler");
-        tree.write("kustomization.yaml", "generators: [Made.yaml, Listed.yaml]\n");
+    let all = [
+        ("Made", "exec", true),
+        ("Listed", "krm", true),
+        ("Loaded", "so", has_compiler),
+        ("Worked", "worker", has_python),
+    ];
+    let runners: Vec<&str> = all.iter().filter(|(.., is_there)| *is_there).map(|(_, runner, _)| *runner).collect();
+    if runners.len() < all.len() {
+        crate::support::skip(&format!("no C compiler or no python3: only {runners:?} are tried"));
     }
+    let entries: Vec<String> =
+        all.iter().filter(|(.., is_there)| *is_there).map(|(kind, ..)| format!("{kind}.yaml")).collect();
+    tree.write("kustomization.yaml", &format!("generators: [{}]\n", entries.join(", ")));
     // Two builds in one process, in turn: neither sees the other's.
     let configuration = tree.home().join(".config/rustomize");
     let plugins = root(&tree);
@@ -330,7 +369,7 @@ fn two_environments_in_one_process_have_their_own_versions_whatever_runs_them() 
             let inputs = Inputs {
                 root: plugins.clone(),
                 environment: Some(environment.directory.clone()),
-                bundles: environment.bundles()?.iter().map(MachineBundle::home).collect(),
+                bundles: environment.bundles()?,
                 ..Inputs::default()
             };
             Ok((inputs, Policy::default()))
@@ -345,8 +384,8 @@ fn two_environments_in_one_process_have_their_own_versions_whatever_runs_them() 
         for (name, options) in &environments {
             let output = build(&workspace, &disk, &tree.path().to_string_lossy(), options).value.unwrap();
             let out = output.print().unwrap();
-            for kind in ["exec", "krm", "so"].iter().filter(|kind| has_compiler || **kind != "so") {
-                assert!(out.contains(&format!("v: {name}-{kind}\n")), "round {round}: {out}");
+            for runner in &runners {
+                assert!(out.contains(&format!("v: {name}-{runner}\n")), "round {round}: {out}");
             }
         }
     }

@@ -63,6 +63,9 @@ fn kind_is_required_and_a_missing_api_version_is_named() {
     let tree = entry("kind: Make\nmetadata:\n  name: g\n");
     tree.plugin("Make", &config_map("v=1"));
     tree.build(&[]).fails_with(&["no plugin", "no apiVersion"]);
+    // Its plugin is that of the kind alone, as with kustomize.
+    tree.write("../home/.config/kustomize/plugin/make/Make", &config_map("v=of-the-kind"));
+    assert!(tree.build(&[]).ok().contains("v: of-the-kind\n"));
 }
 
 #[test]
@@ -303,6 +306,19 @@ fn neither_annotation_is_in_the_output() {
     tree.plugin("Make", "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata:\\n  name: cm\\n  annotations:\\n    kustomize.config.k8s.io/behavior: create\\n    kustomize.config.k8s.io/needs-hash: \"true\"\\n    mine: kept\\n'\n");
     let out = tree.build(&[]).ok();
     assert!(out.contains("mine: kept") && !out.contains("kustomize.config"), "{out}");
+    // What a file or a transformer sets stays, as with kustomize.
+    let annotations =
+        "    kustomize.config.k8s.io/behavior: create\n    kustomize.config.k8s.io/needs-hash: \"true\"\n";
+    let tree = Tree::new(TRANSFORMER);
+    let of_file =
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  annotations:\n".to_owned() + annotations + "  name: a\n";
+    tree.write("cm.yaml", &of_file);
+    tree.plugin("Change", "#!/bin/sh\ncat\n");
+    assert_eq!(tree.build(&[]).ok(), of_file);
+    tree.write("cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n");
+    let shown = annotations.replace('\n', "\\n").replace('"', "\\\"");
+    tree.plugin("Change", &format!("#!/bin/sh\nprintf \"apiVersion: v1\\nkind: ConfigMap\\nmetadata:\\n  annotations:\\n{shown}  name: a\\n\"\n"));
+    assert_eq!(tree.build(&[]).ok(), of_file);
 }
 
 #[test]

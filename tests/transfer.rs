@@ -197,9 +197,13 @@ fn every_caller_installs_the_same_from_a_registry() {
     let (server, _) = crate::servers::registry("acme/app", "v1.4.0", &[(os, arch, content)]);
     let line = format!("{{app: {{source: h.io/acme/app, version: '~> 1.2', from: 'oci://{server}/acme/app'}}}}");
     let add = ["plugin", "add", "h.io/acme/app@~> 1.2", "--from", &format!("oci://{server}/acme/app")];
-    let callers: [(&[&str], bool); 11] = [
+    let callers: &[(&[&str], bool)] = &[
         (&["build", "--enable-alpha-plugins"], true),
         (&["validate", "--enable-alpha-plugins"], true),
+        (&["lint", "--enable-alpha-plugins"], true),
+        (&["explain", "--enable-alpha-plugins"], true),
+        (&["diff", "--enable-alpha-plugins", ".", "."], true),
+        (&["vendor", "--enable-alpha-plugins"], true),
         (&["plugin", "run", "g.yaml"], true),
         (&["plugin", "update"], true),
         (&["plugin", "install"], true),
@@ -208,13 +212,15 @@ fn every_caller_installs_the_same_from_a_registry() {
         (&["plugin", "install", "h.io/acme/app"], true),
         (&["plugin", "lock"], true),
         (&["plugin", "describe", "app"], true),
+        (&["plugin", "describe", "h.io/acme/app"], true),
         (&["plugin", "sync", "--placement", "../home/placed"], true),
+        (&["plugin", "export", "../home/placed"], true),
         (&add, false),
     ];
     let mut seen: Option<(Vec<String>, String)> = None;
     for (args, is_required) in callers {
         let tree = Tree::new(TREE);
-        if is_required {
+        if *is_required {
             require(&tree, &line);
         }
         tree.run(args).ok();

@@ -23,14 +23,15 @@ pub fn writable() -> Option<PathBuf> {
 /// `${XDG_CACHE_HOME:-~/.cache}/rustomize`; for a superuser without a home `/var/cache/rustomize`,
 /// on Windows `%PROGRAMDATA%/rustomize/cache` (M18).
 pub fn of_user() -> Option<PathBuf> {
-    on(cfg!(windows), rustix::process::getuid().is_root(), |name| variable(name).map(Into::into))
+    directory(cfg!(windows), rustix::process::getuid().is_root(), |name| variable(name).map(Into::into))
 }
 
 fn is_named() -> bool {
     variable(VARIABLE).is_some_and(|value| !value.is_empty())
 }
 
-fn on(is_windows: bool, is_root: bool, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+/// The directory of [`of_user`] for a system, a user and an environment.
+pub fn directory(is_windows: bool, is_root: bool, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|v| v.is_absolute());
     if let Some(named) = variable(VARIABLE).filter(|v| !v.as_os_str().is_empty()) {
         return std::path::absolute(named).ok();
@@ -64,7 +65,7 @@ fn private(parent: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{on, private};
+    use super::{directory, private};
     use std::fs;
     use std::path::{Path, PathBuf};
 
@@ -72,7 +73,7 @@ mod tests {
     fn where_a_user_a_superuser_and_windows_keep_what_was_synced() {
         let with = |is_windows, is_root, known: &[(&str, &str)]| {
             let variable = |name: &str| known.iter().find(|(n, _)| *n == name).map(|(_, v)| PathBuf::from(v));
-            on(is_windows, is_root, variable).map(|path| path.display().to_string())
+            directory(is_windows, is_root, variable).map(|path| path.display().to_string())
         };
         let home = ("HOME", "/home/u");
         assert_eq!(with(false, false, &[home]).as_deref(), Some("/home/u/.cache/rustomize"));

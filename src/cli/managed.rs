@@ -6,7 +6,7 @@ use crate::diag::{self, Code, Error};
 use crate::load::Root;
 use crate::load::client::token_variable;
 use crate::manager::policy::Policy;
-use crate::manager::policy::environment::{Environment, MachineBundle};
+use crate::manager::policy::environment::Environment;
 use crate::manager::policy::trust::{self, Trust};
 use crate::manager::resolve;
 use crate::manager::resolve::inputs::Inputs;
@@ -117,8 +117,8 @@ pub fn inputs(directory: &Path, environment: Option<&Environment>, policy: &Poli
     };
     if let Some(environment) = environment {
         inputs.environment = Some(environment.directory.clone());
-        let bundles = environment.bundles()?;
-        inputs.bundles = bundles.iter().filter(|bundle| !bundle.is_synced()).map(MachineBundle::home).collect();
+        inputs.bundles = environment.bundles()?;
+        inputs.bundles.retain(|bundle| !bundle.is_synced());
         inputs.synced = environment.synced_bundle()?;
     }
     Ok(inputs)

@@ -71,6 +71,9 @@ mod version;
 mod watch;
 mod writer;
 
+/// For tests of the library, which name users and systems that they are not run by.
+pub use cache::directory as cache_directory;
+
 use crate::plugin::isolation::ARGUMENT;
 use clap::error::ErrorKind as ClapError;
 use messages::{ErrorFormat, MessageFlags, Messages};

@@ -123,6 +123,10 @@ struct Described {
 pub fn describe(args: &Describe, options: &PluginOptions) -> Result<()> {
     let described = described(args, options)?;
     let Described { description, name, .. } = &described;
+    // Only JSON has all that the plugin says.
+    if let Some(what) = description.left_out().filter(|_| args.schema || args.output != Form::Json) {
+        writer::say(&format!("{name}: {what}"));
+    }
     if args.schema {
         let schema = export::schema(description, args.kind.as_deref())?;
         return Ok(writer::print_values_json(&json!(schema))?);

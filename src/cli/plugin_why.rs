@@ -20,7 +20,7 @@ use crate::schema::Gvk;
 use crate::yaml::Node;
 use anyhow::{Context, Result, anyhow};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The object that is asked about.
 struct Asked {
@@ -148,11 +148,7 @@ fn everything(resolver: &Resolver<'_>, environment: Option<&Environment>) -> Res
             let home = own.home();
             let kinds = bundle::kinds(&home).unwrap_or_default().into_iter();
             let kinds = kinds.map(|(kind, path)| (path, format!("for {kind}")));
-            let strays = bundle::strays(&home).unwrap_or_default().into_iter();
-            let strays = strays.map(|path| {
-                (path, "not loaded: it is not named as <apiVersion>/<kind in lower case>/<Kind>".to_owned())
-            });
-            for (path, state) in kinds.chain(strays) {
+            for (path, state) in kinds.chain(not_loaded(&own.directory)) {
                 let value = json!({ "tier": "bundle", "what": path, "verdict": state });
                 report.add(format!("  {}: {state}", path.display()), value);
             }
@@ -161,6 +157,7 @@ fn everything(resolver: &Resolver<'_>, environment: Option<&Environment>) -> Res
     report.head(format!("Installed below {}", resolver.inputs.root.display()));
     for row in resolver.rows()? {
         let Some(path) = row.path else { continue };
+        let is_bundle = matches!(&row.state, PluginState::Installed(details) if details.schemas.is_some());
         let state = match row.state {
             PluginState::Installed(details) => {
                 format!("v{}, for {}", details.version, details.summary())
@@ -171,8 +168,20 @@ fn everything(resolver: &Resolver<'_>, environment: Option<&Environment>) -> Res
         };
         let value = json!({ "tier": "installed", "what": path, "verdict": state });
         report.add(format!("  {}: {state}", path.display()), value);
+        for (path, state) in not_loaded(&path).filter(|_| is_bundle) {
+            let value = json!({ "tier": "installed", "what": path, "verdict": state });
+            report.add(format!("  {}: {state}", path.display()), value);
+        }
     }
     Ok(report)
+}
+
+/// The parts of a bundle that builds do not read, each with the reason; the bundle itself if it
+/// cannot be read.
+fn not_loaded(directory: &Path) -> impl Iterator<Item = (PathBuf, String)> {
+    let unread = |e: std::io::Error| vec![(directory.to_owned(), format!("it cannot be read: {e}"))];
+    let ignored = bundle::ignored(directory).unwrap_or_else(unread).into_iter();
+    ignored.map(|(path, why)| (path, format!("not loaded: {why}")))
 }
 
 fn required_state(

@@ -47,6 +47,7 @@ impl Progress {
         let line = match event {
             InstallEvent::Fetching { .. } if self.bars.is_some() => return,
             InstallEvent::Fetching { url } => format!("Fetching {url}"),
+            InstallEvent::LeftOut { source, what } => format!("{source}: {what}"),
             InstallEvent::Skipped { source, why } => format!("Skipping a version of {source}: {why}"),
             InstallEvent::Asks { source, origin, beyond } => {
                 let command = grant(source, origin, beyond);

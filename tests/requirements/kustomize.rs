@@ -7,6 +7,7 @@ use crate::manager::{install, script};
 use crate::servers::{Files, git_server};
 use crate::support::{Tree, git, run, skip};
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
 /// Prints a ConfigMap with the name of its configuration object, with programs that need no PATH.
@@ -154,19 +155,109 @@ fn commands(tree: &Tree, args: &[&str]) -> Vec<String> {
     names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
+/// Opens the kustomization in the language server, and waits until the server has said something of
+/// a file.
+fn open_in_editor(tree: &Tree, flags: &[&str]) {
+    let mut command = tree.command(&[&["lsp"], flags].concat());
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut server = command.spawn().unwrap();
+    let root = format!("file://{}", tree.path().canonicalize().unwrap().display());
+    let document = serde_json::json!({
+        "uri": format!("{root}/kustomization.yaml"), "languageId": "yaml", "version": 1,
+        "text": fs::read_to_string(tree.path().join("kustomization.yaml")).unwrap(),
+    });
+    let folders = serde_json::json!([{ "uri": root, "name": "tree" }]);
+    let mut input = server.stdin.take().unwrap();
+    for mut message in [
+        serde_json::json!({ "id": 1, "method": "initialize", "params": { "capabilities": {}, "workspaceFolders": folders } }),
+        serde_json::json!({ "method": "initialized", "params": {} }),
+        serde_json::json!({ "method": "textDocument/didOpen", "params": { "textDocument": document } }),
+    ] {
+        message["jsonrpc"] = "2.0".into();
+        let text = message.to_string();
+        write!(input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
+    }
+    let mut output = BufReader::new(server.stdout.take().unwrap());
+    loop {
+        let mut line = String::new();
+        assert_ne!(output.read_line(&mut line).unwrap(), 0, "the server has ended");
+        let Some(length) = line.trim_end().strip_prefix("Content-Length: ") else { continue };
+        let mut content = vec![0; length.parse::<usize>().unwrap() + "\r\n".len()];
+        output.read_exact(&mut content).unwrap();
+        let answer = String::from_utf8(content).unwrap();
+        if answer.contains("publishDiagnostics") && !answer.contains("\"diagnostics\":[]") {
+            break;
+        }
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
 #[test]
 fn only_builds_and_calls_by_hand_run_plugins() {
+    const FLAG: &str = "--enable-alpha-plugins";
     let tree = Tree::new("-- kustomization.yaml --\ngenerators: [g.yaml, h.yaml]\n");
     tree.write("g.yaml", &object("Make", "g"));
     tree.write("h.yaml", &object("Made", "h"));
     let work = "#!/bin/sh\necho 'at work' >&2\n";
     let placed = tree.home().join(".config/kustomize/plugin/ex.io/v1/make/Make");
-    tree.plugin("Make", &MAKE.replace("#!/bin/sh\n", &format!("{work}touch \"$HOME/ran\"\n")));
+    let make = MAKE.replace("#!/bin/sh\n", &format!("{work}touch \"$HOME/ran\"\n"));
+    tree.plugin("Make", &make);
     let installed =
         script("1.0.0", "x").replace("         printf", "printf").replace("\nprintf", "\necho 'at work' >&2\nprintf");
     assert!(installed.contains("at work"));
     install(&tree, "h.io/acme/app", &installed).ok();
     tree.write("app", &installed);
+    git(&tree.path(), &["init", "-q", "-b", "main"]);
+    git(&tree.path(), &["add", "."]);
+    let has_run = || {
+        let has_run = tree.home().join("ran").exists();
+        if has_run {
+            fs::remove_file(tree.home().join("ran")).unwrap();
+        }
+        has_run
+    };
+    let is_at_work = |args: &[&str]| {
+        let run = tree.run(args);
+        (run.stdout + &run.stderr).contains("at work") | has_run()
+    };
+    // The commands that build: with the flag they run plugins, without it they do not.
+    let builds: &[(&str, &[&str])] =
+        &[("build", &[]), ("validate", &[]), ("lint", &[]), ("explain", &[]), ("diff", &[".", "."]), ("vendor", &[])];
+    for (name, args) in builds {
+        assert!(is_at_work(&[&[*name, FLAG], *args].concat()), "{name} with the flag");
+        assert!(!is_at_work(&[&[*name], *args].concat()), "{name} without the flag");
+        assert!(!is_at_work(&[name, FLAG, "--help"]), "{name} --help");
+        let _ = fs::remove_file(tree.path().join("kustomization.lock"));
+    }
+    // Those that are called by other programs.
+    let list = "kind: ResourceList\nitems: []\nfunctionConfig: {kind: Kustomization, generators: [g.yaml]}\n";
+    tree.write("list.yaml", list);
+    for flags in [&[FLAG][..], &[]] {
+        let mut command = tree.command(&[&["krm-function"], flags].concat());
+        run(command.stdin(fs::File::open(tree.path().join("list.yaml")).unwrap()));
+        assert_eq!(has_run(), !flags.is_empty(), "krm-function {flags:?}");
+        assert_eq!(is_at_work(&[&["hook", "run", "pre-commit", "--"], flags].concat()), !flags.is_empty(), "{flags:?}");
+    }
+    // The server says something of a file that has a fault.
+    tree.plugin("Make", &format!("{make}exit 1\n"));
+    for flags in [&[FLAG][..], &[]] {
+        open_in_editor(&tree, flags);
+        assert_eq!(has_run(), !flags.is_empty(), "lsp {flags:?}");
+    }
+    tree.plugin("Make", &make);
+    assert!(is_at_work(&["plugin", "run", "g.yaml"]));
+    // No other command has the flag, or runs a plugin.
+    let by_programs = ["krm-function", "lsp"];
+    let tops = commands(&tree, &[]);
+    assert!(tops.len() > builds.len() + by_programs.len(), "{tops:?}");
+    for name in tops.iter().filter(|name| *name != "help") {
+        let is_build = builds.iter().any(|(known, _)| known == name) || by_programs.contains(&name.as_str());
+        assert_eq!(tree.run(&[name, "--help"]).ok().contains(FLAG), is_build, "{name} --help");
+        if !is_build && name != "plugin" {
+            assert!(!is_at_work(&[name]) && !is_at_work(&[name, "."]) && !is_at_work(&[name, FLAG]), "{name}");
+        }
+    }
     let path = placed.to_string_lossy().into_owned();
     let of_plugin: &[(&str, &[&str])] = &[
         ("install", &["--path", "app", "h.io/acme/other"]),
@@ -175,29 +266,11 @@ fn only_builds_and_calls_by_hand_run_plugins() {
         ("describe", &["h.io/acme/app"]),
         ("why", &["ex.io/v1/Made"]),
         ("trust", &["h.io/acme/*"]),
+        ("package", &["app"]),
         ("export", &["placed"]),
         ("adopt", &[&path]),
         ("remove", &["h.io/acme/app"]),
     ];
-    let is_at_work = |args: &[&str]| {
-        let run = tree.run(args);
-        let has_run = tree.home().join("ran").exists();
-        if has_run {
-            fs::remove_file(tree.home().join("ran")).unwrap();
-        }
-        (run.stdout + &run.stderr).contains("at work") || has_run
-    };
-    for args in [
-        &["build", "--enable-alpha-plugins"][..],
-        &["validate", "--enable-alpha-plugins"],
-        &["explain", "--enable-alpha-plugins"],
-        &["plugin", "run", "g.yaml"],
-    ] {
-        assert!(is_at_work(args), "{args:?}");
-    }
-    for args in [&["build"][..], &["validate"], &["explain"], &["build", "--help"], &["version"], &["doctor"]] {
-        assert!(!is_at_work(args), "{args:?}");
-    }
     // A command that comes later is tried without arguments. A server does not end.
     let mut all = commands(&tree, &["plugin"]);
     all.retain(|name| !["run", "serve", "help"].contains(&name.as_str()));
@@ -206,11 +279,6 @@ fn only_builds_and_calls_by_hand_run_plugins() {
     for name in &all {
         let given = of_plugin.iter().find(|(known, _)| known == name).map_or(&[][..], |(_, args)| *args);
         assert!(!is_at_work(&[&["plugin", name], given].concat()), "plugin {name}");
-    }
-    let tops: Vec<String> = commands(&tree, &[]);
-    for name in tops.iter().filter(|name| !["build", "validate", "explain", "plugin", "help"].contains(&name.as_str()))
-    {
-        assert!(!is_at_work(&[name]), "{name}");
     }
 }
 
@@ -281,4 +349,66 @@ fn a_go_plugin_is_a_package_main_with_the_variable_of_a_plugin() {
     tree.write("cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
     tree.write("t.yaml", &object("Change", "t"));
     assert!(tree.build(&[]).ok().contains("name: of-go\n"));
+}
+
+#[test]
+fn configurations_are_made_and_changed_by_a_kustomization_of_their_own() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [conf]\n\
+         -- conf/kustomization.yaml --\nresources: [g.yaml]\ngenerators: [more.yaml]\ntransformers: [mark.yaml]\nnamePrefix: long-\n\
+         patches: [{target: {kind: Make}, patch: '[{\"op\": \"add\", \"path\": \"/word\", \"value\": \"patched\"}]'}]\n",
+    );
+    tree.write("conf/g.yaml", &object("Make", "g"));
+    tree.write("conf/more.yaml", &object("More", "more"));
+    tree.write("conf/mark.yaml", &object("Mark", "mark"));
+    // Prints the name, the word and the mark of its object.
+    let read = |field: &str| format!("$(sed -n 's/^{field}: //p' \"$1\")");
+    let made = "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: \"%s\"}\\ndata: {v: \"%s %s\"}\\n'";
+    tree.plugin(
+        "Make",
+        &format!("#!/bin/sh\n{made} \"{}\" \"{}\" \"{}\"\n", read("  name"), read("word"), read("mark")),
+    );
+    // The generator and the transformer of the configurations.
+    tree.plugin("More", "#!/bin/sh\nprintf 'apiVersion: ex.io/v1\\nkind: Make\\nmetadata:\\n  name: made\\n'\n");
+    tree.plugin("Mark", "#!/bin/sh\nsed 's/^kind: Make/&\\nmark: marked/'\n");
+    let out = tree.build(&[]).ok();
+    for name in ["long-g", "long-made"] {
+        assert!(
+            out.contains(&format!("data:\n  v: patched marked\nkind: ConfigMap\nmetadata:\n  name: {name}\n")),
+            "{out}"
+        );
+    }
+    assert_eq!(out.matches("kind: ").count(), 2, "the objects themselves are not in the output: {out}");
+}
+
+#[test]
+fn plugins_and_built_in_transformers_have_the_same_standing() {
+    let tree = Tree::new(
+        "-- cm.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n\
+         -- b.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: b}\nprefix: b-\nfieldSpecs: [{path: metadata/name}]\n\
+         -- e.yaml --\napiVersion: builtin\nkind: SuffixTransformer\nmetadata: {name: e}\nsuffix: -e\nfieldSpecs: [{path: metadata/name}]\n\
+         -- c.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: c}\nprefix: c-\nfieldSpecs: [{path: metadata/name}]\n\
+         -- one.yaml --\napiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: one}\nliterals: [v=1]\noptions: {disableNameSuffixHash: true}\n\
+         -- two.yaml --\napiVersion: builtin\nkind: SecretGenerator\nmetadata: {name: two}\nliterals: [v=1]\noptions: {disableNameSuffixHash: true}\n",
+    );
+    tree.write("x.yaml", &object("Change", "x"));
+    tree.write("made.yaml", &object("Make", "made"));
+    tree.plugin("Change", "#!/bin/sh\nsed 's/^  name: /&x-/'\n");
+    tree.plugin("Make", MAKE);
+    let names = |out: &str| -> Vec<String> {
+        out.lines().filter_map(|line| line.strip_prefix("  name: ")).map(str::to_owned).collect()
+    };
+    let transformed = |list: &str| {
+        tree.write("kustomization.yaml", &format!("resources: [cm.yaml]\ntransformers: [{list}]\n"));
+        names(&tree.build(&[]).ok())
+    };
+    assert_eq!(transformed("b.yaml, x.yaml, e.yaml, c.yaml"), ["c-x-b-a-e"]);
+    assert_eq!(transformed("x.yaml, b.yaml, c.yaml"), ["c-b-x-a"]);
+    assert_eq!(transformed("b.yaml, c.yaml, x.yaml"), ["x-c-b-a"]);
+    let generated = |list: &str| {
+        tree.write("kustomization.yaml", &format!("generators: [{list}]\nsortOptions: {{order: fifo}}\n"));
+        names(&tree.build(&[]).ok())
+    };
+    assert_eq!(generated("one.yaml, made.yaml, two.yaml"), ["one", "made", "two"]);
+    assert_eq!(generated("made.yaml, two.yaml, one.yaml"), ["made", "two", "one"]);
 }

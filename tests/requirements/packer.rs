@@ -167,10 +167,16 @@ fn the_root_is_in_the_configuration_directory_of_the_user() {
     let mut tree = tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "x")).ok();
     assert!(tree.home().join(".config/rustomize/plugins/h.io/acme/app").is_dir());
+    assert!(tree.build(&[]).ok().contains("v: x\n"));
+    // It is not looked for in the other one.
     let other = tree.home().join("xdg");
     tree.variables.insert("XDG_CONFIG_HOME", other.to_string_lossy().into_owned());
-    install(&tree, "h.io/acme/app", &script("1.0.0", "x")).ok();
+    tree.build(&[]).fails_with(&["unable to find plugin root"]);
+    install(&tree, "h.io/acme/app", &script("1.0.0", "of-xdg")).ok();
     assert!(other.join("rustomize/plugins/h.io/acme/app").is_dir());
+    assert!(tree.build(&[]).ok().contains("v: of-xdg\n"));
+    tree.variables.remove("XDG_CONFIG_HOME");
+    assert!(tree.build(&[]).ok().contains("v: x\n"));
 }
 
 #[test]
@@ -357,6 +363,12 @@ fn a_version_in_a_name_has_no_build_metadata() {
 fn a_version_of_the_interface_has_two_numbers() {
     for api in ["1.0", "x1", "x1.0.0", "v1.0", "x01.0", "x1.+0"] {
         ignored(&file_name("app", "v1.0.0", api), &good());
+        // Nor does a plugin say it of itself, whatever its file is called.
+        install(&tree(), "h.io/acme/app", &script_with("1.0.0", api, MADE, "x"))
+            .fails_with(&["its own version is not"]);
+        let tree = tree();
+        put(&tree, "h.io/acme/app", &good(), &script_with("1.0.0", api, MADE, "x"));
+        tree.build(&[]).fails_with(&["unable to find plugin root"]);
     }
 }
 
@@ -406,6 +418,12 @@ fn a_required_plugin_is_loaded() {
     tree.build(&["--offline"]).fails_with(&["'app' (h.io/acme/app, any version) is required and not installed"]);
     tree.run(&["plugin", "install"]).ok();
     assert!(tree.build(&["--offline"]).ok().contains("v: required\n"));
+    // It is not discovered: a higher version is installed, and a plugin of another source.
+    put(&tree, "h.io/acme/app", &file_name("app", "v2.0.0", "x1.0"), &script("2.0.0", "higher"));
+    put(&tree, "h.io/other/app", &file_name("app", "v3.0.0", "x1.0"), &script("3.0.0", "other"));
+    assert!(tree.build(&["--offline"]).ok().contains("v: required\n"));
+    fs::remove_file(tree.path().join("plugins.yaml")).unwrap();
+    tree.build(&["--offline"]).fails_with(&["several installed plugins"]);
 }
 
 #[test]
@@ -515,9 +533,10 @@ fn discovery_asks_a_plugin_to_describe_itself_in_a_sandbox() {
     }
     let mut tree = tree();
     let written = tree.home().join("written");
-    let asked = "echo asked >&2";
-    let tries = format!("echo x 2>/dev/null > '{}'; [ -z \"$SECRET\" ] || exit 4; {asked}", written.display());
-    let describing = script("1.0.0", "x").replace("[ \"$LANG\" != fail ] || exit 3", &tries);
+    let tries = format!("echo x 2>/dev/null > '{}'; [ -z \"$SECRET\" ] || exit 4; ", written.display());
+    // With LANG=fail a plugin that is asked fails.
+    let asked = "[ \"$LANG\" != fail ] || exit 3";
+    let describing = script("1.0.0", "x").replace(asked, &(tries + asked));
     put(&tree, "h.io/acme/app", &good(), &describing);
     tree.variables.insert("SECRET", "hunter2".to_owned());
     assert!(tree.build(&[]).ok().contains("v: x\n"));
@@ -525,8 +544,12 @@ fn discovery_asks_a_plugin_to_describe_itself_in_a_sandbox() {
     // It is asked once for each content: the kept answer will do, and another content is asked.
     let cache = tree.home().join(".cache/rustomize/describe");
     assert_eq!(names(&cache), [format!("{}.json", sha256(describing.as_bytes()))]);
+    tree.variables.insert("LANG", "fail".to_owned());
+    assert!(tree.build(&[]).ok().contains("v: x\n"), "it was asked again");
     let other = describing.replace("v: x", "v: other");
     put(&tree, "h.io/acme/app", &good(), &other);
+    tree.build(&[]).fails_with(&["unable to find plugin root"]);
+    tree.variables.remove("LANG");
     assert!(tree.build(&[]).ok().contains("v: other\n"));
     assert_eq!(names(&cache).len(), 2);
 }
@@ -544,7 +567,7 @@ fn appender(version: &str, lists: &str) -> String {
 fn a_description_has_lists_of_components_and_post_processors_run_last() {
     let tree = tree();
     let component = |kind: &str| format!(r#"[{{"name": "{kind}", "apiVersion": "ex.io/v1", "kind": "{kind}"}}]"#);
-    // The words of this program and Packer's; a data source is not a component of a build.
+    // The words of this program and Packer's.
     let lists = format!(
         r#""generators": {}, "builders": {}, "transformers": {}, "provisioners": {}, "post_processors": {}, "validators": {}, "datasources": ["none"]"#,
         component("Generated"),
@@ -554,7 +577,15 @@ fn a_description_has_lists_of_components_and_post_processors_run_last() {
         component("Post"),
         component("Checked"),
     );
-    install(&tree, "h.io/acme/app", &appender("1.0.0", &lists)).ok();
+    let installed = install(&tree, "h.io/acme/app", &appender("1.0.0", &lists));
+    // No build asks a data source. The installation says so, and the kind has no plugin.
+    assert!(installed.stderr.contains("h.io/acme/app: no build asks its data sources, which are left out: none"));
+    installed.ok();
+    let written = tree.run(&["plugin", "describe", "h.io/acme/app", "-o", "markdown"]);
+    assert!(written.stderr.contains("app: no build asks its data sources"), "{}", written.stderr);
+    assert!(tree.run(&["plugin", "describe", "h.io/acme/app"]).ok().contains("\"datasources\""));
+    tree.write("g.yaml", &format!("{}  annotations: {{rustomize.dev/plugin: app-none}}\n", object("Any", "g")));
+    tree.build(&[]).fails_with(&["no installed plugin provides 'app-none'"]);
     for kind in ["Generated", "Built", "Changed", "Provisioned", "Post", "Checked"] {
         tree.write(&format!("{kind}.yaml"), &object(kind, &kind.to_lowercase()));
     }

@@ -68,19 +68,30 @@ fn a_plugin_runs_in_a_process_of_its_own() {
 fn generators_and_transformers_have_one_interface() {
     let tree = tree();
     let component = r#"[{"name": "both", "apiVersion": "ex.io/v1", "kind": "Both"}]"#;
-    let lists = format!("{component}, \"transformers\": {component}");
-    // The output shows the environment of a call.
+    let lists = format!("{component}, \"transformers\": {component}, \"validators\": {component}");
+    // The number and names of the arguments, the permissions of the file; and one sum of its
+    // content, of the directory and of the names of the variables. That is what a call is given, and
+    // nothing of what it is for.
+    let names = "env | sed -n 's/^\\([A-Za-z_]*\\)=.*/\\1/p' | sort";
+    let sum = format!("{{ cat \"$1\"; basename \"$PWD\"; {names}; }} | cksum | cut -d' ' -f1");
+    let given = format!("given=\"$# $(basename \"$1\") $2 $(stat -c %a \"$1\") $({sum})\"");
     let plugin = script_with("1.0.0", "x1.0", &lists, "x").replace(
         "printf 'apiVersion",
         &format!(
-            "had=\"$KUSTOMIZE_PLUGIN_MODE $# $(grep -c 'kind: Both' \"$1\") $(basename \"$1\") $(basename \"$PWD\")\"\n\
-             if [ \"$KUSTOMIZE_PLUGIN_MODE\" = transform ]; then sed \"s/  v: .*/&, $had/\"; exit; fi\nv=$had{PRINT}exit\nprintf 'apiVersion"
+            "{given}\ncase $RUSTOMIZE_PLUGIN_ROLE in\ntransformer) sed \"s/  v: .*/&, $given/\"; exit;;\n\
+             validator) echo \"$given\" >&2; exit 1;;\nesac\nv=$given{PRINT}exit\nprintf 'apiVersion"
         ),
     );
     install(&tree, "h.io/acme/app", &plugin).ok();
-    tree.write("both.yaml", &object("Both", "b"));
+    tree.write("both.yaml", &(object("Both", "b") + "argsOneLiner: more\n"));
     tree.write("kustomization.yaml", "generators: [both.yaml]\ntransformers: [both.yaml]\n");
-    says(&tree.build(&[]).ok(), "generate 1 1 both.yaml tree, transform 1 1 both.yaml tree");
+    let out = tree.build(&[]).ok();
+    let line = out.lines().find_map(|line| line.strip_prefix("  v: ")).unwrap();
+    let (generator, transformer) = line.split_once(", ").unwrap();
+    assert!(generator.starts_with("2 both.yaml more 600 "), "{line}");
+    assert_eq!(generator, transformer);
+    tree.write("kustomization.yaml", "validators: [both.yaml]\n");
+    tree.build(&[]).fails_with(&[generator]);
 }
 
 #[test]
@@ -138,6 +149,19 @@ fn a_directory_with_either_manifest_is_a_plugin() {
     let from = format!("git::file://{}", repository.display());
     assert!(tree.run(&["plugin", "install", "--exact", "--from", &from, "h.io/acme/app"]).ok().contains("v2.0.0: "));
     says(&tree.build(&[]).ok(), "of-theirs");
+    // By its path, too: there the plugin says the version itself.
+    fs::remove_dir_all(root(&tree)).unwrap();
+    fs::rename(repository.join(".git"), tree.home().join("git-of-theirs")).unwrap();
+    let theirs = repository.to_string_lossy().into_owned();
+    let of_path = || tree.run(&["plugin", "install", "--path", &theirs, "h.io/acme/app"]);
+    assert!(of_path().ok().contains("v2.0.0: "));
+    says(&tree.build(&[]).ok(), "of-theirs");
+    tree.write("../home/theirs/main.sh", "exit 3\n");
+    of_path().fails_with(&[
+        "its version is not known",
+        "exit status: 3",
+        "'version: 1.2.3' into its PulumiPlugin.yaml",
+    ]);
     tree.write("neither/main.sh", &main);
     install("neither").fails_with(&["cannot be installed"]);
 }

@@ -7,7 +7,7 @@ use crate::environment::{CRD, OPEN_API, Server, bundle, environment, environment
 use crate::install::host;
 use crate::manager::{require, root, tree};
 use crate::servers::{Files, registry, sha256};
-use crate::support::{Tree, skip};
+use crate::support::{Tree, run, skip};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::PathBuf;
@@ -186,6 +186,12 @@ fn every_build_of_an_environment_with_a_server_syncs_first() {
         assert!(client.build(&["--environment", "prod", flag]).ok().contains("v: third\n"));
         assert_eq!(server.asked(), (0, 0), "{flag}");
     }
+    // A build without plugins needs no bundles.
+    client.write("kustomization.yaml", "configMapGenerator: [{name: a}]\n");
+    client.run(&["build", "--environment", "prod"]).ok();
+    assert_eq!(server.asked(), (0, 0), "without the flag");
+    client.build(&["--environment", "prod"]).ok();
+    assert_eq!(server.asked().0, 3, "with the flag, though nothing needs a plugin");
 }
 
 #[test]
@@ -365,6 +371,12 @@ fn the_schemas_of_bundles_have_a_mount_and_a_directory_of_their_own() {
     client.write("fleet.yaml", "apiVersion: ex.io/v1\nkind: Fleet\nmetadata: {name: fleet}\n");
     assert!(!client.build(&["--environment", "prod"]).ok().contains("namespace"));
     assert!(client.run(&["build"]).ok().contains("namespace: sea"));
+    // A build reads the schemas of all bundles: an export leaves none out.
+    let same = ["plugin", "export", "--mounts", "same", "--environment", "prod"];
+    file(&host, "b/schemas/fleet.yaml", CRD);
+    host.run(&same).ok();
+    file(&host, "b/schemas/fleet.yaml", &CRD.replace("Fleet", "Other"));
+    host.run(&same).fails_with(&["a/schemas/fleet.yaml' and '", "b/schemas/fleet.yaml' have one name"]);
 }
 
 #[test]
@@ -406,6 +418,100 @@ fn files_that_are_not_named_by_the_rules_are_not_loaded() {
         fs::rename(&to, &good).unwrap();
     }
     assert!(tree.build(&["--environment", "prod"]).ok().contains("v: one\n"));
+    // Directories that modules of other tools have, and files that are not schemas.
+    let here = "not loaded: a bundle has 'plugin' and 'schemas'";
+    for (place, listed) in [
+        ("plugins/ex.io/v1/more/More", format!("one/plugins: {here}; plugins are in 'plugin'\n")),
+        ("lib/puppet/type/more.rb", format!("one/lib: {here}; plugins are in 'plugin', kinds of resources in")),
+        ("functions/more.pp", format!("one/functions: {here}; a kustomization does not call functions\n")),
+        ("facts.d/more.yaml", format!("one/facts.d: {here}; a build does not gather facts\n")),
+        ("anything/more.yaml", format!("one/anything: {here}\n")),
+        ("schemas/more.txt", "one/schemas/more.txt: not loaded: the name of a schema ends in .yaml, ".to_owned()),
+    ] {
+        file(&tree, &format!("one/{place}"), "#!/bin/sh\n");
+        let said = run(tree.command(&["plugin", "doctor"]).env("RUSTOMIZE_ENVIRONMENT", "prod")).ok();
+        assert!(said.contains(&listed), "{place}: {said}");
+    }
+    assert!(tree.build(&["--environment", "prod"]).ok().contains("v: one\n"));
+    // The same of a bundle that is installed.
+    let mut tools = installable("tools", "1.2.0");
+    tools.insert("functions/more.pp", "more".to_owned());
+    let path = tree.home().join("tools.tar.gz");
+    fs::write(&path, archive(&tools)).unwrap();
+    tree.run(&["plugin", "install", "--path", path.to_str().unwrap(), "h.io/acme/tools"]).ok();
+    let said = tree.run(&["plugin", "doctor"]).ok();
+    assert!(said.contains(&format!("_any_any/functions: {here}; a kustomization")), "{said}");
+}
+
+#[test]
+fn a_bundle_has_the_name_of_its_directory_and_the_first_of_a_name_counts() {
+    let tree = tree();
+    bundle(&tree, "prod/one/b", "one");
+    bundle(&tree, "prod/two/b", "two");
+    bundle(&tree, "prod/two/.git", "version control");
+    let more = "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: more}\\n'\n";
+    for place in ["two/b", "two/c"] {
+        let kind = if place == "two/c" { "Another" } else { "More" };
+        let path = format!("{place}/plugin/ex.io/v1/{}/{kind}", kind.to_lowercase());
+        tree.write(&format!("../home/.config/rustomize/environments/prod/{path}"), more);
+    }
+    tree.write("more.yaml", &object("More", "m"));
+    tree.write("another.yaml", &object("Another", "a"));
+    let built = |path: &str, entry: &str| {
+        environment(&tree, "prod", &format!("modulePath: [{path}]\n"));
+        tree.write("kustomization.yaml", &format!("generators: [{entry}]\n"));
+        tree.build(&["--environment", "prod"])
+    };
+    assert!(built("one, two", "g.yaml").ok().contains("v: one\n"));
+    assert!(built("two, one", "g.yaml").ok().contains("v: two\n"));
+    // Nothing of the second bundle of a name counts. A bundle of another name does.
+    built("one, two", "more.yaml").fails_with(&["unable to find plugin root"]);
+    built("two, one", "more.yaml").ok();
+    built("one, two", "another.yaml").ok();
+    // Two names in one directory are two bundles, and neither comes first.
+    bundle(&tree, "prod/one/a", "twice");
+    let said = built("one, two", "g.yaml").fails_with(&["several bundles of one directory are for ex.io/v1 Made g"]);
+    assert!(said.contains("prod/one/a', '") && said.contains("prod/one/b'"), "{said}");
+    let why = run(tree.command(&["plugin", "why", "ex.io/v1/Made"]).env("RUSTOMIZE_ENVIRONMENT", "prod")).ok();
+    assert!(!why.contains(": used\n") && why.contains("A build fails: several bundles"), "{why}");
+    tree.run(&["plugin", "export", "--mounts", "www", "--environment", "prod"])
+        .fails_with(&["prod/one/b' have a plugin"]);
+    // The order of the module path settles it.
+    bundle(&tree, "prod/zero/z", "zero");
+    assert!(built("zero, one, two", "g.yaml").ok().contains("v: zero\n"));
+    let why = run(tree.command(&["plugin", "why", "ex.io/v1/Made"]).env("RUSTOMIZE_ENVIRONMENT", "prod")).ok();
+    assert_eq!(why.matches(": used\n").count(), 1, "{why}");
+    tree.run(&["plugin", "export", "--mounts", "www", "--environment", "prod"]).ok();
+}
+
+#[test]
+fn synced_files_are_in_the_cache_directory() {
+    let host = serving();
+    let server = Server::start(&host, "prod");
+    // The variables of a user, and the place that they lead to.
+    let mut client = client(&server);
+    let (xdg, own) = (client.home().join("xdg"), client.home().join("own"));
+    let default = client.home().join(".cache/rustomize");
+    for (name, value, cache) in [
+        ("HOME", client.home(), default),
+        ("XDG_CACHE_HOME", xdg.clone(), xdg.join("rustomize")),
+        ("RUSTOMIZE_CACHE_DIR", own.clone(), own),
+    ] {
+        client.variables.insert(name, value.to_string_lossy().into_owned());
+        assert!(!cache.exists());
+        assert_eq!(sync(&client), "prod: 5 files, 5 fetched, 0 removed\n");
+        assert!(cache.join("sync/prod/current").join(MADE).is_file(), "{name}");
+        assert!(client.build(&["--environment", "prod", "--no-sync"]).ok().contains("v: first\n"), "{name}");
+    }
+    // Of the machine for root without a home, and on Windows.
+    let with = |is_windows, is_root, known: &[(&str, &str)]| {
+        let variable = |name: &str| known.iter().find(|(n, _)| *n == name).map(|(_, v)| PathBuf::from(v));
+        rustomize::internal::cache_directory(is_windows, is_root, variable).map(|path| path.display().to_string())
+    };
+    assert_eq!(with(false, true, &[]).as_deref(), Some("/var/cache/rustomize"));
+    assert_eq!(with(false, false, &[]), None);
+    let windows = [("HOME", "/home/u"), ("PROGRAMDATA", "/data")];
+    assert_eq!(with(true, false, &windows).as_deref(), Some("/data/rustomize/cache"));
 }
 
 #[test]

@@ -138,12 +138,46 @@ pub fn kinds(home: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     Ok(sorted_out(home)?.0)
 }
 
-/// The directories in it that have files and no plugin that is named as they are.
+/// Names of directories in modules of other tools, and what a bundle has for them.
+const ELSEWHERE: [(&str, &str); 5] = [
+    ("plugins", "plugins are in 'plugin'"),
+    ("lib", "plugins are in 'plugin', kinds of resources in 'schemas'"),
+    ("types", "kinds of resources are in 'schemas'"),
+    ("functions", "a kustomization does not call functions"),
+    ("facts.d", "a build does not gather facts"),
+];
+
+/// The parts of a bundle that builds do not read, each with the reason: directories beside `plugin`
+/// and `schemas`, directories in `plugin` without a plugin that has their name, and files in
+/// `schemas` that are not schemas (M28).
 ///
 /// # Errors
-/// It cannot be read.
-pub fn strays(home: &Path) -> io::Result<Vec<PathBuf>> {
-    Ok(sorted_out(home)?.1)
+/// A directory cannot be read.
+pub fn ignored(directory: &Path) -> io::Result<Vec<(PathBuf, String)>> {
+    let mut ignored = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if !path.is_dir() || name.starts_with('.') || [PLUGINS, SCHEMAS].contains(&&*name) {
+            continue;
+        }
+        let known = ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == name);
+        let here = known.map_or_else(String::new, |(_, here)| format!("; {here}"));
+        ignored.push((path, format!("a bundle has '{PLUGINS}' and '{SCHEMAS}'{here}")));
+    }
+    let home = directory.join(PLUGINS);
+    if home.is_dir() {
+        let why = "it is not named as <apiVersion>/<kind in lower case>/<Kind>";
+        ignored.extend(sorted_out(&home)?.1.into_iter().map(|path| (path, why.to_owned())));
+    }
+    let folder = directory.join(SCHEMAS);
+    if folder.is_dir() {
+        let others = content::files(&folder)?.into_iter().filter(|(name, _)| !is_schema(name));
+        let why = "the name of a schema ends in .yaml, .yml or .json";
+        ignored.extend(others.map(|(_, path)| (path, why.to_owned())));
+    }
+    ignored.sort();
+    Ok(ignored)
 }
 
 /// The directories with plugins, each with its kind, and those with something else.

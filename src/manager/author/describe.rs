@@ -45,6 +45,9 @@ pub struct Description {
     pub(in crate::manager) provisioners: Vec<Component>,
     /// Transformers that run behind all others.
     pub(in crate::manager) post_processors: Vec<Component>,
+    /// Packer's word for plugins that ask other systems for facts. A build asks none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub datasources: Vec<Component>,
 }
 
 /// How a plugin gets its input and gives its output.
@@ -82,6 +85,14 @@ pub struct Component {
 }
 
 impl Component {
+    /// Its kind with the apiVersion, or its name if it has no kind.
+    pub fn title(&self) -> String {
+        match self.kind.as_str() {
+            "" => self.name.clone(),
+            kind => format!("{}/{kind}", self.api_version),
+        }
+    }
+
     /// The fault of a component, in words, if an object cannot ask for it.
     pub(super) fn fault(&self) -> Option<String> {
         let Component { name, api_version, kind, .. } = self;
@@ -228,6 +239,7 @@ impl Description {
             builders: fields.components("builders")?,
             provisioners: fields.components("provisioners")?,
             post_processors: fields.components("post_processors")?,
+            datasources: fields.components("datasources")?,
         };
         description.permissions.fault().map_or(Ok(description), Err)
     }
@@ -251,6 +263,12 @@ impl Description {
     pub fn runs_last(&self, component: &Component) -> bool {
         let earlier = self.transformers.iter().chain(&self.provisioners).any(|other| other == component);
         !earlier && self.post_processors.contains(component)
+    }
+
+    /// What the plugin does and no build uses, in words.
+    pub fn left_out(&self) -> Option<String> {
+        let names: Vec<String> = self.datasources.iter().map(Component::title).collect();
+        (!names.is_empty()).then(|| format!("no build asks its data sources, which are left out: {}", names.join(", ")))
     }
 
     /// The components of the plugin, each with its role.

@@ -230,6 +230,11 @@ impl Manifest {
         FILES.iter().any(|name| directory.join(name).is_file())
     }
 
+    /// The name of the manifest that a directory has; the preferred name if it has none.
+    pub fn name_in(directory: &Path) -> &'static str {
+        FILES.into_iter().find(|name| directory.join(name).is_file()).unwrap_or(FILES[0])
+    }
+
     /// Reads the one of a directory.
     ///
     /// # Errors

@@ -43,6 +43,8 @@ pub enum InstallEvent<'e> {
     Fetching { url: &'e str },
     /// A plugin asks for what nothing grants yet.
     Asks { source: &'e Source, origin: &'e Origin, beyond: &'e Permissions },
+    /// A plugin does something that no build uses: what, in words.
+    LeftOut { source: &'e Source, what: String },
     /// A release does not match its name; the next lower one is tried.
     Skipped { source: &'e Source, why: &'e Error },
 }
@@ -378,7 +380,11 @@ impl<'i> Installer<'i> {
                 return Err(not_this(format!("it is the {what} '{}', not '{name}'", manifest.name)));
             }
             let platform = manifest.platform.clone();
-            (manifest.version, manifest.api, platform)
+            let version = match (&manifest.version, &choice.version) {
+                (None, None) => Some(self.own_version(&manifest, staged)?),
+                _ => manifest.version,
+            };
+            (version, manifest.api, platform)
         } else {
             let command = Command::of_binary(&staged.path);
             let description = ask(&command, self.options, &staged.pinned.url)?;
@@ -394,15 +400,27 @@ impl<'i> Installer<'i> {
             }
             (Some(said), _) => said,
             (None, Some(taken)) => taken.clone(),
-            (None, None) => {
-                let error = fault("its version is not known".to_owned());
-                return Err(NotTaken::Failed(error.hint("put 'version: 1.2.3' into its plugin.yaml")));
-            }
+            (None, None) => return Err(NotTaken::Failed(fault("its version is not known".to_owned()))),
         };
         if !wanted.constraint.allows(&version) {
             return Err(not_this(format!("it is v{version}; {} is required", wanted.constraint)));
         }
         Ok(FileName { name, version, api, platform })
+    }
+
+    /// The version that a plugin in a directory states itself, where neither its manifest nor a tag
+    /// does. The packages of its language are not installed yet.
+    fn own_version(&self, manifest: &Manifest, staged: &StagedPlugin) -> Result<Version> {
+        let unknown = |why: String| {
+            let error = fault(format!("its version is not known: {why}"));
+            error.hint(format!("put 'version: 1.2.3' into its {}", Manifest::name_in(&staged.path)))
+        };
+        if manifest.says_what() {
+            return Err(unknown("its manifest does not name it".to_owned()));
+        }
+        let asked = Description::ask(&manifest.command(&staged.path), self.options);
+        let description = asked.map_err(|e| unknown(e.to_string()))?;
+        description.version.parse().map_err(|e: VersionError| unknown(e.to_string()))
     }
 
     /// The entry of a plugin in the lock file.
@@ -447,6 +465,9 @@ impl<'i> Installer<'i> {
         let beyond = trust.ungranted(&wanted.source, &origin, asked, &flags, home.as_deref())?;
         if !beyond.is_empty() {
             (self.events)(InstallEvent::Asks { source: &wanted.source, origin: &origin, beyond: &beyond });
+        }
+        if let Some(what) = description.left_out() {
+            (self.events)(InstallEvent::LeftOut { source: &wanted.source, what });
         }
         let manifest = if installed.path.is_dir() { Some(Manifest::read(&installed.path)?) } else { None };
         let provides = match manifest.as_ref().is_some_and(Manifest::is_bundle) {

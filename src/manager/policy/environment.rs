@@ -59,6 +59,11 @@ impl MachineBundle {
         self.name.is_empty()
     }
 
+    /// The directory of the module path that it is in.
+    pub fn folder(&self) -> &Path {
+        self.directory.parent().unwrap_or(&self.directory)
+    }
+
     /// The server that it was synced from; `None` if no file says so.
     fn server(&self) -> Option<String> {
         let text = FileLimit::default().read_to_string(&self.directory.join(SERVER)).ok()?;

@@ -13,7 +13,7 @@ use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
 use crate::manager::policy::Policy;
-use crate::manager::policy::environment::SyncedBundle;
+use crate::manager::policy::environment::{MachineBundle, SyncedBundle};
 use crate::manager::store::discover::{Candidate, Installed, Refusal, all, candidates, choose};
 use crate::manager::store::held;
 use crate::plugin::PluginOptions;
@@ -44,8 +44,8 @@ pub struct Inputs {
     pub environment: Option<PathBuf>,
     /// Directories in which a `plugins.yaml` above a root may belong to another user.
     pub safe: Vec<PathBuf>,
-    /// The plugin directories of the environment's bundles, in order.
-    pub bundles: Vec<PathBuf>,
+    /// The bundles of the environment, in the order of its module path.
+    pub bundles: Vec<MachineBundle>,
     /// The synced bundle of the environment.
     pub synced: Option<SyncedBundle>,
     /// The directories with programs that may be plugins (U08).

@@ -233,6 +233,15 @@ impl Trace {
         }
     }
 
+    /// Says of the steps from `start` on that nothing of them is used.
+    fn shadow(&mut self, start: usize) {
+        self.steps[start..].iter_mut().for_each(|step| {
+            if step.verdict == Verdict::Chosen {
+                step.verdict = Verdict::Shadowed;
+            }
+        });
+    }
+
     /// Notes something that is for the object.
     fn candidate(&mut self, tier: Tier, path: &Path) {
         self.note(tier, || (path.display().to_string(), Verdict::Chosen));

@@ -56,10 +56,7 @@ impl PluginDetails {
     pub fn summary(&self) -> String {
         let mut shown: Vec<String> = Vec::new();
         for (_, component) in &self.provides {
-            let text = match component.kind.as_str() {
-                "" => component.name.clone(),
-                kind => format!("{}/{kind}", component.api_version),
-            };
+            let text = component.title();
             if !shown.contains(&text) {
                 shown.push(text);
             }

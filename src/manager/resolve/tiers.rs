@@ -11,6 +11,7 @@ use crate::manager::id::content;
 use crate::manager::id::requirement::{ObjectKind, Requirement};
 use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
+use crate::manager::policy::environment::MachineBundle;
 use crate::manager::policy::trust::not_granted;
 use crate::manager::store::discover::{Candidate, Installed, Refusal};
 use crate::manager::store::made;
@@ -86,16 +87,27 @@ impl Resolver<'_> {
         Ok(placed.map(|placed| Chosen::Placed(Tier::Placed, placed)))
     }
 
+    /// The plugin of a bundle: the first directory of the module path that has one decides. Two
+    /// bundles of that directory are two sources, and neither comes before the other.
     fn bundled(&self, request: &PluginRequest<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
-        let mut first = None;
-        for home in &self.inputs.bundles {
-            let found = self.in_home(Tier::Bundle, home, request, trace)?;
-            first = first.or(found);
-            if first.is_some() && !trace.is_kept {
+        let mut found: Vec<(&MachineBundle, Placed)> = Vec::new();
+        for bundle in &self.inputs.bundles {
+            let is_later = found.first().is_some_and(|(first, _)| first.folder() != bundle.folder());
+            if is_later && !trace.is_kept {
                 break;
             }
+            let start = trace.steps.len();
+            let placed = self.in_home(Tier::Bundle, &bundle.home(), request, trace);
+            match is_later {
+                true => trace.shadow(start),
+                false => found.extend(placed?.map(|placed| (bundle, placed))),
+            }
         }
-        Ok(first.map(|placed| Chosen::Placed(Tier::Bundle, placed)))
+        if found.len() > 1 {
+            let bundles: Vec<&MachineBundle> = found.iter().map(|(bundle, _)| *bundle).collect();
+            return Err(ambiguous_bundles(request, &bundles));
+        }
+        Ok(found.pop().map(|(_, placed)| Chosen::Placed(Tier::Bundle, placed)))
     }
 
     fn synced(&self, request: &PluginRequest<'_>, trace: &mut Trace) -> Result<Option<Chosen>> {
@@ -353,11 +365,7 @@ impl Resolver<'_> {
 
 /// The kinds that a plugin is for, or the names of its components.
 pub(super) fn kinds(description: &Description) -> String {
-    let shown = description.components().map(|(_, component)| match component.kind.as_str() {
-        "" => component.name.clone(),
-        kind => format!("{}/{kind}", component.api_version),
-    });
-    let mut shown: Vec<String> = shown.collect();
+    let mut shown: Vec<String> = description.components().map(|(_, component)| component.title()).collect();
     let mut known = HashSet::new();
     shown.retain(|kind| known.insert(kind.clone()));
     if shown.is_empty() { "nothing".to_owned() } else { shown.join(", ") }
@@ -453,6 +461,16 @@ fn ambiguous(request: &PluginRequest<'_>, found: &[Provider]) -> Error {
     fault(format!("several installed plugins are for {}: {}", request.id, sources.join(", ")))
         .with_code(Code::AmbiguousMatch)
         .hint(format!("require the right one in plugins.yaml, with one of these lines:{lines}"))
+}
+
+/// The error of several bundles in one directory of the module path for one kind.
+fn ambiguous_bundles(request: &PluginRequest<'_>, found: &[&MachineBundle]) -> Error {
+    let shown: Vec<String> = found.iter().map(|bundle| format!("'{}'", bundle.directory.display())).collect();
+    let message = format!("several bundles of one directory are for {}: {}", request.id, shown.join(", "));
+    fault(message)
+        .with_code(Code::AmbiguousMatch)
+        .hint("leave the plugin out of all bundles but one")
+        .hint("or move the bundle that counts to a directory that comes first in 'modulePath' of environment.yaml")
 }
 
 impl Inputs {

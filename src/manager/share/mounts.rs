@@ -5,12 +5,12 @@
 
 use crate::manager::author::bundle::{PLUGINS, SCHEMAS, is_schema, kinds};
 use crate::manager::id::content;
-use crate::manager::policy::environment::Environment;
+use crate::manager::policy::environment::{Environment, MachineBundle};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A mount: its name for clients, and the directory of a bundle that it has the files of.
 pub const MOUNTS: [(&str, &str); 2] = [("plugins", PLUGINS), ("schemas", SCHEMAS)];
@@ -43,18 +43,20 @@ pub struct MountedFile {
 /// The files of a mount, by their path below it.
 pub type Files = BTreeMap<String, PathBuf>;
 
-/// The files of a mount, by their path below it. What is not named by the rules is left out (M28);
-/// of bundles that have the same the first counts.
+/// The files of a mount, by their path below it. What is not named by the rules is left out (M28).
+/// Of two directories of the module path the first counts, as in a build.
 ///
 /// # Errors
-/// A directory cannot be read.
+/// A directory cannot be read, two bundles of one directory have plugins for one kind, or two
+/// bundles have other schemas in files of one name.
 pub fn files(environment: &Environment, mount: &str) -> io::Result<Files> {
     let Some((_, folder)) = MOUNTS.iter().find(|(name, _)| *name == mount) else { return Ok(BTreeMap::new()) };
     // Bundles that were synced from elsewhere are not served again.
     let own = Environment { synced: None, ..environment.clone() };
     let bundles = own.bundles().map_err(|e| io::Error::other(e.to_string()))?;
-    let mut all = BTreeMap::new();
-    for bundle in bundles {
+    let mut all: Files = BTreeMap::new();
+    let mut owners: BTreeMap<String, &MachineBundle> = BTreeMap::new();
+    for bundle in &bundles {
         let top = bundle.directory.join(folder);
         if !top.is_dir() {
             continue;
@@ -63,22 +65,38 @@ pub fn files(environment: &Environment, mount: &str) -> io::Result<Files> {
         let top = fs::canonicalize(top)?;
         if mount == "schemas" {
             for (path, file) in content::files(&top)? {
-                if is_schema(&path) {
-                    all.entry(path).or_insert(file);
+                if !is_schema(&path) {
+                    continue;
                 }
+                // A build reads the schemas of all bundles: none is left out.
+                if let Some(other) = all.get(&path).filter(|other| !is_same(other, &file)) {
+                    let message = format!("'{}' and '{}' have one name: rename one", other.display(), file.display());
+                    return Err(io::Error::other(message));
+                }
+                all.insert(path, file);
             }
             continue;
         }
         for (kind, directory) in kinds(&top)? {
-            let prefix = format!("{kind}/");
             // A plugin is of one bundle, and never mixed of two.
-            if all.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix)) {
-                continue;
+            match owners.get(&kind) {
+                Some(other) if other.folder() != bundle.folder() => continue,
+                Some(other) => {
+                    let both = [other, bundle].map(|bundle| format!("'{}'", bundle.directory.display()));
+                    let message = format!("{} have a plugin for '{kind}' each: leave one out", both.join(" and "));
+                    return Err(io::Error::other(message));
+                }
+                None => drop(owners.insert(kind.clone(), bundle)),
             }
             for (path, file) in content::files(&directory)? {
-                all.insert(format!("{prefix}{path}"), file);
+                all.insert(format!("{kind}/{path}"), file);
             }
         }
     }
     Ok(all)
+}
+
+/// Returns whether two files can be read and have the same bytes.
+fn is_same(one: &Path, other: &Path) -> bool {
+    matches!((fs::read(one), fs::read(other)), (Ok(one), Ok(other)) if one == other)
 }
