@@ -134,6 +134,51 @@ fn every_row_with_a_test_says_what_makes_it_fail() {
     }
 }
 
+/// A change of tests/mutations.txt, which switches the rule of a row off.
+struct Mutation {
+    /// The row, or such as `K29.2` for another way to switch its rule off.
+    switch: String,
+    file: String,
+    find: String,
+    put: String,
+}
+
+/// The changes, as tests/mutate reads them.
+fn mutations() -> Vec<Mutation> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mutations.txt");
+    let text = fs::read_to_string(path).unwrap();
+    let mut mutations = Vec::new();
+    for block in text.split("\n\n") {
+        let mut lines = block.trim_start_matches('\n').lines().filter(|line| !line.starts_with('#'));
+        let Some((switch, file)) = lines.next().and_then(|head| head.split_once(' ')) else { continue };
+        let lines: Vec<&str> = lines.collect();
+        let side = |sign: char| -> String {
+            let of_side = lines.iter().filter_map(|line| line.strip_prefix(sign));
+            of_side.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+        };
+        let (find, put) = (side('-'), side('+'));
+        mutations.push(Mutation { switch: switch.to_owned(), file: file.to_owned(), find, put });
+    }
+    mutations
+}
+
+/// `tests/mutate` switches the rule of a row off, and expects that the test of the row fails.
+#[test]
+fn every_row_with_a_test_can_be_switched_off() {
+    let with_test: BTreeSet<String> =
+        rows().into_iter().filter(|row| row.test().is_some()).map(|row| row.number).collect();
+    let mutations = mutations();
+    let row = |switch: &str| switch.split('.').next().unwrap_or_default().to_owned();
+    let known: BTreeSet<String> = mutations.iter().map(|mutation| row(&mutation.switch)).collect();
+    assert_eq!(known, with_test, "the rows of tests/mutations.txt are those with a test");
+    for Mutation { switch, file, find, put } in mutations {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file));
+        let text = text.unwrap_or_else(|e| panic!("{switch}: {file}: {e}"));
+        assert_eq!(text.matches(&find).count(), 1, "{switch}: {file} has to have this once:\n{find}");
+        assert_ne!(find, put, "{switch} changes nothing");
+    }
+}
+
 /// Every test of this folder is the test of a row: what no requirement asks for is elsewhere.
 #[test]
 fn every_test_of_a_requirement_has_its_row() {
