@@ -7,6 +7,7 @@
 //! shared value; [`settle`] makes the places equal again.
 
 use super::node::{Node, Pos, Scalar, Value};
+use crate::meter;
 use std::num::NonZero;
 
 /// The number of a shared value. It is unique in its tree.
@@ -147,15 +148,19 @@ fn outdated<'a>(places: &[Place<'a>]) -> Option<Latest<'a>> {
     if places.iter().all(is_up_to_date) { None } else { Some(latest) }
 }
 
-/// Sets shared values in all their places, for the entry at `by`. O(nodes x values).
+/// Sets shared values in all their places, for the entry at `by`. O(nodes x log values).
 pub fn set<'a>(root: &mut Node<'a>, values: &[(Shared, Scalar<'a>)], by: Pos) {
-    let values: Vec<_> = values.iter().map(|&(shared, scalar)| Latest { shared, scalar, pos: by }).collect();
+    let mut values: Vec<_> = values.iter().map(|&(shared, scalar)| Latest { shared, scalar, pos: by }).collect();
+    values.sort_by_key(|latest| latest.shared);
     put(root, &values);
 }
 
+/// As [`set`], for values that are sorted by their numbers.
 fn put<'a>(root: &mut Node<'a>, values: &[Latest<'a>]) {
     each_shared(root, &mut |shared, node| {
-        if let Some(latest) = values.iter().find(|latest| latest.shared == shared) {
+        meter::count(1);
+        if let Ok(i) = values.binary_search_by_key(&shared, |latest| latest.shared) {
+            let latest = &values[i];
             node.set_scalar(latest.scalar, latest.pos);
             node.share(Some(shared));
         }
