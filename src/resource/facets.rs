@@ -33,8 +33,8 @@ pub struct Metadatum<'h> {
     /// `labels` or `annotations`.
     pub map: &'static str,
     pub key: &'h str,
-    /// The values that match.
-    pub values: &'h [&'h str],
+    /// The values that match; `None` for any value.
+    pub values: Option<&'h [&'h str]>,
 }
 
 impl<'h> Hint<'h> {
@@ -57,7 +57,8 @@ impl<'h> Hint<'h> {
     fn class(&self) -> Class {
         let bits = [self.kind, self.group, self.version, self.name, self.namespace];
         let texts = bits.iter().enumerate().filter(|(_, text)| text.is_some()).map(|(i, _)| 1 << i).sum();
-        Class { texts, map: self.entry.map(|entry| entry.map) }
+        let has_value = self.entry.is_some_and(|entry| entry.values.is_some());
+        Class { texts, map: self.entry.map(|entry| entry.map), has_value }
     }
 }
 
@@ -68,6 +69,8 @@ struct Class {
     texts: u8,
     /// The mapping in the metadata, if the hint has an entry of a mapping.
     map: Option<&'static str>,
+    /// True if the values of the entry matter.
+    has_value: bool,
 }
 
 impl Class {
@@ -197,7 +200,8 @@ impl<'a> Facets<'a> {
         };
         let texts = [hint.kind, hint.group, hint.version, hint.name, hint.namespace];
         let of_texts = hash_texts(&self.hasher, class, texts.map(Option::unwrap_or_default));
-        let (key, values) = hint.entry.map_or(("", &[""][..]), |entry| (entry.key, entry.values));
+        let (key, values) = hint.entry.map_or(("", None), |entry| (entry.key, entry.values));
+        let values = values.unwrap_or(&[""]);
         let places = |value: &&str| table.get(&hash_entry(&self.hasher, class, of_texts, (key, value)));
         values.iter().filter_map(places).map(|places| List::Places(places.as_slice())).collect()
     }
@@ -281,7 +285,7 @@ fn add(hasher: &RandomState, (class, table): (Class, &mut Table), resource: &Res
         let Some(map) = class.map else { return insert(of_texts) };
         let entries = resource.node().get("metadata").and_then(|m| m.get(map)).and_then(Node::as_mapping);
         for entry in entries.into_iter().flat_map(|m| m.iter()) {
-            let value = entry.value().scalar_text();
+            let value = if class.has_value { entry.value().scalar_text() } else { "" };
             insert(hash_entry(hasher, class, of_texts, (entry.key().text(), value)));
         }
     });

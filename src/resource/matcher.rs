@@ -114,8 +114,9 @@ impl<'a> Matcher<'a> {
     /// parse: that is an error for each resource that has passed the rest.
     fn entry(&self) -> Option<Metadatum<'_>> {
         let labels = self.labels.as_ref().ok()?;
-        let of_annotations = || self.annotations.as_ref().ok()?.entry("annotations");
-        labels.entry("labels").or_else(of_annotations)
+        let annotations = self.annotations.as_ref().ok();
+        let with_value = labels.entry("labels").or_else(|| annotations?.entry("annotations"));
+        with_value.or_else(|| labels.key("labels")).or_else(|| annotations?.key("annotations"))
     }
 
     /// Returns true if a resource is the target of a patch: namespace and name match the current or
@@ -263,9 +264,16 @@ impl<'a> Requirements<'a> {
     /// The first entry that a resource must have with one of some values.
     fn entry(&self, map: &'static str) -> Option<Metadatum<'_>> {
         self.0.iter().find_map(|requirement| match &requirement.test {
-            Test::In(values) => Some(Metadatum { map, key: requirement.key, values }),
+            Test::In(values) => Some(Metadatum { map, key: requirement.key, values: Some(values) }),
             _ => None,
         })
+    }
+
+    /// The first entry that a resource must have, with any value.
+    fn key(&self, map: &'static str) -> Option<Metadatum<'_>> {
+        let must_have = |test: &Test<'_>| matches!(test, Test::Exists | Test::Greater(_) | Test::Less(_));
+        let requirement = self.0.iter().find(|requirement| must_have(&requirement.test))?;
+        Some(Metadatum { map, key: requirement.key, values: None })
     }
 }
 
@@ -420,7 +428,7 @@ mod tests {
             kind: choose(&["Deployment", "Service", "ClusterRole", "Deploy.*"]),
             name: choose(&["app", "app-1", "app-.", "web|app", "(?i)APP.*", ".*-1", "w?eb|app-2"]),
             namespace: choose(&["default", "a", "b", "_non_namespaceable_", "a|b"]),
-            label_selector: choose(&["l=1", "l in (0, 2),m=n", "l!=1", "m,l=0"]),
+            label_selector: choose(&["l=1", "l in (0, 2),m=n", "l!=1", "m,l=0", "m", "l>0", "!x", "x"]),
             version: choose(&["v1", "v2"]),
             ..Selector::default()
         }

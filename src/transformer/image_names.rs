@@ -1,18 +1,30 @@
 //! The entries of `images` that an image matches: [`ImageNames`].
 
-use crate::config::go_regexp::{GoRegex, PatternError};
-use crate::meter::FastMap;
+use crate::config::go_regexp::{self, GoRegex, PatternError};
+use crate::meter::{self, FastMap};
 use crate::resource::matcher::META;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The names of all entries. A name is a pattern, but in nearly all names only dots have a meaning:
-/// those are looked up in tables, and the others tried one after another.
+/// those are looked up in tables. Of the others, those are tried that begin as the image does.
 #[derive(Debug, Default)]
 pub struct ImageNames<'a> {
     /// One table for all names whose dots are at the same places, which are counted in characters.
     tables: Vec<(Vec<usize>, Table<'a>)>,
-    /// The other names, each with its place among all.
-    patterns: Vec<(usize, GoRegex)>,
+    /// The other names, each once.
+    patterns: Vec<NamePattern>,
+    /// Patterns by the text that an image must begin with; empty for any image.
+    starts: BTreeMap<String, Vec<usize>>,
+    /// The lengths of these texts, in ascending order.
+    lengths: Vec<usize>,
+}
+
+/// A name that is a pattern, and the places of its entries in ascending order.
+#[derive(Debug)]
+struct NamePattern {
+    regex: GoRegex,
+    entries: Vec<usize>,
 }
 
 /// Names, each with the places of its entries in ascending order.
@@ -26,10 +38,16 @@ impl<'a> ImageNames<'a> {
     pub fn new(names: impl Iterator<Item = &'a str>) -> Result<Self, (usize, PatternError)> {
         let mut all = ImageNames::default();
         let mut table_of: FastMap<Vec<usize>, usize> = FastMap::default();
+        let mut pattern_of: FastMap<&'a str, usize> = FastMap::default();
         for (entry, name) in names.enumerate() {
             if name.contains(|c| c != '.' && META.contains(&c)) {
-                let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
-                all.patterns.push((entry, GoRegex::new(&pattern).map_err(|e| (entry, e))?));
+                match pattern_of.get(name) {
+                    Some(&known) => all.patterns[known].entries.push(entry),
+                    None => {
+                        pattern_of.insert(name, all.patterns.len());
+                        all.add_pattern(entry, name).map_err(|e| (entry, e))?;
+                    }
+                }
                 continue;
             }
             let dots: Vec<usize> = name.chars().enumerate().filter(|(_, c)| *c == '.').map(|(i, _)| i).collect();
@@ -39,11 +57,32 @@ impl<'a> ImageNames<'a> {
             });
             all.tables[table].1.entry(name).or_default().push(entry);
         }
+        all.lengths = all.starts.keys().map(String::len).collect();
+        all.lengths.sort_unstable();
+        all.lengths.dedup();
         Ok(all)
     }
 
-    /// The first entry, from a given one on, that an image matches. O(tables + patterns) for an
-    /// image of usual length.
+    /// Adds a name that is a pattern and that no entry before has.
+    fn add_pattern(&mut self, entry: usize, name: &str) -> Result<(), PatternError> {
+        let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
+        let regex = GoRegex::new(&pattern)?;
+        for start in go_regexp::starts(&pattern).unwrap_or_else(|| vec![String::new()]) {
+            self.starts.entry(start).or_default().push(self.patterns.len());
+        }
+        self.patterns.push(NamePattern { regex, entries: vec![entry] });
+        Ok(())
+    }
+
+    /// The patterns that may match an image. O(different lengths of beginnings + answer).
+    fn patterns_for(&self, image: &str) -> impl Iterator<Item = &NamePattern> {
+        let fitting = self.lengths.iter().take_while(|&&length| length <= image.len());
+        let found = fitting.filter_map(|&length| self.starts.get(image.get(..length)?));
+        meter::counted(found.flatten()).map(|&pattern| &self.patterns[pattern])
+    }
+
+    /// The first entry, from a given one on, that an image matches. O(tables + patterns that begin
+    /// as the image) for an image of usual length.
     pub fn next(&self, image: &str, from: usize) -> Option<usize> {
         let mut first = None;
         for name in names_of(image) {
@@ -53,13 +92,11 @@ impl<'a> ImageNames<'a> {
                 first = [first, entry].into_iter().flatten().min();
             }
         }
-        let start = self.patterns.partition_point(|(entry, _)| *entry < from);
-        for (entry, pattern) in &self.patterns[start..] {
-            if first.is_some_and(|first| first < *entry) {
-                break;
-            }
-            if pattern.is_match(image) {
-                return Some(*entry);
+        for pattern in self.patterns_for(image) {
+            let entries = &pattern.entries;
+            let Some(&entry) = entries.get(entries.partition_point(|&entry| entry < from)) else { continue };
+            if first.is_none_or(|first| entry < first) && pattern.regex.is_match(image) {
+                first = Some(entry);
             }
         }
         first
@@ -123,8 +160,13 @@ mod tests {
         let mut text = |most| (0..rng.usize(0..=most)).map(|_| PIECES[rng.usize(0..PIECES.len())]).collect::<String>();
         let mut matches = 0;
         for _ in 0..300 {
-            let names: Vec<String> =
-                (0..6).map(|i| if i == 3 { "a|b".to_owned() } else { text(3) }).filter(|n| !n.contains('{')).collect();
+            let name = |i| match i {
+                3 => "a|b".to_owned(),
+                6 | 8 => "a+".to_owned(),
+                7 => "(a|ab).*".to_owned(),
+                _ => text(3),
+            };
+            let names: Vec<String> = (0..9).map(name).filter(|n| !n.contains('{')).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let tables = ImageNames::new(names.iter().copied()).unwrap();
             for _ in 0..20 {

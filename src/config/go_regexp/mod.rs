@@ -9,10 +9,11 @@ mod class;
 mod translate;
 
 use crate::meter;
+use memchr::memmem::Finder;
 use regex_automata::meta;
 use regex_automata::nfa::thompson::WhichCaptures;
 use regex_syntax::hir::literal::Extractor;
-use regex_syntax::hir::{Hir, Look};
+use regex_syntax::hir::{Hir, HirKind, Look};
 use std::fmt;
 
 /// The longest pattern, in bytes. It bounds the time and memory that translating takes.
@@ -31,7 +32,15 @@ const STACK: usize = 16 << 20;
 
 /// A compiled pattern in Go's syntax.
 #[derive(Clone, Debug)]
-pub struct GoRegex(meta::Regex);
+pub struct GoRegex(Compiled);
+
+#[derive(Clone, Debug)]
+enum Compiled {
+    /// A text that is searched for. An automaton for a long text of few different characters takes
+    /// as many steps as text and pattern multiplied.
+    Text(Box<Finder<'static>>),
+    Automaton(meta::Regex),
+}
 
 impl GoRegex {
     /// Compiles a pattern, within fixed limits. O(length of the pattern, with its counted
@@ -45,14 +54,29 @@ impl GoRegex {
             return Err(too_large());
         }
         let (tree, height) = translate::translate(pattern)?;
+        if let HirKind::Literal(text) = tree.kind() {
+            return Ok(GoRegex(Compiled::Text(Box::new(Finder::new(&text.0).into_owned()))));
+        }
         let compiled = if height > HIGH { compile_on_large_stack(&tree) } else { compile(&tree) };
-        compiled.map(GoRegex).ok_or_else(too_large)
+        compiled.map(|regex| GoRegex(Compiled::Automaton(regex))).ok_or_else(too_large)
     }
 
-    /// Returns true if the pattern matches anywhere in a text. O(text) for the usual pattern.
+    /// Returns true if the pattern matches anywhere in a text. O(text) for the usual pattern, at
+    /// most O(text x pattern).
     pub fn is_match(&self, text: &str) -> bool {
         meter::count_text(text);
-        self.0.is_match(text)
+        match &self.0 {
+            Compiled::Text(finder) => finder.find(text.as_bytes()).is_some(),
+            Compiled::Automaton(regex) => regex.is_match(text),
+        }
+    }
+
+    /// The text that the pattern stands for, if it matches exactly the texts that contain it.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.0 {
+            Compiled::Text(finder) => std::str::from_utf8(finder.needle()).ok(),
+            Compiled::Automaton(_) => None,
+        }
     }
 }
 
