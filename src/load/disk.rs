@@ -30,16 +30,31 @@ impl Disk {
         if let Some(directory) = self.known(path) {
             return Ok(directory);
         }
-        let directory = Arc::new(Directory::open(path)?);
+        if let Some(directory) = self.below_known(path) {
+            return Ok(directory);
+        }
+        Ok(self.remember(path, Directory::open(path)?))
+    }
+
+    /// A directory whose directory was resolved before. The system then looks up one name, however
+    /// deep the directory is. `None` if that directory is not known, or has no such directory: a
+    /// link may lead to one.
+    fn below_known(&self, path: &Path) -> Option<Arc<Directory>> {
+        let directory = self.known(path.parent()?)?.open_directory(path.file_name()?.as_ref())?;
+        Some(self.remember(path, directory))
+    }
+
+    fn remember(&self, path: &Path, directory: Directory) -> Arc<Directory> {
+        let directory = Arc::new(directory);
         let mut directories = self.directories.write().unwrap_or_else(PoisonError::into_inner);
         directories.insert(path.to_owned(), Arc::clone(&directory));
-        Ok(directory)
+        directory
     }
 }
 
 impl Loader for Disk {
     fn directory(&self, path: &Path) -> io::Result<PathBuf> {
-        if let Some(known) = self.known(path) {
+        if let Some(known) = self.known(path).or_else(|| self.below_known(path)) {
             return Ok(known.real.clone());
         }
         // Most paths here are files, or name nothing: one call of the system says so.
@@ -94,14 +109,22 @@ struct Directory {
 #[cfg(unix)]
 impl Directory {
     fn open(path: &Path) -> io::Result<Self> {
-        use rustix::fs::{Mode, OFlags};
         let real = path.canonicalize()?;
-        #[cfg(target_os = "linux")]
-        let flags = OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
-        #[cfg(not(target_os = "linux"))]
-        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = rustix::fs::open(&real, flags, Mode::empty())?;
+        let handle = rustix::fs::open(&real, Self::FLAGS, rustix::fs::Mode::empty())?;
         Ok(Directory { real, handle })
+    }
+
+    #[cfg(target_os = "linux")]
+    const FLAGS: rustix::fs::OFlags =
+        rustix::fs::OFlags::DIRECTORY.union(rustix::fs::OFlags::PATH).union(rustix::fs::OFlags::CLOEXEC);
+    #[cfg(not(target_os = "linux"))]
+    const FLAGS: rustix::fs::OFlags = rustix::fs::OFlags::DIRECTORY.union(rustix::fs::OFlags::CLOEXEC);
+
+    /// A directory in this one; `None` for a link, and for anything else that is not a directory.
+    fn open_directory(&self, name: &Path) -> Option<Self> {
+        let flags = Self::FLAGS | rustix::fs::OFlags::NOFOLLOW;
+        let handle = rustix::fs::openat(&self.handle, name, flags, rustix::fs::Mode::empty()).ok()?;
+        Some(Directory { real: self.real.join(name), handle })
     }
 
     /// Opens an entry; `None` for a link. A pipe does not block.
@@ -120,6 +143,12 @@ impl Directory {
 impl Directory {
     fn open(path: &Path) -> io::Result<Self> {
         Ok(Directory { real: path.canonicalize()? })
+    }
+
+    /// A directory in this one; `None` for a link, and for anything else that is not a directory.
+    fn open_directory(&self, name: &Path) -> Option<Self> {
+        let real = self.real.join(name);
+        real.symlink_metadata().is_ok_and(|there| there.is_dir()).then_some(Directory { real })
     }
 
     /// Opens an entry; `None` for a link.

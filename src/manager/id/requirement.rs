@@ -6,7 +6,8 @@ use super::version::{Constraint, ConstraintError};
 use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
 use crate::shown::is_unseen;
-use crate::yaml::{Node, Place, Pos, Value, json};
+use crate::yaml::places::Places;
+use crate::yaml::{Node, Place, Value, json};
 
 /// One plugin that is needed.
 #[derive(Clone, Debug)]
@@ -57,7 +58,7 @@ impl Requirement {
     }
 }
 
-/// Reads a mapping of names to plugins, the value of `field`.
+/// Reads a mapping of names to plugins, the value of `field`. O(size).
 ///
 /// # Errors
 /// It is something else, or one of them is not of the form.
@@ -70,22 +71,24 @@ pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str) -> Resul
         return Err(error.hint(format!("as in {field}: {{app: {{source: github.com/acme/app, version: '~> 1.2'}}}}")));
     };
     let mut plugins: Vec<Requirement> = Vec::new();
+    let places = Places::new(cx.arena.heap());
     for entry in entries.iter() {
         let name = entry.key().text();
         if let Some(c) = name.chars().find(|c| is_unseen(*c)) {
             let message = format!("the name '{name}' has the character {c:?}, which cannot be seen");
             return Err(cx.error(entry.key().pos(), message));
         }
-        if plugins.iter().any(|known| known.name == name) {
+        // Repeated keys are side by side.
+        if plugins.last().is_some_and(|known| known.name == name) {
             return Err(cx.error(entry.key().pos(), format!("'{name}' is required twice")));
         }
         let in_entry = |e: Error| e.context(format!("in the requirement '{name}'"));
-        plugins.push(requirement(cx, name, entry.value(), entry.key().pos()).map_err(in_entry)?);
+        plugins.push(requirement(cx, name, entry.value(), places.place(entry.key().pos())).map_err(in_entry)?);
     }
     Ok(plugins)
 }
 
-fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> Result<Requirement> {
+fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, place: Option<Place>) -> Result<Requirement> {
     let mut raw = RawRequirement::default();
     raw.decode(node, cx)?;
     if raw.source.is_empty() {
@@ -111,13 +114,5 @@ fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, pos: Pos) -> R
         _ if raw.parameters.is_null() => {}
         _ => return Err(cx.error(raw.parameters.pos(), "'parameters' is a mapping of names to values")),
     }
-    Ok(Requirement {
-        name: name.to_owned(),
-        source,
-        constraint,
-        from,
-        parameters,
-        provides,
-        place: cx.arena.place(pos),
-    })
+    Ok(Requirement { name: name.to_owned(), source, constraint, from, parameters, provides, place })
 }

@@ -11,6 +11,7 @@ use crate::manager::id::source::Source;
 use crate::manager::id::version::{ApiVersion, Version};
 use crate::manager::policy::ADD_SOURCE;
 use crate::manager::store::discover::{Candidate, Installed, Refusal};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// A plugin that is installed, or that should be.
@@ -85,28 +86,28 @@ impl Resolver<'_> {
                 required.push((project.file(), wanted.clone(), self.inputs.required(project, wanted, self.policy)));
             }
         }
+        let mut by_path: HashMap<&Path, Vec<(PathBuf, String)>> = HashMap::new();
+        for (file, wanted, found) in &required {
+            if let Ok(Some(installed)) = found {
+                by_path.entry(&installed.path).or_default().push((file.clone(), wanted.name.clone()));
+            }
+        }
         let mut rows: Vec<PluginRow> = Vec::new();
         for candidate in self.inputs.installed().iter() {
-            let by = required
-                .iter()
-                .filter(|(_, _, found)| matches!(found, Ok(Some(installed)) if installed.path == candidate.path));
             rows.push(PluginRow {
                 source: candidate.source.clone(),
                 state: self.state(candidate),
                 path: Some(candidate.path.clone()),
-                required_by: by.map(|(file, wanted, _)| (file.clone(), wanted.name.clone())).collect(),
+                required_by: by_path.get(candidate.path.as_path()).cloned().unwrap_or_default(),
             });
         }
+        let is_unusable = |row: &&PluginRow| !matches!(row.state, PluginState::Installed(_));
+        let unusable: HashSet<Source> = rows.iter().filter(is_unusable).filter_map(|row| row.source.clone()).collect();
         for (file, wanted, found) in &required {
-            let is_listed = |row: &PluginRow| row.source.as_ref() == Some(&wanted.source) && row.path.is_some();
             let state = match found {
                 Ok(Some(_)) => continue,
                 // The row of the file itself says why it cannot be used.
-                Ok(None)
-                    if rows.iter().any(|row| is_listed(row) && !matches!(row.state, PluginState::Installed(_))) =>
-                {
-                    continue;
-                }
+                Ok(None) if unusable.contains(&wanted.source) => continue,
                 Ok(None) => PluginState::Absent(wanted.constraint.to_string()),
                 Err(e) => PluginState::Refused(e.to_string()),
             };
