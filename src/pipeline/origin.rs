@@ -16,6 +16,7 @@ use super::Target;
 use crate::config::{Decode, Decoder, Written};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
+use crate::meter::FastMap;
 use crate::resource::{ORIGIN, ResMap, Resource, TRANSFORMATIONS};
 use crate::stage::Build;
 use crate::yaml::{Node, Scalar, Value, emit, first_document};
@@ -307,6 +308,8 @@ pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, asked: &[Writte
     if !origins && !transformations {
         return Ok(());
     }
+    // Most resources were there for the same transformers: they have one text.
+    let mut texts: FastMap<Vec<(&str, usize)>, &str> = FastMap::default();
     map.edit_content(|resource| {
         let Some(rare) = resource.rare() else { return Ok(()) };
         let mut entries: Vec<(&str, &str)> = Vec::new();
@@ -314,7 +317,15 @@ pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, asked: &[Writte
             entries.extend(rare.origin.map(|text| (ORIGIN, text)));
         }
         if transformations && !rare.transformations.is_empty() {
-            entries.push((TRANSFORMATIONS, build.arena.text(&rare.transformations_text())));
+            let text = match texts.get(rare.transformations.as_slice()) {
+                Some(known) => known,
+                None => {
+                    let text = build.arena.text(&rare.transformations_text());
+                    texts.insert(rare.transformations.clone(), text);
+                    text
+                }
+            };
+            entries.push((TRANSFORMATIONS, text));
         }
         resource.add_metadata_entries("annotations", entries.iter().map(|(k, v)| (k, v)));
         Ok(())

@@ -13,6 +13,7 @@ mod res_map;
 #[allow(clippy::module_inception, reason = "one type, one file, both named by kustomize's word")]
 mod resource;
 pub mod similar;
+mod untraced;
 
 pub use annotations::{INTERNAL, NEEDS_HASH_SUFFIX, ORIGIN, TRANSFORMATIONS, is_build_annotation};
 pub use behavior::Behavior;

@@ -1,6 +1,7 @@
 //! [`ResMap`]: the resources of a build, in order, and the indexes that find them.
 
 use super::ids::Ids;
+use super::untraced::Untraced;
 use super::{Facets, Hint, ResId, Resource};
 use crate::diag::{Code, Error, Result};
 use crate::meter::{Counted, FastMap, FastSet, List};
@@ -8,6 +9,7 @@ use crate::parallel;
 use crate::schema::gvk::is_same;
 use crate::yaml::{Arena, Node};
 use std::hash::Hash;
+use std::sync::Arc;
 
 /// A table from ids to values.
 pub type Index<'a, V> = FastMap<ResId<'a>, V>;
@@ -39,6 +41,8 @@ pub struct ResMap<'a> {
     facets: Facets<'a>,
     /// True if a resource may be empty.
     may_have_empty: bool,
+    /// What has changed since a trace looked at the resources.
+    changes: Untraced,
 }
 
 /// The parts of identities that an edit of every resource may change.
@@ -128,6 +132,8 @@ impl<'a> ResMap<'a> {
         self.ids.add_any(i, resource, 0);
         self.facets.add(resource, 0, i, true);
         self.may_have_empty |= resource.is_deleted();
+        self.changes.note(i as usize);
+        self.changes.forget_numbers();
         Ok(())
     }
 
@@ -248,6 +254,7 @@ impl<'a> ResMap<'a> {
         let (before, history) = (*resource.id(), resource.previous().len());
         let out = edit(resource);
         resource.refresh_id();
+        self.changes.note(i);
         self.reindex(i, &before, history);
         self.facets.note_edit(i as u32);
         out
@@ -260,16 +267,34 @@ impl<'a> ResMap<'a> {
     pub fn edit_content(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         self.facets.forget_metadata();
         self.may_have_empty = true;
+        self.changes.note_all();
         self.resources.iter_mut().try_for_each(edit)
+    }
+
+    /// The numbers by which a trace knows the resources that exist, in their order. A new resource
+    /// has the number 0. O(1) if no resource was added, removed or moved since the last call, else
+    /// O(n), on all cores if there are many.
+    pub fn numbers(&mut self, arena: Arena<'a>) -> Arc<[u32]> {
+        if let Some(known) = self.changes.numbers() {
+            return known;
+        }
+        let of_run = |run: &[Resource<'a>]| -> Vec<u32> {
+            run.iter().filter(|resource| !resource.is_deleted()).map(Resource::number).collect()
+        };
+        let numbers: Arc<[u32]> = self.look_at_runs(arena, of_run).concat().into();
+        self.changes.set_numbers(&numbers);
+        numbers
     }
 
     /// Gives every resource the number that a trace knows it by.
     pub fn number_each(&mut self, mut number: impl FnMut(&Resource<'a>) -> u32) {
+        self.changes.forget_numbers();
         self.resources.iter_mut().for_each(|resource| resource.set_number(number(resource)));
     }
 
     /// Gives a resource the number that a trace knows it by. The trace has looked at its changes.
     pub fn number(&mut self, i: usize, number: u32) {
+        self.changes.forget_numbers();
         self.resources[i].set_number(number);
         self.resources[i].take_touched();
     }
@@ -281,17 +306,30 @@ impl<'a> ResMap<'a> {
     /// The first error of an edit.
     pub fn rename(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         self.drop_indexes();
+        self.changes.note_all();
         (self.unique, self.may_have_empty) = (false, true);
         self.resources.iter_mut().try_for_each(edit)
     }
 
     /// Looks at each resource that may have changed since the last call; on all cores if there are
     /// many. `look` adds to the result of its run; the results are in the order of the resources.
+    /// O(changes) if single resources were edited since the last call, else O(n).
     pub fn look_at_touched<R: Default + Send>(
         &mut self,
         arena: Arena<'a>,
         look: impl Fn(&Resource<'a>, &mut R) + Sync,
     ) -> Vec<R> {
+        if let Some(places) = self.changes.take_places() {
+            let mut result = R::default();
+            for i in places {
+                if let Some(resource) = self.resources.get_mut(i as usize)
+                    && resource.take_touched()
+                {
+                    look(resource, &mut result);
+                }
+            }
+            return vec![result];
+        }
         let threads = self.threads(arena);
         let look_at_run = || {
             |run: &mut [Resource<'a>]| {
@@ -377,6 +415,7 @@ impl<'a> ResMap<'a> {
                 Ok(changed)
             }
         };
+        places.iter().for_each(|&i| self.changes.note(i));
         let (heap, threads) = (arena.heap(), arena.threads(chosen.len() * RESOURCE));
         let runs: Vec<Result<Vec<_>>> = match threads {
             1 => vec![edit_run(arena)(&mut chosen)],
@@ -407,6 +446,7 @@ impl<'a> ResMap<'a> {
     where
         W: FnMut(&mut Resource<'a>) -> Result<()>,
     {
+        self.changes.note_all();
         let (unique, mut facets) = (self.unique, std::mem::take(&mut self.facets));
         if changes == Changes::Content {
             facets.forget_metadata();
@@ -452,6 +492,7 @@ impl<'a> ResMap<'a> {
         let resource = &mut self.resources[i];
         let (before, history) = (*resource.id(), resource.previous().len());
         let out = edit(resource);
+        self.changes.note(i);
         self.reindex(i, &before, history);
         out
     }
@@ -461,7 +502,10 @@ impl<'a> ResMap<'a> {
     /// resource.
     fn reindex(&mut self, i: usize, before: &ResId<'a>, history: usize) {
         let resource = &self.resources[i];
-        self.may_have_empty |= resource.is_deleted();
+        if resource.is_deleted() {
+            self.may_have_empty = true;
+            self.changes.forget_numbers();
+        }
         let moved = *resource.id() != *before;
         if !moved && resource.previous().len() == history {
             return;
@@ -488,6 +532,8 @@ impl<'a> ResMap<'a> {
         let before = std::mem::replace(&mut self.resources[i], Resource::unchecked(Node::null()));
         let id = *before.id();
         self.resources[i] = make(before);
+        self.changes.note(i);
+        self.changes.forget_numbers();
         self.reindex(i, &id, usize::MAX);
         self.facets.note_edit(i as u32);
     }
@@ -496,6 +542,7 @@ impl<'a> ResMap<'a> {
     pub fn delete(&mut self, i: usize) {
         let before = std::mem::replace(&mut self.resources[i], Resource::unchecked(Node::null()));
         self.may_have_empty = true;
+        self.changes.forget_numbers();
         self.ids.remove_current(i as u32, before.id());
     }
 
@@ -525,6 +572,7 @@ impl<'a> ResMap<'a> {
     /// Keeps the resources for which `keep` holds. O(n).
     pub fn retain(&mut self, keep: impl FnMut(&Resource<'a>) -> bool) {
         self.drop_indexes();
+        self.changes.note_all();
         self.resources.retain(keep);
     }
 
@@ -537,6 +585,7 @@ impl<'a> ResMap<'a> {
         mut compare: impl FnMut(&Resource<'a>, &Resource<'a>) -> std::cmp::Ordering,
     ) {
         self.drop_indexes();
+        self.changes.note_all();
         let keys = self.look_at_runs(arena, |run| run.iter().map(&key).collect::<Vec<_>>());
         let mut order: Vec<(K, u32)> = keys.into_iter().flatten().zip(0..).collect();
         let resources = &self.resources;
@@ -548,6 +597,7 @@ impl<'a> ResMap<'a> {
     /// Takes the nodes out, for edits that need to know the identities of all resources. Until
     /// [`ResMap::put_nodes`] is called the resources are empty. O(n).
     pub fn take_nodes(&mut self) -> Vec<Node<'a>> {
+        self.changes.note_all();
         self.resources.iter_mut().map(|resource| std::mem::take(resource.node_mut_in_form())).collect()
     }
 

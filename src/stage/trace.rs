@@ -5,9 +5,8 @@
 //! stage is traced, plugins among them, and none has a line for it. [`History`] is the trace of a
 //! build that is done.
 //!
-//! *Cost*: nothing in a build without a trace. With one, each step costs a look at all resources of
-//! its layer that it may have changed, and each resource is kept twice: docs/performance.md has
-//! figures.
+//! *Cost*: nothing in a build without a trace. With one, each step costs a look at the resources
+//! that it may have changed, and each resource is kept twice: docs/performance.md has figures.
 
 use super::Build;
 use super::compare::{Below, Difference, push, update};
@@ -54,7 +53,7 @@ pub fn traced<'a, T>(
     if build.trace.is_none() {
         return timed(build, step, |build| work(build, map)).map(|(value, _)| value);
     }
-    let before = numbers(build.arena, map);
+    let before = map.numbers(build.arena);
     let (value, time) = timed(build, step, |build| work(build, map))?;
     let arena = build.arena;
     if let Some(trace) = &mut build.trace {
@@ -149,14 +148,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The numbers of the resources that exist, in their order. A new resource has the number 0.
-fn numbers<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Vec<u32> {
-    let of_run = |run: &[Resource<'a>]| -> Vec<u32> {
-        run.iter().filter(|resource| !resource.is_deleted()).map(Resource::number).collect()
-    };
-    map.look_at_runs(arena, of_run).concat()
-}
-
 /// The step whose writes are noted.
 #[derive(Clone, Copy)]
 struct At<'a> {
@@ -229,13 +220,14 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Notes what a step has made of the resources that were there before. O(resources), and for
-    /// each that has changed its size.
-    fn note_step(&mut self, arena: Arena<'a>, at: At<'a>, before: &[u32], map: &mut ResMap<'a>) {
+    /// Notes what a step has made of the resources that were there before: O(size of the resources
+    /// that it may have changed), and O(resources) if it has added, removed or moved one.
+    fn note_step(&mut self, arena: Arena<'a>, at: At<'a>, before: &Arc<[u32]>, map: &mut ResMap<'a>) {
         let mut touched = 0;
-        let now = numbers(arena, map);
-        let mut gone = if now == before { FastMap::default() } else { self.gone(before, &now) };
-        if now.contains(&0) {
+        let now = map.numbers(arena);
+        let are_known = Arc::ptr_eq(&now, before);
+        let mut gone = if are_known || now == *before { FastMap::default() } else { self.gone(before, &now) };
+        if !are_known && now.contains(&0) {
             // A plugin prints resources: one with an id that was there before is that one.
             map.number_each(|resource| match resource.number() {
                 0 if !resource.is_deleted() => gone.remove(resource.id()).unwrap_or_else(|| {
