@@ -4,7 +4,7 @@
 use super::go_regexp::{GoRegex, PatternError};
 use crate::diag::{Code, Error, Result, nearest};
 use crate::yaml::document::MAX_DEPTH;
-use crate::yaml::{Arena, Node, Scalar, Style, Value, emit};
+use crate::yaml::{Arena, Node, Scalar, Sequence, Style, Value, emit};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
@@ -46,12 +46,17 @@ pub struct ValuePattern<'a> {
 }
 
 impl ValuePattern<'_> {
+    /// The text that a field must contain to match; `None` if the pattern says more.
+    pub fn text(&self) -> Option<&str> {
+        self.compiled.get_or_init(|| GoRegex::new(self.text)).as_ref().ok()?.as_text()
+    }
+
     /// The places of the items whose field `key` matches; the items themselves count if the key
     /// is empty.
     ///
     /// # Errors
     /// The pattern is not a valid regular expression.
-    pub fn matches(&self, items: &[Node<'_>], key: &str) -> Result<Vec<usize>> {
+    pub fn matches(&self, items: &Sequence<'_>, key: &str) -> Result<Vec<usize>> {
         let mut matches = Vec::new();
         for (i, item) in items.iter().enumerate() {
             let regex = self.compiled.get_or_init(|| GoRegex::new(self.text));
@@ -61,7 +66,7 @@ impl ValuePattern<'_> {
                 )
             })?;
             let field = if key.is_empty() { Some(item) } else { item.get(key) };
-            if field.is_some_and(|field| regex.is_match(printed(field).trim())) {
+            if field.is_some_and(|field| regex.is_match(printed_field(field).trim())) {
                 matches.push(i);
             }
         }
@@ -70,7 +75,7 @@ impl ValuePattern<'_> {
 }
 
 /// A value as upstream prints it to compare it with a pattern: with its quotes.
-fn printed<'a>(node: &Node<'a>) -> Cow<'a, str> {
+pub fn printed_field<'a>(node: &Node<'a>) -> Cow<'a, str> {
     match node.as_scalar() {
         Some(scalar) => printed_scalar(scalar),
         None => {

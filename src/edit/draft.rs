@@ -110,14 +110,14 @@ impl<'a> Draft<'a> {
     }
 
     /// The items of a list, without those under its old name.
-    pub fn items(&self, name: &str) -> &[Node<'a>] {
-        self.get(name).and_then(Node::as_sequence).map_or(&[], |items| items)
+    pub fn items(&self, name: &str) -> impl Iterator<Item = &Node<'a>> {
+        self.get(name).and_then(Node::as_sequence).into_iter().flatten()
     }
 
     /// The texts of a list, those under its old name included.
     pub fn texts(&self, name: &str) -> Vec<&'a str> {
         let old = OLD_NAMES.iter().find(|(new, _)| *new == name).map(|(_, old)| self.items(old));
-        let items = self.items(name).iter().chain(old.into_iter().flatten());
+        let items = self.items(name).chain(old.into_iter().flatten());
         items.filter_map(Node::as_scalar).map(Scalar::text).collect()
     }
 

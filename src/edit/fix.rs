@@ -69,7 +69,7 @@ fn convert(draft: &mut Draft<'_>, directory: &Path) -> Result<()> {
 
 /// Turns `env` into one more entry of `envs`.
 fn join_env(draft: &mut Draft<'_>, field: &'static str) -> Result<()> {
-    if draft.items(field).iter().all(|item| draft::get(item, "env").is_none()) {
+    if draft.items(field).all(|item| draft::get(item, "env").is_none()) {
         return Ok(());
     }
     for entry in draft.list(field)?.iter_mut().filter_map(Node::as_mapping_mut) {
@@ -95,7 +95,7 @@ fn convert_charts(draft: &mut Draft<'_>) -> Result<()> {
     let old = value.into_sequence().unwrap_or_default();
     let mut globals = Mapping::new();
     for (key, home) in [("chartHome", "chartHome"), ("helmHome", "configHome")] {
-        if let Some(entry) = old.iter().rfind(|entry| !draft::text(entry, key).is_empty()) {
+        if let Some(entry) = old.iter().filter(|entry| !draft::text(entry, key).is_empty()).last() {
             globals.insert(Key::string(home), Node::string(draft::text(entry, key)));
         }
     }

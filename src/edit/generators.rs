@@ -252,7 +252,7 @@ pub fn set(place: &mut Place, kind: Kind, arguments: &[String], sources: &Source
     }
     place.change_with(UNREAD, |draft| {
         let arena = draft.arena;
-        let at = draft.items(kind.field()).iter().position(|item| is_entry(item, name, &sources.namespace));
+        let at = draft.items(kind.field()).position(|item| is_entry(item, name, &sources.namespace));
         let missing = || {
             let message = format!("unable to find {} with name \"{name}\"", kind.name());
             kind.failed(Error::new(Code::BadSource, format!("could not set new {} value: {message}", kind.name())))
@@ -307,8 +307,7 @@ pub fn remove(place: &mut Place, kind: Kind, arguments: &[String], namespace: &s
         }
     };
     place.change_with(UNREAD_TO_REMOVE, |draft| {
-        let is_found =
-            |draft: &Draft<'_>, name| draft.items(kind.field()).iter().any(|item| is_entry(item, name, namespace));
+        let is_found = |draft: &Draft<'_>, name| draft.items(kind.field()).any(|item| is_entry(item, name, namespace));
         let missing: Vec<&str> = names.iter().copied().filter(|name| !is_found(draft, name)).collect();
         if missing.len() == names.len() {
             let message = format!("no specified {word}(s) were found in the kustomization.yaml file");

@@ -68,12 +68,13 @@ pub fn add(place: &mut Place, patch: &Patch) -> Result<()> {
     place.change(|draft| {
         let (arena, cx) = (draft.arena, Decoder::strict(draft.arena));
         let new = patch.node(|text| arena.text(text));
-        for old in draft.items("patches") {
-            if is_same(old, &new, &cx)? {
-                draft.note(format!("patch {}{} already in kustomization file", patch.path, patch.patch));
-                return Ok(());
-            }
+        let mut compared = draft.items("patches").map(|old| is_same(old, &new, &cx));
+        if compared.find(|is_same| !matches!(is_same, Ok(false))).transpose()?.is_some() {
+            drop(compared);
+            draft.note(format!("patch {}{} already in kustomization file", patch.path, patch.patch));
+            return Ok(());
         }
+        drop(compared);
         draft.list("patches")?.push(new);
         Ok(())
     })
@@ -89,7 +90,7 @@ pub fn remove(place: &mut Place, patch: &Patch) -> Result<()> {
         let (arena, cx) = (draft.arena, Decoder::strict(draft.arena));
         let wanted = patch.node(|text| arena.text(text));
         let is_meant: Vec<bool> =
-            draft.items("patches").iter().map(|old| is_same(old, &wanted, &cx)).collect::<Result<_>>()?;
+            draft.items("patches").map(|old| is_same(old, &wanted, &cx)).collect::<Result<_>>()?;
         if !is_meant.contains(&true) {
             draft.note(format!("patch {} doesn't exist in kustomization file", patch.patch));
             return Ok(());

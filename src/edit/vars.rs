@@ -48,7 +48,7 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
     let mut vars = Vec::<Var<'_>>::new();
     vars.decode(&written, &cx)?;
     let mut used = Vec::new();
-    let (resources, patches) = (draft.texts("resources"), draft.items("patches").to_owned());
+    let (resources, patches) = (draft.texts("resources"), draft.items("patches").cloned().collect::<Vec<_>>());
     files(arena, ".", (&resources, &patches), &mut used)?;
     let mut replacements = Sequence::default();
     for var in &vars {
@@ -124,10 +124,10 @@ fn add<'a>(path: String, patch: Option<Patch<'a>>, used: &mut Vec<Used<'a>>) {
 }
 
 /// The resources in a document: the document itself, or its items if it is a list.
-fn unlisted<'n, 'a>(node: &'n Node<'a>) -> &'n [Node<'a>] {
+fn unlisted<'n, 'a>(node: &'n Node<'a>) -> Vec<&'n Node<'a>> {
     let is_list = matches!(node.get_text("kind"), Some("List" | "ResourceList"));
     let items = node.get("items").and_then(Node::as_sequence).filter(|_| is_list);
-    items.map_or(std::slice::from_ref(node), |items| items)
+    items.map_or_else(|| vec![node], |items| items.iter().collect())
 }
 
 /// The places of a variable in a resource.

@@ -117,6 +117,16 @@ macro_rules! list {
                 counted(self.0.iter_mut())
             }
 
+            /// The items, for a walk that counts them itself.
+            pub fn as_slice(&self) -> &[T] {
+                &self.0
+            }
+
+            /// As [`Self::as_slice`], for editing.
+            pub fn as_mut_slice(&mut self) -> &mut [T] {
+                &mut self.0
+            }
+
             /// The place of the first item for which `is_before` does not hold. O(log n).
             pub fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
                 let counted = |item: &T| {

@@ -52,7 +52,9 @@ pub fn texts<'a>(map: &Node<'a>) -> Vec<(&'a str, Scalar<'a>)> {
         Value::Scalar(_) => Vec::new(),
         Value::Mapping(m) => m.iter().map(|e| (e.key().text(), scalar(e.value()))).collect(),
         Value::Sequence(items) => {
-            items.chunks_exact(2).map(|pair| (scalar(&pair[0]).text(), scalar(&pair[1]))).collect()
+            let mut items = items.iter();
+            let pair = || Some((scalar(items.next()?).text(), scalar(items.next()?)));
+            std::iter::from_fn(pair).collect()
         }
     }
 }

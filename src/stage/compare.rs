@@ -147,12 +147,13 @@ impl<'a> Comparison<'_, 'a> {
         old.put_all(added);
     }
 
-    fn lists(&mut self, old: &mut Sequence<'a>, new: &[Node<'a>]) {
+    fn lists(&mut self, old: &mut Sequence<'a>, new: &Sequence<'a>) {
         // Most lists are the same: their items need no names.
         if old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.same(new)) {
             return;
         }
-        let Some(Pairs { old_of_new, gone }) = pairs(old, new) else {
+        let found = pairs(&old.iter().collect::<Vec<_>>(), &new.iter().collect::<Vec<_>>());
+        let Some(Pairs { old_of_new, gone }) = found else {
             for (i, (old, new)) in old.iter_mut().zip(new).enumerate() {
                 self.below(Below::Item(i), |this| this.update(old, new));
             }
@@ -234,7 +235,7 @@ fn name<'a>(item: &Node<'a>) -> Option<(&'static str, &'a str)> {
 /// Pairs the items of two lists; `None` if all are where they were. Items of one name are paired in
 /// their order. Of items without a partner, those at one index are one item where neither has a
 /// name, or where the lists are of one length: it has another name now.
-fn pairs(old: &[Node<'_>], new: &[Node<'_>]) -> Option<Pairs> {
+fn pairs(old: &[&Node<'_>], new: &[&Node<'_>]) -> Option<Pairs> {
     let are_of_one_length = old.len() == new.len();
     if are_of_one_length && old.iter().zip(new).all(|(old, new)| name(old) == name(new)) {
         return None;
@@ -266,12 +267,12 @@ fn pairs(old: &[Node<'_>], new: &[Node<'_>]) -> Option<Pairs> {
 }
 
 /// Pairs items without names: equal ones at both ends of the lists, then the others in order.
-fn pair_nameless(old: &[Node<'_>], new: &[Node<'_>], old_of_new: &mut [Option<usize>], is_taken: &mut [bool]) {
-    let nameless = |items: &[Node<'_>]| -> Vec<usize> {
+fn pair_nameless(old: &[&Node<'_>], new: &[&Node<'_>], old_of_new: &mut [Option<usize>], is_taken: &mut [bool]) {
+    let nameless = |items: &[&Node<'_>]| -> Vec<usize> {
         items.iter().enumerate().filter(|(_, item)| name(item).is_none()).map(|(i, _)| i).collect()
     };
     let (olds, news) = (nameless(old), nameless(new));
-    let are_same = |(i, j): &(&usize, &usize)| old[**i].same(&new[**j]);
+    let are_same = |(i, j): &(&usize, &usize)| old[**i].same(new[**j]);
     let start = olds.iter().zip(&news).take_while(are_same).count();
     let most = olds.len().min(news.len()) - start;
     let end = olds.iter().rev().zip(news.iter().rev()).take(most).take_while(are_same).count();

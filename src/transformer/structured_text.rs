@@ -224,7 +224,7 @@ pub(super) fn visit<'a>(
 }
 
 /// Copies an item of a list to the other places of the mapping that it was. O(items).
-fn copy_to_places(items: &mut [Node<'_>], i: usize, shared: Shared) {
+fn copy_to_places(items: &mut Sequence<'_>, i: usize, shared: Shared) {
     let mut edited = items[i].clone();
     edited.share_item(Some(shared));
     for item in items.iter_mut().filter(|item| item.shared_item() == Some(shared)) {

@@ -10,7 +10,8 @@ use super::reprint;
 use super::scalar::{self, Kind};
 use super::style::{Analysis, is_break, is_printable};
 use super::tree::mapping::{Key, Mapping};
-use super::tree::node::{Node, Pos, Scalar, Sequence, Style, Tag, Value};
+use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
+use super::tree::sequence::Sequence;
 use std::fmt::Write as _;
 
 /// The width beyond which a value is folded at its next single space.

@@ -34,5 +34,6 @@ pub use arena::{Arena, Heap, Place, Source};
 pub use document::{Malformed, document_in_text, documents, first_document, read_documents};
 pub use tree::edit::ValueMut;
 pub use tree::mapping::{Entries, Entry, Key, Mapping};
-pub use tree::node::{Items, Node, Pos, Scalar, Sequence, Style, Tag, Value};
+pub use tree::node::{Node, Pos, Scalar, Style, Tag, Value};
+pub use tree::sequence::{Items, Sequence};
 pub use tree::shared;

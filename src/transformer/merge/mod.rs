@@ -128,7 +128,7 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> R
         (ValueMut::Sequence(b), ValueMut::Sequence(p)) => match schema.merge_keys() {
             Some(keys) => {
                 let in_brackets = if b.is_empty() { p.is_in_brackets() } else { b.is_in_brackets() };
-                Ok(new_list(list::merge(b, p, keys, schema.items())?, in_brackets, base.pos()))
+                Ok(new_list(list::merge(b.items_mut(), p.items_mut(), keys, schema.items())?, in_brackets, base.pos()))
             }
             None => Ok(Merged::Patch),
         },
@@ -260,7 +260,9 @@ fn introduced<'a>(patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>
             Ok(Merged::Patch)
         }
         ValueMut::Sequence(items) => match schema.merge_keys() {
-            Some(keys) => Ok(new_list(Some(list::introduced(items, keys, schema.items())?), false, patch.pos())),
+            Some(keys) => {
+                Ok(new_list(Some(list::introduced(items.items_mut(), keys, schema.items())?), false, patch.pos()))
+            }
             None => Ok(Merged::Patch),
         },
     }
@@ -281,7 +283,7 @@ fn with_itself<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>
         ValueMut::Sequence(items) => match schema.merge_keys() {
             Some(keys) => {
                 let in_brackets = items.is_in_brackets();
-                Ok(new_list(list::with_itself(items, keys, schema.items())?, in_brackets, node.pos()))
+                Ok(new_list(list::with_itself(items.items_mut(), keys, schema.items())?, in_brackets, node.pos()))
             }
             None => Ok(Merged::Base),
         },
@@ -313,7 +315,7 @@ fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> 
         ValueMut::Sequence(items) => match schema.merge_keys() {
             Some(keys) => {
                 let in_brackets = items.is_in_brackets();
-                Ok(new_list(Some(list::untouched(items, keys, schema.items())?), in_brackets, node.pos()))
+                Ok(new_list(Some(list::untouched(items.items_mut(), keys, schema.items())?), in_brackets, node.pos()))
             }
             None => Ok(Merged::Base),
         },

@@ -6,7 +6,7 @@
 //! can only be replaced as a whole.
 
 use super::super::tree::node::{Node, Pos, Scalar, Style, Value};
-use super::super::{Key, Source};
+use super::super::{Key, Sequence, Source};
 use std::ops::Range;
 
 /// Characters at which a plain scalar may be folded.
@@ -195,7 +195,7 @@ impl Scan<'_> {
         self.text.len()
     }
 
-    fn items(&self, items: &[Node<'_>], start: usize, around: Around) -> Option<(usize, Form)> {
+    fn items(&self, items: &Sequence<'_>, start: usize, around: Around) -> Option<(usize, Form)> {
         let column = column(self.text, start);
         let (mut children, mut at) = (Vec::<Child>::new(), start);
         for item in items {
@@ -233,7 +233,7 @@ impl Scan<'_> {
         (self.byte(colon) == Some(b':')).then_some(colon + 1)
     }
 
-    fn flow_items(&self, items: &[Node<'_>], start: usize) -> Option<(usize, Form)> {
+    fn flow_items(&self, items: &Sequence<'_>, start: usize) -> Option<(usize, Form)> {
         let around = Around { column: -1, bound: self.text.len() };
         let (mut children, mut at) = (Vec::new(), self.skip_commas(start + 1));
         for item in items {

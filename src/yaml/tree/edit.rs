@@ -9,7 +9,8 @@
 //! places is copied to the others when they are settled.
 
 use super::mapping::Mapping;
-use super::node::{Node, Pos, Scalar, Sequence, Style, Tag, Value};
+use super::node::{Node, Pos, Scalar, Style, Tag, Value};
+use super::sequence::Sequence;
 
 /// A value for editing. Lists and mappings are edited in place, a scalar by the methods of its
 /// [`Node`].

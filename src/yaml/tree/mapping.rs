@@ -1,6 +1,6 @@
 //! Mappings: [`Mapping`], [`Entry`], [`Key`].
 
-use super::node::{Node, Pos, Scalar, Style, Tag};
+use super::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::shared::Shared;
 use crate::meter::{self, Counted, ThinList};
 use crate::yaml::natural;
@@ -186,17 +186,27 @@ pub type Entries<'a> = ThinList<Entry<'a>>;
 /// A mapping. Invariant: its entries are in output order ([`natural::compare`]), so that printing
 /// is a plain walk, and a look-up in a large mapping is a binary search. Repeated keys are kept
 /// side by side, in source order, and refused by the printer.
+///
+/// A large mapping is divided into chunks when an entry is inserted into it or removed from it far
+/// from its end: each further change then moves the entries of one chunk only.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping<'a> {
+    /// The entries, or the chunks: then each value is a mapping that is not divided, with at least
+    /// one entry, and each key is not greater than the keys in that mapping and greater than all
+    /// keys before it. The key of the first chunk counts as less than all others.
     entries: Entries<'a>,
     /// See [`Value`](super::node::Value), as for the next field.
     pub(super) pos: Pos,
     pub(super) shared: Option<Shared>,
     in_braces: bool,
+    has_chunks: bool,
 }
 
 /// Up to this number of entries a look-up compares one text after the other.
 const LINEAR: usize = 24;
+
+/// The number of entries in a new chunk. A chunk is divided when it has twice as many.
+const CHUNK: usize = 512;
 
 impl<'a> Mapping<'a> {
     /// An empty mapping.
@@ -229,9 +239,12 @@ impl<'a> Mapping<'a> {
         self.in_braces
     }
 
-    /// The number of entries, repeated keys included.
+    /// The number of entries, repeated keys included. O(1), in a mapping with chunks O(chunks).
     pub fn len(&self) -> usize {
-        self.entries.len()
+        match self.has_chunks {
+            true => self.entries.iter().map(|chunk| chunk.chunk().len()).sum(),
+            false => self.entries.len(),
+        }
     }
 
     /// Returns true if the mapping is empty.
@@ -240,17 +253,24 @@ impl<'a> Mapping<'a> {
     }
 
     /// The entries in output order.
-    pub fn iter(&self) -> Counted<std::slice::Iter<'_, Entry<'a>>> {
-        self.entries.iter()
+    #[inline]
+    pub fn iter(&self) -> Counted<Iter<'_, 'a>> {
+        let (entries, none): (&[Entry<'a>], &[Entry<'a>]) = (self.entries.as_slice(), &[]);
+        let (entries, chunks) = if self.has_chunks { (none, entries) } else { (entries, none) };
+        meter::counted(Iter { entries: entries.iter(), chunks: chunks.iter() })
     }
 
     /// The values, with their keys, for editing in place.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Key<'a>, &mut Node<'a>)> {
-        self.entries.iter_mut().map(|e| (&e.key, &mut e.value))
+        let (entries, none): (&mut [Entry<'a>], &mut [Entry<'a>]) = (self.entries.as_mut_slice(), &mut []);
+        let (entries, chunks) = if self.has_chunks { (none, entries) } else { (entries, none) };
+        let in_chunks = chunks.iter_mut().flat_map(|chunk| chunk.chunk_mut().entries.as_mut_slice());
+        meter::counted(entries.iter_mut().chain(in_chunks)).map(|e| (&e.key, &mut e.value))
     }
 
-    /// Takes all entries out, in output order.
+    /// Takes all entries out, in output order. O(1), in a mapping with chunks O(n).
     pub fn take_entries(&mut self) -> Entries<'a> {
+        self.join();
         std::mem::take(&mut self.entries)
     }
 
@@ -258,17 +278,17 @@ impl<'a> Mapping<'a> {
     /// O(n log n).
     pub fn set_entries(&mut self, mut entries: Entries<'a>) {
         natural::sort(&mut entries, |e| e.key.text);
-        self.entries = entries;
+        (self.entries, self.has_chunks) = (entries, false);
     }
 
-    /// Returns the entries, in output order.
-    pub fn into_entries(self) -> Entries<'a> {
-        self.entries
+    /// Returns the entries, in output order. O(1), in a mapping with chunks O(n).
+    pub fn into_entries(mut self) -> Entries<'a> {
+        self.take_entries()
     }
 
-    /// The place of a key. If the key is missing, the error is the place where it would be, for a
-    /// mapping of more than [`LINEAR`] entries. The compiler knows the fingerprint of a key that is
-    /// written in the code.
+    /// The place of a key in a mapping without chunks. If the key is missing, the error is the
+    /// place where it would be, for a mapping of more than [`LINEAR`] entries. The compiler knows
+    /// the fingerprint of a key that is written in the code.
     #[inline(always)]
     fn find(&self, key: &str) -> Result<usize, usize> {
         self.find_printed(key, fingerprint(key) as u8)
@@ -286,45 +306,73 @@ impl<'a> Mapping<'a> {
     /// The value of `key`: the first one if the key was given twice.
     #[inline]
     pub fn get(&self, key: &str) -> Option<&Node<'a>> {
+        if self.has_chunks {
+            return self.entries[self.chunk_of(key)].chunk().get(key);
+        }
         self.find(key).ok().map(|i| &self.entries[i].value)
     }
 
     /// The value of `key` for editing.
     #[inline]
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node<'a>> {
+        if self.has_chunks {
+            let at = self.chunk_of(key);
+            return self.entries[at].chunk_mut().get_mut(key);
+        }
         self.find(key).ok().map(|i| &mut self.entries[i].value)
     }
 
     /// Returns true if the mapping has the key.
     #[inline]
     pub fn contains(&self, key: &str) -> bool {
-        self.find(key).is_ok()
+        self.get(key).is_some()
     }
 
     /// Sets the value of a key; a new key is inserted at its place. Returns the old value.
+    /// O(log n).
     pub fn insert(&mut self, key: impl Into<Key<'a>>, value: Node<'a>) -> Option<Node<'a>> {
         let key = key.into();
-        match self.find(key.text) {
-            Ok(i) => Some(std::mem::replace(&mut self.entries[i].value, value)),
-            Err(at) => {
-                self.insert_new(at, key, value);
+        match self.get_mut(key.text) {
+            Some(old) => Some(std::mem::replace(old, value)),
+            None => {
+                self.insert_new(key, value);
                 None
             }
         }
     }
 
-    /// Adds an entry for a key that [`Mapping::find`] has not found. Returns its place.
-    fn insert_new(&mut self, at: usize, key: Key<'a>, value: Node<'a>) -> usize {
-        // Most mappings get one or two more entries: doubling would use more memory than is needed.
-        if self.entries.len() == self.entries.capacity() {
-            self.entries.reserve_exact(1 + self.entries.len() / 4);
+    /// Adds an entry for a key that the mapping does not have. Returns its value.
+    fn insert_new(&mut self, key: Key<'a>, value: Node<'a>) -> &mut Node<'a> {
+        if !self.has_chunks {
+            let at = self.place_behind(key.text);
+            if self.is_far_from_end(at) {
+                self.divide();
+            } else {
+                // Most mappings get one or two more entries: doubling would use more memory than is
+                // needed.
+                if self.entries.len() == self.entries.capacity() {
+                    self.entries.reserve_exact(1 + self.entries.len() / 4);
+                }
+                self.entries.insert(at, Entry { key, value });
+                return &mut self.entries[at].value;
+            }
         }
-        let at = if self.entries.len() <= LINEAR { self.place_behind(key.text) } else { at };
-        self.entries.insert(at, Entry { key, value });
-        at
+        let mut at = self.chunk_of(key.text);
+        if self.entries[at].chunk().len() >= 2 * CHUNK {
+            let right = self.entries[at].chunk_mut().split_off_half();
+            if let Some(right) = right {
+                let first = right.entries[0].key;
+                self.entries.insert(at + 1, Entry { key: first, value: right.into() });
+                at = self.chunk_of(key.text);
+            }
+        }
+        let chunk = &mut self.entries[at].chunk_mut().entries;
+        let place = chunk.partition_point(|e| natural::compare(e.key.text, key.text) != Ordering::Greater);
+        chunk.insert(place, Entry { key, value });
+        &mut chunk[place].value
     }
 
-    /// The place after all keys that are not greater.
+    /// The place after all keys that are not greater, in a mapping without chunks.
     fn place_behind(&self, key: &str) -> usize {
         self.entries.partition_point(|e| natural::compare(e.key.text, key) != Ordering::Greater)
     }
@@ -332,6 +380,7 @@ impl<'a> Mapping<'a> {
     /// Replaces the entries that have the same keys as `entries`, which are in output order.
     /// Entries with new keys are inserted at their places.
     pub fn put_all(&mut self, entries: Entries<'a>) {
+        self.join();
         let mut new = Entries::new();
         for entry in entries {
             match self.find(entry.key.text) {
@@ -341,7 +390,7 @@ impl<'a> Mapping<'a> {
         }
         if new.len() <= LINEAR {
             for entry in new {
-                self.insert_new(self.place_behind(entry.key.text), entry.key, entry.value);
+                self.insert_new(entry.key, entry.value);
             }
         } else {
             self.entries.append(&mut new);
@@ -351,21 +400,40 @@ impl<'a> Mapping<'a> {
 
     /// The value of `key`, made by `value` if it is missing.
     pub fn get_or_insert_with(&mut self, key: &'a str, value: impl FnOnce() -> Node<'a>) -> &mut Node<'a> {
-        let at = match self.find(key) {
-            Ok(i) => i,
-            Err(at) => self.insert_new(at, key.into(), value()),
-        };
-        &mut self.entries[at].value
+        if self.has_chunks {
+            let at = self.chunk_of(key);
+            if self.entries[at].chunk().contains(key) {
+                return self.entries[at].chunk_mut().get_or_insert_with(key, value);
+            }
+        } else if let Ok(at) = self.find(key) {
+            return &mut self.entries[at].value;
+        }
+        self.insert_new(key.into(), value())
     }
 
-    /// Removes the entry of `key`. Returns its value. O(n).
+    /// Removes the entry of `key`. Returns its value. O(log n).
     pub fn remove(&mut self, key: &str) -> Option<Node<'a>> {
-        let i = self.find(key).ok()?;
-        Some(self.entries.remove(i).value)
+        if !self.has_chunks {
+            let i = self.find(key).ok()?;
+            if !self.is_far_from_end(i) {
+                return Some(self.entries.remove(i).value);
+            }
+            self.divide();
+        }
+        let at = self.chunk_of(key);
+        let chunk = self.entries[at].chunk_mut();
+        let i = chunk.find(key).ok()?;
+        let removed = chunk.entries.remove(i).value;
+        if chunk.entries.is_empty() {
+            self.entries.remove(at);
+            self.has_chunks = !self.entries.is_empty();
+        }
+        Some(removed)
     }
 
     /// Resolves repeated keys as YAML 1.1 readers and JSON do: the last one wins. O(n).
     pub fn keep_last_of_each(&mut self) {
+        self.join();
         if !self.entries.windows(2).any(|w| w[0].key.same_text(&w[1].key)) {
             return;
         }
@@ -377,6 +445,177 @@ impl<'a> Mapping<'a> {
 
     /// Keeps the entries for which `keep` holds.
     pub fn retain(&mut self, mut keep: impl FnMut(&Key<'a>, &Node<'a>) -> bool) {
+        self.join();
         self.entries.retain(|e| keep(&e.key, &e.value));
+    }
+}
+
+/// Chunks.
+impl<'a> Mapping<'a> {
+    /// Returns true if a change at a place of a mapping without chunks moves so many entries that
+    /// chunks are worth their making.
+    fn is_far_from_end(&self, at: usize) -> bool {
+        self.entries.len() > 2 * CHUNK + at
+    }
+
+    /// The chunk that has a key, or gets it.
+    fn chunk_of(&self, key: &str) -> usize {
+        let after = self.entries.partition_point(|e| natural::compare(e.key.text, key) != Ordering::Greater);
+        after.saturating_sub(1)
+    }
+
+    /// Divides the entries into chunks. O(n).
+    fn divide(&mut self) {
+        let mut chunks = Entries::with_capacity(self.entries.len() / CHUNK + 1);
+        let mut chunk = Entries::with_capacity(2 * CHUNK);
+        for entry in self.take_entries() {
+            // Repeated keys stay together.
+            let is_new = chunk.last().is_none_or(|last: &Entry<'_>| !last.key.same_text(&entry.key));
+            if chunk.len() >= CHUNK && is_new {
+                chunks.push(Entry::of_chunk(std::mem::replace(&mut chunk, Entries::with_capacity(2 * CHUNK))));
+            }
+            chunk.push(entry);
+        }
+        chunks.push(Entry::of_chunk(chunk));
+        (self.entries, self.has_chunks) = (chunks, true);
+    }
+
+    /// Makes one list of the chunks. O(1) if there are none, else O(n).
+    fn join(&mut self) {
+        if std::mem::take(&mut self.has_chunks) {
+            let mut joined = Entries::with_capacity(self.entries.iter().map(|chunk| chunk.chunk().len()).sum());
+            for chunk in std::mem::take(&mut self.entries) {
+                if let Value::Mapping(mut chunk) = chunk.value.into_value() {
+                    joined.append(&mut chunk.entries);
+                }
+            }
+            self.entries = joined;
+        }
+    }
+
+    /// The second half of a chunk. `None` if all its keys are the same.
+    fn split_off_half(&mut self) -> Option<Mapping<'a>> {
+        let entries = &self.entries;
+        let is_first = |&i: &usize| !entries[i - 1].key.same_text(&entries[i].key);
+        let middle = (entries.len() / 2..entries.len()).find(is_first)?;
+        let mut half = Entries::with_capacity(2 * CHUNK);
+        half.extend(self.entries.split_off(middle));
+        Some(Mapping { entries: half, ..Mapping::default() })
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// A chunk of at least one entry.
+    fn of_chunk(entries: Entries<'a>) -> Self {
+        Entry { key: entries[0].key, value: Mapping { entries, ..Mapping::default() }.into() }
+    }
+
+    /// The chunk in an entry of a mapping with chunks.
+    fn chunk(&self) -> &Mapping<'a> {
+        match &self.value.value {
+            Value::Mapping(chunk) => chunk,
+            _ => unreachable!("a chunk is a mapping"),
+        }
+    }
+
+    /// As [`Entry::chunk`], for editing.
+    fn chunk_mut(&mut self) -> &mut Mapping<'a> {
+        match &mut self.value.value {
+            Value::Mapping(chunk) => chunk,
+            _ => unreachable!("a chunk is a mapping"),
+        }
+    }
+}
+
+/// The entries of a mapping, in order.
+#[derive(Clone, Debug)]
+pub struct Iter<'m, 'a> {
+    /// The entries of the present chunk, or of a mapping without chunks.
+    entries: std::slice::Iter<'m, Entry<'a>>,
+    chunks: std::slice::Iter<'m, Entry<'a>>,
+}
+
+impl<'m, 'a> Iter<'m, 'a> {
+    #[cold]
+    fn next_in_chunks(&mut self) -> Option<&'m Entry<'a>> {
+        self.entries = self.chunks.next()?.chunk().entries.as_slice().iter();
+        self.entries.next()
+    }
+}
+
+impl<'m, 'a> Iterator for Iter<'m, 'a> {
+    type Item = &'m Entry<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'m Entry<'a>> {
+        match self.entries.next() {
+            Some(entry) => Some(entry),
+            None if self.chunks.as_slice().is_empty() => None,
+            None => self.next_in_chunks(),
+        }
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let rest: usize = self.chunks.as_slice().iter().map(|chunk| chunk.chunk().entries.as_slice().len()).sum();
+        let len = self.entries.len() + rest;
+        (len, Some(len))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_, '_> {}
+
+impl std::iter::FusedIterator for Iter<'_, '_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK, Entry, Mapping, Pos, Scalar};
+    use crate::yaml::{Heap, Node};
+    use std::collections::BTreeMap;
+
+    /// Random edits of a large mapping, beside those of a map of the standard library.
+    #[test]
+    fn chunks_are_not_seen() {
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let mut random = fastrand::Rng::with_seed(5);
+        let keys: Vec<&str> = (0..6 * CHUNK).map(|i| arena.text(&format!("k{i}"))).collect();
+        let mut large = Mapping::from_entries(keys.iter().map(|key| Entry::new(*key, Node::string("old"))).collect());
+        let mut plain: BTreeMap<usize, (&str, &str)> = keys.iter().map(|key| (*key, "old")).enumerate().collect();
+        for round in 0..20 * CHUNK {
+            let i = random.usize(..keys.len());
+            // Long runs of removals empty whole chunks.
+            let removes = if round / (4 * CHUNK) % 2 == 0 { random.u8(..8) > 0 } else { random.u8(..8) == 0 };
+            let (is_found, was_there) = if removes {
+                (large.remove(keys[i]).is_some(), plain.remove(&i).is_some())
+            } else if random.bool() {
+                let old = large.insert(keys[i], Node::string("new"));
+                (old.is_some(), plain.insert(i, (keys[i], "new")).is_some())
+            } else {
+                let is_found = large.contains(keys[i]);
+                large.get_or_insert_with(keys[i], Node::null).put(Scalar::string("new"), Pos::NONE);
+                (is_found, plain.insert(i, (keys[i], "new")).is_some())
+            };
+            assert_eq!(is_found, was_there);
+            assert_eq!(large.contains(keys[i]), !removes);
+        }
+        assert!(large.has_chunks, "the test is about chunks");
+        let want: Vec<_> = plain.into_values().collect();
+        assert_eq!((texts(&large), large.len(), large.iter().len()), (want.clone(), want.len(), want.len()));
+        let edited: Vec<_> = large.iter_mut().map(|(key, value)| (key.text(), value.scalar_text())).collect();
+        assert_eq!(edited, want);
+        let mut copy = large.clone();
+        copy.retain(|_, _| true);
+        assert!(!copy.has_chunks);
+        assert_eq!(texts(&copy), want);
+        for (key, _) in want {
+            large.remove(key);
+        }
+        assert!(large.is_empty() && large.iter().next().is_none() && !large.contains("k1"));
+        assert!(large.insert("k1", Node::null()).is_none() && large.len() == 1);
+    }
+
+    fn texts<'a>(mapping: &Mapping<'a>) -> Vec<(&'a str, &'a str)> {
+        mapping.iter().map(|entry| (entry.key().text(), entry.value().scalar_text())).collect()
     }
 }

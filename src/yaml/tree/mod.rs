@@ -1,9 +1,11 @@
-//! The tree: [`node`] and [`mapping`], borrowing their text from an [`Arena`](crate::yaml::Arena);
-//! [`edit`]: the only way to change its values; [`shared`]: values that are in several places.
+//! The tree: [`node`], [`mapping`] and [`sequence`], borrowing their text from an
+//! [`Arena`](crate::yaml::Arena); [`edit`]: the only way to change its values; [`shared`]: values
+//! that are in several places.
 //!
 //! The fields of the tree are private to [`yaml`](super), which reads, prints and reprints it.
 
 pub mod edit;
 pub mod mapping;
 pub mod node;
+pub mod sequence;
 pub mod shared;

@@ -1,4 +1,4 @@
-//! The tree: [`Node`], [`Scalar`], [`Sequence`].
+//! The tree: [`Node`], [`Scalar`].
 //!
 //! All text is borrowed from an [`Arena`](crate::yaml::Arena) that outlives the build: a scalar
 //! that was read verbatim is a slice of its source, a scalar that was made is a slice of the
@@ -6,10 +6,10 @@
 //! copies only its lists.
 
 use super::mapping::Mapping;
+use super::sequence::Sequence;
 use super::shared::{Shared, Sharing};
-use crate::meter::{self, Counted, ThinList};
+use crate::meter;
 use crate::yaml::scalar::{self, Kind};
-use std::ops::{Deref, DerefMut};
 
 /// The place of a node in the sources of a build: an offset into the concatenation of all texts
 /// that were added to an [`Arena`](crate::yaml::Arena); [`Arena::place`](crate::yaml::Arena::place)
@@ -478,85 +478,6 @@ impl<'a> Node<'a> {
             }
             _ => false,
         }
-    }
-}
-
-/// The items of a list.
-pub type Items<'a> = ThinList<Node<'a>>;
-
-/// A list: its items, and the form in which it is written.
-#[derive(Clone, Debug, Default)]
-pub struct Sequence<'a> {
-    items: Items<'a>,
-    pos: Pos,
-    in_brackets: bool,
-}
-
-impl<'a> Sequence<'a> {
-    /// Returns true if the list is written in brackets. The values in it are then written in
-    /// brackets as well.
-    pub fn is_in_brackets(&self) -> bool {
-        self.in_brackets
-    }
-
-    /// Sets whether the list is written in brackets, which upstream keeps until it prints the tree.
-    pub fn set_brackets(&mut self, in_brackets: bool) {
-        self.in_brackets = in_brackets;
-    }
-
-    /// Takes all items out.
-    pub fn take_items(&mut self) -> Items<'a> {
-        std::mem::take(&mut self.items)
-    }
-
-    /// Returns the items.
-    pub fn into_items(self) -> Items<'a> {
-        self.items
-    }
-}
-
-impl<'a> From<Items<'a>> for Sequence<'a> {
-    /// A list that is written as a block.
-    fn from(items: Items<'a>) -> Self {
-        Sequence { items, pos: Pos::NONE, in_brackets: false }
-    }
-}
-
-impl<'a> FromIterator<Node<'a>> for Sequence<'a> {
-    fn from_iter<I: IntoIterator<Item = Node<'a>>>(items: I) -> Self {
-        Items::from_iter(items).into()
-    }
-}
-
-impl<'a> Deref for Sequence<'a> {
-    type Target = Items<'a>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.items
-    }
-}
-
-impl DerefMut for Sequence<'_> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.items
-    }
-}
-
-impl<'s, 'a> IntoIterator for &'s Sequence<'a> {
-    type Item = &'s Node<'a>;
-    type IntoIter = Counted<std::slice::Iter<'s, Node<'a>>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl<'a> IntoIterator for Sequence<'a> {
-    type Item = Node<'a>;
-    type IntoIter = <Items<'a> as IntoIterator>::IntoIter;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.into_items().into_iter()
     }
 }
 
