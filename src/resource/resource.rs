@@ -503,6 +503,11 @@ impl<'a> Resource<'a> {
         &mut self.numbers
     }
 
+    /// Returns true if several places of the node may share a value.
+    pub fn shares_values(&self) -> bool {
+        self.shares_values
+    }
+
     /// Says that several places of the node share a value ([`shared`]).
     pub fn mark_shared(&mut self) {
         self.shares_values = true;

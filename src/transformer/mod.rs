@@ -6,6 +6,7 @@ mod copies;
 pub mod hash;
 mod image_names;
 pub mod image_tag;
+mod item_index;
 pub mod json_patch;
 pub mod label;
 pub mod merge;

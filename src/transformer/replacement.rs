@@ -9,8 +9,9 @@
 //! JSON or YAML: see [`super::structured_text`].
 //! *Order*: last of the built-in transformers; entries in order, over what earlier ones did.
 //! *Cost*: O(targets that may match + nodes on their paths); which may match is found as for
-//! patches. A text that holds YAML is read and written by each replacement in it; one with pieces
-//! or JSON once for replacements that follow each other.
+//! patches. Replacements that follow each other in one long list find its items by an index. A text
+//! that holds YAML is read and written by each replacement in it; one with pieces or JSON once for
+//! replacements that follow each other.
 //! *Quirks*: a scalar gets a value as text, and keeps its type; a field that was made lacks a type,
 //! and its text is read as YAML (case replacement-basics). The source is read again for every
 //! target: a target that changes it changes the value for later ones. If a target has made the path
@@ -19,8 +20,9 @@
 //! *Example*: `testdata/reference/replacement.txtar`
 
 use super::copies::{Copies, check_depth, check_text};
+use super::item_index::ItemIndex;
 use super::open_text::OpenText;
-use super::structured_text::{self, FieldPath, MADE, empty_like, visit};
+use super::structured_text::{self, FieldPath, MADE, empty_like, lookup_mut, visit};
 use crate::config::field_path::{self, Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
 use crate::config::{Decode, Decoder, Written};
@@ -186,15 +188,17 @@ impl<'a> ReplacementTransformer<'a> {
             return self.together(map, build, &run);
         }
         let mut open = Open::default();
+        let mut sources = ItemIndex::default();
         for replacement in &self.0 {
             // A piece of a text is copied; a whole value is read again for each target, which may
             // be its source.
             let place = replacement.source.find(map)?;
             open.close_in(map, arena, place)?;
-            let mut value = replacement.source.value(map, place)?;
+            let mut value = replacement.source.value_by(map, place, &mut sources)?;
             let mut is_stale = false;
             for target in &replacement.targets {
                 for i in target.places(map)? {
+                    sources.note_edit(i);
                     if is_stale {
                         open.close_in(map, arena, place)?;
                         // A target may have moved or replaced the source: then its value stays.
@@ -212,11 +216,13 @@ impl<'a> ReplacementTransformer<'a> {
     }
 }
 
-/// The text that is taken apart, and the place of its resource.
+/// What is known of the resource that replacements change one after the other.
 #[derive(Default)]
 struct Open<'s, 'a> {
     place: usize,
+    /// The text that is taken apart.
     text: Option<OpenText<'s, 'a>>,
+    items: ItemIndex<'s, 'a>,
 }
 
 impl<'a> Open<'_, 'a> {
@@ -265,14 +271,14 @@ impl<'a> ReplacementTransformer<'a> {
     /// all of them.
     fn together(&self, map: &mut ResMap<'a>, build: &mut Build<'a>, run: &Together) -> Result<()> {
         let arena = build.arena;
-        let mut values = Vec::with_capacity(run.sources.len());
+        let (mut values, mut sources) = (Vec::with_capacity(run.sources.len()), ItemIndex::default());
         for (replacement, place) in self.0.iter().zip(&run.sources) {
-            values.push(replacement.source.value(map, *place)?);
+            values.push(replacement.source.value_by(map, *place, &mut sources)?);
         }
         let values = &values;
         map.edit_some(arena, &run.targets, |arena| {
             move |_, resource: &mut Resource<'a>| {
-                let mut open = None;
+                let mut open = Open::default();
                 for (replacement, value) in self.0.iter().zip(values) {
                     for target in &replacement.targets {
                         if target.select.is_match_by(resource, Ids::Any)? {
@@ -280,7 +286,7 @@ impl<'a> ReplacementTransformer<'a> {
                         }
                     }
                 }
-                OpenText::close(&mut open, resource, arena)
+                OpenText::close(&mut open.text, resource, arena)
             }
         })
     }
@@ -356,15 +362,27 @@ impl<'a> Source<'a> {
         match (self, place) {
             (Source::Value(text), _) => Ok(MADE.with_text(text).into()),
             (Source::Field { .. }, None) => Ok(Node::null()),
-            (Source::Field { selector, path }, Some(i)) => Source::read(map.get(i), selector, path),
+            (Source::Field { selector, path }, Some(i)) => Source::read(map.get(i), (selector, path), None),
         }
+    }
+
+    /// As [`Source::value`]. Sources that follow each other in one long list find its items by the
+    /// index.
+    fn value_by<'s>(
+        &'s self,
+        map: &ResMap<'a>,
+        place: Option<usize>,
+        items: &mut ItemIndex<'s, 'a>,
+    ) -> Result<Node<'a>> {
+        let (Source::Field { selector, path }, Some(i)) = (self, place) else { return self.value(map, place) };
+        Source::read(map.get(i), (selector, path), items.value(i, map.get(i), path))
     }
 
     /// The value of this source in its own resource, as it is by now.
     fn value_now(&self, own: &Resource<'a>) -> Result<Node<'a>> {
         match self {
             Source::Value(text) => Ok(MADE.with_text(text).into()),
-            Source::Field { selector, path } => Source::read(own, selector, path),
+            Source::Field { selector, path } => Source::read(own, (selector, path), None),
         }
     }
 
@@ -376,7 +394,12 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn read(resource: &Resource<'a>, selector: &SourceSelector<'a>, path: &[Part<'a>]) -> Result<Node<'a>> {
+    /// The value at the path of a source, or of the node there if it is known.
+    fn read(
+        resource: &Resource<'a>,
+        (selector, path): (&SourceSelector<'a>, &[Part<'a>]),
+        known: Option<&Node<'a>>,
+    ) -> Result<Node<'a>> {
         let missing = || {
             let message =
                 format!("fieldPath `{}` is missing for replacement source {}", selector.field_path, resource.id());
@@ -385,7 +408,11 @@ impl<'a> Source<'a> {
                 .at(selector.pos)
                 .hint(field_path::advice(resource.node(), path))
         };
-        let node = lookup(resource.node(), path)?.filter(|n| !n.is_null_or_empty()).ok_or_else(missing)?;
+        let node = match known {
+            Some(node) => Some(node),
+            None => lookup(resource.node(), path)?,
+        };
+        let node = node.filter(|n| !n.is_null_or_empty()).ok_or_else(missing)?;
         let options = &selector.options;
         if options.delimiter.is_empty() {
             let mut value = node.clone();
@@ -433,8 +460,9 @@ impl<'a> Target<'a> {
         if open.place != i {
             open.close(map, arena)?;
             open.place = i;
+            open.items.forget();
         }
-        let replace = |resource: &mut Resource<'a>| self.replace_in(resource, arena, value, &mut open.text);
+        let replace = |resource: &mut Resource<'a>| self.replace_in(resource, arena, value, open);
         if self.renames() { map.edit(i, replace) } else { map.edit_in_place(i, replace) }
     }
 
@@ -444,18 +472,20 @@ impl<'a> Target<'a> {
         resource: &mut Resource<'a>,
         arena: Arena<'a>,
         value: Sourced<'_, 'a>,
-        open: &mut Option<OpenText<'s, 'a>>,
+        open: &mut Open<'s, 'a>,
     ) -> Result<()> {
         self.hit.note();
         if let ((node, None), [(_, path)], false) = (value, &self.paths[..], self.renames())
             && let Some(scalar) = node.as_scalar()
-            && OpenText::put(open, resource, arena, (path, &self.options), scalar)?
+            && OpenText::put(&mut open.text, resource, arena, (path, &self.options), scalar)?
         {
+            open.items.forget();
             return Ok(());
         }
-        OpenText::close(open, resource, arena)?;
+        OpenText::close(&mut open.text, resource, arena)?;
         let id = *resource.id();
-        self.apply(arena, resource, value).map_err(|e| e.in_resource(id).context(format!("replacing in {id}")))
+        self.apply(arena, resource, value, &mut open.items)
+            .map_err(|e| e.in_resource(id).context(format!("replacing in {id}")))
     }
 
     /// Returns true if this target may be any resource of a kind, and only what they contain is
@@ -490,21 +520,34 @@ impl<'a> Target<'a> {
         Ok(selected)
     }
 
-    fn apply(&self, arena: Arena<'a>, resource: &mut Resource<'a>, (value, own): Sourced<'_, 'a>) -> Result<()> {
+    fn apply<'s>(
+        &'s self,
+        arena: Arena<'a>,
+        resource: &mut Resource<'a>,
+        (value, own): Sourced<'_, 'a>,
+        items: &mut ItemIndex<'s, 'a>,
+    ) -> Result<()> {
         let mut value = Cow::Borrowed(value);
         let mut copies = Copies::default();
         for field in &self.paths {
             let text = &field.0;
             let create = self.options.create.then(|| empty_like(&value));
-            if structured_text::replace(arena, resource, field, create.as_ref(), &value)? {
+            let known = if own.is_none() { items.places(resource, &field.1) } else { None };
+            if own.is_some() {
+                items.forget();
+            }
+            if known.is_none() && structured_text::replace(arena, resource, field, create.as_ref(), &value)? {
                 resource.settle_shared();
                 continue;
             }
-            let found = match own {
-                Some(source) if value.as_scalar().is_none() => {
+            let found = match (own, known) {
+                (None, Some(known)) => {
+                    self.copy_to_items(arena, resource, (field, known), (&value, create.as_ref()), &mut copies)
+                }
+                (Some(source), _) if value.as_scalar().is_none() => {
                     self.copy_within(arena, resource, field, (&mut value, source, create.as_ref()), &mut copies)
                 }
-                _ => self.copy(arena, resource, field, (&mut value, own, create.as_ref()), &mut copies),
+                (own, _) => self.copy(arena, resource, field, (&mut value, own, create.as_ref()), &mut copies),
             };
             let found = found.map_err(|e| e.through(text.pos, format!("at the field path '{text}'")))?;
             resource.settle_shared();
@@ -545,6 +588,29 @@ impl<'a> Target<'a> {
             }
             Ok(())
         })?;
+        Ok(found)
+    }
+
+    /// Puts a value into the items of a list that a path leads to, whose places are known. Gives the
+    /// number of places that have got it.
+    fn copy_to_items(
+        &self,
+        arena: Arena<'a>,
+        resource: &mut Resource<'a>,
+        ((text, path), (at, places)): (&FieldPath<'a>, (usize, Vec<usize>)),
+        (value, create): (&Node<'a>, Option<&Node<'a>>),
+        copies: &mut Copies,
+    ) -> Result<usize> {
+        let mut found = 0;
+        let list = lookup_mut(resource.node_mut(), &path[..at]).and_then(Node::as_sequence_mut);
+        let Some(list) = list else { return Ok(found) };
+        for i in places {
+            let Some(item) = list.get_mut(i) else { continue };
+            visit(arena, item, &path[at + 1..], create, &mut |node| {
+                found += 1;
+                self.set(arena, node, value, (path.len(), copies), text.pos)
+            })?;
+        }
         Ok(found)
     }
 
