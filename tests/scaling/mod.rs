@@ -2,10 +2,13 @@
 //! The meter (`src/meter`) counts them at the bottom.
 //!
 //! * [`table`]: every field and every stage, alone and in pairs.
-//! * [`shapes`]: shapes that were not linear once.
+//! * [`shapes`]: shapes that were not linear once; [`growth`]: many entries for one resource.
+//! * [`random`]: random fields over random shapes.
 //! * [`large`]: counts of which each is far beyond what people write.
 
+mod growth;
 mod large;
+mod random;
 mod shapes;
 mod table;
 
