@@ -2,11 +2,12 @@
 
 use super::cache;
 use super::plugin_install::install_missing;
-use crate::diag::{self, Code, Error};
+use crate::diag::{Code, Error};
 use crate::load::Root;
 use crate::load::client::token_variable;
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::Environment;
+use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::policy::trust::{self, Trust};
 use crate::manager::resolve;
 use crate::manager::resolve::inputs::Inputs;
@@ -87,16 +88,13 @@ pub fn safe_directories() -> Vec<PathBuf> {
 /// The directories whose `plugins.lock` counts for the images of a root, nearest first: for a root
 /// of this machine those from it upwards, then those from the built directory upwards. The lock of
 /// a clone does not count.
-///
-/// # Errors
-/// A file above a root is a link or belongs to another user.
-pub fn lock_directories(root: &Root, built: &Path) -> diag::Result<Vec<PathBuf>> {
+pub fn lock_directories(root: &Root, built: &Path) -> Vec<ProjectDirectory> {
     let safe = safe_directories();
-    let mut found = if root.remote().is_none() { upwards(&root.real, None, &safe)? } else { Vec::new() };
+    let mut found = if root.remote().is_none() { upwards(&root.real, None, &safe) } else { Vec::new() };
     if let Ok(built) = built.canonicalize() {
-        found.extend(upwards(&built, None, &safe)?);
+        found.extend(upwards(&built, None, &safe));
     }
-    Ok(found)
+    found
 }
 
 /// Where the plugins of a directory and an environment are looked for; nothing was looked at yet.
@@ -137,7 +135,7 @@ pub fn for_build(
     options: &PluginOptions,
 ) -> Result<(Inputs, Policy), Error> {
     let is_homeless = matches!(root::root(variable), Err(RootError::NoHome));
-    if is_homeless && Project::read(directory)?.is_empty() {
+    if is_homeless && Project::read(&ProjectDirectory::named(directory))?.is_empty() {
         return Ok(Default::default());
     }
     let policy = policy(Some(is_frozen)).map_err(plain)?;
@@ -155,7 +153,8 @@ fn installing_inputs(
     let mut inputs = inputs(directory, environment, policy).map_err(plain)?;
     if !offline {
         let (options, is_frozen) = (options.clone(), policy.is_frozen);
-        let install = move |directory: &Path| install_missing(directory, is_frozen, &options).map_err(plain);
+        let install =
+            move |directory: &ProjectDirectory| install_missing(directory, is_frozen, &options).map_err(plain);
         inputs.install = Some(Arc::new(install));
     }
     Ok(inputs)

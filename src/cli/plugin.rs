@@ -95,7 +95,7 @@ pub fn run(args: &PluginCommand) -> Result<()> {
                 );
             }
             let root = plugin_install::locked_root()?;
-            for path in place::remove(root.path(), &found)? {
+            for path in place::remove(&root, &found)? {
                 report.add(path.display().to_string(), json!({ "path": path }));
             }
             return report.print(json(*printing));

@@ -269,7 +269,7 @@ fn functions(flags: &PluginFlags, directory: &Path) -> FunctionOptions {
         engine: engine().clone(),
         notes_containers: flags.plugin_timeout.is_some(),
         images: Images::new(move |root, written| {
-            image::for_build(&managed::lock_directories(root, &directory)?, is_frozen, written)
+            image::for_build(&managed::lock_directories(root, &directory), is_frozen, written)
         }),
         fail_on: match flags.fail_on_results {
             None => FailOn::Nothing,

@@ -8,6 +8,7 @@ use super::plugin_images;
 use super::progress::Progress;
 use super::report::Report;
 use super::{signals, writer};
+use crate::files;
 use crate::manager::fetch::{FetchLimits, Transfer};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
@@ -15,6 +16,7 @@ use crate::manager::install::project::{Addition, RelockOptions, Upgrade, require
 use crate::manager::install::{InstallEvent, Installer};
 use crate::manager::policy::Policy;
 use crate::manager::policy::lock::{self, Lock};
+use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::policy::requirements::{self, Requirements};
 use crate::manager::store::discover::Installed;
 use crate::manager::store::exclusive::ExclusiveRoot;
@@ -24,6 +26,7 @@ use crate::shell::quoted;
 use anyhow::{Result, bail};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 
 /// The directory of installed plugins, which no other process writes to meanwhile.
@@ -65,6 +68,12 @@ fn installing<T>(
     Ok((installer.done.into_values().collect(), installer.lock, given))
 }
 
+/// Waits until no other command changes the files of a directory that say which plugins it needs.
+/// Taken before [`locked_root`], so that two commands never wait for each other.
+fn lock_project(directory: &Path) -> Option<File> {
+    files::lock(directory, || writer::say("Waiting until another command ends"))
+}
+
 /// Runs `plugin install`.
 ///
 /// # Errors
@@ -75,7 +84,9 @@ pub fn install(args: &Install, is_json: bool, options: &PluginOptions) -> Result
         None => {
             required(&args.directory)?;
             let policy = policy(args.frozen)?;
-            installing(args.transfer, &policy, options, |installer| installer.install_project(&args.directory))?.0
+            let _lock = lock_project(&args.directory);
+            let directory = ProjectDirectory::named(&args.directory);
+            installing(args.transfer, &policy, options, |installer| installer.install_project(&directory))?.0
         }
     };
     report(&installed).print(is_json)
@@ -85,9 +96,10 @@ pub fn install(args: &Install, is_json: bool, options: &PluginOptions) -> Result
 ///
 /// # Errors
 /// The installer fails.
-pub fn install_missing(directory: &Path, is_frozen: bool, options: &PluginOptions) -> Result<()> {
+pub fn install_missing(directory: &ProjectDirectory, is_frozen: bool, options: &PluginOptions) -> Result<()> {
     let policy = policy(Some(is_frozen))?;
     let flags = TransferFlags::default();
+    let _lock = lock_project(&directory.path);
     installing(flags, &policy, options, |installer| installer.install_project(directory)).map(drop)
 }
 
@@ -113,6 +125,7 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
         let is_named = |r: &Requirement| r.name == what || r.source.to_string() == what;
         let named = Requirements::read(&args.directory)?.plugins.into_iter().find(is_named);
         if let Some(wanted) = named {
+            let _lock = lock_project(&args.directory);
             let done = installing(args.transfer, &policy, options, |installer| {
                 installer.install_required(&args.directory, wanted)
             })?;
@@ -162,6 +175,7 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
     };
     let directory = args.project.path();
     let policy = policy(Some(args.check))?;
+    let _lock = lock_project(directory);
     let images = images(directory, &args.image, (upgrade, args.check), args.transfer)?;
     let (_, lock, is_other) = installing(args.transfer, &policy, options, |installer| {
         installer.lock_project(directory, &RelockOptions { upgrade, is_check: args.check, images })
@@ -186,6 +200,7 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
 /// The installer fails.
 pub fn update(args: &Update, is_json: bool, options: &PluginOptions) -> Result<()> {
     let upgrade = if args.names.is_empty() { Upgrade::All } else { Upgrade::Named(&args.names) };
+    let _lock = lock_project(&args.directory);
     let before = Lock::read(&args.directory)?.unwrap_or_default();
     let images = images(&args.directory, &[], (upgrade, false), args.transfer)?;
     let (_, lock, _) = installing(args.transfer, &policy(Some(false))?, options, |installer| {
@@ -246,6 +261,7 @@ pub fn add(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
     let name = args.name.clone().unwrap_or_else(|| source.name().to_owned());
     let from = args.from.as_deref().unwrap_or_default();
     let addition = Addition { name: &name, source, constraint, from };
+    let _lock = lock_project(&args.directory);
     let done = installing(args.transfer, &policy(Some(false))?, options, |installer| {
         installer.add(&args.directory, &addition)
     })?;

@@ -149,7 +149,7 @@ pub fn prune(args: &Prune, is_json: bool) -> Result<()> {
     });
     let paths: Vec<PathBuf> = match args.dry_run {
         true => candidates.into_iter().map(|candidate| candidate.path).collect(),
-        false => place::remove(root.path(), &candidates)?,
+        false => place::remove(&root, &candidates)?,
     };
     let mut report = Report::default();
     for path in paths {

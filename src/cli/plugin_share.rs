@@ -70,7 +70,7 @@ fn lay(
     for project in inputs.own_projects()? {
         let is_missing = |wanted| matches!(inputs.required(&project, wanted, &policy), Ok(None));
         if project.requirements.plugins.iter().any(is_missing) {
-            install_missing(&project.directory, policy.is_frozen, options)?;
+            install_missing(&project.place(), policy.is_frozen, options)?;
         }
     }
     // The installation above changed the directory of installed plugins.

@@ -5,6 +5,7 @@ use super::plugin_args::Trust;
 use super::report::Report;
 use super::writer::{self, Shown};
 use crate::atomic;
+use crate::files::{self, RECORD, folder_of};
 use crate::manager::fetch::origin::Origin;
 use crate::manager::id::pattern::SourcePattern;
 use crate::manager::id::source::SourceError;
@@ -20,7 +21,14 @@ use std::path::Path;
 /// The rule is not valid, or the file cannot be written.
 pub fn trust(args: &Trust, is_json: bool) -> Result<()> {
     let (path, _) = trust_file()?;
-    let old = match std::fs::read_to_string(&path) {
+    let _lock = match args.source {
+        Some(_) => {
+            std::fs::create_dir_all(folder_of(&path))?;
+            files::lock(folder_of(&path), || {})
+        }
+        None => None,
+    };
+    let old = match files::read_text(&path, RECORD) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
         read => read?,
     };
@@ -50,7 +58,6 @@ pub fn trust(args: &Trust, is_json: bool) -> Result<()> {
         granted,
     };
     let Amended { text, rule } = amendment.amend(&path, &old)?;
-    std::fs::create_dir_all(atomic::folder_of(&path))?;
     atomic::write(&path, text.as_bytes(), 0o644)?;
     let mut report = Report::default();
     report.add(format!("{}: - {rule}", path.display()), json!({ "path": path, "rule": rule }));

@@ -48,6 +48,7 @@ impl Progress {
             InstallEvent::Fetching { .. } if self.bars.is_some() => return,
             InstallEvent::Fetching { url } => format!("Fetching {url}"),
             InstallEvent::LeftOut { source, what } => format!("{source}: {what}"),
+            InstallEvent::Changed { source, why } => format!("Installing {source} again: {why}"),
             InstallEvent::Skipped { source, why } => format!("Skipping a version of {source}: {why}"),
             InstallEvent::Asks { source, origin, beyond } => {
                 let command = grant(source, origin, beyond);

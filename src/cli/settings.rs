@@ -3,6 +3,7 @@
 use super::managed;
 use crate::diag::{Result, Warning};
 use crate::lint::settings::{FILE, Settings};
+use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::resolve::project::upwards_with;
 use std::path::{Path, PathBuf};
 
@@ -18,8 +19,12 @@ impl Allowed {
     /// A file cannot be read, is not valid, or is above the root and belongs to another user.
     pub fn of(root: &str) -> Result<Allowed> {
         let Ok(root) = Path::new(root).canonicalize() else { return Ok(Allowed::default()) };
-        let directories = upwards_with(&[FILE], &root, None, &managed::safe_directories())?;
-        Ok(Allowed(directories.iter().map(|directory| Settings::read(directory)).collect::<Result<_>>()?))
+        let directories = upwards_with(&[FILE], &root, None, &managed::safe_directories());
+        let read = |directory: ProjectDirectory| {
+            let text = directory.read(FILE)?;
+            text.map(|text| Settings::parse(&directory.path, text)).transpose()
+        };
+        Ok(Allowed(directories.into_iter().filter_map(|directory| read(directory).transpose()).collect::<Result<_>>()?))
     }
 
     /// The findings that no file allows.

@@ -4,6 +4,7 @@ use super::draft::Draft;
 use crate::atomic;
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
+use crate::files;
 use crate::load::Disk;
 use crate::stage::{Context, Options};
 use crate::yaml::{Heap, encoding};
@@ -109,8 +110,7 @@ fn find() -> Result<&'static str> {
 /// Waits until no other change of a directory is in progress. The directory is locked, because the
 /// file itself is replaced. `None` on a file system without locks.
 pub fn lock(directory: &Path) -> Option<File> {
-    let directory = File::open(directory).ok()?;
-    directory.lock().ok().map(|()| directory)
+    files::lock(directory, || {})
 }
 
 /// Replaces the file that a path leads to, in one step, and keeps its mode; links are followed. A

@@ -187,14 +187,17 @@ impl Directory {
         Ok(found)
     }
 
-    /// Makes a file that does not exist yet, and opens it for writing.
+    /// Makes a file that does not exist yet, with the permissions `mode`, and opens it for writing.
     ///
     /// # Errors
     /// Something exists there, or it cannot be made.
     pub fn create(&self, path: &Path, mode: u32) -> io::Result<File> {
         let (folder, name) = self.holder(path)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(rustix::fs::openat(&folder.descriptor, name, flags, Mode::from_raw_mode(mode as _))?.into())
+        let file = rustix::fs::openat(&folder.descriptor, name, flags, Mode::from_raw_mode(mode as _))?.into();
+        // The umask may have taken some away.
+        super::staged::permit(&file, mode)?;
+        Ok(file)
     }
 
     /// Opens a plain file that this program locks, and makes it if it does not exist.
@@ -355,5 +358,6 @@ fn facts_of(stat: &Stat) -> Facts {
         mode: u32::from(stat.st_mode) & 0o7777,
         owner: stat.st_uid,
         identity: (stat.st_dev as u64, stat.st_ino as u64),
+        changed: Some((stat.st_mtime as i64, stat.st_mtime_nsec as u64)),
     }
 }

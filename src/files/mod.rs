@@ -23,6 +23,7 @@ mod name;
 #[cfg(unix)]
 mod removal;
 mod staged;
+mod temporary;
 mod walk;
 #[cfg(all(test, unix))]
 mod tests;
@@ -30,6 +31,7 @@ mod tests;
 pub use directory::{Directory, open};
 pub use name::{name_fault, shown};
 pub use staged::{PREFIX, Staged};
+pub use temporary::Temporary;
 pub use walk::Member;
 
 use std::fmt;
@@ -59,6 +61,8 @@ pub struct Facts {
     pub owner: u32,
     /// Its file system, and its number there; zeros on systems that have none.
     pub identity: (u64, u64),
+    /// The time of its last change, in seconds and nanoseconds; `None` on systems that have none.
+    pub changed: Option<(i64, u64)>,
 }
 
 impl Facts {
@@ -117,6 +121,63 @@ impl Read for PlainFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.file.read(buffer)
     }
+}
+
+/// A plain file or a directory that is open.
+#[derive(Debug)]
+pub enum Opened {
+    File(PlainFile),
+    Directory(Directory),
+}
+
+impl Opened {
+    /// Opens what a user has named: links are followed.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is neither a plain file nor a directory.
+    pub fn named(path: &Path) -> io::Result<Opened> {
+        match open(path) {
+            Err(e) if e.kind() == io::ErrorKind::IsADirectory => Ok(Opened::Directory(Directory::open(path)?)),
+            file => Ok(Opened::File(file?)),
+        }
+    }
+
+    /// Opens an entry of a directory that a user has named. The entry itself is not a link.
+    ///
+    /// # Errors
+    /// As [`Opened::named`], or it is a link.
+    pub fn entry(path: &Path) -> io::Result<Opened> {
+        let name = Path::new(path.file_name().ok_or_else(|| not_below(path))?);
+        let folder = Directory::open(folder_of(path))?;
+        match folder.file(name) {
+            Err(e) if e.kind() == io::ErrorKind::IsADirectory => Ok(Opened::Directory(folder.below(name)?)),
+            file => Ok(Opened::File(file?)),
+        }
+    }
+}
+
+/// Opens a directory in a directory that a user has named. The last name of the path is not a link.
+///
+/// # Errors
+/// It cannot be opened, is not a directory, or is a link.
+pub fn directory(path: &Path) -> io::Result<Directory> {
+    let name = path.file_name().ok_or_else(|| not_below(path))?;
+    Directory::open(folder_of(path))?.below(Path::new(name))
+}
+
+/// Waits until nobody else changes the files of a directory: whoever reads, changes and writes one
+/// of them holds this lock. `waiting` is called if it is not free. The directory is locked, because
+/// its files are replaced. `None` on a file system without locks.
+pub fn lock(directory: &Path, waiting: impl FnOnce()) -> Option<File> {
+    let directory = File::open(directory).ok()?;
+    match directory.try_lock() {
+        Err(std::fs::TryLockError::WouldBlock) => {
+            waiting();
+            directory.lock().ok()?;
+        }
+        other => other.ok()?,
+    }
+    Some(directory)
 }
 
 /// The largest size of a file that this program writes for itself, and of a list that it reads: 64

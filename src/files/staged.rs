@@ -93,9 +93,9 @@ pub(super) fn permit(_: &File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Six letters or digits. The standard library draws the keys of its hash tables from the system's
+/// Six letters or digits, by chance. The standard library draws the keys of its hash tables from the system's
 /// random numbers.
-fn random() -> String {
+pub(super) fn random() -> String {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut number = RandomState::new().hash_one(std::process::id());
     let mut letter = || {

@@ -263,5 +263,5 @@ fn kind_of(kind: FileType) -> Kind {
 }
 
 fn facts_of(of: &Metadata) -> Facts {
-    Facts { kind: kind_of(of.file_type()), size: of.len(), mode: 0, owner: 0, identity: (0, 0) }
+    Facts { kind: kind_of(of.file_type()), size: of.len(), mode: 0, owner: 0, identity: (0, 0), changed: None }
 }

@@ -2,7 +2,6 @@
 
 use crate::config::{Decode, Decoder, Described, Shape, Written, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::load::FileLimit;
 use crate::yaml::Pos;
 use regex::Regex;
 use std::path::{Path, PathBuf};
@@ -56,15 +55,12 @@ struct Allowed {
 }
 
 impl Settings {
-    /// Reads the file of a directory.
+    /// Reads the text of the file of a directory.
     ///
     /// # Errors
-    /// The file cannot be read, or is not valid.
-    pub fn read(directory: &Path) -> Result<Settings> {
-        let path = directory.join(FILE);
-        let text = FileLimit::default().read_to_string(&path);
-        let text = text.map_err(|e| Error::io(&e, format!("cannot read '{}': {e}", path.display())))?;
-        let allowed = parse(&path.display().to_string(), text)?;
+    /// The text is not valid.
+    pub fn parse(directory: &Path, text: String) -> Result<Settings> {
+        let allowed = parse(&directory.join(FILE).display().to_string(), text)?;
         Ok(Settings { directory: directory.to_owned(), allowed })
     }
 

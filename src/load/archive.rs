@@ -4,12 +4,11 @@
 //! Any other entry is an error and is not skipped: such an archive was not made for this purpose.
 
 use crate::diag::{Code, Error, Result};
+use crate::files::{Directory, name_fault, shown};
 use flate2::read::GzDecoder;
 use hashbrown::HashSet;
 use std::cell::Cell;
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Cursor, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 /// The largest number of entries of an archive.
@@ -65,6 +64,7 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 /// write elsewhere.
 pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path, is_own: fn(&str) -> bool) -> Result<()> {
     let limit = (bytes.len() as u64).saturating_mul(MOST_RATIO).saturating_add(FREE_BYTES).min(MOST_BYTES);
+    let into = Directory::open(into).map_err(|e| fault(format!("cannot write to '{}': {e}", into.display())))?;
     let mut target = Target { shown, into, is_own, known: HashSet::new(), entries: 0, left: limit };
     let meter = Meter { total: Cell::new(limit), head: Cell::new(u64::MAX) };
     match form(bytes) {
@@ -100,7 +100,7 @@ impl<R: Read> Read for Metered<'_, R> {
 
 struct Target<'a> {
     shown: &'a str,
-    into: &'a Path,
+    into: Directory,
     is_own: fn(&str) -> bool,
     /// The written names, in lower case, because some file systems do not tell such names apart.
     known: HashSet<String>,
@@ -187,6 +187,9 @@ impl Target<'_> {
         if text.contains(['\\', ':', '\0']) {
             return Err(self.wrong(format!("'{text}' has a character that not every system allows in names")));
         }
+        if let Some(fault) = name_fault(path.as_os_str()) {
+            return Err(self.wrong(format!("'{}' {fault}", shown(path.as_os_str()))));
+        }
         let mut place = PathBuf::new();
         for component in path.components() {
             match component {
@@ -207,7 +210,7 @@ impl Target<'_> {
     fn directory(&mut self, path: &Path) -> Result<()> {
         let Some(place) = self.place(path)? else { return Ok(()) };
         self.enter(&place)?;
-        fs::create_dir_all(self.into.join(place)).map_err(|e| self.cannot(path, &e))
+        self.into.make(&place, 0o755).map(drop).map_err(|e| self.cannot(path, &e))
     }
 
     /// Notes the names of a directory and of the directories above it. They may occur again, but
@@ -236,11 +239,10 @@ impl Target<'_> {
             return Err(self.wrong(format!("'{}' occurs twice", place.display())));
         }
         let cannot = |target: &Self, e: io::Error| target.cannot(path, &e);
-        fs::create_dir_all(self.into.join(parent)).map_err(|e| cannot(self, e))?;
         let mode = if is_executable { 0o755 } else { 0o644 };
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(mode);
-        let mut file: File = options.open(self.into.join(&place)).map_err(|e| cannot(self, e))?;
+        let name = Path::new(place.file_name().unwrap_or_default());
+        let made = self.into.make(parent, 0o755).and_then(|folder| folder.create(name, mode));
+        let mut file = made.map_err(|e| cannot(self, e))?;
         let written = io::copy(&mut from.take(self.left + 1), &mut file).map_err(|e| match e.kind() {
             io::ErrorKind::FileTooLarge => self.grows(),
             _ => cannot(self, e),
@@ -339,6 +341,8 @@ mod tests {
         refused(&tar(&[("a/../../x", FILE, 0o644, "x")]), "leads out");
         refused(&tar(&[("/tmp/x", FILE, 0o644, "x")]), "leads out");
         refused(&tar(&[("c:\\x", FILE, 0o644, "x")]), "not every system allows");
+        refused(&tar(&[("a\nb", FILE, 0o644, "x")]), "'a\\nb' has a control character");
+        refused(&tar(&[("a/\u{1b}[2J/", EntryType::Directory, 0o755, "")]), "has a control character");
         refused(&tar(&[("l", EntryType::Symlink, 0o777, "/etc")]), "'l' is a link");
         refused(&tar(&[("l", EntryType::Link, 0o777, "../x")]), "'l' is a link");
     }

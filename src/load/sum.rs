@@ -1,12 +1,14 @@
 //! Checksums of bytes and of directories, and copies of directories.
 //!
 //! The sum of a directory is the SHA-256 of one line for each file and link, sorted by path:
-//! `<sha256> - <path>` for a file, `<sha256 of its target> l <path>` for a link. Directories
-//! without files and entries called `.git` are left out: git keeps neither.
+//! `<sha256> - <path>` for a file, `<sha256 of its target> l <path>` for a link. In a path with a
+//! line break or a backslash both are escaped, so that no path can pass for several lines.
+//! Directories without files and entries called `.git` are left out: git keeps neither.
 
 use super::owner::link;
+use crate::files::{Directory, Opened, PlainFile, folder_of};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
@@ -73,9 +75,10 @@ fn of(members: Vec<Member>) -> io::Result<String> {
     for member in members {
         let (sum, mark) = match member.is_link {
             true => (sha256(fs::read_link(&member.path)?.as_os_str().as_encoded_bytes()), 'l'),
-            false => (sha256_of(File::open(&member.path)?)?, '-'),
+            false => (sha256_of(plain(&member.path)?)?, '-'),
         };
-        lines.push_str(&format!("{sum} {mark} {}\n", member.name));
+        let name = member.name.replace('\\', "\\\\").replace('\n', "\\n");
+        lines.push_str(&format!("{sum} {mark} {name}\n"));
     }
     Ok(sha256(lines.as_bytes()))
 }
@@ -124,10 +127,27 @@ pub fn copy(from: &Path, to: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Res
             }
         } else {
             fs::create_dir_all(place.parent().unwrap_or(to))?;
-            fs::copy(&member.path, place)?;
+            copy_file(&member.path, &place)?;
         }
     }
     Ok(())
+}
+
+/// Opens a file that was a plain one when its directory was read.
+fn plain(path: &Path) -> io::Result<PlainFile> {
+    match Opened::entry(path)? {
+        Opened::File(file) => Ok(file),
+        Opened::Directory(_) => Err(io::ErrorKind::IsADirectory.into()),
+    }
+}
+
+/// Copies a file. Of its permissions the right to execute stays.
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let from = plain(from)?;
+    let mode = if from.facts().is_executable() { 0o755 } else { 0o644 };
+    let name = to.file_name().map(Path::new).unwrap_or(Path::new(""));
+    let mut made = Directory::open(folder_of(to))?.create(name, mode)?;
+    io::copy(&mut from.into_file(), &mut made).map(drop)
 }
 
 /// Returns true if a link called `name` in a directory leads to a place in the same directory,
@@ -150,6 +170,21 @@ mod tests {
     use super::{copy, directory, of_copy};
     use std::fs;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_name_with_line_breaks_does_not_pass_for_several_files() {
+        let sum_of = |files: &[(&str, &str)]| {
+            let folder = tempfile::tempdir().unwrap();
+            for (name, text) in files {
+                fs::write(folder.path().join(name), text).unwrap();
+            }
+            directory(folder.path()).unwrap()
+        };
+        let b = super::sha256(b"b");
+        let forged = format!("a\n{b} - b");
+        assert_ne!(sum_of(&[("a", "a"), ("b", "b")]), sum_of(&[(&forged, "a")]));
+        assert_ne!(sum_of(&[("a\\nb", "")]), sum_of(&[("a\nb", "")]));
+    }
 
     #[test]
     fn a_copy_has_the_sum_of_what_it_may_hold() {

@@ -5,6 +5,7 @@
 mod budgets;
 mod calls;
 mod commands;
+mod files;
 mod installing;
 pub mod sandbox;
 mod secrets;

@@ -1,8 +1,13 @@
 //! The checksum of a plugin's content: the SHA-256 of its file, or of the list of its files (P26,
 //! P27).
+//!
+//! Two plugins that differ have different texts that are hashed: no name has a line break, and a
+//! list begins with a digit of a sum, which no program begins with ([`check_program`]).
 
+use crate::files::{self, Directory, Kind, Opened, PlainFile, name_fault, shown};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -24,12 +29,9 @@ pub fn is_own(name: &str) -> bool {
 /// # Errors
 /// It cannot be read.
 pub fn own_in(path: &Path) -> io::Result<Option<String>> {
-    if !path.is_dir() {
-        return Ok(None);
-    }
-    let names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-    let names = names.collect::<io::Result<Vec<String>>>()?;
-    Ok(names.into_iter().filter(|name| is_own(name)).min())
+    let Opened::Directory(directory) = Opened::named(path)? else { return Ok(None) };
+    let names = directory.entries()?.into_iter().map(|(name, _)| name.to_string_lossy().into_owned());
+    Ok(names.filter(|name| is_own(name)).min())
 }
 
 /// The directory, within that of a plugin, with the files that its installation has made: the
@@ -56,66 +58,105 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The sum of a plugin: of a file its SHA-256; of a directory the SHA-256 of the lines
-/// `<sha256> <x or -> <path>` of its files, by path. O(bytes).
+/// The sum of a plugin that a user has named: see [`sum_of`]. O(bytes).
 ///
 /// # Errors
 /// It cannot be read, or holds something else than files and directories.
 pub fn sum(path: &Path) -> io::Result<String> {
-    if !path.is_dir() {
-        return sha256(File::open(path)?);
-    }
-    let mut lines = String::new();
-    for (name, file) in files(path)? {
-        let opened = File::open(&file)?;
-        let mark = if is_executable(&opened)? { 'x' } else { '-' };
-        lines.push_str(&format!("{} {mark} {name}\n", sha256(opened)?));
-    }
-    sha256(lines.as_bytes())
+    sum_of(Opened::named(path)?)
+}
+
+/// The sum of a plugin: of a file its SHA-256; of a directory the SHA-256 of the lines
+/// `<sha256> <x or -> <path>` of its files, by path. O(bytes).
+///
+/// # Errors
+/// It cannot be read, holds something else than files and directories, or a name has a control
+/// character.
+pub fn sum_of(plugin: Opened) -> io::Result<String> {
+    let directory = match plugin {
+        Opened::File(file) => return sha256(file),
+        Opened::Directory(directory) => directory,
+    };
+    let mut lines: BTreeMap<String, String> = BTreeMap::new();
+    each(&directory, &mut |name, file| {
+        let mark = if file.facts().is_executable() { 'x' } else { '-' };
+        let line = format!("{} {mark} {name}\n", sha256(file)?);
+        lines.insert(name.to_owned(), line);
+        Ok(())
+    })?;
+    sha256(lines.into_values().collect::<String>().as_bytes())
 }
 
 /// The files of a plugin's directory, by the names that they have in it, sorted.
 ///
 /// # Errors
-/// It cannot be read, or holds something else than files and directories.
+/// As [`sum_of`].
 pub fn files(directory: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
-    let mut queue = vec![(String::new(), directory.to_owned())];
-    while let Some((prefix, folder)) = queue.pop() {
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let wrong =
-                |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("'{}' {what}", entry.path().display()));
-            let name = entry.file_name().into_string().map_err(|_| wrong("has a name that is not valid UTF-8"))?;
-            if prefix.is_empty() && OWN.contains(&name.as_str()) {
-                continue;
-            }
-            let kind = entry.file_type()?;
-            let name = format!("{prefix}{name}");
-            if kind.is_dir() {
-                queue.push((format!("{name}/"), entry.path()));
-            } else if kind.is_file() {
-                found.push((name, entry.path()));
-            } else {
-                return Err(wrong("is neither a file nor a directory"));
-            }
-        }
-    }
+    walk(&Directory::open(directory)?, &mut |member, name| {
+        found.push((name.to_owned(), directory.join(&member.path)));
+        Ok(())
+    })?;
     found.sort();
     Ok(found)
 }
 
-/// Copies the files of a plugin's directory.
+/// Visits the files of a plugin's directory, each with its name there and open.
 ///
 /// # Errors
-/// As [`files`], or they cannot be written.
-pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    for (name, file) in files(from)? {
-        let target = to.join(name);
-        fs::create_dir_all(target.parent().unwrap_or(to))?;
-        fs::copy(file, target)?;
+/// As [`sum_of`], or `visit` fails.
+pub fn each(directory: &Directory, visit: &mut dyn FnMut(&str, PlainFile) -> io::Result<()>) -> io::Result<()> {
+    walk(directory, &mut |member, name| visit(name, member.directory.file(Path::new(&member.name))?))
+}
+
+/// Visits the entries that are files of the plugin.
+fn walk(directory: &Directory, visit: &mut dyn FnMut(&files::Member<'_>, &str) -> io::Result<()>) -> io::Result<()> {
+    directory.walk(&mut |member| {
+        let path = || shown(member.directory.path().join(&member.name).as_os_str());
+        let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("'{}' {what}", path()));
+        let is_top = member.path.components().count() == 1;
+        if is_top && OWN.iter().any(|own| member.name == *own) {
+            return Ok(false);
+        }
+        if let Some(fault) = name_fault(&member.name) {
+            return Err(wrong(fault));
+        }
+        match (member.kind, member.path.to_str()) {
+            (Kind::Directory, _) => return Ok(true),
+            (Kind::File, Some(name)) => visit(member, name)?,
+            _ => return Err(wrong("is neither a file nor a directory")),
+        }
+        Ok(false)
+    })
+}
+
+/// Copies the files of a plugin's directory. Of their permissions the right to execute stays.
+///
+/// # Errors
+/// As [`sum_of`], or they cannot be written.
+pub fn copy(from: &Directory, to: &Directory) -> io::Result<()> {
+    each(from, &mut |name, file| {
+        let path = Path::new(name);
+        let mode = if file.facts().is_executable() { 0o755 } else { 0o644 };
+        let folder = to.make(path.parent().unwrap_or(Path::new("")), 0o755)?;
+        let mut made = folder.create(Path::new(path.file_name().unwrap_or_default()), mode)?;
+        io::copy(&mut file.into_file(), &mut made).map(drop)
+    })
+}
+
+/// Checks that a file is a program: the system runs it itself, or it names its interpreter. Any
+/// other file is data: a shell would run its lines as commands, and show them in its errors.
+///
+/// # Errors
+/// It is not a program, or cannot be read.
+pub fn check_program(path: &Path) -> io::Result<()> {
+    const STARTS: [&[u8]; 4] = [b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe"];
+    let mut start = Vec::new();
+    files::open(path)?.take(4).read_to_end(&mut start)?;
+    match STARTS.iter().any(|known| start.starts_with(known)) {
+        true => Ok(()),
+        false => Err(io::Error::new(io::ErrorKind::InvalidData, "it begins neither as a program nor with '#!'")),
     }
-    Ok(())
 }
 
 /// Returns whether anybody may execute a file.
@@ -139,7 +180,8 @@ pub fn is_executable(_: &File) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{copy, sum};
+    use super::{check_program, sum};
+    use crate::files::Directory;
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -153,7 +195,8 @@ mod tests {
         fs::create_dir_all(one.join(".git")).unwrap();
         fs::write(one.join(".git/HEAD"), "x").unwrap();
         let first = sum(&one).unwrap();
-        copy(&one, &two).unwrap();
+        fs::create_dir(&two).unwrap();
+        super::copy(&Directory::open(&one).unwrap(), &Directory::open(&two).unwrap()).unwrap();
         assert_eq!(sum(&two).unwrap(), first);
         fs::create_dir_all(two.join(".rustomize/venv")).unwrap();
         fs::write(two.join(".rustomize/venv/x"), "x").unwrap();
@@ -164,5 +207,31 @@ mod tests {
         assert_ne!(sum(&one).unwrap(), first);
         symlink("/etc/passwd", one.join("link")).unwrap();
         assert!(sum(&one).unwrap_err().to_string().contains("neither a file nor"));
+        // A link to the directory itself is followed: the user has named it.
+        symlink(&two, folder.path().join("named")).unwrap();
+        assert_eq!(sum(&folder.path().join("named")).unwrap(), sum(&two).unwrap());
+    }
+
+    #[test]
+    fn a_name_that_can_pass_for_several_lines_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a\nb", "a\rb", "a\u{1b}b", "a\u{202e}b"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            let error = sum(folder.path()).unwrap_err().to_string();
+            assert!(error.contains("has a control character") && !error.contains(name), "{error}");
+            fs::remove_dir(folder.path().join(name)).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_list_of_files_is_not_a_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for text in ["", "#", &format!("{} - main.sh\n", "0".repeat(64)), "-----BEGIN OPENSSH", "root:x:0"] {
+            fs::write(&path, text).unwrap();
+            assert!(check_program(&path).is_err(), "{text}");
+        }
+        fs::write(&path, "#!/bin/sh\n").unwrap();
+        check_program(&path).unwrap();
     }
 }

@@ -25,8 +25,7 @@ use crate::manager::id::source::Source;
 use crate::manager::id::version::{Version, VersionError};
 use crate::manager::policy::Policy;
 use crate::manager::policy::lock::{Lock, LockedComponent, LockedDownload, LockedPlugin};
-use crate::manager::store::beside::sum_name;
-use crate::manager::store::discover::Installed;
+use crate::manager::store::discover::{Installed, Refusal};
 use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::place;
 use crate::plugin::PluginOptions;
@@ -45,6 +44,8 @@ pub enum InstallEvent<'e> {
     Asks { source: &'e Source, origin: &'e Origin, beyond: &'e Permissions },
     /// A plugin does something that no build uses: what, in words.
     LeftOut { source: &'e Source, what: String },
+    /// An installed plugin was changed, so it is installed again.
+    Changed { source: &'e Source, why: &'e Refusal },
     /// A release does not match its name; the next lower one is tried.
     Skipped { source: &'e Source, why: &'e Error },
 }
@@ -249,8 +250,9 @@ impl<'i> Installer<'i> {
         Ok((installed, locked))
     }
 
-    /// Moves a staged plugin to its place, and makes there the files that its language needs. A
-    /// plugin that cannot describe itself, or asks for denied permissions, is not installed.
+    /// Makes the files that a staged plugin's language needs, and moves the plugin to its place. A
+    /// plugin that cannot describe itself, or asks for denied permissions, is not installed. All
+    /// this is done aside, so that an installed plugin stays if it fails.
     fn commit(
         &self,
         wanted: &Requirement,
@@ -260,29 +262,41 @@ impl<'i> Installer<'i> {
     ) -> Result<(Installed, Description)> {
         let source = wanted.source.clone();
         let target = self.root.path().join(source.directory()).join(file.to_string());
-        let finish = || {
-            if target.is_dir() {
-                let work = self.root.stage()?;
-                let manifest = Manifest::read(&target)?;
-                manifest.check_entry(&target)?;
-                runtime::prepare(&manifest, &target, work.path(), self.options)?;
-                self.link(&target, needs)?;
+        let description = match self.finish(&source, staged, needs) {
+            Ok(description) => description,
+            Err(why) => {
+                let why = staged.moved(why, &target);
+                place::put_failed(self.root, &staged.path, &target, &why)?;
+                return Err(why);
             }
-            let description = self.describe(&target)?;
-            if let Some(rule) = self.policy.trust.rule(&source, &staged.origin)? {
-                let (home, asked) = (self.options.home(), &description.permissions);
-                rule.check_permissions(&source, &staged.origin, asked, home.as_deref())?;
-            }
-            if let Origin::Elsewhere(place) = &staged.origin {
-                self.root.write(&sum_name(&target, ORIGIN_SUFFIX), &format!("{place}\n"), 0o644)?;
-            }
-            if let Some(signer) = &staged.signer {
-                self.root.write(&sum_name(&target, SIGNED_SUFFIX), &format!("{signer}\n"), 0o644)?;
-            }
-            Ok(description)
         };
-        let (sum, description) = place::put(self.root, &staged.path, &target, finish)?;
+        let mut beside = Vec::new();
+        if let Origin::Elsewhere(place) = &staged.origin {
+            beside.push((ORIGIN_SUFFIX, format!("{place}\n")));
+        }
+        if let Some(signer) = &staged.signer {
+            beside.push((SIGNED_SUFFIX, format!("{signer}\n")));
+        }
+        let sum = place::put(self.root, &staged.path, &target, &beside)?;
         Ok((Installed { source, path: target, file, sum, opened: None }, description))
+    }
+
+    /// Makes a staged plugin complete, and asks it what it does.
+    fn finish(&self, source: &Source, staged: &StagedPlugin, needs: &[Requirement]) -> Result<Description> {
+        let path = &staged.path;
+        if path.is_dir() {
+            let work = self.root.stage()?;
+            let manifest = Manifest::read(path)?;
+            manifest.check_entry(path)?;
+            runtime::prepare(&manifest, path, &work, self.options)?;
+            self.link(path, needs)?;
+        }
+        let description = self.describe(path)?;
+        if let Some(rule) = self.policy.trust.rule(source, &staged.origin)? {
+            let (home, asked) = (self.options.home(), &description.permissions);
+            rule.check_permissions(source, &staged.origin, asked, home.as_deref())?;
+        }
+        Ok(description)
     }
 
     /// Holds what a plugin needs to what it can call: programs. A bundle calls nothing: it brings

@@ -2,6 +2,7 @@
 //! versions, fetching, unpacking into a stage.
 
 use crate::diag::{Code, Error, Result};
+use crate::files::{Directory, Temporary};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::fetch::archive::unpack;
 use crate::manager::fetch::origin::Origin;
@@ -24,7 +25,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
-use tempfile::TempDir;
 
 /// The directory in a stage that has the unpacked plugin.
 const CONTENT: &str = "content";
@@ -67,12 +67,17 @@ pub(super) struct StagedPlugin {
     /// plugin that was not fetched.
     pub(super) base: Base,
     /// The directory that is removed with this value, if the plugin was fetched.
-    pub(super) stage: Option<TempDir>,
+    pub(super) stage: Option<Temporary>,
     /// The address or the directory that it was fetched from, as errors show it.
     pub(super) shown: String,
 }
 
 impl StagedPlugin {
+    /// An error with the plugin's place, where it names the stage.
+    pub(super) fn moved(&self, e: Error, to: &Path) -> Error {
+        e.with_path(&self.path.to_string_lossy(), &to.to_string_lossy())
+    }
+
     /// An error with the place that the plugin was fetched from, where it names the stage.
     pub(super) fn named(&self, e: Error) -> Error {
         match &self.stage {
@@ -232,11 +237,17 @@ impl Preparer<'_> {
         content: &str,
     ) -> Option<Installed> {
         let found = candidates(self.root.path(), source, &Platform::host()).into_iter().filter_map(|c| c.verdict.ok());
-        let mut wanted = found.filter(|installed| installed.file.version == *version && installed.sum == content);
+        let wanted = found.filter(|installed| installed.file.version == *version && installed.sum == content);
         // A plugin that was installed before a signature was required is fetched again.
         let is_trusted =
             |there: &Installed| there.origin() == *origin && self.policy.trust.check_installed(there).is_ok();
-        wanted.find(|installed| is_trusted(installed) && installed.verify().is_ok())
+        for installed in wanted.filter(is_trusted) {
+            match installed.verify() {
+                Ok(_) => return Some(installed),
+                Err(why) => (self.events)(InstallEvent::Changed { source, why: &why }),
+            }
+        }
+        None
     }
 
     /// Fetches a download and unpacks it where it can be renamed from.
@@ -245,7 +256,8 @@ impl Preparer<'_> {
         (self.events)(InstallEvent::Fetching { url: &download.url });
         let stage = self.root.stage()?;
         let content = stage.path().join(CONTENT);
-        fs::create_dir(&content).map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
+        let made = stage.held().make_new(Path::new(CONTENT), 0o755);
+        let made = made.map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
         let fetched = self.transfer.fetch(download, base)?;
         let mut signer = None;
         if let Some(rule) = self.policy.trust.rule(source, &origin)? {
@@ -269,7 +281,7 @@ impl Preparer<'_> {
             }
             FetchedContent::Directory(directory) => {
                 let cannot = |e: std::io::Error| fault(format!("cannot copy '{}': {e}", download.url));
-                content::copy(&directory.directory, &content).map_err(cannot)?;
+                Directory::open(&directory.directory).and_then(|own| content::copy(&own, &made)).map_err(cannot)?;
                 (None, None)
             }
         };
@@ -284,6 +296,12 @@ impl Preparer<'_> {
         if let Some(own) = content::own_in(&path).map_err(cannot)? {
             let message = format!("'{}' holds '{own}', a name of files that belong to one machine", download.url);
             return Err(fault(message).hint("nothing was installed; its author has to leave that out"));
+        }
+        if !path.is_dir() {
+            content::check_program(&path).map_err(|e| {
+                let message = format!("'{}' is neither an archive nor a program: {e}", download.url);
+                fault(message).hint("a plugin is a program, an archive, or a directory with plugin.yaml")
+            })?;
         }
         let sum = content::sum(&path).map_err(cannot)?;
         let files =

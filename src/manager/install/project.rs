@@ -3,6 +3,7 @@
 use super::Installer;
 use crate::atomic;
 use crate::diag::{Code, Error, Result};
+use crate::files::{self, RECORD};
 use crate::manager::fetch::Base;
 use crate::manager::id::name::Platform;
 use crate::manager::id::requirement::Requirement;
@@ -12,10 +13,10 @@ use crate::manager::id::version::Constraint;
 use crate::manager::policy::Policy;
 use crate::manager::policy::amend::quoted;
 use crate::manager::policy::lock::{self, Lock};
+use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::policy::requirements::{self, Requirements};
 use crate::manager::store::discover::{Installed, candidates, choose};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -88,9 +89,10 @@ impl Installer<'_> {
     ///
     /// # Errors
     /// A plugin cannot be installed; or only locked plugins may be, and nothing is locked.
-    pub fn install_project(&mut self, directory: &Path) -> Result<()> {
-        let wanted = Requirements::read(directory)?.plugins;
-        let known = Lock::read(directory)?;
+    pub fn install_project(&mut self, directory: &ProjectDirectory) -> Result<()> {
+        let wanted = Requirements::read_in(directory)?.plugins;
+        let known = Lock::read_in(directory)?;
+        let directory = directory.path.as_path();
         if self.policy.is_frozen && known.is_none() {
             let path = directory.join(lock::FILE);
             let message = format!("'{}' does not exist, and only locked plugins may be installed", path.display());
@@ -194,7 +196,7 @@ impl Installer<'_> {
         let Addition { name, source, constraint, from } = addition;
         let path = directory.join(requirements::FILE);
         let cannot = |e: io::Error| Error::io(&e, format!("cannot read '{}': {e}", path.display()));
-        let old = match fs::read_to_string(&path) {
+        let old = match files::read_text(&path, RECORD) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => String::new(),
             read => read.map_err(cannot)?,
         };

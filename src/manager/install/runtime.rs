@@ -10,19 +10,19 @@
 use super::pinned;
 use super::workshop::{Task, ToolRun, Workshop};
 use crate::diag::{Code, Error, Result};
+use crate::files::{Directory, Kind, Temporary};
 use crate::manager::author::manifest::{self, DENO_DIRECTORY as DENO, Manifest, Runtime};
 use crate::manager::store::made;
 use crate::plugin::PluginOptions;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Makes a directory ready to run. `work` is an empty directory for that.
 ///
 /// # Errors
 /// The language's own tool is missing or fails, or dependencies are not pinned.
-pub fn prepare(manifest: &Manifest, directory: &Path, work: &Path, options: &PluginOptions) -> Result<()> {
+pub fn prepare(manifest: &Manifest, directory: &Path, work: &Temporary, options: &PluginOptions) -> Result<()> {
     let has = |name: &str| directory.join(name).is_file();
     let workshop = || Workshop::new(directory, work, options);
     match &manifest.runtime {
@@ -40,13 +40,14 @@ pub fn prepare(manifest: &Manifest, directory: &Path, work: &Path, options: &Plu
     }
 }
 
-fn make(folder: &Path) -> Result<()> {
-    let cannot = |e| Error::io(&e, format!("cannot make the directory '{}': {e}", folder.display()));
-    fs::create_dir_all(folder).map_err(cannot)
+fn make(folder: &Directory, name: &str) -> Result<Directory> {
+    let cannot = |e| Error::io(&e, format!("cannot make the directory '{}': {e}", folder.path().join(name).display()));
+    folder.make(Path::new(name), 0o755).map_err(cannot)
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|e| Error::io(&e, format!("cannot write '{}': {e}", path.display())))
+fn write(folder: &Directory, name: &str, text: &str) -> Result<()> {
+    let cannot = |e| Error::io(&e, format!("cannot write '{}': {e}", folder.path().join(name).display()));
+    folder.write(Path::new(name), text.as_bytes(), 0o644).map_err(cannot)
 }
 
 /// An environment of its own in any case: the interpreter stays the same one, wherever PATH leads
@@ -74,7 +75,7 @@ fn python(shop: &Workshop<'_>) -> Result<()> {
     let (tools, wheels) = (shop.work.join("venv"), shop.work.join("wheels"));
     shop.run(ToolRun::new(&real, &shop.work, module("venv", &[tools.as_os_str()])))?;
     let listed = shop.work.join("requirements.txt");
-    write(&listed, &(requirements.join("\n") + "\n"))?;
+    write(&shop.held.work, "requirements.txt", &(requirements.join("\n") + "\n"))?;
     let python = tools.join("bin").join("python");
     let pip = |task: Task, command: &[&OsStr]| {
         let mut args = module("pip", command);
@@ -87,17 +88,20 @@ fn python(shop: &Workshop<'_>) -> Result<()> {
     };
     let wheels = wheels.as_os_str();
     pip(Task::Fetch, &[OsStr::new("download"), OsStr::new("--dest"), wheels])?;
-    let packages = site_packages(&venv)?;
+    let packages = site_packages(&shop.held.made)?;
     let install = ["install", "--no-index", "--find-links"].map(OsStr::new);
     pip(Task::Make, &[&install[..], &[wheels, OsStr::new("--target"), packages.as_os_str()]].concat())
 }
 
-/// The directory of an environment that Python finds packages in.
-fn site_packages(venv: &Path) -> Result<PathBuf> {
-    let lib = venv.join("lib");
-    let entries = fs::read_dir(&lib).into_iter().flatten().filter_map(std::result::Result::ok);
-    let mut folders = entries.map(|entry| entry.path().join("site-packages")).filter(|path| path.is_dir());
-    folders.next().ok_or_else(|| {
+/// The directory of the environment that Python finds packages in.
+fn site_packages(made: &Directory) -> Result<PathBuf> {
+    let lib = Path::new("venv").join("lib");
+    let entries = made.below(&lib).and_then(|lib| lib.entries()).unwrap_or_default();
+    let mut folders = entries.into_iter().map(|(name, _)| lib.join(name).join("site-packages"));
+    let found = folders.find_map(|folder| Some(made.below(&folder).ok()?.path().to_owned()));
+    let found = found.and_then(|found| std::path::absolute(found).ok());
+    found.ok_or_else(|| {
+        let lib = made.path().join(lib);
         Error::new(Code::BadPlugin, format!("Python did not make a directory for packages in '{}'", lib.display()))
     })
 }
@@ -129,25 +133,25 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
     args.extend(options.map(OsString::from));
     // Neither the settings of the user nor those of the installation.
     for name in ["userconfig", "globalconfig"] {
-        write(&shop.work.join(name), "")?;
+        write(&shop.held.work, name, "")?;
         args.push(format!("--{name}={}", shop.work.join(name).display()).into());
     }
     // npm's own files, wherever they are.
     let read = || npm.ancestors().nth(2).map(Path::to_owned).into_iter().collect();
     let (fetched, kept) = (shop.work.join("npm"), shop.made.join("npm"));
-    for (task, folder) in [(Task::Fetch, &fetched), (Task::Make, &kept)] {
-        make(folder)?;
-        write(&folder.join("package-lock.json"), &lock)?;
-        write(&folder.join("package.json"), &package)?;
+    for (task, folder, above) in [(Task::Fetch, &fetched, &shop.held.work), (Task::Make, &kept, &shop.held.made)] {
+        let held = make(above, "npm")?;
+        write(&held, "package-lock.json", &lock)?;
+        write(&held, "package.json", &package)?;
         let mut args = args.clone();
         args.extend((task == Task::Make).then(|| "--offline".into()));
         shop.run(ToolRun { task, read: read(), ..ToolRun::new(&node, folder, args) })?;
     }
-    let modules = kept.join("node_modules");
-    if modules.is_dir() {
-        let link = shop.plugin.join("node_modules");
+    if shop.held.made.facts(Path::new("npm/node_modules")).is_ok_and(|facts| facts.kind == Kind::Directory) {
+        let link = Path::new("node_modules");
         let to = Path::new(crate::manager::id::content::MADE).join("npm/node_modules");
-        symlink(to, &link).map_err(|e| Error::io(&e, format!("cannot write '{}': {e}", link.display())))?;
+        let cannot = |e| Error::io(&e, format!("cannot write '{}': {e}", shop.plugin.join(link).display()));
+        shop.held.plugin.link(&to, link).map_err(cannot)?;
     }
     Ok(())
 }
@@ -161,13 +165,15 @@ fn deno(shop: &Workshop<'_>, manifest: &Manifest) -> Result<()> {
     args.extend(manifest::deno_lock(&shop.plugin));
     args.push(shop.plugin.join(&manifest.entry).into());
     let fetched = shop.work.join(DENO);
-    make(&fetched)?;
+    make(&shop.held.work, DENO)?;
     let environment = manifest::deno_environment(&fetched);
     shop.run(ToolRun { task: Task::Fetch, environment, ..ToolRun::new(&deno, &shop.work, args) })?;
     let kept = shop.made.join(DENO);
     let cannot = |e| Error::io(&e, format!("cannot keep what deno fetched in '{}': {e}", kept.display()));
-    made::remove_analyses(&fetched).map_err(cannot)?;
-    fs::rename(&fetched, &kept).map_err(cannot)
+    let name = Path::new(DENO);
+    // The tool may have put a link to a directory of the user there.
+    shop.held.work.below(name).and_then(|fetched| made::remove_analyses(&fetched)).map_err(cannot)?;
+    shop.held.work.rename(name, &shop.held.made, name).map_err(cannot)
 }
 
 /// Modules come from a proxy and are held to `go.sum`; then the compiler runs alone.
@@ -177,7 +183,7 @@ fn go(shop: &Workshop<'_>, entry: &str) -> Result<()> {
     let has = |name: &str| shop.plugin.join(name).is_file();
     let is_vendored = has("vendor/modules.txt");
     let bin = shop.made.join("bin");
-    make(&bin)?;
+    make(&shop.held.made, "bin")?;
     let cache = |name: &str| shop.work.join(name).into_os_string();
     let environment = |proxy: Option<&str>| {
         let mut all: Vec<(&'static str, OsString)> = vec![
@@ -223,7 +229,7 @@ fn other(shop: &Workshop<'_>, name: &str) -> Result<()> {
         return shop.run(ToolRun { task: Task::FetchAndMake, ..step });
     }
     let fetched = shop.work.join("fetched");
-    make(&fetched)?;
+    make(&shop.held.work, "fetched")?;
     for (task, command) in [(Task::Fetch, "fetch-deps"), (Task::Make, "install-deps")] {
         let args = [OsStr::new(command), plugin, fetched.as_os_str()];
         shop.run(ToolRun { task, ..ToolRun::new(&program, &shop.work, args) })?;

@@ -6,6 +6,7 @@
 //! The sandbox lets a plugin read those that it needs.
 
 use crate::diag::{Code, Error, Result};
+use crate::files::{self, RECORD};
 use crate::manager::author::bindings;
 use crate::manager::author::client::{CLIENT, NeededPlugin, SDK};
 use crate::manager::author::describe::Description;
@@ -19,7 +20,6 @@ use crate::manager::store::made;
 use crate::plugin::program::Command;
 use crate::plugin::program::PARAMETERS;
 use crate::shell::quoted;
-use std::fs;
 use std::path::Path;
 
 fn fault(message: String) -> Error {
@@ -40,9 +40,17 @@ pub fn link(
     let cannot = |e: std::io::Error| fault(format!("cannot write to '{}': {e}", folder.display()));
     let mut is_changed = false;
     let known: Vec<&str> = needs.iter().map(|(need, ..)| need.name.as_str()).collect();
-    for entry in fs::read_dir(&folder).into_iter().flatten().filter_map(std::result::Result::ok) {
-        if !known.iter().any(|name| entry.file_name() == **name) {
-            fs::remove_dir_all(entry.path()).map_err(cannot)?;
+    let held = files::directory(directory).map_err(cannot)?;
+    let clients = match held.below(&Path::new(MADE).join(SDK)) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound && needs.is_empty() => return Ok(()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => held.make(&Path::new(MADE).join(SDK), 0o755),
+        other => other,
+    };
+    // An installation step may have put a link there.
+    let clients = clients.map_err(cannot)?;
+    for (name, _) in clients.entries().map_err(cannot)? {
+        if !known.iter().any(|known| name == **known) {
+            clients.remove(Path::new(&name)).map_err(cannot)?;
             is_changed = true;
         }
     }
@@ -78,9 +86,9 @@ pub fn link(
             ),
         ];
         for (file, text, mode) in files {
-            let path = folder.join(name).join(file);
-            if fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {
-                root.write(&path, &text, mode)?;
+            let is_there = clients.read(&Path::new(name).join(file), RECORD).is_ok_and(|old| old == text.as_bytes());
+            if !is_there {
+                root.write(&folder.join(name).join(file), &text, mode)?;
                 is_changed = true;
             }
         }

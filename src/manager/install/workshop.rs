@@ -6,12 +6,12 @@
 //! here reach a tool.
 
 use crate::diag::{Code, Error, Result};
+use crate::files::{self, Directory, Temporary};
 use crate::manager::id::content::MADE;
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, parts};
 use crate::process::{Call, Failed, Failure, Limits};
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -60,6 +60,15 @@ pub(super) struct Workshop<'w> {
     pub(super) made: PathBuf,
     /// A directory for the tools' own files: written, and gone afterwards.
     pub(super) work: PathBuf,
+    /// The same directories, held: a tool may put links into the last two.
+    pub(super) held: Held,
+}
+
+/// The directories of a [`Workshop`].
+pub(super) struct Held {
+    pub(super) plugin: Directory,
+    pub(super) made: Directory,
+    pub(super) work: Directory,
 }
 
 /// The task of a step, which decides its permissions.
@@ -108,15 +117,20 @@ impl<'w> Workshop<'w> {
     ///
     /// # Errors
     /// Its directories cannot be made.
-    pub(super) fn new(plugin: &Path, work: &Path, options: &'w PluginOptions) -> Result<Self> {
+    pub(super) fn new(plugin: &Path, work: &Temporary, options: &'w PluginOptions) -> Result<Self> {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let (plugin, work) = (absolute(plugin), absolute(work));
+        let open = || -> std::io::Result<Held> {
+            let (plugin, work) = (files::directory(plugin)?, work.held().try_clone()?);
+            let made = plugin.make(Path::new(MADE), 0o755)?;
+            for folder in ["home", "tmp"] {
+                work.make(Path::new(folder), 0o755)?;
+            }
+            Ok(Held { plugin, made, work })
+        };
+        let held = open().map_err(|e| Error::io(&e, format!("cannot write to '{}': {e}", plugin.display())))?;
+        let (plugin, work) = (absolute(plugin), absolute(work.path()));
         let made = plugin.join(MADE);
-        for folder in [&made, &work.join("home"), &work.join("tmp")] {
-            fs::create_dir_all(folder)
-                .map_err(|e| Error::io(&e, format!("cannot write to '{}': {e}", folder.display())))?;
-        }
-        Ok(Workshop { options, plugin, made, work })
+        Ok(Workshop { options, plugin, made, work, held })
     }
 
     /// `PATH`, without what depends on the working directory.

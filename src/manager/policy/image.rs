@@ -5,6 +5,7 @@
 //! there is one: it holds for the machines of everybody.
 
 use super::lock::{self, Lock};
+use super::project_directory::ProjectDirectory;
 use crate::diag::{Code, Error, Result};
 use crate::shell::quoted;
 use std::collections::BTreeMap;
@@ -94,13 +95,14 @@ pub fn is_digest(text: &str) -> bool {
 ///
 /// # Errors
 /// Only what is locked may be used and the image is in none of the locks, or a lock cannot be read.
-pub fn for_build(directories: &[PathBuf], is_frozen: bool, written: &str) -> Result<String> {
+pub fn for_build(directories: &[ProjectDirectory], is_frozen: bool, written: &str) -> Result<String> {
     if written.contains('@') {
         return Ok(written.to_owned());
     }
     let mut nearest = None;
     for directory in directories {
-        let Some(lock) = Lock::read(directory)? else { continue };
+        let Some(lock) = Lock::read_in(directory)? else { continue };
+        let directory = &directory.path;
         if let Some(digest) = lock.images.get(written) {
             return pinned(&directory.join(lock::FILE), written, digest);
         }
@@ -182,7 +184,7 @@ pub fn files(directory: &Path) -> Result<Vec<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Image, for_build};
+    use super::{Image, ProjectDirectory, for_build};
     use crate::manager::policy::lock::Lock;
 
     #[test]
@@ -212,7 +214,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let digest = format!("sha256:{}", "0a".repeat(32));
         let at = |is_frozen, written: &str| {
-            for_build(&[folder.path().to_owned()], is_frozen, written).map_err(|e| e.to_string())
+            for_build(&[ProjectDirectory::named(folder.path())], is_frozen, written).map_err(|e| e.to_string())
         };
         assert_eq!(at(true, "fn:v1").as_deref(), Ok("fn:v1"), "without a lock, as under kustomize");
         let mut lock = Lock::default();

@@ -4,9 +4,9 @@
 //! It is JSON, by source, with sorted keys and one value on a line: what two people add merges
 //! without a conflict.
 
+use super::project_directory::ProjectDirectory;
 use crate::atomic;
 use crate::diag::{Code, Error, Result};
-use crate::load::FileLimit;
 use crate::manager::author::describe::{Component, Role};
 use crate::manager::author::manifest::BUNDLE_RUNTIME;
 use crate::manager::fetch::Download;
@@ -19,7 +19,6 @@ use crate::shell::quoted;
 use crate::yaml::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 
 /// The name of the file.
@@ -110,13 +109,16 @@ impl Lock {
     /// # Errors
     /// It cannot be read, or is malformed.
     pub fn read(directory: &Path) -> Result<Option<Lock>> {
-        let path = directory.join(FILE);
-        let text = match FileLimit::default().read(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(Error::io(&e, format!("cannot read '{}': {e}", path.display()))),
-        };
-        Lock::parse(&path.display().to_string(), &text).map(Some)
+        Lock::read_in(&ProjectDirectory::named(directory))
+    }
+
+    /// As [`Lock::read`], of a directory whose files may have to belong to the user.
+    ///
+    /// # Errors
+    /// As [`Lock::read`] and [`ProjectDirectory::read`].
+    pub fn read_in(directory: &ProjectDirectory) -> Result<Option<Lock>> {
+        let text = directory.read(FILE)?;
+        text.map(|text| Lock::parse(&directory.path.join(FILE).display().to_string(), text.as_bytes())).transpose()
     }
 
     /// Reads the text of a lock file, which errors call `shown`.

@@ -1,9 +1,9 @@
 //! [`Requirements`]: `plugins.yaml`, the file beside a kustomization that says which plugins it
 //! needs (P41).
 
+use super::project_directory::ProjectDirectory;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::load::FileLimit;
 use crate::manager::id::head::{API_VERSION, check_head};
 use crate::manager::id::requirement::{Requirement, requirements};
 use crate::yaml::Node;
@@ -34,19 +34,30 @@ impl Requirements {
     /// # Errors
     /// It cannot be read, or is not of its form.
     pub fn read(directory: &Path) -> Result<Requirements> {
-        let path = directory.join(FILE);
-        match FileLimit::default().read_to_string(&path) {
-            Ok(text) => Requirements::parse(&path.display().to_string(), text),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Requirements::default()),
-            Err(e) => Err(Error::io(&e, format!("cannot read '{}': {e}", path.display()))),
+        Requirements::read_in(&ProjectDirectory::named(directory))
+    }
+
+    /// As [`Requirements::read`], of a directory whose files may have to belong to the user.
+    ///
+    /// # Errors
+    /// As [`Requirements::read`] and [`ProjectDirectory::read`].
+    pub fn read_in(directory: &ProjectDirectory) -> Result<Requirements> {
+        match directory.read(FILE)? {
+            Some(text) => Requirements::parse(&directory.path.join(FILE).display().to_string(), text),
+            None => Ok(Requirements::default()),
         }
     }
 
     /// Returns true if a directory has the file, and the file names its kind. Other programs may
     /// use the same file name.
-    pub fn are_in(directory: &Path) -> bool {
-        let text = FileLimit::default().read_to_string(&directory.join(FILE));
-        text.is_ok_and(|text| text.contains(KIND))
+    ///
+    /// # Errors
+    /// The file belongs to a user who does not count.
+    pub fn are_in(directory: &ProjectDirectory) -> Result<bool> {
+        match directory.read(FILE) {
+            Err(e) if e.code() == Code::Refused => Err(e),
+            text => Ok(text.is_ok_and(|text| text.is_some_and(|text| text.contains(KIND)))),
+        }
     }
 
     /// Reads a text; `name` is what errors call it.

@@ -12,9 +12,11 @@ use crate::manager::id::name::Platform;
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
+use crate::manager::id::version::Version;
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::{MachineBundle, SyncedBundle};
-use crate::manager::store::discover::{Candidate, Installed, Refusal, all, candidates, choose};
+use crate::manager::policy::project_directory::ProjectDirectory;
+use crate::manager::store::discover::{Candidate, Installed, Refusal, all, candidates};
 use crate::manager::store::held;
 use crate::plugin::PluginOptions;
 use crate::plugin::program::HeldCopy;
@@ -27,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Installs the plugins that the `plugins.yaml` of a directory requires.
-pub type Install = Arc<dyn Fn(&Path) -> Result<()> + Send + Sync>;
+pub type Install = Arc<dyn Fn(&ProjectDirectory) -> Result<()> + Send + Sync>;
 
 /// Where plugins are looked for. Each place is looked at when an object first asks for a plugin
 /// that an earlier place does not have, and only once.
@@ -69,7 +71,7 @@ type RequestKey = (PathBuf, String, String, Option<String>, Role);
 #[derive(Clone, Debug, Default)]
 pub struct Lookups {
     /// By directory.
-    projects: RefCell<BTreeMap<PathBuf, Arc<Project>>>,
+    projects: RefCell<BTreeMap<ProjectDirectory, Arc<Project>>>,
     /// By the directory of the project and the source of the plugin.
     required: RefCell<BTreeMap<(PathBuf, Source), Option<Installed>>>,
     installed: OnceCell<Arc<Vec<Candidate>>>,
@@ -100,9 +102,9 @@ impl Inputs {
         let own = match request.clone {
             // The files of a clone are requests: see `Resolver::requested_by_clone`.
             Some(_) => Vec::new(),
-            None => upwards(request.directory, None, &self.safe)?,
+            None => upwards(request.directory, None, &self.safe),
         };
-        self.read_all(own.into_iter().chain(self.above_top()?).chain(self.environment.clone()))
+        self.read_all(own.into_iter().chain(self.above_top()).chain(self.of_environment()))
     }
 
     /// The projects of the tree that the build was called for, and of the environment.
@@ -110,17 +112,22 @@ impl Inputs {
     /// # Errors
     /// As [`Inputs::projects`].
     pub fn own_projects(&self) -> Result<Vec<Arc<Project>>> {
-        self.read_all(self.above_top()?.into_iter().chain(self.environment.clone()))
+        self.read_all(self.above_top().into_iter().chain(self.of_environment()))
     }
 
-    pub(super) fn above_top(&self) -> Result<Vec<PathBuf>> {
-        self.top.as_deref().map_or(Ok(Vec::new()), |top| upwards(top, None, &self.safe))
+    pub(super) fn above_top(&self) -> Vec<ProjectDirectory> {
+        self.top.as_deref().map_or(Vec::new(), |top| upwards(top, None, &self.safe))
     }
 
-    fn read_all(&self, directories: impl Iterator<Item = PathBuf>) -> Result<Vec<Arc<Project>>> {
+    /// The directory of the environment, which the user has named.
+    pub(super) fn of_environment(&self) -> Option<ProjectDirectory> {
+        self.environment.as_deref().map(ProjectDirectory::named)
+    }
+
+    fn read_all(&self, directories: impl Iterator<Item = ProjectDirectory>) -> Result<Vec<Arc<Project>>> {
         let mut projects: Vec<Arc<Project>> = Vec::new();
         for directory in directories {
-            if !projects.iter().any(|known| known.directory == directory) {
+            if !projects.iter().any(|known| known.directory == directory.path) {
                 projects.push(self.project(&directory)?);
             }
         }
@@ -131,12 +138,12 @@ impl Inputs {
     ///
     /// # Errors
     /// As [`Project::read`].
-    pub fn project(&self, directory: &Path) -> Result<Arc<Project>> {
+    pub fn project(&self, directory: &ProjectDirectory) -> Result<Arc<Project>> {
         if let Some(known) = self.known.projects.borrow().get(directory) {
             return Ok(known.clone());
         }
         let project = Arc::new(Project::read(directory)?);
-        self.known.projects.borrow_mut().insert(directory.to_owned(), project.clone());
+        self.known.projects.borrow_mut().insert(directory.clone(), project.clone());
         Ok(project)
     }
 
@@ -152,10 +159,10 @@ impl Inputs {
         if !project.requirements.plugins.iter().chain(&self.brought(&project, policy)).any(is_missing) {
             return Ok(project);
         }
-        install(&project.directory)?;
-        self.known.projects.borrow_mut().remove(&project.directory);
+        install(&project.place())?;
+        self.known.projects.borrow_mut().remove(&project.place());
         self.known.required.borrow_mut().retain(|(directory, _), _| *directory != project.directory);
-        self.project(&project.directory)
+        self.project(&project.place())
     }
 
     /// The requirements of the bundles that a project requires, directly or through other bundles.
@@ -199,13 +206,19 @@ impl Inputs {
         let name = format!("plugin '{}' ({})", wanted.name, wanted.source);
         let relock = relock(&project.directory);
         let reinstall = format!("install it again: {}", in_directory("rustomize plugin install", &project.directory));
+        let changed = |version: &Version, why: &Refusal| {
+            fault(format!("{name} v{version} has changed since it was installed: {why}"))
+        };
         let Some(locked) = project.locked(&wanted.source) else {
             if policy.is_frozen || project.lock.is_some() {
                 return Err(fault(format!("{name} is required and not locked"))
                     .with_code(Code::PluginRefused)
                     .hint(relock));
             }
-            return Ok(choose(found, &wanted.constraint));
+            let best = found.into_iter().filter_map(|candidate| candidate.verdict.ok());
+            let best = best.into_iter().find(|installed| wanted.constraint.allows(&installed.file.version));
+            let verified = best.map(|best| best.verify().map_err(|why| changed(&best.file.version, &why))).transpose();
+            return verified.map_err(|e| e.hint(reinstall));
         };
         if locked.from != wanted.from {
             let message = format!("{name} is locked from '{}', and required from '{}'", locked.from, wanted.from);
@@ -235,9 +248,9 @@ impl Inputs {
         let (there, refused): (Vec<_>, Vec<_>) = there.map(|installed| installed.verify()).partition(Result::is_ok);
         let there: Vec<Installed> = there.into_iter().filter_map(Result::ok).collect();
         let is_there = !there.is_empty();
-        if let Some(why) = refused.into_iter().find_map(Result::err).filter(|_| !is_there && policy.is_frozen) {
-            let message = format!("{name} v{version} has changed since it was installed: {why}");
-            return Err(fault(message).hint(reinstall));
+        // Nothing is fetched in its place: who changed it is not known.
+        if let Some(why) = refused.into_iter().find_map(Result::err).filter(|_| !is_there) {
+            return Err(changed(&version, &why).hint(reinstall));
         }
         match there.into_iter().find(|there| there.sum == pinned.content) {
             Some(verified) => Ok(Some(verified)),

@@ -1,10 +1,11 @@
 //! [`Project`]: the `plugins.yaml` and `plugins.lock` of one directory, and the directories in
 //! which these files are looked for.
 
-use crate::diag::{Code, Error, Result};
+use crate::diag::Result;
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::source::Source;
 use crate::manager::policy::lock::{self, Lock, LockedPlugin};
+use crate::manager::policy::project_directory::{Owners, ProjectDirectory};
 use crate::manager::policy::requirements::{self, Requirements};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 pub struct Project {
     /// The directory of both files.
     pub directory: PathBuf,
+    /// The users whose files are read there.
+    pub owners: Owners,
     pub requirements: Requirements,
     /// `None` where nothing was locked yet.
     pub lock: Option<Lock>,
@@ -22,10 +25,16 @@ impl Project {
     /// Reads the two files of a directory; a missing file is the same as an empty one.
     ///
     /// # Errors
-    /// A file cannot be read, or does not have its form.
-    pub fn read(directory: &Path) -> Result<Project> {
-        let (requirements, lock) = (Requirements::read(directory)?, Lock::read(directory)?);
-        Ok(Project { directory: directory.to_owned(), requirements, lock })
+    /// A file cannot be read, does not have its form, or belongs to a user who does not count.
+    pub fn read(directory: &ProjectDirectory) -> Result<Project> {
+        let (requirements, lock) = (Requirements::read_in(directory)?, Lock::read_in(directory)?);
+        let ProjectDirectory { path, owners } = directory.clone();
+        Ok(Project { directory: path, owners, requirements, lock })
+    }
+
+    /// The directory, for reading its files again.
+    pub fn place(&self) -> ProjectDirectory {
+        ProjectDirectory { path: self.directory.clone(), owners: self.owners }
     }
 
     /// Returns whether the project requires no plugin.
@@ -50,10 +59,7 @@ impl Project {
 }
 
 /// The directories whose `plugins.yaml` and `plugins.lock` count for a root: see [`upwards_with`].
-///
-/// # Errors
-/// As [`upwards_with`].
-pub fn upwards(root: &Path, top: Option<&Path>, safe: &[PathBuf]) -> Result<Vec<PathBuf>> {
+pub fn upwards(root: &Path, top: Option<&Path>, safe: &[PathBuf]) -> Vec<ProjectDirectory> {
     upwards_with(&[requirements::FILE, lock::FILE], root, top, safe)
 }
 
@@ -62,79 +68,32 @@ pub fn upwards(root: &Path, top: Option<&Path>, safe: &[PathBuf]) -> Result<Vec<
 /// Directories without such a file are left out.
 ///
 /// `top` ends the search where the root was cloned: it is the directory of the clone. Files above
-/// the root have to belong to the user, or be below a directory of `safe`: a person who may write
-/// to a shared parent directory must not decide for its users.
-///
-/// # Errors
-/// A file above the root is a link or belongs to another user.
-pub fn upwards_with(names: &[&str], root: &Path, top: Option<&Path>, safe: &[PathBuf]) -> Result<Vec<PathBuf>> {
+/// the root have to belong to the user, or be below a directory of `safe`: reading them checks it.
+pub fn upwards_with(names: &[&str], root: &Path, top: Option<&Path>, safe: &[PathBuf]) -> Vec<ProjectDirectory> {
     let is_top = |directory: &Path| match top {
         Some(top) => directory == top,
         None => directory.join(".git").symlink_metadata().is_ok(),
     };
-    let Some(last) = root.ancestors().position(is_top) else {
-        let own = has_files(names, root).then(|| root.to_owned());
-        return Ok(own.into_iter().collect());
-    };
-    let mut found = Vec::new();
-    for directory in root.ancestors().take(last + 1).filter(|directory| has_files(names, directory)) {
-        if directory != root {
-            check_owner(names, directory, safe)?;
-        }
-        found.push(directory.to_owned());
-    }
-    Ok(found)
+    let last = root.ancestors().position(is_top).unwrap_or(0);
+    let found = root.ancestors().take(last + 1).filter(|directory| has_files(names, directory));
+    let is_own = |directory: &Path| directory == root || safe.iter().any(|safe| directory.starts_with(safe));
+    let owners = |directory: &Path| if is_own(directory) { Owners::Anyone } else { Owners::UserOrRoot };
+    found.map(|directory| ProjectDirectory { path: directory.to_owned(), owners: owners(directory) }).collect()
 }
 
 fn has_files(names: &[&str], directory: &Path) -> bool {
     names.iter().any(|name| directory.join(name).symlink_metadata().is_ok())
 }
 
-/// Checks that the files of a directory above a root are files of this user or of root.
-fn check_owner(names: &[&str], directory: &Path, safe: &[PathBuf]) -> Result<()> {
-    if safe.iter().any(|safe| directory.starts_with(safe)) {
-        return Ok(());
-    }
-    for name in names {
-        let path = directory.join(name);
-        let Ok(there) = path.symlink_metadata() else { continue };
-        let fault = match (there.is_file(), owner(&there)) {
-            (false, _) => "is not a regular file".to_owned(),
-            (true, Some(other)) => format!("belongs to the user {other}"),
-            (true, None) => continue,
-        };
-        let message = format!("'{}' is above the kustomization and {fault}", path.display());
-        return Err(Error::new(Code::Refused, message).hint(format!(
-            "if you trust that directory: export RUSTOMIZE_SAFE_DIRECTORIES='{}'",
-            directory.display()
-        )));
-    }
-    Ok(())
-}
-
-/// The owner of a file, unless that is this user or root.
-#[cfg(unix)]
-fn owner(there: &std::fs::Metadata) -> Option<u32> {
-    use std::os::unix::fs::MetadataExt;
-    let own = [0, rustix::process::geteuid().as_raw()];
-    Some(there.uid()).filter(|uid| !own.contains(uid))
-}
-
-/// None: the owners of files are not looked at on this system.
-#[cfg(not(unix))]
-fn owner(_: &std::fs::Metadata) -> Option<u32> {
-    None
-}
-
 #[cfg(test)]
 mod tests {
-    use super::upwards;
+    use super::{Project, upwards};
     use std::fs;
     use std::path::{Path, PathBuf};
 
     fn found(root: &Path, top: Option<&Path>) -> Vec<String> {
-        let found: Vec<PathBuf> = upwards(root, top, &[]).unwrap();
-        found.iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+        let found = upwards(root, top, &[]).into_iter().map(|directory| directory.path);
+        found.map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
     }
 
     #[test]
@@ -161,8 +120,9 @@ mod tests {
         fs::create_dir(top.join(".git")).unwrap();
         fs::write(top.join("real.yaml"), "").unwrap();
         std::os::unix::fs::symlink("real.yaml", top.join("plugins.yaml")).unwrap();
-        let error = upwards(&root, None, &[]).unwrap_err().to_string();
+        let read = |safe: &[PathBuf]| Project::read(&upwards(&root, None, safe)[0]).map_err(|e| e.to_string());
+        let error = read(&[]).unwrap_err();
         assert!(error.contains("is not a regular file"), "{error}");
-        assert_eq!(upwards(&root, None, std::slice::from_ref(&top)).unwrap(), [top]);
+        assert_eq!(read(std::slice::from_ref(&top)).unwrap().directory, top);
     }
 }

@@ -66,9 +66,9 @@ impl Inputs {
     /// installed that can be.
     fn projects_with_bundles(&self, policy: &Policy) -> Result<Vec<Arc<Project>>> {
         let mut projects: Vec<Arc<Project>> = Vec::new();
-        for directory in self.above_top()?.into_iter().chain(self.environment.clone()) {
+        for directory in self.above_top().into_iter().chain(self.of_environment()) {
             // kustomize gives the name no meaning: another file may have it.
-            if projects.iter().any(|known| known.directory == directory) || !Requirements::are_in(&directory) {
+            if projects.iter().any(|known| known.directory == directory.path) || !Requirements::are_in(&directory)? {
                 continue;
             }
             let project = self.project(&directory)?;

@@ -189,7 +189,7 @@ impl Resolver<'_> {
         let is_known = |wanted: &Requirement| {
             own.iter().flat_map(|project| &project.requirements.plugins).any(|known| known.source == wanted.source)
         };
-        for directory in upwards(request.directory, Some(&clone.directory), &self.inputs.safe)? {
+        for directory in upwards(request.directory, Some(&clone.directory), &self.inputs.safe) {
             let project = self.inputs.project(&directory)?;
             let asks = |wanted: &&Requirement| may_provide(wanted, request) && !is_known(wanted);
             let Some(wanted) = project.requirements.plugins.iter().find(asks) else { continue };

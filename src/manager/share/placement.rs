@@ -2,10 +2,12 @@
 //! them, too.
 //!
 //! Each kind gets a file `<apiVersion>/<kind in lower case>/<kind>` that starts the plugin where it
-//! is installed. What was laid there is written down beside it, so that nothing else is ever
-//! changed, and files that are not wanted any more are removed.
+//! is installed. A list beside these files says which of them were exported. The list may have been
+//! written by somebody else, so it is only believed about plain files below the directory that are
+//! such launchers, with the sum that the list has. Nothing else is changed or removed.
 
 use crate::diag::{Code, Error, Result};
+use crate::files::{Directory, Kind, RECORD};
 use crate::manager::author::describe::Protocol;
 use crate::manager::id::content::sha256;
 use crate::manager::id::shell::assignments;
@@ -16,7 +18,6 @@ use crate::shell::quoted;
 use crate::stage::format::Format;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +52,12 @@ fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<PlacementChanges> {
     let root = if is_dry { None } else { Some(ExclusiveRoot::lock(directory, || {})?) };
     let list = directory.join(LAID);
-    let before: LaidFiles = match fs::read(&list) {
+    let held = match Directory::open(directory) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        held => Some(held.map_err(io("open", directory))?),
+    };
+    let text = held.as_ref().map_or(Err(io::ErrorKind::NotFound.into()), |held| held.read(Path::new(LAID), RECORD));
+    let before: LaidFiles = match text {
         Ok(text) => serde_json::from_slice(&text).map_err(|e| {
             Error::new(Code::NotYaml, format!("'{}' is not a valid list of exported plugins: {e}", list.display()))
         })?,
@@ -62,34 +68,40 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Place
         plugins.iter().filter_map(|found| Some((found.installed.source.to_string(), foreign(found)?))).collect();
     left_out.dedup();
     let wanted = launchers(plugins)?;
-    for path in wanted.keys().filter(|path| !before.files.contains_key(*path)) {
-        let place = directory.join(path);
-        if place.symlink_metadata().is_ok() {
-            let message = format!("'{}' exists and was not exported by rustomize", place.display());
+    let found = |path: &String| held.as_ref().map_or(Ok(Found::Nothing), |held| find(held, path, &before));
+    let mut states: BTreeMap<&String, Found> = BTreeMap::new();
+    for path in wanted.keys().chain(before.files.keys()) {
+        let state = match found(path) {
+            // What the list names, and cannot be read below the directory, is not a launcher.
+            Err(_) if !wanted.contains_key(path) => Found::Other(Vec::new()),
+            state => state.map_err(io("read", &directory.join(path)))?,
+        };
+        let is_kept = wanted.get(path).is_some_and(|text| !state.is_ours() && !state.has(text));
+        if is_kept {
+            let message = format!("'{}' exists and was not exported by rustomize", directory.join(path).display());
             return Err(Error::new(Code::Exists, message)
                 .hint("placed plugins are kept: move that file away, or do not require a plugin of that kind"));
         }
+        states.insert(path, state);
     }
     let mut after = LaidFiles::default();
     let mut changes = PlacementChanges { left_out, ..PlacementChanges::default() };
     for (path, text) in &wanted {
         let sum = sha256(text.as_bytes()).map_err(io("read", &list))?;
-        let place = directory.join(path);
-        if fs::read(&place).is_ok_and(|there| there == text.as_bytes()) {
-            after.files.insert(path.clone(), sum);
-            continue;
-        }
         after.files.insert(path.clone(), sum);
-        changes.written.push(place);
+        if !states.get(path).is_some_and(|state| state.has(text)) {
+            changes.written.push(directory.join(path));
+        }
     }
-    changes.removed =
-        before.files.keys().filter(|path| !wanted.contains_key(*path)).map(|path| directory.join(path)).collect();
-    let Some(root) = root.filter(|_| !changes.written.is_empty() || !changes.removed.is_empty()) else {
+    let is_unwanted = |path: &&String| !wanted.contains_key(*path) && matches!(states.get(path), Some(Found::Ours(_)));
+    changes.removed = before.files.keys().filter(is_unwanted).map(|path| directory.join(path)).collect();
+    let is_listed = before.files == after.files;
+    let Some(root) = root.filter(|_| !changes.written.is_empty() || !is_listed) else {
         return Ok(changes);
     };
     // Whoever is cut off has not laid anything that the list does not know.
     let both =
-        LaidFiles { files: before.files.iter().chain(&after.files).map(|(k, v)| (k.clone(), v.clone())).collect() };
+        LaidFiles { files: after.files.iter().chain(&before.files).map(|(k, v)| (k.clone(), v.clone())).collect() };
     root.write(&list, &serde_json::to_string_pretty(&both).unwrap_or_default(), 0o644)?;
     for (path, text) in &wanted {
         if changes.written.contains(&directory.join(path)) {
@@ -97,21 +109,57 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Place
         }
     }
     for path in &changes.removed {
-        match fs::remove_file(path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(io("remove", path)(e)),
-            _ => {}
-        }
-        let mut folder = path.parent();
-        while let Some(empty) = folder.filter(|folder| *folder != directory && folder.starts_with(directory)) {
-            if fs::remove_dir(empty).is_err() {
+        let below = root.below(path)?;
+        root.held().remove(below).map_err(io("remove", path))?;
+        for folder in below.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
+            if root.held().remove_empty(folder).is_err() {
                 break;
             }
-            folder = empty.parent();
         }
     }
     root.write(&list, &(serde_json::to_string_pretty(&after).unwrap_or_default() + "\n"), 0o644)?;
     Ok(changes)
 }
+
+/// The state of a place for a launcher.
+enum Found {
+    Nothing,
+    /// A launcher that was exported: its text.
+    Ours(Vec<u8>),
+    /// Something that somebody else has put there: its text, if it is a plain file.
+    Other(Vec<u8>),
+}
+
+impl Found {
+    /// Returns true if the place may be written to.
+    fn is_ours(&self) -> bool {
+        !matches!(self, Found::Other(_))
+    }
+
+    fn has(&self, text: &str) -> bool {
+        matches!(self, Found::Ours(there) | Found::Other(there) if there == text.as_bytes())
+    }
+}
+
+/// Looks at a place below a directory, which a list may name as that of a launcher.
+fn find(held: &Directory, path: &str, list: &LaidFiles) -> io::Result<Found> {
+    let place = Path::new(path);
+    let text = match held.facts(place) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Ok(facts) if facts.kind != Kind::File => return Ok(Found::Other(Vec::new())),
+        facts => facts.and_then(|_| held.read(place, RECORD))?,
+    };
+    let is_launcher = || {
+        let mut lines = text.split(|byte| *byte == b'\n');
+        lines.next() == Some(b"#!/bin/sh".as_slice())
+            && lines.next().is_some_and(|line| line.ends_with(MARK.as_bytes()))
+    };
+    let is_listed = list.files.get(path).is_some_and(|sum| sha256(&text[..]).is_ok_and(|found| found == *sum));
+    Ok(if is_listed && is_launcher() { Found::Ours(text) } else { Found::Other(text) })
+}
+
+/// The end of the second line of each launcher.
+const MARK: &str = ", written by 'rustomize plugin export'.";
 
 /// Why kustomize cannot run a plugin that is placed.
 fn foreign(found: &Provider) -> Option<&'static str> {
@@ -168,7 +216,7 @@ fn launcher(found: &Provider) -> Result<String> {
         text => format!("{PARAMETERS}={} ", quoted(text)),
     };
     Ok(format!(
-        "#!/bin/sh\n# {} v{}, written by 'rustomize plugin export'.\nRUSTOMIZE_PLUGIN_COMPONENT={} {parameters}{own}exec {command}\"$@\"\n",
+        "#!/bin/sh\n# {} v{}{MARK}\nRUSTOMIZE_PLUGIN_COMPONENT={} {parameters}{own}exec {command}\"$@\"\n",
         found.installed.source,
         found.installed.file.version,
         quoted(&found.component.name),

@@ -7,17 +7,16 @@
 
 use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile, is_sum};
 use crate::diag::{Code, Error, Result};
+use crate::files::{self, Directory, Kind, RECORD, folder_of, name_fault, shown};
 use crate::manager::fetch::Transfer;
-use crate::manager::id::content::{self, sha256};
+use crate::manager::id::content::sha256;
 use crate::manager::policy::environment::SERVER;
 use crate::manager::store::exclusive::ExclusiveRoot;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
-use std::time::SystemTime;
 
 /// The link to what counts.
 const CURRENT: &str = "current";
@@ -40,7 +39,7 @@ pub struct SyncCounts {
     pub removed: usize,
 }
 
-fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
     let message = format!("cannot {what} '{}'", path.display());
     move |e| Error::io(&e, format!("{message}: {e}"))
 }
@@ -63,7 +62,7 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
             let path = file.path.clone();
             let is_path = Path::new(&path).components().all(|c| matches!(c, Component::Normal(_))) && !path.is_empty();
             let refused = |what: &str| {
-                let message = format!("'{url}' names the file '{path}'{what}");
+                let message = format!("'{url}' names the file '{}'{what}", shown(path.as_ref()));
                 Err(Error::new(Code::Refused, message).hint("nothing was changed"))
             };
             if !is_path || path.contains('\\') {
@@ -71,6 +70,9 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
             }
             if file.mode & !0o777 != 0 {
                 return refused(&format!(" with mode {:o}: a mode has permissions alone, at most 777", file.mode));
+            }
+            if let Some(fault) = name_fault(path.as_ref()) {
+                return refused(&format!(", which {fault}"));
             }
             if !is_sum(&file.sha256) {
                 return refused(" without a SHA-256 in hex");
@@ -85,56 +87,63 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
             }
         }
     }
-    let current = place.join(CURRENT);
-    clear(place, &current, None)?;
-    let here = here(&current)?;
-    let is_root = rustix::process::geteuid().is_root();
+    let place = root.held();
+    clear(place, None)?;
+    let here = here(place)?;
     let is_same = |path: &String, file: &MountedFile| {
-        here.get(path).is_some_and(|local| {
-            let is_owned = !is_root || (local.uid, local.gid) == (file.uid, file.gid);
-            local.sha256 == file.sha256 && local.mode == file.mode && is_owned
-        })
+        here.files.get(path).is_some_and(|local| local.sha256 == file.sha256 && local.mode == mode_of(file.mode))
     };
-    let is_same_server = fs::read_to_string(current.join(SERVER)).is_ok_and(|text| text.trim_end() == server);
-    let removed = here.keys().filter(|path| !wanted.contains_key(*path)).count();
+    let is_same_server = here.server.as_deref().is_some_and(|text| text.trim_end() == server);
+    let removed = here.files.keys().filter(|path| !wanted.contains_key(*path)).count();
     let mut done = SyncCounts { files: wanted.len(), fetched: 0, removed };
     if removed == 0 && is_same_server && wanted.iter().all(|(path, (file, _))| is_same(path, file)) {
         return Ok(done);
     }
     let staged = root.stage()?;
+    let cannot = |path: &str| io("write", &staged.path().join(path));
     for (path, (file, url)) in &wanted {
-        let target = staged.path().join(path);
-        fs::create_dir_all(target.parent().unwrap_or(place)).map_err(io("write to", place))?;
-        match here.get(path).filter(|local| local.sha256 == file.sha256) {
-            Some(_) => drop(fs::copy(current.join(path), &target).map_err(io("write", &target))?),
-            None => {
+        let below = Path::new(path);
+        let make = || {
+            let folder = staged.held().make(folder_of(below), 0o755)?;
+            folder.create(Path::new(below.file_name().unwrap_or_default()), mode_of(file.mode))
+        };
+        let mut made = make().map_err(cannot(path))?;
+        match (&here.directory, here.files.get(path)) {
+            (Some(current), Some(local)) if local.sha256 == file.sha256 => {
+                let old = current.file(below).map_err(cannot(path))?;
+                io::copy(&mut old.into_file(), &mut made).map_err(cannot(path))?;
+            }
+            _ => {
                 let bytes = transfer.get(url)?;
-                let found = sha256(&bytes[..]).map_err(io("read", &target))?;
+                let found = sha256(&bytes[..]).map_err(cannot(path))?;
                 if found != file.sha256 || bytes.len() as u64 != file.size {
                     let message = format!("'{url}' differs from the list of the server: SHA-256 {found}");
                     return Err(Error::new(Code::FetchFailed, message).hint("nothing was changed"));
                 }
-                fs::write(&target, bytes).map_err(io("write", &target))?;
+                made.write_all(&bytes).map_err(cannot(path))?;
                 done.fetched += 1;
             }
         }
-        fs::set_permissions(&target, fs::Permissions::from_mode(file.mode)).map_err(io("write", &target))?;
-        if is_root {
-            chown(&target, Some(file.uid), Some(file.gid)).map_err(io("change the owner of", &target))?;
-        }
     }
-    let record = staged.path().join(SERVER);
-    fs::write(&record, format!("{server}\n")).map_err(io("write", &record))?;
-    fs::set_permissions(staged.path(), fs::Permissions::from_mode(0o755)).map_err(io("write to", place))?;
-    let before = fs::read_link(&current).ok();
-    let generation = staged.path().file_name().unwrap_or_default().to_string_lossy().trim_start_matches('.').to_owned();
-    let generation = format!("{GENERATION}{generation}");
-    fs::rename(staged.path(), place.join(&generation)).map_err(io("write to", place))?;
-    let link = root.stage()?;
-    symlink(&generation, link.path().join(CURRENT)).map_err(io("write to", place))?;
-    fs::rename(link.path().join(CURRENT), &current).map_err(io("write to", place))?;
-    clear(place, &current, before)?;
+    staged.held().write(Path::new(SERVER), format!("{server}\n").as_bytes(), 0o644).map_err(cannot(SERVER))?;
+    let before = place.target(Path::new(CURRENT)).ok();
+    let generation = format!("{GENERATION}{}", staged.name().display());
+    let put = || -> io::Result<()> {
+        let link = root.stage().map_err(io::Error::other)?;
+        place.permit(root.below(staged.path()).map_err(io::Error::other)?, 0o755)?;
+        staged.keep_as(place, Path::new(&generation))?;
+        link.held().link(Path::new(&generation), Path::new(CURRENT))?;
+        link.held().rename(Path::new(CURRENT), place, Path::new(CURRENT))
+    };
+    put().map_err(io("write to", place.path()))?;
+    clear(place, before)?;
     Ok(done)
+}
+
+/// The permissions of a synced file: those of a program, or of any other file. Neither lets another
+/// user write, whatever the server says.
+fn mode_of(mode: u32) -> u32 {
+    if mode & 0o111 == 0 { 0o644 } else { 0o755 }
 }
 
 /// The lists of both mounts in one state of the server. The first list is read again after the
@@ -155,45 +164,58 @@ fn lists(transfer: &Transfer, [first, second]: &[String; 2]) -> Result<[Vec<u8>;
 
 /// Removes generations, also those of runs that were cut off. The one that counts stays, and one
 /// that a build may still read: the one that counted `before`, else the newest.
-fn clear(place: &Path, current: &Path, before: Option<PathBuf>) -> Result<()> {
-    let counts = fs::read_link(current).unwrap_or_default();
-    let is_old = |entry: &fs::DirEntry| {
-        let name = entry.file_name();
-        name.to_string_lossy().starts_with(GENERATION) && name != counts.as_os_str()
-    };
-    let entries = fs::read_dir(place).map_err(io("read", place))?.filter_map(std::result::Result::ok);
-    let mut old: Vec<_> = entries.filter(is_old).map(|entry| (filled(&entry), entry.path())).collect();
+fn clear(place: &Directory, before: Option<PathBuf>) -> Result<()> {
+    let counts = place.target(Path::new(CURRENT)).unwrap_or_default();
+    let entries = place.entries().map_err(io("read", place.path()))?.into_iter().map(|(name, _)| name);
+    let is_old = |name: &OsString| name.to_string_lossy().starts_with(GENERATION) && *name != *counts.as_os_str();
+    let changed = |name: &OsString| place.facts(Path::new(name)).ok().and_then(|facts| facts.changed);
+    let mut old: Vec<_> = entries.filter(is_old).map(|name| (changed(&name), name)).collect();
     old.sort_unstable();
     match before {
-        Some(before) => old.retain(|(_, path)| *path != place.join(&before)),
+        Some(before) => old.retain(|(_, name)| *name != *before.as_os_str()),
         None => drop(old.pop()),
     }
-    old.iter().try_for_each(|(_, path)| fs::remove_dir_all(path).map_err(io("remove", path)))
+    old.iter().try_for_each(|(_, name)| place.remove(Path::new(name)).map_err(io("remove", &place.path().join(name))))
 }
 
-/// When the entries of a directory last changed; `None`, the earliest, if that is unknown.
-fn filled(entry: &fs::DirEntry) -> Option<SystemTime> {
-    entry.metadata().and_then(|metadata| metadata.modified()).ok()
+/// The files that count now.
+#[derive(Default)]
+struct Here {
+    directory: Option<Directory>,
+    files: BTreeMap<String, LocalFile>,
+    /// The text that names the server.
+    server: Option<String>,
 }
 
-/// The files that count now, by their paths.
-fn here(current: &Path) -> Result<BTreeMap<String, MountedFile>> {
-    if !current.is_dir() {
-        return Ok(BTreeMap::new());
-    }
-    let read = |path: String, file: &PathBuf| -> io::Result<(String, MountedFile)> {
-        let opened = fs::File::open(file)?;
-        let of = opened.metadata()?;
-        let (size, mode, uid, gid) = (of.len(), of.mode() & 0o777, of.uid(), of.gid());
-        let metadata = MountedFile { path: path.clone(), sha256: sha256(opened)?, size, mode, uid, gid };
-        Ok((path, metadata))
+struct LocalFile {
+    sha256: String,
+    mode: u32,
+}
+
+/// Reads the files that count now.
+fn here(place: &Directory) -> Result<Here> {
+    // The link was made by a sync; it leads to a directory beside it.
+    let Some(directory) = place.target(Path::new(CURRENT)).ok().and_then(|name| place.below(&name).ok()) else {
+        return Ok(Here::default());
     };
-    let mut files = content::files(current).map_err(io("read", current))?;
-    files.retain(|(path, _)| path != SERVER);
-    let read = |(path, file): (String, PathBuf)| match read(path, &file) {
-        // A file that cannot be read is fetched again.
-        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => None,
-        other => Some(other.map_err(io("read", &file))),
+    let mut files = BTreeMap::new();
+    let mut add = |member: &files::Member<'_>| -> io::Result<bool> {
+        let is_server = member.path == Path::new(SERVER);
+        let (Kind::File, false, Some(path)) = (member.kind, is_server, member.path.to_str()) else {
+            return Ok(member.kind == Kind::Directory);
+        };
+        match member.directory.file(Path::new(&member.name)) {
+            // A file that cannot be read is fetched again.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {}
+            file => {
+                let file = file?;
+                let mode = file.facts().mode & 0o777;
+                files.insert(path.to_owned(), LocalFile { mode, sha256: sha256(file)? });
+            }
+        }
+        Ok(false)
     };
-    files.into_iter().filter_map(read).collect()
+    directory.walk(&mut add).map_err(io("read", directory.path()))?;
+    let server = directory.read_text(Path::new(SERVER), RECORD).ok();
+    Ok(Here { directory: Some(directory), files, server })
 }

@@ -5,7 +5,12 @@ use std::path::{Path, PathBuf};
 
 /// The path of the file with a plugin's sum.
 pub fn sum_file(plugin: &Path) -> PathBuf {
-    sum_name(plugin, if plugin.is_dir() { TREE_SUM_SUFFIX } else { SUM_SUFFIX })
+    sum_name(plugin, suffix_of_sum(plugin.is_dir()))
+}
+
+/// The end of the name of the file with a plugin's sum.
+pub fn suffix_of_sum(is_directory: bool) -> &'static str {
+    if is_directory { TREE_SUM_SUFFIX } else { SUM_SUFFIX }
 }
 
 /// A path with something behind its name.

@@ -4,6 +4,7 @@
 use super::beside::{partial, sum_file, sum_name};
 use super::made;
 use crate::diag::Error;
+use crate::files::{self, Opened, RECORD};
 use crate::manager::author::describe::DescribeError;
 use crate::manager::author::manifest::Manifest;
 use crate::manager::fetch::origin::Origin;
@@ -71,10 +72,10 @@ impl Installed {
     /// # Errors
     /// It differs, or cannot be read.
     pub fn verify(&self) -> Result<Installed, Refusal> {
-        let (found, opened) = match self.path.is_dir() {
-            true => (content::sum(&self.path).map_err(Refusal::Io)?, None),
-            false => {
-                let opened = File::open(&self.path).map_err(Refusal::Io)?;
+        let (found, opened) = match Opened::entry(&self.path).map_err(Refusal::Io)? {
+            directory @ Opened::Directory(_) => (content::sum_of(directory).map_err(Refusal::Io)?, None),
+            Opened::File(file) => {
+                let opened = file.into_file();
                 (content::sha256(&opened).map_err(Refusal::Io)?, Some(Arc::new(opened)))
             }
         };
@@ -90,12 +91,12 @@ impl Installed {
 
     /// The key that had signed it when it was installed, if a signature was asked for then.
     pub fn signer(&self) -> Option<String> {
-        Some(fs::read_to_string(sum_name(&self.path, SIGNED_SUFFIX)).ok()?.trim_end().to_owned())
+        Some(files::read_text(&sum_name(&self.path, SIGNED_SUFFIX), RECORD).ok()?.trim_end().to_owned())
     }
 
     /// Where it came from when it was installed. A file that cannot be read says no known place.
     pub fn origin(&self) -> Origin {
-        match fs::read_to_string(sum_name(&self.path, ORIGIN_SUFFIX)) {
+        match files::read_text(&sum_name(&self.path, ORIGIN_SUFFIX), RECORD) {
             Ok(text) => Origin::Elsewhere(text.trim_end().to_owned()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Origin::Own,
             Err(_) => Origin::Elsewhere(String::new()),
@@ -176,7 +177,7 @@ impl fmt::Display for Refusal {
 
 /// The sum that a sum file holds (P27): hex digits and nothing else but a line's end.
 fn read_sum(path: &Path) -> Result<String, Refusal> {
-    let text = fs::read_to_string(path).map_err(|_| Refusal::NoSum(path.to_owned()))?;
+    let text = files::read_text(path, RECORD).map_err(|_| Refusal::NoSum(path.to_owned()))?;
     let sum = text.trim_end();
     let is_sum = sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit());
     if is_sum { Ok(sum.to_ascii_lowercase()) } else { Err(Refusal::SumForm(path.to_owned())) }
@@ -185,16 +186,16 @@ fn read_sum(path: &Path) -> Result<String, Refusal> {
 fn check(path: &Path, source: &Source, host: &Platform) -> Result<Installed, Refusal> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let file = FileName::parse(&name, source.name(), host).map_err(Refusal::Name)?;
-    match fs::read_to_string(partial(path)) {
+    match files::read_text(&partial(path), RECORD) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {}
         Err(e) => return Err(Refusal::Io(e)),
         Ok(why) => return Err(Refusal::Partial(why)),
     }
     let sum = read_sum(&sum_file(path))?;
-    if path.is_dir() {
-        Manifest::read(path).map_err(Refusal::Directory)?;
-    } else if !File::open(path).and_then(|file| content::is_executable(&file)).map_err(Refusal::Io)? {
-        return Err(Refusal::NotExecutable);
+    match Opened::entry(path).map_err(Refusal::Io)? {
+        Opened::Directory(_) => drop(Manifest::read(path).map_err(Refusal::Directory)?),
+        Opened::File(file) if !file.facts().is_executable() => return Err(Refusal::NotExecutable),
+        Opened::File(_) => {}
     }
     Ok(Installed { source: source.clone(), path: path.to_owned(), file, sum, opened: None })
 }

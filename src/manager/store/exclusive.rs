@@ -1,12 +1,10 @@
 //! [`ExclusiveRoot`]: a directory with plugins that one process writes to.
 
-use crate::atomic::{self, Staged};
 use crate::diag::{Code, Error, Result};
+use crate::files::{self, Directory, Kind, Staged, Temporary, folder_of};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 pub(super) fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let message = format!("cannot {what} '{}'", path.display());
@@ -16,9 +14,10 @@ pub(super) fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// A root, or another directory with plugins, that nobody else writes to while this value lives.
 pub struct ExclusiveRoot {
     path: PathBuf,
+    held: Directory,
     /// Where plugins lie while they are made ready: on the file system of the root, and gone with
     /// this value.
-    staging: TempDir,
+    staging: Temporary,
     _lock: File,
 }
 
@@ -32,13 +31,14 @@ const STAGING: &str = ".rustomize-staging-";
 /// How many random characters follow [`STAGING`].
 const RANDOM: usize = 6;
 
-/// Removes what those have left who were killed. The caller has the lock: it is nobody's who lives.
-fn clear(root: &Path) -> Result<()> {
+/// Removes what killed processes have left. The caller has the lock, so nothing of a process that
+/// lives is removed.
+fn clear(root: &Directory) -> Result<()> {
     let is_random = |end: &str| end.len() == RANDOM && end.bytes().all(|b| b.is_ascii_alphanumeric());
-    for entry in fs::read_dir(root).map_err(io("read", root))?.filter_map(std::result::Result::ok) {
-        let is_ours = entry.file_name().to_str().and_then(|name| name.strip_prefix(STAGING)).is_some_and(is_random);
-        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            fs::remove_dir_all(entry.path()).map_err(io("clear", &entry.path()))?;
+    for (name, kind) in root.entries().map_err(io("read", root.path()))? {
+        let is_ours = name.to_str().and_then(|name| name.strip_prefix(STAGING)).is_some_and(is_random);
+        if is_ours && kind == Kind::Directory {
+            root.remove(Path::new(&name)).map_err(io("clear", &root.path().join(&name)))?;
         }
     }
     Ok(())
@@ -52,17 +52,16 @@ impl ExclusiveRoot {
     /// The root cannot be made or written to.
     pub fn lock(root: &Path, waiting: impl FnOnce()) -> Result<ExclusiveRoot> {
         fs::create_dir_all(root).map_err(io("make the directory", root))?;
+        let held = Directory::open(root).map_err(io("open", root))?;
         let path = root.join(LOCK);
-        let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-        let lock = File::options().create(true).truncate(false).write(true).custom_flags(no_link).open(&path);
-        let lock = lock.map_err(io("write", &path))?;
+        let lock = held.lock_file(Path::new(LOCK)).map_err(io("write", &path))?;
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             waiting();
             lock.lock().map_err(io("lock", &path))?;
         }
-        clear(root)?;
-        let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(root).map_err(io("write to", root))?;
-        Ok(ExclusiveRoot { path: root.to_owned(), staging, _lock: lock })
+        clear(&held)?;
+        let staging = Temporary::new_in(&held, STAGING).map_err(io("write to", root))?;
+        Ok(ExclusiveRoot { path: root.to_owned(), held, staging, _lock: lock })
     }
 
     /// The root.
@@ -70,24 +69,29 @@ impl ExclusiveRoot {
         &self.path
     }
 
+    /// The root, held.
+    pub fn held(&self) -> &Directory {
+        &self.held
+    }
+
     /// An empty directory for something that is made ready.
     ///
     /// # Errors
     /// It cannot be made.
-    pub fn stage(&self) -> Result<TempDir> {
-        TempDir::new_in(self.staging.path()).map_err(io("write to", self.staging.path()))
+    pub fn stage(&self) -> Result<Temporary> {
+        Temporary::new_in(self.staging.held(), "").map_err(io("write to", self.staging.path()))
     }
 
     /// Writes a file below the root, in one step, and waits until it is kept. Directories are made.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// It cannot be written, or a directory is a link.
     pub fn write(&self, path: &Path, text: &str, mode: u32) -> Result<()> {
-        self.make_folder(atomic::folder_of(path))?;
+        let folder = self.make_folder(folder_of(path))?;
         let write = || {
-            let mut staged = Staged::new_in(self.staging.path())?;
+            let mut staged = Staged::new_in(self.staging.held())?;
             staged.write_all(text.as_bytes())?;
-            staged.put_for_good(path, mode)
+            staged.put_for_good(&folder, name_of(path)?, mode)
         };
         write().map_err(io("write", path))
     }
@@ -96,12 +100,26 @@ impl ExclusiveRoot {
     ///
     /// # Errors
     /// One is a link, or cannot be made.
-    pub fn make_folder(&self, folder: &Path) -> Result<()> {
-        let below = folder.ancestors().take_while(|above| above.starts_with(&self.path) && *above != self.path);
-        if let Some(link) = below.filter(|above| above.is_symlink()).last() {
-            let message = format!("'{}' is a link, and rustomize does not write through links", link.display());
-            return Err(Error::new(Code::Refused, message).hint("remove it, or name the directory that it leads to"));
-        }
-        fs::create_dir_all(folder).map_err(io("make the directories of", folder))
+    pub fn make_folder(&self, folder: &Path) -> Result<Directory> {
+        let below = self.below(folder)?;
+        self.held.make(below, 0o755).map_err(|e| match files::is_refusal(&e) {
+            true => Error::new(Code::Refused, format!("rustomize does not write through links: {e}"))
+                .hint("remove it, or name the directory that it leads to"),
+            false => io("make the directories of", folder)(e),
+        })
     }
+
+    /// A path below the root, without the root.
+    ///
+    /// # Errors
+    /// The path is elsewhere.
+    pub fn below<'p>(&self, path: &'p Path) -> Result<&'p Path> {
+        let elsewhere = |_| Error::new(Code::Internal, format!("'{}' is not below the root", path.display()));
+        path.strip_prefix(&self.path).map_err(elsewhere)
+    }
+}
+
+/// The name of an entry in its directory.
+pub(super) fn name_of(path: &Path) -> io::Result<&Path> {
+    path.file_name().map(Path::new).ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }

@@ -1,44 +1,53 @@
 //! Makes the [`HeldCopy`] of an installed plugin, and holds it to the plugin's sum.
 
 use super::discover::{Installed, Refusal};
+use super::made;
+use crate::files::{Directory, Opened, PlainFile};
 use crate::manager::author::manifest::Manifest;
-use crate::manager::id::content::{self, MADE, NODE_MODULES};
+use crate::manager::id::content;
 use crate::plugin::program::{Command, HeldCopy};
 use crate::process::Children;
-use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Directories that were made in a plugin's own when it was installed: they are not copied.
-const MADE_THERE: [&str; 2] = [MADE, NODE_MODULES];
-
-/// Copies a plugin and holds the copy to its sum. O(bytes of the plugin).
+/// Copies a plugin, with what was made of it when it was installed, and holds the copy to its sums.
+/// O(bytes of the plugin).
 ///
 /// # Errors
 /// It cannot be copied, or is not what was installed.
 pub fn copy(installed: &Installed, children: &Children) -> Result<HeldCopy, Refusal> {
     let directory = children.directory("rustomize-plugin-").map_err(Refusal::Io)?;
-    let copy = directory.path().join(installed.path.file_name().unwrap_or_default());
-    let is_directory = installed.path.is_dir();
-    // The programs of a bundle run from the copy; an interpreter reads that of a plugin.
-    if !is_directory || is_bundle(&installed.path) {
+    let name = Path::new(installed.path.file_name().unwrap_or_default());
+    let copy = directory.path().join(name);
+    let held = Directory::open(directory.path()).map_err(Refusal::Io)?;
+    let (is_directory, runs) = match Opened::entry(&installed.path).map_err(Refusal::Io)? {
+        Opened::Directory(own) => {
+            let runs = copy_directory(&own, &held, name).map_err(Refusal::Io)?;
+            // The programs of a bundle run from the copy; an interpreter reads that of a plugin.
+            (true, runs || is_bundle(&installed.path))
+        }
+        Opened::File(own) => {
+            copy_file(own, &held, name).map_err(Refusal::Io)?;
+            (false, true)
+        }
+    };
+    if runs {
         check_runs(directory.path()).map_err(Refusal::Io)?;
     }
-    let beside = match is_directory {
-        true => copy_directory(&installed.path, &copy),
-        false => copy_file(&installed.path, &copy),
-    };
-    let beside = beside.map_err(Refusal::Io)?;
-    let found = content::sum(&copy).map_err(Refusal::Io)?;
+    let found = Opened::entry(&copy).and_then(content::sum_of).map_err(Refusal::Io)?;
     if found != installed.sum {
         return Err(Refusal::SumDiffers { want: installed.sum.clone(), found });
     }
-    let mut command = match is_directory {
-        true => Manifest::read(&copy).map_err(Refusal::Directory)?.command(&copy),
+    let command = match is_directory {
+        true => {
+            let copied = held.below(name).map_err(Refusal::Io)?;
+            if let Some(name) = made::differing_of(&installed.path, &copied).map_err(Refusal::Io)? {
+                return Err(Refusal::MadeDiffers(name));
+            }
+            Manifest::read(&copy).map_err(Refusal::Directory)?.command(&copy)
+        }
         false => Command::of_binary(&copy),
     };
-    command.needs.extend(beside);
     Ok(HeldCopy { command, file: (!is_directory).then_some(copy), directory })
 }
 
@@ -55,21 +64,16 @@ fn check_runs(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn copy_file(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
-    fs::copy(from, to)?;
-    fs::set_permissions(to, Permissions::from_mode(0o700))?;
-    Ok(Vec::new())
+fn copy_file(from: PlainFile, to: &Directory, name: &Path) -> io::Result<()> {
+    io::copy(&mut from.into_file(), &mut to.create(name, 0o700)?).map(drop)
 }
 
-/// Copies the content of a directory, and leads to what was made there, which is returned.
-fn copy_directory(from: &Path, to: &Path) -> io::Result<Vec<PathBuf>> {
-    fs::create_dir(to)?;
-    content::copy(from, to)?;
-    let beside: Vec<PathBuf> = MADE_THERE.iter().map(|name| from.join(name)).filter(|path| path.is_dir()).collect();
-    for path in &beside {
-        symlink(path, to.join(path.file_name().unwrap_or_default()))?;
-    }
-    Ok(beside)
+/// Copies a directory with what was made in it. Gives whether the system has to run something from
+/// the copy of the latter.
+fn copy_directory(from: &Directory, to: &Directory, name: &Path) -> io::Result<bool> {
+    let copy = to.make_new(name, 0o755)?;
+    content::copy(from, &copy)?;
+    made::copy(from, &copy)
 }
 
 #[cfg(test)]

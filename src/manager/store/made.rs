@@ -5,109 +5,174 @@
 use super::beside::sum_name;
 use super::exclusive::ExclusiveRoot;
 use crate::diag::{Code, Error, Result};
+use crate::files::{self, Directory, Kind, RECORD, name_fault, shown};
 use crate::manager::author::client::NeededPlugin;
 use crate::manager::author::manifest::DENO_DIRECTORY;
-use crate::manager::id::content::{self, MADE, NODE_MODULES, is_executable, sha256};
+use crate::manager::id::content::{self, MADE, NODE_MODULES, sha256};
 use crate::manager::id::name::MADE_SUFFIX;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// The sums of what was made, by its name in the plugin's directory.
 pub(in crate::manager) type Sums = BTreeMap<String, String>;
+
+/// The entries in a plugin's directory that its installation has made, as paths in it.
+///
+/// # Errors
+/// The directory cannot be read, or a name has a control character.
+pub(in crate::manager) fn entries(plugin: &Directory) -> io::Result<Vec<(PathBuf, Kind)>> {
+    let mut found = Vec::new();
+    if let Some(facts) = existing(plugin.facts(Path::new(NODE_MODULES)))? {
+        found.push((PathBuf::from(NODE_MODULES), facts.kind));
+    }
+    let Some(made) = existing(plugin.below(Path::new(MADE)))? else { return Ok(found) };
+    for (name, kind) in made.entries()? {
+        if let Some(fault) = name_fault(&name) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("'{}' {fault}", shown(&name))));
+        }
+        found.push((Path::new(MADE).join(name), kind));
+    }
+    Ok(found)
+}
+
+/// `None` for something that does not exist.
+fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
 
 /// The sums of the files in a plugin's directory now. O(bytes).
 ///
 /// # Errors
 /// It cannot be read, or holds something else than files, directories and links.
-fn now(plugin: &Path) -> io::Result<Sums> {
+fn now(plugin: &Directory) -> io::Result<Sums> {
     let mut sums = Sums::new();
-    let modules = plugin.join(NODE_MODULES);
-    if modules.symlink_metadata().is_ok() {
-        sums.insert(NODE_MODULES.to_owned(), sum(&modules)?);
-    }
-    let entries = match fs::read_dir(plugin.join(MADE)) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(sums),
-        Err(e) => return Err(e),
-    };
-    for entry in entries {
-        let entry = entry?;
-        sums.insert(format!("{MADE}/{}", entry.file_name().display()), sum(&entry.path())?);
+    for (path, kind) in entries(plugin)? {
+        sums.insert(path.to_string_lossy().into_owned(), sum(plugin, &path, kind)?);
     }
     Ok(sums)
 }
 
-/// The sum of a file, a link, or a directory with all that is in it; links are not followed.
-fn sum(path: &Path) -> io::Result<String> {
+/// The sum of a file, a link, or a directory with all that is in it; links are not followed. It is
+/// that of one line for each of them, sorted, with its kind and its path in quotes.
+fn sum(plugin: &Directory, top: &Path, kind: Kind) -> io::Result<String> {
     let mut lines = Vec::new();
-    let mut queue = vec![(String::new(), path.to_owned())];
-    while let Some((name, path)) = queue.pop() {
-        let kind = path.symlink_metadata()?.file_type();
-        if kind.is_dir() {
-            lines.push(format!("d {name:?}"));
-            for entry in fs::read_dir(&path)?.collect::<io::Result<Vec<_>>>()? {
-                let is_deno = path.ends_with(Path::new(MADE).join(DENO_DIRECTORY));
-                if !(is_deno && is_analysis(&entry.file_name().to_string_lossy())) {
-                    queue.push((format!("{name}/{}", entry.file_name().display()), entry.path()));
-                }
+    let folder = plugin.below(top.parent().unwrap_or(Path::new("")))?;
+    let name = top.file_name().unwrap_or_default();
+    lines.push(line(&folder, name, OsStr::new(""), kind)?);
+    if kind == Kind::Directory {
+        folder.below(Path::new(name))?.walk(&mut |member| {
+            if is_analysis(&top.join(&member.path)) {
+                return Ok(false);
             }
-        } else if kind.is_symlink() {
-            lines.push(format!("l {name:?} {:?}", fs::read_link(&path)?));
-        } else if kind.is_file() {
-            let opened = File::open(&path)?;
-            let mark = if is_executable(&opened)? { 'x' } else { '-' };
-            lines.push(format!("{} {mark} {name:?}", sha256(opened)?));
-        } else {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file"));
-        }
+            let path = [b"/", member.path.as_os_str().as_bytes()].concat();
+            lines.push(line(member.directory, &member.name, OsStr::from_bytes(&path), member.kind)?);
+            Ok(true)
+        })?;
     }
     lines.sort();
     sha256(lines.join("\n").as_bytes())
 }
 
-/// Returns whether an entry of deno's directory is a database of imports and exports, as
-/// `dep_analysis_cache_v2`. Deno writes it each time that it runs outside of a sandbox. It holds no
-/// code, and is in no sum.
-fn is_analysis(name: &str) -> bool {
+/// The line for an entry called `name` in a directory, with the path `shown`.
+fn line(directory: &Directory, name: &OsStr, shown: &OsStr, kind: Kind) -> io::Result<String> {
+    let name = Path::new(name);
+    Ok(match kind {
+        Kind::Directory => format!("d {shown:?}"),
+        Kind::Link => format!("l {shown:?} {:?}", directory.target(name)?),
+        Kind::File => {
+            let file = directory.file(name)?;
+            let mark = if file.facts().is_executable() { 'x' } else { '-' };
+            format!("{} {mark} {shown:?}", sha256(file)?)
+        }
+        Kind::Other => return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file")),
+    })
+}
+
+/// Returns whether a path in a plugin's directory is that of a database of imports and exports in
+/// deno's directory, as `dep_analysis_cache_v2`. Deno writes it each time that it runs outside of a
+/// sandbox. It holds no code, and is in no sum.
+fn is_analysis(path: &Path) -> bool {
+    let is_in_deno = path.parent() == Some(&Path::new(MADE).join(DENO_DIRECTORY));
+    is_in_deno && is_database(&path.file_name().unwrap_or_default().to_string_lossy())
+}
+
+fn is_database(name: &str) -> bool {
     name.contains("_analysis_cache_v")
 }
 
 /// Removes these databases from a directory of deno.
 ///
 /// # Errors
-/// It is not a directory, or cannot be read or written.
-pub(in crate::manager) fn remove_analyses(directory: &Path) -> io::Result<()> {
-    // The tool that wrote it may have put a link to a directory of the user there.
-    if !directory.symlink_metadata()?.is_dir() {
-        return Err(io::ErrorKind::NotADirectory.into());
-    }
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        if is_analysis(&entry.file_name().to_string_lossy()) {
-            fs::remove_file(entry.path())?;
+/// It cannot be read or written.
+pub(in crate::manager) fn remove_analyses(directory: &Directory) -> io::Result<()> {
+    for (name, _) in directory.entries()? {
+        if is_database(&name.to_string_lossy()) {
+            directory.remove(Path::new(&name))?;
         }
     }
     Ok(())
 }
 
-/// The sums of what was made when a plugin was installed; none where nothing was.
-fn recorded(plugin: &Path) -> io::Result<Sums> {
-    match fs::read_to_string(sum_name(plugin, MADE_SUFFIX)) {
-        Ok(text) => Ok(text
-            .lines()
-            .filter_map(|line| line.split_once("  "))
-            .map(|(sum, name)| (name.to_owned(), sum.to_owned()))
-            .collect()),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Sums::new()),
-        Err(e) => Err(e),
+/// Copies what was made of a plugin into a copy of it. Gives whether a copied file is a program or
+/// a library, which the system has to run from there.
+///
+/// # Errors
+/// It cannot be read or written.
+pub(in crate::manager) fn copy(plugin: &Directory, to: &Directory) -> io::Result<bool> {
+    let mut runs = false;
+    let mut one = |from: &Directory, name: &OsStr, to: &Directory, kind: Kind| -> io::Result<()> {
+        let name = Path::new(name);
+        match kind {
+            Kind::Directory => drop(to.make(name, 0o755)?),
+            Kind::Link => to.link(&from.target(name)?, name)?,
+            Kind::File => {
+                let file = from.file(name)?;
+                let mode = if file.facts().is_executable() { 0o755 } else { 0o644 };
+                let (mut file, mut made) = (file.into_file(), to.create(name, mode)?);
+                let mut start = Vec::new();
+                (&mut file).take(4).read_to_end(&mut start)?;
+                runs |= start == b"\x7fELF";
+                io::Write::write_all(&mut made, &start)?;
+                io::copy(&mut file, &mut made)?;
+            }
+            Kind::Other => return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file")),
+        }
+        Ok(())
+    };
+    for (top, kind) in entries(plugin)? {
+        let folder = top.parent().unwrap_or(Path::new(""));
+        let (from, into, name) = (plugin.below(folder)?, to.make(folder, 0o755)?, top.file_name().unwrap_or_default());
+        one(&from, name, &into, kind)?;
+        if kind == Kind::Directory {
+            let into = into.below(Path::new(name))?;
+            from.below(Path::new(name))?.walk(&mut |member| {
+                if is_analysis(&top.join(&member.path)) {
+                    return Ok(false);
+                }
+                let folder = into.below(member.path.parent().unwrap_or(Path::new("")))?;
+                one(member.directory, &member.name, &folder, member.kind)?;
+                Ok(true)
+            })?;
+        }
     }
+    Ok(runs)
 }
 
-fn write(root: &ExclusiveRoot, plugin: &Path, sums: &Sums) -> Result<()> {
-    let text: String = sums.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
-    root.write(&sum_name(plugin, MADE_SUFFIX), &text, 0o644)
+/// The sums of what was made when a plugin was installed; none where nothing was.
+fn recorded(plugin: &Path) -> io::Result<Sums> {
+    let text = existing(files::read_text(&sum_name(plugin, MADE_SUFFIX), RECORD))?.unwrap_or_default();
+    let lines = text.lines().filter_map(|line| line.split_once("  "));
+    Ok(lines.map(|(sum, name)| (name.to_owned(), sum.to_owned())).collect())
+}
+
+fn text_of(sums: &Sums) -> String {
+    sums.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect()
 }
 
 fn cannot(plugin: &Path) -> impl FnOnce(io::Error) -> Error {
@@ -115,26 +180,29 @@ fn cannot(plugin: &Path) -> impl FnOnce(io::Error) -> Error {
     move |e| Error::io(&e, format!("{message}: {e}"))
 }
 
-/// Notes what was made of a plugin that is being installed.
+/// The text of the file with the sums of what was made of a plugin; `None` if nothing was made.
 ///
 /// # Errors
-/// It cannot be read, or the file not be written.
-pub(in crate::manager) fn record(root: &ExclusiveRoot, plugin: &Path) -> Result<()> {
-    let sums = now(plugin).map_err(cannot(plugin))?;
-    if sums.is_empty() { Ok(()) } else { write(root, plugin, &sums) }
+/// It cannot be read.
+pub(in crate::manager) fn text(plugin: &Path) -> Result<Option<String>> {
+    let sums = files::directory(plugin).and_then(|plugin| now(&plugin)).map_err(cannot(plugin))?;
+    Ok((!sums.is_empty()).then(|| text_of(&sums)))
 }
 
 /// Records the checksum of one entry of [`MADE`] again, and leaves the others as they are.
 ///
 /// # Errors
-/// As [`record`].
+/// It cannot be read, or the file not be written.
 pub(in crate::manager) fn record_again(root: &ExclusiveRoot, plugin: &Path, name: &str) -> Result<()> {
     let mut sums = recorded(plugin).map_err(cannot(plugin))?;
-    let path = plugin.join(MADE).join(name);
-    if path.exists() {
-        sums.insert(format!("{MADE}/{name}"), sum(&path).map_err(cannot(plugin))?);
+    let again = || -> io::Result<Option<String>> {
+        let (held, path) = (files::directory(plugin)?, Path::new(MADE).join(name));
+        existing(held.facts(&path))?.map(|facts| sum(&held, &path, facts.kind)).transpose()
+    };
+    if let Some(sum) = again().map_err(cannot(plugin))? {
+        sums.insert(format!("{MADE}/{name}"), sum);
     }
-    write(root, plugin, &sums)
+    root.write(&sum_name(plugin, MADE_SUFFIX), &text_of(&sums), 0o644)
 }
 
 /// The name of a file or directory that differs from its state after the installation. O(bytes).
@@ -142,7 +210,15 @@ pub(in crate::manager) fn record_again(root: &ExclusiveRoot, plugin: &Path, name
 /// # Errors
 /// It cannot be read.
 pub(in crate::manager) fn differing(plugin: &Path) -> io::Result<Option<String>> {
-    let (was, is) = (recorded(plugin)?, now(plugin)?);
+    differing_of(plugin, &files::directory(plugin)?)
+}
+
+/// As [`differing`], of a copy of an installed plugin.
+///
+/// # Errors
+/// It cannot be read.
+pub(in crate::manager) fn differing_of(plugin: &Path, copy: &Directory) -> io::Result<Option<String>> {
+    let (was, is) = (recorded(plugin)?, now(copy)?);
     let names = was.keys().chain(is.keys());
     Ok(names.filter(|name| was.get(*name) != is.get(*name)).min().cloned())
 }

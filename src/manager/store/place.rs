@@ -1,65 +1,84 @@
 //! Putting plugins where they are found, and taking them away (P23 to P32, U43 to U45).
 //!
-//! Whoever is killed at any step leaves what was there before, or a plugin that is marked as not
-//! complete, and which the next run installs again.
+//! A plugin is made ready aside and then renamed to its place, so an installation that fails
+//! changes nothing that works. Whoever is killed at any step leaves what was there before, or a
+//! plugin that is marked as not complete, and which the next run installs again.
 
-use super::beside::{partial, sum_file, sum_name};
+use super::beside::{partial, suffix_of_sum, sum_name};
 use super::discover::Candidate;
-use super::exclusive::{ExclusiveRoot, io};
+use super::exclusive::{ExclusiveRoot, io, name_of};
 use super::made;
-use crate::diag::Result;
+use crate::diag::{Error, Result};
+use crate::files::{Directory, Kind, Opened, folder_of};
 use crate::manager::id::content;
-use crate::manager::id::name::BESIDE;
-use std::fs::{self, File};
+use crate::manager::id::name::{BESIDE, MADE_SUFFIX};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Puts a staged plugin, a file or a directory, where it is found. `finish` does what is to be
-/// done where it lies; until that is done it is present and not installed, and so it stays,
-/// with the reason, if that fails (U43 to U45). Gives its sum, and what `finish` gave.
+/// Puts a plugin, a file or a directory that is complete, where it is found, in place of an older
+/// one with its name. `beside` are the texts of files beside it, by the ends of their names. Gives
+/// the plugin's sum. O(bytes of the plugin).
 ///
 /// # Errors
-/// It cannot be written, or what `finish` says.
-pub fn put<T>(
-    root: &ExclusiveRoot,
-    staged: &Path,
-    to: &Path,
-    finish: impl FnOnce() -> Result<T>,
-) -> Result<(String, T)> {
+/// It cannot be written.
+pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, String)]) -> Result<String> {
     let cannot = || io("write", to);
-    let folder = to.parent().unwrap_or(root.path());
-    root.make_folder(folder)?;
-    let marker = partial(to);
-    root.write(&marker, "its installation did not finish", 0o644)?;
-    // An older sum of the same name is removed first: a new plugin is never held to it.
-    let beside = BESIDE.map(|suffix| sum_name(to, suffix));
-    for old in beside.into_iter().chain([to.to_owned()]) {
-        let removed = if old.is_dir() { fs::remove_dir_all(&old) } else { fs::remove_file(&old) };
-        match removed {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(cannot()(e)),
+    let below = root.below(staged)?;
+    let is_directory = root.held().facts(below).map_err(cannot())?.kind == Kind::Directory;
+    let made = if is_directory { made::text(staged)? } else { None };
+    if !is_directory {
+        root.held().permit(below, 0o755).map_err(cannot())?;
+        root.held().file(below).and_then(|file| file.into_file().sync_all()).map_err(cannot())?;
+    }
+    let sum = Opened::entry(staged).and_then(content::sum_of).map_err(cannot())?;
+    let folder = root.make_folder(folder_of(to))?;
+    root.write(&partial(to), "its installation did not finish", 0o644)?;
+    let old = root.stage()?;
+    take_away(&folder, name_of(to).map_err(cannot())?, old.held()).map_err(cannot())?;
+    rename(root, staged, &folder, to)?;
+    let made = made.map(|text| (MADE_SUFFIX, text));
+    let sum_line = (suffix_of_sum(is_directory), format!("{sum}\n"));
+    for (suffix, text) in beside.iter().cloned().chain(made).chain([sum_line]) {
+        root.write(&sum_name(to, suffix), &text, 0o644)?;
+    }
+    folder.remove(name_of(&partial(to)).map_err(cannot())?).map_err(cannot())?;
+    Ok(sum)
+}
+
+/// Puts a plugin whose installation failed where it would be found, with the reason: it is present
+/// and not installed (U43 to U45). A plugin that is installed there stays as it is.
+///
+/// # Errors
+/// It cannot be written.
+pub fn put_failed(root: &ExclusiveRoot, staged: &Path, to: &Path, why: &Error) -> Result<()> {
+    let cannot = || io("write", to);
+    let folder = root.make_folder(folder_of(to))?;
+    let (name, marker) = (name_of(to).map_err(cannot())?, partial(to));
+    let has = |path: &Path| folder.facts(path).is_ok();
+    if has(name) && !has(name_of(&marker).map_err(cannot())?) {
+        return Ok(());
+    }
+    root.write(&marker, &why.to_string(), 0o644)?;
+    let old = root.stage()?;
+    take_away(&folder, name, old.held()).map_err(cannot())?;
+    rename(root, staged, &folder, to)
+}
+
+/// Moves a plugin, and the files beside it, to another directory. The sum is moved first: without
+/// it a plugin is not considered.
+fn take_away(folder: &Directory, name: &Path, to: &Directory) -> io::Result<()> {
+    for old in BESIDE.map(|suffix| sum_name(name, suffix)).iter().map(PathBuf::as_path).chain([name]) {
+        match folder.rename(old, to, old) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => {}
         }
     }
-    if staged.is_file() {
-        fs::set_permissions(staged, fs::Permissions::from_mode(0o755)).map_err(cannot())?;
-        File::open(staged).and_then(|file| file.sync_all()).map_err(cannot())?;
-    }
-    fs::rename(staged, to).map_err(cannot())?;
-    let finished = match finish() {
-        Ok(finished) => finished,
-        Err(e) => {
-            root.write(&marker, &e.to_string(), 0o644)?;
-            return Err(e);
-        }
-    };
-    let sum = content::sum(to).map_err(cannot())?;
-    if to.is_dir() {
-        made::record(root, to)?;
-    }
-    root.write(&sum_file(to), &format!("{sum}\n"), 0o644)?;
-    fs::remove_file(marker).map_err(cannot())?;
-    Ok((sum, finished))
+    Ok(())
+}
+
+fn rename(root: &ExclusiveRoot, staged: &Path, folder: &Directory, to: &Path) -> Result<()> {
+    let below = root.below(staged)?;
+    name_of(to).and_then(|name| root.held().rename(below, folder, name)).map_err(io("write", to))
 }
 
 /// Removes installed plugins and the files beside them, then directories that are empty. Gives the
@@ -67,27 +86,20 @@ pub fn put<T>(
 ///
 /// # Errors
 /// A file cannot be removed.
-pub fn remove(root: &Path, candidates: &[Candidate]) -> Result<Vec<PathBuf>> {
-    let mut removed = Vec::new();
-    for candidate in candidates {
-        let path = &candidate.path;
+pub fn remove(root: &ExclusiveRoot, candidates: &[Candidate]) -> Result<Vec<PathBuf>> {
+    let held = root.held();
+    for Candidate { path, .. } in candidates {
         // Without its sum a binary is not considered: the sum is removed first.
         let beside = BESIDE.map(|suffix| sum_name(path, suffix));
         for file in beside.iter().chain([path, &partial(path)]) {
-            let removed = if file.is_dir() { fs::remove_dir_all(file) } else { fs::remove_file(file) };
-            match removed {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(io("remove", file)(e)),
-                _ => {}
-            }
+            held.remove(root.below(file)?).map_err(io("remove", file))?;
         }
-        let mut folder = path.parent();
-        while let Some(empty) = folder.filter(|folder| *folder != root && folder.starts_with(root)) {
-            if fs::remove_dir(empty).is_err() {
+        let folders = root.below(path)?.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        for folder in folders {
+            if held.remove_empty(folder).is_err() {
                 break;
             }
-            folder = empty.parent();
         }
-        removed.push(path.clone());
     }
-    Ok(removed)
+    Ok(candidates.iter().map(|candidate| candidate.path.clone()).collect())
 }
