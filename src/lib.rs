@@ -144,7 +144,6 @@ mod plugin;
 mod process;
 
 mod atomic;
-#[allow(dead_code, unused_imports, reason = "its callers move to it one after the other")]
 mod files;
 
 mod observe;

@@ -295,7 +295,7 @@ fn a_lock_of_another_form_and_links_among_the_copies_are_refused() {
     fs::rename(&copies, remotes.tree.path().join("elsewhere")).unwrap();
     symlink(remotes.tree.path().join("elsewhere"), &copies).unwrap();
     remotes.run("build", &["--locked"]).fails_with(&["security", ".kustomization.vendor' is a link"]);
-    remotes.run("vendor", &[]).fails_with(&["is a link or a file"]);
+    remotes.run("vendor", &[]).fails_with(&[".kustomization.vendor' is a link"]);
     assert_eq!(remotes.lock(), lock);
     // The directory of a kind, and a copy.
     fs::remove_file(&copies).unwrap();

@@ -63,24 +63,16 @@ impl Directory {
         Ok(Directory { descriptor: self.descriptor.try_clone()?, path: self.path.clone() })
     }
 
-    /// The facts of the directory itself.
-    ///
-    /// # Errors
-    /// The system does not say.
-    pub fn own_facts(&self) -> io::Result<Facts> {
-        Ok(facts_of(&rustix::fs::fstat(&self.descriptor)?))
-    }
-
     /// Opens a directory below this one.
     ///
     /// # Errors
     /// It cannot be opened, is not a directory, or a name is a link.
     pub fn below(&self, path: &Path) -> io::Result<Directory> {
-        let mut held = self.try_clone()?;
+        let mut held = Holder::Same(self);
         for name in names(path)? {
-            held = held.step(name)?;
+            held = Holder::Below(held.step(name)?);
         }
-        Ok(held)
+        held.into_directory()
     }
 
     /// Opens a directory below this one, and makes it and those above it where they do not exist,
@@ -89,15 +81,15 @@ impl Directory {
     /// # Errors
     /// One cannot be made or opened, or a name is a link.
     pub fn make(&self, path: &Path, mode: u32) -> io::Result<Directory> {
-        let mut held = self.try_clone()?;
+        let mut held = Holder::Same(self);
         for name in names(path)? {
-            held = match rustix::fs::mkdirat(&held.descriptor, name, Mode::from_raw_mode(mode as _)) {
+            held = Holder::Below(match rustix::fs::mkdirat(&held.descriptor, name, Mode::from_raw_mode(mode as _)) {
                 Ok(()) | Err(Errno::EXIST) => held.step(name)?,
                 // A directory that exists on a file system that is read-only.
                 Err(e) => held.step(name).map_err(|_| e)?,
-            };
+            });
         }
-        Ok(held)
+        held.into_directory()
     }
 
     /// Makes a directory that does not exist yet.
@@ -187,13 +179,14 @@ impl Directory {
         Ok(found)
     }
 
-    /// Makes a file that does not exist yet, with the permissions `mode`, and opens it for writing.
+    /// Makes a file that does not exist yet, with the permissions `mode`, and opens it for reading
+    /// and writing.
     ///
     /// # Errors
     /// Something exists there, or it cannot be made.
     pub fn create(&self, path: &Path, mode: u32) -> io::Result<File> {
         let (folder, name) = self.holder(path)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&folder.descriptor, name, flags, Mode::from_raw_mode(mode as _))?.into();
         // The umask may have taken some away.
         super::staged::permit(&file, mode)?;
@@ -326,6 +319,15 @@ enum Holder<'d> {
     Below(Directory),
 }
 
+impl Holder<'_> {
+    fn into_directory(self) -> io::Result<Directory> {
+        match self {
+            Holder::Same(directory) => directory.try_clone(),
+            Holder::Below(directory) => Ok(directory),
+        }
+    }
+}
+
 impl std::ops::Deref for Holder<'_> {
     type Target = Directory;
 
@@ -357,6 +359,7 @@ fn facts_of(stat: &Stat) -> Facts {
         size: stat.st_size as u64,
         mode: u32::from(stat.st_mode) & 0o7777,
         owner: stat.st_uid,
+        group: stat.st_gid,
         identity: (stat.st_dev as u64, stat.st_ino as u64),
         changed: Some((stat.st_mtime as i64, stat.st_mtime_nsec as u64)),
     }

@@ -59,6 +59,8 @@ pub struct Facts {
     pub mode: u32,
     /// The number of its owner; 0 on systems that have none.
     pub owner: u32,
+    /// The number of its group; 0 on systems that have none.
+    pub group: u32,
     /// Its file system, and its number there; zeros on systems that have none.
     pub identity: (u64, u64),
     /// The time of its last change, in seconds and nanoseconds; `None` on systems that have none.
@@ -184,15 +186,7 @@ pub fn lock(directory: &Path, waiting: impl FnOnce()) -> Option<File> {
 /// MiB.
 pub const RECORD: u64 = 64 << 20;
 
-/// The content of a plain file that a user has named: links are followed. O(size).
-///
-/// # Errors
-/// As [`open`] and [`PlainFile::read_all`].
-pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    open(path)?.read_all(limit)
-}
-
-/// As [`read`], for a text.
+/// The text of a plain file that a user has named: links are followed. O(size).
 ///
 /// # Errors
 /// As [`open`] and [`PlainFile::read_text`].

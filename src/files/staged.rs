@@ -5,7 +5,7 @@ use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::BuildHasher;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::Path;
 
 /// The beginning of the names of temporary files and directories of this program.
@@ -38,6 +38,15 @@ impl Staged {
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// The content so far, from its beginning, whatever has the file's name by now.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn reread(&mut self) -> io::Result<&File> {
+        self.file.seek(io::SeekFrom::Start(0))?;
+        Ok(&self.file)
     }
 
     /// Renames the file to its place in a directory of the same file system, with the permissions
@@ -93,8 +102,8 @@ pub(super) fn permit(_: &File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Six letters or digits, by chance. The standard library draws the keys of its hash tables from the system's
-/// random numbers.
+/// Six letters or digits, by chance. The standard library draws the keys of its hash tables from
+/// the random numbers of the system.
 pub(super) fn random() -> String {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut number = RandomState::new().hash_one(std::process::id());

@@ -49,14 +49,6 @@ impl Directory {
         Ok(Directory { path: self.path.clone() })
     }
 
-    /// The facts of the directory itself.
-    ///
-    /// # Errors
-    /// The system does not say.
-    pub fn own_facts(&self) -> io::Result<Facts> {
-        Ok(facts_of(&fs::metadata(&self.path)?))
-    }
-
     /// Opens a directory below this one.
     ///
     /// # Errors
@@ -153,7 +145,7 @@ impl Directory {
     /// # Errors
     /// Something exists there, or it cannot be made.
     pub fn create(&self, path: &Path, _mode: u32) -> io::Result<File> {
-        File::create_new(self.place(path)?)
+        OpenOptions::new().read(true).write(true).create_new(true).open(self.place(path)?)
     }
 
     /// Opens a plain file that this program locks, and makes it if it does not exist.
@@ -263,5 +255,13 @@ fn kind_of(kind: FileType) -> Kind {
 }
 
 fn facts_of(of: &Metadata) -> Facts {
-    Facts { kind: kind_of(of.file_type()), size: of.len(), mode: 0, owner: 0, identity: (0, 0), changed: None }
+    Facts {
+        kind: kind_of(of.file_type()),
+        size: of.len(),
+        mode: 0,
+        owner: 0,
+        group: 0,
+        identity: (0, 0),
+        changed: None,
+    }
 }

@@ -4,11 +4,13 @@
 //! determine. The lock is written when all copies exist, and copies that it does not name are
 //! removed afterwards. So an interruption never leaves a lock without its copies.
 
+use super::limit::FileLimit;
 use super::lock::{FILE, Part, Pin, RemoteLock, VENDOR, copy_path};
 use super::remote::{RemoteParts, Used};
 use super::sum::{self, sha256};
 use crate::atomic;
 use crate::diag::{Code, Error, Result};
+use crate::files::{self, Directory, Opened, folder_of};
 use crate::process::Children;
 use hashbrown::HashSet;
 use std::fs;
@@ -30,25 +32,32 @@ pub enum Copies {
 /// A part cannot be copied, or a file cannot be written. The lock remains unchanged then.
 pub fn write(parts: &RemoteParts, directory: &Path, copies: Copies, children: &Children) -> Result<RemoteLock> {
     let top = directory.join(VENDOR);
+    // Two runs at once would remove each other's copies.
+    let _lock = files::lock(directory, || {});
     let mut lock = RemoteLock::new();
     let used = parts.used();
     let is_kept = copies == Copies::Kept && !used.is_empty();
     let cannot = |place: &Path, e: &io::Error| Error::io(e, format!("cannot write '{}': {e}", place.display()));
+    let held = Directory::open(directory).map_err(|e| cannot(directory, &e))?;
     let work = match is_kept {
         true => {
-            make_directory(&top)?;
+            let made = held.make(Path::new(VENDOR), 0o755);
+            made.map_err(|e| Error::io(&e, format!("cannot make the directory '{}': {e}", top.display())))?;
             children.directory_in(&top, atomic::PREFIX)
         }
         false => children.directory("rustomize-"),
     };
     let work = work.map_err(|e| cannot(&top, &e))?;
+    let held_work = Directory::open(work.path()).map_err(|e| cannot(&top, &e))?;
     for (i, (part, used)) in used.into_iter().enumerate() {
         let staged = work.path().join(i.to_string());
         let pin = stage(parts, &part, &used, &staged).map_err(|e| e.context(format!("copying {part}")))?;
-        let place = top.join(copy_path(&part, &pin));
+        let path = copy_path(&part, &pin);
+        let place = top.join(&path);
         if is_kept && !has(&place, &pin) {
-            make_directory(place.parent().unwrap_or(&top))?;
-            put(&staged, &place).map_err(|e| cannot(&place, &e))?;
+            let top = held.below(Path::new(VENDOR));
+            let put = top.and_then(|top| put(&held_work, Path::new(&i.to_string()), &top, &path));
+            put.map_err(|e| cannot(&place, &e))?;
         }
         lock.set(part, pin);
     }
@@ -56,19 +65,9 @@ pub fn write(parts: &RemoteParts, directory: &Path, copies: Copies, children: &C
     let file = directory.join(FILE);
     atomic::write(&file, lock.print()?.as_bytes(), 0o644).map_err(|e| cannot(&file, &e))?;
     if copies == Copies::Kept {
-        remove_others(&top, &lock).map_err(|e| cannot(&top, &e))?;
+        remove_others(&held, &lock).map_err(|e| cannot(&top, &e))?;
     }
     Ok(lock)
-}
-
-/// Makes a directory, unless it exists. A link is refused: the copies would be written elsewhere.
-fn make_directory(path: &Path) -> Result<()> {
-    let made = match path.symlink_metadata() {
-        Ok(is) if is.is_dir() => Ok(()),
-        Ok(_) => Err(io::Error::other("it is a link or a file")),
-        Err(_) => fs::create_dir(path),
-    };
-    made.map_err(|e| Error::io(&e, format!("cannot make the directory '{}': {e}", path.display())))
 }
 
 /// Makes the copy of a part, and returns its pin.
@@ -98,50 +97,38 @@ fn stage(parts: &RemoteParts, part: &Part, used: &Used, staged: &Path) -> Result
 
 /// Returns true if a place has the copy that a pin describes.
 fn has(place: &Path, pin: &Pin) -> bool {
-    let found = match place.symlink_metadata() {
-        Ok(is) if is.is_dir() => sum::directory(place).ok(),
-        Ok(is) if is.is_file() => fs::read(place).ok().map(|content| sha256(&content)),
-        _ => None,
+    let found = match Opened::entry(place) {
+        Ok(Opened::Directory(_)) => sum::directory(place).ok(),
+        Ok(Opened::File(file)) => file.read_all(FileLimit::default().0).ok().map(|content| sha256(&content)),
+        Err(_) => None,
     };
     found.is_some_and(|found| found == pin.content)
 }
 
-/// Renames a copy to its place, and replaces a damaged copy there.
-fn put(staged: &Path, place: &Path) -> io::Result<()> {
-    remove(place)?;
-    fs::rename(staged, place)
-}
-
-/// Removes a file, a link or a directory, if it exists.
-fn remove(path: &Path) -> io::Result<()> {
-    match path.symlink_metadata() {
-        Ok(is) if is.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(_) => Ok(()),
-    }
+/// Renames a copy to its place below `top`, and replaces a damaged copy there.
+fn put(work: &Directory, staged: &Path, top: &Directory, place: &Path) -> io::Result<()> {
+    let folder = top.make(folder_of(place), 0o755)?;
+    let name = Path::new(place.file_name().unwrap_or_default());
+    folder.remove(name)?;
+    work.rename(staged, &folder, name)
 }
 
 /// Removes the copies that a lock does not name, and directories that become empty. Files of the
 /// user beside the directories of copies stay.
-fn remove_others(top: &Path, lock: &RemoteLock) -> io::Result<()> {
-    if !top.symlink_metadata().is_ok_and(|is| is.is_dir()) {
-        return Ok(());
-    }
-    let wanted: HashSet<PathBuf> = lock.parts().map(|(part, pin)| top.join(copy_path(&part, pin))).collect();
+fn remove_others(directory: &Directory, lock: &RemoteLock) -> io::Result<()> {
+    // Without copies, or where a link is in their place, there is nothing to remove.
+    let Ok(top) = directory.below(Path::new(VENDOR)) else { return Ok(()) };
+    let wanted: HashSet<PathBuf> = lock.parts().map(|(part, pin)| copy_path(&part, pin)).collect();
     for kind in super::cache::KINDS {
-        let folder = top.join(kind);
-        if !folder.symlink_metadata().is_ok_and(|is| is.is_dir()) {
-            continue;
-        }
-        for entry in fs::read_dir(&folder)? {
-            let path = entry?.path();
-            if !wanted.contains(&path) {
-                remove(&path)?;
+        let Ok(folder) = top.below(Path::new(kind)) else { continue };
+        for (name, _) in folder.entries()? {
+            if !wanted.contains(&Path::new(kind).join(&name)) {
+                folder.remove(Path::new(&name))?;
             }
         }
         // This fails if a copy remains in the directory.
-        let _ = fs::remove_dir(&folder);
+        let _ = top.remove_empty(Path::new(kind));
     }
-    let _ = fs::remove_dir(top);
+    let _ = directory.remove_empty(Path::new(VENDOR));
     Ok(())
 }

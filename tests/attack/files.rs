@@ -5,7 +5,7 @@ use super::secrets::as_ordinary_user;
 use crate::environment::environment;
 use crate::manager::{require, root};
 use crate::servers::{Files, Reply, serve, sha256};
-use crate::support::{Tree, run};
+use crate::support::{Tree, git, run};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -126,7 +126,32 @@ fn v2_archives_and_repositories_have_no_names_with_control_characters() {
         require(&tree, &format!("{{app: {{source: h.io/acme/app, version: 1.0.0, from: '{from}'}}}}"));
         let said = tree.run(&["plugin", "install"]).fails_with(&["has a control character in its name"]);
         assert!(!said.contains(name), "{said}");
+        // The same in a repository.
+        let tree = Tree::new(TREE);
+        let repository = tree.home().join("app");
+        for (path, text) in [("plugin.yaml", manifest.as_str()), ("main.sh", OWN), (name, "")] {
+            tree.write(&format!("../home/app/{path}"), text);
+        }
+        for args in [&["init", "-q", "-b", "main"][..], &["add", "."], &["commit", "-qm", "one"], &["tag", "v1.0.0"]] {
+            git(&repository, args);
+        }
+        let from = format!("git::file://{}", repository.display());
+        require(&tree, &format!("{{app: {{source: h.io/acme/app, version: 1.0.0, from: '{from}'}}}}"));
+        tree.run(&["plugin", "install"]).fails_with(&["has a control character in its name"]);
     }
+    // And on a server of bundles.
+    let client = crate::manager::tree();
+    environment(&client, "prod", "");
+    let sum = sha256(b"x");
+    let list = format!(r#"[{{"path": "a\nb", "sha256": "{sum}", "size": 1, "mode": 420, "uid": 0, "gid": 0}}]"#);
+    let address = serve(move |request| match request.path.as_str() {
+        path if path.starts_with("/v3/file_metadatas/plugins") => Reply::ok(list.clone()),
+        path if path.starts_with("/v3/file_metadatas/") => Reply::ok("[]"),
+        _ => Reply::ok("x"),
+    });
+    let from = format!("http://{address}");
+    let sync = ["plugin", "sync", "--environment", "prod", "--from", &from];
+    client.run(&sync).fails_with(&["which has a control character in its name"]);
 }
 
 #[test]
@@ -190,7 +215,7 @@ fn v9_a_launcher_that_is_not_wanted_any_more_is_removed() {
     let text = fs::read_to_string(&launcher).unwrap();
     let again = || {
         tree.run(&["plugin", "install"]).ok();
-        fs::write(&launcher, &text).unwrap();
+        fs::remove_file(&launcher).unwrap();
         tree.run(&["plugin", "export", "out"]).ok();
         require(&tree, "{}");
         tree.run(&["plugin", "remove", "h.io/acme/app"]).ok();

@@ -1,9 +1,9 @@
 //! [`NeededPlugin`]: a plugin that another plugin needs, as the other plugin's directory names it.
 
 use super::describe::Description;
+use crate::files::{Directory, RECORD};
 use crate::manager::id::content::MADE;
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The directory of all of them, in what is made of a plugin.
@@ -32,9 +32,10 @@ pub fn clients(directory: &Path) -> Vec<NeededPlugin> {
     let mut all: Vec<NeededPlugin> = Vec::new();
     let mut queue = vec![directory.to_owned()];
     while let Some(directory) = queue.pop() {
-        let entries = fs::read_dir(directory.join(MADE).join(SDK)).into_iter().flatten();
-        for entry in entries.filter_map(std::result::Result::ok) {
-            let text = fs::read(entry.path().join(CLIENT)).unwrap_or_default();
+        let sdk = Directory::open(&directory).and_then(|held| held.below(&Path::new(MADE).join(SDK)));
+        for (name, _) in sdk.as_ref().map_or(Vec::new(), |sdk| sdk.entries().unwrap_or_default()) {
+            let file = Path::new(&name).join(CLIENT);
+            let text = sdk.as_ref().map_or(Vec::new(), |sdk| sdk.read(&file, RECORD).unwrap_or_default());
             let Ok(client) = serde_json::from_slice::<NeededPlugin>(&text) else { continue };
             if !all.contains(&client) {
                 queue.push(client.path.clone());

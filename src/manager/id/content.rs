@@ -155,7 +155,9 @@ pub fn check_program(path: &Path) -> io::Result<()> {
     files::open(path)?.take(4).read_to_end(&mut start)?;
     match STARTS.iter().any(|known| start.starts_with(known)) {
         true => Ok(()),
-        false => Err(io::Error::new(io::ErrorKind::InvalidData, "it begins neither as a program nor with '#!'")),
+        false => {
+            Err(io::Error::new(io::ErrorKind::InvalidData, "its first bytes are neither those of a program nor '#!'"))
+        }
     }
 }
 

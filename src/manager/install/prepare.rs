@@ -2,7 +2,7 @@
 //! versions, fetching, unpacking into a stage.
 
 use crate::diag::{Code, Error, Result};
-use crate::files::{Directory, Temporary};
+use crate::files::{Directory, Temporary, shown};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::fetch::archive::unpack;
 use crate::manager::fetch::origin::Origin;
@@ -299,7 +299,14 @@ impl Preparer<'_> {
         }
         if !path.is_dir() {
             content::check_program(&path).map_err(|e| {
-                let message = format!("'{}' is neither an archive nor a program: {e}", download.url);
+                let what = match &fetched {
+                    FetchedContent::Bytes(_) => "it is neither an archive nor a program".to_owned(),
+                    FetchedContent::Directory(_) => {
+                        let name = shown(path.file_name().unwrap_or_default());
+                        format!("it has no plugin.yaml, and its file '{name}' is not a program")
+                    }
+                };
+                let message = format!("'{}' cannot be installed: {what}: {e}", download.url);
                 fault(message).hint("a plugin is a program, an archive, or a directory with plugin.yaml")
             })?;
         }

@@ -7,16 +7,15 @@
 //! that have read its lists.
 
 use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile, files, is_sum};
-use crate::atomic;
 use crate::diag::{Code, Error, Result};
+use crate::files::{self, Directory, PREFIX, RECORD, Staged, folder_of};
 use crate::manager::id::content::sha256;
 use crate::manager::policy::environment::Environment;
 use crate::manager::store::exclusive::ExclusiveRoot;
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{RenameFlags, renameat_with};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The directory of everything that is served.
@@ -47,10 +46,8 @@ pub fn export(environment: &Environment, to: &Path) -> Result<ExportChanges> {
         all.push((mount, files(environment, mount).map_err(io("list the bundles of", &environment.directory))?));
     }
     let root = ExclusiveRoot::lock(to, || {})?;
-    let (lists, contents) = (to.join(LISTS), to.join(CONTENTS));
-    for folder in [to.join(SERVED), contents.clone()] {
-        root.make_folder(&folder)?;
-    }
+    let lists = to.join(LISTS);
+    let contents = root.make_folder(&to.join(CONTENTS))?;
     let mut done = ExportChanges::default();
     let mut texts: Vec<(&str, Vec<u8>)> = Vec::new();
     let mut needed: BTreeSet<String> = BTreeSet::new();
@@ -64,7 +61,8 @@ pub fn export(environment: &Environment, to: &Path) -> Result<ExportChanges> {
         let text = serde_json::to_vec(&listed).map_err(|e| Error::new(Code::Internal, e.to_string()))?;
         texts.push((mount, text));
     }
-    let before: Vec<Option<Vec<u8>>> = texts.iter().map(|(mount, _)| fs::read(lists.join(mount)).ok()).collect();
+    let read = |mount: &str| root.held().read(&Path::new(LISTS).join(mount), RECORD).ok();
+    let before: Vec<Option<Vec<u8>>> = texts.iter().map(|(mount, _)| read(mount)).collect();
     if texts.iter().zip(&before).all(|((_, text), before)| before.as_ref() == Some(text)) {
         return Ok(done);
     }
@@ -101,7 +99,7 @@ fn check_place(to: &Path) -> Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_own = match name == SERVED && path.is_dir() {
             true => entries(&path)?.iter().all(|below| own.contains(below)),
-            false => name.starts_with(atomic::PREFIX),
+            false => name.starts_with(PREFIX),
         };
         if !is_own {
             return refused("is not empty, and has no earlier export");
@@ -116,66 +114,59 @@ fn add(
     root: &ExclusiveRoot,
     path: String,
     file: &Path,
-    contents: &Path,
+    contents: &Directory,
     written: &mut Vec<PathBuf>,
 ) -> Result<MountedFile> {
-    let of = fs::metadata(file).map_err(io("read", file))?;
+    let own = files::open(file).map_err(io("read", file))?;
+    let facts = *own.facts();
     let stage = root.stage()?;
-    let copy = stage.path().join("content");
-    fs::copy(file, &copy).map_err(io("copy", file))?;
-    let opened = File::open(&copy).map_err(io("read", &copy))?;
-    let size = opened.metadata().map_err(io("read", &copy))?.len();
-    let sum = sha256(&opened).map_err(io("read", &copy))?;
-    let place = contents.join(&sum);
-    let is_there = File::open(&place).and_then(sha256).is_ok_and(|found| found == sum);
+    let mut copy = Staged::new_in(stage.held()).map_err(io("write to", root.path()))?;
+    let size = std::io::copy(&mut own.into_file(), &mut copy).map_err(io("copy", file))?;
+    let sum = copy.reread().and_then(sha256).map_err(io("read", file))?;
+    let place = contents.path().join(&sum);
+    let is_there = contents.file(Path::new(&sum)).and_then(sha256).is_ok_and(|found| found == sum);
     if !is_there {
-        let put = || {
-            fs::set_permissions(&copy, Permissions::from_mode(0o644))?;
-            opened.sync_all()?;
-            fs::rename(&copy, &place)
-        };
-        put().map_err(io("write", &place))?;
+        copy.put_for_good(contents, Path::new(&sum), 0o644).map_err(io("write", &place))?;
         written.push(place);
     }
-    let mode = if of.mode() & 0o111 == 0 { 0o644 } else { 0o755 };
-    Ok(MountedFile { path, sha256: sum, size, mode, uid: of.uid(), gid: of.gid() })
+    let mode = if facts.is_executable() { 0o755 } else { 0o644 };
+    Ok(MountedFile { path, sha256: sum, size, mode, uid: facts.owner, gid: facts.group })
 }
 
 /// Puts the lists of all mounts in their place, in one step.
 fn put_lists(root: &ExclusiveRoot, texts: &[(&str, Vec<u8>)], place: &Path) -> Result<()> {
     let stage = root.stage()?;
-    let made = stage.path().join("lists");
+    let name = Path::new("lists");
+    let made = stage.path().join(name);
     let write = || -> io::Result<()> {
-        fs::create_dir(&made)?;
-        fs::set_permissions(&made, Permissions::from_mode(0o755))?;
-        for (mount, text) in texts {
-            atomic::write(&made.join(mount), text, 0o644)?;
-        }
-        Ok(())
+        let lists = stage.held().make_new(name, 0o755)?;
+        stage.held().permit(name, 0o755)?;
+        texts.iter().try_for_each(|(mount, text)| lists.write(Path::new(mount), text, 0o644))
     };
     write().map_err(io("write to", &made))?;
-    if place.symlink_metadata().is_err() {
-        return fs::rename(&made, place).map_err(io("write", place));
+    let folder = root.make_folder(folder_of(place))?;
+    let last = Path::new(place.file_name().unwrap_or_default());
+    if folder.facts(last).is_err() {
+        return stage.held().rename(name, &folder, last).map_err(io("write", place));
     }
     // The old lists go with the stage.
-    renameat_with(CWD, &made, CWD, place, RenameFlags::EXCHANGE).map_err(|e| {
+    renameat_with(stage.held(), name, &folder, last, RenameFlags::EXCHANGE).map_err(|e| {
         io("exchange", place)(e.into())
             .hint("the file system has to exchange directories in one step: export to a local one, and copy that")
     })
 }
 
 /// Removes contents that neither the lists nor those before them name.
-fn remove_unneeded(contents: &Path, needed: &BTreeSet<String>) -> Result<Vec<PathBuf>> {
+fn remove_unneeded(contents: &Directory, needed: &BTreeSet<String>) -> Result<Vec<PathBuf>> {
     let mut removed = Vec::new();
-    for entry in fs::read_dir(contents).map_err(io("read", contents))? {
-        let entry = entry.map_err(io("read", contents))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
+    for (name, _) in contents.entries().map_err(io("read", contents.path()))? {
+        let name = name.to_string_lossy().into_owned();
         if is_sum(&name) && !needed.contains(&name) {
-            fs::remove_file(entry.path()).map_err(io("remove", &entry.path()))?;
-            removed.push(entry.path());
+            let path = contents.path().join(&name);
+            contents.remove(Path::new(&name)).map_err(io("remove", &path))?;
+            removed.push(path);
         }
     }
-    removed.sort();
     Ok(removed)
 }
 

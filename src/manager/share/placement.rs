@@ -76,7 +76,9 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Place
             Err(_) if !wanted.contains_key(path) => Found::Other(Vec::new()),
             state => state.map_err(io("read", &directory.join(path)))?,
         };
-        let is_kept = wanted.get(path).is_some_and(|text| !state.is_ours() && !state.has(text));
+        // An export that was cut off has noted a launcher with its old sum and written the new one.
+        let is_new = |text: &String| before.files.contains_key(path) && state.has(text);
+        let is_kept = wanted.get(path).is_some_and(|text| !state.is_ours() && !is_new(text));
         if is_kept {
             let message = format!("'{}' exists and was not exported by rustomize", directory.join(path).display());
             return Err(Error::new(Code::Exists, message)

@@ -90,8 +90,11 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     let place = root.held();
     clear(place, None)?;
     let here = here(place)?;
+    let own = rustix::process::geteuid().as_raw();
     let is_same = |path: &String, file: &MountedFile| {
-        here.files.get(path).is_some_and(|local| local.sha256 == file.sha256 && local.mode == mode_of(file.mode))
+        here.files
+            .get(path)
+            .is_some_and(|local| local.sha256 == file.sha256 && local.mode == mode_of(file.mode) && local.owner == own)
     };
     let is_same_server = here.server.as_deref().is_some_and(|text| text.trim_end() == server);
     let removed = here.files.keys().filter(|path| !wanted.contains_key(*path)).count();
@@ -190,6 +193,7 @@ struct Here {
 struct LocalFile {
     sha256: String,
     mode: u32,
+    owner: u32,
 }
 
 /// Reads the files that count now.
@@ -209,8 +213,8 @@ fn here(place: &Directory) -> Result<Here> {
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {}
             file => {
                 let file = file?;
-                let mode = file.facts().mode & 0o777;
-                files.insert(path.to_owned(), LocalFile { mode, sha256: sha256(file)? });
+                let (mode, owner) = (file.facts().mode & 0o7777, file.facts().owner);
+                files.insert(path.to_owned(), LocalFile { mode, owner, sha256: sha256(file)? });
             }
         }
         Ok(false)
