@@ -25,7 +25,8 @@ mod removal;
 mod staged;
 mod temporary;
 mod walk;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 
 pub use directory::{Directory, open};

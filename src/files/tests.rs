@@ -81,7 +81,7 @@ fn a_directory_stays_the_one_that_was_opened() {
 #[test]
 fn a_tree_is_removed_and_its_links_are_not_followed() {
     let (folder, own) = tree();
-    fs::set_permissions(folder.path().join("own/deep"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(folder.path().join("own/deep"), fs::Permissions::from_mode(0o0)).unwrap();
     remove(&folder.path().join("own")).unwrap();
     remove(&folder.path().join("own")).unwrap();
     assert!(own.entries().unwrap().is_empty() && folder.path().join("other/kept").is_dir());
