@@ -10,7 +10,7 @@ use super::remote::{RemoteParts, Used};
 use super::sum::{self, sha256};
 use crate::atomic;
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, Directory, Opened, folder_of};
+use crate::files::{Directory, Opened, folder_of};
 use crate::process::Children;
 use hashbrown::HashSet;
 use std::fs;
@@ -32,8 +32,6 @@ pub enum Copies {
 /// A part cannot be copied, or a file cannot be written. The lock remains unchanged then.
 pub fn write(parts: &RemoteParts, directory: &Path, copies: Copies, children: &Children) -> Result<RemoteLock> {
     let top = directory.join(VENDOR);
-    // Two runs at once would remove each other's copies.
-    let _lock = files::lock(directory, || {});
     let mut lock = RemoteLock::new();
     let used = parts.used();
     let is_kept = copies == Copies::Kept && !used.is_empty();
