@@ -102,15 +102,15 @@ fn v2_directories_with_other_files_do_not_have_one_sum() {
     let tree = tree("bash", &[]);
     let write = |files: &[(String, String)]| files.iter().for_each(|(n, t)| tree.write(&format!("plugins/app/{n}"), t));
     write(&first);
-    tree.run(&["plugin", "install"]).fails_with(&["has a control character in its name"]);
-    // Names without control characters are locked, and others do not pass for them.
+    tree.run(&["plugin", "install"]).fails_with(&["has a character in its name that cannot be seen"]);
+    // Names without such characters are locked, and others do not pass for them.
     for (name, _) in &first {
         fs::remove_file(tree.path().join("plugins/app").join(name)).unwrap();
     }
     tree.write("plugins/app/main.sh", OWN);
     tree.run(&["plugin", "install"]).ok();
     write(&second);
-    tree.run(&["plugin", "install", "--frozen"]).fails_with(&["has a control character in its name"]);
+    tree.run(&["plugin", "install", "--frozen"]).fails_with(&["has a character in its name that cannot be seen"]);
     assert!(!tree.build(&["--frozen"]).stdout.contains("evil"));
 }
 
@@ -124,7 +124,7 @@ fn v2_archives_and_repositories_have_no_names_with_control_characters() {
         let tree = Tree::new(TREE);
         let from = format!("http://{address}/app.tar.gz");
         require(&tree, &format!("{{app: {{source: h.io/acme/app, version: 1.0.0, from: '{from}'}}}}"));
-        let said = tree.run(&["plugin", "install"]).fails_with(&["has a control character in its name"]);
+        let said = tree.run(&["plugin", "install"]).fails_with(&["has a character in its name that cannot be seen"]);
         assert!(!said.contains(name), "{said}");
         // The same in a repository.
         let tree = Tree::new(TREE);
@@ -137,7 +137,7 @@ fn v2_archives_and_repositories_have_no_names_with_control_characters() {
         }
         let from = format!("git::file://{}", repository.display());
         require(&tree, &format!("{{app: {{source: h.io/acme/app, version: 1.0.0, from: '{from}'}}}}"));
-        tree.run(&["plugin", "install"]).fails_with(&["has a control character in its name"]);
+        tree.run(&["plugin", "install"]).fails_with(&["has a character in its name that cannot be seen"]);
     }
     // And on a server of bundles.
     let client = crate::manager::tree();
@@ -151,7 +151,7 @@ fn v2_archives_and_repositories_have_no_names_with_control_characters() {
     });
     let from = format!("http://{address}");
     let sync = ["plugin", "sync", "--environment", "prod", "--from", &from];
-    client.run(&sync).fails_with(&["which has a control character in its name"]);
+    client.run(&sync).fails_with(&["which has a character in its name that cannot be seen"]);
 }
 
 #[test]

@@ -70,8 +70,8 @@ pub fn sum(path: &Path) -> io::Result<String> {
 /// `<sha256> <x or -> <path>` of its files, by path. O(bytes).
 ///
 /// # Errors
-/// It cannot be read, holds something else than files and directories, or a name has a control
-/// character.
+/// It cannot be read, holds something else than files and directories, or a name has a
+/// character that cannot be seen.
 pub fn sum_of(plugin: Opened) -> io::Result<String> {
     let directory = match plugin {
         Opened::File(file) => return sha256(file),
@@ -220,7 +220,7 @@ mod tests {
         for name in ["a\nb", "a\rb", "a\u{1b}b", "a\u{202e}b"] {
             fs::create_dir(folder.path().join(name)).unwrap();
             let error = sum(folder.path()).unwrap_err().to_string();
-            assert!(error.contains("has a control character") && !error.contains(name), "{error}");
+            assert!(error.contains("cannot be seen") && !error.contains(name), "{error}");
             fs::remove_dir(folder.path().join(name)).unwrap();
         }
     }

@@ -22,7 +22,7 @@ pub(in crate::manager) type Sums = BTreeMap<String, String>;
 /// The entries in a plugin's directory that its installation has made, as paths in it.
 ///
 /// # Errors
-/// The directory cannot be read, or a name has a control character.
+/// The directory cannot be read, or a name has a character that cannot be seen.
 pub(in crate::manager) fn entries(plugin: &Directory) -> io::Result<Vec<(PathBuf, Kind)>> {
     let mut found = Vec::new();
     if let Some(facts) = existing(plugin.facts(Path::new(NODE_MODULES)))? {
