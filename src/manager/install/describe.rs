@@ -2,6 +2,7 @@
 
 use super::runtime;
 use crate::diag::{Code, Error, Result};
+use crate::files::Directory;
 use crate::manager::author::describe::{DescribeError, Description};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::id::content::{self, MADE};
@@ -26,9 +27,13 @@ pub fn describe(manifest: &Manifest, directory: &Path, options: &PluginOptions) 
     let shown = directory.display();
     let cannot = |e| Error::io(&e, format!("cannot copy '{shown}' to a temporary directory: {e}"));
     let aside = options.children.directory("rustomize-plugin-").map_err(cannot)?;
-    let (copy, work) = (aside.path().join("plugin"), aside.path().join("work"));
-    std::fs::create_dir(&copy).and_then(|()| std::fs::create_dir(&work)).map_err(cannot)?;
-    content::copy(directory, &copy).map_err(cannot)?;
+    let copy = aside.path().join("plugin");
+    let prepared = || -> std::io::Result<Directory> {
+        let aside = Directory::open(aside.path())?;
+        content::copy(&Directory::open(directory)?, &aside.make_new(Path::new("plugin"), 0o755)?)?;
+        aside.make_new(Path::new("work"), 0o700)
+    };
+    let work = prepared().map_err(cannot)?;
     manifest.check_entry(&copy)?;
     runtime::prepare(manifest, &copy, &work, options)?;
     ask(&copy).map(|said| manifest.complete(said))

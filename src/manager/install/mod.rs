@@ -288,7 +288,7 @@ impl<'i> Installer<'i> {
             let work = self.root.stage()?;
             let manifest = Manifest::read(path)?;
             manifest.check_entry(path)?;
-            runtime::prepare(&manifest, path, &work, self.options)?;
+            runtime::prepare(&manifest, path, work.held(), self.options)?;
             self.link(path, needs)?;
         }
         let description = self.describe(path)?;

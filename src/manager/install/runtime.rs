@@ -10,7 +10,7 @@
 use super::pinned;
 use super::workshop::{Task, ToolRun, Workshop};
 use crate::diag::{Code, Error, Result};
-use crate::files::{Directory, Kind, Temporary};
+use crate::files::{Directory, Kind};
 use crate::manager::author::manifest::{self, DENO_DIRECTORY as DENO, Manifest, Runtime};
 use crate::manager::store::made;
 use crate::plugin::PluginOptions;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// The language's own tool is missing or fails, or dependencies are not pinned.
-pub fn prepare(manifest: &Manifest, directory: &Path, work: &Temporary, options: &PluginOptions) -> Result<()> {
+pub fn prepare(manifest: &Manifest, directory: &Path, work: &Directory, options: &PluginOptions) -> Result<()> {
     let has = |name: &str| directory.join(name).is_file();
     let workshop = || Workshop::new(directory, work, options);
     match &manifest.runtime {

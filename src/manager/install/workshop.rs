@@ -6,7 +6,7 @@
 //! here reach a tool.
 
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, Directory, Temporary};
+use crate::files::{self, Directory};
 use crate::manager::id::content::MADE;
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, parts};
@@ -117,10 +117,10 @@ impl<'w> Workshop<'w> {
     ///
     /// # Errors
     /// Its directories cannot be made.
-    pub(super) fn new(plugin: &Path, work: &Temporary, options: &'w PluginOptions) -> Result<Self> {
+    pub(super) fn new(plugin: &Path, work: &Directory, options: &'w PluginOptions) -> Result<Self> {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let open = || -> std::io::Result<Held> {
-            let (plugin, work) = (files::directory(plugin)?, work.held().try_clone()?);
+            let (plugin, work) = (files::directory(plugin)?, work.try_clone()?);
             let made = plugin.make(Path::new(MADE), 0o755)?;
             for folder in ["home", "tmp"] {
                 work.make(Path::new(folder), 0o755)?;
