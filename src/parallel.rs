@@ -21,6 +21,11 @@ const RUNS: usize = 16;
 /// The stack of a thread, which nested mappings and lists need.
 const STACK: usize = 8 << 20;
 
+/// A thread of its own, with the stack that builds need.
+pub fn thread(name: &str) -> thread::Builder {
+    thread::Builder::new().name(name.to_owned()).stack_size(STACK)
+}
+
 /// The number of threads for work on a text of `size` bytes: 1 for a short text, otherwise `limit`.
 /// Without a limit it is the number of cores.
 pub fn threads(size: usize, limit: Option<NonZero<usize>>) -> usize {

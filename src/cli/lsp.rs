@@ -6,7 +6,6 @@ use crate::diag::{Code, Error};
 use crate::lsp;
 use anyhow::{Result, anyhow};
 use clap::Args;
-use lsp_server::Connection;
 
 /// `lsp`.
 #[derive(Args)]
@@ -32,14 +31,9 @@ pub const LSP: &str = "Serve an editor, by the Language Server Protocol on stdin
 /// # Errors
 /// A message that is not one of the protocol, or an end without a shutdown.
 pub fn run(args: Lsp) -> Result<()> {
-    let (connection, threads) = Connection::stdio();
     // A server on the network is not asked at every keystroke. Findings come with the faults.
     let flags = Build { offline: true, lint: true, ..args.build };
     let options =
         move |root: &str| build::options(&flags, root, false).map_err(|e| Error::new(Code::Usage, format!("{e:#}")));
-    let served = lsp::serve(&connection, options);
-    // The thread that writes ends when nobody can send to it.
-    drop(connection);
-    served.map_err(|message| anyhow!(message))?;
-    Ok(threads.join()?)
+    lsp::serve(std::io::stdin().lock(), std::io::stdout(), options).map_err(|message| anyhow!(message))
 }

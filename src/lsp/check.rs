@@ -22,10 +22,9 @@ use lsp_types::{
     PublishDiagnosticsParams, Range,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The state of the editor that is to be checked.
 pub struct Request {
@@ -49,29 +48,69 @@ pub type Known = BTreeMap<String, Vec<KnownResource>>;
 
 /// Builds on a thread of its own.
 pub struct Checker {
-    requests: mpsc::Sender<Request>,
+    latest: Arc<Latest>,
     known: Arc<Mutex<Known>>,
 }
 
+/// The last state of the editor that is not checked yet. Only the last one counts, so that a long
+/// build does not gather the texts of all changes since.
+#[derive(Default)]
+struct Latest {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+enum State {
+    /// Everything is checked.
+    #[default]
+    Checked,
+    Waiting(Request),
+    /// The server has ended.
+    Ended,
+}
+
+impl Latest {
+    fn put(&self, state: State) {
+        *lock(&self.state) = state;
+        self.changed.notify_one();
+    }
+
+    /// Waits for a state; `None` once the server has ended.
+    fn take(&self) -> Option<Request> {
+        let is_idle = |state: &mut State| matches!(state, State::Checked);
+        let waited = self.changed.wait_while(lock(&self.state), is_idle);
+        match std::mem::take(&mut *waited.unwrap_or_else(PoisonError::into_inner)) {
+            State::Waiting(request) => Some(request),
+            State::Checked | State::Ended => None,
+        }
+    }
+}
+
 impl Checker {
-    /// Starts the thread, which ends with the checker. `send` sends a message to the editor.
+    /// Starts the thread, which ends when the checker is dropped and its build is done. `send` sends
+    /// a message to the editor.
+    ///
+    /// # Errors
+    /// The system starts no thread.
     pub fn start(
         folders: Vec<PathBuf>,
         units: Units,
         send: impl Fn(Message) + Send + 'static,
         options: impl Fn(&str) -> Result<Options, Error> + Send + 'static,
-    ) -> Checker {
-        let (requests, received) = mpsc::channel();
+    ) -> io::Result<Checker> {
+        let latest = Arc::<Latest>::default();
         let known = Arc::<Mutex<Known>>::default();
         let worker = Worker { folders, units, send, options, known: Arc::clone(&known), shown: BTreeSet::new() };
-        thread::spawn(move || worker.run(&received));
-        Checker { requests, known }
+        let requests = Arc::clone(&latest);
+        parallel::thread("check").spawn(move || worker.run(&requests))?;
+        Ok(Checker { latest, known })
     }
 
-    /// Asks for a check.
+    /// Asks for a check. A thread that has panicked checks nothing more; the rest of the server
+    /// continues.
     pub fn check(&self, request: Request) {
-        // A thread that has panicked checks nothing more; the rest of the server continues.
-        let _ = self.requests.send(request);
+        self.latest.put(State::Waiting(request));
     }
 
     /// The resources that are known so far.
@@ -80,8 +119,14 @@ impl Checker {
     }
 }
 
-fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
+impl Drop for Checker {
+    fn drop(&mut self) {
+        self.latest.put(State::Ended);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The faults of files, in the order in which they were found.
@@ -101,12 +146,8 @@ struct Worker<S, O> {
 }
 
 impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
-    fn run(mut self, requests: &Receiver<Request>) {
-        while let Ok(mut request) = requests.recv() {
-            // The last state counts.
-            while let Ok(newer) = requests.try_recv() {
-                request = newer;
-            }
+    fn run(mut self, latest: &Latest) {
+        while let Some(request) = latest.take() {
             let faults = self.check(&request.texts);
             self.publish(faults);
         }

@@ -1,6 +1,7 @@
 //! The language server: what an editor asks while kustomizations are written.
 //!
 //! * [`Server`]: reads the editor's messages in order and answers them.
+//! * [`message`]: messages on a stream, with limits.
 //! * [`texts`]: the texts of open files, and places in the protocol's form.
 //! * [`check`]: builds what a change can affect, on a thread of its own, and sends the faults.
 //! * [`cursor`]: which field of a YAML text a place is in, also while the text cannot be read.
@@ -14,25 +15,28 @@ mod check;
 mod cursor;
 mod fields;
 mod links;
+mod message;
 mod texts;
 
 use crate::diag::Error;
 use crate::load::{Disk, Memory, Overlay};
 use crate::stage::Options;
 use check::{Checker, Request as Check};
-use lsp_server::{Connection, ErrorCode, Message, Notification, RequestId, Response};
+use lsp_server::{ErrorCode, Notification, RequestId, Response};
 use lsp_types::notification::{self as note, Notification as _};
 use lsp_types::request::{self as ask, Request as _};
 use lsp_types::{
     CompletionOptions, CompletionParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
     DidOpenTextDocumentParams, FileOperationFilter, FileOperationPattern, FileOperationRegistrationOptions,
-    GotoDefinitionParams, HoverParams, HoverProviderCapability, InitializeParams, OneOf, PositionEncodingKind,
-    RenameFilesParams, RenameParams, ServerCapabilities, TextDocumentSyncCapability, TextDocumentSyncKind,
+    GotoDefinitionParams, HoverParams, HoverProviderCapability, InitializeParams, MessageType, OneOf, PositionEncodingKind,
+    RenameFilesParams, RenameParams, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability, TextDocumentSyncKind,
     WorkspaceFileOperationsServerCapabilities, WorkspaceServerCapabilities,
 };
+use message::{Editor, Incoming, Received};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::io::{BufRead, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use texts::{Texts, Units};
@@ -43,29 +47,65 @@ type Files = Overlay<Disk>;
 /// The fault of a request, for the editor.
 type Fault = (ErrorCode, String);
 
+/// The largest number of files that one request may rename: an editor renames a directory as one.
+const MAX_RENAMES: usize = 1_000;
+
 /// Speaks the protocol until the editor ends it. `options` gives the options for building the root
-/// in a directory.
+/// in a directory. A build that runs at the end goes on, on its own thread.
 ///
 /// # Errors
-/// A message is not one of the protocol, or the editor ends without a shutdown.
+/// The stream has no frames of messages, or the editor ends without a shutdown.
 pub fn serve(
-    connection: &Connection,
+    mut input: impl BufRead,
+    output: impl Write + Send + 'static,
     options: impl Fn(&str) -> Result<Options, Error> + Send + 'static,
 ) -> Result<(), String> {
-    let (id, params) = connection.initialize_start().map_err(|e| e.to_string())?;
-    let params: InitializeParams = serde_json::from_value(params).map_err(|e| format!("initialize: {e}"))?;
+    let editor = Editor::new(output);
+    let Some(params) = initialized(&mut input, &editor)? else {
+        return Err("the editor ended before it began".to_owned());
+    };
     let units = units(&params);
-    let answer = json!({
-        "capabilities": capabilities(units),
-        "serverInfo": {"name": "rustomize", "version": env!("CARGO_PKG_VERSION")},
-    });
-    connection.initialize_finish(id, answer).map_err(|e| e.to_string())?;
     let folders = folders(&params);
-    let editor = connection.sender.clone();
-    // An editor that is gone reads no message.
-    let send = move |message| drop(editor.send(message));
-    let checker = Checker::start(folders.clone(), units, send, options);
-    Server { connection, checker, folders, texts: Texts::new(units) }.run()
+    let to_editor = editor.clone();
+    let send = move |message| to_editor.send(&message);
+    let checker = Checker::start(folders.clone(), units, send, options).map_err(|e| format!("no thread starts: {e}"))?;
+    Server { editor, checker, folders, texts: Texts::new(units), has_shut_down: false }.run(&mut input)
+}
+
+/// Answers messages until `initialize` comes, and returns its parameters; `None` if the editor ends.
+fn initialized<W: Write>(input: &mut impl BufRead, editor: &Editor<W>) -> Result<Option<InitializeParams>, String> {
+    loop {
+        let call = match message::read(input).map_err(|e| e.to_string())? {
+            Received::Call(call) => call,
+            Received::Answer => continue,
+            Received::Refused(code, why) => {
+                editor.refuse(code, &why);
+                continue;
+            }
+            Received::End => return Ok(None),
+        };
+        let Some(id) = call.id.clone() else {
+            if call.method == note::Exit::METHOD {
+                return Ok(None);
+            }
+            continue;
+        };
+        let params = match call.method == ask::Initialize::METHOD {
+            true => call.params().map_err(|e| (ErrorCode::InvalidParams, e.to_string())),
+            false => Err((ErrorCode::ServerNotInitialized, "'initialize' comes first".to_owned())),
+        };
+        match params {
+            Ok(params) => {
+                let answer = json!({
+                    "capabilities": capabilities(units(&params)),
+                    "serverInfo": {"name": "rustomize", "version": env!("CARGO_PKG_VERSION")},
+                });
+                editor.send(&Response::new_ok(id, answer).into());
+                return Ok(Some(params));
+            }
+            Err((code, message)) => editor.send(&Response::new_err(id, code as i32, message).into()),
+        }
+    }
 }
 
 /// The unit of columns: bytes if the editor can count them, else UTF-16 as every editor can.
@@ -82,7 +122,7 @@ fn folders(params: &InitializeParams) -> Vec<PathBuf> {
     let folders = params.workspace_folders.iter().flatten().filter_map(|folder| texts::path_of(&folder.uri));
     let folders: Vec<PathBuf> = folders.collect();
     match folders.is_empty() {
-        true => root.and_then(texts::path_of).or(path.map(PathBuf::from)).into_iter().collect(),
+        true => root.and_then(texts::path_of).or_else(|| texts::path(path?)).into_iter().collect(),
         false => folders,
     }
 }
@@ -116,86 +156,102 @@ fn capabilities(units: Units) -> ServerCapabilities {
 }
 
 /// One session with an editor.
-struct Server<'c> {
-    connection: &'c Connection,
+struct Server<W> {
+    editor: Editor<W>,
     checker: Checker,
     folders: Vec<PathBuf>,
     texts: Texts,
+    has_shut_down: bool,
 }
 
-impl Server<'_> {
-    fn run(mut self) -> Result<(), String> {
-        for message in &self.connection.receiver {
-            match message {
-                Message::Request(request) => {
-                    if self.connection.handle_shutdown(&request).map_err(|e| e.to_string())? {
-                        return Ok(());
-                    }
-                    self.answer(request.id, &request.method, request.params);
-                }
-                Message::Notification(notification) if notification.method == note::Exit::METHOD => {
-                    return Err("the editor ended without a shutdown".to_owned());
-                }
-                Message::Notification(notification) => self.note(notification),
+impl<W: Write> Server<W> {
+    fn run(mut self, input: &mut impl BufRead) -> Result<(), String> {
+        loop {
+            match message::read(input).map_err(|e| e.to_string())? {
+                Received::Call(call) => match call.id.clone() {
+                    Some(id) => self.answer(id, &call),
+                    None if call.method == note::Exit::METHOD => break,
+                    None => self.note(&call),
+                },
                 // The server asks the editor nothing.
-                Message::Response(_) => {}
+                Received::Answer => {}
+                Received::Refused(code, why) => self.editor.refuse(code, &why),
+                Received::End => break,
             }
         }
-        Err("the editor closed the connection without a shutdown".to_owned())
+        match self.has_shut_down {
+            true => Ok(()),
+            false => Err("the editor ended without a shutdown".to_owned()),
+        }
     }
 
     /// Answers a request, each in the order in which they come.
-    fn answer(&self, id: RequestId, method: &str, params: Value) {
-        let result = match method {
-            ask::Completion::METHOD => with(params, |p: CompletionParams| {
+    fn answer(&mut self, id: RequestId, call: &Incoming) {
+        let result = match call.method.as_str() {
+            _ if self.has_shut_down => Err((ErrorCode::InvalidRequest, "the server has shut down".to_owned())),
+            ask::Shutdown::METHOD => {
+                self.has_shut_down = true;
+                Ok(Value::Null)
+            }
+            ask::Initialize::METHOD => Err((ErrorCode::InvalidRequest, "'initialize' comes once".to_owned())),
+            ask::Completion::METHOD => with(call, |p: CompletionParams| {
                 let at = p.text_document_position;
                 Ok(fields::complete(&self.texts, &self.files(), &self.checker.known(), &at))
             }),
-            ask::HoverRequest::METHOD => with(params, |p: HoverParams| {
+            ask::HoverRequest::METHOD => with(call, |p: HoverParams| {
                 Ok(fields::hover(&self.texts, &self.files(), &p.text_document_position_params))
             }),
-            ask::GotoDefinition::METHOD => with(params, |p: GotoDefinitionParams| {
+            ask::GotoDefinition::METHOD => with(call, |p: GotoDefinitionParams| {
                 let at = p.text_document_position_params;
                 Ok(links::definitions(&self.texts, &self.files(), &self.checker.known(), &at))
             }),
-            ask::Rename::METHOD => with(params, |p: RenameParams| {
+            ask::Rename::METHOD => with(call, |p: RenameParams| {
                 let at = p.text_document_position;
                 links::rename(&self.texts, &self.files(), &self.folders, &at, &p.new_name)
                     .map_err(|message| (ErrorCode::RequestFailed, message))
             }),
-            ask::WillRenameFiles::METHOD => with(params, |p: RenameFilesParams| {
-                Ok(links::renamed(&self.texts, &self.files(), &self.folders, &p.files))
+            ask::WillRenameFiles::METHOD => with(call, |p: RenameFilesParams| match p.files.len() > MAX_RENAMES {
+                true => Err((ErrorCode::InvalidParams, format!("more than {MAX_RENAMES} files are renamed"))),
+                false => Ok(links::renamed(&self.texts, &self.files(), &self.folders, &p.files)),
             }),
-            _ => Err((ErrorCode::MethodNotFound, format!("'{method}' is not known"))),
+            method => Err((ErrorCode::MethodNotFound, format!("'{method}' is not known"))),
         };
         let response = match result {
             Ok(value) => Response::new_ok(id, value),
             Err((code, message)) => Response::new_err(id, code as i32, message),
         };
-        // An editor that is gone reads no answer.
-        let _ = self.connection.sender.send(Message::Response(response));
+        self.editor.send(&response.into());
     }
 
     /// Takes a notification. A notification about a file that is not open, or with other parameters
     /// than the protocol's, changes nothing: the protocol lacks an answer for it.
-    fn note(&mut self, Notification { method, params }: Notification) {
-        let changed = match method.as_str() {
-            note::DidOpenTextDocument::METHOD => serde_json::from_value(params)
-                .ok()
-                .is_some_and(|DidOpenTextDocumentParams { text_document }| self.texts.open(text_document)),
-            note::DidChangeTextDocument::METHOD => serde_json::from_value(params).ok().is_some_and(
-                |DidChangeTextDocumentParams { text_document, content_changes }| {
+    fn note(&mut self, call: &Incoming) {
+        let changed = match call.method.as_str() {
+            note::DidOpenTextDocument::METHOD => {
+                let params = call.params().ok();
+                params.map(|DidOpenTextDocumentParams { text_document }| self.texts.open(text_document))
+            }
+            note::DidChangeTextDocument::METHOD => {
+                let params = call.params().ok();
+                params.map(|DidChangeTextDocumentParams { text_document, content_changes }| {
                     self.texts.change(&text_document.uri, text_document.version, content_changes)
-                },
-            ),
-            note::DidCloseTextDocument::METHOD => serde_json::from_value(params)
-                .ok()
-                .is_some_and(|DidCloseTextDocumentParams { text_document }| self.texts.close(&text_document.uri)),
-            note::DidSaveTextDocument::METHOD | note::DidChangeWatchedFiles::METHOD => true,
-            _ => false,
+                })
+            }
+            note::DidCloseTextDocument::METHOD => {
+                let params = call.params().ok();
+                params.map(|DidCloseTextDocumentParams { text_document }| Ok(self.texts.close(&text_document.uri)))
+            }
+            note::DidSaveTextDocument::METHOD | note::DidChangeWatchedFiles::METHOD => Some(Ok(true)),
+            _ => None,
         };
-        if changed {
-            self.checker.check(Check { texts: self.texts.contents() });
+        match changed {
+            Some(Ok(true)) => self.checker.check(Check { texts: self.texts.contents() }),
+            Some(Err(why)) => {
+                self.checker.check(Check { texts: self.texts.contents() });
+                let params = ShowMessageParams { typ: MessageType::WARNING, message: why };
+                self.editor.send(&Notification::new(note::ShowMessage::METHOD.to_owned(), params).into());
+            }
+            Some(Ok(false)) | None => {}
         }
     }
 
@@ -208,10 +264,10 @@ impl Server<'_> {
 
 /// The answer to a request with parameters of a type.
 fn with<P: DeserializeOwned, R: Serialize>(
-    params: Value,
+    call: &Incoming,
     answer: impl FnOnce(P) -> Result<R, Fault>,
 ) -> Result<Value, Fault> {
-    let params = serde_json::from_value(params).map_err(|e| (ErrorCode::InvalidParams, e.to_string()))?;
+    let params = call.params().map_err(|e| (ErrorCode::InvalidParams, e.to_string()))?;
     let answer = answer(params)?;
     serde_json::to_value(answer).map_err(|e| (ErrorCode::InternalError, e.to_string()))
 }

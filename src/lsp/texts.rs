@@ -71,6 +71,16 @@ impl Units {
     }
 }
 
+/// The largest size of all open texts together, in bytes.
+const MAX_OPEN: usize = 256 << 20;
+
+/// The work that the changes of one message may take, in bytes of texts that are copied: each change
+/// copies the text of its file.
+const MAX_COPIED: usize = 4 << 30;
+
+/// The longest path, in bytes. The system opens no longer one.
+const MAX_PATH: usize = 4096;
+
 /// The texts of the files that the editor has open.
 pub struct Texts {
     pub units: Units,
@@ -89,31 +99,64 @@ impl Texts {
     }
 
     /// Opens a file; false if it is not on this machine.
-    pub fn open(&mut self, item: TextDocumentItem) -> bool {
-        let Some(path) = path_of(&item.uri) else { return false };
-        self.open.insert(path, Open { text: item.text.into(), version: item.version });
-        true
+    ///
+    /// # Errors
+    /// The open texts would be too large together. The file counts as closed then.
+    pub fn open(&mut self, item: TextDocumentItem) -> Result<bool, String> {
+        let Some(path) = path_of(&item.uri) else { return Ok(false) };
+        self.open.remove(&path);
+        self.put(path, item.text, item.version).map(|()| true)
+    }
+
+    /// Adds a text, if there is room for it.
+    fn put(&mut self, path: PathBuf, text: String, version: i32) -> Result<(), String> {
+        let size: usize = self.open.values().map(|open| open.text.len()).sum();
+        if size + text.len() > MAX_OPEN {
+            return Err(format!(
+                "'{}' is not checked as the editor has it: the open files are larger than {MAX_OPEN} bytes together",
+                path.display()
+            ));
+        }
+        self.open.insert(path, Open { text: text.into(), version });
+        Ok(())
     }
 
     /// Changes the text of an open file; false if it is not open, or if a newer text is known.
-    pub fn change(&mut self, uri: &Uri, version: i32, changes: Vec<TextDocumentContentChangeEvent>) -> bool {
+    /// O(text) for each change.
+    ///
+    /// # Errors
+    /// The changes are too much work, or the open texts would be too large together. The file counts
+    /// as closed then.
+    pub fn change(
+        &mut self,
+        uri: &Uri,
+        version: i32,
+        changes: Vec<TextDocumentContentChangeEvent>,
+    ) -> Result<bool, String> {
         let units = self.units;
-        let Some(open) = path_of(uri).and_then(|path| self.open.get_mut(&path)) else { return false };
-        if version < open.version {
-            return false;
-        }
+        let Some(path) = path_of(uri) else { return Ok(false) };
+        let Some(open) = self.open.get(&path).filter(|open| version >= open.version) else { return Ok(false) };
+        let mut text = String::from(&*open.text);
+        self.open.remove(&path);
+        let mut copied = 0;
         for change in changes {
-            open.text = match change.range {
-                None => change.text.into(),
+            copied += text.len();
+            if copied > MAX_COPIED || text.len() > MAX_OPEN {
+                return Err(format!(
+                    "'{}' is not checked as the editor has it: too many changes of a large text at once",
+                    path.display()
+                ));
+            }
+            match change.range {
+                None => text = change.text,
                 Some(Range { start, end }) => {
-                    let start = units.offset(&open.text, start);
-                    let end = units.offset(&open.text, end).max(start);
-                    [&open.text[..start], &change.text, &open.text[end..]].concat().into()
+                    let start = units.offset(&text, start);
+                    let end = units.offset(&text, end).max(start);
+                    text.replace_range(start..end, &change.text);
                 }
-            };
+            }
         }
-        open.version = version;
-        true
+        self.put(path, text, version).map(|()| true)
     }
 
     /// Closes a file; false if it is not open.
@@ -158,13 +201,22 @@ pub fn is_kustomization(path: &Path) -> bool {
     path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|known| name == *known))
 }
 
-/// The path of a file on this machine; `None` for any other URI.
+/// The path of a file on this machine; `None` for any other URI, and for a path that the system
+/// cannot open.
 pub fn path_of(uri: &Uri) -> Option<PathBuf> {
     if !uri.scheme().is_some_and(|scheme| scheme.as_str().eq_ignore_ascii_case("file")) {
         return None;
     }
-    let path = percent_decode_str(uri.path().as_str()).decode_utf8().ok()?;
-    Some(PathBuf::from(clean(&path))).filter(|path| path.is_absolute())
+    // A byte is at most three characters.
+    let escaped = Some(uri.path().as_str()).filter(|path| path.len() <= 3 * MAX_PATH)?;
+    path(&percent_decode_str(escaped).decode_utf8().ok()?)
+}
+
+/// An absolute path without `.` and `..`; `None` for any other one, and for one that the system
+/// cannot open.
+pub fn path(path: &str) -> Option<PathBuf> {
+    let is_possible = path.len() <= MAX_PATH && !path.contains('\0');
+    is_possible.then(|| PathBuf::from(clean(path))).filter(|path| path.is_absolute())
 }
 
 /// The URI of a file.
@@ -194,18 +246,19 @@ mod tests {
         let uri: Uri = "file:///a%20b/k.yaml".parse().unwrap();
         let mut texts = Texts::new(Units::Utf16);
         let item = TextDocumentItem::new(uri.clone(), "yaml".to_owned(), 1, "a\nbcd\n".to_owned());
-        assert!(texts.open(item));
+        assert_eq!(texts.open(item), Ok(true));
         let change = |start: (u32, u32), end: (u32, u32), text: &str| TextDocumentContentChangeEvent {
             range: Some(Range::new(Position::new(start.0, start.1), Position::new(end.0, end.1))),
             range_length: None,
             text: text.to_owned(),
         };
-        assert!(texts.change(&uri, 2, vec![change((1, 1), (1, 2), "XX"), change((0, 0), (1, 1), "")]));
+        let changes = vec![change((1, 1), (1, 2), "XX"), change((0, 0), (1, 1), "")];
+        assert_eq!(texts.change(&uri, 2, changes), Ok(true));
         assert_eq!(&*texts.contents()[0].1, "XXd\n");
         assert_eq!(texts.contents()[0].0, Path::new("/a b/k.yaml"));
         // A late or backward change does no harm.
-        assert!(!texts.change(&uri, 1, vec![change((0, 0), (0, 1), "")]));
-        assert!(texts.change(&uri, 3, vec![change((7, 7), (0, 0), "!")]));
+        assert_eq!(texts.change(&uri, 1, vec![change((0, 0), (0, 1), "")]), Ok(false));
+        assert_eq!(texts.change(&uri, 3, vec![change((7, 7), (0, 0), "!")]), Ok(true));
         assert_eq!(&*texts.contents()[0].1, "XXd\n!");
         assert!(texts.close(&uri) && !texts.close(&uri));
     }
@@ -218,5 +271,24 @@ mod tests {
         assert_eq!(path_of(&uri).unwrap(), path);
         assert_eq!(path_of(&"untitled:x".parse().unwrap()), None);
         assert_eq!(path_of(&"https://a/b".parse().unwrap()), None);
+        assert_eq!(path_of(&format!("file:///{}", "a/".repeat(500_000)).parse().unwrap()), None);
+        assert_eq!(path_of(&"file:///a%00b".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn texts_that_are_too_large_together_count_as_closed() {
+        let mut texts = Texts::new(Units::Utf8);
+        let uri = |name: &str| format!("file:///{name}").parse::<Uri>().unwrap();
+        let open = |texts: &mut Texts, name: &str, size: usize| {
+            texts.open(TextDocumentItem::new(uri(name), "yaml".to_owned(), 1, "x".repeat(size)))
+        };
+        assert_eq!(open(&mut texts, "a", MAX_OPEN - 1), Ok(true));
+        assert!(open(&mut texts, "b", 2).is_err_and(|why| why.contains("'/b' is not checked")));
+        assert_eq!(open(&mut texts, "b", 1), Ok(true));
+        assert_eq!(open(&mut texts, "a", 100 << 20), Ok(true));
+        let range = Some(Range::new(Position::new(0, 0), Position::new(0, 0)));
+        let change = TextDocumentContentChangeEvent { range, range_length: None, text: "y".to_owned() };
+        assert!(texts.change(&uri("a"), 2, vec![change; 50]).is_err_and(|why| why.contains("too many changes")));
+        assert!(!texts.close(&uri("a")) && texts.close(&uri("b")));
     }
 }
