@@ -13,6 +13,7 @@ mod excerpt;
 pub use code::Code;
 pub use excerpt::Excerpt;
 
+use crate::memory::Spent;
 use crate::yaml::places::Places;
 use crate::yaml::{Heap, Malformed, Place, Pos};
 use excerpt::Excerpts;
@@ -525,6 +526,14 @@ impl From<Malformed> for Error {
             Some(advice) => error.hint(advice),
             None => error,
         }
+    }
+}
+
+/// The steps of a build make more than they may.
+impl From<Spent> for Error {
+    fn from(Spent { limit }: Spent) -> Self {
+        let message = format!("the steps of the build make more than {limit} bytes of texts, copies and output");
+        Error::new(Code::TooLarge, message).hint("--build-size-limit sets the limit")
     }
 }
 

@@ -146,6 +146,7 @@ mod process;
 mod atomic;
 mod files;
 
+mod memory;
 mod observe;
 mod parallel;
 mod meter;

@@ -4,7 +4,7 @@
 //! memory for each of them, took a twentieth of a build. Whole builds and other work that may wait
 //! have threads of their own ([`each`]).
 
-use crate::meter;
+use crate::{memory, meter};
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZero;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -18,8 +18,8 @@ const WORTH_A_THREAD: usize = if cfg!(debug_assertions) { 1 } else { 512 << 10 }
 /// keep the other threads waiting.
 const RUNS: usize = 16;
 
-/// The stack of a thread, which nested mappings and lists need.
-const STACK: usize = 8 << 20;
+/// The stack of a thread in bytes, which nested mappings and lists need.
+pub const STACK: usize = 8 << 20;
 
 /// A thread of its own, with the stack that builds need.
 pub fn thread(name: &str) -> thread::Builder {
@@ -32,11 +32,17 @@ pub fn threads(size: usize, limit: Option<NonZero<usize>>) -> usize {
     if size < WORTH_A_THREAD { 1 } else { limit.unwrap_or_else(cores).get() }
 }
 
-/// The number of cores that this process may use. The system is asked once: its answer is in three
+/// The bytes that a thread addresses: its stack, and the memory that the allocator keeps for it.
+const ADDRESSES: u64 = 128 << 20;
+
+/// The number of cores that this process may use, or fewer if it may not address much memory. The system is asked once: its answer is in three
 /// files.
 pub fn cores() -> NonZero<usize> {
-    static CORES: LazyLock<NonZero<usize>> =
-        LazyLock::new(|| thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN));
+    static CORES: LazyLock<NonZero<usize>> = LazyLock::new(|| {
+        let cores = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        let room = memory::addresses().map_or(usize::MAX, |bytes| (bytes / ADDRESSES) as usize);
+        NonZero::new(cores.get().min(room)).unwrap_or(NonZero::<usize>::MIN)
+    });
     *CORES
 }
 

@@ -455,6 +455,50 @@ fn bytes_that_are_no_messages_end_the_server() {
 }
 
 #[test]
+fn sizes_that_are_only_announced_take_no_memory() {
+    for size in ["4294967296", "42949672960", "9223372036854775808", "18446744073709551615"] {
+        let (status, output) = raw(format!("{}Content-Length: {size}\r\n\r\n{{}}", started()).as_bytes());
+        assert_eq!(status, Some(1), "{output}");
+    }
+    let head = "X".repeat(1 << 20);
+    assert_eq!(raw(format!("{}{head}", started()).as_bytes()).0, Some(1));
+}
+
+#[test]
+fn what_is_too_large_or_is_no_request_is_an_error_of_the_protocol() {
+    let open = |uri: &str, text: &str| {
+        message(&format!(
+            r#"{{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{{"textDocument":{{"uri":"{uri}","languageId":"yaml","version":1,"text":"{text}"}}}}}}"#
+        ))
+    };
+    let end = message(r#"{"jsonrpc":"2.0","id":7,"method":"shutdown"}"#) + &message(r#"{"jsonrpc":"2.0","method":"exit"}"#);
+    let deep = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    let mut messages = vec![
+        message(&"x".repeat((64 << 20) + 1)),
+        message("{"),
+        message("[]"),
+        message(&deep),
+        open("file:///x/kustomization.yaml", &"- a\\n".repeat(10_000_000)),
+        open(&format!("file:///{}kustomization.yaml", "a/".repeat(500_000)), "resources: []"),
+        open(&format!("file:///{}kustomization.yaml", "%61".repeat(300_000)), "resources: []"),
+    ];
+    // Five open files are larger together than all may be.
+    messages.extend((0..5).map(|n| open(&format!("file:///x/{n}.yaml"), &"x".repeat(60 << 20))));
+    let (status, output) = raw((started() + &messages.concat() + &end).as_bytes());
+    assert_eq!(status, Some(0), "{output:.2000}");
+    for part in [
+        r#""error":{"code":-32600,"message":"a message of 67108865 bytes is larger than 67108864 bytes"}"#,
+        r#""error":{"code":-32700,"#,
+        r#""code":-32600,"message":"a message is not a JSON object""#,
+        r#""id":2,"error":{"code":-32602"#,
+        r#"the open files are larger than 268435456 bytes together"#,
+        r#""id":7,"result":null"#,
+    ] {
+        assert!(output.contains(part), "{part}: {output:.2000}");
+    }
+}
+
+#[test]
 fn messages_that_do_not_fit_are_answered_and_change_nothing() {
     let uri = r#""textDocument":{"uri":"file:///x/kustomization.yaml","version":7}"#;
     let huge = "a".repeat(20_000_000);

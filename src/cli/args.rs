@@ -396,6 +396,12 @@ pub struct Build {
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size, help_heading = heading::FILES, hide_short_help = true)]
     pub file_size_limit: u64,
 
+    /// How much the steps of the build may make: texts, copies of values, output
+    ///
+    /// [default: 4GiB, or a quarter of the memory that the system gives, if that is less]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = heading::FILES, hide_short_help = true)]
+    pub build_size_limit: Option<u64>,
+
     /// Run plugins, which can do whatever you can do
     #[arg(long, alias = "enable_alpha_plugins", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch, help_heading = heading::PLUGINS)]
     pub enable_alpha_plugins: Option<bool>,

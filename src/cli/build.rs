@@ -189,6 +189,7 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
         plugins: Arc::new(plugins),
         restrictor,
         file_limit: FileLimit(args.file_size_limit),
+        build_limit: args.build_size_limit,
         order,
         managed_by_label: managed_by_flag || variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL").is_some_and(|v| v == "on"),
         remote: RemoteOptions {

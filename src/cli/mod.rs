@@ -74,6 +74,8 @@ mod writer;
 /// For tests of the library, which name users and systems that they are not run by.
 pub use cache::directory as cache_directory;
 
+use crate::memory;
+use crate::parallel;
 use crate::plugin::isolation::ARGUMENT;
 use clap::error::ErrorKind as ClapError;
 use messages::{ErrorFormat, MessageFlags, Messages};
@@ -83,6 +85,9 @@ use watch::Watching;
 /// Exit status when stdout is closed: that of a process that SIGPIPE ends.
 const BROKEN_PIPE: u8 = 141;
 
+/// Exit status of an error.
+const FAILED: u8 = 1;
+
 /// Exit status of `diff` when something differs.
 const DIFFERENT: u8 = 1;
 
@@ -91,6 +96,18 @@ const TROUBLE: u8 = 2;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    signals::exit_at_abort();
+    if memory::stack().is_none_or(|bytes| bytes >= parallel::STACK as u64) {
+        return run();
+    }
+    // The first thread has less stack than nested documents need.
+    match parallel::thread("main").spawn(run) {
+        Ok(main) => main.join().unwrap_or(ExitCode::from(FAILED)),
+        Err(_) => run(),
+    }
+}
+
+fn run() -> ExitCode {
     let program = std::env::args_os().next().map(std::path::PathBuf::from);
     if std::env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
         return plugin_host::main();

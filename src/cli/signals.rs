@@ -1,16 +1,28 @@
 //! The children of this process, and the signals that end them with it.
 
 use crate::process::Children;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, LazyLock};
 
 /// Exit status after one of [`SIGNALS`].
 const INTERRUPTED: u8 = 130;
 
+/// Exit status after an abort: that of an error.
+const FAILED: i32 = 1;
+
 /// Signals that ask a process to end.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
+
+/// Lets an abort end this process with the exit status of an error. The standard library aborts when
+/// memory runs out or a stack overflows, after it has printed which of the two it was.
+pub(super) fn exit_at_abort() {
+    let always = Arc::new(AtomicBool::new(true));
+    // Without this the status is that of SIGABRT.
+    let _ = signal_hook::flag::register_conditional_shutdown(SIGABRT, FAILED, always);
+}
 
 /// All children of this process. Before the first one is started, a thread begins to wait for
 /// signals: without plugins and their configurations a signal has nothing to clean up.

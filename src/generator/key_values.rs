@@ -4,6 +4,8 @@ use crate::config::Written;
 use crate::config::kustomization::GeneratorArgs;
 use crate::diag::{Code, Error, Errors, Result};
 use crate::load::Root;
+use crate::memory;
+use crate::meter::FastMap;
 use crate::stage::Build;
 use crate::yaml::{Arena, Pos};
 use std::borrow::Cow;
@@ -39,14 +41,33 @@ pub fn load<'a>(build: &Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Res
         errors.note(read);
     }
     literals(args, &mut pairs, &mut errors);
+    let mut read: FastMap<&str, usize> = FastMap::default();
     for source in &args.files {
         let Some((key, path)) = errors.note(file_source(source.text).map_err(|e| e.at(source.pos))) else { continue };
         let unread = |e| Error::from(e).through(source.pos, "loading KV pairs: file sources");
-        let value = errors.note(files.bytes(root, path).map_err(unread));
-        pairs.extend(value.map(|value| Pair { key, value: value.into(), pos: source.pos }));
+        let value = match read.get(path) {
+            Some(&first) => Some(shared(arena, &mut pairs[first])),
+            None => errors.note(files.bytes(root, path).map_err(unread)).map(Cow::Owned),
+        };
+        let Some(value) = value else { continue };
+        // The output has the text once for each key.
+        memory::made(value.len());
+        arena.check().map_err(|spent| Error::from(spent).at(source.pos))?;
+        read.entry(path).or_insert(pairs.len());
+        pairs.push(Pair { key, value, pos: source.pos });
     }
     errors.end(())?;
     distinct(args, pairs)
+}
+
+/// The value of a pair, for another key: a text is kept once. O(size) for the first one.
+fn shared<'a>(arena: Arena<'a>, pair: &mut Pair<'a>) -> Cow<'a, [u8]> {
+    if let Cow::Owned(bytes) = &pair.value
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        pair.value = Cow::Borrowed(arena.text(text).as_bytes());
+    }
+    pair.value.clone()
 }
 
 /// The pairs of an entry that has no sources but literals; `None` for another entry. Nothing of the

@@ -46,8 +46,11 @@ impl<'a> SecretGenerator<'_, 'a> {
         shared: Option<&GeneratorOptions<'a>>,
         pairs: &[Pair<'a>],
     ) -> Result<Vec<Resource<'a>>> {
-        let entry = |pair: &Pair<'a>| Entry::new(key(pair), base64_node(arena, &pair.value));
-        let data = pairs.iter().map(entry).collect();
+        let entry = |pair: &Pair<'a>| {
+            arena.check()?;
+            Ok(Entry::new(key(pair), base64_node(arena, &pair.value)))
+        };
+        let data = pairs.iter().map(entry).collect::<Result<_>>()?;
         let secret_type = if args.secret_type.is_empty() { "Opaque" } else { args.secret_type };
         let fields = [("type", Node::string(secret_type)), ("data", Mapping::from_entries(data).into())];
         let options = merged_options(arena, args, shared)?;

@@ -25,7 +25,8 @@ use crate::diag::{Code, Error, Errors, Result};
 use crate::lint::for_kinds;
 use crate::load::remote::is_remote;
 use crate::load::{RepoSpec, Root, is_url};
-use crate::resource::{ResMap, Resource};
+use crate::memory;
+use crate::resource::{RESOURCE, ResMap, Resource};
 use crate::schema::Document;
 use crate::stage::history::StepRole;
 use crate::stage::trace::{Step, trace_read, traced, traced_generator, traced_layer};
@@ -109,6 +110,8 @@ fn add_file<'a>(
     note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
     let step = Step { name: "resources", entry: entry.pos, role: StepRole::Read };
     trace_read(build, &mut found, step);
+    memory::made(found.len() * RESOURCE);
+    build.arena.check()?;
     all.map.append_all(build.arena, found.into_iter().collect())
 }
 
@@ -128,6 +131,9 @@ fn add_root<'a>(
     let Some(all) = all else { return Ok(()) };
     openapi::set(build, &base)?;
     let below = shared::of_base(build, &base, &target.root, alone)?;
+    // A base of several layers is the same text each time, and other resources.
+    memory::made(below.map.len() * RESOURCE);
+    build.arena.check()?;
     all.map.append_all(build.arena, below.map)?;
     if let Some(config) = below.config {
         merge_config(all, config)?;

@@ -99,14 +99,14 @@ fn ahead<'t, 'a, M: Send>(
     entries: &'t [GeneratorArgs<'a>],
     make: impl Fn(Arena<'a>, &'t GeneratorArgs<'a>) -> Option<M> + Sync,
 ) -> Vec<Option<M>> {
-    let (heap, threads) = (arena.heap(), arena.threads(entries.len() * RESOURCE));
+    let (others, threads) = (arena.others(), arena.threads(entries.len() * RESOURCE));
     let of_run = |arena| {
         let make = &make;
         move |run: &'t [GeneratorArgs<'a>]| -> Vec<_> { run.iter().map(|args| make(arena, args)).collect() }
     };
     match threads {
         1 => iter::repeat_with(|| None).take(entries.len()).collect(),
-        _ => parallel::runs(entries, threads, || of_run(heap.arena())).into_iter().flatten().collect(),
+        _ => parallel::runs(entries, threads, || of_run(others.arena())).into_iter().flatten().collect(),
     }
 }
 

@@ -354,7 +354,7 @@ impl Function {
 }
 
 /// Resources as items, with the annotations that tell a function where each comes from.
-fn items(resources: Vec<Resource<'_>>) -> Result<Vec<String>> {
+fn items<'a>(arena: Arena<'a>, resources: Vec<Resource<'a>>) -> Result<Vec<String>> {
     let mut paths = Vec::with_capacity(resources.len());
     for resource in &resources {
         for [legacy, internal] in [PATH, INDEX, [ID[1], ID[0]]] {
@@ -373,7 +373,7 @@ fn items(resources: Vec<Resource<'_>>) -> Result<Vec<String>> {
         });
     }
     let mut items = Vec::with_capacity(resources.len());
-    wire::print_each(resources.into_iter(), wire::Ids::With, &mut |text| {
+    wire::print_each(arena, resources.into_iter(), wire::Ids::With, &mut |text| {
         let i = items.len();
         items.push(with_item_annotations(text, i, paths[i].take()));
     })?;
@@ -408,7 +408,7 @@ impl<'a> Transformer<'a> for Function {
             return Ok(());
         }
         let (places, resources) = map.take_all(arena)?;
-        let printed = self.call(build, &items(resources)?)?;
+        let printed = self.call(build, &items(arena, resources)?)?;
         *map = wire::merge_output(&places, printed, &self.api_name)?;
         Ok(())
     }
@@ -419,7 +419,7 @@ impl<'a> Plugin<'a> for Function {
         if self.is_empty {
             return Ok(None);
         }
-        self.call(build, &items(map.iter().cloned().collect())?).map(Some)
+        self.call(build, &items(build.arena, map.iter().cloned().collect())?).map(Some)
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::{ResMap, Resource};
 use crate::diag::{Error, Result};
+use crate::memory::Budget;
 use crate::parallel;
 use crate::yaml::{Arena, Malformed, emit};
 
@@ -16,7 +17,7 @@ use crate::yaml::{Arena, Malformed, emit};
 pub fn print(arena: Arena<'_>, map: &ResMap<'_>) -> Result<String> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
     // Memory that is not written to costs nothing; growing would copy everything.
-    let one = run(&resources, 2 * arena.size(), usize::MAX).map_err(error)?;
+    let one = run(arena.budget(), &resources, 2 * arena.size(), usize::MAX)?;
     Ok(one.into_iter().next().unwrap_or_default())
 }
 
@@ -27,9 +28,10 @@ pub fn print(arena: Arena<'_>, map: &ResMap<'_>) -> Result<String> {
 /// As [`print`], for the first resource that cannot be printed.
 pub fn print_in_pieces(arena: Arena<'_>, map: &ResMap<'_>) -> Result<Vec<String>> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
-    let printer = || |part: &[_]| run(part, PIECE, PIECE);
+    let budget = arena.budget();
+    let printer = || |part: &[_]| run(budget, part, PIECE, PIECE);
     let runs = parallel::runs(&resources, arena.threads(arena.size()), printer);
-    let runs = runs.into_iter().map(|run| run.map_err(error)).collect::<Result<Vec<_>>>()?;
+    let runs = runs.into_iter().collect::<Result<Vec<_>>>()?;
     Ok(runs.into_iter().flatten().collect())
 }
 
@@ -40,12 +42,13 @@ pub fn print_in_pieces(arena: Arena<'_>, map: &ResMap<'_>) -> Result<Vec<String>
 /// As [`print`], for the first resource that cannot be printed.
 pub fn check_printable(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
     let resources: Vec<&Resource<'_>> = map.iter().collect();
+    let budget = arena.budget();
     let printer = || {
         let mut out = String::new();
         move |part: &[&Resource<'_>]| {
             part.iter().try_for_each(|resource| {
                 out.clear();
-                print_one(resource, &mut out)
+                print_one(budget, resource, &mut out)
             })
         }
     };
@@ -55,9 +58,12 @@ pub fn check_printable(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
 /// Appends one resource to `out`.
 ///
 /// # Errors
-/// As [`print`].
-pub fn print_one(resource: &Resource<'_>, out: &mut String) -> Result<()> {
-    emit::document(out, resource.node()).map_err(|e| error((resource, e)))
+/// As [`print`], or the text is longer than what is left of the budget of its build.
+pub fn print_one(budget: &Budget, resource: &Resource<'_>, out: &mut String) -> Result<()> {
+    let (start, left) = (out.len(), budget.left());
+    let printed = emit::document_within(out, resource.node(), left);
+    budget.has_room(out.len() - start)?;
+    printed.map_err(|e| error((resource, e)))
 }
 
 /// A resource and its place among all resources.
@@ -71,24 +77,36 @@ type Unprintable<'r, 'a> = (&'r Resource<'a>, emit::Unprintable);
 const PIECE: usize = 256 << 10;
 
 /// Prints resources, with a separator before each except the first of all, in pieces of about
-/// `limit` bytes; each piece has room for `room` bytes.
-fn run<'r, 'a>(resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Result<Vec<String>, Unprintable<'r, 'a>> {
+/// `limit` bytes; each piece has room for `room` bytes. What is printed is drawn from the budget.
+fn run<'r, 'a>(budget: &Budget, resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Result<Vec<String>> {
     let mut pieces = Vec::new();
-    let mut out = String::with_capacity(room);
+    let (mut out, mut drawn) = (text(room), 0);
     for &(i, resource) in resources {
         // The next resource should fit, too: growing copies.
         if out.len() >= limit - limit / 16 {
-            pieces.push(std::mem::replace(&mut out, String::with_capacity(room)));
+            pieces.push(std::mem::replace(&mut out, text(room)));
+            drawn = 0;
         }
         if i > 0 {
             out.push_str("---\n");
         }
-        emit::document(&mut out, resource.node()).map_err(|e| (resource, e))?;
+        print_one(budget, resource, &mut out)?;
+        if out.len() - drawn >= PIECE / 2 {
+            budget.spend(out.len() - drawn)?;
+            drawn = out.len();
+        }
     }
     // When many small builds run at once, none of them must hold a large piece.
     out.shrink_to_fit();
     pieces.push(out);
     Ok(pieces)
+}
+
+/// An empty text with room, or without where memory is short.
+fn text(room: usize) -> String {
+    let mut text = String::new();
+    let _ = text.try_reserve_exact(room);
+    text
 }
 
 fn error((resource, e): Unprintable<'_, '_>) -> Error {

@@ -4,6 +4,7 @@ use super::ids::Ids;
 use super::untraced::Untraced;
 use super::{Facets, Hint, ResId, Resource};
 use crate::diag::{Code, Error, Result};
+use crate::memory::Budget;
 use crate::meter::{Counted, FastMap, FastSet, List};
 use crate::parallel;
 use crate::schema::gvk::is_same;
@@ -43,6 +44,9 @@ pub struct ResMap<'a> {
     may_have_empty: bool,
     /// What has changed since a trace looked at the resources.
     changes: Untraced,
+    /// The budget of the build, which edits of single resources check; `None` for a map without
+    /// resources.
+    budget: Option<&'a Budget>,
 }
 
 /// The parts of identities that an edit of every resource may change.
@@ -64,6 +68,13 @@ pub const RESOURCE: usize = 1 << 10;
 /// So many answers are compared one by one.
 const FEW: usize = 8;
 
+/// Draws what an edit of a resource has made from the budget of the build.
+#[inline]
+fn check(budget: Option<&Budget>, resource: &Resource<'_>) -> Result<()> {
+    let spent = budget.map_or(Ok(()), Budget::check);
+    spent.map_err(|spent| Error::from(spent).in_resource(resource.id()))
+}
+
 /// The resources that have an id.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
@@ -82,7 +93,8 @@ impl<'a> ResMap<'a> {
     #[must_use]
     pub fn copy(&self) -> Self {
         let (unique, may_have_empty) = (self.unique, self.may_have_empty);
-        ResMap { resources: self.resources.clone(), unique, may_have_empty, ..ResMap::default() }
+        let budget = self.budget;
+        ResMap { resources: self.resources.clone(), unique, may_have_empty, budget, ..ResMap::default() }
     }
 
     /// The number of resources, emptied ones included.
@@ -120,6 +132,7 @@ impl<'a> ResMap<'a> {
     /// # Errors
     /// Another resource has the id already; the message names both places.
     pub fn append(&mut self, arena: Arena<'a>, resource: Resource<'a>) -> Result<()> {
+        self.budget = Some(arena.budget());
         self.index_current(arena)?;
         let i = self.resources.len() as u32;
         self.resources.push(resource);
@@ -142,7 +155,8 @@ impl<'a> ResMap<'a> {
     ///
     /// # Errors
     /// Two resources have the same id.
-    pub fn append_all(&mut self, arena: Arena<'a>, other: ResMap<'a>) -> Result<()> {
+    pub fn append_all(&mut self, arena: Arena<'a>, mut other: ResMap<'a>) -> Result<()> {
+        (self.budget, other.budget) = (Some(arena.budget()), Some(arena.budget()));
         if self.resources.is_empty() {
             *self = other;
             return self.check_unique(arena);
@@ -257,18 +271,26 @@ impl<'a> ResMap<'a> {
         self.changes.note(i);
         self.reindex(i, &before, history);
         self.facets.note_edit(i as u32);
-        out
+        let out = out?;
+        self.check_budget(i)?;
+        Ok(out)
+    }
+
+    /// Draws what an edit has made from the budget of the build.
+    fn check_budget(&self, i: usize) -> Result<()> {
+        check(self.budget, &self.resources[i])
     }
 
     /// Edits every resource, in order; the edits do not change identities. O(edits).
     ///
     /// # Errors
     /// The first error of an edit.
-    pub fn edit_content(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
+    pub fn edit_content(&mut self, mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         self.facets.forget_metadata();
         self.may_have_empty = true;
         self.changes.note_all();
-        self.resources.iter_mut().try_for_each(edit)
+        let budget = self.budget;
+        self.resources.iter_mut().try_for_each(|resource| edit(resource).and_then(|()| check(budget, resource)))
     }
 
     /// The numbers by which a trace knows the resources that exist, in their order. A new resource
@@ -304,11 +326,12 @@ impl<'a> ResMap<'a> {
     ///
     /// # Errors
     /// The first error of an edit.
-    pub fn rename(&mut self, edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
+    pub fn rename(&mut self, mut edit: impl FnMut(&mut Resource<'a>) -> Result<()>) -> Result<()> {
         self.drop_indexes();
         self.changes.note_all();
         (self.unique, self.may_have_empty) = (false, true);
-        self.resources.iter_mut().try_for_each(edit)
+        let budget = self.budget;
+        self.resources.iter_mut().try_for_each(|resource| edit(resource).and_then(|()| check(budget, resource)))
     }
 
     /// Looks at each resource that may have changed since the last call; on all cores if there are
@@ -401,13 +424,14 @@ impl<'a> ResMap<'a> {
         let mut wanted = places.iter().peekable();
         let is_wanted = |(i, _): &(usize, &mut Resource<'a>)| wanted.next_if_eq(&i).is_some();
         let mut chosen: Vec<_> = self.resources.iter_mut().enumerate().filter(is_wanted).collect();
-        let edit_run = |arena| {
+        let edit_run = |arena: Arena<'a>| {
             let mut edit = editor(arena);
             move |run: &mut [(usize, &mut Resource<'a>)]| {
                 let mut changed = Vec::new();
                 for (i, resource) in run {
                     let (before, history) = (*resource.id(), resource.previous().len());
                     edit(*i, resource)?;
+                    check(Some(arena.budget()), resource)?;
                     if *resource.id() != before || resource.previous().len() != history || resource.is_deleted() {
                         changed.push((*i, before, history));
                     }
@@ -416,10 +440,10 @@ impl<'a> ResMap<'a> {
             }
         };
         places.iter().for_each(|&i| self.changes.note(i));
-        let (heap, threads) = (arena.heap(), arena.threads(chosen.len() * RESOURCE));
+        let (others, threads) = (arena.others(), arena.threads(chosen.len() * RESOURCE));
         let runs: Vec<Result<Vec<_>>> = match threads {
             1 => vec![edit_run(arena)(&mut chosen)],
-            _ => parallel::runs_mut(&mut chosen, threads, || edit_run(heap.arena())),
+            _ => parallel::runs_mut(&mut chosen, threads, || edit_run(others.arena())),
         };
         for run in runs {
             run?.into_iter().for_each(|(i, before, history)| self.reindex(i, &before, history));
@@ -453,22 +477,23 @@ impl<'a> ResMap<'a> {
         } else {
             (self.ids, self.unique) = (Ids::default(), false);
         }
-        let edit_run = |arena| {
+        let edit_run = |arena: Arena<'a>| {
             let mut edit = editor(arena);
             move |run: &mut [Resource<'a>]| {
                 let (mut keeps_kinds, mut has_empty) = (true, false);
                 for resource in run {
                     edit(resource)?;
+                    check(Some(arena.budget()), resource)?;
                     keeps_kinds &= resource.keeps_kind();
                     has_empty |= resource.is_deleted();
                 }
                 Ok((keeps_kinds, has_empty))
             }
         };
-        let (heap, threads) = (arena.heap(), self.threads(arena));
+        let (others, threads) = (arena.others(), self.threads(arena));
         let runs: Vec<Result<_>> = match threads {
             1 => vec![edit_run(arena)(&mut self.resources)],
-            _ => parallel::runs_mut(&mut self.resources, threads, || edit_run(heap.arena())),
+            _ => parallel::runs_mut(&mut self.resources, threads, || edit_run(others.arena())),
         };
         let runs = runs.into_iter().collect::<Result<Vec<(bool, bool)>>>()?;
         self.may_have_empty |= runs.iter().any(|(_, has_empty)| *has_empty);
@@ -494,7 +519,9 @@ impl<'a> ResMap<'a> {
         let out = edit(resource);
         self.changes.note(i);
         self.reindex(i, &before, history);
-        out
+        let out = out?;
+        self.check_budget(i)?;
+        Ok(out)
     }
 
     /// Brings the indexes up to date after a change of one resource, which had `history` earlier

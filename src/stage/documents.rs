@@ -2,7 +2,7 @@
 
 use super::Build;
 use crate::diag::{Code, Error, Errors, Result};
-use crate::parallel;
+use crate::{memory, parallel};
 use crate::resource::{RESOURCE, Resource};
 use crate::yaml::{Arena, Malformed, Node, Source, read_documents, reprint};
 
@@ -26,6 +26,10 @@ pub fn resources_in<'a>(
     source: &'a Source,
     malformed: impl Fn(Malformed) -> Error,
 ) -> Result<Resources<'a>> {
+    if source.note_read() {
+        memory::made(source.text.len());
+        arena.check()?;
+    }
     let mut runs = read_documents(arena, source, &Made::of, &Made::add).map_err(malformed)?;
     let mut read = runs.iter_mut().filter(|run| run.count > 0);
     if let (Some(run), None) = (read.next(), read.next())
@@ -90,10 +94,10 @@ fn in_rounds<'a>(arena: Arena<'a>, mut nodes: Vec<Node<'a>>, mut made: Vec<Made<
                 made
             }
         };
-        let (heap, threads) = (arena.heap(), arena.threads(nodes.len() * RESOURCE));
+        let (others, threads) = (arena.others(), arena.threads(nodes.len() * RESOURCE));
         made = match threads {
             1 => vec![of_run(arena)(&mut nodes)],
-            _ => parallel::runs_mut(&mut nodes, threads, || of_run(heap.arena())),
+            _ => parallel::runs_mut(&mut nodes, threads, || of_run(others.arena())),
         };
         nodes.clear();
     }

@@ -58,6 +58,9 @@ pub struct Options {
     pub restrictor: Restrictor,
     /// How large the files may be that are read.
     pub file_limit: FileLimit,
+    /// How many bytes the steps may make, as texts, copies and output; `None` for 4 GiB, or a
+    /// quarter of the memory that the system gives, if that is less.
+    pub build_limit: Option<u64>,
     /// The order of the output, unless the kustomization says one.
     pub order: Option<Order>,
     /// Sets the label `app.kubernetes.io/managed-by` on everything.
@@ -95,6 +98,7 @@ impl Default for Options {
             plugins: Arc::new(NoPlugins),
             restrictor: Restrictor::default(),
             file_limit: FileLimit::default(),
+            build_limit: None,
             order: None,
             managed_by_label: false,
             helm: HelmOptions::default(),

@@ -97,6 +97,7 @@ fn timed<'a, T>(
     let clock = build.cx.options.clock;
     let start = clock.map(|clock| clock());
     let value = work(build)?;
+    build.arena.check()?;
     Ok((value, clock.zip(start).map(|(clock, start)| clock().saturating_sub(start))))
 }
 

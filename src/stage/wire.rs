@@ -31,7 +31,7 @@ const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
 /// It cannot be printed.
 pub fn print_config(arena: Arena<'_>, config: &Resource<'_>) -> Result<String> {
     let mut text = String::new();
-    print_one(&annotated_config(arena, config)?, &mut text)?;
+    print_one(arena.budget(), &annotated_config(arena, config)?, &mut text)?;
     Ok(text)
 }
 
@@ -64,8 +64,10 @@ pub enum Ids {
 /// # Errors
 /// One cannot be printed.
 pub fn print<'a>(arena: Arena<'a>, resources: impl Iterator<Item = Resource<'a>>, ids: Ids) -> Result<String> {
-    let mut text = String::with_capacity(2 * arena.size());
-    print_each(resources, ids, &mut |printed| {
+    let mut text = String::new();
+    // Memory that is not written to costs nothing. Where it is short, the text grows.
+    let _ = text.try_reserve_exact(2 * arena.size());
+    print_each(arena, resources, ids, &mut |printed| {
         text.push_str(if text.is_empty() { "" } else { "---\n" });
         text.push_str(printed);
     })?;
@@ -77,6 +79,7 @@ pub fn print<'a>(arena: Arena<'a>, resources: impl Iterator<Item = Resource<'a>>
 /// # Errors
 /// One cannot be printed.
 pub fn print_each<'a>(
+    arena: Arena<'a>,
     resources: impl Iterator<Item = Resource<'a>>,
     ids: Ids,
     each: &mut dyn FnMut(&str),
@@ -84,7 +87,7 @@ pub fn print_each<'a>(
     let mut text = String::new();
     annotate_each(resources, ids, &mut |resource| {
         text.clear();
-        print_one(resource, &mut text)?;
+        print_one(arena.budget(), resource, &mut text)?;
         each(&text);
         Ok(())
     })

@@ -62,11 +62,11 @@ pub(super) fn read_all<'a, T>(
     let found: Vec<Result<Written<'a>>> =
         patches.iter().map(|patch| written(build, root, patch, ahead.next().flatten(), form)).collect();
     let sources: Vec<&'a Source> = found.iter().flatten().map(|written| written.source).collect();
-    let (arena, heap) = (build.arena, build.arena.heap());
+    let (arena, others) = (build.arena, build.arena.others());
     let read_run = |arena| move |run: &[&'a Source]| -> Vec<_> { run.iter().map(|s| (form.read)(arena, s)).collect() };
     let contents = match arena.threads(sources.iter().map(|source| source.text.len()).sum()) {
         1 => vec![read_run(arena)(&sources)],
-        threads => parallel::runs(&sources, threads, || read_run(heap.arena())),
+        threads => parallel::runs(&sources, threads, || read_run(others.arena())),
     };
     let mut contents = contents.into_iter().flatten();
     let (mut made, mut errors) = (Vec::with_capacity(patches.len()), Errors::default());

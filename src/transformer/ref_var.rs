@@ -186,8 +186,7 @@ impl<'a> Expansion<'_, 'a> {
     fn field(&self, node: &mut Node<'a>, shared: &mut Vec<(Shared, Scalar<'a>)>) -> Result<()> {
         match node.value_mut() {
             ValueMut::Scalar(_) => {
-                self.place(node, shared);
-                Ok(())
+                self.place(node, shared)
             }
             ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| {
                 if !item.as_scalar().is_some_and(is_string) {
@@ -195,8 +194,7 @@ impl<'a> Expansion<'_, 'a> {
                     let error = Error::new(Code::WrongType, message).at(item.pos());
                     return Err(error.hint("remove the tag, or put quotes around the value"));
                 }
-                self.place(item, shared);
-                Ok(())
+                self.place(item, shared)
             }),
             ValueMut::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
                 if !is_string(&key.as_scalar()) {
@@ -204,37 +202,40 @@ impl<'a> Expansion<'_, 'a> {
                     let error = Error::new(Code::WrongType, message).at(key.pos());
                     return Err(error.hint("remove the tag, or put quotes around the value"));
                 }
-                self.place(value, shared);
-                Ok(())
+                self.place(value, shared)
             }),
         }
     }
 
     /// A value in one of its places: a shared value has been replaced before if another of its
     /// places was reached.
-    fn place(&self, node: &mut Node<'a>, known: &mut Vec<(Shared, Scalar<'a>)>) {
-        let Some(old) = node.as_scalar().copied() else { return };
-        let Some(shared) = node.shared() else { return node.set_scalar(self.scalar(old), Pos::NONE) };
+    fn place(&self, node: &mut Node<'a>, known: &mut Vec<(Shared, Scalar<'a>)>) -> Result<()> {
+        let Some(old) = node.as_scalar().copied() else { return Ok(()) };
+        let Some(shared) = node.shared() else {
+            node.set_scalar(self.scalar(old)?, Pos::NONE);
+            return Ok(());
+        };
         let at = known.iter().position(|(other, _)| *other == shared).unwrap_or_else(|| {
             known.push((shared, old));
             known.len() - 1
         });
-        known[at].1 = self.scalar(known[at].1);
+        known[at].1 = self.scalar(known[at].1)?;
         node.set_scalar(known[at].1, Pos::NONE);
+        Ok(())
     }
 
     /// The new value of a scalar.
-    fn scalar(&self, s: Scalar<'a>) -> Scalar<'a> {
+    fn scalar(&self, s: Scalar<'a>) -> Result<Scalar<'a>> {
         if !is_string(&s) {
-            return s;
+            return Ok(s);
         }
         if let Some(whole) = whole_reference(s.text())
             && let Some(typed) = self.typed(whole)
         {
-            return typed;
+            return Ok(typed);
         }
-        let text = if s.text().contains('$') { self.arena.text(&self.expand(s.text())) } else { s.text() };
-        Scalar::string(text)
+        let text = if s.text().contains('$') { self.arena.text(&self.expand(s.text())?) } else { s.text() };
+        Ok(Scalar::string(text))
     }
 
     /// The value of a name, with its type.
@@ -262,7 +263,10 @@ impl<'a> Expansion<'_, 'a> {
     /// `$(NAME)` becomes the value of a known name, `$$` becomes `$`; everything else stays, but
     /// for a letter beyond ASCII behind a `$`: upstream takes its first byte for a letter. The text
     /// is then not UTF-8, and printed in base64.
-    fn expand(&self, text: &str) -> String {
+    ///
+    /// # Errors
+    /// The text is longer than what is left of the budget of the build.
+    fn expand(&self, text: &str) -> Result<String> {
         let mut out = Vec::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = rest.find('$') {
@@ -275,7 +279,10 @@ impl<'a> Expansion<'_, 'a> {
             }
             match rest.strip_prefix('(').and_then(|r| r.split_once(')')) {
                 Some((name, after)) => {
-                    out.extend_from_slice(self.text_of(name).as_bytes());
+                    let value = self.text_of(name);
+                    // The text is copied once more.
+                    self.arena.budget().has_room(2 * (out.len() + value.len()))?;
+                    out.extend_from_slice(value.as_bytes());
                     rest = after;
                 }
                 None => {
@@ -291,7 +298,8 @@ impl<'a> Expansion<'_, 'a> {
             }
         }
         out.extend_from_slice(rest.as_bytes());
-        String::from_utf8(out).unwrap_or_else(|e| base64::engine::general_purpose::STANDARD.encode(e.into_bytes()))
+        let printed = String::from_utf8(out);
+        Ok(printed.unwrap_or_else(|e| base64::engine::general_purpose::STANDARD.encode(e.into_bytes())))
     }
 
     /// The text for a reference within a text.

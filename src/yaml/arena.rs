@@ -3,10 +3,12 @@
 use super::encoding::Text;
 use super::texts::Texts;
 use super::tree::node::Pos;
+use crate::memory::{Budget, Spent};
 use crate::{meter, parallel};
 use elsa::sync::FrozenVec;
 use std::fmt;
 use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The memory that the arenas of a program share: source texts, and the texts that build steps
@@ -19,6 +21,8 @@ pub struct Heap {
     end: Mutex<u32>,
     /// The texts of each arena. A thread that has an arena keeps its lock.
     texts: FrozenVec<Box<Mutex<Texts>>>,
+    /// The budgets of builds.
+    budgets: FrozenVec<Box<Budget>>,
     /// The number of threads that may work on its texts; `None` for one thread on each core.
     jobs: Option<NonZero<usize>>,
 }
@@ -28,6 +32,21 @@ pub struct Heap {
 pub struct Arena<'a> {
     heap: &'a Heap,
     texts: &'a Texts,
+    budget: &'a Budget,
+}
+
+/// Makes arenas for the threads that work for one build.
+#[derive(Clone, Copy)]
+pub struct Arenas<'a> {
+    heap: &'a Heap,
+    budget: &'a Budget,
+}
+
+impl<'a> Arenas<'a> {
+    /// An arena for this thread, as [`Heap::arena`].
+    pub fn arena(self) -> Arena<'a> {
+        self.heap.arena_of(self.budget)
+    }
 }
 
 /// A text that was added to a [`Heap`].
@@ -45,6 +64,8 @@ pub struct Source {
     pub is_file: bool,
     /// True if the file was UTF-16: see [`Text`].
     pub is_wide: bool,
+    /// True once resources were made of it.
+    is_read: AtomicBool,
     /// The scalar that contains this text, if the text is a scalar of another source.
     inside: Option<Inside>,
 }
@@ -85,6 +106,12 @@ impl Source {
         }
     }
 
+    /// Notes that resources are made of this text. Returns true if that was done before: then they
+    /// are another copy.
+    pub fn note_read(&self) -> bool {
+        self.is_read.swap(true, Ordering::Relaxed)
+    }
+
     /// The position of the byte at `offset`.
     pub fn pos(&self, offset: usize) -> Pos {
         Pos(self.base.saturating_add(u32::try_from(offset).unwrap_or(u32::MAX)))
@@ -108,10 +135,21 @@ impl Heap {
         Heap { jobs, ..Heap::default() }
     }
 
-    /// An arena for this thread: the lock that guards its texts is never given back.
+    /// An arena for this thread: the lock that guards its texts is never given back. The work with
+    /// it has no limit.
     pub fn arena(&self) -> Arena<'_> {
+        static NONE: Budget = Budget::NONE;
+        self.arena_of(&NONE)
+    }
+
+    /// An arena for the thread of a build, whose steps may make `limit` bytes: see [`Budget::new`].
+    pub fn arena_of_build(&self, limit: Option<u64>) -> Arena<'_> {
+        self.arena_of(self.budgets.push_get(Box::new(Budget::new(limit))))
+    }
+
+    fn arena_of<'a>(&'a self, budget: &'a Budget) -> Arena<'a> {
         let texts = self.texts.push_get(Box::default());
-        Arena { heap: self, texts: Box::leak(Box::new(lock(texts))) }
+        Arena { heap: self, texts: Box::leak(Box::new(lock(texts))), budget }
     }
 
     /// The place that a position stands for; `None` for a node that is not in a source. If the
@@ -182,9 +220,28 @@ impl<'a> Arena<'a> {
         parallel::threads(size, self.heap.jobs)
     }
 
-    /// The heap, from which other threads get arenas of their own.
+    /// The heap.
     pub fn heap(self) -> &'a Heap {
         self.heap
+    }
+
+    /// Makes arenas for other threads that work for the same build.
+    pub fn others(self) -> Arenas<'a> {
+        Arenas { heap: self.heap, budget: self.budget }
+    }
+
+    /// The bytes that the steps of the build may make.
+    pub fn budget(self) -> &'a Budget {
+        self.budget
+    }
+
+    /// Draws what this thread has made from the budget of the build: see [`Budget::check`].
+    ///
+    /// # Errors
+    /// The budget is spent.
+    #[inline]
+    pub fn check(self) -> Result<(), Spent> {
+        self.budget.check()
     }
 
     /// Adds the text of a file. CRLF becomes LF. If all texts exceed 4 GiB, those beyond it have no
@@ -212,7 +269,7 @@ impl<'a> Arena<'a> {
         let mut end = lock(&self.heap.end);
         let base = end.saturating_add(1);
         *end = base.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
-        self.heap.sources.push_get(Box::new(Source { name, text, base, is_file, is_wide, inside }))
+        self.heap.sources.push_get(Box::new(Source { name, text, base, is_file, is_wide, is_read: AtomicBool::new(false), inside }))
     }
 
     /// As [`Heap::place`].

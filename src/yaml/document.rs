@@ -60,8 +60,8 @@ pub fn read_documents<'a, R: Send>(
     if threads == 1 {
         return reader(arena)(&pieces).map(|run| vec![run]);
     }
-    let heap = arena.heap();
-    parallel::runs(&pieces, threads, || reader(heap.arena())).into_iter().collect()
+    let others = arena.others();
+    parallel::runs(&pieces, threads, || reader(others.arena())).into_iter().collect()
 }
 
 /// Reads the first document of a text and ignores the rest, as kustomize does with a kustomization

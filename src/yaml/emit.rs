@@ -38,7 +38,16 @@ type Emit<T = ()> = Result<T, Box<Unprintable>>;
 ///
 /// Cost: O(size of the text). On an error `out` holds a part of the document.
 pub fn document(out: &mut String, node: &Node<'_>) -> Result<(), Unprintable> {
-    let mut printer = Printer { out, in_braces: false };
+    document_within(out, node, usize::MAX)
+}
+
+/// As [`document`], for a document of at most about `limit` bytes: one text may go beyond it.
+///
+/// # Errors
+/// As [`document`], or `out` has more than `limit` bytes then.
+pub fn document_within(out: &mut String, node: &Node<'_>, limit: usize) -> Result<(), Unprintable> {
+    let limit = limit.saturating_add(out.len());
+    let mut printer = Printer { out, in_braces: false, limit };
     let printed = match &node.value {
         Value::Mapping(m) if !m.is_empty() => printer.mapping(m, 0, true, true),
         Value::Sequence(s) if !s.is_empty() => printer.sequence(s, 0, true),
@@ -56,7 +65,7 @@ pub fn document(out: &mut String, node: &Node<'_>) -> Result<(), Unprintable> {
 /// As [`document`].
 pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Result<(), Unprintable> {
     let line = out.rfind('\n').map_or(0, |i| i + 1);
-    let mut printer = Printer { out, in_braces: false };
+    let mut printer = Printer { out, in_braces: false, limit: usize::MAX };
     if is_plain(scalar) {
         printer.words(scalar.text, Fold { line, indent: 2 }, true);
         return Ok(());
@@ -68,11 +77,19 @@ struct Printer<'o> {
     out: &'o mut String,
     /// True if the next value is in a mapping that was written in braces, or in a list in brackets.
     in_braces: bool,
+    /// The length of `out` at which the printer gives up.
+    limit: usize,
 }
 
 const SPACES: &str = "                                                                                ";
 
 impl Printer<'_> {
+    /// Refuses a document that is too long already.
+    #[inline]
+    fn check_length(&self, pos: Pos) -> Emit {
+        if self.out.len() > self.limit { Err(unprintable("the document is too long".to_owned(), pos)) } else { Ok(()) }
+    }
+
     fn pad(&mut self, mut n: usize) {
         while n > SPACES.len() {
             self.out.push_str(SPACES);
@@ -87,6 +104,7 @@ impl Printer<'_> {
         self.in_braces |= mapping.is_in_braces();
         for entry in mapping.iter() {
             let key = &entry.key;
+            self.check_length(key.pos)?;
             let is_usual = reprint::is_usual_key(key, previous) && key.text.len() <= SIMPLE_KEY;
             if !is_usual {
                 reprint::check_printed_key(key, previous, top).map_err(|message| unprintable(message, key.pos))?;
@@ -128,6 +146,7 @@ impl Printer<'_> {
         let outside = self.in_braces;
         self.in_braces |= items.is_in_brackets();
         for item in items.iter() {
+            self.check_length(item.pos())?;
             if !inline {
                 self.pad(indent);
             }

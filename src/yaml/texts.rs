@@ -3,7 +3,7 @@
 use super::scalar::is_surely_plain;
 use super::tree::mapping::{Key, fingerprint, same};
 use super::tree::node::{Pos, Style, Tag};
-use crate::meter;
+use crate::{memory, meter};
 use bumpalo::Bump;
 use elsa::index_set::FrozenIndexSet;
 use std::cell::Cell;
@@ -51,13 +51,15 @@ impl Texts {
     /// Copies a text.
     pub fn text(&self, text: &str) -> &str {
         meter::count_text(text);
+        memory::made(text.len());
         self.bump.alloc_str(text)
     }
 
     /// Joins texts.
     pub fn concat(&self, parts: &[&str]) -> &str {
-        let mut joined =
-            bumpalo::collections::String::with_capacity_in(parts.iter().map(|p| p.len()).sum(), &self.bump);
+        let length = parts.iter().map(|p| p.len()).sum();
+        memory::made(length);
+        let mut joined = bumpalo::collections::String::with_capacity_in(length, &self.bump);
         for part in parts {
             meter::count_text(part);
             joined.push_str(part);

@@ -7,6 +7,7 @@ mod calls;
 mod commands;
 mod files;
 mod installing;
+mod limits;
 pub mod sandbox;
 mod secrets;
 mod trust;

@@ -2,6 +2,7 @@
 
 use super::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::shared::Shared;
+use crate::memory;
 use crate::meter::{self, Counted, ThinList};
 use crate::yaml::natural;
 use crate::yaml::scalar::{self, Kind};
@@ -189,7 +190,7 @@ pub type Entries<'a> = ThinList<Entry<'a>>;
 ///
 /// A large mapping is divided into chunks when an entry is inserted into it or removed from it far
 /// from its end: each further change then moves the entries of one chunk only.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Mapping<'a> {
     /// The entries, or the chunks: then each value is a mapping that is not divided, with at least
     /// one entry, and each key is not greater than the keys in that mapping and greater than all
@@ -200,6 +201,15 @@ pub struct Mapping<'a> {
     pub(super) shared: Option<Shared>,
     in_braces: bool,
     has_chunks: bool,
+}
+
+impl Clone for Mapping<'_> {
+    /// Copies the entries, which count as made.
+    fn clone(&self) -> Self {
+        memory::made(self.entries.len() * size_of::<Entry<'_>>());
+        let (pos, shared, in_braces, has_chunks) = (self.pos, self.shared, self.in_braces, self.has_chunks);
+        Mapping { entries: self.entries.clone(), pos, shared, in_braces, has_chunks }
+    }
 }
 
 /// Up to this number of entries a look-up compares one text after the other.
@@ -343,6 +353,7 @@ impl<'a> Mapping<'a> {
 
     /// Adds an entry for a key that the mapping does not have. Returns its value.
     fn insert_new(&mut self, key: Key<'a>, value: Node<'a>) -> &mut Node<'a> {
+        memory::made(size_of::<Entry<'_>>());
         if !self.has_chunks {
             let at = self.place_behind(key.text);
             if self.is_far_from_end(at) {

@@ -1,6 +1,7 @@
 //! Lists: [`Sequence`].
 
 use super::node::{Node, Pos, Value};
+use crate::memory;
 use crate::meter::{self, Counted, ThinList};
 use std::ops::{Index, IndexMut};
 
@@ -11,13 +12,22 @@ pub type Items<'a> = ThinList<Node<'a>>;
 ///
 /// A large list is divided into chunks when an item is inserted into it or removed from it far from
 /// its end: each further change then moves the items of one chunk only.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Sequence<'a> {
     /// The items, or the chunks: then each is a list that is not divided, with at least one item.
     items: Items<'a>,
     pub(super) pos: Pos,
     in_brackets: bool,
     has_chunks: bool,
+}
+
+impl Clone for Sequence<'_> {
+    /// Copies the items, which count as made.
+    fn clone(&self) -> Self {
+        memory::made(self.items.len() * size_of::<Node<'_>>());
+        let (pos, in_brackets, has_chunks) = (self.pos, self.in_brackets, self.has_chunks);
+        Sequence { items: self.items.clone(), pos, in_brackets, has_chunks }
+    }
 }
 
 /// The number of items in a new chunk. A chunk is divided when it has twice as many.
