@@ -67,6 +67,7 @@ fn name_of(place: &Path) -> io::Result<&Path> {
 /// # Errors
 /// The file cannot be written. Its place is unchanged then.
 pub fn write(place: &Path, content: &[u8], mode: u32) -> io::Result<()> {
+    files::sweep(&Directory::open(folder_of(place))?);
     let mut staged = Staged::beside(place)?;
     staged.write_all(content)?;
     staged.put_for_good(place, mode)

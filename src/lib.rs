@@ -200,6 +200,11 @@ pub mod internal {
         pub use crate::yaml::first_document;
         pub use crate::yaml::json::{from_yaml_1_1, write};
     }
+    #[cfg(feature = "command")]
+    pub mod command {
+        pub use crate::cli::tried::build;
+        pub use crate::lsp::serve;
+    }
     pub mod meter {
         pub use crate::meter::{reset, taken};
     }

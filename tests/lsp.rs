@@ -471,8 +471,13 @@ fn what_is_too_large_or_is_no_request_is_an_error_of_the_protocol() {
             r#"{{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{{"textDocument":{{"uri":"{uri}","languageId":"yaml","version":1,"text":"{text}"}}}}}}"#
         ))
     };
-    let end = message(r#"{"jsonrpc":"2.0","id":7,"method":"shutdown"}"#) + &message(r#"{"jsonrpc":"2.0","method":"exit"}"#);
-    let deep = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    let end =
+        message(r#"{"jsonrpc":"2.0","id":7,"method":"shutdown"}"#) + &message(r#"{"jsonrpc":"2.0","method":"exit"}"#);
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":{}{}}}"#,
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
     let mut messages = vec![
         message(&"x".repeat((64 << 20) + 1)),
         message("{"),

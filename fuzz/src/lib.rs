@@ -12,8 +12,11 @@ use rustomize::internal::{Build, Context, Frame, GitCommand, GoRegex, Permission
 use rustomize::load::{Memory, RepoSpec};
 use rustomize::tree::{Heap, documents};
 use rustomize::{Options, Workspace, build};
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Component, Path};
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+use std::sync::mpsc;
 use tempfile::TempDir;
 
 /// Parts of an input that has several, such as a resource and a patch.
@@ -188,6 +191,80 @@ pub fn frame(input: &[u8]) {
             let _ = wire::take_generator_options(&mut resource);
         }
     }
+}
+
+/// The largest memory that the steps of a build may make here.
+const BUILD_LIMIT: u64 = 64 << 20;
+
+/// The flags of `build`, one a line, and the files of a tree, as txtar: a build on the disk returns,
+/// and changes nothing there. Nothing runs and nothing is fetched.
+pub fn command(input: &[u8]) {
+    let Some((flags, tree)) = text(input).and_then(|text| text.split_once(BETWEEN)) else { return };
+    let directory = TempDir::new().expect("a temporary directory");
+    for (name, content) in txtar::files(tree).into_iter().take(100) {
+        let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let path = directory.path().join(name);
+        if is_below && path.parent().is_some_and(|folder| fs::create_dir_all(folder).is_ok()) {
+            // A name may be too long, or that of a directory.
+            let _ = fs::write(path, content);
+        }
+    }
+    let before = listed(directory.path());
+    let flags: Vec<String> = flags.lines().map(str::to_owned).collect();
+    let _ = rustomize::internal::command::build(&flags, directory.path().to_str().expect("UTF-8"), BUILD_LIMIT);
+    assert_eq!(listed(directory.path()), before, "the build has changed the tree");
+}
+
+/// The paths and sizes below a directory.
+fn listed(directory: &Path) -> BTreeMap<PathBuf, u64> {
+    let (mut found, mut queue) = (BTreeMap::new(), vec![directory.to_owned()]);
+    while let Some(directory) = queue.pop() {
+        for entry in fs::read_dir(directory).expect("a directory") {
+            let entry = entry.expect("an entry");
+            let of = entry.metadata().expect("its facts");
+            if of.is_dir() {
+                queue.push(entry.path());
+            }
+            found.insert(entry.path(), if of.is_dir() { 0 } else { of.len() });
+        }
+    }
+    found
+}
+
+/// The output of a server, which says when nobody can write to it any more.
+struct Sink(mpsc::Sender<()>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A conversation with the language server, after its first request: messages without their heads,
+/// or one stream of bytes. The server returns, and so does the thread that builds.
+pub fn editor(input: &[u8]) {
+    let framed = |text: &[u8]| [format!("Content-Length: {}\r\n\r\n", text.len()).as_bytes(), text].concat();
+    let begin = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{}}}"#;
+    let mut stream = framed(begin);
+    match input.strip_prefix(b"=") {
+        Some(raw) => stream.extend_from_slice(raw),
+        None => text(input)
+            .into_iter()
+            .flat_map(|text| text.split(BETWEEN))
+            .for_each(|message| stream.extend(framed(message.as_bytes()))),
+    }
+    let (sent, ended) = mpsc::channel();
+    let _ = rustomize::internal::command::serve(&*stream, Sink(sent), |_| {
+        let mut options = Options { build_limit: Some(BUILD_LIMIT), lint: true, ..Options::default() };
+        options.remote.offline = true;
+        Ok(options)
+    });
+    // The sender is dropped with the last writer.
+    let _ = ended.recv();
 }
 
 /// An archive: its files are written inside the directory only, and no entry becomes a link.

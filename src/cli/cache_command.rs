@@ -4,6 +4,7 @@ use super::args::Format;
 use super::cache;
 use super::remote_args::{CacheCommand, CacheVerb};
 use super::writer::{self, Shown};
+use crate::files;
 use crate::load::cache::{Cache, KINDS, NAME};
 use crate::shown;
 use anyhow::{Context, Result, bail};
@@ -99,10 +100,21 @@ fn list(directory: &Path, output: Format) -> Result<()> {
     Ok(writer::print(&Shown::message(&text))?)
 }
 
-/// Removes the directories of remote parts. Each is renamed first: a build that begins meanwhile
-/// fetches what it needs.
+/// Removes the directories of remote parts. They are renamed when no build uses them, and removed
+/// then: a build that begins meanwhile fetches what it needs.
 fn clean(directory: &Path) -> Result<()> {
     let cache = Cache::new(directory.to_owned());
+    let cannot = |folder: &Path| format!("cannot remove '{}'", folder.display());
+    if directory.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let wait = || writer::say(&format!("waiting for the builds that use '{}'", directory.display()));
+    let alone = cache.alone(wait);
+    for old in left(directory) {
+        files::remove(&old).with_context(|| cannot(&old))?;
+    }
+    let old = tempfile::Builder::new().prefix(files::PREFIX).tempdir_in(directory);
+    let old = old.with_context(|| cannot(directory))?;
     for kind in KINDS {
         let folder: PathBuf = cache.all(kind);
         if folder.symlink_metadata().is_err() {
@@ -111,10 +123,17 @@ fn clean(directory: &Path) -> Result<()> {
         if !cache.is_private(&folder) {
             bail!("'{}' is a link, or other users may change it: remove it yourself", folder.display());
         }
-        let cannot = || format!("cannot remove '{}'", folder.display());
-        let old = tempfile::Builder::new().prefix(crate::atomic::PREFIX).tempdir_in(directory).with_context(cannot)?;
-        fs::rename(&folder, old.path().join(kind)).with_context(cannot)?;
-        old.close().with_context(cannot)?;
+        fs::rename(&folder, old.path().join(kind)).with_context(|| cannot(&folder))?;
     }
-    Ok(())
+    drop(alone);
+    files::remove(old.path()).with_context(|| cannot(old.path()))
+}
+
+/// The directories that killed processes have left when they emptied the cache.
+fn left(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
+    let is_left = |entry: &fs::DirEntry| {
+        files::is_temporary(&entry.file_name()) && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    };
+    entries.filter(is_left).map(|entry| entry.path()).collect()
 }

@@ -1,6 +1,5 @@
 //! `--depfile`: the files that a result was made of, as a rule of make, for make and ninja.
 
-use crate::atomic;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +27,7 @@ pub fn write(path: &Path, rules: &[Rule]) -> Result<()> {
         }
         text.push('\n');
     }
-    atomic::write(path, text.as_bytes(), 0o644).with_context(|| format!("open {}", path.display()))
+    super::output::write_text(&text, Some(path)).with_context(|| format!("open {}", path.display()))
 }
 
 /// A path as make reads it.

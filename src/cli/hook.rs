@@ -8,7 +8,7 @@ use super::git::{self, git, paths_of, top};
 use super::hook_args::{Hook, HookCommand, HookName};
 use super::messages::Messages;
 use super::{build, signals, writer};
-use crate::atomic;
+use crate::files::Place;
 use crate::shell::quoted_bytes;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
@@ -60,10 +60,14 @@ fn install(hook: HookName, flags: &[String], force: bool) -> Result<()> {
         text.extend(quoted_bytes(flag.as_bytes()));
     }
     text.push(b'\n');
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(|| format!("'{}'", folder.display()))?;
-    }
-    atomic::write(&path, &text, 0o755).with_context(|| format!("'{}'", path.display()))?;
+    let write = || {
+        let place = Place::made(&path)?;
+        place.facts()?;
+        let mut staged = place.stage()?;
+        staged.write_all(&text)?;
+        place.put(staged, 0o755)
+    };
+    write().with_context(|| format!("'{}'", path.display()))?;
     writer::say(&format!("installed {}", path.display()));
     Ok(())
 }

@@ -66,6 +66,7 @@ mod status_line;
 mod switch;
 mod tree;
 mod tree_text;
+pub mod tried;
 mod vendor;
 mod version;
 mod watch;

@@ -1,16 +1,14 @@
 //! Writing the result: all of it or nothing.
 
 use super::writer;
-use crate::atomic::Staged;
 use crate::diag;
+use crate::files::{self, Kind, Place, Staged};
 use crate::resource::Resource;
 use crate::shell::quoted;
 use crate::workspace::Output;
 use anyhow::{Context, Result};
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Writes the result to stdout, a file, or into a directory.
@@ -47,6 +45,10 @@ fn not_written(file: &Path, error: anyhow::Error) -> anyhow::Error {
         Some(folder) if fault.kind() == std::io::ErrorKind::NotFound && !folder.exists() => {
             without_folder(file, folder).into()
         }
+        _ if files::is_refusal(fault) => {
+            let message = format!("'{shown}' is not written: {fault}");
+            diag::Error::io(fault, message).hint("name the place that the link leads to").into()
+        }
         _ => {
             let message = format!("'{shown}' cannot be written: {}", fault.kind());
             diag::Error::io(fault, message).hint("name a file that you may write to").into()
@@ -74,26 +76,27 @@ fn write_all(out: &mut impl Write, pieces: &[String]) -> std::io::Result<()> {
     pieces.iter().try_for_each(|piece| out.write_all(piece.as_bytes()))
 }
 
-/// Replaces a whole file. A file that is not a regular file is written to directly.
+/// Replaces a whole file, at a [`Place`]. A pipe or a device is written to directly.
 fn write_file(path: &Path, text: &[String]) -> Result<()> {
-    if path.exists() && !path.is_file() {
-        return Ok(write_all(&mut File::create(path)?, text)?);
+    let place = Place::of(path)?;
+    if place.facts()?.is_some_and(|facts| facts.kind == Kind::Other) {
+        return Ok(write_all(&mut place.open_other()?, text)?);
     }
-    // The user names this place: a link there is meant, as with kustomize.
-    let path = if path.exists() { path.canonicalize()? } else { path.to_owned() };
-    Ok(stage(&path, text)?.put(&path, mode(&path))?)
+    files::sweep(place.directory());
+    let staged = stage(&place, text)?;
+    Ok(place.put(staged, mode(&place)?)?)
 }
 
 /// A complete file beside its final place.
-fn stage(path: &Path, text: &[String]) -> Result<Staged> {
-    let mut staged = Staged::beside(path)?;
+fn stage(place: &Place, text: &[String]) -> Result<Staged> {
+    let mut staged = place.stage()?;
     write_all(&mut staged, text)?;
     Ok(staged)
 }
 
 /// The permissions of an existing file, or of a new one.
-fn mode(path: &Path) -> u32 {
-    fs::metadata(path).map_or_else(|_| 0o666 & !umask(), |existing| existing.permissions().mode())
+fn mode(place: &Place) -> std::io::Result<u32> {
+    Ok(place.facts()?.map_or_else(|| 0o666 & !umask(), |existing| existing.mode & 0o7777))
 }
 
 fn umask() -> u32 {
@@ -125,14 +128,24 @@ pub fn files(output: &Output<'_>) -> diag::Result<BTreeMap<String, String>> {
 /// A file cannot be written.
 pub fn write_files(directory: &Path, texts: Vec<(PathBuf, Vec<String>)>) -> Result<()> {
     let open = |path: &Path| format!("open {}", path.display());
-    fs::create_dir_all(directory).with_context(|| open(directory))?;
     let mut staged = Vec::new();
+    let mut swept = BTreeSet::new();
     for (path, text) in &texts {
-        let folder = path.parent().unwrap_or(directory);
-        fs::create_dir_all(folder).with_context(|| open(folder))?;
-        staged.push((stage(path, text).with_context(|| open(path))?, path));
+        let mut stage_one = || {
+            let place = Place::made(path)?;
+            // A directory or a link in the place fails here, before anything is in its place.
+            let mode = mode(&place)?;
+            if swept.insert(place.directory().path().to_owned()) {
+                files::sweep(place.directory());
+            }
+            Ok::<_, anyhow::Error>((stage(&place, text)?, place, mode))
+        };
+        staged.push((stage_one().with_context(|| open(path))?, path));
     }
-    staged.into_iter().try_for_each(|(file, path)| file.put(path, mode(path)).with_context(|| open(path)))
+    if texts.is_empty() {
+        Place::made(&directory.join("any")).with_context(|| open(directory))?;
+    }
+    staged.into_iter().try_for_each(|((file, place, mode), path)| place.put(file, mode).with_context(|| open(path)))
 }
 
 fn file_name(resource: &Resource<'_>, with_namespace: bool) -> String {

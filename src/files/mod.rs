@@ -11,7 +11,11 @@
 //! * A file appears whole, by [`Staged`], and replaces whatever has its name.
 //! * A tree is removed by descriptors; a link in it is removed and not followed.
 //!
-//! A path that a user has named, as a directory of plugins, may contain links: [`Directory::open`]
+//! * A killed process leaves temporary files, and directories, in the places that it wrote to.
+//!   [`sweep`] removes them before the next one writes there.
+//!
+//! A place that a user has named for the output of a command is a [`Place`], which says where links
+//! are followed. A path that a user has named, as a directory of plugins, may contain links: [`Directory::open`]
 //! and [`open`] follow them. [docs/design.md](../../docs/design.md) has the choice of means.
 
 #[cfg(unix)]
@@ -20,6 +24,7 @@ mod directory;
 #[path = "without_descriptors.rs"]
 mod directory;
 mod name;
+mod place;
 #[cfg(unix)]
 mod removal;
 mod staged;
@@ -31,7 +36,8 @@ mod tests;
 
 pub use directory::{Directory, open};
 pub use name::{name_fault, shown};
-pub use staged::{PREFIX, Staged};
+pub use place::Place;
+pub use staged::{PREFIX, Staged, is_temporary, sweep};
 pub use temporary::Temporary;
 pub use walk::Member;
 

@@ -1,15 +1,18 @@
 //! [`Staged`]: a file that appears whole, or not at all.
 
-use super::Directory;
+use super::{Directory, Kind};
 use std::collections::hash_map::RandomState;
-use std::ffi::OsString;
-use std::fs::File;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, TryLockError};
 use std::hash::BuildHasher;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
 /// The beginning of the names of temporary files and directories of this program.
 pub const PREFIX: &str = ".rustomize-";
+
+/// The length of the random part of such a name.
+const LENGTH: usize = 6;
 
 /// The number of names that are tried for a temporary file.
 const TRIES: u32 = 64;
@@ -32,7 +35,12 @@ impl Staged {
         for _ in 0..TRIES {
             let name = OsString::from(format!("{PREFIX}{}", random()));
             match directory.create(Path::new(&name), 0o600) {
-                Ok(file) => return Ok(Staged { directory: directory.try_clone()?, name, file }),
+                Ok(file) => {
+                    let staged = Staged { directory: directory.try_clone()?, name, file };
+                    if staged.is_locked() {
+                        return Ok(staged);
+                    }
+                }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }
@@ -49,6 +57,16 @@ impl Staged {
         Ok(&self.file)
     }
 
+    /// Locks the file, so that no other process takes it for one that a killed process left. Returns
+    /// false if that has happened already. On a file system without locks no process removes any.
+    fn is_locked(&self) -> bool {
+        match self.file.try_lock() {
+            Ok(()) => self.directory.facts(Path::new(&self.name)).is_ok(),
+            Err(TryLockError::WouldBlock) => false,
+            Err(TryLockError::Error(_)) => true,
+        }
+    }
+
     /// Renames the file to its place in a directory of the same file system, with the permissions
     /// `mode`. A file or link that has the name is replaced.
     ///
@@ -59,6 +77,14 @@ impl Staged {
         self.directory.rename(Path::new(&self.name), directory, path)?;
         self.name.clear();
         Ok(())
+    }
+
+    /// Waits until the content is on the disk.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn sync_all(&self) -> io::Result<()> {
+        self.file.sync_all()
     }
 
     /// As [`Staged::put`], but waits until the content is on the disk before it renames the file.
@@ -89,6 +115,40 @@ impl Write for Staged {
     }
 }
 
+/// Returns true for a name of a temporary file or directory of this program.
+pub fn is_temporary(name: &OsStr) -> bool {
+    let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+    random.is_some_and(|random| random.len() == LENGTH && random.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
+/// Removes the temporary files that killed processes of this user have left in a directory: a
+/// process that lives holds the lock of its files. What cannot be removed stays. O(entries).
+pub fn sweep(directory: &Directory) {
+    for (name, kind) in directory.entries().unwrap_or_default() {
+        let path = Path::new(&name);
+        if kind != Kind::File || !is_temporary(&name) {
+            continue;
+        }
+        if let Ok(left) = directory.file(path)
+            && left.facts().owner == own_user()
+            && left.into_file().try_lock().is_ok()
+        {
+            let _ = directory.remove(path);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn own_user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Files have no owner there: see [`Facts`](super::Facts).
+#[cfg(not(unix))]
+fn own_user() -> u32 {
+    0
+}
+
 /// Gives an open file permissions.
 #[cfg(unix)]
 pub(super) fn permit(file: &File, mode: u32) -> io::Result<()> {
@@ -102,8 +162,8 @@ pub(super) fn permit(_: &File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Six letters or digits, by chance. The standard library draws the keys of its hash tables from
-/// the random numbers of the system.
+/// [`LENGTH`] letters or digits, by chance. The standard library draws the keys of its hash tables
+/// from the random numbers of the system.
 pub(super) fn random() -> String {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut number = RandomState::new().hash_one(std::process::id());
@@ -112,5 +172,5 @@ pub(super) fn random() -> String {
         number /= 36;
         char::from(letter)
     };
-    (0..6).map(|_| letter()).collect()
+    (0..LENGTH).map(|_| letter()).collect()
 }

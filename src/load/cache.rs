@@ -12,9 +12,10 @@ use super::sum::sha256;
 use crate::atomic::Staged;
 use crate::diag::{Code, Error};
 use crate::process::{Children, PrivateDirectory};
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// The directories of the cache that hold remote parts.
 pub const KINDS: [&str; 4] = ["git", "files", "charts", "artifacts"];
@@ -23,8 +24,15 @@ pub const KINDS: [&str; 4] = ["git", "files", "charts", "artifacts"];
 pub const NAME: &str = "name";
 
 /// The place that a user has named for remote parts.
+///
+/// A process that uses the cache holds a shared lock of its directory, and one that empties it holds
+/// it alone: so nothing is removed that a build still reads.
 #[derive(Clone, Debug)]
-pub struct Cache(PathBuf);
+pub struct Cache {
+    directory: PathBuf,
+    /// The lock, once the directory exists; `None` inside if the file system has no locks.
+    lock: Arc<OnceLock<Option<File>>>,
+}
 
 /// The versions of one remote part.
 #[derive(Clone, Debug)]
@@ -38,21 +46,45 @@ pub struct Shelf {
 impl Cache {
     /// A cache in a directory, which need not exist.
     pub fn new(directory: PathBuf) -> Self {
-        Cache(directory)
+        Cache { directory, lock: Arc::default() }
+    }
+
+    /// Lets nobody empty the cache as long as this value or a copy of it exists. Waits for a process
+    /// that empties it now. Does nothing if the cache does not exist.
+    fn hold(&self) {
+        if self.lock.get().is_none()
+            && let Ok(directory) = File::open(&self.directory)
+        {
+            self.lock.get_or_init(|| directory.lock_shared().ok().map(|()| directory));
+        }
+    }
+
+    /// Waits until no other process uses the cache, and lets none use it as long as the result
+    /// exists; `wait` is called if there is one. `None` on a file system without locks, or if the
+    /// cache does not exist.
+    pub fn alone(&self, wait: impl FnOnce()) -> Option<File> {
+        let directory = File::open(&self.directory).ok()?;
+        match directory.try_lock() {
+            Ok(()) => return Some(directory),
+            Err(TryLockError::WouldBlock) => wait(),
+            Err(TryLockError::Error(_)) => return None,
+        }
+        directory.lock().ok().map(|()| directory)
     }
 
     /// The place as it was named.
     pub fn named(&self) -> &Path {
-        &self.0
+        &self.directory
     }
 
     /// The directory of all parts of a kind.
     pub fn all(&self, kind: &str) -> PathBuf {
-        self.0.join(kind)
+        self.directory.join(kind)
     }
 
     /// The versions of a remote part.
     pub fn shelf(&self, kind: &str, name: &str) -> Shelf {
+        self.hold();
         let directory = self.all(kind).join(hash(name));
         Shelf { cache: self.clone(), name: host::without_user(name), directory }
     }
@@ -63,8 +95,8 @@ impl Cache {
     /// named place itself may also be a link, or a directory in which only owners can rename
     /// entries.
     pub fn is_private(&self, path: &Path) -> bool {
-        let below = path.ancestors().take_while(|above| *above != self.0);
-        below.into_iter().all(is_mine) && is_sound(&self.0)
+        let below = path.ancestors().take_while(|above| *above != self.directory);
+        below.into_iter().all(is_mine) && is_sound(&self.directory)
     }
 
     /// Makes a directory for an unfinished part of a kind, on the file system of the cache. Parts
@@ -75,7 +107,8 @@ impl Cache {
     pub fn work_directory(&self, kind: &str, children: &Children) -> io::Result<PrivateDirectory> {
         let parent = self.all(kind);
         make(&parent)?;
-        children.swept_directory_in(&parent, "partial-")
+        self.hold();
+        children.directory_in(&parent, "partial-")
     }
 }
 

@@ -1,7 +1,10 @@
 //! [`FileLimit`]: the largest size of a file that is read as a whole.
 
+use crate::files;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+#[cfg(not(unix))]
+use std::io::Read;
 use std::path::Path;
 
 /// The largest size of a file, in bytes. A sparse file may claim terabytes without using the disk.
@@ -47,16 +50,12 @@ impl FileLimit {
         }
     }
 
-    /// The content of a file. O(size).
+    /// The content of a plain file; links are followed. O(size).
     ///
     /// # Errors
-    /// The file cannot be read, or is too large.
+    /// The file cannot be read, is not a plain file, or is too large.
     pub fn read(self, path: &Path) -> io::Result<Vec<u8>> {
-        let file = File::open(path)?;
-        let mut bytes = self.room(file.metadata()?.len())?;
-        file.take(self.0.saturating_add(1)).read_to_end(&mut bytes)?;
-        self.check(bytes.len() as u64)?;
-        Ok(bytes)
+        files::read(path, self.0)
     }
 
     /// The content of an open file that claims to have `size` bytes. O(size), and a single call of

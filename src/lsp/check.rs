@@ -3,14 +3,14 @@
 //! the last of them is.
 
 use super::texts::{Units, is_kustomization, uri_of};
-use super::{Contents, Files};
+use super::{Contents, Files, MAX_DIRECTORIES};
 use crate::config::Decoder;
 use crate::config::kustomization::{FILE_NAMES, Kustomization};
 use crate::diag::{Code, Diagnostic, Error, Severity};
 use crate::load::{Disk, FileLimit, Loader, Memory, Overlay};
 use crate::parallel;
 use crate::pipeline::affected::affected;
-use crate::pipeline::roots::find;
+use crate::pipeline::roots::find_in_few;
 use crate::shown;
 use crate::stage::Options;
 use crate::workspace::{Output, Together, build_all};
@@ -207,7 +207,9 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
         let mut directories: BTreeSet<&Path> = self.folders.iter().map(PathBuf::as_path).collect();
         let is_outside = |directory: &&Path| !self.folders.iter().any(|folder| directory.starts_with(folder));
         directories.extend(texts.iter().filter_map(|(path, _)| path.parent()).filter(is_outside));
-        let found = directories.into_iter().filter_map(|directory| find(files, directory.to_str()?, limit).ok());
+        let found = directories
+            .into_iter()
+            .filter_map(|directory| find_in_few(files, directory.to_str()?, limit, MAX_DIRECTORIES).ok());
         let changed = texts.iter().map(|(path, _)| path.clone());
         affected(files, found.flatten().collect(), changed, limit).into_iter().map(|root| root.path).collect()
     }

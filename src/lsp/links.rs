@@ -4,7 +4,7 @@
 
 use super::check::Known;
 use super::texts::{Texts, is_kustomization, path_of, uri_of};
-use super::{Contents, Files};
+use super::{Contents, Files, MAX_DIRECTORIES};
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{FileLimit, Loader, clean};
 use crate::yaml::{Heap, Node, Value, documents, encoding};
@@ -288,13 +288,15 @@ fn relative(directory: &Path, path: &Path) -> String {
     up.chain(down).collect::<Vec<_>>().join("/")
 }
 
-/// All kustomization files at and below the open directories, as the editor has them.
+/// The kustomization files at and below the open directories, as the editor has them, in the first
+/// [`MAX_DIRECTORIES`].
 fn kustomizations(texts: &Texts, files: &Files, folders: &[PathBuf]) -> Contents {
     let open: BTreeMap<PathBuf, _> = texts.contents().into_iter().collect();
     let mut found: Contents =
         open.iter().filter(|(path, _)| is_kustomization(path)).map(|(p, t)| (p.clone(), t.clone())).collect();
     let mut queue: Vec<PathBuf> = folders.to_vec();
-    while let Some(directory) = queue.pop() {
+    for _ in 0..MAX_DIRECTORIES {
+        let Some(directory) = queue.pop() else { break };
         for entry in files.list(&directory).unwrap_or_default() {
             let path = directory.join(&entry.name);
             if entry.is_directory && !entry.name.as_encoded_bytes().starts_with(b".") {

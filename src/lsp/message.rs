@@ -90,7 +90,8 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Received> {
 
 /// The size that the head of a message announces; `None` at the end of the stream.
 fn size(input: &mut impl BufRead) -> io::Result<Option<u64>> {
-    let malformed = |why: &str| io::Error::new(io::ErrorKind::InvalidData, format!("malformed head of a message: {why}"));
+    let malformed =
+        |why: &str| io::Error::new(io::ErrorKind::InvalidData, format!("malformed head of a message: {why}"));
     let mut head = input.take(HEAD_LIMIT);
     let mut size = None;
     for line_number in 0.. {

@@ -28,9 +28,10 @@ use lsp_types::request::{self as ask, Request as _};
 use lsp_types::{
     CompletionOptions, CompletionParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
     DidOpenTextDocumentParams, FileOperationFilter, FileOperationPattern, FileOperationRegistrationOptions,
-    GotoDefinitionParams, HoverParams, HoverProviderCapability, InitializeParams, MessageType, OneOf, PositionEncodingKind,
-    RenameFilesParams, RenameParams, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability, TextDocumentSyncKind,
-    WorkspaceFileOperationsServerCapabilities, WorkspaceServerCapabilities,
+    GotoDefinitionParams, HoverParams, HoverProviderCapability, InitializeParams, MessageType, OneOf,
+    PositionEncodingKind, RenameFilesParams, RenameParams, ServerCapabilities, ShowMessageParams,
+    TextDocumentSyncCapability, TextDocumentSyncKind, WorkspaceFileOperationsServerCapabilities,
+    WorkspaceServerCapabilities,
 };
 use message::{Editor, Incoming, Received};
 use serde::Serialize;
@@ -50,6 +51,10 @@ type Fault = (ErrorCode, String);
 /// The largest number of files that one request may rename: an editor renames a directory as one.
 const MAX_RENAMES: usize = 1_000;
 
+/// So many directories are looked into for kustomizations. An editor may have opened the directory of
+/// the whole system: then kustomizations around the open files are checked alone.
+const MAX_DIRECTORIES: usize = 20_000;
+
 /// Speaks the protocol until the editor ends it. `options` gives the options for building the root
 /// in a directory. A build that runs at the end goes on, on its own thread.
 ///
@@ -68,7 +73,8 @@ pub fn serve(
     let folders = folders(&params);
     let to_editor = editor.clone();
     let send = move |message| to_editor.send(&message);
-    let checker = Checker::start(folders.clone(), units, send, options).map_err(|e| format!("no thread starts: {e}"))?;
+    let checker =
+        Checker::start(folders.clone(), units, send, options).map_err(|e| format!("no thread starts: {e}"))?;
     Server { editor, checker, folders, texts: Texts::new(units), has_shut_down: false }.run(&mut input)
 }
 

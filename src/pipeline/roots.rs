@@ -29,11 +29,23 @@ pub struct FoundRoot {
 /// # Errors
 /// A directory cannot be read. An invalid kustomization is an error when it is built, not here.
 pub fn find(loader: &dyn Loader, directory: &str, limit: FileLimit) -> io::Result<Vec<FoundRoot>> {
-    let mut found = Vec::new();
+    find_in_few(loader, directory, limit, usize::MAX)
+}
+
+/// As [`find`], in at most `most` directories.
+///
+/// # Errors
+/// As [`find`], or there are more directories.
+pub fn find_in_few(loader: &dyn Loader, directory: &str, limit: FileLimit, most: usize) -> io::Result<Vec<FoundRoot>> {
+    let (mut found, mut seen) = (Vec::new(), 0);
     let mut used: BTreeSet<PathBuf> = BTreeSet::new();
     let mut queue = vec![(directory.to_owned(), loader.directory(Path::new(directory))?)];
     while let Some((path, place)) = queue.pop() {
         let entries = loader.list(&place)?;
+        seen += 1;
+        if seen > most {
+            return Err(io::Error::other(format!("there are more than {most} directories")));
+        }
         if let Some(file) = FILE_NAMES.iter().find(|name| entries.iter().any(|entry| entry.name == **name)) {
             let summary = Summary::of(loader, &place.join(file), limit);
             let named = summary.entries.iter().filter_map(|entry| loader.directory(&place.join(entry)).ok());

@@ -244,22 +244,14 @@ impl Children {
         PrivateDirectory::locked(self, &parent, prefix)
     }
 
-    /// As [`Children::directory`], in another directory.
-    ///
-    /// # Errors
-    /// The directory cannot be made.
-    pub fn swept_directory_in(&self, parent: &Path, prefix: &str) -> io::Result<PrivateDirectory> {
-        private::sweep(parent);
-        PrivateDirectory::locked(self, parent, prefix)
-    }
-
-    /// Makes a directory that only this user can look into, in another directory. It stays if this
-    /// process is killed.
+    /// Makes a directory that only this user can look into, in another directory, and removes those
+    /// that killed processes have left there.
     ///
     /// # Errors
     /// The directory cannot be made.
     pub fn directory_in(&self, parent: &Path, prefix: &str) -> io::Result<PrivateDirectory> {
-        PrivateDirectory::unlocked(self, parent, prefix)
+        private::sweep_beside(parent);
+        PrivateDirectory::locked(self, parent, prefix)
     }
 
     /// Makes a directory with `make` and adds it to the list, unless the children have ended.

@@ -7,6 +7,8 @@
 use super::Children;
 use super::directory::{create, lock, make};
 use crate::files::remove;
+use crate::files::{PREFIX, is_temporary};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,8 +42,10 @@ pub struct PrivateDirectory {
 impl PrivateDirectory {
     /// Makes a locked directory, which a later process removes if this one is killed.
     pub(super) fn locked(children: &Children, parent: &Path, prefix: &str) -> io::Result<Self> {
+        // The names of temporary files and directories beside each other have one form.
+        let suffix = if prefix == PREFIX { "" } else { LOCKED };
         for _ in 0..ROUNDS {
-            let mut directory = PrivateDirectory::make(children, parent, prefix, LOCKED)?;
+            let mut directory = PrivateDirectory::make(children, parent, prefix, suffix)?;
             // Before the directory is locked, another process may treat it as a forgotten one.
             match lock(&directory.path) {
                 Ok(lock) if directory.path.is_dir() => {
@@ -56,11 +60,6 @@ impl PrivateDirectory {
             }
         }
         Err(io::Error::other("its directory is removed again and again"))
-    }
-
-    /// Makes a directory that other processes do not look for.
-    pub(super) fn unlocked(children: &Children, parent: &Path, prefix: &str) -> io::Result<Self> {
-        PrivateDirectory::make(children, parent, prefix, "")
     }
 
     fn make(children: &Children, parent: &Path, prefix: &str, suffix: &str) -> io::Result<Self> {
@@ -104,11 +103,26 @@ impl Drop for PrivateDirectory {
     }
 }
 
-/// Removes the directories that killed processes of this user have left.
+/// Removes the directories that killed processes of this user have left in the place for temporary
+/// files.
 pub(super) fn sweep(parent: &Path) {
+    sweep_those(parent, |name| is_locked(name));
+}
+
+/// Removes the directories that killed processes of this user have left in a directory that is
+/// written to.
+pub(super) fn sweep_beside(parent: &Path) {
+    sweep_those(parent, |name| is_locked(name) || is_temporary(name));
+}
+
+fn is_locked(name: &OsStr) -> bool {
     let is_ours = |name: &str| name.ends_with(LOCKED) && PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    name.to_str().is_some_and(is_ours)
+}
+
+fn sweep_those(parent: &Path, is_ours: impl Fn(&OsStr) -> bool) {
     for entry in fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok) {
-        if entry.file_name().to_str().is_some_and(is_ours)
+        if is_ours(&entry.file_name())
             && let Ok(_lock) = lock(&entry.path())
         {
             let _ = remove(&entry.path());

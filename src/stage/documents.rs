@@ -2,9 +2,9 @@
 
 use super::Build;
 use crate::diag::{Code, Error, Errors, Result};
-use crate::{memory, parallel};
 use crate::resource::{RESOURCE, Resource};
 use crate::yaml::{Arena, Malformed, Node, Source, read_documents, reprint};
+use crate::{memory, parallel};
 
 /// The resources of a text.
 pub struct Resources<'a> {

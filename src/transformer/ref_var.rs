@@ -185,9 +185,7 @@ impl<'a> Expansion<'_, 'a> {
     /// values that stand in several places, as they are by now.
     fn field(&self, node: &mut Node<'a>, shared: &mut Vec<(Shared, Scalar<'a>)>) -> Result<()> {
         match node.value_mut() {
-            ValueMut::Scalar(_) => {
-                self.place(node, shared)
-            }
+            ValueMut::Scalar(_) => self.place(node, shared),
             ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| {
                 if !item.as_scalar().is_some_and(is_string) {
                     let message = format!("invalid value type expect a string, found {}", shape(item));

@@ -269,7 +269,15 @@ impl<'a> Arena<'a> {
         let mut end = lock(&self.heap.end);
         let base = end.saturating_add(1);
         *end = base.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
-        self.heap.sources.push_get(Box::new(Source { name, text, base, is_file, is_wide, is_read: AtomicBool::new(false), inside }))
+        self.heap.sources.push_get(Box::new(Source {
+            name,
+            text,
+            base,
+            is_file,
+            is_wide,
+            is_read: AtomicBool::new(false),
+            inside,
+        }))
     }
 
     /// As [`Heap::place`].

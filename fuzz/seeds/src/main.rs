@@ -55,6 +55,9 @@ fn trees(directory: &Path, seeds: &mut Seeds) -> io::Result<()> {
             let mut files = txtar::files(&case);
             files.retain(|(name, _)| !matches!(*name, "args" | "env" | "stdout" | "stderr"));
             seeds.add("tree", files.iter().map(|(name, text)| format!("-- {name} --\n{text}")).collect::<String>())?;
+            let tree: String = files.iter().map(|(name, text)| format!("-- {name} --\n{text}")).collect();
+            seeds.add("command", format!("--lint{BETWEEN}{tree}"))?;
+            seeds.add("editor", conversation(&files))?;
             files.iter().try_for_each(|(_, text)| seeds.add("reader", text))?;
             for pair in files.windows(2) {
                 seeds.add("patch", [pair[0].1, pair[1].1].join(BETWEEN))?;
@@ -167,4 +170,38 @@ fn archives(seeds: &mut Seeds) -> io::Result<()> {
     zip.write_all(b"#!/bin/sh")?;
     seeds.add("archive", zip.finish()?.into_inner())?;
     seeds.add("archive", "#!/bin/sh\n")
+}
+
+/// Messages of an editor that opens, changes and asks about the files of a case.
+fn conversation(files: &[(&str, &str)]) -> String {
+    let quoted = |text: &str| {
+        let escaped = text.chars().map(|c| match c {
+            '"' | '\\' => format!("\\{c}"),
+            c if c.is_control() => format!("\\u{:04x}", c as u32),
+            c => c.to_string(),
+        });
+        format!("\"{}\"", escaped.collect::<String>())
+    };
+    let mut messages = Vec::new();
+    for (name, text) in files.iter().take(4) {
+        let uri = quoted(&format!("file:///fuzz/{name}"));
+        let item = format!(r#"{{"uri":{uri},"languageId":"yaml","version":1,"text":{}}}"#, quoted(text));
+        messages
+            .push(format!(r#"{{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{{"textDocument":{item}}}}}"#));
+        let at = format!(r#""textDocument":{{"uri":{uri}}},"position":{{"line":1,"character":4}}"#);
+        for (id, method) in ["completion", "hover", "definition"].iter().enumerate() {
+            messages
+                .push(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"textDocument/{method}","params":{{{at}}}}}"#));
+        }
+        messages.push(format!(
+            r#"{{"jsonrpc":"2.0","id":9,"method":"textDocument/rename","params":{{{at},"newName":"x.yaml"}}}}"#
+        ));
+        let range = r#"{"start":{"line":0,"character":1},"end":{"line":2,"character":0}}"#;
+        messages.push(format!(
+            r#"{{"jsonrpc":"2.0","method":"textDocument/didChange","params":{{"textDocument":{{"uri":{uri},"version":2}},"contentChanges":[{{"range":{range},"text":"a: b\n"}}]}}}}"#
+        ));
+    }
+    messages.push(r#"{"jsonrpc":"2.0","id":10,"method":"shutdown"}"#.to_owned());
+    messages.push(r#"{"jsonrpc":"2.0","method":"exit"}"#.to_owned());
+    messages.join(BETWEEN)
 }

@@ -12,6 +12,7 @@ use super::sign::SigningKey;
 use super::source::{Found, find, missing};
 use crate::atomic;
 use crate::diag::{Code, Error, Result};
+use crate::files::Place;
 use crate::load::FileLimit;
 use crate::manager::fetch::FetchLimits;
 use crate::manager::fetch::archive::unpack;
@@ -325,14 +326,16 @@ fn write(wanted: &PackageOptions<'_>, mut files: Vec<(String, Vec<u8>)>) -> Resu
         files.extend(sums);
     }
     // Beside their place first, so that a disk that is full leaves nothing.
-    fs::create_dir_all(out).map_err(cannot("make", out))?;
     let mut staged = Vec::new();
     for (name, bytes) in &files {
         let path = out.join(name);
         let stage = || {
-            let mut staged = atomic::Staged::beside(&path)?;
+            let place = Place::made(&path)?;
+            place.facts()?;
+            let mut staged = place.stage()?;
             staged.write_all(bytes)?;
-            Ok(staged)
+            staged.sync_all()?;
+            Ok((staged, place))
         };
         staged.push((stage().map_err(cannot("write", &path))?, path));
     }
@@ -344,8 +347,8 @@ fn write(wanted: &PackageOptions<'_>, mut files: Vec<(String, Vec<u8>)>) -> Resu
         }
     }
     let mut written = Vec::new();
-    for (staged, path) in staged {
-        staged.put_for_good(&path, 0o644).map_err(cannot("write", &path))?;
+    for ((staged, place), path) in staged {
+        place.put(staged, 0o644).map_err(cannot("write", &path))?;
         written.push(path);
     }
     written.sort();

@@ -1,0 +1,141 @@
+//! Links and pipes that a tree has in the places that a command writes and reads.
+
+use crate::support::{Tree, git};
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::path::Path;
+
+const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: n}\n";
+
+/// A tree that builds, with a directory and a file of the user beside it.
+fn tree() -> Tree {
+    let tree = Tree::new("-- kustomization.yaml --\nresources: [r.yaml]\n");
+    tree.write("r.yaml", MAP);
+    tree.write("../home/file", "mine\n");
+    tree.write("../home/dir/mine", "mine\n");
+    tree
+}
+
+/// Expects that what belongs to the user is as it was.
+#[track_caller]
+fn is_untouched(tree: &Tree, what: &str) {
+    assert_eq!(fs::read_to_string(tree.home().join("file")).unwrap(), "mine\n", "{what}");
+    let names: Vec<_> = fs::read_dir(tree.home().join("dir")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["mine"], "{what}");
+}
+
+#[test]
+fn w6_nothing_is_written_through_a_link_of_the_tree() {
+    let words = ["is a link, and no link is followed there"];
+    for (args, link, to) in [
+        (&["build", "-o", "out.yaml"][..], "out.yaml", "file"),
+        (&["build", "-o", "out.yaml"], "out.yaml", "new"),
+        (&["build", "-o", "out/x.yaml"], "out", "dir"),
+        (&["build", "-o", "./a/../out/x.yaml"], "out", "dir"),
+        (&["build", "-o", "out"], "out", "dir"),
+        (&["build", "--all", ".", "-o", "out/deep"], "out", "dir"),
+        (&["build", "-o", "x.yaml", "--depfile", "out.d"], "out.d", "file"),
+        (&["build", "-o", "x.yaml", "--trace", "out.json"], "out.json", "file"),
+        (&["explain", ".", "--html", "out.html"], "out.html", "file"),
+        (&["plugin", "header", "-o", "out.h"], "out.h", "file"),
+    ] {
+        let tree = tree();
+        fs::create_dir(tree.path().join("a")).unwrap();
+        symlink(tree.home().join(to), tree.path().join(link)).unwrap();
+        let run = tree.run(args);
+        run.fails_with(&words);
+        is_untouched(&tree, &args.join(" "));
+        assert!(!tree.home().join("new").exists());
+        // As a path from the root of the system.
+        let absolute: Vec<String> = args
+            .iter()
+            .map(
+                |arg| if arg.contains("out") { tree.path().join(arg).display().to_string() } else { (*arg).to_owned() },
+            )
+            .collect();
+        tree.run(&absolute.iter().map(String::as_str).collect::<Vec<_>>()).fails_with(&words);
+        is_untouched(&tree, &absolute.join(" "));
+    }
+}
+
+#[test]
+fn w6_one_link_among_the_files_of_a_directory_keeps_all_from_being_written() {
+    let tree = tree();
+    fs::create_dir(tree.path().join("out")).unwrap();
+    symlink(tree.home().join("file"), tree.path().join("out/n_v1_configmap_b.yaml")).unwrap();
+    let map = |name: &str, namespace: &str| {
+        format!("---\n{}", MAP.replace("name: a, namespace: n", &format!("name: {name}, namespace: {namespace}")))
+    };
+    tree.write("r.yaml", &[map("a", "n"), map("b", "n"), map("c", "m")].concat());
+    tree.run(&["build", "-o", "out"]).fails_with(&["is a link, and no link is followed there"]);
+    is_untouched(&tree, "build -o out");
+    assert_eq!(fs::read_dir(tree.path().join("out")).unwrap().count(), 1, "nothing else is there");
+}
+
+#[test]
+fn w6_a_link_outside_of_the_tree_is_one_of_the_user() {
+    let tree = tree();
+    let link = tree.home().join("link");
+    symlink("file", &link).unwrap();
+    tree.run(&["build", "-o", link.to_str().unwrap()]).ok();
+    assert!(fs::read_to_string(tree.home().join("file")).unwrap().contains("ConfigMap"));
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert!(tree.run(&["build", "-o", "/dev/stdout"]).ok().contains("ConfigMap"));
+}
+
+#[test]
+fn w6_a_hook_is_not_written_through_a_link() {
+    let tree = tree();
+    git(&tree.path(), &["init", "-q"]);
+    let hook = tree.path().join(".git/hooks/pre-commit");
+    let _ = fs::remove_file(&hook);
+    symlink(tree.home().join("file"), &hook).unwrap();
+    tree.run(&["hook", "install", "--force"]).fails_with(&["is a link, and no link is followed there"]);
+    is_untouched(&tree, "hook install");
+    fs::remove_dir_all(tree.path().join(".git/hooks")).unwrap();
+    symlink(tree.home().join("dir"), tree.path().join(".git/hooks")).unwrap();
+    tree.run(&["hook", "install"]).fails_with(&["is a link, and no link is followed there"]);
+    is_untouched(&tree, "hook install");
+}
+
+/// Makes a pipe, which nobody writes to.
+fn pipe(path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let _ = fs::remove_file(path);
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+    assert!(path.metadata().unwrap().file_type().is_fifo());
+}
+
+#[test]
+fn w7_a_pipe_or_a_device_is_no_file_and_is_not_waited_for() {
+    let with_plugin = ["build", "--enable-alpha-plugins"];
+    for (file, args) in [
+        ("kustomization.yaml", &["build"][..]),
+        ("r.yaml", &["build"]),
+        ("plugins.yaml", &with_plugin),
+        ("plugins.lock", &with_plugin),
+        ("kustomization.lock", &["build", "--locked"]),
+        ("rustomize.yaml", &["lint"]),
+        ("../home/.config/rustomize/trust.yaml", &with_plugin),
+        ("kustomization.yaml", &["edit", "add", "resource", "--no-verify", "x.yaml"]),
+        ("kustomization.yaml", &["tree"]),
+        ("kustomization.yaml", &["lint"]),
+    ] {
+        for is_device in [false, true] {
+            let tree = tree();
+            if args == with_plugin {
+                tree.write("kustomization.yaml", "generators: [g.yaml]\n");
+                tree.write("g.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata: {name: g}\n");
+                tree.write("plugins.yaml", "apiVersion: rustomize.dev/v1\nkind: Plugins\nplugins: {}\n");
+            }
+            let place = tree.path().join(file);
+            pipe(&place);
+            if is_device {
+                fs::remove_file(&place).unwrap();
+                symlink("/dev/zero", &place).unwrap();
+            }
+            let run = tree.run(args);
+            assert!(matches!(run.status, Some(1)), "{file} {args:?}: {:?} {}", run.status, run.stderr);
+        }
+    }
+}
