@@ -204,9 +204,11 @@ fn new_test_package_serve_install_lock_build() {
 fn a_package_is_the_same_bytes_again_and_its_signatures_are_checked() {
     let author = new_plugin();
     let (secret, public) = key(&author);
-    let package = |out: &str| author.run(&["plugin", "package", "label", "-o", out, "--key", &secret]);
+    let package = |out: &str| {
+        author.run(&["plugin", "package", "label", "-o", out, "--key", &secret, "--source", "h.io/team/label"])
+    };
     let run = package("one");
-    assert!(run.stderr.contains(&format!("rustomize plugin trust SOURCE --key {public}")), "{}", run.stderr);
+    assert!(run.stderr.contains(&format!("rustomize plugin trust h.io/team/label --key {public}")), "{}", run.stderr);
     run.ok();
     let first = files_in(&author.path().join("one"));
     let names = [SUMS.to_owned(), format!("{SUMS}.minisig"), ARCHIVE.to_owned(), format!("{ARCHIVE}.minisig")];
@@ -322,6 +324,8 @@ fn what_cannot_be_installed_is_not_packaged() {
     }
     fails(&["app", "--key", "none"], &["cannot read the key"]);
     let (secret, _) = key(&tree);
+    fails(&["app", "--key", &secret], &["a signature names the source", "--source github.com/acme/label"]);
+    fails(&["app", "--key", &secret, "--source", "h.io/team/other"], &["is not one of the plugin 'label'"]);
     fs::copy(secret, tree.path().join("app/secret.key")).unwrap();
     fails(&["app", "--key", "app/secret.key"], &["in the directory that is packaged", "keep it elsewhere"]);
     fs::remove_file(tree.path().join("app/secret.key")).unwrap();

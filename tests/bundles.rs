@@ -121,7 +121,9 @@ fn a_bundle_comes_from_a_path_git_an_archive_and_a_registry() {
 fn a_bundle_of_a_release_is_held_to_its_sums_its_signature_and_its_rule() {
     let tree = Tree::new(TREE);
     let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
-    let sign = |bytes: &[u8]| minisign::sign(Some(&pair.pk), &pair.sk, bytes, None, None).unwrap().into_string();
+    let sign = |says: &str, bytes: &[u8]| {
+        minisign::sign(Some(&pair.pk), &pair.sk, bytes, Some(says), None).unwrap().into_string()
+    };
     let repositories = tree.home().join("repositories/acme");
     fs::create_dir_all(&repositories).unwrap();
     git(&repositories, &["init", "-q", "-b", "main", "work"]);
@@ -149,7 +151,13 @@ fn a_bundle_of_a_release_is_held_to_its_sums_its_signature_and_its_rule() {
     trust(&format!("[{{source: '{server}/acme/*', require: minisign, keys: ['{key}']}}]"));
     tree.run(&["plugin", "install"]).fails_with(&["404", ".minisig"]);
     assert!(!root(&tree).join(&server).exists());
-    files.put(&format!("{stem}_x1.0_any_any.tar.gz.minisig"), sign(&bytes));
+    files.put(&format!("{stem}_x1.0_any_any.tar.gz.minisig"), {
+        let source = format!("{server}/acme/tools");
+        let says = |source: &str| crate::install::statement(source, "1.0.0", "any_any", &bytes);
+        files.put(&format!("{stem}_x1.0_any_any.tar.gz.minisig"), sign(&says("h.io/acme/tools"), &bytes));
+        tree.run(&["plugin", "install"]).fails_with(&["is for the plugin 'h.io/acme/tools'"]);
+        sign(&says(&source), &bytes)
+    });
     installs(&tree, &requirement, "1.0.0");
     // A rule that denies the source takes the plugins and the schemas away.
     tree.run(&["plugin", "install"]).ok();
@@ -276,7 +284,13 @@ fn two_that_provide_one_kind_are_an_error_as_with_plugins() {
     assert!(tree.build(&[]).ok().contains("v: app\n"));
     require(&tree, &format!("{{{tools}}}}}"));
     assert_known(&tree.build(&[]).ok(), "1.0.0");
+    // Nothing requires them any more, and nobody but this project did.
     require(&tree, "{}");
+    tree.build(&[]).fails_with(&["unable to find plugin root"]);
+    for (name, path) in [("tools", "tools"), ("app", "app")] {
+        let path = tree.path().join(path).to_string_lossy().into_owned();
+        tree.run(&["plugin", "install", "--path", &path, &format!("h.io/acme/{name}")]).ok();
+    }
     tree.build(&[]).fails_with(&["several installed plugins are for"]);
     // A placed plugin comes first, as ever.
     tree.plugin(

@@ -182,6 +182,7 @@ fn each_field_of_a_lock() {
     let optional = [
         "images",
         "from",
+        "origin",
         "parameters",
         "runtime",
         "permissions",

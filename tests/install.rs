@@ -516,11 +516,19 @@ fn describe_verify_and_doctor_say_what_there_is() {
     assert!(said.contains("refused: its content has changed since it was installed"), "{said}");
 }
 
-/// A key and a function that signs with it.
-fn signer() -> (String, impl Fn(&[u8]) -> String) {
+/// A key, and a function that signs with it: the content, and the trusted comment.
+pub fn signer() -> (String, impl Fn(&[u8], Option<&str>) -> String) {
     let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
     let key = pair.pk.to_base64();
-    (key, move |content: &[u8]| minisign::sign(Some(&pair.pk), &pair.sk, content, None, None).unwrap().into_string())
+    let sign = move |content: &[u8], comment: Option<&str>| {
+        minisign::sign(Some(&pair.pk), &pair.sk, content, comment, None).unwrap().into_string()
+    };
+    (key, sign)
+}
+
+/// What the signature of a plugin for this machine says.
+pub fn statement(source: &str, version: &str, platform: &str, content: &[u8]) -> String {
+    format!("rustomize-plugin source={source} version={version} platform={platform} sha256={}", sha256(content))
 }
 
 #[test]
@@ -530,8 +538,11 @@ fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
     let (os, arch) = host();
     let good = script("1.0.0", "signed").into_bytes();
     let server = files.serve();
-    let (key, sign) = signer();
-    let (_, other) = signer();
+    let (key, by_key) = signer();
+    let (_, by_other) = signer();
+    let says = |content: &[u8]| statement("h.io/acme/app", "1.0.0", &format!("{os}_{arch}"), content);
+    let sign = |content: &[u8]| by_key(content, Some(&says(content)));
+    let other = |content: &[u8]| by_other(content, Some(&says(content)));
     files.put("/app", good.clone());
     let trust = |rules: &str| {
         tree.write(
@@ -560,11 +571,12 @@ fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
     // A plugin that was installed before a signature was required does not run until it is fetched
     // again.
     let files_of = |end: &str| crate::support::files(&root(&tree), end);
-    let [signed] = files_of("_SIGNED").try_into().unwrap();
-    assert_eq!(fs::read_to_string(&signed).unwrap(), format!("{key}\n"));
-    fs::remove_file(&signed).unwrap();
+    let [identity] = files_of("_IDENTITY").try_into().unwrap();
+    let text = fs::read_to_string(&identity).unwrap();
+    assert!(text.contains(&format!("\"signer\": \"{key}\"")), "{text}");
+    fs::write(&identity, text.replace(&format!("\"signer\": \"{key}\","), "")).unwrap();
     tree.build(&[]).fails_with(&["'h.io/acme/app' has to be signed", "rustomize plugin install h.io/acme/app"]);
-    fs::write(&signed, format!("{}\n", signer().0)).unwrap();
+    fs::write(&identity, text.replace(&key, &signer().0)).unwrap();
     tree.build(&[]).fails_with(&["'h.io/acme/app' has to be signed"]);
     install(&http).ok();
     assert!(tree.build(&[]).ok().contains("v: signed"));
@@ -698,7 +710,8 @@ fn versions_that_nothing_needs_are_pruned() {
     require(&tree, "{app: {source: h.io/acme/app, version: 1.0.0, from: ./built}}");
     tree.run(&["plugin", "install"]).ok();
     let dry = tree.run(&["plugin", "prune", "--dry-run"]).ok();
-    assert!(dry.lines().count() == 1 && dry.contains("v1.1.0"), "{dry}");
+    // The locked version is that of the project; the same version of the user is another plugin.
+    assert!(dry.lines().count() == 2 && dry.contains("v1.1.0") && dry.contains("v1.0.0"), "{dry}");
     assert_eq!(tree.run(&["plugin", "prune"]).ok(), dry);
     assert_eq!(tree.run(&["plugin", "prune"]).ok(), "");
     assert_eq!(tree.listed(), ["h.io/acme/app v1.2.0 installed", "h.io/acme/app v1.0.0 installed"]);

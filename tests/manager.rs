@@ -54,11 +54,16 @@ fn a_local_binary_is_installed_under_a_source() {
     let mut names: Vec<String> =
         fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    let [binary, origin, sum] = names.as_slice() else { panic!("{names:?}") };
+    let [binary, identity, sum] = names.as_slice() else { panic!("{names:?}") };
     assert!(binary.starts_with("rustomize-plugin-app_v1.2.3_x1.0_"), "{binary}");
-    assert_eq!((origin, sum), (&format!("{binary}_ORIGIN"), &format!("{binary}_SHA256SUM")));
-    assert!(fs::read_to_string(folder.join(origin)).unwrap().ends_with("/home/built\n"));
-    assert_eq!(fs::read_to_string(folder.join(sum)).unwrap().trim_end().len(), 64);
+    assert_eq!((identity, sum), (&format!("{binary}_IDENTITY"), &format!("{binary}_SHA256SUM")));
+    let identity: serde_json::Value = serde_json::from_slice(&fs::read(folder.join(identity)).unwrap()).unwrap();
+    let sum = fs::read_to_string(folder.join(sum)).unwrap();
+    assert_eq!(sum.trim_end().len(), 64);
+    for (field, value) in [("source", "h.io/acme/app"), ("version", "1.2.3"), ("sum", sum.trim_end())] {
+        assert_eq!(identity[field], value);
+    }
+    assert!(identity["origin"].as_str().unwrap().ends_with("/home/built"), "{identity}");
     assert!(tree.build(&[]).ok().contains("v: one\n"));
     assert_eq!(tree.listed(), ["h.io/acme/app v1.2.3 installed"]);
 }

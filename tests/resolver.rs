@@ -173,11 +173,6 @@ fn why_names_the_plugin_that_a_build_uses_and_the_places_that_it_shadows() {
         ("path", Box::new(|tree| fs::remove_dir_all(tree.home().join("bin")).unwrap())),
     ];
     for (i, (place, remove)) in empty.iter().enumerate() {
-        if *place == "installed" {
-            // Nothing requires it any more: two plugins are for the kind.
-            build(&tree, ".").fails_with(&["several installed plugins are for"]);
-            tree.run(&["plugin", "remove", "h.io/acme/req"]).ok();
-        }
         let out = build(&tree, ".").ok();
         assert!(out.contains(&format!("v: {place}\n")), "{place}: {out}");
         let steps = why(&tree);

@@ -3,7 +3,7 @@
 use super::args::{Doctor, Format};
 use super::build::in_path;
 use super::writer::{self, Shown};
-use super::{plugin_flags, plugin_host, signals};
+use super::{managed, plugin_flags, plugin_host, signals};
 use crate::plugin::engine;
 use crate::plugin::isolation::parts;
 use crate::plugin::locate;
@@ -47,6 +47,7 @@ fn report() -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "isolation": isolation(),
+        "trust": trust(),
         "pluginHome": { "path": home, "lookedFor": homes },
         "programs": programs,
     })
@@ -84,6 +85,12 @@ fn isolation() -> Value {
     json!({ "enforced": missing.is_empty(), "missing": missing, "parts": parts })
 }
 
+/// The files with trust rules that are in force.
+fn trust() -> Value {
+    let own = managed::trust_file().ok().map(|(path, _)| path).filter(|path| path.is_file());
+    json!({ "path": own, "others": managed::other_trust_files() })
+}
+
 /// The reason why a program is missing: the answers of the programs that were asked, or that none
 /// was found.
 fn lack(program: &Value) -> String {
@@ -119,6 +126,14 @@ fn text(report: &Value) -> String {
             let looked: Vec<&str> = looked.filter_map(Value::as_str).collect();
             out.push_str(&format!("  none     looked for {}\n", looked.join(", ")));
         }
+    }
+    out.push_str("\nTrust rules\n");
+    match report["trust"]["path"].as_str() {
+        Some(path) => out.push_str(&format!("  ok       {path}\n")),
+        None => out.push_str("  none     plugins of every source may be installed, unless a file below forbids it\n"),
+    }
+    for other in report["trust"]["others"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        out.push_str(&format!("  also     {other}: what it forbids is forbidden, and it grants nothing\n"));
     }
     out.push_str("\nPrograms\n");
     for program in report["programs"].as_array().into_iter().flatten() {

@@ -49,13 +49,26 @@ pub fn trust_file() -> Result<(PathBuf, bool)> {
     }
 }
 
-/// The user's trust rules.
+/// The files with rules of the other configuration roots, whose denials hold in addition: a
+/// directory that appears in front of another one takes nothing back that the user has forbidden.
+/// The file that `RUSTOMIZE_TRUST` names counts alone.
+pub fn other_trust_files() -> Vec<PathBuf> {
+    let own = match trust_file() {
+        Ok((_, true)) => return Vec::new(),
+        own => own.ok().and_then(|(path, _)| path.canonicalize().ok()),
+    };
+    let files = root::configurations(variable).into_iter().map(|directory| directory.join(trust::FILE));
+    files.filter(|path| path.canonicalize().is_ok_and(|path| Some(path) != own)).collect()
+}
+
+/// The user's trust rules, and what the files of other configuration roots forbid.
 ///
 /// # Errors
-/// The file cannot be read, or is not of its form.
+/// A file cannot be read, or is not of its form.
 fn trust() -> Result<Trust> {
     let (path, is_named) = trust_file()?;
-    Ok(Trust::read(&path, is_named)?)
+    let others = other_trust_files().into_iter().map(|path| Trust::read(&path, false));
+    Ok(Trust::read(&path, is_named)?.with(others.collect::<diag::Result<_>>()?))
 }
 
 /// The environment that is meant: what is said, `RUSTOMIZE_ENVIRONMENT`, or the default one.

@@ -316,6 +316,10 @@ pub struct Update {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
 
+    /// Take the newest version that a host offers, even if a higher one was locked before
+    #[arg(long)]
+    pub allow_older: bool,
+
     #[command(flatten)]
     pub transfer: TransferFlags,
 
@@ -561,7 +565,8 @@ const EXPORT_EXAMPLES: &str = "Examples:
   # For the machines that sync from https://plugins.example.com/prod
   rustomize plugin export --mounts /srv/www/prod --environment prod";
 
-const UPDATE_PLUGIN: &str = "Install the newest versions that plugins.yaml allows, and write them to plugins.lock.";
+const UPDATE_PLUGIN: &str = "Install the newest versions that plugins.yaml allows, and write them to plugins.lock.\n\n\
+    The lock remembers the highest version of each plugin. If a host offers only lower versions than that, the command fails: --allow-older takes them.";
 
 const UPDATE_EXAMPLES: &str = "Examples:
   # All plugins of ./plugins.yaml
@@ -611,4 +616,5 @@ const PACKAGE_EXAMPLES: &str = "Examples:
 
   # a compiled plugin, for two platforms, signed
   rustomize plugin package target/release/label --name label \\
-    --platform linux_arm64=target/aarch64-unknown-linux-gnu/release/label --key ~/.minisign/minisign.key -o dist";
+    --platform linux_arm64=target/aarch64-unknown-linux-gnu/release/label \\
+    --key ~/.minisign/minisign.key --source github.com/acme/label -o dist";

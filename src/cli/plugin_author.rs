@@ -14,9 +14,13 @@ use crate::manager::author::manifest::Manifest;
 use crate::manager::author::package::{self, PackageOptions};
 use crate::manager::author::sign::SigningKey;
 use crate::manager::author::source::{Found, find, missing};
+use crate::manager::fetch::identity::PluginId;
 use crate::manager::id::name::Platform;
 use crate::manager::install::describe::describe as describe_directory;
-use crate::manager::store::discover::{candidates, choose};
+use crate::manager::install::project::alone;
+use crate::manager::resolve::project::Need;
+use crate::manager::store::discover::{Installed, candidates, choose};
+use crate::manager::store::record::AskedBy;
 use crate::plugin::PluginOptions;
 use crate::plugin::program::Command;
 use crate::shell::quoted;
@@ -91,9 +95,14 @@ pub struct Package {
     pub platforms: Vec<(Platform, PathBuf)>,
 
     /// Sign the files with this secret key of minisign; its password is asked for, or in
-    /// RUSTOMIZE_MINISIGN_PASSWORD
+    /// RUSTOMIZE_MINISIGN_PASSWORD; needs --source
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
+
+    /// The source under which others install the plugin, as in github.com/acme/app: each signature
+    /// names it, so that it is not one of another plugin
+    #[arg(long, value_name = "SOURCE")]
+    pub source: Option<String>,
 }
 
 /// Reads `linux_arm64=FILE`.
@@ -161,17 +170,30 @@ fn described(args: &Describe, options: &PluginOptions) -> Result<Described> {
     }
     let inputs = inputs(Path::new("."), None, &policy(None)?)?;
     let projects = inputs.own_projects()?;
-    let named = projects.iter().find_map(|project| project.requirement(what));
-    let (source, constraint) = halves(what);
-    let source = named.map_or_else(|| parse(source), |wanted| Ok(wanted.source.clone()))?;
-    let found = choose(candidates(&inputs.root, &source, &Platform::host()), &constraint_of(constraint)?);
+    let named = projects.iter().find_map(|project| project.need(what));
+    let need = match named {
+        Some(need) => need.clone(),
+        None => {
+            let (source, constraint) = halves(what);
+            let wanted = alone(parse(source)?, constraint_of(constraint)?, String::new());
+            Need { id: PluginId::own(wanted.source.clone()), wanted }
+        }
+    };
+    let source = &need.id.source;
+    // Without a requirement, what the user installed under the source will do, wherever it is from.
+    let is_users = |installed: &Installed| installed.record.asked_by == AskedBy::User;
+    let is_meant = |installed: &Installed| match named {
+        Some(_) => installed.meets(&need.wanted, &need.id),
+        None => is_users(installed) && need.wanted.constraint.allows(&installed.file.version),
+    };
+    let found = choose(candidates(&inputs.root, source, &Platform::host()), is_meant);
     let installed = match found {
         Some(installed) => Some(installed),
         None => {
             let transfer = TransferFlags { offline: args.offline, ..TransferFlags::default() };
             install_one(&Install::of(what, transfer), what, options)?
                 .into_iter()
-                .find(|installed| installed.source == source)
+                .find(|installed| installed.source == *source)
         }
     };
     let Some(installed) = installed else { bail!("no plugin of '{source}' is installed") };
@@ -255,6 +277,7 @@ pub fn package(args: &Package, is_json: bool, options: &PluginOptions) -> Result
         })
     };
     let key = args.key.as_deref().map(|path| SigningKey::read(path, password)).transpose()?;
+    let source = args.source.as_deref().map(parse).transpose()?;
     let wanted = PackageOptions {
         what: &args.what,
         describe: &|manifest, directory| describe_directory(manifest, directory, options),
@@ -262,15 +285,16 @@ pub fn package(args: &Package, is_json: bool, options: &PluginOptions) -> Result
         files: &args.platforms,
         out: &args.output,
         key: key.as_ref(),
+        source: source.as_ref(),
     };
     let mut report = Report::default();
     for path in package::package(&wanted, options)? {
         report.add(path.display().to_string(), json!({ "path": path }));
     }
     report.print(is_json)?;
-    if let Some(key) = key {
+    if let Some((key, source)) = key.zip(source) {
         let line =
-            format!("Whoever installs it checks that with: rustomize plugin trust SOURCE --key {}", key.public());
+            format!("Whoever installs it checks that with: rustomize plugin trust {source} --key {}", key.public());
         writer::say(&line);
     }
     Ok(())

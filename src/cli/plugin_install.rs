@@ -9,15 +9,16 @@ use super::progress::Progress;
 use super::report::Report;
 use super::{signals, writer};
 use crate::files;
-use crate::manager::fetch::{FetchLimits, Transfer};
+use crate::manager::fetch::{Base, FetchLimits, Transfer};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
-use crate::manager::install::project::{Addition, RelockOptions, Upgrade, required, sufficient};
+use crate::manager::install::project::{Addition, RelockOptions, Upgrade, alone, required, sufficient};
 use crate::manager::install::{InstallEvent, Installer};
 use crate::manager::policy::Policy;
 use crate::manager::policy::lock::{self, Lock};
 use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::policy::requirements::{self, Requirements};
+use crate::manager::resolve::inputs::forget_failure;
 use crate::manager::store::discover::Installed;
 use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::root;
@@ -65,6 +66,9 @@ fn installing<T>(
     let mut installer = Installer::new(&root, &transfer, options, policy, &tell);
     installer.parallel = flags.parallel;
     let given = install(&mut installer)?;
+    for (installed, cache) in installer.done.values().zip(std::iter::repeat(cache::writable())) {
+        cache.inspect(|cache| forget_failure(cache, &installed.sum));
+    }
     Ok((installer.done.into_values().collect(), installer.lock, given))
 }
 
@@ -145,10 +149,13 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
     let add = format!("rustomize plugin add {}", quoted(what));
     let add = if from.is_empty() { add } else { format!("{add} --from {}", quoted(&from)) };
     policy.check_unlocked(&format!("'{source}'"), &add, &args.directory)?;
+    let wanted = alone(source, constraint, from);
+    let base = Base::new(&args.directory);
     if args.path.is_none()
         && !args.exact
-        && let Some(there) = sufficient(&root::root(variable)?, &source, &constraint, &policy)
+        && let Some(there) = sufficient(&root::root(variable)?, &wanted, &base, &policy)?
     {
+        let constraint = &wanted.constraint;
         if !constraint.allows(&there.file.version) {
             let version = &there.file.version;
             writer::say(&format!(
@@ -157,9 +164,8 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
         }
         return Ok(vec![there]);
     }
-    let done = installing(args.transfer, &policy, options, |installer| {
-        installer.install_alone(&args.directory, source, constraint, from)
-    })?;
+    let done =
+        installing(args.transfer, &policy, options, |installer| installer.install_alone(&args.directory, wanted))?;
     Ok(done.0)
 }
 
@@ -178,7 +184,7 @@ pub fn lock(args: &LockArgs, is_json: bool, options: &PluginOptions) -> Result<(
     let _lock = lock_project(directory);
     let images = images(directory, &args.image, (upgrade, args.check), args.transfer)?;
     let (_, lock, is_other) = installing(args.transfer, &policy, options, |installer| {
-        installer.lock_project(directory, &RelockOptions { upgrade, is_check: args.check, images })
+        installer.lock_project(directory, &RelockOptions { upgrade, allows_older: false, is_check: args.check, images })
     })?;
     if !args.check {
         return locked(&lock).print(is_json);
@@ -204,7 +210,10 @@ pub fn update(args: &Update, is_json: bool, options: &PluginOptions) -> Result<(
     let before = Lock::read(&args.directory)?.unwrap_or_default();
     let images = images(&args.directory, &[], (upgrade, false), args.transfer)?;
     let (_, lock, _) = installing(args.transfer, &policy(Some(false))?, options, |installer| {
-        installer.lock_project(&args.directory, &RelockOptions { upgrade, is_check: false, images })
+        installer.lock_project(
+            &args.directory,
+            &RelockOptions { upgrade, allows_older: args.allow_older, is_check: false, images },
+        )
     })?;
     let mut report = Report::default();
     for (source, locked) in &lock.plugins {

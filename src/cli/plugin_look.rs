@@ -5,8 +5,10 @@ use super::managed::{environment, inputs, policy};
 use super::plugin_args::Prune;
 use super::plugin_install::locked_root;
 use super::report::Report;
+use crate::manager::fetch::identity::PluginId;
 use crate::manager::id::name::Platform;
-use crate::manager::policy::lock::Lock;
+use crate::manager::id::source::Source;
+use crate::manager::policy::lock::{Lock, source_of};
 use crate::manager::resolve::Resolver;
 use crate::manager::resolve::inputs::Inputs;
 use crate::manager::resolve::overview::{PluginRow, PluginState};
@@ -87,13 +89,14 @@ fn row_value(row: &PluginRow) -> Value {
     value
 }
 
-/// Runs `plugin verify`. Kept descriptions do not count: each plugin is asked again.
+/// Runs `plugin verify`. What plugins said before does not count: each is asked again, and what it
+/// says now is kept.
 ///
 /// # Errors
 /// A plugin has a fault; all plugins were printed then.
 pub fn verify(directory: &Path, is_json: bool, options: &PluginOptions) -> Result<()> {
     let policy = policy(None)?;
-    let inputs = Inputs { cache: None, ..inputs(directory, environment(None)?.as_ref(), &policy)? };
+    let inputs = Inputs { asks_again: true, ..inputs(directory, environment(None)?.as_ref(), &policy)? };
     let rows = Resolver { inputs: &inputs, policy: &policy, options }.rows()?;
     let mut report = Report::default();
     let mut wrong = 0;
@@ -126,10 +129,13 @@ pub fn verify(directory: &Path, is_json: bool, options: &PluginOptions) -> Resul
 /// A lock file cannot be read, or a file not removed.
 pub fn prune(args: &Prune, is_json: bool) -> Result<()> {
     let directories = if args.positional.is_empty() { &args.directories } else { &args.positional };
-    let mut needed: HashSet<(String, String)> = HashSet::new();
+    let mut needed: HashSet<(PluginId, String)> = HashSet::new();
     for directory in directories {
         let lock = Lock::read(directory)?.unwrap_or_default();
-        needed.extend(lock.plugins.into_iter().map(|(source, locked)| (source, locked.version)));
+        for (key, locked) in &lock.plugins {
+            let Ok(source) = source_of(key).parse::<Source>() else { continue };
+            needed.insert((locked.id(&source, directory), locked.version.clone()));
+        }
     }
     let root = locked_root()?;
     let mut candidates: Vec<Candidate> =
@@ -141,7 +147,7 @@ pub fn prune(args: &Prune, is_json: bool) -> Result<()> {
         last.clone_from(&candidate.source);
         match &candidate.verdict {
             Ok(installed) => {
-                let version = (installed.source.to_string(), installed.file.version.to_string());
+                let version = (installed.id(), installed.file.version.to_string());
                 !is_best && !needed.contains(&version)
             }
             Err(why) => matches!(why, Refusal::Partial(_)),

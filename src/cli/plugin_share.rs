@@ -68,8 +68,8 @@ fn lay(
     let policy = policy(frozen)?;
     let inputs = inputs(directory, None, &policy)?;
     for project in inputs.own_projects()? {
-        let is_missing = |wanted| matches!(inputs.required(&project, wanted, &policy), Ok(None));
-        if project.requirements.plugins.iter().any(is_missing) {
+        let is_missing = |need| matches!(inputs.required(&project, need, &policy), Ok(None));
+        if project.needs.iter().any(is_missing) {
             install_missing(&project.place(), policy.is_frozen, options)?;
         }
     }

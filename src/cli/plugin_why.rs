@@ -6,12 +6,12 @@ use super::report::Report;
 use crate::config::read_alone;
 use crate::manager::author::bundle;
 use crate::manager::author::describe::Role;
-use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::Environment;
 use crate::manager::resolve::inputs::Inputs;
 use crate::manager::resolve::overview::PluginState;
+use crate::manager::resolve::project::{Need, Project};
 use crate::manager::resolve::{COMPONENT, PluginRequest, Resolution, Resolver, Tier};
 use crate::plugin::function::is_function;
 use crate::plugin::{PluginOptions, locate};
@@ -136,9 +136,10 @@ fn everything(resolver: &Resolver<'_>, environment: Option<&Environment>) -> Res
     let mut report = Report::default();
     report.head("Required by plugins.yaml".to_owned());
     for project in resolver.inputs.own_projects()? {
-        for wanted in &project.requirements.plugins {
+        for need in &project.needs {
+            let wanted = &need.wanted;
             let what = format!("{} ({}, {})", wanted.name, wanted.source, wanted.constraint);
-            let state = required_state(resolver.inputs, resolver.policy, &project, wanted);
+            let state = required_state(resolver.inputs, resolver.policy, &project, need);
             report.add(format!("  {what}: {state}"), json!({ "tier": "required", "what": what, "verdict": state }));
         }
     }
@@ -184,13 +185,8 @@ fn not_loaded(directory: &Path) -> impl Iterator<Item = (PathBuf, String)> {
     ignored.map(|(path, why)| (path, format!("not loaded: {why}")))
 }
 
-fn required_state(
-    inputs: &Inputs,
-    policy: &Policy,
-    project: &crate::manager::resolve::project::Project,
-    wanted: &Requirement,
-) -> String {
-    match inputs.required(project, wanted, policy) {
+fn required_state(inputs: &Inputs, policy: &Policy, project: &Project, need: &Need) -> String {
+    match inputs.required(project, need, policy) {
         Ok(Some(installed)) => format!("v{}", installed.file.version),
         Ok(None) => {
             format!("not installed; install it: {}", in_directory("rustomize plugin install", &project.directory))

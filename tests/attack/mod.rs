@@ -6,6 +6,7 @@ mod budgets;
 mod calls;
 mod commands;
 mod files;
+mod identity;
 mod installing;
 mod leftovers;
 mod limits;

@@ -168,9 +168,10 @@ fn h2_what_comes_from_elsewhere_inherits_no_rule() {
     // Where it came from is remembered beside it: without its rule it does not run any more.
     trust(&tree, "[{source: github.com/acme/*, permissions: {network: true}}]");
     tree.build(&["--offline"]).fails_with(&["is not trusted"]);
+    // Without the file that requires it, nothing finds it: a project brought it.
     fs::remove_file(tree.path().join("plugins.yaml")).unwrap();
     fs::remove_file(tree.path().join("plugins.lock")).unwrap();
-    tree.build(&["--offline"]).fails_with(&["is not trusted"]);
+    tree.build(&["--offline"]).fails_with(&["unable to find plugin root"]);
     // A `from` that is another one than what was locked is not what was locked.
     rules(", permissions: {network: true}");
     require(&tree, "{p: {source: github.com/acme/p, from: ./p}}");

@@ -264,7 +264,7 @@ fn a_version_has_exactly_one_binary() {
     let tree = tree();
     let binaries = || {
         let names = leaf(&tree, "h.io/acme/app").into_iter();
-        names.filter(|name| !name.ends_with("_SHA256SUM") && !name.ends_with("_ORIGIN")).collect::<Vec<_>>()
+        names.filter(|name| !name.ends_with("_SHA256SUM") && !name.ends_with("_IDENTITY")).collect::<Vec<_>>()
     };
     install(&tree, "h.io/acme/app", &script("1.0.0", "first")).ok();
     install(&tree, "h.io/acme/app", &script("1.0.0", "second")).ok();

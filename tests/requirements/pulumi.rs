@@ -222,7 +222,7 @@ fn required_from_a_registry(content: &str) -> String {
 fn is_installed(tree: &Tree, content: &str) {
     let (os, arch) = host();
     let file = format!("rustomize-plugin-app_v1.4.0_x1.0_{os}_{arch}");
-    let want = [file.clone(), format!("{file}_ORIGIN"), format!("{file}_SHA256SUM")];
+    let want = [file.clone(), format!("{file}_IDENTITY"), format!("{file}_SHA256SUM")];
     assert_eq!(names(&root(tree).join("h.io/acme/app")), want);
     let lock: serde_json::Value = serde_json::from_slice(&fs::read(tree.path().join("plugins.lock")).unwrap()).unwrap();
     let locked = &lock["plugins"]["h.io/acme/app"];
@@ -361,6 +361,10 @@ fn a_requirement_without_a_version_is_met_by_what_is_installed_or_by_the_latest(
     released.files.asked();
     assert!(tree.build(&[]).ok().contains("v: release 1.0.0\n"));
     assert_eq!(released.files.asked(), 0, "nothing was fetched");
+    // It is locked, and stays until the lock is gone.
+    fs::remove_dir_all(root(&tree)).unwrap();
+    assert!(tree.build(&["--frozen"]).ok().contains("v: release 1.0.0\n"));
+    fs::remove_file(tree.path().join("plugins.lock")).unwrap();
     fs::remove_dir_all(root(&tree)).unwrap();
     assert!(tree.build(&[]).ok().contains("v: release 1.2.0\n"));
 }
@@ -391,6 +395,20 @@ fn installing_before_a_build_and_by_a_build_come_to_the_same() {
     };
     let before = result(&["plugin", "install"]);
     assert_eq!(result(&["build", "--enable-alpha-plugins"]), before);
+    // Where an older version is installed that will do, both take that and lock it.
+    let older = |args: &[&str]| {
+        let tree = tree();
+        let released = Releases::new(&tree, &["1.0.0", "1.2.0"]);
+        tree.run(&["plugin", "install", "--exact", &format!("{}@1.0.0", released.source)]).ok();
+        require(&tree, &format!("{{app: {{source: '{}', version: '~> 1.0'}}}}", released.source));
+        tree.run(args).ok();
+        let lock = fs::read_to_string(tree.path().join("plugins.lock")).unwrap();
+        assert!(tree.build(&["--frozen", "--offline"]).ok().contains("v: release 1.0.0\n"));
+        lock.replace(&released.server, "SERVER")
+    };
+    let before = older(&["plugin", "install"]);
+    assert!(before.contains("\"version\": \"1.0.0\""), "{before}");
+    assert_eq!(older(&["build", "--enable-alpha-plugins"]), before);
 }
 
 #[test]
@@ -522,6 +540,13 @@ fn a_plugin_is_fetched_only_if_it_is_not_there() {
     fs::remove_dir_all(root(&tree)).unwrap();
     tree.run(&["plugin", "install"]).ok();
     assert_eq!(files.paths(), ["/app"]);
+    // An exact version of a release, too: of one that is installed only the sums are fetched.
+    let (tree, released) = with_installed("1.1.0");
+    for what in ["@1.1.0", "@~> 1.1.0"] {
+        tree.run(&["plugin", "install", "--exact", &format!("{}{what}", released.source)]).ok();
+        let paths = released.files.paths();
+        assert!(paths.iter().all(|path| path.ends_with("_SHA256SUMS")), "{paths:?}");
+    }
 }
 
 #[test]
@@ -577,6 +602,11 @@ fn a_plugin_is_absent_present_or_installed() {
     tree.run(&["plugin", "install"]).ok();
     assert_eq!(state(&tree).0, "installed");
     says(&tree.build(&["--offline"]).ok(), "run");
+    // What is installed and has changed is refused.
+    let main = crate::support::files(&root(&tree), "/main").pop().unwrap();
+    fs::write(&main, "changed").unwrap();
+    assert_eq!(state(&tree).0, "refused");
+    tree.build(&["--offline"]).fails_with(&["h.io/acme/app"]);
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn a_bundle_is_installed_like_a_plugin_and_needs_no_further_step() {
     // One directory with one sum, as of a plugin.
     let place = root(&tree).join("h.io/acme/tools");
     let name = "rustomize-plugin-tools_v1.2.0_x1.0_any_any";
-    assert_eq!(names(&place), [name.to_owned(), format!("{name}_H1SUM"), format!("{name}_ORIGIN")]);
+    assert_eq!(names(&place), [name.to_owned(), format!("{name}_H1SUM"), format!("{name}_IDENTITY")]);
     tree.run(&["plugin", "remove", "h.io/acme/tools"]).ok();
     tree.build(&[]).fails_with(&["unable to find plugin root"]);
 }

@@ -151,6 +151,20 @@ pub enum DescribeError {
     Incompatible(ApiVersion),
 }
 
+impl DescribeError {
+    /// Returns true if the content of the plugin is the reason, so that asking it again comes to
+    /// the same: not if the machine lacks something, or the program was ended from outside.
+    pub fn is_of_content(&self) -> bool {
+        match self {
+            DescribeError::Failed(failed) => {
+                matches!(failed.failure, Failure::Status(_) | Failure::TimedOut(_) | Failure::TooMuchOutput(_))
+            }
+            DescribeError::Form(_) => true,
+            DescribeError::Version { .. } | DescribeError::ApiVersion { .. } | DescribeError::Incompatible(_) => false,
+        }
+    }
+}
+
 impl fmt::Display for DescribeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

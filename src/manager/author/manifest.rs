@@ -532,8 +532,11 @@ fn api_of(text: &str) -> std::result::Result<ApiVersion, VersionError> {
     if text.is_empty() { Ok(HOST_API) } else { text.parse() }
 }
 
+/// Most plugins that one plugin needs.
+const MOST_DEPENDENCIES: usize = 1000;
+
 fn dependencies<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Vec<Requirement>> {
-    let all = requirements(cx, node, "dependencies")?;
+    let all = requirements(cx, node, "dependencies", MOST_DEPENDENCIES)?;
     let is_path = |r: &&Requirement| matches!(r.location(), Ok(Location::Local(_)));
     match all.iter().find(is_path).filter(|r| r.from.starts_with('/')) {
         None => Ok(all),

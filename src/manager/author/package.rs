@@ -20,6 +20,7 @@ use crate::manager::id::content;
 use crate::manager::id::location::Location;
 use crate::manager::id::name::{FileName, PREFIX, Platform};
 use crate::manager::id::source::{Source, SourceError};
+use crate::manager::id::statement::Statement;
 use crate::manager::id::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::PluginOptions;
 use crate::plugin::program::Command;
@@ -47,7 +48,10 @@ pub struct PackageOptions<'w> {
     pub files: &'w [(Platform, PathBuf)],
     /// The directory for the files; it is created if it is missing.
     pub out: &'w Path,
+    /// The key that signs the files.
     pub key: Option<&'w SigningKey>,
+    /// The source that the signatures name.
+    pub source: Option<&'w Source>,
 }
 
 /// A plugin that is ready to be packaged.
@@ -86,23 +90,45 @@ pub fn package(wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<V
         let message = format!("v{} is not a release: nobody would install it from there", subject.version);
         return Err(fault(message).hint("give it a version as in 1.2.3"));
     }
-    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    if wanted.key.is_some() && wanted.source.is_none() {
+        let message = "a signature names the source under which the plugin is installed";
+        return Err(Error::new(Code::Usage, message).hint(format!("say it: --source github.com/acme/{}", subject.name)));
+    }
+    if let Some(source) = wanted.source.filter(|source| source.name() != subject.name) {
+        let message = format!("the source '{source}' is not one of the plugin '{}'", subject.name);
+        return Err(Error::new(Code::Usage, message).hint("the last part of a source is the plugin's name"));
+    }
+    let mut files: Vec<ReleaseFile> = Vec::new();
     for (platform, content) in &subject.contents {
         let Subject { name, version, api, .. } = &subject;
         let file = FileName { name: name.clone(), version: version.clone(), api: *api, platform: platform.clone() };
         let archive = format!("{}.tar.gz", file.to_string().trim_end_matches(".exe"));
         let bytes = tar_gz(content)?;
         check_installs(&archive, &bytes, content)?;
-        files.push((archive, bytes));
-    }
-    files.sort();
-    let mut sums = String::new();
-    for (name, bytes) in &files {
         let sum = content::sha256(&bytes[..]).map_err(|e| fault(e.to_string()))?;
-        sums.push_str(&format!("{sum}  {name}\n"));
+        let statement = |source: &Source| {
+            let (source, version) = (source.clone(), version.clone());
+            Statement { source, version, platform: platform.to_string(), sum: sum.clone() }.to_string()
+        };
+        let comment = wanted.source.map_or_else(String::new, statement);
+        files.push(ReleaseFile { name: archive, bytes, sum, comment });
     }
-    files.push((format!("{PREFIX}{}_v{}{SUMS}", subject.name, subject.version), sums.into_bytes()));
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    let sums: String = files.iter().map(|file| format!("{}  {}\n", file.sum, file.name)).collect();
+    let name = format!("{PREFIX}{}_v{}{SUMS}", subject.name, subject.version);
+    let comment = format!("file:{name}");
+    files.push(ReleaseFile { name, bytes: sums.into_bytes(), sum: String::new(), comment });
     write(wanted, files)
+}
+
+/// A file of a release.
+struct ReleaseFile {
+    name: String,
+    bytes: Vec<u8>,
+    /// The SHA-256 of an archive.
+    sum: String,
+    /// The trusted comment of its signature: for an archive the statement which plugin it is.
+    comment: String,
 }
 
 /// Refuses to package the files that packaging writes, and the key.
@@ -311,15 +337,18 @@ fn check_installs(name: &str, bytes: &[u8], files: &BTreeMap<String, PathBuf>) -
 }
 
 /// Writes the files of a package, the sums last.
-fn write(wanted: &PackageOptions<'_>, mut files: Vec<(String, Vec<u8>)>) -> Result<Vec<PathBuf>> {
+fn write(wanted: &PackageOptions<'_>, release: Vec<ReleaseFile>) -> Result<Vec<PathBuf>> {
     let out = wanted.out;
+    let mut signatures = Vec::new();
     if let Some(key) = wanted.key {
-        let mut signatures = Vec::new();
-        for (name, bytes) in &files {
+        for ReleaseFile { name, bytes, comment, .. } in &release {
             let signature = format!("{name}.minisig");
             let existing = fs::read_to_string(out.join(&signature)).ok();
-            signatures.push((signature, key.sign(name, bytes, existing.as_deref())?.into_bytes()));
+            signatures.push((signature, key.sign(name, bytes, comment, existing.as_deref())?.into_bytes()));
         }
+    }
+    let mut files: Vec<(String, Vec<u8>)> = release.into_iter().map(|file| (file.name, file.bytes)).collect();
+    if !signatures.is_empty() {
         // Before the sums, which say that all is complete.
         let sums = files.pop();
         files.extend(signatures);

@@ -54,18 +54,17 @@ impl SigningKey {
         self.public.to_base64()
     }
 
-    /// The signature of a file that is called `name`. It contains no time. A signature that exists
-    /// and is right is kept: each new one has other random bytes.
+    /// The signature of a file that is called `name`, with a trusted comment. It contains no time.
+    /// A signature that exists and is right is kept: each new one has other random bytes.
     ///
     /// # Errors
     /// The system gives no random bytes.
-    pub fn sign(&self, name: &str, content: &[u8], existing: Option<&str>) -> Result<String> {
-        let comment = format!("file:{name}");
-        if let Some(known) = existing.filter(|known| self.has_signed(known, content, &comment)) {
+    pub fn sign(&self, name: &str, content: &[u8], comment: &str, existing: Option<&str>) -> Result<String> {
+        if let Some(known) = existing.filter(|known| self.has_signed(known, content, comment)) {
             return Ok(known.to_owned());
         }
         let untrusted = format!("signature of {name}");
-        minisign::sign(Some(&self.public), &self.secret, Cursor::new(content), Some(&comment), Some(&untrusted))
+        minisign::sign(Some(&self.public), &self.secret, Cursor::new(content), Some(comment), Some(&untrusted))
             .map(SignatureBox::into_string)
             .map_err(|e| Error::new(Code::Io, format!("cannot sign '{name}': {e}")))
     }

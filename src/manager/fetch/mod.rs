@@ -1,11 +1,13 @@
 //! Fetching plugins: which versions there are of one, what there is of a version, and the files of
 //! it.
 //!
-//! * [`archive`]: archives of plugins; [`origin`]: where they came from.
+//! * [`archive`]: archives of plugins; [`origin`]: where they came from; [`identity`]: source and
+//!   origin, which tell plugins apart.
 //! * [`oci`]: from registries. Files over HTTP, registries and git repositories are asked as for
 //!   remote kustomizations.
 
 pub mod archive;
+pub mod identity;
 pub mod oci;
 pub mod origin;
 
@@ -115,6 +117,8 @@ pub struct Transfer {
     git: Git,
     /// For a file on this machine.
     limit: FileLimit,
+    /// True if nothing is fetched.
+    pub offline: bool,
 }
 
 pub(super) fn fault(message: String) -> Error {
@@ -138,6 +142,7 @@ impl Transfer {
             client: Client::new(Http::new(limits.timeout, limits.size, offline)),
             git: Git::new(cache, offline, Some(limits.timeout), children),
             limit: FileLimit(limits.size),
+            offline,
         }
     }
 
@@ -368,7 +373,7 @@ fn releases(source: &Source) -> Result<RepoSpec> {
 }
 
 /// Returns whether a download is a directory of a repository: see [`git_url`].
-pub(super) fn is_repository(url: &str) -> bool {
+pub(in crate::manager) fn is_repository(url: &str) -> bool {
     url.starts_with("git::")
 }
 

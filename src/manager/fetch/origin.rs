@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// The place that a plugin was fetched from: the host of its source, or another place. It is
 /// written beside an installed plugin, and trust rules depend on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     /// The place that its source names.
     Own,
@@ -33,7 +33,8 @@ impl Origin {
         Ok(Origin::at(&wanted.source, &location, base))
     }
 
-    fn at(source: &Source, location: &Location, base: &Base) -> Origin {
+    /// The origin of a source's plugin at a location. Relative paths are those of `base`.
+    pub fn at(source: &Source, location: &Location, base: &Base) -> Origin {
         match place(location, base).filter(|place| !is_of(source, place)) {
             None => Origin::Own,
             Some(place) => Origin::Elsewhere(place),
@@ -61,6 +62,27 @@ impl Origin {
         let parts = canonical.split('/').filter(|part| !matches!(*part, "" | "."));
         let parts: Vec<&str> = parts.map(|part| part.strip_prefix(PREFIX).unwrap_or(part)).collect();
         Some(parts.join("/"))
+    }
+
+    /// The origin as a file in `directory` writes it: a path of this machine relative to the
+    /// directory, everything else as it is; an empty text for the place that the source names.
+    pub fn written_in(&self, directory: &Path) -> String {
+        match self {
+            Origin::Own => String::new(),
+            Origin::Elsewhere(place) if place.starts_with('/') => relative(Path::new(place), &absolute(directory)),
+            Origin::Elsewhere(place) => place.clone(),
+        }
+    }
+
+    /// Reads what [`Origin::written_in`] wrote.
+    pub fn read_in(text: &str, directory: &Path) -> Origin {
+        match text {
+            "" => Origin::Own,
+            path if path.starts_with(['.', '/']) => {
+                Origin::Elsewhere(absolute(&directory.join(path)).display().to_string())
+            }
+            place => Origin::Elsewhere(place.to_owned()),
+        }
     }
 
     /// What `plugin trust` is told to mean it, with a blank behind.
@@ -154,6 +176,15 @@ fn absolute(path: &Path) -> PathBuf {
     })
 }
 
+/// A path without links, as one that begins in a directory without links.
+fn relative(path: &Path, directory: &Path) -> String {
+    let shared = path.components().zip(directory.components()).take_while(|(a, b)| a == b).count();
+    let up = directory.components().skip(shared).map(|_| "..".to_owned());
+    let down = path.components().skip(shared).map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let start = if directory.components().count() == shared { Some(".".to_owned()) } else { None };
+    start.into_iter().chain(up).chain(down).collect::<Vec<_>>().join("/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Base, Location, Origin};
@@ -187,6 +218,20 @@ mod tests {
         ] {
             assert_eq!(origin("h.io/a/p", from), Origin::Elsewhere(text.to_owned()), "{from}");
         }
+    }
+
+    #[test]
+    fn an_origin_of_this_machine_is_written_as_a_relative_path() {
+        let written = |place: &str, directory: &str| {
+            let origin = Origin::Elsewhere(place.to_owned());
+            let text = origin.written_in(Path::new(directory));
+            assert_eq!(Origin::read_in(&text, Path::new(directory)), origin);
+            text
+        };
+        assert_eq!(written("/w/plugins/app", "/w"), "./plugins/app");
+        assert_eq!(written("/w/app", "/w/x/y"), "../../app");
+        assert_eq!(written("https://h.io/x", "/w"), "https://h.io/x");
+        assert_eq!(Origin::read_in(&Origin::Own.written_in(Path::new("/w")), Path::new("/w")), Origin::Own);
     }
 
     #[test]

@@ -78,6 +78,21 @@ impl Location {
         }
     }
 
+    /// The part of the place that no trust rule sees: the directory in a repository with its
+    /// reference, and the query of a URL. It tells the plugins of one place apart.
+    pub fn within(&self) -> String {
+        match self {
+            Location::Git(spec) => {
+                let path = if spec.path.is_empty() { String::new() } else { format!("//{}", spec.path) };
+                let reference =
+                    if spec.reference.is_empty() { String::new() } else { format!("?ref={}", spec.reference) };
+                path + &reference
+            }
+            Location::Http(url) => url.find(['?', '#']).map_or_else(String::new, |at| url[at..].to_owned()),
+            Location::Releases | Location::Oci(_) | Location::Local(_) => String::new(),
+        }
+    }
+
     /// Returns true if a URL belongs to this location, for a version of a source and for a platform
     /// in the spelling of a lock file.
     pub fn gives(&self, source: &Source, url: &str, version: Option<&Version>, platform: &str) -> bool {

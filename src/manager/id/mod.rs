@@ -6,6 +6,7 @@
 //! * [`pattern`]: patterns of sources.
 //! * [`location`]: where a plugin is fetched from.
 //! * [`requirement`]: one plugin that is needed.
+//! * [`statement`]: what a signature says of a plugin.
 //! * [`content`]: sums of files and directories.
 //! * [`head`]: the first lines of the own files.
 //! * [`shell`]: words for the shell.
@@ -18,4 +19,5 @@ pub mod pattern;
 pub mod requirement;
 pub mod shell;
 pub mod source;
+pub mod statement;
 pub mod version;

@@ -12,12 +12,15 @@ pub const SUM_SUFFIX: &str = "_SHA256SUM";
 /// The end of the name of the file with the sum of a directory's files.
 pub const TREE_SUM_SUFFIX: &str = "_H1SUM";
 
-/// The end of the name of the file with the key that has signed a plugin, after the plugin's own
-/// name. The file exists if a signature was required.
+/// The end of the name of the file with the identity of a plugin, after the plugin's own name.
+pub const IDENTITY_SUFFIX: &str = "_IDENTITY";
+
+/// The end of the name of the file with the key that has signed a plugin, as older versions of this
+/// program wrote it.
 pub const SIGNED_SUFFIX: &str = "_SIGNED";
 
-/// The end of the name of the file with the place that a plugin came from, after the plugin's own
-/// name. The file exists if the source names another place.
+/// The end of the name of the file with the place that a plugin came from, as older versions of
+/// this program wrote it.
 pub const ORIGIN_SUFFIX: &str = "_ORIGIN";
 
 /// The end of the name of the file with the checksums of the files that an installation has made,
@@ -25,7 +28,7 @@ pub const ORIGIN_SUFFIX: &str = "_ORIGIN";
 pub const MADE_SUFFIX: &str = "_MADE";
 
 /// The suffixes of all files beside an installed plugin.
-pub const BESIDE: [&str; 5] = [SUM_SUFFIX, TREE_SUM_SUFFIX, SIGNED_SUFFIX, ORIGIN_SUFFIX, MADE_SUFFIX];
+pub const BESIDE: [&str; 6] = [SUM_SUFFIX, TREE_SUM_SUFFIX, IDENTITY_SUFFIX, SIGNED_SUFFIX, ORIGIN_SUFFIX, MADE_SUFFIX];
 
 /// A system and a processor in the words of release files: Go's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,6 +8,7 @@ use crate::diag::{Code, Error, Result};
 use crate::shown::is_unseen;
 use crate::yaml::places::Places;
 use crate::yaml::{Node, Place, Value, json};
+use std::collections::HashMap;
 
 /// One plugin that is needed.
 #[derive(Clone, Debug)]
@@ -58,11 +59,12 @@ impl Requirement {
     }
 }
 
-/// Reads a mapping of names to plugins, the value of `field`. O(size).
+/// Reads a mapping of names to plugins, the value of `field`, with at most `most` entries. O(size).
 ///
 /// # Errors
-/// It is something else, or one of them is not of the form.
-pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str) -> Result<Vec<Requirement>> {
+/// It is something else, has more entries, one of them is not of the form, or one source is to come
+/// from two places.
+pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str, most: usize) -> Result<Vec<Requirement>> {
     let Value::Mapping(entries) = node.value() else {
         if node.is_null() {
             return Ok(Vec::new());
@@ -70,7 +72,12 @@ pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str) -> Resul
         let error = cx.error(node.pos(), format!("'{field}' is a mapping of names to plugins"));
         return Err(error.hint(format!("as in {field}: {{app: {{source: github.com/acme/app, version: '~> 1.2'}}}}")));
     };
+    if entries.len() > most {
+        let message = format!("'{field}' has {} plugins; the most are {most}", entries.len());
+        return Err(cx.error(node.pos(), message).with_code(Code::TooLarge).hint("make a bundle of several plugins"));
+    }
     let mut plugins: Vec<Requirement> = Vec::new();
+    let mut froms: HashMap<Source, String> = HashMap::new();
     let places = Places::new(cx.arena.heap());
     for entry in entries.iter() {
         let name = entry.key().text();
@@ -83,7 +90,12 @@ pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str) -> Resul
             return Err(cx.error(entry.key().pos(), format!("'{name}' is required twice")));
         }
         let in_entry = |e: Error| e.context(format!("in the requirement '{name}'"));
-        plugins.push(requirement(cx, name, entry.value(), places.place(entry.key().pos())).map_err(in_entry)?);
+        let plugin = requirement(cx, name, entry.value(), places.place(entry.key().pos())).map_err(in_entry)?;
+        if froms.entry(plugin.source.clone()).or_insert_with(|| plugin.from.clone()) != &plugin.from {
+            let message = format!("the source '{}' is required from two places", plugin.source);
+            return Err(cx.error(entry.key().pos(), message).hint("one file has one plugin of a source"));
+        }
+        plugins.push(plugin);
     }
     Ok(plugins)
 }

@@ -16,23 +16,26 @@ mod workshop;
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::{DescribeError, Description};
 use crate::manager::author::manifest::{Manifest, Runtime};
+use crate::manager::fetch::identity::PluginId;
 use crate::manager::fetch::origin::Origin;
 use crate::manager::fetch::{Base, Download, Transfer, is_repository};
-use crate::manager::id::name::{FileName, ORIGIN_SUFFIX, Platform, SIGNED_SUFFIX};
+use crate::manager::id::name::{FileName, IDENTITY_SUFFIX, Platform};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
 use crate::manager::id::version::{Version, VersionError};
 use crate::manager::policy::Policy;
 use crate::manager::policy::lock::{Lock, LockedComponent, LockedDownload, LockedPlugin};
-use crate::manager::store::discover::{Installed, Refusal};
+use crate::manager::store::beside::sum_name;
+use crate::manager::store::discover::{Installed, Refusal, place_of};
 use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::place;
+use crate::manager::store::record::{AskedBy, Record, RecordedDownload};
 use crate::plugin::PluginOptions;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
 use prepare::{Preparer, StagedPlugin, VersionChoice, base_of, is_local, is_of_this_machine, side_by_side};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// A step of an installation, for progress.
@@ -70,6 +73,15 @@ impl DownloadKey {
 /// How many plugins are prepared at once by default.
 pub const PARALLEL: usize = 4;
 
+/// Most plugins that one installation installs because others depend on them.
+const MOST_DEPENDENCIES: usize = 1000;
+
+/// Most plugins in a chain of dependencies.
+const MOST_DEPTH: usize = 32;
+
+/// Most versions of one plugin that are tried.
+const MOST_TRIES: usize = 10;
+
 /// Installs plugins below one root: it chooses a version, fetches it into a stage and commits it.
 pub struct Installer<'i> {
     pub root: &'i ExclusiveRoot,
@@ -81,6 +93,16 @@ pub struct Installer<'i> {
     pub project: PathBuf,
     /// The lock file so far; its versions and sums are kept where the requirements allow them.
     pub known: Lock,
+    /// The same with the versions that are to be replaced: a new version is not lower than these.
+    pub before: Lock,
+    /// True if a new version may be lower than a locked one.
+    pub allows_older: bool,
+    /// True if an installed version is taken, where it is allowed, before others are asked for.
+    pub prefers_installed: bool,
+    /// True if locked versions get the platforms that the lock lacks.
+    pub completes: bool,
+    /// Whose wish the installation is.
+    pub asked_by: AskedBy,
     /// True if the new lock has all platforms; it has that of this machine alone otherwise.
     pub all_platforms: bool,
     /// Told what happens.
@@ -89,10 +111,14 @@ pub struct Installer<'i> {
     pub parallel: usize,
     /// The choices of requirements that were prepared side by side.
     prepared: HashMap<DownloadKey, Result<Vec<VersionChoice>>>,
-    /// The lock of the plugins that were installed.
+    /// The lock of the plugins that were installed, for a directory.
     pub lock: Lock,
-    /// The installed plugins, by source.
-    pub done: BTreeMap<Source, Installed>,
+    /// The installed plugins.
+    pub done: BTreeMap<PluginId, Installed>,
+    /// Their entries of the lock, without keys, and the plugins that each needs.
+    entries: BTreeMap<PluginId, (LockedPlugin, Vec<PluginId>)>,
+    /// How many of them others depend on.
+    dependencies: usize,
 }
 
 fn fault(message: String) -> Error {
@@ -108,8 +134,9 @@ impl<'i> Installer<'i> {
         policy: &'i Policy,
         events: &'i (dyn Fn(InstallEvent<'_>) + Sync),
     ) -> Self {
-        let (known, lock, done, prepared, project) = Default::default();
+        let (known, before, lock, done, entries, prepared, project) = Default::default();
         let (all_platforms, parallel) = (true, PARALLEL);
+        let (allows_older, prefers_installed, completes, asked_by) = (false, false, false, AskedBy::Project);
         Installer {
             root,
             transfer,
@@ -117,18 +144,26 @@ impl<'i> Installer<'i> {
             policy,
             project,
             known,
+            before,
+            allows_older,
+            prefers_installed,
+            completes,
+            asked_by,
             all_platforms,
             events,
             parallel,
             prepared,
             lock,
             done,
+            entries,
+            dependencies: 0,
         }
     }
 
     fn preparer(&self) -> Preparer<'_> {
-        let Installer { root, transfer, policy, events, .. } = *self;
-        Preparer { root, transfer, policy, events, known: &self.known, project: &self.project }
+        let Installer { root, transfer, policy, events, prefers_installed, completes, .. } = *self;
+        let (known, project) = (&self.known, self.project.as_path());
+        Preparer { root, transfer, policy, events, known, project, prefers_installed, completes }
     }
 
     /// Installs what is required, and what that needs. Relative paths are those of `base`.
@@ -139,10 +174,12 @@ impl<'i> Installer<'i> {
         self.install_below(wanted, base, &mut Vec::new())
     }
 
-    fn install_below(&mut self, wanted: &[Requirement], base: &Base, chain: &mut Vec<Source>) -> Result<()> {
+    fn install_below(&mut self, wanted: &[Requirement], base: &Base, chain: &mut Vec<PluginId>) -> Result<()> {
         // One after the other is put in its place; what comes before that is done for several at
         // once.
-        let is_new = |wanted: &&Requirement| !self.done.contains_key(&wanted.source) && !chain.contains(&wanted.source);
+        let is_new = |wanted: &&Requirement| {
+            PluginId::of(wanted, base).is_ok_and(|id| !self.done.contains_key(&id) && !chain.contains(&id))
+        };
         let new: Vec<&Requirement> = wanted.iter().filter(is_new).collect();
         if new.len() > 1 {
             let preparer = self.preparer();
@@ -156,33 +193,44 @@ impl<'i> Installer<'i> {
         Ok(())
     }
 
-    fn one(&mut self, wanted: &Requirement, base: &Base, chain: &mut Vec<Source>) -> Result<()> {
-        if chain.contains(&wanted.source) {
-            let names = chain.iter().chain([&wanted.source]).map(ToString::to_string);
+    fn one(&mut self, wanted: &Requirement, base: &Base, chain: &mut Vec<PluginId>) -> Result<()> {
+        let id = PluginId::of(wanted, base)?;
+        if chain.contains(&id) {
+            let names = chain.iter().chain([&id]).map(|id| id.source.to_string());
             let circle = names.collect::<Vec<_>>().join(" -> ");
             return Err(fault(format!("these plugins depend on each other in a circle: {circle}")));
         }
-        if let Some(done) = self.done.get(&wanted.source) {
+        if let Some(done) = self.done.get(&id) {
             if wanted.constraint.allows(&done.file.version) {
                 return Ok(());
             }
             let message = format!("{} is required here, and v{} elsewhere", wanted.constraint, done.file.version);
             return Err(fault(message).hint("one build uses one version of a plugin: widen one of the constraints"));
         }
+        if !chain.is_empty() {
+            self.dependencies += 1;
+            check_limit(self.dependencies, MOST_DEPENDENCIES, "plugins that others depend on")?;
+            check_limit(chain.len(), MOST_DEPTH, "plugins in a chain of dependencies")?;
+        }
         let prepared = match self.prepared.remove(&DownloadKey::of(wanted, base)) {
             Some(prepared) => prepared,
             None => self.preparer().prepare(wanted, base),
         };
         let mut last = None;
-        for mut choice in prepared? {
+        for (tries, mut choice) in prepared?.into_iter().enumerate() {
+            if tries == MOST_TRIES {
+                let why = last.take().map_or_else(String::new, |why: Error| format!("; the last: {why}"));
+                let message = format!("{MOST_TRIES} versions are not what they say, so no other is tried{why}");
+                return Err(fault(message).hint("name a version that is known to work: version: '= 1.2.3'"));
+            }
             self.preparer().complete(wanted, &mut choice)?;
-            chain.push(wanted.source.clone());
-            let tried = self.take(wanted, &mut choice, base, chain);
+            chain.push(id.clone());
+            let tried = self.take(wanted, &id, &mut choice, base, chain);
             chain.pop();
             match tried {
-                Ok((installed, locked)) => {
-                    self.lock.plugins.insert(wanted.source.to_string(), locked);
-                    self.done.insert(wanted.source.clone(), installed);
+                Ok((installed, entry)) => {
+                    self.entries.insert(id.clone(), entry);
+                    self.done.insert(id, installed);
                     return Ok(());
                 }
                 Err(NotTaken::NotThis(why)) if choice.pinned.is_none() => {
@@ -199,10 +247,11 @@ impl<'i> Installer<'i> {
     fn take(
         &mut self,
         wanted: &Requirement,
+        id: &PluginId,
         choice: &mut VersionChoice,
         base: &Base,
-        chain: &mut Vec<Source>,
-    ) -> std::result::Result<(Installed, LockedPlugin), NotTaken> {
+        chain: &mut Vec<PluginId>,
+    ) -> std::result::Result<(Installed, (LockedPlugin, Vec<PluginId>)), NotTaken> {
         let host = Platform::host();
         let Some(download) = choice.download().cloned() else {
             let there: Vec<String> = choice.downloads.iter().map(|a| a.platform.to_string()).collect();
@@ -230,24 +279,92 @@ impl<'i> Installer<'i> {
             Some(kept) => kept.file.clone(),
             None => self.file_name(wanted, choice, &staged).map_err(|tried| tried.map(|e| staged.named(e)))?,
         };
+        if !choice.is_locked {
+            self.check_not_older(wanted, id, &file.version)?;
+        }
         // A plugin that was not fetched is fetched only for dependencies in its own repository.
         let own = match staged.kept.is_some() && needs.iter().any(is_local) {
             true => base_of(self.transfer.fetch(&download, base)?.content, base),
             false => staged.base.clone(),
         };
         self.install_below(&needs, &own, chain)?;
+        let needs = needs.into_iter().map(|need| Ok((PluginId::of(&need, &own)?, need)));
+        let needs: Vec<(PluginId, Requirement)> = needs.collect::<Result<_>>()?;
         self.check_callable(&staged.path, &needs)?;
-        let present = || self.preparer().present(&wanted.source, &staged.origin, &file.version, &staged.pinned.content);
+        let record = Record {
+            origin: id.origin.clone(),
+            within: id.within.clone(),
+            signer: staged.signed.as_ref().map(|signed| signed.key.clone()),
+            asked_by: if chain.len() > 1 { AskedBy::Plugin } else { self.asked_by },
+            download: Some(recorded(&download.platform, &staged.pinned)),
+        };
+        let present = || self.preparer().present(id, &file.version, &staged.pinned.content);
         let (installed, description) = match staged.kept.clone().or_else(present) {
             Some(there) => {
                 self.link(&there.path, &needs)?;
                 let description = self.describe(&there.path)?;
-                (there, description)
+                (self.recorded_again(there, &record)?, description)
             }
-            None => self.commit(wanted, &staged, file, &needs)?,
+            None => self.commit(&staged, file, record, id, &needs)?,
         };
-        let locked = self.locked(wanted, &installed, description, needs, staged.pinned, &download, choice, base)?;
-        Ok((installed, locked))
+        let locked = self.locked(wanted, &installed, description, staged.pinned, &download, choice, base)?;
+        Ok((installed, (locked, needs.into_iter().map(|(id, _)| id).collect())))
+    }
+
+    /// Refuses to go back to a version that is lower than one that was locked before, unless the
+    /// requirement does not allow that one any more. A plugin of the tree has the version that the
+    /// tree says.
+    fn check_not_older(&self, wanted: &Requirement, id: &PluginId, version: &Version) -> Result<()> {
+        let known = self.before.of(&self.project, id).filter(|locked| locked.from == wanted.from);
+        let Some(known) = known.filter(|_| !self.allows_older && !is_local(wanted)) else { return Ok(()) };
+        let seen = known.versions_seen().filter(|seen| wanted.constraint.allows(seen)).max();
+        let Some(seen) = seen.filter(|seen| seen > version) else { return Ok(()) };
+        let message = format!("v{version} is the highest version that its host offers, and v{seen} was locked before");
+        let command = in_directory("rustomize plugin update --allow-older", &self.project);
+        Err(fault(message)
+            .with_code(Code::PluginRefused)
+            .hint("whoever withholds a version can keep a fault in use; ask the author why it is gone")
+            .hint(format!("if the older version is right: {command}")))
+    }
+
+    /// Completes the record of an installed plugin: who asks for it now, and its download.
+    fn recorded_again(&self, there: Installed, record: &Record) -> Result<Installed> {
+        let is_users = [there.record.asked_by, record.asked_by].contains(&AskedBy::User);
+        let asked_by = if is_users { AskedBy::User } else { there.record.asked_by };
+        let download = there.record.download.clone().or_else(|| record.download.clone());
+        let completed = Record { asked_by, download, ..there.record.clone() };
+        if completed != there.record {
+            self.write_record(&completed, &there.source, &there.file, &there.sum, &there.path)?;
+        }
+        Ok(Installed { record: completed, ..there })
+    }
+
+    fn write_record(&self, record: &Record, source: &Source, file: &FileName, sum: &str, path: &Path) -> Result<()> {
+        let text = record.text(source, &file.version, sum);
+        self.root.write(&sum_name(path, IDENTITY_SUFFIX), &text, 0o644)
+    }
+
+    /// Makes the lock of what was installed. `required` are the plugins that `plugins.yaml` names:
+    /// no other plugin has their sources as its key. Entries of `kept` stay.
+    fn keyed(&self, required: &HashSet<PluginId>, kept: Lock) -> Lock {
+        let sources: HashSet<&Source> = required.iter().map(|id| &id.source).collect();
+        let mut keys: BTreeMap<&PluginId, String> = BTreeMap::new();
+        let mut last: Option<&PluginId> = None;
+        // Of one source its own place comes first, so the keys do not depend on who was first.
+        for id in self.entries.keys() {
+            let is_kept = |kept: &LockedPlugin| kept.id(&id.source, &self.project) != *id;
+            let is_taken = sources.contains(&id.source)
+                || last.is_some_and(|last| last.source == id.source)
+                || kept.plugins.get(&id.source.to_string()).is_some_and(is_kept);
+            keys.insert(id, Lock::key(&self.project, id, is_taken && !required.contains(id)));
+            last = Some(id);
+        }
+        let mut lock = kept;
+        for (id, (locked, needs)) in &self.entries {
+            let dependencies = needs.iter().filter_map(|need| keys.get(need).cloned()).collect();
+            lock.plugins.insert(keys[id].clone(), LockedPlugin { dependencies, ..locked.clone() });
+        }
+        lock
     }
 
     /// Makes the files that a staged plugin's language needs, and moves the plugin to its place. A
@@ -255,14 +372,15 @@ impl<'i> Installer<'i> {
     /// this is done aside, so that an installed plugin stays if it fails.
     fn commit(
         &self,
-        wanted: &Requirement,
         staged: &StagedPlugin,
         file: FileName,
-        needs: &[Requirement],
+        record: Record,
+        id: &PluginId,
+        needs: &[(PluginId, Requirement)],
     ) -> Result<(Installed, Description)> {
-        let source = wanted.source.clone();
-        let target = self.root.path().join(source.directory()).join(file.to_string());
-        let description = match self.finish(&source, staged, needs) {
+        let source = id.source.clone();
+        let target = place_of(self.root.path(), id, &file);
+        let description = match self.finish(id, staged, needs) {
             Ok(description) => description,
             Err(why) => {
                 let why = staged.moved(why, &target);
@@ -270,19 +388,13 @@ impl<'i> Installer<'i> {
                 return Err(why);
             }
         };
-        let mut beside = Vec::new();
-        if let Origin::Elsewhere(place) = &staged.origin {
-            beside.push((ORIGIN_SUFFIX, format!("{place}\n")));
-        }
-        if let Some(signer) = &staged.signer {
-            beside.push((SIGNED_SUFFIX, format!("{signer}\n")));
-        }
+        let beside = [(IDENTITY_SUFFIX, record.text(&source, &file.version, &staged.pinned.content))];
         let sum = place::put(self.root, &staged.path, &target, &beside)?;
-        Ok((Installed { source, path: target, file, sum, opened: None }, description))
+        Ok((Installed { source, record, path: target, file, sum, opened: None }, description))
     }
 
     /// Makes a staged plugin complete, and asks it what it does.
-    fn finish(&self, source: &Source, staged: &StagedPlugin, needs: &[Requirement]) -> Result<Description> {
+    fn finish(&self, id: &PluginId, staged: &StagedPlugin, needs: &[(PluginId, Requirement)]) -> Result<Description> {
         let path = &staged.path;
         if path.is_dir() {
             let work = self.root.stage()?;
@@ -292,21 +404,19 @@ impl<'i> Installer<'i> {
             self.link(path, needs)?;
         }
         let description = self.describe(path)?;
-        if let Some(rule) = self.policy.trust.rule(source, &staged.origin)? {
-            let (home, asked) = (self.options.home(), &description.permissions);
-            rule.check_permissions(source, &staged.origin, asked, home.as_deref())?;
-        }
+        let (home, asked) = (self.options.home(), &description.permissions);
+        self.policy.trust.rule(&id.source, &id.origin)?.check_permissions(id, asked, home.as_deref())?;
         Ok(description)
     }
 
     /// Holds what a plugin needs to what it can call: programs. A bundle calls nothing: it brings
     /// what it depends on.
-    fn check_callable(&self, plugin: &Path, needs: &[Requirement]) -> Result<()> {
+    fn check_callable(&self, plugin: &Path, needs: &[(PluginId, Requirement)]) -> Result<()> {
         if needs.is_empty() || is_bundle(plugin)? {
             return Ok(());
         }
-        for need in needs {
-            let Some(installed) = self.done.get(&need.source).filter(|installed| installed.path.is_dir()) else {
+        for (id, need) in needs {
+            let Some(installed) = self.done.get(id).filter(|installed| installed.path.is_dir()) else {
                 continue;
             };
             let (what, hint) = match Manifest::read(&installed.path)?.runtime {
@@ -326,13 +436,13 @@ impl<'i> Installer<'i> {
     }
 
     /// Gives a directory a way to the plugins that it needs, which are installed (U41).
-    fn link(&self, plugin: &Path, needs: &[Requirement]) -> Result<()> {
+    fn link(&self, plugin: &Path, needs: &[(PluginId, Requirement)]) -> Result<()> {
         if !plugin.is_dir() || is_bundle(plugin)? {
             return Ok(());
         }
         let mut given = Vec::new();
-        for need in needs {
-            if let Some(installed) = self.done.get(&need.source) {
+        for (id, need) in needs {
+            if let Some(installed) = self.done.get(id) {
                 let command = installed.command().map_err(|why| fault(why.to_string()))?;
                 given.push((need, installed, self.describe(&installed.path)?, command));
             }
@@ -416,6 +526,7 @@ impl<'i> Installer<'i> {
             (None, Some(taken)) => taken.clone(),
             (None, None) => return Err(NotTaken::Failed(fault("its version is not known".to_owned()))),
         };
+        staged.check_signed_version(&version)?;
         if !wanted.constraint.allows(&version) {
             return Err(not_this(format!("it is v{version}; {} is required", wanted.constraint)));
         }
@@ -444,14 +555,14 @@ impl<'i> Installer<'i> {
         wanted: &Requirement,
         installed: &Installed,
         description: Description,
-        needs: Vec<Requirement>,
         pinned: LockedDownload,
         download: &Download,
         choice: &VersionChoice,
         base: &Base,
     ) -> Result<LockedPlugin> {
         let mut platforms = BTreeMap::from([(download.platform.to_string(), pinned)]);
-        let known = self.known.of(&wanted.source).filter(|known| known.version == installed.file.version.to_string());
+        let (id, own) = (PluginId::of(wanted, base)?, installed.file.version.to_string());
+        let known = self.known.of(&self.project, &id).filter(|known| known.version == own);
         let mut unknown = Vec::new();
         for other in choice.downloads.iter().filter(|other| other.platform != download.platform) {
             let name = other.platform.to_string();
@@ -463,7 +574,11 @@ impl<'i> Installer<'i> {
         }
         let preparer = self.preparer();
         // Only what it is known by is wanted: the files go at once.
-        let pinned = |(_, other): &(String, &Download)| Ok(preparer.unpacked(wanted, other, base)?.pinned);
+        let pinned = |(_, other): &(String, &Download)| {
+            let staged = preparer.unpacked(wanted, other, base)?;
+            staged.check_signed_version(&installed.file.version)?;
+            Ok(staged.pinned)
+        };
         let pinned: Vec<Result<LockedDownload>> = side_by_side(self.parallel, &unknown, pinned);
         for ((name, _), pinned) in unknown.into_iter().zip(pinned) {
             match pinned {
@@ -474,11 +589,11 @@ impl<'i> Installer<'i> {
             }
         }
         let (flags, home) = (self.options.isolation.permissions(), self.options.home());
-        let origin = Origin::of(wanted, base)?;
+        let origin = &id.origin;
         let (trust, asked) = (&self.policy.trust, &description.permissions);
-        let beyond = trust.ungranted(&wanted.source, &origin, asked, &flags, home.as_deref())?;
+        let beyond = trust.ungranted(&wanted.source, origin, asked, &flags, home.as_deref())?;
         if !beyond.is_empty() {
-            (self.events)(InstallEvent::Asks { source: &wanted.source, origin: &origin, beyond: &beyond });
+            (self.events)(InstallEvent::Asks { source: &wanted.source, origin, beyond: &beyond });
         }
         if let Some(what) = description.left_out() {
             (self.events)(InstallEvent::LeftOut { source: &wanted.source, what });
@@ -492,19 +607,41 @@ impl<'i> Installer<'i> {
             }
         };
         let runtime = manifest.map(|manifest| manifest.runtime.name().to_owned());
+        let before = self.before.of(&self.project, &id).filter(|_| !self.allows_older);
+        let highest = before.into_iter().flat_map(LockedPlugin::versions_seen).max();
+        let highest = highest.filter(|highest| *highest > installed.file.version).map(|highest| highest.to_string());
+        // Where `from` says it, the origin goes without saying.
+        let says_it = Origin::of(wanted, &Base::new(&self.project))? == *origin;
+        let origin = if says_it { String::new() } else { origin.written_in(&self.project) };
         Ok(LockedPlugin {
-            version: installed.file.version.to_string(),
+            version: own,
+            highest,
             api: installed.file.api.to_string(),
             constraint: wanted.constraint.to_string(),
             from: wanted.from.clone(),
+            origin,
             parameters: wanted.parameters.clone(),
             runtime,
             provides,
             permissions: description.permissions.clone(),
-            dependencies: needs.iter().map(|need| need.source.to_string()).collect(),
+            dependencies: Vec::new(),
             platforms,
         })
     }
+}
+
+/// Holds a number to a limit.
+fn check_limit(found: usize, most: usize, what: &str) -> Result<()> {
+    if found <= most {
+        return Ok(());
+    }
+    Err(fault(format!("more than {most} {what}, which is the limit")).hint("make one plugin of several"))
+}
+
+/// The download of a plugin for its record.
+fn recorded(platform: &Platform, pinned: &LockedDownload) -> RecordedDownload {
+    let LockedDownload { url, size, archive, .. } = pinned.clone();
+    RecordedDownload { platform: platform.to_string(), url, size, archive }
 }
 
 /// Returns whether what was unpacked or installed is a bundle.

@@ -4,6 +4,8 @@
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
 use crate::yaml::Place;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use regex::Regex;
 use serde_json::Value;
 use std::path::Path;
@@ -103,11 +105,13 @@ pub(super) fn package_lock(path: &Path) -> Result<String> {
         if let Some(url) = resolved.filter(|url| !is_web(url)) {
             return Err(wrong(key, &format!("comes from '{url}', which is not a registry")));
         }
-        let sum = package["integrity"].as_str().unwrap_or_default();
-        let is_strong = !sum.is_empty()
-            && sum.split_whitespace().all(|sum| ["sha512-", "sha384-", "sha256-"].iter().any(|a| sum.starts_with(a)));
-        if !is_strong && package["inBundle"] != true {
+        // Also of a package that another one is said to bring: npm fetches it if that does not.
+        if !is_integrity(package) {
             return Err(wrong(key, "has no strong checksum (\"integrity\" with sha512)"));
+        }
+        // npm reads the lock file in such a package instead of this one.
+        if !matches!(package["hasShrinkwrap"], Value::Null | Value::Bool(false)) {
+            return Err(wrong(key, "has a lock file of its own (\"hasShrinkwrap\"), which is not checked"));
         }
     }
     // Older versions of npm read this field instead.
@@ -115,6 +119,58 @@ pub(super) fn package_lock(path: &Path) -> Result<String> {
         lock.remove("dependencies");
     }
     Ok(lock.to_string())
+}
+
+/// Returns true if an entry has checksums, and each of them is strong and complete: a tool takes an
+/// unknown or a broken one for none.
+fn is_integrity(package: &Value) -> bool {
+    const KINDS: [(&str, usize); 3] = [("sha512-", 64), ("sha384-", 48), ("sha256-", 32)];
+    let is_strong = |sum: &str| {
+        let found = KINDS.iter().find_map(|(name, length)| Some((sum.strip_prefix(name)?, *length)));
+        found.is_some_and(|(text, length)| STANDARD.decode(text).is_ok_and(|bytes| bytes.len() == length))
+    };
+    let sums = package["integrity"].as_str().unwrap_or_default();
+    sums.split_whitespace().next().is_some() && sums.split_whitespace().all(is_strong)
+}
+
+/// Checks a `deno.lock`: everything that deno fetches by it has its checksum there.
+///
+/// # Errors
+/// A package or module lacks its checksum, or the file does not have this form.
+pub(super) fn deno_lock(path: &Path) -> Result<()> {
+    let (text, lock) = json(path)?;
+    let wrong = |key: &str, why: &str| {
+        let line = text.lines().position(|line| line.contains(&format!("\"{key}\""))).unwrap_or(0) + 1;
+        let place = Place { file: path.display().to_string(), line, column: 1 };
+        let error = Error::new(Code::BadPlugin, format!("'{key}' of deno.lock {why}")).at(Some(place));
+        error.hint("write it again with 'deno install': each package and module needs its checksum")
+    };
+    let is_hex =
+        |sum: &Value| sum.as_str().is_some_and(|sum| sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit()));
+    // Before version 4 the packages were below a field of their own.
+    let lists = |name: &str| {
+        let lists = [&lock[name], &lock["packages"][name]];
+        lists.into_iter().filter_map(Value::as_object).flatten()
+    };
+    for (key, package) in lists("npm") {
+        if !is_integrity(package) {
+            return Err(wrong(key, "has no strong checksum (\"integrity\" with sha512)"));
+        }
+        if package.get("tarball").is_some() {
+            return Err(wrong(key, "comes from an address (\"tarball\"), which is not a registry"));
+        }
+    }
+    for (key, package) in lists("jsr") {
+        if !is_hex(&package["integrity"]) {
+            return Err(wrong(key, "has no checksum (\"integrity\" with SHA-256)"));
+        }
+    }
+    for (key, sum) in lists("remote") {
+        if !is_hex(sum) {
+            return Err(wrong(key, "has no checksum (SHA-256)"));
+        }
+    }
+    Ok(())
 }
 
 /// The text of a `package.json` whose dependencies are versions.

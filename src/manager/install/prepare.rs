@@ -5,8 +5,9 @@ use crate::diag::{Code, Error, Result};
 use crate::files::{Directory, Temporary, shown};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::fetch::archive::unpack;
+use crate::manager::fetch::identity::PluginId;
 use crate::manager::fetch::origin::Origin;
-use crate::manager::fetch::{Base, Download, FetchedContent, Transfer};
+use crate::manager::fetch::{Base, Download, FetchedContent, Transfer, is_repository};
 use crate::manager::id::content;
 use crate::manager::id::location::Location;
 use crate::manager::id::name::{PREFIX, Platform};
@@ -17,7 +18,8 @@ use crate::manager::id::version::Version;
 use crate::manager::install::InstallEvent;
 use crate::manager::policy::Policy;
 use crate::manager::policy::lock::{Lock, LockedDownload, LockedPlugin};
-use crate::manager::store::discover::{Installed, candidates};
+use crate::manager::policy::trust::SignedBy;
+use crate::manager::store::discover::{Installed, candidates, choose};
 use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::shell::quoted;
 use std::fs;
@@ -38,6 +40,11 @@ pub(super) struct Preparer<'i> {
     /// The directory with plugins.yaml, for the commands in hints.
     pub(super) project: &'i Path,
     pub(super) events: &'i (dyn Fn(InstallEvent<'_>) + Sync),
+    /// True if an installed version is taken, where it is allowed, before others are asked for.
+    pub(super) prefers_installed: bool,
+    /// True if a lock entry with this machine's platform alone gets the others: what a build has
+    /// locked of an installed plugin has no others.
+    pub(super) completes: bool,
 }
 
 /// A version that a requirement allows, with its downloads.
@@ -46,8 +53,10 @@ pub(super) struct VersionChoice {
     pub(super) version: Option<Version>,
     /// The files of the version, by platform; empty until the choice is tried, unless it is locked.
     pub(super) downloads: Vec<Download>,
-    /// The entry of the lock file.
+    /// The entry of the lock file, or what an installed plugin was unpacked from.
     pub(super) pinned: Option<LockedDownload>,
+    /// True if the lock file has this version.
+    pub(super) is_locked: bool,
     /// The files for this machine, if they were fetched before the choice is tried.
     pub(super) staged: Option<StagedPlugin>,
 }
@@ -59,10 +68,8 @@ pub(super) struct StagedPlugin {
     /// The plugin, if it is installed as it is locked, and was not fetched.
     pub(super) kept: Option<Installed>,
     pub(super) pinned: LockedDownload,
-    /// The key that has signed it, where a signature is asked for.
-    pub(super) signer: Option<String>,
-    /// The place that it was fetched from.
-    pub(super) origin: Origin,
+    /// Who has signed it, and what the signature says of it, where a signature is asked for.
+    pub(super) signed: Option<SignedBy>,
     /// The directory of its own relative paths; that of the requirement for an archive and for a
     /// plugin that was not fetched.
     pub(super) base: Base,
@@ -76,6 +83,20 @@ impl StagedPlugin {
     /// An error with the plugin's place, where it names the stage.
     pub(super) fn moved(&self, e: Error, to: &Path) -> Error {
         e.with_path(&self.path.to_string_lossy(), &to.to_string_lossy())
+    }
+
+    /// Holds the version that a plugin says to the version that its signature says.
+    ///
+    /// # Errors
+    /// They differ.
+    pub(super) fn check_signed_version(&self, version: &Version) -> Result<()> {
+        match self.signed.as_ref().map(|signed| &signed.statement.version).filter(|signed| *signed != version) {
+            None => Ok(()),
+            Some(signed) => {
+                let message = format!("the signature of '{}' is for v{signed}, and not for v{version}", self.shown);
+                Err(fault(message).with_code(Code::PluginRefused).hint("nothing was installed"))
+            }
+        }
     }
 
     /// An error with the place that the plugin was fetched from, where it names the stage.
@@ -99,9 +120,10 @@ impl Preparer<'_> {
     /// The source is not trusted, none of its versions is allowed, or the first of them cannot be
     /// fetched or unpacked.
     pub(super) fn prepare(&self, wanted: &Requirement, base: &Base) -> Result<Vec<VersionChoice>> {
-        self.policy.trust.rule(&wanted.source, &Origin::of(wanted, base)?)?;
+        let id = PluginId::of(wanted, base)?;
+        self.policy.trust.rule(&id.source, &id.origin)?;
         let location = wanted.location().map_err(|e| fault(e.to_string()))?;
-        let mut choices = self.choices(wanted, &location)?;
+        let mut choices = self.choices(wanted, &id, &location)?;
         if let Some(first) = choices.first_mut() {
             self.complete(wanted, first)?;
             if let Some(download) = first.download() {
@@ -122,7 +144,7 @@ impl Preparer<'_> {
         download: &Download,
         base: &Base,
     ) -> Result<StagedPlugin> {
-        match self.kept(wanted, choice, base)? {
+        match self.kept(wanted, choice, download, base)? {
             Some(kept) => Ok(kept),
             None => self.unpacked(wanted, download, base),
         }
@@ -140,31 +162,70 @@ impl Preparer<'_> {
         Ok(())
     }
 
-    /// The installed plugin of a choice, if it is as locked. Plugins of the tree may change, and
-    /// are always read again.
-    fn kept(&self, wanted: &Requirement, choice: &VersionChoice, base: &Base) -> Result<Option<StagedPlugin>> {
-        let pinned = choice.pinned.as_ref().filter(|_| !is_local(wanted));
+    /// The installed plugin of a choice, if it is as locked, or was unpacked from the same
+    /// download. Plugins of the tree may change, and are always read again.
+    fn kept(
+        &self,
+        wanted: &Requirement,
+        choice: &VersionChoice,
+        download: &Download,
+        base: &Base,
+    ) -> Result<Option<StagedPlugin>> {
+        if is_local(wanted) {
+            return Ok(None);
+        }
+        let id = PluginId::of(wanted, base)?;
+        let pinned = choice.pinned.clone().or_else(|| self.unpacked_before(&id, choice, download));
         let (Some(pinned), Some(version)) = (pinned, &choice.version) else { return Ok(None) };
-        let origin = Origin::of(wanted, base)?;
-        let installed = self.present(&wanted.source, &origin, version, &pinned.content);
+        let installed = self.present(&id, version, &pinned.content);
         Ok(installed.map(|installed| StagedPlugin {
             path: installed.path.clone(),
             kept: Some(installed),
-            pinned: pinned.clone(),
-            signer: None,
-            origin,
+            pinned,
+            signed: None,
             base: base.clone(),
             stage: None,
             shown: String::new(),
         }))
     }
 
+    /// What an installed plugin of this download is known by. The address or the announced sum of
+    /// the download has to say its content: behind another address there may be other bytes now.
+    fn unpacked_before(&self, id: &PluginId, choice: &VersionChoice, download: &Download) -> Option<LockedDownload> {
+        let (url, sum) = (&download.url, &download.sha256);
+        if sum.is_none() && !is_repository(url) && !url.starts_with("oci://") {
+            return None;
+        }
+        let found = candidates(self.root.path(), &id.source, &Platform::host());
+        found.into_iter().filter_map(|candidate| candidate.verdict.ok()).find_map(|installed| {
+            let known = pinned_by(&installed).filter(|_| installed.is_of(id))?;
+            let is_same = known.url == *url && (sum.is_none() || known.archive == *sum);
+            (is_same && Some(&installed.file.version) == choice.version.as_ref()).then_some(known)
+        })
+    }
+
+    /// The installed version that a requirement without a lock entry takes (U23).
+    fn installed(&self, wanted: &Requirement, id: &PluginId) -> Option<VersionChoice> {
+        let is_allowed = |installed: &Installed| {
+            installed.meets(wanted, id)
+                && installed.is_lockable(wanted, id)
+                && self.policy.trust.check_installed(installed).is_ok()
+        };
+        let found = candidates(self.root.path(), &id.source, &Platform::host());
+        let installed = choose(found, is_allowed)?;
+        let (platform, pinned) = (&installed.record.download.as_ref()?.platform, pinned_by(&installed)?);
+        let (os, arch) = platform.split_once('_')?;
+        let download = pinned.download(Platform { os: os.to_owned(), arch: arch.to_owned() });
+        let (version, downloads) = (Some(installed.file.version), vec![download]);
+        Some(VersionChoice { version, downloads, pinned: Some(pinned), is_locked: false, staged: None })
+    }
+
     /// The versions that a requirement allows, best first.
-    fn choices(&self, wanted: &Requirement, location: &Location) -> Result<Vec<VersionChoice>> {
+    fn choices(&self, wanted: &Requirement, id: &PluginId, location: &Location) -> Result<Vec<VersionChoice>> {
         let host = Platform::host();
         // A plugin of the tree may change, and is locked again unless the policy is frozen.
         let may_change = matches!(location, Location::Local(_)) && !self.policy.is_frozen;
-        let known = self.known.of(&wanted.source).filter(|locked| locked.from == wanted.from && !may_change);
+        let known = self.known.of(self.project, id).filter(|locked| locked.from == wanted.from && !may_change);
         let known = known.filter(|locked| locked.version().is_some_and(|v| wanted.constraint.allows(&v)));
         if let Some(locked) = known {
             let Some((platform, pinned)) = locked.pinned(&host) else {
@@ -177,11 +238,18 @@ impl Preparer<'_> {
                 Some(pinned.download(Platform { os: os.to_owned(), arch: arch.to_owned() }))
             });
             self.check_urls(wanted, location, locked)?;
+            let lacks_others = locked.platforms.len() == 1 && platform == host && !self.transfer.offline;
+            let more = match self.completes && lacks_others {
+                true => self.transfer.downloads(&wanted.source, location, locked.version().as_ref())?,
+                false => Vec::new(),
+            };
+            let others = others.chain(more.into_iter().filter(|other| other.platform != host));
             let downloads = [pinned.download(platform.clone())].into_iter().chain(others).collect();
             return Ok(vec![VersionChoice {
                 version: locked.version(),
                 downloads,
                 pinned: Some(pinned.clone()),
+                is_locked: true,
                 staged: None,
             }]);
         }
@@ -190,6 +258,14 @@ impl Preparer<'_> {
                 "it is not locked as plugins.yaml requires it, and this command cannot change the lock".to_owned();
             let command = in_directory("rustomize plugin lock", self.project);
             return Err(fault(message).hint(format!("lock it, then commit plugins.lock: {command}")));
+        }
+        // A version that was locked before says which ones are too old.
+        if self.prefers_installed
+            && !is_local(wanted)
+            && self.known.of(self.project, id).is_none()
+            && let Some(installed) = self.installed(wanted, id)
+        {
+            return Ok(vec![installed]);
         }
         let versions = match self.transfer.versions(&wanted.source, location)? {
             None => vec![wanted.constraint.exact()],
@@ -204,7 +280,10 @@ impl Preparer<'_> {
                 allowed
             }
         };
-        let choice = |version| VersionChoice { version, downloads: Vec::new(), pinned: None, staged: None };
+        let choice = |version| {
+            let (downloads, pinned, is_locked, staged) = Default::default();
+            VersionChoice { version, downloads, pinned, is_locked, staged }
+        };
         Ok(versions.into_iter().map(choice).collect())
     }
 
@@ -229,22 +308,19 @@ impl Preparer<'_> {
     }
 
     /// An installed plugin that is just what is wanted, and came from there.
-    pub(super) fn present(
-        &self,
-        source: &Source,
-        origin: &Origin,
-        version: &Version,
-        content: &str,
-    ) -> Option<Installed> {
-        let found = candidates(self.root.path(), source, &Platform::host()).into_iter().filter_map(|c| c.verdict.ok());
-        let wanted = found.filter(|installed| installed.file.version == *version && installed.sum == content);
-        // A plugin that was installed before a signature was required is fetched again.
-        let is_trusted =
-            |there: &Installed| there.origin() == *origin && self.policy.trust.check_installed(there).is_ok();
-        for installed in wanted.filter(is_trusted) {
+    pub(super) fn present(&self, id: &PluginId, version: &Version, content: &str) -> Option<Installed> {
+        let found = candidates(self.root.path(), &id.source, &Platform::host());
+        let wanted = found.into_iter().filter_map(|c| c.verdict.ok()).filter(|installed| {
+            installed.is_of(id)
+                && installed.file.version == *version
+                && installed.sum == content
+                // A plugin that was installed before a signature was required is fetched again.
+                && self.policy.trust.check_installed(installed).is_ok()
+        });
+        for installed in wanted {
             match installed.verify() {
                 Ok(_) => return Some(installed),
-                Err(why) => (self.events)(InstallEvent::Changed { source, why: &why }),
+                Err(why) => (self.events)(InstallEvent::Changed { source: &id.source, why: &why }),
             }
         }
         None
@@ -259,18 +335,17 @@ impl Preparer<'_> {
         let made = stage.held().make_new(Path::new(CONTENT), 0o755);
         let made = made.map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
         let fetched = self.transfer.fetch(download, base)?;
-        let mut signer = None;
-        if let Some(rule) = self.policy.trust.rule(source, &origin)? {
-            rule.check_age(&download.url, fetched.released, SystemTime::now())?;
-            match &fetched.content {
-                // Before the archive is unpacked.
-                FetchedContent::Bytes(bytes) if rule.wants_signature() => {
-                    let signature = self.transfer.signature(download)?;
-                    signer = Some(rule.check_signature(&download.url, bytes, &signature)?.to_owned());
-                }
-                FetchedContent::Directory(_) if rule.wants_signature() => drop(self.transfer.signature(download)?),
-                _ => {}
+        let mut signed = None;
+        let ruling = self.policy.trust.rule(source, &origin)?;
+        ruling.check_age(&download.url, fetched.released, SystemTime::now())?;
+        match &fetched.content {
+            // Before the archive is unpacked.
+            FetchedContent::Bytes(bytes) if ruling.wants_signature() => {
+                let signature = self.transfer.signature(download)?;
+                signed = Some(ruling.check_signature(download, source, bytes, &signature)?);
             }
+            FetchedContent::Directory(_) if ruling.wants_signature() => drop(self.transfer.signature(download)?),
+            _ => {}
         }
         let fetched = fetched.content;
         let (size, archive) = match &fetched {
@@ -322,7 +397,7 @@ impl Preparer<'_> {
             _ => download.url.clone(),
         };
         let base = base_of(fetched, base);
-        Ok(StagedPlugin { path, kept: None, pinned, signer, origin, base, stage: Some(stage), shown })
+        Ok(StagedPlugin { path, kept: None, pinned, signed, base, stage: Some(stage), shown })
     }
 }
 
@@ -332,6 +407,13 @@ impl VersionChoice {
         let platforms = [Platform::host(), Platform::any()];
         platforms.into_iter().find_map(|p| self.downloads.iter().find(|a| a.platform == p))
     }
+}
+
+/// What an installed plugin is known by in a lock file, if its record says where it came from.
+fn pinned_by(installed: &Installed) -> Option<LockedDownload> {
+    let known = installed.record.download.clone()?;
+    let content = installed.sum.clone();
+    Some(LockedDownload { url: known.url, size: known.size, archive: known.archive, content })
 }
 
 /// Does something for each of several items, for some of them at once, and gives what came out of

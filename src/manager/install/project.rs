@@ -5,6 +5,7 @@ use crate::atomic;
 use crate::diag::{Code, Error, Result};
 use crate::files::{self, RECORD};
 use crate::manager::fetch::Base;
+use crate::manager::fetch::identity::PluginId;
 use crate::manager::id::name::Platform;
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
@@ -16,7 +17,8 @@ use crate::manager::policy::lock::{self, Lock};
 use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::policy::requirements::{self, Requirements};
 use crate::manager::store::discover::{Installed, candidates, choose};
-use std::collections::BTreeMap;
+use crate::manager::store::record::AskedBy;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::Path;
 
@@ -34,6 +36,8 @@ pub enum Upgrade<'u> {
 #[derive(Clone, Debug)]
 pub struct RelockOptions<'r> {
     pub upgrade: Upgrade<'r>,
+    /// Lets a new version be lower than a locked one.
+    pub allows_older: bool,
     /// Leaves the file as it is.
     pub is_check: bool,
     /// The digests of the images of container functions.
@@ -74,14 +78,35 @@ pub fn required(directory: &Path) -> Result<Vec<Requirement>> {
         .hint("install a plugin without it: rustomize plugin install SOURCE"))
 }
 
-/// An installed plugin that will do for a source and a constraint (U29, U30): one that the
+/// An installed plugin of the user that will do for a requirement (U29, U30): one that its
 /// constraint allows, or a higher version than the exact one that it names.
-pub fn sufficient(root: &Path, source: &Source, constraint: &Constraint, policy: &Policy) -> Option<Installed> {
-    let exact = constraint.exact();
-    let wanted = if exact.is_some() { Constraint::default() } else { constraint.clone() };
-    let there = choose(candidates(root, source, &Platform::host()), &wanted)?;
-    let is_enough = exact.is_none_or(|exact| there.file.version >= exact);
-    (is_enough && policy.trust.check_installed(&there).is_ok()).then_some(there)
+///
+/// # Errors
+/// The requirement's `from` is not valid.
+pub fn sufficient(root: &Path, wanted: &Requirement, base: &Base, policy: &Policy) -> Result<Option<Installed>> {
+    let (id, exact) = (PluginId::of(wanted, base)?, wanted.constraint.exact());
+    let constraint = if exact.is_some() { Constraint::default() } else { wanted.constraint.clone() };
+    let any = Requirement { constraint, ..wanted.clone() };
+    // What another project or plugin brought becomes the user's when it is installed by name.
+    let is_there = |installed: &Installed| {
+        installed.meets(&any, &id)
+            && installed.record.asked_by == AskedBy::User
+            && exact.as_ref().is_none_or(|exact| installed.file.version >= *exact)
+            && policy.trust.check_installed(installed).is_ok()
+    };
+    Ok(choose(candidates(root, &id.source, &Platform::host()), is_there))
+}
+
+/// The requirement of one plugin that no file requires.
+pub fn alone(source: Source, constraint: Constraint, from: String) -> Requirement {
+    let name = source.name().to_owned();
+    let (parameters, provides, place) = Default::default();
+    Requirement { name, source, constraint, from, parameters, provides, place }
+}
+
+/// The plugins that requirements mean.
+fn ids(wanted: &[Requirement], base: &Base) -> Result<HashSet<PluginId>> {
+    wanted.iter().map(|wanted| PluginId::of(wanted, base)).collect()
 }
 
 impl Installer<'_> {
@@ -101,8 +126,12 @@ impl Installer<'_> {
         }
         directory.clone_into(&mut self.project);
         self.known = known.clone().unwrap_or_default();
+        self.before = self.known.clone();
+        self.prefers_installed = true;
         self.all_platforms = !self.policy.is_frozen;
-        self.install(&wanted, &Base::new(directory))?;
+        let base = Base::new(directory);
+        self.install(&wanted, &base)?;
+        self.lock = self.keyed(&ids(&wanted, &base)?, Lock::default());
         self.lock.images.clone_from(&self.known.images);
         if !self.policy.is_frozen && known.as_ref() != Some(&self.lock) {
             self.lock.write(directory)?;
@@ -118,31 +147,27 @@ impl Installer<'_> {
         let known = Lock::read(directory)?;
         directory.clone_into(&mut self.project);
         self.known = known.clone().unwrap_or_default();
+        self.before = self.known.clone();
+        self.prefers_installed = true;
         self.all_platforms = !self.policy.is_frozen;
-        self.install(&[wanted], &Base::new(directory))?;
+        let base = Base::new(directory);
+        self.install(&[wanted], &base)?;
         if self.policy.is_frozen {
             return Ok(());
         }
-        let mut lock = known.clone().unwrap_or_default();
-        lock.plugins.extend(self.lock.plugins.clone());
-        if known.as_ref() == Some(&lock) { Ok(()) } else { lock.write(directory) }
+        let all = ids(&Requirements::read(directory)?.plugins, &base)?;
+        self.lock = self.keyed(&all, self.known.clone());
+        if known.as_ref() == Some(&self.lock) { Ok(()) } else { self.lock.write(directory) }
     }
 
-    /// Installs one plugin that no file requires. Relative locations are those of `directory`.
+    /// Installs one plugin that no file requires: see [`alone`]. Relative locations are those of
+    /// `directory`.
     ///
     /// # Errors
     /// The plugin cannot be installed.
-    pub fn install_alone(
-        &mut self,
-        directory: &Path,
-        source: Source,
-        constraint: Constraint,
-        from: String,
-    ) -> Result<()> {
-        let name = source.name().to_owned();
-        let (parameters, provides, place) = Default::default();
+    pub fn install_alone(&mut self, directory: &Path, wanted: Requirement) -> Result<()> {
         self.all_platforms = false;
-        let wanted = Requirement { name, source, constraint, from, parameters, provides, place };
+        self.asked_by = AskedBy::User;
         self.install(&[wanted], &Base::new(directory))
     }
 
@@ -152,13 +177,16 @@ impl Installer<'_> {
     /// # Errors
     /// A plugin cannot be installed, or a name is not one of `plugins.yaml` or of an image.
     pub fn lock_project(&mut self, directory: &Path, relock: &RelockOptions<'_>) -> Result<bool> {
-        let RelockOptions { upgrade, is_check, ref images } = *relock;
+        let RelockOptions { upgrade, allows_older, is_check, ref images } = *relock;
         let has_file = directory.join(requirements::FILE).is_file();
         // A directory may have images to lock and no plugins.
         let wanted = if images.is_empty() || has_file { required(directory)? } else { Vec::new() };
         let old = Lock::read(directory)?;
         directory.clone_into(&mut self.project);
         self.known = old.clone().unwrap_or_default();
+        self.before = self.known.clone();
+        self.allows_older = allows_older;
+        self.completes = !self.policy.is_frozen;
         if let Upgrade::Named(names) = upgrade
             && let Some(unknown) =
                 names.iter().find(|name| !images.contains_key(*name) && !wanted.iter().any(|w| w.name == **name))
@@ -168,8 +196,8 @@ impl Installer<'_> {
                 format!("{} does not name a plugin '{unknown}', and no image has that name", requirements::FILE);
             return Err(fault(message).hint(format!("it names {}", known.join(", "))));
         }
-        self.known.plugins.retain(|source, _| {
-            let named = || wanted.iter().find(|w| w.source.to_string() == *source);
+        self.known.plugins.retain(|key, _| {
+            let named = || wanted.iter().find(|w| w.source.to_string() == *key);
             match upgrade {
                 Upgrade::Nothing => true,
                 Upgrade::All => false,
@@ -177,7 +205,9 @@ impl Installer<'_> {
             }
         });
         self.all_platforms = true;
-        self.install(&wanted, &Base::new(directory))?;
+        let base = Base::new(directory);
+        self.install(&wanted, &base)?;
+        self.lock = self.keyed(&ids(&wanted, &base)?, Lock::default());
         self.lock.images.clone_from(images);
         let is_other = old.as_ref() != Some(&self.lock);
         if is_other && !is_check {
@@ -211,10 +241,15 @@ impl Installer<'_> {
         let wanted = Requirements::parse(&path.display().to_string(), text.clone())?.plugins;
         directory.clone_into(&mut self.project);
         self.known = Lock::read(directory)?.unwrap_or_default();
+        self.before = self.known.clone();
         self.all_platforms = true;
-        self.install(&wanted, &Base::new(directory))?;
+        let base = Base::new(directory);
+        self.install(&wanted, &base)?;
+        self.lock = self.keyed(&ids(&wanted, &base)?, Lock::default());
         self.lock.images.clone_from(&self.known.images);
-        let found = self.done.get(source).map(|installed| installed.file.version.to_string());
+        let added = wanted.iter().find(|wanted| wanted.name == *name);
+        let added = added.map(|wanted| PluginId::of(wanted, &base)).transpose()?;
+        let found = added.and_then(|id| self.done.get(&id)).map(|installed| installed.file.version.to_string());
         let is_released = !from.starts_with('.') && !from.starts_with('/') && !from.contains("{version}");
         let compatible = found.filter(|_| constraint.is_any() && is_released).map(|version| {
             let (minor, _) = version.rsplit_once('.').unwrap_or((&version, ""));

@@ -160,6 +160,7 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
 /// `node_modules` exists. A second step is not needed: deno compiles a plugin when it runs it,
 /// without the network.
 fn deno(shop: &Workshop<'_>, manifest: &Manifest) -> Result<()> {
+    pinned::deno_lock(&shop.plugin.join("deno.lock"))?;
     let deno = shop.program("deno")?;
     let mut args: Vec<OsString> = vec!["cache".into(), "--node-modules-dir=none".into()];
     args.extend(manifest::deno_lock(&shop.plugin));

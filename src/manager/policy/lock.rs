@@ -1,7 +1,10 @@
 //! [`Lock`]: `plugins.lock`, the file beside `plugins.yaml` that records exactly what was
 //! installed.
 //!
-//! It is JSON, by source, with sorted keys and one value on a line: what two people add merges
+//! Its entries are by plugin, which is a source and an origin: what `plugins.yaml` requires has its
+//! source as its key, and so has a dependency, unless the key is one of another plugin.
+//!
+//! It is JSON, with sorted keys and one value on a line: what two people add merges
 //! without a conflict.
 
 use super::project_directory::ProjectDirectory;
@@ -9,7 +12,10 @@ use crate::atomic;
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::{Component, Role};
 use crate::manager::author::manifest::BUNDLE_RUNTIME;
-use crate::manager::fetch::Download;
+use crate::manager::fetch::identity::PluginId;
+use crate::manager::fetch::origin::Origin;
+use crate::manager::fetch::{Base, Download};
+use crate::manager::id::location::Location;
 use crate::manager::id::name::Platform;
 use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
@@ -32,7 +38,7 @@ const LOCK_VERSION: u32 = 1;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Lock {
     lock_version: u32,
-    /// By source.
+    /// By source, or `SOURCE from ORIGIN`: see [`Lock::key`].
     pub plugins: BTreeMap<String, LockedPlugin>,
     /// The digests of container functions' images, by their names as they are written.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -44,6 +50,10 @@ pub struct Lock {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LockedPlugin {
     pub version: String,
+    /// The highest version that was locked before, if that is another one: going back to a lower
+    /// version than this needs a word of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub highest: Option<String>,
     /// The version of the interface, as in `x1.0`.
     pub api: String,
     /// The constraint of the requirement; for people.
@@ -51,6 +61,10 @@ pub struct LockedPlugin {
     /// Where it is fetched from, as the requirement says it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub from: String,
+    /// The place that a dependency came from, where `from` does not say it: a path in the directory
+    /// of another plugin. A path begins in the directory of the lock.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub origin: String,
     /// The parameters that each call gets, as JSON.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub parameters: String,
@@ -61,7 +75,7 @@ pub struct LockedPlugin {
     /// The permissions that it asks for.
     #[serde(default, skip_serializing_if = "Permissions::is_empty")]
     pub permissions: Permissions,
-    /// The sources of the plugins that it needs.
+    /// The keys of the plugins that it needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,
     /// By `<os>_<arch>`, or `any_any`.
@@ -165,10 +179,35 @@ impl Lock {
             .map_err(|e| Error::io(&e, format!("cannot write '{}': {e}", path.display())))
     }
 
-    /// The entry of a source.
-    pub fn of(&self, source: &Source) -> Option<&LockedPlugin> {
-        self.plugins.get(&source.to_string())
+    /// The entry of a plugin, for the lock of a directory. O(entries of its source).
+    pub fn of(&self, directory: &Path, id: &PluginId) -> Option<&LockedPlugin> {
+        self.of_source(&id.source).find(|locked| locked.id(&id.source, directory) == *id)
     }
+
+    /// The entries of a source: several, if its plugins come from several places.
+    pub fn of_source(&self, source: &Source) -> impl Iterator<Item = &LockedPlugin> {
+        let (plain, from) = (source.to_string(), format!("{source}{FROM}"));
+        let end = format!("{from}{}", char::MAX);
+        self.plugins.get(&plain).into_iter().chain(self.plugins.range(from..end).map(|(_, locked)| locked))
+    }
+
+    /// The key for a plugin: its source, or with its origin if `is_taken` says that the source is
+    /// the key of another plugin.
+    pub fn key(directory: &Path, id: &PluginId, is_taken: bool) -> String {
+        match (is_taken, id.origin.written_in(directory)) {
+            (false, _) => id.source.to_string(),
+            (true, place) if place.is_empty() => format!("{}{FROM}its own place{}", id.source, id.within),
+            (true, place) => format!("{}{FROM}{place}{}", id.source, id.within),
+        }
+    }
+}
+
+/// What stands between a source and an origin in a key. No source has a blank.
+const FROM: &str = " from ";
+
+/// The source of a key of [`Lock::plugins`].
+pub fn source_of(key: &str) -> &str {
+    key.split_once(FROM).map_or(key, |(source, _)| source)
 }
 
 impl LockedPlugin {
@@ -177,9 +216,26 @@ impl LockedPlugin {
         self.runtime.as_deref() == Some(BUNDLE_RUNTIME)
     }
 
+    /// Which plugin it is, as the lock of a directory says it.
+    pub fn id(&self, source: &Source, directory: &Path) -> PluginId {
+        let said = match Location::parse(&self.from) {
+            Ok(location) => PluginId::at(source, &location, &Base::new(directory)),
+            Err(_) => PluginId { origin: Origin::Elsewhere(self.from.clone()), ..PluginId::own(source.clone()) },
+        };
+        match self.origin.is_empty() {
+            true => said,
+            false => PluginId { origin: Origin::read_in(&self.origin, directory), ..said },
+        }
+    }
+
     /// The version, if the file holds one.
     pub fn version(&self) -> Option<Version> {
         self.version.parse().ok()
+    }
+
+    /// The versions that were locked: this one, and the highest before.
+    pub fn versions_seen(&self) -> impl Iterator<Item = Version> {
+        [Some(&self.version), self.highest.as_ref()].into_iter().flatten().filter_map(|text| text.parse().ok())
     }
 
     /// The entry for a platform: its own, or the one for every platform.

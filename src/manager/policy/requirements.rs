@@ -15,6 +15,9 @@ pub const FILE: &str = "plugins.yaml";
 /// Its `kind`.
 pub const KIND: &str = "PluginRequirements";
 
+/// Most plugins that one file requires.
+const MOST: usize = 100_000;
+
 /// The plugins that a directory's kustomization needs, in the order of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Requirements {
@@ -71,7 +74,7 @@ impl Requirements {
             let mut file = RawRequirements::default();
             file.decode(node, &cx)?;
             check_head(&cx, node.pos(), (file.api_version, file.kind), KIND)?;
-            Ok(Requirements { plugins: requirements(&cx, &file.requires, "requires")? })
+            Ok(Requirements { plugins: requirements(&cx, &file.requires, "requires", MOST)? })
         })
     }
 }

@@ -9,10 +9,15 @@ use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
 use crate::load::host;
+use crate::manager::fetch::Download;
+use crate::manager::fetch::identity::PluginId;
 use crate::manager::fetch::origin::Origin;
+use crate::manager::id::content::sha256;
 use crate::manager::id::head::check_head;
+use crate::manager::id::name::Platform;
 use crate::manager::id::pattern::{SourcePattern, matches};
 use crate::manager::id::source::Source;
+use crate::manager::id::statement::Statement;
 use crate::manager::store::discover::Installed;
 use crate::plugin::permissions::Permissions;
 use crate::shell::quoted;
@@ -37,6 +42,17 @@ pub struct Trust {
     /// The file; `None` without one, when every source is trusted.
     path: Option<PathBuf>,
     pub(super) rules: Vec<TrustRule>,
+    /// The files of other configuration roots. They grant nothing; what one of them forbids is
+    /// forbidden, and what one of them asks for is asked for.
+    others: Vec<Trust>,
+}
+
+/// The rules for one plugin: the first that matches it of each file.
+#[derive(Clone, Debug, Default)]
+pub struct Ruling<'t> {
+    /// The rule of the user's own file, which alone grants permissions.
+    own: Option<&'t TrustRule>,
+    others: Vec<&'t TrustRule>,
 }
 
 /// A trust rule: it holds for the sources of a pattern.
@@ -127,8 +143,13 @@ impl Trust {
             raw.decode(node, &cx)?;
             check_head(&cx, node.pos(), (raw.api_version, raw.kind), KIND)?;
             let rules = raw.rules.into_iter().map(rule).collect::<Result<_>>()?;
-            Ok(Trust { path: Some(path.to_owned()), rules })
+            Ok(Trust { path: Some(path.to_owned()), rules, others: Vec::new() })
         })
+    }
+
+    /// The same rules, and in addition all that files of other configuration roots forbid.
+    pub fn with(self, others: Vec<Trust>) -> Trust {
+        Trust { others: others.into_iter().filter(|other| other.path.is_some()).collect(), ..self }
     }
 
     /// The permissions that a plugin asks for, and that neither the rule for its source nor
@@ -144,15 +165,21 @@ impl Trust {
         others: &Permissions,
         home: Option<&Path>,
     ) -> Result<Permissions> {
-        let granted = self.rule(source, origin)?.and_then(|rule| rule.permissions.clone()).unwrap_or_default();
+        let granted = self.rule(source, origin)?.own.and_then(|rule| rule.permissions.clone()).unwrap_or_default();
         Ok(asked.beyond(&granted, home).beyond(others, home))
     }
 
-    /// The first rule that matches a source and its origin; `None` without a trust file.
+    /// The first rule of each file that matches a source and its origin; none without a trust file.
     ///
     /// # Errors
-    /// It is denied, or no rule allows it.
-    pub fn rule(&self, source: &Source, origin: &Origin) -> Result<Option<&TrustRule>> {
+    /// It is denied, or a file has no rule that allows it.
+    pub fn rule(&self, source: &Source, origin: &Origin) -> Result<Ruling<'_>> {
+        let others = self.others.iter().map(|other| other.rule_of_file(source, origin));
+        let others = others.filter_map(Result::transpose).collect::<Result<Vec<_>>>()?;
+        Ok(Ruling { own: self.rule_of_file(source, origin)?, others })
+    }
+
+    fn rule_of_file(&self, source: &Source, origin: &Origin) -> Result<Option<&TrustRule>> {
         let Some(path) = &self.path else { return Ok(None) };
         let shown = path.display();
         let Some(rule) = self.rules.iter().find(|rule| rule.is_for(source, origin)) else {
@@ -179,7 +206,7 @@ impl Trust {
 
     /// Returns whether there is a file.
     pub fn is_there(&self) -> bool {
-        self.path.is_some()
+        self.path.is_some() || !self.others.is_empty()
     }
 
     /// Checks that a server may be asked for the bundles of an environment. Rules know these as the
@@ -196,12 +223,10 @@ impl Trust {
         let source: Source = bundles_of(server, environment)
             .parse()
             .map_err(|e| refused(format!("a trust rule cannot name '{environment}' of '{url}': its source {e}")))?;
-        let Some(rule) = self.rule(&source, &Origin::Own)? else { return Ok(()) };
-        let asked = match rule {
-            _ if rule.wants_signature() => "a signature",
-            _ if rule.min_age.is_some() => "an age",
-            _ => return Ok(()),
-        };
+        let ruling = self.rule(&source, &Origin::Own)?;
+        let asks = |rule: &&TrustRule| rule.wants_signature() || rule.min_age.is_some();
+        let Some(rule) = ruling.rules().find(asks) else { return Ok(()) };
+        let asked = if rule.wants_signature() { "a signature" } else { "an age" };
         let message =
             format!("a rule asks for {asked}, and '{environment}' of '{url}' has neither a signature nor an age");
         Err(refused(message)
@@ -215,7 +240,7 @@ impl Trust {
     /// It is denied, no rule allows it, or nothing says that it was signed.
     pub fn check_installed(&self, installed: &Installed) -> Result<()> {
         let source = &installed.source;
-        if self.rule(source, &installed.origin())?.is_none_or(|rule| rule.is_signed(installed)) {
+        if self.rule(source, &installed.record.origin)?.rules().all(|rule| rule.is_signed(installed)) {
             return Ok(());
         }
         let message = format!("'{source}' has to be signed, and its installed version has no record of a signature");
@@ -314,6 +339,89 @@ fn age(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(number.parse::<u64>().ok()?.checked_mul(seconds)?))
 }
 
+/// Who signed a file, and what the signature says of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedBy {
+    /// The public key.
+    pub key: String,
+    pub statement: Statement,
+}
+
+impl<'t> Ruling<'t> {
+    fn rules(&self) -> impl Iterator<Item = &'t TrustRule> {
+        self.own.into_iter().chain(self.others.iter().copied())
+    }
+
+    /// Returns whether a signature is asked for.
+    pub fn wants_signature(&self) -> bool {
+        self.rules().any(TrustRule::wants_signature)
+    }
+
+    /// As [`TrustRule::check_permissions`], for each rule.
+    ///
+    /// # Errors
+    /// A plugin asks for more than a rule says that it may be granted.
+    pub fn check_permissions(&self, id: &PluginId, asked: &Permissions, home: Option<&Path>) -> Result<()> {
+        self.rules().try_for_each(|rule| rule.check_permissions(&id.source, &id.origin, asked, home))
+    }
+
+    /// As [`TrustRule::check_age`], for each rule.
+    ///
+    /// # Errors
+    /// A release is younger than a rule asks for, or nothing says how old it is.
+    pub fn check_age(&self, shown: &str, released: Option<SystemTime>, now: SystemTime) -> Result<()> {
+        self.rules().try_for_each(|rule| rule.check_age(shown, released, now))
+    }
+
+    /// Holds a file to its signature, which has to be by one of the keys of each rule that asks for
+    /// a signature, and has to say that it is for this plugin.
+    ///
+    /// # Errors
+    /// It is by another key, of another file, of another plugin, or does not say which it is of.
+    pub fn check_signature(
+        &self,
+        download: &Download,
+        source: &Source,
+        content: &[u8],
+        signature: &str,
+    ) -> Result<SignedBy> {
+        let mut key = "";
+        for rule in self.rules().filter(|rule| rule.wants_signature()) {
+            key = rule.check_signature(&download.url, content, signature)?;
+        }
+        let statement = stated(download, source, content, signature)?;
+        Ok(SignedBy { key: key.to_owned(), statement })
+    }
+}
+
+/// The statement of a signature that was checked, held to what the file is.
+fn stated(download: &Download, source: &Source, content: &[u8], signature: &str) -> Result<Statement> {
+    let (shown, platform) = (&download.url, download.platform.to_string());
+    let comment = Signature::decode(signature).map(|signature| signature.trusted_comment().to_owned());
+    let comment = comment.unwrap_or_default();
+    let again = format!("its author signs it again: rustomize plugin package --key FILE --source {source}");
+    let Some(statement) = Statement::parse(&comment) else {
+        let message = format!("the signature of '{shown}' does not say which plugin it is of");
+        return Err(refused(message).hint(again).hint(format!(
+            "or with minisign, for each file: -t 'rustomize-plugin source={source} version=VERSION \
+             platform={platform} sha256=SUM'"
+        )));
+    };
+    let any = Platform::any().to_string();
+    // A download for any platform is one whose address does not say for which it is.
+    let is_platform = [&platform, &any].contains(&&statement.platform)
+        || (platform == any && statement.platform == Platform::host().to_string());
+    let sum = sha256(content).map_err(|e| Error::new(Code::Io, e.to_string()))?;
+    let what = match () {
+        () if statement.source != *source => format!("the plugin '{}'", statement.source),
+        () if !is_platform => format!("the platform {}", statement.platform),
+        () if statement.sum != sum => "another file".to_owned(),
+        () => return Ok(statement),
+    };
+    Err(refused(format!("the signature of '{shown}' is for {what}, and not for '{source}' on {platform}"))
+        .hint("whoever put it there may have taken it from another release of the same author; nothing was installed"))
+}
+
 impl TrustRule {
     /// Returns true if the rule matches a source and its origin. A rule that denies also matches
     /// everything that is fetched from its address, under any source.
@@ -356,7 +464,7 @@ impl TrustRule {
 
     /// Returns whether what is installed was signed by one of the keys, where that is asked for.
     pub fn is_signed(&self, installed: &Installed) -> bool {
-        !self.wants_signature() || installed.signer().is_some_and(|signer| self.keys.contains(&signer))
+        !self.wants_signature() || installed.record.signer.as_ref().is_some_and(|signer| self.keys.contains(signer))
     }
 
     /// Holds content to the signature that came with it, and gives the key.
@@ -394,7 +502,7 @@ impl TrustRule {
 
 #[cfg(test)]
 mod tests {
-    use super::{Origin, Trust, age};
+    use super::{Origin, Permissions, Trust, age};
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
@@ -418,7 +526,7 @@ mod tests {
         let rule = |source: &str| {
             trust
                 .rule(&source.parse().unwrap(), &Origin::Own)
-                .map(|rule| rule.cloned().unwrap())
+                .map(|ruling| ruling.own.cloned().unwrap())
                 .map_err(|e| e.to_string())
         };
         assert!(rule("h.io/acme/bad").unwrap_err().contains("is denied by 'h.io/acme/bad'"));
@@ -431,7 +539,7 @@ mod tests {
             good.check_age("x", before(47), now).unwrap_err().to_string().contains("is 47 hours old, and has to be 48")
         );
         assert!(good.check_age("x", None, now).unwrap_err().to_string().contains("is unknown"));
-        assert!(Trust::default().rule(&"h.io/any/thing".parse().unwrap(), &Origin::Own).unwrap().is_none());
+        assert!(Trust::default().rule(&"h.io/any/thing".parse().unwrap(), &Origin::Own).unwrap().own.is_none());
     }
 
     #[test]
@@ -443,7 +551,7 @@ mod tests {
         let trust = trust.unwrap();
         let line = |source: &str, from: &str| {
             let origin = if from.is_empty() { Origin::Own } else { Origin::Elsewhere(from.to_owned()) };
-            let rule = trust.rule(&source.parse().unwrap(), &origin).ok()??;
+            let rule = trust.rule(&source.parse().unwrap(), &origin).ok()?.own?;
             rule.place.as_ref().map(|place| place.line)
         };
         for (source, from, want) in [
@@ -457,6 +565,28 @@ mod tests {
             ("evil.io/a/p", "/w/p", None),
         ] {
             assert_eq!(line(source, from), want, "{source} {from}");
+        }
+    }
+
+    #[test]
+    fn what_another_root_forbids_is_forbidden_and_it_grants_nothing() {
+        let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+        let other = parse(&format!(
+            "rules:\n- {{source: h.io/a/bad, deny: true}}\n\
+             - {{source: h.io/a/signed, keys: [{key}], permissions: {{network: true}}}}\n- {{source: 'h.io/a/*'}}\n"
+        ));
+        let own = "rules:\n- {source: '**', from: '**'}\n";
+        for own in [parse(own).unwrap(), Trust::default()] {
+            let trust = own.with(vec![other.clone().unwrap(), Trust::default()]);
+            let rule = |source: &str| trust.rule(&source.parse().unwrap(), &Origin::Own).map_err(|e| e.to_string());
+            assert!(rule("h.io/a/bad").unwrap_err().contains("is denied by"));
+            assert!(rule("x.io/a/b").unwrap_err().contains("is not trusted"));
+            assert!(rule("h.io/a/signed").unwrap().wants_signature() && !rule("h.io/a/b").unwrap().wants_signature());
+            assert!(trust.is_there());
+            let asked = Permissions { network: true, ..Permissions::default() };
+            let source = "h.io/a/signed".parse().unwrap();
+            let beyond = trust.ungranted(&source, &Origin::Own, &asked, &Permissions::default(), None).unwrap();
+            assert_eq!(beyond, asked);
         }
     }
 

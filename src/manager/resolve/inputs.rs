@@ -1,17 +1,16 @@
 //! [`Inputs`]: where plugins are looked for, and what was found there so far.
 
-use super::project::{Project, upwards};
+use super::project::{Need, Project, upwards};
 use super::{PluginRequest, Provider};
 use crate::atomic;
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::{Description, Role};
 use crate::manager::author::manifest::Manifest;
+use crate::manager::fetch::identity::PluginId;
 use crate::manager::id::content;
 use crate::manager::id::location::Location;
 use crate::manager::id::name::Platform;
-use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
-use crate::manager::id::source::Source;
 use crate::manager::id::version::Version;
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::{MachineBundle, SyncedBundle};
@@ -22,7 +21,7 @@ use crate::plugin::PluginOptions;
 use crate::plugin::program::HeldCopy;
 use crate::process::Children;
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,6 +38,8 @@ pub struct Inputs {
     pub root: PathBuf,
     /// Where descriptions are kept between builds; `None` for nowhere.
     pub cache: Option<PathBuf>,
+    /// True if each plugin is asked what it does, whatever it said before.
+    pub asks_again: bool,
     /// The directory that the build was called for, without links. Its requirements count for every
     /// object, behind those of the object's own root.
     pub top: Option<PathBuf>,
@@ -72,8 +73,8 @@ type RequestKey = (PathBuf, String, String, Option<String>, Role);
 pub struct Lookups {
     /// By directory.
     projects: RefCell<BTreeMap<ProjectDirectory, Arc<Project>>>,
-    /// By the directory of the project and the source of the plugin.
-    required: RefCell<BTreeMap<(PathBuf, Source), Option<Installed>>>,
+    /// By the directory of the project, and the plugin.
+    required: RefCell<BTreeMap<(PathBuf, PluginId), Option<Installed>>>,
     installed: OnceCell<Arc<Vec<Candidate>>>,
     /// Plugins whose content was compared with its sum, by path.
     verified: RefCell<BTreeMap<PathBuf, Installed>>,
@@ -81,6 +82,8 @@ pub struct Lookups {
     held: RefCell<BTreeMap<PathBuf, Arc<HeldCopy>>>,
     /// Descriptions by the sum of the content.
     descriptions: RefCell<BTreeMap<String, Arc<Description>>>,
+    /// Why plugins did not describe themselves, by the sum of the content.
+    failures: RefCell<BTreeMap<String, String>>,
     providers: RefCell<BTreeMap<RequestKey, Provider>>,
 }
 
@@ -155,8 +158,15 @@ impl Inputs {
     pub fn complete(&self, project: Arc<Project>, policy: &Policy) -> Result<Arc<Project>> {
         let Some(install) = &self.install else { return Ok(project) };
         // The error of a plugin that cannot be used belongs to the object that asks for it.
-        let is_missing = |wanted: &Requirement| matches!(self.required(&project, wanted, policy), Ok(None));
-        if !project.requirements.plugins.iter().chain(&self.brought(&project, policy)).any(is_missing) {
+        let is_missing = |need: &Need| matches!(self.required(&project, need, policy), Ok(None));
+        // What is used is locked, whoever installed it: an installation comes to the same lock.
+        let is_lockable = |need: &Need| {
+            let installed = self.required(&project, need, policy).ok().flatten();
+            installed.is_some_and(|installed| installed.is_lockable(&need.wanted, &need.id))
+        };
+        let may_lock = project.lock.is_none() && !project.is_empty() && !policy.is_frozen;
+        let locks = may_lock && project.needs.iter().all(is_lockable);
+        if !locks && !project.needs.iter().chain(&self.brought(&project, policy)).any(is_missing) {
             return Ok(project);
         }
         install(&project.place())?;
@@ -166,23 +176,23 @@ impl Inputs {
     }
 
     /// The requirements of the bundles that a project requires, directly or through other bundles.
-    /// The project's own requirements are left out. Bundles that cannot be used have no
+    /// Plugins that the project requires itself are left out. Bundles that cannot be used have no
     /// requirements.
-    pub fn brought(&self, project: &Project, policy: &Policy) -> Vec<Requirement> {
-        let mut brought: Vec<Requirement> = Vec::new();
-        let mut queue = project.requirements.plugins.clone();
-        while let Some(wanted) = queue.pop() {
-            let Ok(Some(installed)) = self.required(project, &wanted, policy) else { continue };
+    pub fn brought(&self, project: &Project, policy: &Policy) -> Vec<Need> {
+        let mut brought: Vec<Need> = Vec::new();
+        let mut known: HashSet<PluginId> = project.needs.iter().map(|need| need.id.clone()).collect();
+        let mut queue = project.needs.clone();
+        while let Some(need) = queue.pop() {
+            let Ok(Some(installed)) = self.required(project, &need, policy) else { continue };
             let Ok(Some(bundle)) = installed.bundle() else { continue };
-            for need in bundle.dependencies {
-                let mut known = project.requirements.plugins.iter().chain(&brought);
-                if !known.any(|known| known.source == need.source) {
+            for need in Need::all(bundle.dependencies, &installed.base()).unwrap_or_default() {
+                if known.insert(need.id.clone()) {
                     queue.push(need.clone());
                     brought.push(need);
                 }
             }
         }
-        brought.sort_by(|a, b| a.source.cmp(&b.source));
+        brought.sort_by(|a, b| a.id.cmp(&b.id));
         brought
     }
 
@@ -191,17 +201,18 @@ impl Inputs {
     ///
     /// # Errors
     /// The lock contradicts the requirement, or the installed plugin.
-    pub fn required(&self, project: &Project, wanted: &Requirement, policy: &Policy) -> Result<Option<Installed>> {
-        let key = (project.directory.clone(), wanted.source.clone());
+    pub fn required(&self, project: &Project, need: &Need, policy: &Policy) -> Result<Option<Installed>> {
+        let key = (project.directory.clone(), need.id.clone());
         if let Some(known) = self.known.required.borrow().get(&key) {
             return Ok(known.clone());
         }
-        let found = self.look_for(project, wanted, policy)?;
+        let found = self.look_for(project, need, policy)?;
         self.known.required.borrow_mut().insert(key, found.clone());
         Ok(found)
     }
 
-    fn look_for(&self, project: &Project, wanted: &Requirement, policy: &Policy) -> Result<Option<Installed>> {
+    fn look_for(&self, project: &Project, need: &Need, policy: &Policy) -> Result<Option<Installed>> {
+        let Need { wanted, id } = need;
         let found = candidates(&self.root, &wanted.source, &Platform::host());
         let name = format!("plugin '{}' ({})", wanted.name, wanted.source);
         let relock = relock(&project.directory);
@@ -209,19 +220,23 @@ impl Inputs {
         let changed = |version: &Version, why: &Refusal| {
             fault(format!("{name} v{version} has changed since it was installed: {why}"))
         };
-        let Some(locked) = project.locked(&wanted.source) else {
+        // A lock entry of the same source from elsewhere is not one of this plugin.
+        let is_own = project.needs.iter().any(|own| own.id == *id);
+        let elsewhere = || project.lock.as_ref()?.of_source(&wanted.source).find(|_| is_own);
+        let Some(locked) = project.locked(id).or_else(elsewhere) else {
             if policy.is_frozen || project.lock.is_some() {
                 return Err(fault(format!("{name} is required and not locked"))
                     .with_code(Code::PluginRefused)
                     .hint(relock));
             }
-            let best = found.into_iter().filter_map(|candidate| candidate.verdict.ok());
-            let best = best.into_iter().find(|installed| wanted.constraint.allows(&installed.file.version));
+            let mut best = found.into_iter().filter_map(|candidate| candidate.verdict.ok());
+            let best = best.find(|installed| installed.meets(wanted, id));
             let verified = best.map(|best| best.verify().map_err(|why| changed(&best.file.version, &why))).transpose();
             return verified.map_err(|e| e.hint(reinstall));
         };
-        if locked.from != wanted.from {
-            let message = format!("{name} is locked from '{}', and required from '{}'", locked.from, wanted.from);
+        if locked.from != wanted.from || locked.id(&wanted.source, &project.directory) != *id {
+            let place = if locked.origin.is_empty() { &locked.from } else { &locked.origin };
+            let message = format!("{name} is locked from '{place}', and required from '{}'", wanted.from);
             return Err(fault(message).hint(relock));
         }
         let version = locked.version().filter(|version| wanted.constraint.allows(version));
@@ -231,7 +246,7 @@ impl Inputs {
         };
         // The paths of what a bundle brings do not begin here.
         if let Ok(Location::Local(path)) = wanted.location()
-            && project.requirements.plugins.iter().any(|own| own.source == wanted.source)
+            && is_own
             && let Some(pinned) = locked.platforms.values().next()
             && let Ok(found) = content::sum(&project.directory.join(&path))
             // The lock has the sum of a file itself, or the sum of a directory's files.
@@ -244,7 +259,8 @@ impl Inputs {
             let message = format!("{name} is locked as v{version}, without a file for {}", Platform::host());
             return Err(fault(message).hint(relock));
         };
-        let there = found.into_iter().filter_map(|c| c.verdict.ok()).filter(|i| i.file.version == version);
+        let is_wanted = |there: &Installed| there.file.version == version && there.is_of(id);
+        let there = found.into_iter().filter_map(|c| c.verdict.ok()).filter(is_wanted);
         let (there, refused): (Vec<_>, Vec<_>) = there.map(|installed| installed.verify()).partition(Result::is_ok);
         let there: Vec<Installed> = there.into_iter().filter_map(Result::ok).collect();
         let is_there = !there.is_empty();
@@ -306,6 +322,9 @@ impl Inputs {
         if let Some(known) = self.known.descriptions.borrow().get(&installed.sum) {
             return Ok(known.clone());
         }
+        if let Some(why) = self.known.failures.borrow().get(&installed.sum) {
+            return Err(Refusal::NotDescribed(why.clone()));
+        }
         let description = Arc::new(self.learn(options, installed)?);
         self.known.descriptions.borrow_mut().insert(installed.sum.clone(), description.clone());
         Ok(description)
@@ -318,18 +337,30 @@ impl Inputs {
             return Ok(manifest.description.clone());
         }
         let kept = self.cache.as_ref().map(|cache| cache.join("describe").join(format!("{}.json", installed.sum)));
-        let known = kept.as_ref().and_then(|path| Description::parse(&fs::read(path).ok()?).ok());
+        let failed = self.cache.as_ref().map(|cache| failure_file(cache, &installed.sum));
+        let before = |path: &Option<PathBuf>| fs::read(path.as_ref().filter(|_| !self.asks_again)?).ok();
+        if let Some(why) = before(&failed) {
+            return Err(Refusal::NotDescribed(String::from_utf8_lossy(&why).into_owned()));
+        }
+        let known = before(&kept).and_then(|text| Description::parse(&text).ok());
         let description = match known {
             Some(description) => description,
             None => {
                 // A plugin whose content differs from its sum is not run, not even to describe it.
-                let description = Description::ask(&self.held(installed, &options.children)?.command, options)
-                    .map_err(Refusal::Describe)?;
-                // Without the file the next build asks again.
-                if let Some(path) = &kept {
-                    let _ = keep(path, &description);
+                let asked = Description::ask(&self.held(installed, &options.children)?.command, options);
+                // Without the files the next build asks again.
+                match &asked {
+                    Ok(description) => {
+                        kept.map(|path| keep(&path, &serde_json::to_vec(description).unwrap_or_default()));
+                        failed.map(fs::remove_file);
+                    }
+                    Err(why) if why.is_of_content() => {
+                        failed.map(|path| keep(&path, why.to_string().as_bytes()));
+                        self.known.failures.borrow_mut().insert(installed.sum.clone(), why.to_string());
+                    }
+                    Err(_) => {}
                 }
-                description
+                asked.map_err(Refusal::Describe)?
             }
         };
         description.check(&installed.file.version, installed.file.api).map_err(Refusal::Describe)?;
@@ -355,8 +386,18 @@ fn asked(request: &PluginRequest<'_>) -> RequestKey {
     (request.directory.to_owned(), request.api_version(), request.id.gvk.kind.to_owned(), component, request.role)
 }
 
-/// Writes a description in one step.
-fn keep(path: &Path, description: &Description) -> std::io::Result<()> {
+/// The file that says why a plugin did not describe itself, by the sum of its content.
+fn failure_file(cache: &Path, sum: &str) -> PathBuf {
+    cache.join("describe").join(format!("{sum}.failed"))
+}
+
+/// Forgets that a plugin did not describe itself: it was installed, and so it has.
+pub fn forget_failure(cache: &Path, sum: &str) {
+    let _ = fs::remove_file(failure_file(cache, sum));
+}
+
+/// Writes what a plugin said, or why it said nothing, in one step.
+fn keep(path: &Path, text: &[u8]) -> std::io::Result<()> {
     fs::create_dir_all(atomic::folder_of(path))?;
-    atomic::write(path, &serde_json::to_vec(description)?, 0o600)
+    atomic::write(path, text, 0o600)
 }

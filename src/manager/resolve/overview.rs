@@ -1,12 +1,13 @@
 //! The installed and the required plugins, as `plugin list`, `plugin verify` and `plugin sync
 //! --placement` see them.
 
-use super::tiers::{not_installed, provider};
+use super::project::Need;
+use super::tiers::{is_users, not_installed, provider};
 use super::{Provider, Resolver, fault};
 use crate::diag::Result;
 use crate::manager::author::bundle;
 use crate::manager::author::describe::{Component, Role};
-use crate::manager::id::requirement::Requirement;
+use crate::manager::fetch::origin::Origin;
 use crate::manager::id::source::Source;
 use crate::manager::id::version::{ApiVersion, Version};
 use crate::manager::policy::ADD_SOURCE;
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 pub struct PluginRow {
     /// `None` for a file outside of the directories of sources.
     pub source: Option<Source>,
+    pub origin: Origin,
     pub state: PluginState,
     /// The file or directory; `None` for an absent plugin.
     pub path: Option<PathBuf>,
@@ -79,15 +81,15 @@ impl Resolver<'_> {
     /// A `plugins.yaml` or a `plugins.lock` cannot be read.
     pub fn rows(&self) -> Result<Vec<PluginRow>> {
         let projects = self.inputs.own_projects()?;
-        let mut required: Vec<(PathBuf, Requirement, Result<Option<Installed>>)> = Vec::new();
+        let mut required: Vec<(PathBuf, Need, Result<Option<Installed>>)> = Vec::new();
         for project in &projects {
             let brought = self.inputs.brought(project, self.policy);
-            for wanted in project.requirements.plugins.iter().chain(&brought) {
-                required.push((project.file(), wanted.clone(), self.inputs.required(project, wanted, self.policy)));
+            for need in project.needs.iter().chain(&brought) {
+                required.push((project.file(), need.clone(), self.inputs.required(project, need, self.policy)));
             }
         }
         let mut by_path: HashMap<&Path, Vec<(PathBuf, String)>> = HashMap::new();
-        for (file, wanted, found) in &required {
+        for (file, Need { wanted, .. }, found) in &required {
             if let Ok(Some(installed)) = found {
                 by_path.entry(&installed.path).or_default().push((file.clone(), wanted.name.clone()));
             }
@@ -96,23 +98,26 @@ impl Resolver<'_> {
         for candidate in self.inputs.installed().iter() {
             rows.push(PluginRow {
                 source: candidate.source.clone(),
+                origin: candidate.origin.clone(),
                 state: self.state(candidate),
                 path: Some(candidate.path.clone()),
                 required_by: by_path.get(candidate.path.as_path()).cloned().unwrap_or_default(),
             });
         }
         let is_unusable = |row: &&PluginRow| !matches!(row.state, PluginState::Installed(_));
-        let unusable: HashSet<Source> = rows.iter().filter(is_unusable).filter_map(|row| row.source.clone()).collect();
-        for (file, wanted, found) in &required {
+        let of_row = |row: &PluginRow| Some((row.source.clone()?, row.origin.clone()));
+        let unusable: HashSet<(Source, Origin)> = rows.iter().filter(is_unusable).filter_map(of_row).collect();
+        for (file, Need { wanted, id }, found) in &required {
             let state = match found {
                 Ok(Some(_)) => continue,
                 // The row of the file itself says why it cannot be used.
-                Ok(None) if unusable.contains(&wanted.source) => continue,
+                Ok(None) if unusable.contains(&(id.source.clone(), id.origin.clone())) => continue,
                 Ok(None) => PluginState::Absent(wanted.constraint.to_string()),
                 Err(e) => PluginState::Refused(e.to_string()),
             };
             let required_by = vec![(file.clone(), wanted.name.clone())];
-            rows.push(PluginRow { source: Some(wanted.source.clone()), state, path: None, required_by });
+            let (source, origin) = (Some(id.source.clone()), id.origin.clone());
+            rows.push(PluginRow { source, origin, state, path: None, required_by });
         }
         Ok(rows)
     }
@@ -157,8 +162,9 @@ impl Resolver<'_> {
         let mut plugins: Vec<(Installed, String)> = Vec::new();
         for project in &projects {
             let brought = self.inputs.brought(project, self.policy);
-            for wanted in project.requirements.plugins.iter().chain(&brought) {
-                let installed = self.inputs.required(project, wanted, self.policy);
+            for need in project.needs.iter().chain(&brought) {
+                let wanted = &need.wanted;
+                let installed = self.inputs.required(project, need, self.policy);
                 let installed = installed.map_err(|e| e.at(wanted.place.clone()))?;
                 plugins.push((installed.ok_or_else(|| not_installed(project, wanted))?, wanted.parameters.clone()));
             }
@@ -167,8 +173,9 @@ impl Resolver<'_> {
             let directory = self.inputs.top.as_deref().unwrap_or(Path::new("."));
             self.policy.check_unlocked("an installed plugin that no plugins.yaml requires", ADD_SOURCE, directory)?;
             let found = self.inputs.installed();
-            let best = found.chunk_by(|a, b| a.source == b.source).filter_map(|group| group.first());
-            let best = best.filter_map(|candidate| self.inputs.verified(candidate.verdict.as_ref().ok()?).ok());
+            let own = |candidate: &Candidate| candidate.verdict.as_ref().ok().filter(|there| is_users(there)).cloned();
+            let best = found.chunk_by(|a, b| a.source == b.source).filter_map(|group| group.iter().find_map(own));
+            let best = best.filter_map(|installed| self.inputs.verified(&installed).ok());
             plugins.extend(best.map(|verified| (verified, String::new())));
         }
         let mut everything = Vec::new();

@@ -142,6 +142,12 @@ impl ManagedPlugins {
             }
             None => {
                 let error = locate::nothing(&self.runners.options, config.id());
+                let error = match self.ask(|resolver| Ok(resolver.inputs.of_others())).unwrap_or(0) {
+                    0 => error,
+                    n => error.hint(format!(
+                        "plugins that projects and other plugins brought for themselves: {n}; see them: rustomize plugin why"
+                    )),
+                };
                 match self.ask(|resolver| Ok(resolver.inputs.refused())).unwrap_or(0) {
                     0 => error,
                     n => {

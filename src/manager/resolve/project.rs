@@ -2,8 +2,9 @@
 //! which these files are looked for.
 
 use crate::diag::Result;
+use crate::manager::fetch::Base;
+use crate::manager::fetch::identity::PluginId;
 use crate::manager::id::requirement::Requirement;
-use crate::manager::id::source::Source;
 use crate::manager::policy::lock::{self, Lock, LockedPlugin};
 use crate::manager::policy::project_directory::{Owners, ProjectDirectory};
 use crate::manager::policy::requirements::{self, Requirements};
@@ -16,9 +17,27 @@ pub struct Project {
     pub directory: PathBuf,
     /// The users whose files are read there.
     pub owners: Owners,
-    pub requirements: Requirements,
+    /// The plugins that the file requires, in its order.
+    pub needs: Vec<Need>,
     /// `None` where nothing was locked yet.
     pub lock: Option<Lock>,
+}
+
+/// A requirement, and the plugin that it means. No plugin of another origin meets it.
+#[derive(Clone, Debug)]
+pub struct Need {
+    pub wanted: Requirement,
+    pub id: PluginId,
+}
+
+impl Need {
+    /// Finds out what requirements mean. Relative paths are those of `base`.
+    ///
+    /// # Errors
+    /// The `from` of one is not valid.
+    pub fn all(wanted: Vec<Requirement>, base: &Base) -> Result<Vec<Need>> {
+        wanted.into_iter().map(|wanted| Ok(Need { id: PluginId::of(&wanted, base)?, wanted })).collect()
+    }
 }
 
 impl Project {
@@ -29,7 +48,8 @@ impl Project {
     pub fn read(directory: &ProjectDirectory) -> Result<Project> {
         let (requirements, lock) = (Requirements::read_in(directory)?, Lock::read_in(directory)?);
         let ProjectDirectory { path, owners } = directory.clone();
-        Ok(Project { directory: path, owners, requirements, lock })
+        let needs = Need::all(requirements.plugins, &Base::new(&path))?;
+        Ok(Project { directory: path, owners, needs, lock })
     }
 
     /// The directory, for reading its files again.
@@ -39,17 +59,17 @@ impl Project {
 
     /// Returns whether the project requires no plugin.
     pub fn is_empty(&self) -> bool {
-        self.requirements.plugins.is_empty()
+        self.needs.is_empty()
     }
 
-    /// The lock entry of a source.
-    pub fn locked(&self, source: &Source) -> Option<&LockedPlugin> {
-        self.lock.as_ref()?.of(source)
+    /// The lock entry of a plugin.
+    pub fn locked(&self, id: &PluginId) -> Option<&LockedPlugin> {
+        self.lock.as_ref()?.of(&self.directory, id)
     }
 
     /// The requirement with a name, or with a source as it is written.
-    pub fn requirement(&self, named: &str) -> Option<&Requirement> {
-        self.requirements.plugins.iter().find(|r| r.name == named || r.source.to_string() == named)
+    pub fn need(&self, named: &str) -> Option<&Need> {
+        self.needs.iter().find(|need| need.wanted.name == named || need.wanted.source.to_string() == named)
     }
 
     /// The path of `plugins.yaml`.

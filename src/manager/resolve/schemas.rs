@@ -7,11 +7,10 @@
 
 use super::fault;
 use super::inputs::Inputs;
-use super::project::Project;
+use super::project::{Need, Project};
 use super::tiers::not_installed;
 use crate::diag::Result;
 use crate::manager::author::bundle;
-use crate::manager::id::requirement::Requirement;
 use crate::manager::policy::Policy;
 use crate::manager::policy::lock::LockedPlugin;
 use crate::manager::policy::requirements::Requirements;
@@ -43,18 +42,18 @@ impl Inputs {
     pub fn required_bundles(&self, policy: &Policy) -> Result<Vec<Installed>> {
         let mut bundles = Vec::new();
         for project in self.projects_with_bundles(policy)? {
-            let own = project.requirements.plugins.iter().filter(|wanted| may_be_bundle(&project, wanted));
-            let all: Vec<Requirement> = own.cloned().chain(self.brought(&project, policy)).collect();
-            for wanted in all {
-                let is_locked = project.locked(&wanted.source).is_some();
+            let own = project.needs.iter().filter(|need| may_be_bundle(&project, need));
+            let all: Vec<Need> = own.cloned().chain(self.brought(&project, policy)).collect();
+            for need in all {
+                let is_locked = project.locked(&need.id).is_some();
                 // Without a lock entry nothing says that it is a bundle. An object that asks for it
                 // gets the error.
                 if !is_locked && (policy.is_frozen || project.lock.is_some()) {
                     continue;
                 }
-                match self.required(&project, &wanted, policy).map_err(|e| e.at(wanted.place.clone()))? {
+                match self.required(&project, &need, policy).map_err(|e| e.at(need.wanted.place.clone()))? {
                     Some(installed) if is_bundle(&installed)? => bundles.push(installed),
-                    None if is_locked => return Err(not_installed(&project, &wanted)),
+                    None if is_locked => return Err(not_installed(&project, &need.wanted)),
                     _ => {}
                 }
             }
@@ -72,7 +71,7 @@ impl Inputs {
                 continue;
             }
             let project = self.project(&directory)?;
-            if project.requirements.plugins.iter().any(|wanted| may_be_bundle(&project, wanted)) {
+            if project.needs.iter().any(|need| may_be_bundle(&project, need)) {
                 projects.push(self.complete(project, policy)?);
             }
         }
@@ -81,8 +80,8 @@ impl Inputs {
 }
 
 /// Returns whether a requirement is a bundle, as far as the lock says.
-fn may_be_bundle(project: &Project, wanted: &Requirement) -> bool {
-    project.locked(&wanted.source).is_none_or(LockedPlugin::is_bundle)
+fn may_be_bundle(project: &Project, need: &Need) -> bool {
+    project.locked(&need.id).is_none_or(LockedPlugin::is_bundle)
 }
 
 fn is_bundle(installed: &Installed) -> Result<bool> {

@@ -1,20 +1,24 @@
 //! The plugin that each [`Tier`] has for a configuration object.
 
 use super::inputs::{Inputs, relock};
-use super::project::{Project, upwards};
+use super::project::{Need, Project, upwards};
 use super::{Chosen, PluginRequest, Provider, Resolver, Tier, Trace, Verdict, fault, places};
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::bundle::SHARED_OBJECT;
 use crate::manager::author::client;
 use crate::manager::author::describe::{Component, Description, Protocol, Role};
+use crate::manager::fetch::identity::PluginId;
+use crate::manager::fetch::origin::Origin;
 use crate::manager::id::content;
 use crate::manager::id::requirement::{ObjectKind, Requirement};
 use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
+use crate::manager::policy::amend::quoted as in_yaml;
 use crate::manager::policy::environment::MachineBundle;
 use crate::manager::policy::trust::not_granted;
 use crate::manager::store::discover::{Candidate, Installed, Refusal};
 use crate::manager::store::made;
+use crate::manager::store::record::AskedBy;
 use crate::plugin::isolation::Level;
 use crate::plugin::locate::{Placed, locate, locate_in};
 use crate::shell::quoted;
@@ -144,13 +148,13 @@ impl Resolver<'_> {
             return Ok(Some(Chosen::Installed(Box::new(known))));
         }
         let Some(provider) = find(self, request, trace)? else { return Ok(None) };
-        let (source, origin) = (&provider.installed.source, provider.installed.origin());
+        let PluginId { source, origin, .. } = &provider.installed.id();
         let trust = &self.policy.trust;
         trust.check_installed(&provider.installed)?;
         let (flags, home) = (self.options.isolation.permissions(), self.options.home());
-        let beyond = trust.ungranted(source, &origin, &provider.permissions, &flags, home.as_deref())?;
+        let beyond = trust.ungranted(source, origin, &provider.permissions, &flags, home.as_deref())?;
         if !beyond.is_empty() && self.options.isolation.installed != Level::Off {
-            return Err(not_granted(source, &origin, &beyond));
+            return Err(not_granted(source, origin, &beyond));
         }
         self.inputs.keep_provider(request, &provider);
         Ok(Some(Chosen::Installed(Box::new(provider))))
@@ -163,8 +167,8 @@ impl Resolver<'_> {
         let mut found = None;
         for project in self.inputs.projects(request)? {
             let project = self.inputs.complete(project, self.policy)?;
-            let nearest: Vec<&Requirement> =
-                project.requirements.plugins.iter().filter(|r| names.insert(r.name.clone())).collect();
+            let nearest: Vec<&Need> =
+                project.needs.iter().filter(|need| names.insert(need.wanted.name.clone())).collect();
             let mut here = self.required_by(&project, &nearest, request, trace)?;
             if here.is_none() {
                 let brought = self.inputs.brought(&project, self.policy);
@@ -187,12 +191,12 @@ impl Resolver<'_> {
         let Some(clone) = request.clone else { return Ok(()) };
         let own = self.inputs.own_projects()?;
         let is_known = |wanted: &Requirement| {
-            own.iter().flat_map(|project| &project.requirements.plugins).any(|known| known.source == wanted.source)
+            own.iter().flat_map(|project| &project.needs).any(|known| known.wanted.source == wanted.source)
         };
         for directory in upwards(request.directory, Some(&clone.directory), &self.inputs.safe) {
             let project = self.inputs.project(&directory)?;
             let asks = |wanted: &&Requirement| may_provide(wanted, request) && !is_known(wanted);
-            let Some(wanted) = project.requirements.plugins.iter().find(asks) else { continue };
+            let Some(wanted) = project.needs.iter().map(|need| &need.wanted).find(asks) else { continue };
             let message = format!(
                 "the remote base '{}' requires the plugin '{}' ({}), which the local plugins.yaml does not",
                 clone.raw, wanted.name, wanted.source
@@ -217,20 +221,21 @@ impl Resolver<'_> {
     fn required_by(
         &self,
         project: &Project,
-        requirements: &[&Requirement],
+        needs: &[&Need],
         request: &PluginRequest<'_>,
         trace: &mut Trace,
     ) -> Result<Option<Provider>> {
         let mut missing: Option<&Requirement> = None;
         let mut required: Vec<Provider> = Vec::new();
         let mut misplaced: Option<Error> = None;
-        for requirement in requirements {
+        for need in needs {
+            let requirement = &need.wanted;
             let shown = || format!("{} ({}) in {}", requirement.name, requirement.source, project.file().display());
             if !may_provide(requirement, request) {
                 trace.note(Tier::Required, || (shown(), Verdict::NotFor("'provides' names other kinds".to_owned())));
                 continue;
             }
-            let installed = self.inputs.required(project, requirement, self.policy);
+            let installed = self.inputs.required(project, need, self.policy);
             if let Err(e) = &installed {
                 trace.note(Tier::Required, || (shown(), Verdict::Refused(e.to_string())));
             }
@@ -251,7 +256,7 @@ impl Resolver<'_> {
                 }
                 Ok(Match::Other(kinds)) => trace.note(Tier::Required, || (shown(), Verdict::NotFor(kinds))),
                 Ok(Match::Component(description, component)) => {
-                    check_locked_permissions(project, requirement, &description)?;
+                    check_locked_permissions(project, need, &description)?;
                     let provider = provider(&installed, &description, component)?;
                     trace.candidate(Tier::Required, &installed.path);
                     required.push(Provider { parameters: requirement.parameters.clone(), ..provider });
@@ -272,11 +277,10 @@ impl Resolver<'_> {
         let mut discovered: Vec<Provider> = Vec::new();
         let mut misplaced: Option<Error> = None;
         let projects = self.inputs.projects(request)?;
-        let mut required: Vec<Source> = Vec::new();
+        let mut required: HashSet<Source> = HashSet::new();
         for project in &projects {
             let brought = self.inputs.brought(project, self.policy);
-            let all = project.requirements.plugins.iter().chain(&brought);
-            required.extend(all.map(|requirement| requirement.source.clone()));
+            required.extend(project.needs.iter().chain(&brought).map(|need| need.id.source.clone()));
         }
         let is_required = |c: &Candidate| c.source.as_ref().is_some_and(|source| required.contains(source));
         let everything = self.inputs.installed();
@@ -289,6 +293,10 @@ impl Resolver<'_> {
                 let installed = match &candidate.verdict {
                     Ok(_) if is_decided => {
                         trace.note(Tier::Installed, || (shown(), Verdict::NotFor("another version is better".into())));
+                        continue;
+                    }
+                    Ok(installed) if !is_users(installed) => {
+                        trace.note(Tier::Installed, || (shown(), Verdict::Refused(of_others(installed))));
                         continue;
                     }
                     Ok(installed) => installed,
@@ -399,15 +407,33 @@ pub(super) fn provider(installed: &Installed, description: &Description, compone
     })
 }
 
+/// Returns true if the user asked for an installed plugin by name, so that an object finds it
+/// without a requirement.
+pub(super) fn is_users(installed: &Installed) -> bool {
+    installed.record.asked_by == AskedBy::User
+}
+
+/// Why a plugin that a project or another plugin brought is not used, and what changes that.
+fn of_others(installed: &Installed) -> String {
+    let from = match installed.record.origin {
+        Origin::Own => String::new(),
+        Origin::Elsewhere(_) => format!("--from {} ", quoted(&from_of(installed))),
+    };
+    let source = &installed.source;
+    format!(
+        "a project or a plugin brought it, for itself alone; to use it here: rustomize plugin install {from}{source}"
+    )
+}
+
 /// Checks that a plugin asks for no permission that its lock entry does not have.
-fn check_locked_permissions(project: &Project, requirement: &Requirement, description: &Description) -> Result<()> {
-    let locked = project.locked(&requirement.source);
+fn check_locked_permissions(project: &Project, need: &Need, description: &Description) -> Result<()> {
+    let locked = project.locked(&need.id);
     let beyond = locked.map(|locked| description.permissions.beyond(&locked.permissions, None));
     match beyond.filter(|beyond| !beyond.is_empty()) {
         None => Ok(()),
         Some(beyond) => {
             let message =
-                format!("'{}' asks for {beyond}; plugins.lock does not have that permission", requirement.source);
+                format!("'{}' asks for {beyond}; plugins.lock does not have that permission", need.wanted.source);
             Err(fault(message).hint(relock(&project.directory)))
         }
     }
@@ -455,7 +481,13 @@ fn ambiguous(request: &PluginRequest<'_>, found: &[Provider]) -> Error {
     let sources: Vec<String> = found.iter().map(|f| format!("'{}'", f.installed.source)).collect();
     let lines = found.iter().map(|f| {
         let (source, version) = (&f.installed.source, &f.installed.file.version);
-        format!("\n    requires: {{{}: {{source: {source}, version: '{version}'}}}}", source.name())
+        let from = match &f.installed.record.origin {
+            Origin::Own => String::new(),
+            // A requirement without a place means what the user installed.
+            Origin::Elsewhere(_) if is_users(&f.installed) => String::new(),
+            Origin::Elsewhere(_) => format!(", from: {}", in_yaml(&from_of(&f.installed))),
+        };
+        format!("\n    requires: {{{}: {{source: {source}, version: '{version}'{from}}}}}", source.name())
     });
     let lines: String = lines.collect();
     fault(format!("several installed plugins are for {}: {}", request.id, sources.join(", ")))
@@ -473,6 +505,18 @@ fn ambiguous_bundles(request: &PluginRequest<'_>, found: &[&MachineBundle]) -> E
         .hint("or move the bundle that counts to a directory that comes first in 'modulePath' of environment.yaml")
 }
 
+/// The `from` of a requirement that an installed plugin from elsewhere meets.
+fn from_of(installed: &Installed) -> String {
+    let Origin::Elsewhere(place) = &installed.record.origin else { return String::new() };
+    // A repository has the directory of the plugin, and the commit, only in the address of the
+    // download; an address of a registry has the sum behind it, which a requirement does not have.
+    match &installed.record.download {
+        Some(download) if place.starts_with("git::") => download.url.clone(),
+        Some(download) if download.url.starts_with("http") => download.url.clone(),
+        _ => place.clone(),
+    }
+}
+
 impl Inputs {
     /// How many files in the directory of installed plugins are named as plugins and cannot be
     /// used. O(bytes of them).
@@ -482,5 +526,11 @@ impl Inputs {
             Err(_) => true,
         };
         self.installed().iter().filter(is_refused).count()
+    }
+
+    /// How many installed plugins are those of other projects and plugins, which no object finds.
+    pub fn of_others(&self) -> usize {
+        let is_theirs = |candidate: &&Candidate| candidate.verdict.as_ref().is_ok_and(|there| !is_users(there));
+        self.installed().iter().filter(is_theirs).count()
     }
 }

@@ -1,17 +1,22 @@
 //! The installed plugins below a root: every candidate, and why it is used or refused (P23 to P30,
 //! P39 to P58).
 
-use super::beside::{partial, sum_file, sum_name};
+use super::beside::{partial, sum_file};
 use super::made;
+use super::record::{AskedBy, Record, RecordedDownload};
 use crate::diag::Error;
 use crate::files::{self, Opened, RECORD};
+use crate::load::RepoSpec;
 use crate::manager::author::describe::DescribeError;
 use crate::manager::author::manifest::Manifest;
+use crate::manager::fetch::identity::PluginId;
 use crate::manager::fetch::origin::Origin;
+use crate::manager::fetch::{Base, Checkout, is_repository};
 use crate::manager::id::content;
-use crate::manager::id::name::{BESIDE, FileName, NameError, ORIGIN_SUFFIX, PREFIX, Platform, SIGNED_SUFFIX};
+use crate::manager::id::location::Location;
+use crate::manager::id::name::{BESIDE, FileName, NameError, PREFIX, Platform};
+use crate::manager::id::requirement::Requirement;
 use crate::manager::id::source::Source;
-use crate::manager::id::version::Constraint;
 use crate::plugin::program::Command;
 use std::fmt;
 use std::fs::{self, File};
@@ -22,12 +27,21 @@ use std::sync::Arc;
 /// Deepest directory below a root that can be a source's: its host and fifteen parts.
 const MOST_DEPTH: usize = 16;
 
+/// The beginning of the name of a directory, in that of a source, with plugins of the source from
+/// another origin than those beside it. The sum of the origin follows.
+const FROM: &str = ".from-";
+
+/// How many characters of the sum of an origin follow [`FROM`].
+const FROM_LENGTH: usize = 16;
+
 /// A file that is named as a plugin, or is in the directory of one.
 #[derive(Debug)]
 pub struct Candidate {
     pub path: PathBuf,
     /// The address that its directory stands for; `None` directly in the root.
     pub source: Option<Source>,
+    /// Where it came from, as far as the files beside it say.
+    pub origin: Origin,
     /// The plugin's identity, or the reason why the file is ignored. The content is not checked
     /// yet: see [`Installed::verify`].
     pub verdict: Result<Installed, Refusal>,
@@ -46,9 +60,12 @@ impl Candidate {
 }
 
 /// An installed plugin with a valid name: a binary, a directory that a runtime runs, or a bundle.
+/// Its identity is its source, origin, signer, version and sum; its path is none of these.
 #[derive(Clone, Debug)]
 pub struct Installed {
     pub source: Source,
+    /// Where it came from, its signer, and whose wish it was.
+    pub record: Record,
     pub path: PathBuf,
     pub file: FileName,
     /// The checksum of the content in its sum file, in hex: see [`content::sum`].
@@ -89,17 +106,64 @@ impl Installed {
         }
     }
 
-    /// The key that had signed it when it was installed, if a signature was asked for then.
-    pub fn signer(&self) -> Option<String> {
-        Some(files::read_text(&sum_name(&self.path, SIGNED_SUFFIX), RECORD).ok()?.trim_end().to_owned())
+    /// Which plugin it is, whatever its version.
+    pub fn id(&self) -> PluginId {
+        let Record { origin, within, .. } = &self.record;
+        PluginId { source: self.source.clone(), origin: origin.clone(), within: within.clone() }
     }
 
-    /// Where it came from when it was installed. A file that cannot be read says no known place.
-    pub fn origin(&self) -> Origin {
-        match files::read_text(&sum_name(&self.path, ORIGIN_SUFFIX), RECORD) {
-            Ok(text) => Origin::Elsewhere(text.trim_end().to_owned()),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Origin::Own,
-            Err(_) => Origin::Elsewhere(String::new()),
+    /// Returns true if this is the plugin that a requirement means, in a version that it allows:
+    /// it came from there, or the requirement names no place and the user installed it under that
+    /// source by name. `id` is the requirement's plugin.
+    pub fn meets(&self, wanted: &Requirement, id: &PluginId) -> bool {
+        let is_named = wanted.from.is_empty() && self.record.asked_by == AskedBy::User;
+        self.source == id.source
+            && wanted.constraint.allows(&self.file.version)
+            && (is_named || self.came_from(wanted, id))
+    }
+
+    /// Returns true if it is a version of a plugin. Where it came from is not known more closely
+    /// than its origin, if an older version of this program installed it.
+    pub fn is_of(&self, id: &PluginId) -> bool {
+        let Record { origin, within, download, .. } = &self.record;
+        self.source == id.source && *origin == id.origin && (*within == id.within || download.is_none())
+    }
+
+    /// Returns true if it came from the place that a requirement names.
+    fn came_from(&self, wanted: &Requirement, id: &PluginId) -> bool {
+        let is_here = |download: &RecordedDownload| match wanted.location() {
+            // Its origin is its path.
+            Ok(Location::Local(_)) => true,
+            Ok(location) => location.gives(&wanted.source, &download.url, Some(&self.file.version), &download.platform),
+            Err(_) => false,
+        };
+        self.is_of(id) && self.record.download.as_ref().is_none_or(is_here)
+    }
+
+    /// Returns true if a lock can name it for a requirement: it came from there, and the download
+    /// is known.
+    pub fn is_lockable(&self, wanted: &Requirement, id: &PluginId) -> bool {
+        self.record.download.is_some() && self.came_from(wanted, id)
+    }
+
+    /// Where the relative paths of its dependencies begin: the place that it came from.
+    pub fn base(&self) -> Base {
+        let repository = |url: String| {
+            let within = Some(Checkout { directory: self.path.clone(), url });
+            Base { directory: self.path.clone(), within }
+        };
+        match &self.record.origin {
+            Origin::Elsewhere(place) => match place.strip_prefix("git::") {
+                Some(url) => repository(url.to_owned()),
+                None => Base::new(Path::new(place)),
+            },
+            Origin::Own => {
+                let url = self.record.download.as_ref().map_or("", |download| &download.url);
+                match RepoSpec::parse(url).filter(|_| is_repository(url)) {
+                    Some(spec) => repository(spec.url),
+                    None => Base::new(&self.path),
+                }
+            }
         }
     }
 
@@ -137,6 +201,8 @@ pub enum Refusal {
     NoSum(PathBuf),
     /// The sum file holds something else than 64 hex digits.
     SumForm(PathBuf),
+    /// The file with its identity cannot be used: why.
+    Record(String),
     /// The content is not what was installed.
     SumDiffers {
         want: String,
@@ -150,6 +216,8 @@ pub enum Refusal {
     /// It is present and not installed (U44): why, as far as that is known.
     Partial(String),
     Describe(DescribeError),
+    /// It did not describe itself when it was asked before: why.
+    NotDescribed(String),
     Io(io::Error),
 }
 
@@ -160,6 +228,7 @@ impl fmt::Display for Refusal {
             Refusal::Name(why) => why.fmt(f),
             Refusal::NoSum(path) => write!(f, "its sum file '{}' does not exist", path.display()),
             Refusal::SumForm(path) => write!(f, "its sum file '{}' does not hold a SHA-256 in hex", path.display()),
+            Refusal::Record(why) => f.write_str(why),
             Refusal::SumDiffers { want, found } => {
                 write!(f, "its content has changed since it was installed: SHA-256 {found}, its sum file says {want}")
             }
@@ -170,6 +239,9 @@ impl fmt::Display for Refusal {
             Refusal::Directory(why) => why.fmt(f),
             Refusal::Partial(why) => write!(f, "it is not installed: {}", why.trim_end()),
             Refusal::Describe(why) => why.fmt(f),
+            Refusal::NotDescribed(why) => {
+                write!(f, "{why} (so it was when it was last asked; to ask it again: rustomize plugin verify)")
+            }
             Refusal::Io(e) => write!(f, "it cannot be read: {e}"),
         }
     }
@@ -197,13 +269,30 @@ fn check(path: &Path, source: &Source, host: &Platform) -> Result<Installed, Ref
         Opened::File(file) if !file.facts().is_executable() => return Err(Refusal::NotExecutable),
         Opened::File(_) => {}
     }
-    Ok(Installed { source: source.clone(), path: path.to_owned(), file, sum, opened: None })
+    let record = Record::read(path, source, &file.version, &sum).map_err(Refusal::Record)?;
+    Ok(Installed { source: source.clone(), record, path: path.to_owned(), file, sum, opened: None })
 }
 
-/// The candidates for one source, best first: those that are considered by version, highest first,
-/// then the others by path. O(number of them).
+/// The place for a plugin below a root. It is in the directory of its source, or below that, in a
+/// directory for its origin, if the plugin of another origin has the place.
+pub fn place_of(root: &Path, id: &PluginId, file: &FileName) -> PathBuf {
+    let (folder, name) = (root.join(id.source.directory()), file.to_string());
+    let place = format!("{}\n{}", id.origin, id.within);
+    let sum = content::sha256(place.as_bytes()).unwrap_or_default();
+    let own = folder.join(format!("{FROM}{}", &sum[..FROM_LENGTH.min(sum.len())])).join(&name);
+    let first = folder.join(name);
+    let is_taken = |path: &Path| match Record::place_beside(path) {
+        Some((origin, within)) => (origin, within) != (id.origin.clone(), id.within.clone()),
+        None => path.exists() && !partial(path).exists() && id.origin != Origin::Own,
+    };
+    let is_own = own.exists() || partial(&own).exists();
+    if is_own || is_taken(&first) { own } else { first }
+}
+
+/// The candidates for one source, from every origin, best first: those that are considered by
+/// version, highest first, then the others by path. O(number of them).
 pub fn candidates(root: &Path, source: &Source, host: &Platform) -> Vec<Candidate> {
-    let mut found = in_directory(&root.join(source.directory()), Some(source), host);
+    let mut found = of_source(&root.join(source.directory()), Some(source), host);
     sort(&mut found);
     found
 }
@@ -215,7 +304,7 @@ pub fn all(root: &Path, host: &Platform) -> Vec<Candidate> {
     let mut queue = vec![(root.to_owned(), String::new(), 0)];
     while let Some((directory, address, depth)) = queue.pop() {
         let source: Option<Source> = address.parse().ok();
-        found.extend(in_directory(&directory, source.as_ref(), host));
+        found.extend(of_source(&directory, source.as_ref(), host));
         if depth == MOST_DEPTH {
             continue;
         }
@@ -237,6 +326,14 @@ fn entries(directory: &Path) -> Vec<(String, PathBuf)> {
     entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path()))).collect()
 }
 
+/// The candidates in the directory of a source, and in those for its other origins.
+fn of_source(directory: &Path, source: Option<&Source>, host: &Platform) -> Vec<Candidate> {
+    let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|m| m.is_dir());
+    let others = entries(directory).into_iter().filter(|(name, path)| name.starts_with(FROM) && is_folder(path));
+    let folders: Vec<PathBuf> = [directory.to_owned()].into_iter().chain(others.map(|(_, path)| path)).collect();
+    folders.iter().flat_map(|folder| in_directory(folder, source, host)).collect()
+}
+
 fn in_directory(directory: &Path, source: Option<&Source>, host: &Platform) -> Vec<Candidate> {
     let is_beside = |name: &str| BESIDE.iter().chain([&".partial"]).any(|end| name.ends_with(end));
     let is_candidate = |name: &str, path: &Path| name.starts_with(PREFIX) && !is_beside(name) && path.exists();
@@ -244,7 +341,11 @@ fn in_directory(directory: &Path, source: Option<&Source>, host: &Platform) -> V
     files
         .map(|(_, path)| {
             let verdict = source.map_or(Err(Refusal::NoSource), |source| check(&path, source, host));
-            Candidate { path, source: source.cloned(), verdict }
+            let origin = match &verdict {
+                Ok(installed) => installed.record.origin.clone(),
+                Err(_) => Record::place_beside(&path).map_or(Origin::Own, |(origin, _)| origin),
+            };
+            Candidate { path, source: source.cloned(), origin, verdict }
         })
         .collect()
 }
@@ -258,12 +359,11 @@ fn sort(candidates: &mut [Candidate]) {
     });
 }
 
-/// The installed version to take of the candidates of one source, which come best first: the
-/// highest that a constraint allows (P52, P53) and whose content is what it should be. O(bytes of
-/// it).
-pub fn choose(candidates: Vec<Candidate>, constraint: &Constraint) -> Option<Installed> {
+/// The installed version to take of the candidates of one source, which come best first: of those
+/// that `is_allowed` the highest (P52, P53) whose content is what it should be. O(bytes of it).
+pub fn choose(candidates: Vec<Candidate>, is_allowed: impl Fn(&Installed) -> bool) -> Option<Installed> {
     let considered = candidates.into_iter().filter_map(|candidate| candidate.verdict.ok());
-    let mut allowed = considered.filter(|installed| constraint.allows(&installed.file.version));
+    let mut allowed = considered.filter(|installed| is_allowed(installed));
     allowed.find_map(|installed| installed.verify().ok())
 }
 
@@ -340,7 +440,7 @@ mod tests {
         assert!(matches!(found[1].verdict, Err(Refusal::Name(NameError::Platform(_)))), "{found:?}");
         assert!(matches!(found[2].verdict, Err(Refusal::NotExecutable)));
         assert!(matches!(found[3].verdict, Err(Refusal::Name(NameError::OtherName(_)))));
-        let taken = choose(found, &Constraint::default()).unwrap();
+        let taken = choose(found, |_| true).unwrap();
         assert_eq!(taken.file.version.to_string(), "1.0.0");
     }
 
@@ -352,7 +452,9 @@ mod tests {
         }
         let taken = |constraint: &str| {
             let found = candidates(root.path(), &source("h.io/acme/app"), &host());
-            choose(found, &constraint.parse().unwrap()).map(|taken| taken.file.version.to_string())
+            let constraint: Constraint = constraint.parse().unwrap();
+            choose(found, |installed| constraint.allows(&installed.file.version))
+                .map(|taken| taken.file.version.to_string())
         };
         assert_eq!(taken("> 0").as_deref(), Some("2.0.0"));
         assert_eq!(taken("~> 1.0").as_deref(), Some("1.2.0"));

@@ -82,6 +82,7 @@ mod tests {
     use crate::manager::id::content;
     use crate::manager::id::name::{FileName, Platform};
     use crate::manager::store::discover::{Installed, Refusal};
+    use crate::manager::store::record::Record;
     use crate::process::Children;
     use std::fs;
     use std::path::Path;
@@ -89,7 +90,9 @@ mod tests {
     /// A plugin that was installed with a sum.
     fn installed(path: &Path, sum: String) -> Installed {
         let file = FileName::parse("rustomize-plugin-app_v1.0.0_x1.0_any_any", "app", &Platform::host()).unwrap();
-        Installed { source: "h.io/acme/app".parse().unwrap(), path: path.to_owned(), file, sum, opened: None }
+        let source = "h.io/acme/app".parse().unwrap();
+        let record = Record::read(path, &source, &file.version, &sum).unwrap();
+        Installed { source, record, path: path.to_owned(), file, sum, opened: None }
     }
 
     #[test]

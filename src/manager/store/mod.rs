@@ -1,7 +1,7 @@
 //! The directory of installed plugins.
 //!
 //! * [`root`]: where it is.
-//! * [`beside`]: the files beside a plugin.
+//! * [`beside`]: the files beside a plugin; [`record`]: the one with its identity.
 //! * [`exclusive`]: one process at a time writes to it.
 //! * [`made`]: sums of files that were made during installation.
 //! * [`discover`]: which plugins are installed.
@@ -14,4 +14,5 @@ pub mod held;
 pub mod exclusive;
 pub mod made;
 pub mod place;
+pub mod record;
 pub mod root;

@@ -64,6 +64,28 @@ pub fn configuration(variable: impl Fn(&str) -> Option<OsString>) -> Result<Path
     configuration_on(cfg!(windows), variable)
 }
 
+/// Every directory that may be the one of [`configuration`], the first of each spelling, whatever
+/// the variables say and whichever exist: rules in one of them hold while another one is in use.
+pub fn configurations(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = |below: &str| set("HOME").map(|home| home.join(below));
+    let windows = set("APPDATA").filter(|_| cfg!(windows)).map(|data| data.join("rustomize.d"));
+    let all = [
+        set("RUSTOMIZE_CONFIG_DIR"),
+        windows,
+        home(".rustomize.d"),
+        set("XDG_CONFIG_HOME").map(|config| config.join("rustomize")),
+        home(".config/rustomize"),
+    ];
+    let mut found: Vec<PathBuf> = Vec::new();
+    for directory in all.into_iter().flatten() {
+        if !found.contains(&directory) {
+            found.push(directory);
+        }
+    }
+    found
+}
+
 fn configuration_on(is_windows: bool, variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, RootError> {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     if let Some(directory) = set("RUSTOMIZE_CONFIG_DIR") {
