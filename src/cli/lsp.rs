@@ -1,7 +1,7 @@
 //! `lsp`: the language server, on stdin and stdout.
 
 use super::args::Build;
-use super::build;
+use super::{build, writer};
 use crate::diag::{Code, Error};
 use crate::lsp;
 use anyhow::{Result, anyhow};
@@ -35,5 +35,5 @@ pub fn run(args: Lsp) -> Result<()> {
     let flags = Build { offline: true, lint: true, ..args.build };
     let options =
         move |root: &str| build::options(&flags, root, false).map_err(|e| Error::new(Code::Usage, format!("{e:#}")));
-    lsp::serve(std::io::stdin().lock(), std::io::stdout(), options).map_err(|message| anyhow!(message))
+    lsp::serve(std::io::stdin().lock(), writer::protocol(), options).map_err(|message| anyhow!(message))
 }

@@ -239,6 +239,11 @@ pub fn data<P: AsRef<[u8]>>(pieces: impl IntoIterator<Item = P>) -> io::Result<(
     out.flush()
 }
 
+/// The stdout of a protocol, whose messages are data for a program.
+pub fn protocol() -> io::Stdout {
+    io::stdout()
+}
+
 /// Prints the answer of the parser of arguments: help to stdout, an error to stderr.
 pub fn usage(answer: &clap::Error) {
     let plain = answer.render().to_string();
