@@ -1,6 +1,6 @@
 //! `--depfile`: the files that a result was made of, as a rule of make, for make and ninja.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
 /// A result, and the files that it was made of.
@@ -27,7 +27,7 @@ pub fn write(path: &Path, rules: &[Rule]) -> Result<()> {
         }
         text.push('\n');
     }
-    super::output::write_text(&text, Some(path)).with_context(|| format!("open {}", path.display()))
+    super::output::write_text(&text, path)
 }
 
 /// A path as make reads it.

@@ -12,7 +12,7 @@ use crate::files::Place;
 use crate::shell::quoted_bytes;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 

@@ -193,6 +193,14 @@ pub fn lock(directory: &Path, waiting: impl FnOnce()) -> Option<File> {
 /// MiB.
 pub const RECORD: u64 = 64 << 20;
 
+/// The content of a plain file that a user has named: links are followed. O(size).
+///
+/// # Errors
+/// As [`open`] and [`PlainFile::read_all`].
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    open(path)?.read_all(limit)
+}
+
 /// The text of a plain file that a user has named: links are followed. O(size).
 ///
 /// # Errors
