@@ -534,7 +534,10 @@ impl<'i> Installer<'i> {
     }
 
     /// The version that a plugin in a directory states itself, where neither its manifest nor a tag
-    /// does. The packages of its language are not installed yet.
+    /// does.
+    ///
+    /// # Errors
+    /// Its manifest has a description without a version, or the plugin does not describe itself.
     fn own_version(&self, manifest: &Manifest, staged: &StagedPlugin) -> Result<Version> {
         let unknown = |why: String| {
             let error = fault(format!("its version is not known: {why}"));
@@ -543,8 +546,8 @@ impl<'i> Installer<'i> {
         if manifest.says_what() {
             return Err(unknown("its manifest does not name it".to_owned()));
         }
-        let asked = Description::ask(&manifest.command(&staged.path), self.options);
-        let description = asked.map_err(|e| unknown(e.to_string()))?;
+        let described = describe::describe(manifest, &staged.path, self.options);
+        let description = described.map_err(|e| unknown(e.message().to_owned()))?;
         description.version.parse().map_err(|e: VersionError| unknown(e.to_string()))
     }
 
