@@ -3,6 +3,8 @@
 
 use crate::author_circle::{circle, new_and_tested};
 use crate::support::{Run, Tree, run, skip};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -202,7 +204,7 @@ fn lock_of_new_plugins() -> String {
     };
     let known: Vec<((String, String), &str)> =
         packages.map(|text| ((field(text, "name"), field(text, "version")), text.trim_end())).collect();
-    let mut wanted = std::collections::BTreeMap::new();
+    let mut wanted = BTreeMap::new();
     let mut queue = vec!["team-label".to_owned()];
     while let Some(dependency) = queue.pop() {
         let (name, version) = dependency.split_once(' ').unwrap_or((&dependency, ""));
@@ -215,10 +217,10 @@ fn lock_of_new_plugins() -> String {
             text = text.replace(" \"tempfile\",\n", "").replace(" \"k8s-openapi\",\n", "");
             text = text.replace(&format!("version = \"{}\"", id.1), "version = \"@VERSION@\"");
         }
-        if !wanted.contains_key(id) {
+        if let Entry::Vacant(place) = wanted.entry(id) {
             let needs = text.lines().filter_map(|line| line.strip_prefix(" \"")?.strip_suffix("\","));
             queue.extend(needs.map(str::to_owned));
-            wanted.insert(id, text);
+            place.insert(text);
         }
     }
     let texts = wanted.into_iter().filter(|(id, _)| id.0 != "team-label").map(|(_, text)| text);
