@@ -591,8 +591,8 @@ impl<'a> Target<'a> {
         Ok(found)
     }
 
-    /// Puts a value into the items of a list that a path leads to, whose places are known. Gives the
-    /// number of places that have got it.
+    /// Puts a value into the items of a list to which a path leads; their places are known. Gives
+    /// the number of places that have got it.
     fn copy_to_items(
         &self,
         arena: Arena<'a>,
