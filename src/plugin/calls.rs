@@ -54,8 +54,9 @@ fn allowed(choice: CallPermissions) -> Result<BTreeMap<c_long, Vec<SeccompRule>>
     let groups = ALWAYS.iter().chain(OF_ARCHITECTURE).chain(modes);
     let mut calls: BTreeMap<c_long, Vec<SeccompRule>> =
         groups.flat_map(|(_, calls)| calls.iter().map(|&call| (call, Vec::new()))).collect();
-    for (call, nth) in OF_ITSELF {
-        calls.insert(call, vec![all(vec![argument(nth, Op::Eq, 0)?])?]);
+    for (call, arguments) in OF_ITSELF {
+        let conditions = arguments.iter().map(|&(nth, value)| argument(nth, Op::Eq, value));
+        calls.insert(*call, vec![all(conditions.collect::<Result<_>>()?)?]);
     }
     let of_none = |nth, values: &[u64]| {
         let conditions = values.iter().map(|&value| argument(nth, Op::Ne, value));
@@ -66,7 +67,11 @@ fn allowed(choice: CallPermissions) -> Result<BTreeMap<c_long, Vec<SeccompRule>>
     let no_namespace = SeccompCondition::new(0, Len::Qword, Op::MaskedEq(NAMESPACES as u64), 0)?;
     calls.insert(libc::SYS_clone, vec![all(vec![no_namespace])?]);
     calls.insert(libc::SYS_personality, vec![all(vec![argument(0, Op::Eq, 0xffff_ffff)?])?]);
-    calls.insert(libc::SYS_socketpair, vec![all(vec![argument(0, Op::Eq, libc::AF_UNIX as u64)?])?]);
+    let pairs = PAIRS.iter().map(|&kind| {
+        let kind = SeccompCondition::new(1, Len::Dword, Op::MaskedEq(TYPE_OF_SOCKET), kind as u64)?;
+        all(vec![argument(0, Op::Eq, libc::AF_UNIX as u64)?, kind])
+    });
+    calls.insert(libc::SYS_socketpair, pairs.collect::<Result<_>>()?);
     let ip: &[i32] = if choice.network { &IP } else { &[] };
     let unix: &[i32] = if choice.sockets { &[libc::AF_UNIX] } else { &[] };
     // A call without any rule would be allowed.
@@ -88,15 +93,27 @@ fn argument(nth: u8, op: Op, value: u64) -> Result<SeccompCondition> {
 /// The families of sockets that the network needs: addresses are looked up through the last one.
 const IP: [i32; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// Calls that can concern another process, and which argument names it; 0 is the caller itself.
-const OF_ITSELF: [(c_long, u8); 7] = [
-    (libc::SYS_prlimit64, 0),
-    (libc::SYS_setpriority, 1),
-    (libc::SYS_sched_setaffinity, 0),
-    (libc::SYS_sched_setattr, 0),
-    (libc::SYS_sched_setparam, 0),
-    (libc::SYS_sched_setscheduler, 0),
-    (libc::SYS_ioprio_set, 1),
+/// The types of sockets whose pairs are allowed. The socket of such a pair is connected for ever; a
+/// socket of datagrams could be connected again, to any socket of the user.
+const PAIRS: [i32; 2] = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
+
+/// The bits of a type without the flags of the socket.
+const TYPE_OF_SOCKET: u64 = 0xf;
+
+/// IOPRIO_WHO_PROCESS
+const IOPRIO_PROCESS: u64 = 1;
+
+/// Calls that can concern other processes, and the arguments with which they concern the caller
+/// alone: its number is 0. The first argument of two of them chooses between a process, a group and
+/// a user.
+const OF_ITSELF: &[(c_long, &[(u8, u64)])] = &[
+    (libc::SYS_prlimit64, &[(0, 0)]),
+    (libc::SYS_setpriority, &[(0, libc::PRIO_PROCESS as u64), (1, 0)]),
+    (libc::SYS_sched_setaffinity, &[(0, 0)]),
+    (libc::SYS_sched_setattr, &[(0, 0)]),
+    (libc::SYS_sched_setparam, &[(0, 0)]),
+    (libc::SYS_sched_setscheduler, &[(0, 0)]),
+    (libc::SYS_ioprio_set, &[(0, IOPRIO_PROCESS), (1, 0)]),
 ];
 
 /// Requests to devices and files that are refused: to type into a terminal or to take it, and to

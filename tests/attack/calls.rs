@@ -19,6 +19,48 @@ fn s11_calls_that_the_list_does_not_name_are_refused() {
     gets(act, "");
 }
 
+/// Connects a socket of datagrams to that of somebody else, and sends.
+const DATAGRAMS: &str = "int pair[2]; struct sockaddr_un at = {AF_UNIX, \"../home/s\"}; \
+    for (int flags = 0; flags < 3; flags++) { \
+    int kind = SOCK_DGRAM | (flags == 1 ? SOCK_CLOEXEC : flags == 2 ? SOCK_NONBLOCK : 0); \
+    if (socketpair(AF_UNIX, kind, 0, pair) == 0) { note(\"pair\", 0); \
+    note(\"connected\", connect(pair[0], (struct sockaddr *)&at, sizeof at)); \
+    note(\"sent\", sendto(pair[1], \"x\", 1, 0, (struct sockaddr *)&at, sizeof at)); } } \
+    note(\"raw\", socketpair(AF_UNIX, SOCK_RAW, 0, pair)); \
+    note(\"stream\", socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)); \
+    note(\"again\", connect(pair[0], (struct sockaddr *)&at, sizeof at)); \
+    note(\"packets\", socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair)); \
+    note(\"again\", connect(pair[0], (struct sockaddr *)&at, sizeof at))";
+
+#[test]
+fn v12_no_socket_of_datagrams_reaches_another_program() {
+    let Some(tree) = attack(DATAGRAMS) else { return };
+    let socket = std::os::unix::net::UnixDatagram::bind(tree.home().join("s")).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    for level in ["auto", "strict"] {
+        let isolation = format!("--plugin-isolation={level}");
+        for args in [&[isolation.as_str()][..], &[&isolation, "--plugin-allow-net"]] {
+            assert_eq!(got(tree.build(args)), "stream packets", "{args:?}");
+        }
+    }
+    assert!(socket.recv(&mut [0; 8]).is_err(), "something has arrived");
+}
+
+#[test]
+fn v21_priorities_are_those_of_the_own_process() {
+    // As an ordinary user, whose processes a call for a user or a group reaches.
+    let act = "int own = getpgrp(); note(\"user\", setpriority(PRIO_USER, 0, 19)); \
+        note(\"id\", setpriority(PRIO_USER, getuid(), 19)); note(\"group\", setpriority(PRIO_PGRP, 0, 19)); \
+        note(\"named\", setpriority(PRIO_PGRP, own, 19)); \
+        note(\"io-user\", syscall(SYS_ioprio_set, 3, 0, 3 << 13)); note(\"io-group\", syscall(SYS_ioprio_set, 2, 0, 3 << 13)); \
+        note(\"own\", setpriority(PRIO_PROCESS, 0, 19)); note(\"io\", syscall(SYS_ioprio_set, 1, 0, 3 << 13))";
+    gets(act, "own io");
+    let Some(tree) = attack(act) else { return };
+    let Some(mut command) = super::secrets::as_ordinary_user(&tree, &[]) else { return };
+    command.args(["build", "--enable-alpha-plugins", "--plugin-isolation=strict", "."]);
+    assert_eq!(got(run(&mut command)), "own io");
+}
+
 #[test]
 fn s11_a_file_is_not_leased_or_flagged() {
     let act = "int f = open(\"kustomization.yaml\", O_RDONLY); long flags = 0; \
