@@ -19,7 +19,7 @@ use super::helm_user;
 use crate::config::helm::{HelmChart, HelmGlobals, merge_values};
 use crate::diag::{Code, Error, Result};
 use crate::load::remote::ChartName;
-use crate::load::{Root, join, path};
+use crate::load::{Restrictor, Root, join, path};
 use crate::observe::Work;
 use crate::process::{Call, Failed, Failure};
 use crate::resource::{Behavior, Resource};
@@ -198,6 +198,7 @@ impl<'a> HelmChartInflationGenerator<'a> {
         match &failed.failure {
             Failure::NotStarted(_) => error.hint(format!("is '{command}' installed? --helm-command names another one")),
             Failure::TimedOut(_) => error.with_code(Code::Timeout).hint("--plugin-timeout sets the limit"),
+            Failure::TooMuchOutput(_) => error.hint("--plugin-output-limit sets the limit"),
             _ => error,
         }
     }
@@ -311,6 +312,30 @@ impl<'a> HelmChartInflationGenerator<'a> {
             }
             _ => Err(fault(format!("the chart '{}' leads out of the chart home", self.chart.name))),
         }
+    }
+
+    /// Refuses a chart with a link that leads out of the kustomization's root, or out of the chart
+    /// if that is not in the root: helm follows links, and a template prints any file of the chart.
+    /// O(entries of the chart).
+    fn check_links(&self, build: &Build<'a>, chart: &Path) -> Result<()> {
+        let root = &self.root;
+        if root.remote().is_some() && root.hold(chart).is_ok() {
+            return Ok(());
+        }
+        if root.remote().is_none() && build.cx.options.restrictor == Restrictor::None {
+            return Ok(());
+        }
+        let directory = match chart.starts_with(&root.real) {
+            true => root.real.to_path_buf(),
+            false => path::real(chart).unwrap_or_else(|| chart.to_owned()),
+        };
+        if path::stays_in(&directory, chart) {
+            return Ok(());
+        }
+        let message =
+            format!("security; chart '{}' has a link that leads out of '{}'", chart.display(), directory.display());
+        let error = Error::new(Code::OutsideRoot, message).at(self.chart.pos);
+        Err(error.hint("put the files themselves there, or allow it with --load-restrictor LoadRestrictionsNone"))
     }
 
     /// The values file, if it is in a chart outside of the chart home: in the cache, or beside the
@@ -462,6 +487,7 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         self.check_version(build, &temporary)?;
         let home = self.home();
         let chart = self.directory(build, &home, &temporary)?;
+        self.check_links(build, &chart)?;
         noted.says(|| format!("{}, by {}", chart.display(), build.cx.options.helm.command));
         let file_name = self.chart.name.replace('/', "-");
         let values = temporary.join(format!("{file_name}-kustomize-values.yaml"));

@@ -357,6 +357,38 @@ fn h11_charts_of_a_remote_base_stay_in_it() {
 }
 
 #[test]
+fn w5_a_link_of_a_chart_leads_nowhere_else() {
+    let tree = helm(
+        "-- app/kustomization.yaml --\nhelmCharts: [{name: app, releaseName: r}]\n-- app/charts/app/values.yaml --\n-- app/shared/x --\ninside\n",
+    );
+    tree.write("../home/.secret", "hunter2");
+    let (chart, secret) = (tree.path().join("app/charts/app"), tree.home().join(".secret"));
+    fs::create_dir(chart.join("files")).unwrap();
+    let refused = |link: &Path, to: &Path| {
+        symlink(to, link).unwrap();
+        let _ = fs::remove_file(tree.home().join("calls"));
+        inflate(&tree, "app").fails_with(&["security", "has a link that leads out of", "--load-restrictor"]);
+        assert!(!calls(&tree).contains("template"), "{}", calls(&tree));
+        let helm = tree.home().join("helm").to_string_lossy().into_owned();
+        let free = ["build", "app", "--enable-helm", "--helm-command", &helm, "--load-restrictor=LoadRestrictionsNone"];
+        tree.run(&free).ok();
+        fs::remove_file(link).unwrap();
+    };
+    refused(&chart.join("files/key"), &secret);
+    refused(&chart.join("files/home"), &tree.home());
+    refused(&chart.join("templates"), &tree.home());
+    refused(&chart.join("files/relative"), Path::new("../../../../../home/.secret"));
+    refused(&chart.join("crds"), Path::new("/etc"));
+    // Behind a link that stays in the root.
+    symlink("../../../shared", chart.join("files/shared")).unwrap();
+    inflate(&tree, "app").ok();
+    refused(&tree.path().join("app/shared/key"), &secret);
+    // The chart itself.
+    fs::rename(&chart, tree.home().join("app")).unwrap();
+    refused(&chart, &tree.home().join("app"));
+}
+
+#[test]
 fn h11_helm_loads_no_plugin_that_lies_in_the_tree() {
     let mut tree = helm("");
     tree.variables.remove("CALLS");
