@@ -134,7 +134,7 @@ fn run<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>, sett
         without: &[],
         stdin: None,
     };
-    let limits = Limits { timeout: None, output: MAX_OUTPUT, stderr: |_| {} };
+    let limits = Limits { output: MAX_OUTPUT, ..Limits::default() };
     signals::children().run(call, &limits).map_err(|failed| match failed.failure {
         Failure::NotStarted(e) if e.kind() == ErrorKind::NotFound => anyhow::anyhow!("no 'git' program on path"),
         Failure::NotStarted(e) | Failure::Io(e) => anyhow::anyhow!("git cannot be run: {e}"),

@@ -77,7 +77,6 @@ pub use cache::directory as cache_directory;
 
 use crate::memory;
 use crate::parallel;
-use crate::plugin::isolation::ARGUMENT;
 use clap::error::ErrorKind as ClapError;
 use messages::{ErrorFormat, MessageFlags, Messages};
 use std::process::ExitCode;
@@ -110,7 +109,7 @@ pub fn main() -> ExitCode {
 
 fn run() -> ExitCode {
     let program = std::env::args_os().next().map(std::path::PathBuf::from);
-    if std::env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
+    if std::env::args_os().nth(1).is_some_and(|first| plugin_host::is_asked(&first)) {
         return plugin_host::main();
     }
     let name = program.as_deref().and_then(std::path::Path::file_name);

@@ -69,7 +69,7 @@ fn fetched(format: &str) -> Result<String> {
         without: &[],
         stdin: None,
     };
-    let limits = Limits { timeout: None, output: MAX_SCHEMA, stderr: |_| {} };
+    let limits = Limits { output: MAX_SCHEMA, ..Limits::default() };
     let schema = signals::children().run(call, &limits).map_err(|failed| {
         let why = match failed.failure {
             Failure::NotStarted(e) => format!("kubectl cannot be started: {e}"),

@@ -11,10 +11,11 @@ use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
 use crate::plugin::engine::{self, Engine};
 use crate::plugin::isolation::{Isolation, Level};
 use crate::plugin::options::{FailOn, FunctionOptions, Images};
+use crate::plugin::permissions::real;
 use crate::plugin::{PluginOptions, locate};
 use crate::process::Limits;
 use crate::shown;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -55,9 +56,13 @@ pub struct PluginFlags {
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size, help_heading = heading::PLUGINS, hide_short_help = true)]
     pub plugin_output_limit: u64,
 
-    /// How much memory a shared object may have, as in 2GiB; 0 for no limit
+    /// How much memory one call of a plugin, or helm, may have, as in 2GiB; 0 for no limit
     #[arg(long, value_name = "SIZE", default_value = "8GiB", value_parser = size, help_heading = heading::PLUGINS, hide_short_help = true)]
     pub plugin_memory_limit: u64,
+
+    /// How many processes and threads one call of a plugin, or helm, may have; 0 for no limit
+    #[arg(long, value_name = "NUMBER", default_value_t = 4096, help_heading = heading::PLUGINS, hide_short_help = true)]
+    pub plugin_process_limit: u64,
 
     /// How much of your rights plugins get: off, auto or strict
     ///
@@ -167,12 +172,17 @@ pub fn options(
     let host = plugin_host::program();
     let (managed, schemas) = manager(flags, directory, offline, may_sync, host.clone())?;
     let variable = managed::variable;
+    let isolation = isolation(flags, variable);
+    if let Some(fault) = isolation.permissions().below_write(None) {
+        bail!("{fault}");
+    }
     let options = PluginOptions {
         enabled: is_enabled,
         timeout: timeout(flags),
         output_limit: flags.plugin_output_limit,
-        isolation: isolation(flags, variable),
-        memory_limit: Some(flags.plugin_memory_limit).filter(|&bytes| bytes > 0),
+        isolation,
+        memory_limit: limit(flags.plugin_memory_limit),
+        process_limit: limit(flags.plugin_process_limit),
         host,
         homes: locate::homes(|name| variable(name).map(Into::into)),
         stderr: writer::relay,
@@ -211,6 +221,11 @@ fn ask_to_adopt(path: &Path) -> bool {
     answer
 }
 
+/// A limit of a flag, for which 0 is none.
+fn limit(most: u64) -> Option<u64> {
+    Some(most).filter(|&most| most > 0)
+}
+
 /// How long one call may take; `None` for as long as it likes.
 fn timeout(flags: &PluginFlags) -> Option<Duration> {
     Some(flags.plugin_timeout.unwrap_or(TIMEOUT)).filter(|t| !t.is_zero())
@@ -218,7 +233,9 @@ fn timeout(flags: &PluginFlags) -> Option<Duration> {
 
 /// The limits of one call of helm, whose stderr is not shown.
 pub(super) fn limits(flags: &PluginFlags) -> Limits {
-    Limits { timeout: timeout(flags), output: flags.plugin_output_limit, stderr: |_| {} }
+    let memory = limit(flags.plugin_memory_limit);
+    let processes = limit(flags.plugin_process_limit);
+    Limits { timeout: timeout(flags), output: flags.plugin_output_limit, memory, processes, stderr: |_| {} }
 }
 
 /// Variables that say where things are and how to speak, and nothing of the user.
@@ -231,19 +248,19 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
         IsolationLevel::Strict => Level::Strict,
     });
     let names = PLAIN_VARIABLES.into_iter().chain(flags.plugin_allow_env.iter().map(String::as_str));
-    // Plugins run in other directories.
-    let absolute = |paths: &[PathBuf]| -> Vec<PathBuf> {
-        paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect()
-    };
+    // Plugins run in other directories. What a link leads to now is granted, and not what it leads
+    // to when a plugin has changed it.
+    let place = |path: &PathBuf| real(&std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+    let places = |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().map(place).collect() };
     Isolation {
         // Placed plugins run as under kustomize.
         level: said.unwrap_or(Level::Off),
         installed: said.unwrap_or(Level::Auto),
         is_apart: false,
-        read: absolute(&flags.plugin_allow_read),
-        write: absolute(&flags.plugin_allow_write),
+        read: places(&flags.plugin_allow_read),
+        write: places(&flags.plugin_allow_write),
         network: flags.plugin_allow_net,
-        sockets: absolute(&flags.plugin_allow_socket),
+        sockets: places(&flags.plugin_allow_socket),
         modes: false,
         variables: names.map(|name| (name.to_owned(), variable(name))).collect(),
     }

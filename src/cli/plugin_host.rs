@@ -1,11 +1,17 @@
-//! This program as the process that runs a plugin. Behind [`ARGUMENT`]: `CONFINEMENT PATH`
-//! runs a shared object; `CONFINEMENT exec PROGRAM ARGUMENT...` becomes another program, confined;
-//! `CONFINEMENT report` says as JSON which parts of the confinement this system enforces. Builds
-//! and `doctor` start it; nobody types it.
+//! This program as a process around other programs. Builds and `doctor` start it; nobody types it.
+//!
+//! * [`isolation::ARGUMENT`]` CONFINEMENT PATH` runs a shared object; `CONFINEMENT exec PROGRAM
+//!   ARGUMENT...` becomes another program, confined; `CONFINEMENT report` says as JSON which parts
+//!   of the confinement this system enforces.
+//! * [`keeper::ARGUMENT`]` KEEPING PROGRAM ARGUMENT...` keeps another program.
+//! * [`warden::ARGUMENT`] cleans up after the process that started it.
 
 use crate::plugin::confine::Confinement;
 use crate::plugin::host;
-use crate::plugin::isolation::ARGUMENT;
+use crate::plugin::isolation;
+use crate::process::keeper::{self, Keeping, become_program, keep};
+use crate::process::warden;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,16 +22,43 @@ pub fn program() -> Option<PathBuf> {
     Some(if small.is_file() { small } else { own })
 }
 
-/// Serves the plugin that the arguments name. The argument parser is not asked: this is on the way
-/// of every first call.
+/// Returns true if the first argument asks for such a process. The argument parser is not asked:
+/// this is on the way of every call.
+pub fn is_asked(first: &OsStr) -> bool {
+    [isolation::ARGUMENT, keeper::ARGUMENT, warden::ARGUMENT].iter().any(|argument| first == *argument)
+}
+
+/// Becomes the process that the arguments name.
 pub fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1);
-    let is_asked = args.next().is_some_and(|first| first == ARGUMENT);
-    let confinement = args.next().and_then(|text| serde_json::from_str::<Confinement>(text.to_str()?).ok());
-    let (true, Some(confinement), Some(path)) = (is_asked, confinement, args.next().map(PathBuf::from)) else {
-        eprintln!("Error: {} is for builds of this version: they start it where a plugin is a shared object", ARGUMENT);
-        return ExitCode::FAILURE;
+    let mut args = std::env::args_os();
+    let own = args.next().unwrap_or_default();
+    let first = args.next().unwrap_or_default();
+    if first == isolation::ARGUMENT {
+        return run(args);
+    }
+    if first == warden::ARGUMENT {
+        return if warden::watch().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    let keeping = args.next().and_then(|text| serde_json::from_str::<Keeping>(text.to_str()?).ok());
+    let (true, Some(keeping), Some(program)) = (first == keeper::ARGUMENT, keeping, args.next()) else {
+        return misused();
     };
+    let kept = keep(&keeping, |keeping| {
+        // This program is not started again to confine the plugin: the process is the right one
+        // already.
+        let mut args = args.peekable();
+        if program == own && args.next_if(|first| first == isolation::ARGUMENT).is_some() {
+            return run(args);
+        }
+        become_program(keeping, program.as_ref(), args)
+    });
+    kept.unwrap_or_else(|e| failed(&e))
+}
+
+/// Runs the plugin that the arguments behind [`isolation::ARGUMENT`] name, confined.
+fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
+    let confinement = args.next().and_then(|text| serde_json::from_str::<Confinement>(text.to_str()?).ok());
+    let (Some(confinement), Some(path)) = (confinement, args.next().map(PathBuf::from)) else { return misused() };
     let Err(e) = match args.next().map(PathBuf::from) {
         None if path.as_os_str() == "report" => {
             return match host::report(&confinement) {
@@ -39,6 +72,16 @@ pub fn main() -> ExitCode {
         Some(program) if path.as_os_str() == "exec" => host::exec(&program, args, &confinement),
         _ => host::serve(&path, &confinement),
     };
+    failed(&e)
+}
+
+fn misused() -> ExitCode {
+    let argument = isolation::ARGUMENT;
+    eprintln!("Error: {argument} is for builds of this version: they start it where a plugin is a shared object");
+    ExitCode::FAILURE
+}
+
+fn failed(e: &std::io::Error) -> ExitCode {
     eprintln!("Error: the process of the plugin: {e}");
     ExitCode::FAILURE
 }

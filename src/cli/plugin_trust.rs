@@ -1,6 +1,6 @@
 //! `plugin trust`: one more rule in the user's `trust.yaml`.
 
-use super::managed::trust_file;
+use super::managed::{trust_file, variable};
 use super::plugin_args::Trust;
 use super::report::Report;
 use super::writer::{self, Shown};
@@ -13,7 +13,7 @@ use crate::manager::policy::amend::{Amended, Amendment};
 use crate::plugin::permissions::Permissions;
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs `plugin trust`.
 ///
@@ -49,6 +49,8 @@ pub fn trust(args: &Trust, is_json: bool) -> Result<()> {
     if let Some(fault) = granted.fault() {
         bail!("{fault}");
     }
+    // A grant is for a place, not for what a link may lead to later.
+    let granted = granted.without_links(variable("HOME").map(PathBuf::from).as_deref());
     let amendment = Amendment {
         pattern: SourcePattern::parse(source).map_err(wrong)?,
         from: Origin::of_rule(source, args.from.as_deref().unwrap_or_default(), Path::new("."))?,

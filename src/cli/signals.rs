@@ -1,5 +1,6 @@
 //! The children of this process, and the signals that end them with it.
 
+use super::plugin_host;
 use crate::process::Children;
 use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -28,11 +29,12 @@ pub(super) fn exit_at_abort() {
 /// signals: without plugins and their configurations a signal has nothing to clean up.
 pub(super) fn children() -> &'static Children {
     static ALL: LazyLock<Children> = LazyLock::new(|| {
-        Children::of_process(|| {
+        let prepare = || {
             if let Err(e) = end_with_signals() {
                 super::writer::say(&format!("Warning: Ctrl-C will not clean up: {e}"));
             }
-        })
+        };
+        Children::of_process(prepare, plugin_host::program)
     });
     &ALL
 }

@@ -388,7 +388,7 @@ impl Git {
             without: WITHOUT,
             stdin: None,
         };
-        let limits = Limits { timeout: Some(timeout), output: MAX_OUTPUT, stderr: |_| {} };
+        let limits = Limits { timeout: Some(timeout), output: MAX_OUTPUT, ..Limits::default() };
         let shown = command.shown();
         let printed = self.children.run(call, &limits).map_err(|failed| {
             let said = failed.stderr.trim_end().replace('\n', "\n    ");

@@ -14,8 +14,6 @@ use std::path::PathBuf;
 /// The restrictions of a process, passed as JSON in an argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// Bytes of address space.
-    pub memory: Option<u64>,
     /// `None` for a process that may do what the user may.
     pub sandbox: Option<Sandbox>,
 }
@@ -26,9 +24,10 @@ pub struct Confinement {
 pub struct Sandbox {
     /// True if a part that the system cannot enforce is an error.
     pub strict: bool,
-    /// Files and directories that may be read, beside those of the system.
+    /// Files and directories that may be read, beside those of the system. A path with a link in it
+    /// is not opened.
     pub read: Vec<PathBuf>,
-    /// Files and directories that may be read and written.
+    /// Files and directories that may be read and written, as above.
     pub write: Vec<PathBuf>,
     /// True if the network may be used.
     pub network: bool,
@@ -41,6 +40,9 @@ pub struct Sandbox {
     /// something.
     #[serde(default)]
     pub modes: bool,
+    /// Processes and threads at a time, where the kernel can count those of the sandbox alone.
+    #[serde(default)]
+    pub processes: Option<u64>,
 }
 
 /// A part of the sandbox.
@@ -97,8 +99,9 @@ mod tests {
             network: false,
             sockets: true,
             modes: true,
+            processes: Some(1 << 12),
         };
-        let confinement = Confinement { memory: Some(1 << 40), sandbox: Some(sandbox) };
+        let confinement = Confinement { sandbox: Some(sandbox) };
         let text = serde_json::to_string(&confinement).unwrap();
         assert_eq!(serde_json::from_str::<Confinement>(&text).unwrap(), confinement);
     }

@@ -104,7 +104,7 @@ fn ask(name: &str, children: &Children) -> std::result::Result<(), String> {
         without: &[],
         stdin: None,
     };
-    let limits = Limits { timeout: Some(PATIENCE), output: 1 << 20, stderr: |_| {} };
+    let limits = Limits { timeout: Some(PATIENCE), output: 1 << 20, ..Limits::default() };
     children.run(call, &limits).map(drop).map_err(|Failed { failure, stderr }| match failure {
         Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => "not in PATH".to_owned(),
         Failure::NotStarted(e) => format!("cannot be started: {e}"),

@@ -24,6 +24,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long one command of Go may take: it may fetch modules and compile all of them.
+const BUILD_TIME: Duration = Duration::from_mins(30);
 
 /// The version of sigs.k8s.io/kustomize/api and kyaml for plugins that name none: what kustomize
 /// v5.8.1 is made of.
@@ -303,7 +307,10 @@ impl GoTool {
         file.push(modfile);
         let format = "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}";
         let args = ["list".into(), "-mod=mod".into(), file, "-m".into(), "-f".into(), format.into(), API.into()];
-        match self.children.run(call(Path::new("go"), directory, args.into()), &Limits { timeout: None, ..quiet() }) {
+        match self
+            .children
+            .run(call(Path::new("go"), directory, args.into()), &Limits { timeout: Some(BUILD_TIME), ..quiet() })
+        {
             Ok(printed) => Ok(Some(String::from_utf8_lossy(&printed).trim().to_owned())),
             Err(failed) if failed.stderr.contains("not a known dependency") => Ok(None),
             Err(failed) => {
@@ -323,7 +330,7 @@ impl GoTool {
         let verb = args.first().map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default();
         let mut call = call(Path::new("go"), directory, args);
         call.environment.extend(environment);
-        let limits = Limits { timeout: None, output: options.output_limit, stderr: options.stderr };
+        let limits = Limits { timeout: Some(BUILD_TIME), ..options.limits() };
         self.children.run(call, &limits).map(drop).map_err(|failed| match failed.failure {
             Failure::Status(status) => fault(format!("'go {verb}' in '{}' failed: {status}", directory.display()))
                 .hint("the output of Go is above"),
@@ -333,7 +340,7 @@ impl GoTool {
 }
 
 fn quiet() -> Limits {
-    Limits { timeout: Some(std::time::Duration::from_secs(60)), output: 1 << 20, stderr: |_| {} }
+    Limits { timeout: Some(Duration::from_mins(1)), output: 1 << 20, ..Limits::default() }
 }
 
 fn call<'c>(program: &'c Path, directory: &'c Path, args: Vec<OsString>) -> Call<'c> {

@@ -4,15 +4,13 @@
 use super::confine::{Confinement, Part};
 use super::sandbox::enter;
 use crate::process::name;
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, parent_process_death_signal, set_parent_process_death_signal, setrlimit};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Becomes the process of a shared object, which answers on stdout what is asked on stdin, until
@@ -36,8 +34,6 @@ pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<Infallible> {
 /// It cannot be started.
 pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &Confinement) -> io::Result<Infallible> {
     confine(confinement)?;
-    let opened = reopened(program);
-    let program = opened.as_ref().map_or(program, |(_, path)| path);
     if confinement.sandbox.is_some() {
         // The file of the program is open for this process alone.
         close_fds::set_fds_cloexec(3, &[]);
@@ -49,20 +45,6 @@ pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &
     let mut command = Command::new(program);
     name(&mut command);
     Err(command.args(args).exec())
-}
-
-/// Opens a program that is given by its descriptor again, by its path: the descriptor belongs to
-/// the view of the file system before this process got its own. `None` if the path leads to another
-/// file now.
-fn reopened(program: &Path) -> Option<(File, PathBuf)> {
-    if !program.starts_with("/proc/self/fd") {
-        return None;
-    }
-    let file = File::open(std::fs::read_link(program).ok()?).ok()?;
-    let identity = |stat: std::fs::Metadata| (stat.dev(), stat.ino());
-    let is_same = identity(file.metadata().ok()?) == identity(program.metadata().ok()?);
-    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    is_same.then_some((file, path))
 }
 
 /// Confines this process, which has one thread yet, and says what the system cannot enforce.
@@ -83,11 +65,9 @@ fn confine(confinement: &Confinement) -> io::Result<()> {
 pub fn report(confinement: &Confinement) -> io::Result<Vec<Part>> {
     // No memory dump: it would hold what the plugin was given.
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
-    if let Some(bytes) = confinement.memory {
-        setrlimit(Resource::As, Rlimit { current: Some(bytes), maximum: Some(bytes) })?;
-    }
-    // If memory runs out, the system ends the plugin before the build. Systems without this file do
-    // not offer the choice.
-    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-    confinement.sandbox.as_ref().map_or(Ok(Vec::new()), enter)
+    // The system forgets, with other rights of this process, that it ends with its keeper.
+    let signal = parent_process_death_signal()?;
+    let parts = confinement.sandbox.as_ref().map_or(Ok(Vec::new()), enter)?;
+    set_parent_process_death_signal(signal)?;
+    Ok(parts)
 }

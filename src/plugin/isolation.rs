@@ -3,7 +3,7 @@
 
 use super::PluginOptions;
 use super::confine::{Confinement, Part, Sandbox};
-use super::permissions::Permissions;
+use super::permissions::{self, Permissions};
 use crate::process::{Call, Children, Limits, PrivateDirectory};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -50,9 +50,10 @@ pub struct Isolation {
     /// True if plugins get an environment and a home of their own, as always under
     /// [`Level::Strict`].
     pub is_apart: bool,
-    /// Files and directories that plugins may read.
+    /// Files and directories that plugins may read, without links: what is a link when a plugin
+    /// starts is not opened.
     pub read: Vec<PathBuf>,
-    /// Files and directories that plugins may read and write.
+    /// Files and directories that plugins may read and write, without links.
     pub write: Vec<PathBuf>,
     /// True if plugins may use the network.
     pub network: bool,
@@ -105,7 +106,7 @@ pub struct Confined {
 /// The parts of a sandbox, as a process of `host` says that confines itself; `None` if there is no
 /// such process.
 pub fn parts(children: &Children, host: &Path) -> Option<Vec<Part>> {
-    let confinement = Confinement { memory: None, sandbox: Some(Sandbox::default()) };
+    let confinement = Confinement { sandbox: Some(Sandbox::default()) };
     let confinement = serde_json::to_string(&confinement).ok()?;
     let args = [ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
     let call = Call {
@@ -117,7 +118,7 @@ pub fn parts(children: &Children, host: &Path) -> Option<Vec<Part>> {
         without: &[],
         stdin: None,
     };
-    let limits = Limits { timeout: Some(Duration::from_secs(10)), output: 1 << 16, stderr: |_| {} };
+    let limits = Limits { timeout: Some(Duration::from_secs(10)), output: 1 << 16, ..Limits::default() };
     serde_json::from_slice(&children.run(call, &limits).ok()?).ok()
 }
 
@@ -134,11 +135,9 @@ impl PluginOptions {
         args: Vec<OsString>,
         paths: &[&Path],
     ) -> std::io::Result<Confined> {
-        let folders = if isolation.level == Level::Off { Vec::new() } else { self.folders(program) };
+        let folders = if isolation.level == Level::Off { Vec::new() } else { self.places(program) };
         let paths: Vec<&Path> = paths.iter().copied().chain(folders.iter().map(PathBuf::as_path)).collect();
-        // The memory of an executable is not limited: it is the user's own choice, and runs as
-        // under kustomize.
-        let grants = isolation.grants(&self.children, None, &paths)?;
+        let grants = isolation.grants(self, &paths)?;
         if !grants.is_sandboxed() {
             return Ok(Confined { program: program.to_owned(), args, grants, inherited: None });
         }
@@ -150,21 +149,29 @@ impl PluginOptions {
 }
 
 impl PluginOptions {
-    /// The directories that a program needs to run: its own, that of the file behind a link, and
-    /// the libraries of an interpreter outside of the system's directories.
-    pub(super) fn folders(&self, program: &Path) -> Vec<PathBuf> {
+    /// The paths that a program needs to run: its file, that behind a link, their directories, and
+    /// the libraries of an interpreter outside of the system's directories. A directory that holds
+    /// the user's home, or is it, is not one of them.
+    pub(super) fn places(&self, program: &Path) -> Vec<PathBuf> {
         let path = (self.variable)("PATH").unwrap_or_default();
         // A name alone is looked for in PATH, as the system does it.
         let mut named = std::env::split_paths(&path).map(|folder| folder.join(program)).filter(|path| path.is_file());
         let program = if program.components().count() == 1 { named.next() } else { Some(program.to_owned()) };
         // A placed plugin may be a link; the kernel checks the file that it leads to.
         let real = program.as_ref().and_then(|program| program.canonicalize().ok());
-        let folders = [program, real].into_iter().filter_map(|path| Some(path?.parent()?.to_owned()));
-        let with_libraries = |folder: PathBuf| {
+        let files: Vec<PathBuf> = [program, real].into_iter().flatten().collect();
+        let folders = files.iter().filter_map(|path| path.parent());
+        let with_libraries = folders.flat_map(|folder| {
             let libraries = folder.parent().filter(|_| folder.ends_with("bin")).map(|prefix| prefix.join("lib"));
-            [Some(folder), libraries].into_iter().flatten()
+            [Some(folder.to_owned()), libraries].into_iter().flatten()
+        });
+        let home = self.home().map(|home| permissions::real(&home));
+        let holds_home = |folder: &PathBuf| {
+            let folder = permissions::real(folder);
+            folder.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(&folder))
         };
-        folders.flat_map(with_libraries).collect()
+        let folders: Vec<PathBuf> = with_libraries.filter(|folder| !holds_home(folder)).collect();
+        files.into_iter().chain(folders).collect()
     }
 }
 
@@ -203,25 +210,27 @@ impl Isolation {
     ///
     /// # Errors
     /// The directory cannot be made.
-    pub fn grants(&self, children: &Children, memory: Option<u64>, paths: &[&Path]) -> std::io::Result<Grants> {
+    pub fn grants(&self, options: &PluginOptions, paths: &[&Path]) -> std::io::Result<Grants> {
         if self.level == Level::Off {
             return Ok(Grants {
-                confinement: Confinement { memory, sandbox: None },
+                confinement: Confinement { sandbox: None },
                 environment: Vec::new(),
                 inherits: true,
                 own: None,
             });
         }
-        let own = children.directory("rustomize-plugin-")?;
+        let own = options.children.directory("rustomize-plugin-")?;
         let strict = self.level == Level::Strict;
         let is_apart = strict || self.is_apart;
         let mut write = self.write.clone();
-        write.push(own.path().to_owned());
+        write.push(permissions::real(own.path()));
         let resolver = std::fs::canonicalize(RESOLVER).ok().filter(|_| self.network);
-        let paths = paths.iter().map(|path| (*path).to_owned());
+        let paths = paths.iter().map(|path| permissions::real(path));
         let read = self.read.iter().cloned().chain(paths).chain(resolver).collect();
         let sockets = !self.sockets.is_empty();
-        let sandbox = Sandbox { strict, read, write, network: self.network, sockets, modes: self.modes };
+        let processes = options.process_limit;
+        let (network, modes) = (self.network, self.modes);
+        let sandbox = Sandbox { strict, read, write, network, sockets, modes, processes };
         let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![("TMPDIR".into(), own.path().into())];
         if is_apart {
             environment.push(("HOME".into(), own.path().into()));
@@ -229,7 +238,7 @@ impl Isolation {
             environment.extend(set);
         }
         Ok(Grants {
-            confinement: Confinement { memory, sandbox: Some(sandbox) },
+            confinement: Confinement { sandbox: Some(sandbox) },
             environment,
             inherits: !is_apart,
             own: Some(own),
@@ -240,14 +249,14 @@ impl Isolation {
 #[cfg(test)]
 mod tests {
     use super::{Isolation, Level, RESOLVER};
-    use crate::process::Children;
+    use crate::plugin::PluginOptions;
 
     #[test]
     fn who_may_use_the_network_may_read_how_names_become_addresses() {
         let Ok(resolver) = std::fs::canonicalize(RESOLVER) else { return };
         for network in [false, true] {
             let isolation = Isolation { level: Level::Auto, network, ..Isolation::default() };
-            let sandbox = isolation.grants(&Children::new(), None, &[]).unwrap().confinement.sandbox.unwrap();
+            let sandbox = isolation.grants(&PluginOptions::default(), &[]).unwrap().confinement.sandbox.unwrap();
             assert_eq!(sandbox.read.contains(&resolver), network);
         }
     }

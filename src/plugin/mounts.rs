@@ -2,12 +2,14 @@
 //! write to is mounted read-only. So the modes, owners, times and attributes of the user's files
 //! cannot change, for which Landlock knows no right.
 
+use super::sandbox::open_without_links;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
@@ -15,21 +17,29 @@ use std::path::PathBuf;
 /// Where AppArmor says whether it takes the rights of a user namespace from whoever makes one.
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
-/// Lets this process, which has one thread yet, change nothing but `write`. The inner error says
-/// why this system does not allow that; then the process has the rights that it had. It costs a
-/// call of the system for each mount.
+/// The view of the files that a process has.
+pub struct View {
+    /// Why the process has the view of its parent; then it has the rights that it had.
+    pub lack: Option<io::Error>,
+    /// True if it is in a user namespace of its own, in which the kernel counts its processes.
+    pub is_own_user: bool,
+}
+
+/// Lets this process, which has one thread yet, change nothing but `write`, if this system allows
+/// that. It costs a call of the system for each mount.
 ///
 /// # Errors
 /// The process is in a user namespace in which it cannot own files.
-pub fn read_only_but(write: &[PathBuf]) -> io::Result<io::Result<()>> {
+pub fn read_only_but(write: &[PathBuf]) -> io::Result<View> {
     let may_mount = capabilities(None)?.effective.contains(CapabilitySet::SYS_ADMIN);
     let user = (rustix::process::geteuid(), rustix::process::getegid());
     let entered = if may_mount { unshare(UnshareFlags::NEWNS) } else { enter_user_namespace() };
-    if entered.is_ok() && !may_mount {
+    let is_own_user = entered.is_ok() && !may_mount;
+    if is_own_user {
         let says = |e| io::Error::other(format!("this system allows a user namespace and no user in it: {e}"));
         keep_user(user.0.as_raw(), user.1.as_raw()).map_err(says)?;
     }
-    Ok(entered.and_then(|()| restrict(write)))
+    Ok(View { lack: entered.and_then(|()| restrict(write)).err(), is_own_user })
 }
 
 fn enter_user_namespace() -> io::Result<()> {
@@ -55,10 +65,14 @@ fn unshare(flags: UnshareFlags) -> io::Result<()> {
 fn restrict(write: &[PathBuf]) -> io::Result<()> {
     // Other processes do not see these mounts.
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    let write = topmost(write);
-    for path in &write {
-        mount_bind_recursive(path, path)?;
-    }
+    let mut write = topmost(write);
+    // By descriptors of this view: a link that is at the path now leads nowhere.
+    let bind = |path: &PathBuf| -> io::Result<()> {
+        let (opened, _) = open_without_links(path)?;
+        let place = format!("/proc/self/fd/{}", opened.as_raw_fd());
+        Ok(mount_bind_recursive(&place, &place)?)
+    };
+    write.retain(|path| bind(path).is_ok());
     for (point, flags) in mounts(&fs::read("/proc/self/mountinfo")?) {
         if write.iter().any(|path| point.starts_with(path)) {
             continue;
@@ -84,12 +98,12 @@ fn take_over() -> io::Result<()> {
     Ok(())
 }
 
-/// The paths that exist, as the system calls them, without those below others.
+/// The paths without those below others.
 fn topmost(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let mut real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
-    real.sort();
-    real.dedup_by(|path, above| path.starts_with(above));
-    real
+    let mut all = paths.to_vec();
+    all.sort();
+    all.dedup_by(|path, above| path.starts_with(above));
+    all
 }
 
 /// The mount points, with the flags that a user namespace must not remove. Each line is `ID PARENT
@@ -147,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_path_below_another_is_not_mounted() {
-        let paths = ["/usr/bin", "/usr", "/nowhere/at/all", "/usr"].map(PathBuf::from);
-        assert_eq!(topmost(&paths), [Path::new("/usr").canonicalize().unwrap()]);
+        let paths = ["/usr/bin", "/usr", "/usrs", "/usr"].map(PathBuf::from);
+        assert_eq!(topmost(&paths), [Path::new("/usr"), Path::new("/usrs")]);
     }
 }

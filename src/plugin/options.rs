@@ -28,8 +28,10 @@ pub struct PluginOptions {
     pub shows_stderr: bool,
     /// How much of the user's rights plugins get.
     pub isolation: Isolation,
-    /// How many bytes of address space a shared object's process may have; `None` for no limit.
+    /// How many bytes of memory the processes of one call may have; `None` for no limit.
     pub memory_limit: Option<u64>,
+    /// How many processes and threads one call may have at a time; `None` for no limit.
+    pub process_limit: Option<u64>,
     /// The program that runs shared objects, as `PROGRAM` [`ARGUMENT`](super::isolation::ARGUMENT)
     /// `CONFINEMENT PATH`. Only Unix has such a process.
     pub host: Option<PathBuf>,
@@ -47,15 +49,17 @@ pub struct PluginOptions {
 
 impl Default for PluginOptions {
     fn default() -> Self {
+        let Limits { timeout, output, memory, processes, stderr } = Limits::default();
         PluginOptions {
             enabled: false,
-            timeout: Some(Duration::from_secs(600)),
-            output_limit: 1 << 30,
+            timeout,
+            output_limit: output,
             homes: Vec::new(),
-            stderr: |_| {},
+            stderr,
             shows_stderr: false,
             isolation: Isolation { installed: Level::Auto, ..Isolation::default() },
-            memory_limit: Some(8 << 30),
+            memory_limit: memory,
+            process_limit: processes,
             host: None,
             go_hosts: None,
             adopts_go: |_| false,
@@ -86,7 +90,13 @@ impl PluginOptions {
 
     /// The limits of one call.
     pub fn limits(&self) -> Limits {
-        Limits { timeout: self.timeout, output: self.output_limit, stderr: self.stderr }
+        Limits {
+            timeout: self.timeout,
+            output: self.output_limit,
+            memory: self.memory_limit,
+            processes: self.process_limit,
+            stderr: self.stderr,
+        }
     }
 }
 

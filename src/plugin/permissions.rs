@@ -74,21 +74,56 @@ impl Permissions {
     /// The fault of an invalid permission, in words.
     pub fn fault(&self) -> Option<String> {
         let is_place = |path: &&String| !(path.starts_with('/') || path.starts_with("~/")) || leaves(path);
-        let wrong = self.read.iter().chain(&self.write).chain(&self.sockets).find(is_place);
-        let all = self.read.iter().chain(&self.write).chain(&self.sockets).chain(&self.env);
-        if let Some((text, c)) = { all }.find_map(|text| Some((text, text.chars().find(|c| is_unseen(*c))?))) {
+        let mut paths = self.read.iter().chain(&self.write).chain(&self.sockets);
+        let mut all = paths.clone().chain(&self.env);
+        if let Some((text, c)) = all.find_map(|text| Some((text, text.chars().find(|c| is_unseen(*c))?))) {
             return Some(format!("the permission for '{text}' has the character {c:?}, which cannot be seen"));
         }
-        wrong.map(|path| format!("the permission for '{path}' is for no path: write it as /etc/app or ~/.app"))
+        if let Some(path) = paths.find(is_place) {
+            return Some(format!("the permission for '{path}' is for no path: write it as /etc/app or ~/.app"));
+        }
+        self.below_write(None)
     }
 
-    /// The permissions that are not in `granted`. `home` is the directory behind `~`: a shell may
-    /// have replaced `~` in one of the two.
+    /// The fault of a permission for a path below another one that may be written, in words: whoever
+    /// may write a directory decides where a path below it leads.
+    pub fn below_write(&self, home: Option<&Path>) -> Option<String> {
+        let all = || self.read.iter().chain(&self.write).chain(&self.sockets);
+        self.write.iter().find_map(|above| {
+            let place = place(above, home);
+            let is_below = |path: &&String| {
+                let path = self::place(path, home);
+                path != place && path.starts_with(&place)
+            };
+            let below = all().find(is_below)?;
+            Some(format!(
+                "the permission for '{below}' is below '{above}', which may be written: leave one of them out"
+            ))
+        })
+    }
+
+    /// The permissions that are not in `granted`, whose paths have no links. `home` is the directory
+    /// behind `~`: a shell may have replaced `~` in one of the two. A path that leads through a link
+    /// counts, and is given, as the path that it leads to now. It costs calls of the system for each
+    /// path.
     #[must_use]
     pub fn beyond(&self, granted: &Permissions, home: Option<&Path>) -> Permissions {
+        let home = home.map(real);
+        let home = home.as_deref();
+        self.without_links(home).beyond_places(granted, home)
+    }
+
+    /// The permissions that are not in `granted`, if both are compared as texts: a lock is for
+    /// machines with other files.
+    #[must_use]
+    pub fn beyond_words(&self, granted: &Permissions) -> Permissions {
+        self.beyond_places(granted, None)
+    }
+
+    fn beyond_places(&self, granted: &Permissions, home: Option<&Path>) -> Permissions {
         let is_below = |path: &String, places: &[String]| {
-            let path = real(path, home);
-            places.iter().any(|place| path.starts_with(real(place, home)))
+            let path = place(path, home);
+            places.iter().any(|granted| path.starts_with(place(granted, home)))
         };
         let is_read = |path: &&String| !is_below(path, &granted.read) && !is_below(path, &granted.write);
         Permissions {
@@ -97,6 +132,26 @@ impl Permissions {
             write: self.write.iter().filter(|path| !is_below(path, &granted.write)).cloned().collect(),
             sockets: self.sockets.iter().filter(|path| !is_below(path, &granted.sockets)).cloned().collect(),
             env: self.env.iter().filter(|name| !granted.env.iter().any(|g| is_like(g, name))).cloned().collect(),
+        }
+    }
+
+    /// The same, with the paths that its paths lead to now. A path that has no link stays as it is
+    /// written.
+    #[must_use]
+    pub fn without_links(&self, home: Option<&Path>) -> Permissions {
+        let home = home.map(real);
+        let without = |path: &String| {
+            let named = place(path, home.as_deref());
+            let real = real(&named);
+            if real == named { path.clone() } else { real.to_string_lossy().into_owned() }
+        };
+        let all = |paths: &[String]| paths.iter().map(without).collect();
+        Permissions {
+            read: all(&self.read),
+            write: all(&self.write),
+            sockets: all(&self.sockets),
+            env: self.env.clone(),
+            network: self.network,
         }
     }
 
@@ -119,8 +174,10 @@ impl Permissions {
 
     /// The paths to read, and those to write, in the home of a user.
     pub fn paths(&self, home: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let all =
-            |paths: &[String]| paths.iter().map(|path| real(path, home)).filter(|path| path.is_absolute()).collect();
+        let home = home.map(real);
+        let all = |paths: &[String]| {
+            paths.iter().map(|path| place(path, home.as_deref())).filter(|path| path.is_absolute()).collect()
+        };
         (all(&self.read), all(&self.write))
     }
 
@@ -143,8 +200,18 @@ impl Permissions {
     }
 }
 
+/// The path that a path leads to: that of the longest part which exists, and the rest of it.
+pub fn real(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+        }
+    }
+    path.to_owned()
+}
+
 /// A path with the home in the place of `~`, where there is one.
-fn real(path: &str, home: Option<&Path>) -> PathBuf {
+fn place(path: &str, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),
@@ -249,5 +316,23 @@ mod tests {
         assert!(
             of(false, &["/a\u{1b}"], &[], &[]).fault().is_some() && of(false, &[], &[], &["A\r"]).fault().is_some()
         );
+        assert!(of(false, &["/a/b"], &["/a"], &[]).fault().is_some_and(|fault| fault.contains("'/a/b' is below '/a'")));
+        assert!(of(false, &["/a"], &["/a", "/ab"], &[]).fault().is_none());
+    }
+
+    #[test]
+    fn a_link_counts_as_what_it_leads_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(home.join("out")).unwrap();
+        std::os::unix::fs::symlink(&home, home.join("out/l")).unwrap();
+        let granted = of(false, &[], &["~/out"], &[]);
+        assert!(of(false, &["~/out/new"], &[], &[]).beyond(&granted, Some(&home)).is_empty());
+        let beyond = of(false, &["~/out/l/key"], &[], &[]).beyond(&granted, Some(&home));
+        assert_eq!(beyond.read, [home.join("key").to_string_lossy()]);
+        // A grant stays what it was, whatever its path leads to later.
+        let granted = of(false, &["~/out/l"], &[], &[]);
+        assert!(!granted.beyond(&granted, Some(&home)).is_empty());
+        assert!(granted.beyond(&granted.without_links(Some(&home)), Some(&home)).is_empty());
     }
 }

@@ -3,8 +3,11 @@
 use super::calls::{self, CallPermissions};
 use super::confine::{Part, Sandbox};
 use super::mounts;
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use std::io;
-use std::path::PathBuf;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 
 /// Directories of programs and libraries, and of what they ask the system for. Missing ones do not
 /// count.
@@ -34,12 +37,19 @@ pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<Part>> {
     let session = leave_session().err().and_then(|e| words("the terminal is not out of reach", &e));
     // Before the capabilities, which mounting takes, and before Landlock, which forbids it.
     let view = mounts::read_only_but(&sandbox.write)?;
+    // The count is that of the namespace from here on. Without one it would be that of the user.
+    if let Some(most) = sandbox.processes.filter(|_| view.is_own_user) {
+        setrlimit(Resource::Nproc, Rlimit { current: Some(most), maximum: Some(most) })?;
+    }
     let capabilities = drop_capabilities().err().and_then(|e| words("the capabilities of root are kept", &e));
     let files = restrict_files(sandbox);
-    let choice =
-        CallPermissions { network: sandbox.network, sockets: sandbox.sockets, modes: view.is_ok() || sandbox.modes };
+    let choice = CallPermissions {
+        network: sandbox.network,
+        sockets: sandbox.sockets,
+        modes: view.lack.is_none() || sandbox.modes,
+    };
     let calls = calls::restrict(choice).err();
-    let modes = view.as_ref().err().filter(|_| calls.is_some() || sandbox.modes);
+    let modes = view.lack.as_ref().filter(|_| calls.is_some() || sandbox.modes);
     let modes = modes.and_then(|e| words("modes, owners and times of files can be changed", e));
     let calls = calls.and_then(|e| words("system calls and sockets are not restricted", &e));
     let mut parts = vec![
@@ -47,19 +57,27 @@ pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<Part>> {
         Part::new("capabilities", "those of root are given up", capabilities),
     ];
     parts.extend(of_landlock(files));
-    let effect = match view {
-        Ok(()) => "those of files that may not be written stay, as do owners, times and attributes".into(),
-        Err(e) => format!("a plugin changes none, not even its own files', for lack of its own mounts: {e}").into(),
+    let effect = match view.lack {
+        None => "those of files that may not be written stay, as do owners, times and attributes".into(),
+        Some(e) => format!("a plugin changes none, not even its own files', for lack of its own mounts: {e}").into(),
     };
     parts.push(Part { effect, ..Part::new("modes", "", modes) });
     parts.push(Part::new("calls", "system calls and sockets are those on a list", calls));
+    let effect = match view.is_own_user {
+        true => "the kernel limits the number of a plugin's processes",
+        false => "the number of a plugin's processes is looked at several times a second, and limited",
+    };
+    parts.push(Part::new("processes", effect, None));
+    let effect = "the kernel limits that of each process; that of all together is looked at several times a second";
+    parts.push(Part::new("memory", effect, None));
     Ok(parts)
 }
 
 /// Gives the kernel's version of Landlock; 0 for none.
 fn restrict_files(sandbox: &Sandbox) -> Result<i32, landlock::RulesetError> {
     use landlock::{
-        ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules,
+        ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr,
+        RulesetError, Scope, path_beneath_rules,
     };
     // The kernel enforces the rights that it knows; the oldest one with Landlock knows the
     // important ones, for reading and writing.
@@ -68,17 +86,36 @@ fn restrict_files(sandbox: &Sandbox) -> Result<i32, landlock::RulesetError> {
     if !sandbox.network {
         rules = rules.handle_access(AccessNet::from_all(ABI::V4))?;
     }
-    let read = SYSTEM.iter().map(PathBuf::from).chain(sandbox.read.iter().cloned());
-    let write = DEVICES.iter().map(PathBuf::from).chain(sandbox.write.iter().cloned());
+    // Only the paths of the system may lead through links.
+    let granted = |paths: &[PathBuf], access: BitFlags<AccessFs>| -> Vec<_> {
+        let opened = paths.iter().filter_map(|path| open_without_links(path).ok());
+        let rules = opened.map(|(opened, is_directory)| {
+            let access = if is_directory { access } else { access & AccessFs::from_file(ABI::V5) };
+            Ok::<_, RulesetError>(PathBeneath::new(opened, access))
+        });
+        rules.collect()
+    };
+    let reading = AccessFs::from_read(ABI::V5);
     let status = rules
         .create()?
-        .add_rules(path_beneath_rules(read, AccessFs::from_read(ABI::V5)))?
-        .add_rules(path_beneath_rules(write, all))?
+        .add_rules(path_beneath_rules(SYSTEM, reading))?
+        .add_rules(path_beneath_rules(DEVICES, all))?
+        .add_rules(granted(&sandbox.read, reading))?
+        .add_rules(granted(&sandbox.write, all))?
         .restrict_self()?;
     Ok(match status.landlock {
         landlock::LandlockStatus::Available { effective_abi, kernel_abi } => kernel_abi.unwrap_or(effective_abi as i32),
         _ => 0,
     })
+}
+
+/// Opens a path in which no name is a link, as a place that can be granted or mounted. Says whether
+/// it is a directory.
+pub(super) fn open_without_links(path: &Path) -> io::Result<(OwnedFd, bool)> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let mode = rustix::fs::fstat(&opened)?.st_mode;
+    Ok((opened, FileType::from_raw_mode(mode).is_dir()))
 }
 
 /// Leaves the session of the parent process, and so the terminal. The leader of a process group

@@ -110,12 +110,13 @@ impl Host {
         let (path, name) = (file.path.as_path(), format!("plugin '{}'", file.shown.display()));
         let fault = |what: String| Error::new(Code::PluginFailed, format!("{name} {what}"));
         let own = options.host().map_err(|lack| fault(format!("is a shared object, and {lack} to run it in")))?;
-        let mut paths: Vec<&Path> = [path.parent(), root].into_iter().flatten().collect();
+        let places = options.places(path);
+        let mut paths: Vec<&Path> = places.iter().map(PathBuf::as_path).chain(root).collect();
         if let Program::Other(other) = program {
             paths.push(other);
         }
         let no_directory = |e| fault(format!("has no place for temporary files: {e}"));
-        let grants = isolation.grants(&options.children, options.memory_limit, &paths).map_err(no_directory)?;
+        let grants = isolation.grants(options, &paths).map_err(no_directory)?;
         let args = match program {
             Program::Own => grants.host_args(&[path.as_os_str()]),
             Program::Other(other) => grants.host_args(&["exec".as_ref(), other.as_os_str(), path.as_os_str()]),

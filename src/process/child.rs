@@ -1,21 +1,31 @@
 //! [`Child`]: a running process, and the process group that it leads.
 
+use super::Marked;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// A running process.
+/// The signal by which a build tells a keeper that the output of the child has ended.
+pub(super) const OUTPUT_HAS_ENDED: Signal = Signal::USR1;
+
+/// The signal by which a build tells a keeper to end the child and all that it has started.
+pub(super) const END: Signal = Signal::TERM;
+
+/// A running process, or the keeper of one.
 pub(super) struct Child {
     pub(super) handle: duct::Handle,
     group: Option<Pid>,
+    mark: String,
+    is_kept: bool,
 }
 
 impl Child {
     /// Starts a process in a process group of its own. The expression's ends of pipes are closed
     /// then.
-    pub(super) fn start(expression: duct::Expression) -> io::Result<Child> {
+    pub(super) fn start(marked: Marked) -> io::Result<Child> {
+        let Marked { expression, mark, is_kept } = marked;
         let expression = expression.before_spawn(|command| {
             command.process_group(0);
             name(command);
@@ -23,7 +33,7 @@ impl Child {
         });
         let handle = expression.start()?;
         let group = handle.pids().first().and_then(|&pid| Pid::from_raw(pid as i32));
-        Ok(Child { handle, group })
+        Ok(Child { handle, group, mark, is_kept })
     }
 
     /// Returns true if the process has this id.
@@ -31,9 +41,38 @@ impl Child {
         self.group == Some(pid)
     }
 
+    /// The mark that its children inherit.
+    pub(super) fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// Returns true if a keeper ends what the child has started.
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    /// Says to the keeper that the output of the child has ended.
+    pub(super) fn output_has_ended(&self) {
+        self.tell(OUTPUT_HAS_ENDED);
+    }
+
+    fn tell(&self, signal: Signal) {
+        if let Some(keeper) = self.group.filter(|_| self.is_kept) {
+            let _ = kill_process(keeper, signal);
+        }
+    }
+
+    /// Ends the child and all that it has started, or tells its keeper to do so.
+    pub(super) fn end(&self) {
+        match self.is_kept {
+            true => self.tell(END),
+            false => self.kill(),
+        }
+    }
+
     /// Ends the process group, and the process itself: a process that confines itself is in no
     /// group of its own for a moment.
-    pub(super) fn end(&self) {
+    pub(super) fn kill(&self) {
         self.end_group();
         if let Some(leader) = self.group {
             let _ = kill_process(leader, Signal::KILL);
@@ -55,6 +94,8 @@ pub(crate) fn name(command: &mut Command) {
     if program.starts_with("/proc/self/fd")
         && let Ok(path) = std::fs::read_link(program)
     {
-        command.arg0(path);
+        // A file in memory has the path of the file that it is a copy of as its name.
+        let name = path.to_str().and_then(|path| path.strip_prefix("/memfd:")?.strip_suffix(" (deleted)"));
+        command.arg0(name.map_or(path.as_path(), Path::new));
     }
 }

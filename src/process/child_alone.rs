@@ -1,5 +1,6 @@
 //! [`Child`] on systems without process groups: processes that it has started do not end with it.
 
+use super::Marked;
 use std::io;
 
 /// A running process.
@@ -9,13 +10,26 @@ pub(super) struct Child {
 
 impl Child {
     /// Starts a process. The expression's ends of pipes are closed then.
-    pub(super) fn start(expression: duct::Expression) -> io::Result<Child> {
-        Ok(Child { handle: expression.start()? })
+    pub(super) fn start(marked: Marked) -> io::Result<Child> {
+        Ok(Child { handle: marked.expression.start()? })
     }
+
+    /// Returns false: nothing keeps a child here.
+    pub(super) fn is_kept(&self) -> bool {
+        false
+    }
+
+    /// Says nothing to anybody.
+    pub(super) fn output_has_ended(&self) {}
 
     /// Ends the process.
     pub(super) fn end(&self) {
         let _ = self.handle.kill();
+    }
+
+    /// Ends the process.
+    pub(super) fn kill(&self) {
+        self.end();
     }
 
     /// Ends nothing: the child does not have a group.

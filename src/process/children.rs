@@ -1,13 +1,17 @@
 //! [`Children`]: processes and private directories that do not outlive the build that needs them.
 
 use super::child::Child;
-use super::{Call, Failed, Failure, GRACE, Keep, Limits, PrivateDirectory, READ_AHEAD, Removal};
+use super::keeper::{self, Keeping};
+use super::warden::Warden;
+use super::{Call, Failed, Failure, GRACE, Keep, Limits, Marked, PrivateDirectory, READ_AHEAD, Removal};
 use super::{collect, lock, orphans, private, read_in_thread, widen, write_in_thread};
+use std::collections::hash_map::RandomState;
 use std::fmt;
+use std::hash::BuildHasher;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -18,8 +22,8 @@ use std::time::Instant;
 pub struct Children(Arc<Inner>);
 
 struct Inner {
-    /// Tells these children from other ones of this process.
-    number: u32,
+    /// The beginning of the marks of these children, which nobody can guess.
+    marks: String,
     running: Mutex<Vec<Arc<Child>>>,
     directories: Mutex<Vec<PathBuf>>,
     /// Remove the objects that running children may have made.
@@ -29,6 +33,10 @@ struct Inner {
     count: AtomicU32,
     /// True if these are all children of this process.
     are_all: bool,
+    /// Finds the program that keeps children, and cleans up if this process is killed.
+    find_keeper: fn() -> Option<PathBuf>,
+    keeper: OnceLock<Option<PathBuf>>,
+    warden: OnceLock<Option<Warden>>,
     /// Runs before the first child or the first directory.
     prepare: fn(),
     prepared: Once,
@@ -43,34 +51,38 @@ impl Default for Children {
 
 impl fmt::Debug for Children {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Children").field(&self.0.number).finish()
+        f.debug_tuple("Children").field(&self.0.marks).finish()
     }
 }
 
 impl Children {
-    /// No children yet.
+    /// No children yet. They have no keeper: what they have started may outlive this process if it
+    /// is killed, and their memory has no limit.
     pub fn new() -> Self {
-        Children::with(false, || {})
+        Children::with(false, || {}, || None)
     }
 
     /// All children of this process. A child that is not among them was adopted, and ends with
-    /// them. `prepare` is called once, before the first child or directory is made. A process
-    /// without children pays nothing.
-    pub fn of_process(prepare: fn()) -> Self {
-        Children::with(true, prepare)
+    /// them. `prepare` is called once, before the first child or directory is made, and `keeper`
+    /// finds the program that keeps each child. A process without children pays nothing.
+    pub fn of_process(prepare: fn(), keeper: fn() -> Option<PathBuf>) -> Self {
+        Children::with(true, prepare, keeper)
     }
 
-    fn with(are_all: bool, prepare: fn()) -> Self {
-        /// Numbers that only serve to tell one from another.
-        static NEXT: AtomicU32 = AtomicU32::new(0);
+    fn with(are_all: bool, prepare: fn(), find_keeper: fn() -> Option<PathBuf>) -> Self {
+        // The keys are random, and known to this process alone.
+        let random = || RandomState::new().hash_one(std::process::id());
         Children(Arc::new(Inner {
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            marks: format!("{:016x}{:016x}-", random(), random()),
             running: Mutex::default(),
             directories: Mutex::default(),
             removals: Mutex::default(),
             has_ended: AtomicBool::new(false),
             count: AtomicU32::new(0),
             are_all,
+            find_keeper,
+            keeper: OnceLock::new(),
+            warden: OnceLock::new(),
             prepare,
             prepared: Once::new(),
             swept: Once::new(),
@@ -82,7 +94,19 @@ impl Children {
         self.0.prepared.call_once(|| {
             (self.0.prepare)();
             orphans::adopt();
+            let _ = self.0.warden.set(self.keeper().and_then(|keeper| Warden::start(keeper).ok()));
         });
+    }
+
+    /// The program that keeps children.
+    fn keeper(&self) -> Option<&Path> {
+        let find = || (self.0.find_keeper)().filter(|_| keeper::IS_KNOWN_HERE);
+        self.0.keeper.get_or_init(find).as_deref()
+    }
+
+    /// The process that cleans up if this one is killed.
+    fn warden(&self) -> Option<&Warden> {
+        self.0.warden.get().and_then(Option::as_ref)
     }
 
     /// Returns true if [`Children::end`] was called. Then no child starts any more, and a failure
@@ -95,7 +119,14 @@ impl Children {
     /// directories that were made for them.
     pub fn end(&self) {
         self.0.has_ended.store(true, Ordering::SeqCst);
-        std::mem::take(&mut *lock(&self.0.running)).iter().for_each(|child| child.end());
+        let running = std::mem::take(&mut *lock(&self.0.running));
+        running.iter().for_each(|child| child.end());
+        let deadline = Instant::now() + GRACE;
+        for child in running.iter().filter(|child| child.is_kept()) {
+            if !matches!(child.handle.wait_deadline(deadline), Ok(Some(_))) {
+                child.kill();
+            }
+        }
         self.end_strays(None);
         std::mem::take(&mut *lock(&self.0.removals)).iter().for_each(|removal| removal.run(self));
         private::remove_all(std::mem::take(&mut *lock(&self.0.directories)));
@@ -108,25 +139,40 @@ impl Children {
         }
     }
 
-    /// The beginning of the marks of these children.
-    fn marks(&self) -> String {
-        format!("{}-{}-", std::process::id(), self.0.number)
+    /// A mark that no other child has, and that nobody can guess.
+    pub(super) fn mark(&self) -> String {
+        format!("{}{}", self.0.marks, self.0.count.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// A mark that no other child has.
-    pub(super) fn mark(&self) -> String {
-        format!("{}{}", self.marks(), self.0.count.fetch_add(1, Ordering::Relaxed))
+    /// The command of a call, and its mark.
+    pub(super) fn marked(&self, call: &Call<'_>, keeping: &Keeping) -> io::Result<Marked> {
+        call.marked(self.mark(), self.keeper(), keeping)
+    }
+
+    /// Ends a child that has failed, or is not needed any more, and all that it has started.
+    pub(super) fn end_child(&self, child: &Child) {
+        let has_ended = || matches!(child.handle.wait_deadline(Instant::now() + GRACE), Ok(Some(_)));
+        if !child.is_kept() || !matches!(child.handle.try_wait(), Ok(Some(_))) {
+            child.end();
+            if !has_ended() {
+                child.kill();
+                has_ended();
+            }
+        }
+        // A child can have ended its keeper, which is a process of the same user.
+        self.end_strays(Some(child.mark()));
     }
 
     /// Ends adopted processes that carry `mark`. For `None` it ends the processes that carry any
-    /// mark of these children; if these are all children of this process, also those without a
-    /// mark.
+    /// mark of these children; if these are all children of this process, also those without the
+    /// mark of a child that runs.
     pub(super) fn end_strays(&self, mark: Option<&str>) {
         let meant = match mark {
             Some(mark) => orphans::Meant::Mark(mark),
-            None => orphans::Meant::Begin(self.marks()),
+            None => orphans::Meant::Begin(&self.0.marks),
         };
-        orphans::end(&meant, self.0.are_all, &self.0.running);
+        let warden = self.warden().and_then(Warden::pid);
+        orphans::end(&meant, self.0.are_all, &self.0.running, warden);
     }
 
     /// Runs a child until it has exited and closed its stdout and stderr. Processes that it has
@@ -140,31 +186,29 @@ impl Children {
         let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;
         let (stderr_reader, stderr) = io::pipe().map_err(not_started)?;
         widen(&stdout_reader);
-        let mark = self.mark();
-        let mut expression = call.expression(&mark);
+        let mut marked = self.marked(&call, &Keeping::new(options, true)).map_err(not_started)?;
         // A transformer prints about as much as it reads. Memory that is not written to costs
         // nothing.
         let expected = call.stdin.as_ref().map_or(READ_AHEAD, |bytes| READ_AHEAD + bytes.len() + bytes.len() / 4);
         let mut input = None;
-        expression = match call.stdin {
+        marked.expression = match call.stdin {
             Some(bytes) => {
                 let (reader, thread) = write_in_thread(bytes).map_err(not_started)?;
                 input = Some(thread);
-                expression.stdin_file(reader)
+                marked.expression.stdin_file(reader)
             }
-            None => expression.stdin_null(),
+            None => marked.expression.stdin_null(),
         };
         // The threads are started first: if the system refuses a thread, no child has to be ended.
         let keep = Keep::All { limit: options.output, expected };
         let output = read_in_thread(stdout_reader, keep).map_err(not_started)?;
         let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr }).map_err(not_started)?;
-        let child = self.start(expression.stdout_file(stdout).stderr_file(stderr)).map_err(not_started)?;
+        marked.expression = marked.expression.stdout_file(stdout).stderr_file(stderr);
+        let child = self.start(marked).map_err(not_started)?;
         let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
-        let outcome = collect(&child.handle, output, options, deadline);
+        let outcome = collect(&child, output, options, deadline);
         if outcome.is_err() {
-            child.end();
-            let _ = child.handle.wait_deadline(Instant::now() + GRACE);
-            self.end_strays(Some(&mark));
+            self.end_child(&child);
         }
         // The input is freed where it was allocated, so that the allocator has room for reading the
         // output.
@@ -176,9 +220,9 @@ impl Children {
         // same.
         let stderr = errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new()));
         // This comes last, so that processes that only pass on the child's output can finish.
-        if !orphans::are_none() {
+        if !child.is_kept() && !orphans::are_none() {
             child.end_group();
-            self.end_strays(Some(&mark));
+            self.end_strays(Some(child.mark()));
         }
         let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
         outcome.map_err(|failure| Failed { failure, stderr })
@@ -193,6 +237,10 @@ impl Children {
     /// As [`Children::run`].
     pub fn run_or_remove(&self, call: Call<'_>, options: &Limits, removal: Removal) -> Result<Vec<u8>, Failed> {
         let removal = Arc::new(removal);
+        self.prepare();
+        if let Some(warden) = self.warden() {
+            warden.add_command(removal.directory(), removal.command());
+        }
         lock(&self.0.removals).push(Arc::clone(&removal));
         let outcome = self.run(call, options);
         if outcome.is_err() && !self.have_ended() {
@@ -205,16 +253,16 @@ impl Children {
     }
 
     /// Starts a child, unless the children have ended.
-    pub(super) fn start(&self, expression: duct::Expression) -> io::Result<Arc<Child>> {
-        self.start_if(expression, || !self.have_ended())
+    pub(super) fn start(&self, marked: Marked) -> io::Result<Arc<Child>> {
+        self.start_if(marked, || !self.have_ended())
     }
 
     /// Starts a child that cleans up; it starts even after the children have ended.
-    pub(super) fn start_also_after_end(&self, expression: duct::Expression) -> io::Result<Arc<Child>> {
-        self.start_if(expression, || true)
+    pub(super) fn start_also_after_end(&self, marked: Marked) -> io::Result<Arc<Child>> {
+        self.start_if(marked, || true)
     }
 
-    fn start_if(&self, expression: duct::Expression, may_start: impl FnOnce() -> bool) -> io::Result<Arc<Child>> {
+    fn start_if(&self, marked: Marked, may_start: impl FnOnce() -> bool) -> io::Result<Arc<Child>> {
         self.prepare();
         // The lock is held during the start. So a thread that ends the children finds every running
         // child, and a child that has just begun is not mistaken for a stray.
@@ -222,7 +270,7 @@ impl Children {
         if !may_start() {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let child = Arc::new(Child::start(expression)?);
+        let child = Arc::new(Child::start(marked)?);
         running.push(Arc::clone(&child));
         Ok(child)
     }
@@ -263,11 +311,17 @@ impl Children {
         }
         let path = make()?;
         directories.push(path.clone());
+        if let Some(warden) = self.warden() {
+            warden.add(&path);
+        }
         Ok(path)
     }
 
     /// Removes a directory from the list.
     pub(super) fn unlist(&self, path: &Path) {
         lock(&self.0.directories).retain(|d| *d != path);
+        if let Some(warden) = self.warden() {
+            warden.forget(path);
+        }
     }
 }

@@ -2,7 +2,8 @@
 //! over the pipes that are its stdin and stdout.
 
 use super::child::Child;
-use super::{Call, Children, Failed, Failure, GRACE, Keep, Limits, read_in_thread, widen};
+use super::keeper::Keeping;
+use super::{Call, Children, Failed, Failure, GRACE, Keep, LOOK, Limits, read_in_thread, widen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustomize_plugin_abi::frame::{Frame, HEAD, READ_AHEAD, content_len};
 use std::io::{self, IoSlice, PipeReader, PipeWriter, Read, Write};
@@ -10,16 +11,11 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-/// The time between two checks of a silent child: it may have ended while another process holds its
-/// pipe.
-const LOOK: Duration = Duration::from_millis(100);
-
 /// A running child. When it is dropped, the child ends, with its process group and the processes
 /// that have left the group.
 pub struct Conversation {
     children: Children,
     child: Arc<Child>,
-    mark: String,
     to: PipeWriter,
     from: PipeReader,
     errors: Receiver<io::Result<Vec<u8>>>,
@@ -44,11 +40,11 @@ impl Conversation {
         rustix::io::ioctl_fionbio(&from, true)?;
         widen(&stdin);
         widen(&from);
-        let mark = children.mark();
+        let mut marked = children.marked(call, &Keeping::new(limits, false))?;
         let errors = read_in_thread(errors, Keep::Tail { pass: limits.stderr })?;
-        let child = call.expression(&mark).stdin_file(stdin).stdout_file(stdout).stderr_file(stderr);
-        let child = children.start(child)?;
-        Ok(Conversation { children: children.clone(), child, mark, to, from, errors })
+        marked.expression = marked.expression.stdin_file(stdin).stdout_file(stdout).stderr_file(stderr);
+        let child = children.start(marked)?;
+        Ok(Conversation { children: children.clone(), child, to, from, errors })
     }
 
     /// Sends a frame, given in parts whose first holds the head, and waits for one. Without parts
@@ -122,9 +118,7 @@ impl Conversation {
     }
 
     fn end(&self) {
-        self.child.end();
-        let _ = self.child.handle.wait_deadline(Instant::now() + GRACE);
-        self.children.end_strays(Some(&self.mark));
+        self.children.end_child(&self.child);
     }
 
     fn ended(&self) -> Failure {

@@ -4,6 +4,8 @@
 //! * [`Children`]: the children of a build, or of a process, which end with it. [`Children::run`]
 //!   asks a child once, [`conversation`] several times.
 //! * `child`: a running process and its process group.
+//! * [`keeper`]: the process between a build and a child, which ends all that the child has started;
+//!   [`warden`]: the process that cleans up after a build that was killed.
 //! * `private`: directories that must not outlive a build; `directory`: the way in which the system
 //!   makes, locks and removes one.
 //! * `orphans`: processes that a child has started, also if they left its group; [`Removal`]:
@@ -16,10 +18,14 @@ mod children;
 pub mod conversation;
 #[cfg_attr(not(unix), path = "plain_directory.rs")]
 mod directory;
+#[cfg_attr(not(target_os = "linux"), path = "without_keeper.rs")]
+pub mod keeper;
 #[cfg_attr(not(unix), path = "without_orphans.rs")]
 mod orphans;
 mod private;
 mod removal;
+#[cfg_attr(not(unix), path = "without_warden.rs")]
+pub mod warden;
 
 #[cfg(unix)]
 pub(crate) use child::name;
@@ -27,6 +33,8 @@ pub use children::Children;
 pub use private::PrivateDirectory;
 pub use removal::Removal;
 
+use child::Child;
+use keeper::Keeping;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -46,22 +54,54 @@ const PIPE_SIZE: usize = 1 << 20;
 /// The time that a child may take after it was told to end, or after its pipe has closed.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// The time between two looks at a silent child: it may have ended while another process holds its
+/// pipe.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// The number of bytes at the end of stderr that an error shows.
 const STDERR_TAIL: usize = 4 * 1024;
 
 /// A line of stderr that is longer, in bytes, is passed on in parts.
 const LONGEST_LINE: usize = 64 * 1024;
 
-/// Limits of a child.
+/// Limits of a child, and of all that it starts.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The time limit of the child; `None` for no limit.
     pub timeout: Option<Duration>,
     /// The largest output of the child, in bytes.
     pub output: u64,
+    /// The memory of each process and of all together, in bytes; `None` for no limit. A child
+    /// without a keeper has none.
+    pub memory: Option<u64>,
+    /// The number of processes and threads at a time; `None` for no limit. A child without a keeper
+    /// has none.
+    pub processes: Option<u64>,
     /// Receives the child's stderr, in whole lines: those of several children do not mix. A very
     /// long line comes in parts. At the end it receives nothing once more.
     pub stderr: fn(&[u8]),
+}
+
+impl Default for Limits {
+    /// Ten minutes, 1 GiB of output, 8 GiB of memory and 4096 processes and threads. Stderr is not
+    /// shown.
+    fn default() -> Limits {
+        Limits {
+            timeout: Some(Duration::from_mins(10)),
+            output: 1 << 30,
+            memory: Some(8 << 30),
+            processes: Some(4096),
+            stderr: |_| {},
+        }
+    }
+}
+
+/// A command that can be started, with the mark that its children inherit.
+struct Marked {
+    expression: duct::Expression,
+    mark: String,
+    /// True if the command is a keeper.
+    is_kept: bool,
 }
 
 /// The program to run.
@@ -82,22 +122,28 @@ pub struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// The command, without its pipes. Its exit status is not checked here.
-    fn expression(&self, mark: &str) -> duct::Expression {
+    /// The command, without its pipes: the keeper of the program, if there is one. Its exit status
+    /// is not checked here.
+    fn marked(&self, mark: String, keeper: Option<&Path>, keeping: &Keeping) -> io::Result<Marked> {
         // As a text: a path of one name would not be searched in PATH.
-        let mut expression = duct::cmd(self.program.as_os_str(), &self.args).unchecked();
+        let expression = match keeper {
+            Some(keeper) => duct::cmd(keeper.as_os_str(), keeping.arguments(self.program, &self.args)?),
+            None => duct::cmd(self.program.as_os_str(), &self.args),
+        };
+        let mut expression = expression.unchecked();
         if let Some(directory) = self.directory {
             expression = expression.dir(directory);
         }
         for name in self.without {
             expression = expression.env_remove(name);
         }
-        let marked = self.environment.iter().map(|(name, value)| (&**name, value.as_os_str()));
-        let marked = marked.chain([(orphans::VARIABLE, mark.as_ref())]);
-        if !self.inherits {
-            return expression.full_env(marked);
-        }
-        marked.fold(expression, |expression, (name, value)| expression.env(name, value))
+        let marks = self.environment.iter().map(|(name, value)| (&**name, value.as_os_str()));
+        let marks = marks.chain([(orphans::VARIABLE, mark.as_ref())]);
+        let expression = match self.inherits {
+            true => marks.fold(expression, |expression, (name, value)| expression.env(name, value)),
+            false => expression.full_env(marks),
+        };
+        Ok(Marked { expression, mark, is_kept: keeper.is_some() })
     }
 }
 
@@ -127,16 +173,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Waits for the output to end and for the child to exit.
 fn collect(
-    handle: &duct::Handle,
+    child: &Child,
     output: Receiver<io::Result<Vec<u8>>>,
     options: &Limits,
     deadline: Option<Instant>,
 ) -> Result<Vec<u8>, Failure> {
     let timed_out = || Failure::TimedOut(options.timeout.unwrap_or_default());
-    let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
-    let read = match left {
-        Some(left) => output.recv_timeout(left),
-        None => output.recv().map_err(|_| RecvTimeoutError::Disconnected),
+    let left = || deadline.map_or(LOOK, |d| d.saturating_duration_since(Instant::now()));
+    let read = loop {
+        match output.recv_timeout(left().min(LOOK)) {
+            // A keeper stays until the output has ended. The child, or somebody else, has killed it.
+            Err(RecvTimeoutError::Timeout) if child.is_kept() => {
+                if let Some(done) = child.handle.try_wait().map_err(Failure::Io)? {
+                    return Err(Failure::Status(done.status.to_string()));
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            read => break read,
+        }
+        if left().is_zero() {
+            break Err(RecvTimeoutError::Timeout);
+        }
     };
     let bytes = match read {
         Ok(Ok(bytes)) => bytes,
@@ -149,13 +206,15 @@ fn collect(
             return Err(Failure::Io(io::Error::other("the reader of its output ended")));
         }
     };
+    child.output_has_ended();
     let waited = match deadline {
-        Some(deadline) => handle.wait_deadline(deadline).map_err(Failure::Io)?,
-        None => Some(handle.wait().map_err(Failure::Io)?),
+        Some(deadline) => child.handle.wait_deadline(deadline).map_err(Failure::Io)?,
+        None => Some(child.handle.wait().map_err(Failure::Io)?),
     };
     match waited {
         None => Err(timed_out()),
         Some(done) if done.status.success() => Ok(bytes),
+        Some(_) if let Some(e) = keeper::not_started(&bytes) => Err(Failure::NotStarted(e)),
         Some(done) => Err(Failure::Status(done.status.to_string())),
     }
 }

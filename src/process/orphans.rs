@@ -1,9 +1,10 @@
 //! Ends the processes that a child has started and that outlive it, even if they left its process
 //! group, as daemons do.
 //!
-//! Each child has a variable that its own children inherit. This process adopts processes that lose
-//! their parent, and so finds them among its children. On systems without adoption they keep
-//! running.
+//! A child that has a keeper ends with all that it has started: see [`super::keeper`]. This is for
+//! children without one, and for the case that somebody has killed a keeper. Each child has a
+//! variable that its own children inherit. This process adopts processes that lose their parent,
+//! and so finds them among its children. On systems without adoption they keep running.
 
 use super::child::Child;
 use super::lock;
@@ -34,20 +35,22 @@ pub enum Meant<'m> {
     /// The processes of one child.
     Mark(&'m str),
     /// The processes of all children whose marks begin in this way.
-    Begin(String),
+    Begin(&'m str),
 }
 
-/// Ends the adopted processes that `meant` names. If `all` is true, processes without a mark of
-/// this process are ended as well: they have removed the mark.
-pub fn end(meant: &Meant<'_>, all: bool, running: &Mutex<Vec<Arc<Child>>>) {
-    let any = format!("{VARIABLE}={}-", std::process::id());
+/// Ends the adopted processes that `meant` names. If `all` is true, processes without the mark of a
+/// running child are ended as well: they have removed their mark, or have made one up. `warden`
+/// stays.
+pub fn end(meant: &Meant<'_>, all: bool, running: &Mutex<Vec<Arc<Child>>>, warden: Option<u32>) {
     let entry = match meant {
         Meant::Mark(mark) => format!("{VARIABLE}={mark}\0"),
         Meant::Begin(begin) => format!("{VARIABLE}={begin}"),
     };
-    let is_meant = |environment: &[u8]| carries(environment, &entry) || all && !carries(environment, &any);
     for _ in 0..ROUNDS {
-        let meant: Vec<Pid> = adopted(running).into_iter().filter(|&pid| is_meant(&environment(pid))).collect();
+        let (adopted, marks) = adopted(running, warden);
+        let is_running = |environment: &[u8]| marks.iter().any(|mark| carries(environment, mark));
+        let is_meant = |environment: &[u8]| carries(environment, &entry) || all && !is_running(environment);
+        let meant: Vec<Pid> = adopted.into_iter().filter(|&pid| is_meant(&environment(pid))).collect();
         if meant.is_empty() {
             return;
         }
@@ -60,17 +63,21 @@ pub fn end(meant: &Meant<'_>, all: bool, running: &Mutex<Vec<Arc<Child>>>) {
     }
 }
 
-/// The children of this process that it has not started itself.
-fn adopted(running: &Mutex<Vec<Arc<Child>>>) -> Vec<Pid> {
+/// The children of this process that it has not started itself, and the entries with the marks of
+/// those that it has started.
+fn adopted(running: &Mutex<Vec<Arc<Child>>>, warden: Option<u32>) -> (Vec<Pid>, Vec<String>) {
     // The lock is held while a child is started, so every child that is visible here is in the
     // list.
     let running = lock(running);
-    children().into_iter().filter(|pid| !running.iter().any(|child| child.is(*pid))).collect()
+    let is_warden = |pid: Pid| warden.is_some_and(|warden| i64::from(warden) == i64::from(pid.as_raw_nonzero().get()));
+    let is_own = |pid: &Pid| is_warden(*pid) || running.iter().any(|child| child.is(*pid));
+    let adopted = children_of("self").into_iter().filter(|pid| !is_own(pid)).collect();
+    (adopted, running.iter().map(|child| format!("{VARIABLE}={}\0", child.mark())).collect())
 }
 
-/// The children of this process, which are the children of its threads.
-fn children() -> Vec<Pid> {
-    let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Vec::new() };
+/// The children of a process, which are the children of its threads. `self` is this process.
+pub(super) fn children_of(process: &str) -> Vec<Pid> {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
     let lists = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("children")).ok());
     lists
         .flat_map(|list| list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect::<Vec<_>>())

@@ -20,8 +20,8 @@ pub enum Meant<'m> {
     /// The processes of one child.
     Mark(&'m str),
     /// The processes of all children whose marks begin in this way.
-    Begin(String),
+    Begin(&'m str),
 }
 
 /// Ends nothing.
-pub fn end(_meant: &Meant<'_>, _all: bool, _running: &Mutex<Vec<Arc<Child>>>) {}
+pub fn end(_meant: &Meant<'_>, _all: bool, _running: &Mutex<Vec<Arc<Child>>>, _warden: Option<u32>) {}

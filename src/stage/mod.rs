@@ -144,7 +144,7 @@ impl Default for HelmOptions {
             kube_version: String::new(),
             debug: false,
             user_config: false,
-            limits: Limits { timeout: Some(Duration::from_secs(600)), output: 1 << 30, stderr: |_| {} },
+            limits: Limits::default(),
             variable: |_| None,
         }
     }

@@ -11,6 +11,7 @@ mod installing;
 mod leftovers;
 mod limits;
 mod links;
+mod processes;
 pub mod sandbox;
 mod secrets;
 mod trust;

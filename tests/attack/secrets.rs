@@ -75,6 +75,22 @@ fn wait_for(path: &PathBuf) -> String {
     panic!("'{}' is not there", path.display())
 }
 
+/// The children of a process.
+fn of_parent(parent: u32) -> impl Iterator<Item = i32> {
+    let is_child = move |pid: &i32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let after = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        after.split(' ').nth(1) == Some(&parent.to_string())
+    };
+    let names = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter_map(|name| name.parse().ok()).filter(is_child)
+}
+
+/// The program and the arguments of a process.
+fn words(pid: i32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+}
+
 fn left(tree: &Tree) -> Vec<PathBuf> {
     fs::read_dir(tree.tmp()).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
@@ -123,6 +139,10 @@ fn m3_what_a_killed_build_left_goes_with_the_next_one() {
     let kill = |child: &mut Child| {
         let plugin = wait_for(&tree.home().join("started"));
         fs::remove_file(tree.home().join("started")).unwrap();
+        // Somebody also ends the process that would clean up at once.
+        for pid in of_parent(child.id()).filter(|pid| words(*pid).contains("__warden@")) {
+            kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+        }
         signal(child, Signal::KILL);
         child.wait().unwrap();
         let _ = sh(&format!("kill -9 -{}", plugin.trim()));

@@ -9,7 +9,10 @@
 //!   unsafe code.
 //! * [`frame`]: the messages between a build and the process of a plugin.
 //! * `process`, on Unix: the process of a plugin. To become that process is safe.
+//! * `fork`, on Linux: a process that splits in two, and waits for signals.
 
+#[cfg(target_os = "linux")]
+pub mod fork;
 pub mod frame;
 pub mod guest;
 #[cfg(unix)]

@@ -85,10 +85,10 @@ fn reply(result: Result<&str, &CallError>, to: &mut File) -> io::Result<()> {
 
 /// Checks that no other thread runs in this process.
 #[cfg(target_os = "linux")]
-fn check_only_thread() -> io::Result<()> {
+pub(crate) fn check_only_thread() -> io::Result<()> {
     match std::fs::read_dir("/proc/self/task")?.count() {
         1 => Ok(()),
-        n => Err(io::Error::other(format!("a plugin is opened in a process with one thread; this one has {n}"))),
+        n => Err(io::Error::other(format!("this needs a process with one thread; this one has {n}"))),
     }
 }
 
@@ -100,7 +100,7 @@ fn check_only_thread() -> io::Result<()> {
     }
     match pthread_is_threaded_np() {
         0 => Ok(()),
-        _ => Err(io::Error::other("a plugin is opened in a process with one thread; this one has started others")),
+        _ => Err(io::Error::other("this needs a process with one thread; this one has started others")),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::files::{self, Directory};
 use crate::manager::id::content::MADE;
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, parts};
+use crate::plugin::permissions::real;
 use crate::process::{Call, Failed, Failure, Limits};
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -180,7 +181,7 @@ impl<'w> Workshop<'w> {
     }
 
     fn limits(&self) -> Limits {
-        Limits { timeout: Some(TIMEOUT), output: self.options.output_limit, stderr: |_| {} }
+        Limits { timeout: Some(TIMEOUT), stderr: |_| {}, ..self.options.limits() }
     }
 
     /// Runs a tool in its sandbox: the one way in which an installation runs anything that sees the
@@ -232,9 +233,10 @@ impl<'w> Workshop<'w> {
             let certificates = CERTIFICATES.iter().filter_map(value).map(PathBuf::from);
             read.extend(certificates.filter(|path| path.is_absolute()));
         }
-        let mut write = vec![self.work.clone()];
+        let read: Vec<PathBuf> = read.iter().map(|path| real(path)).collect();
+        let mut write = vec![real(&self.work)];
         if step.task != Task::Fetch {
-            write.push(self.made.clone());
+            write.push(real(&self.made));
         }
         Isolation {
             level,

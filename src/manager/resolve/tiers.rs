@@ -147,14 +147,22 @@ impl Resolver<'_> {
         {
             return Ok(Some(Chosen::Installed(Box::new(known))));
         }
-        let Some(provider) = find(self, request, trace)? else { return Ok(None) };
+        let Some(mut provider) = find(self, request, trace)? else { return Ok(None) };
+        let home = self.options.home();
+        // What is compared with the grants is what is opened: a path that is a link later is not.
+        provider.permissions = provider.permissions.without_links(home.as_deref());
         let PluginId { source, origin, .. } = &provider.installed.id();
         let trust = &self.policy.trust;
         trust.check_installed(&provider.installed)?;
-        let (flags, home) = (self.options.isolation.permissions(), self.options.home());
+        let flags = self.options.isolation.permissions();
         let beyond = trust.ungranted(source, origin, &provider.permissions, &flags, home.as_deref())?;
-        if !beyond.is_empty() && self.options.isolation.installed != Level::Off {
-            return Err(not_granted(source, origin, &beyond));
+        if self.options.isolation.installed != Level::Off {
+            if !beyond.is_empty() {
+                return Err(not_granted(source, origin, &beyond));
+            }
+            if let Some(why) = provider.permissions.clone().and(&flags).below_write(home.as_deref()) {
+                return Err(fault(format!("'{source}' does not run: {why}")).with_code(Code::PluginRefused));
+            }
         }
         self.inputs.keep_provider(request, &provider);
         Ok(Some(Chosen::Installed(Box::new(provider))))
@@ -428,7 +436,7 @@ fn of_others(installed: &Installed) -> String {
 /// Checks that a plugin asks for no permission that its lock entry does not have.
 fn check_locked_permissions(project: &Project, need: &Need, description: &Description) -> Result<()> {
     let locked = project.locked(&need.id);
-    let beyond = locked.map(|locked| description.permissions.beyond(&locked.permissions, None));
+    let beyond = locked.map(|locked| description.permissions.beyond_words(&locked.permissions));
     match beyond.filter(|beyond| !beyond.is_empty()) {
         None => Ok(()),
         Some(beyond) => {
