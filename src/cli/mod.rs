@@ -96,6 +96,10 @@ const TROUBLE: u8 = 2;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    // A process around another one has one thread.
+    if std::env::args_os().nth(1).is_some_and(|first| plugin_host::is_asked(&first)) {
+        return plugin_host::main();
+    }
     signals::exit_at_abort();
     if memory::stack().is_none_or(|bytes| bytes >= parallel::STACK as u64) {
         return run();
@@ -109,9 +113,6 @@ pub fn main() -> ExitCode {
 
 fn run() -> ExitCode {
     let program = std::env::args_os().next().map(std::path::PathBuf::from);
-    if std::env::args_os().nth(1).is_some_and(|first| plugin_host::is_asked(&first)) {
-        return plugin_host::main();
-    }
     let name = program.as_deref().and_then(std::path::Path::file_name);
     let called = called::Called::from_file_name(name);
     if let Some(shell) = std::env::var_os(completion::VARIABLE) {

@@ -2,17 +2,17 @@
 //! write to is mounted read-only. So the modes, owners, times and attributes of the user's files
 //! cannot change, for which Landlock knows no right.
 
-use super::sandbox::open_without_links;
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileTypeExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where AppArmor says whether it takes the rights of a user namespace from whoever makes one.
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
@@ -85,6 +85,15 @@ fn restrict(write: &[PathBuf]) -> io::Result<()> {
         }
     }
     take_over()
+}
+
+/// Opens a path in which no name is a link, as a place that can be granted or mounted. Says whether
+/// it is a directory.
+pub(super) fn open_without_links(path: &Path) -> io::Result<(OwnedFd, bool)> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let mode = rustix::fs::fstat(&opened)?.st_mode;
+    Ok((opened, FileType::from_raw_mode(mode).is_dir()))
 }
 
 /// Opens once more what was opened in the view before: the working directory and the null device.

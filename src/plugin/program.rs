@@ -57,14 +57,43 @@ impl Command {
 }
 
 /// A copy of an installed plugin that nobody else has, as long as this is here. The copy has the
-/// plugin's sum, and runs even if the file at the plugin's path is replaced.
+/// plugin's sum, and runs even if the plugin's own file is replaced or written to.
 pub struct HeldCopy {
     /// How the copy is started.
     pub command: Command,
-    /// The copy, if the plugin is a file.
-    pub file: Option<PathBuf>,
-    /// Where the copy lies.
-    pub directory: PrivateDirectory,
+    pub place: HeldPlace,
+}
+
+/// Where a copy is.
+pub enum HeldPlace {
+    /// In memory: a program, which nobody can change any more.
+    Memory(File),
+    /// A file in a private directory.
+    File(PathBuf, PrivateDirectory),
+    /// A directory in a private one, which the command names.
+    Directory(PrivateDirectory),
+}
+
+impl HeldCopy {
+    /// The path of the copy, if it is one file.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.place {
+            HeldPlace::File(file, _) => Some(file),
+            HeldPlace::Memory(_) | HeldPlace::Directory(_) => None,
+        }
+    }
+
+    /// The program that is started, with a descriptor that the process which starts it passes on.
+    ///
+    /// # Errors
+    /// The system refuses a descriptor.
+    pub fn program(&self) -> std::io::Result<(PathBuf, Option<File>)> {
+        match &self.place {
+            HeldPlace::Memory(sealed) => by_descriptor(sealed).map(|(path, file)| (path, Some(file))),
+            HeldPlace::File(file, _) => Ok((file.clone(), None)),
+            HeldPlace::Directory(_) => Ok((self.command.program.clone(), None)),
+        }
+    }
 }
 
 impl fmt::Debug for HeldCopy {
@@ -77,8 +106,6 @@ impl fmt::Debug for HeldCopy {
 #[derive(Clone)]
 pub struct Program {
     pub path: PathBuf,
-    /// The same file, open since its content was looked at.
-    pub opened: Option<Arc<File>>,
     /// A copy that runs in its place.
     pub held: Option<Arc<HeldCopy>>,
     /// The arguments before those of a plugin: the file that an interpreter runs.
@@ -105,7 +132,6 @@ impl Program {
         let (args, needs, parameters, environment) = Default::default();
         Program {
             path,
-            opened: None,
             held: None,
             args,
             directory: None,
@@ -145,43 +171,70 @@ impl Program {
         readable.extend(self.directory.as_deref());
         let of_needs: Vec<PathBuf> = match self.isolation.level {
             Level::Off => Vec::new(),
-            _ => self.needs.iter().flat_map(|need| options.folders(need)).collect(),
+            _ => self.needs.iter().flat_map(|need| options.places(need)).collect(),
         };
         readable.extend(of_needs.iter().map(PathBuf::as_path));
         readable.extend(self.needs.iter().map(PathBuf::as_path).filter(|path| path.is_absolute()));
-        // The checked file runs, even if the one at its path was replaced. A script runs from a
-        // copy: its interpreter opens a path.
-        if let Some(file) = self.held.as_ref().and_then(|held| held.file.as_deref()) {
-            readable.extend(self.path.parent());
-            return options.confined(&self.isolation, file, args, &readable);
-        }
-        let opened = self.opened.as_deref().map_or(Ok(None), by_descriptor)?;
-        let Some((path, inherited)) = opened else {
-            return options.confined(&self.isolation, &self.path, args, &readable);
+        // The copy that was checked runs. That of a directory has its program in it.
+        let (program, inherited) = match self.held.as_deref() {
+            Some(held) if !matches!(held.place, HeldPlace::Directory(_)) => {
+                // The plugin may read its own file.
+                readable.extend(self.path.parent());
+                held.program()?
+            }
+            _ => (self.path.clone(), None),
         };
-        readable.extend(self.path.parent());
-        let mut confined = options.confined(&self.isolation, &path, args, &readable)?;
-        confined.inherited = Some(inherited);
-        Ok(confined)
+        let confined = options.confined(&self.isolation, &program, args, &readable)?;
+        Ok(Confined { inherited, ..confined })
     }
 }
 
-/// A path that leads to an open program, even if its own path was replaced, for this process and
-/// the next one it starts. `None` for a script, and on a system without such paths.
+/// A path that leads to an open program, for this process and the next one it starts.
 #[cfg(unix)]
-fn by_descriptor(opened: &File) -> std::io::Result<Option<(PathBuf, File)>> {
-    if !is_binary(opened) {
-        return Ok(None);
-    }
+fn by_descriptor(opened: &File) -> std::io::Result<(PathBuf, File)> {
     let inherited = rustix::io::dup(opened)?;
     let path = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&inherited)));
-    Ok(path.exists().then(|| (path, inherited.into())))
+    Ok((path, inherited.into()))
 }
 
-/// `None`: this system does not have such paths.
+/// Fails: this system does not have such paths.
 #[cfg(not(unix))]
-fn by_descriptor(_: &File) -> std::io::Result<Option<(PathBuf, File)>> {
-    Ok(None)
+fn by_descriptor(_: &File) -> std::io::Result<(PathBuf, File)> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+/// The longest name of a file in memory, in bytes.
+#[cfg(target_os = "linux")]
+const LONGEST_NAME: usize = 249;
+
+/// Copies a program into memory, where nobody can change it any more: its content can be checked
+/// and run without a moment in between. Its name is the path of the program, `shown`. O(bytes).
+///
+/// # Errors
+/// The program cannot be read, or the system refuses such a file, or refuses to run it.
+#[cfg(target_os = "linux")]
+pub fn sealed(mut program: &File, shown: &Path) -> std::io::Result<File> {
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+    use std::io::Seek;
+    let name = shown.to_string_lossy();
+    let name = &name[..name.floor_char_boundary(LONGEST_NAME)];
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let made = match memfd_create(name, flags | MemfdFlags::EXEC) {
+        // An older kernel does not know the flag, and needs none.
+        Err(rustix::io::Errno::INVAL) => memfd_create(name, flags),
+        made => made,
+    };
+    let mut copy = File::from(made?);
+    std::io::copy(&mut program, &mut copy)?;
+    fcntl_add_seals(&copy, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+    copy.rewind()?;
+    Ok(copy)
+}
+
+/// Fails: this system has no files in memory.
+#[cfg(not(target_os = "linux"))]
+pub fn sealed(_: &File, _: &Path) -> std::io::Result<File> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 /// Returns whether the system runs a file itself.

@@ -2,12 +2,10 @@
 
 use super::calls::{self, CallPermissions};
 use super::confine::{Part, Sandbox};
-use super::mounts;
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+use super::mounts::{self, open_without_links};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::io;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Directories of programs and libraries, and of what they ask the system for. Missing ones do not
 /// count.
@@ -107,15 +105,6 @@ fn restrict_files(sandbox: &Sandbox) -> Result<i32, landlock::RulesetError> {
         landlock::LandlockStatus::Available { effective_abi, kernel_abi } => kernel_abi.unwrap_or(effective_abi as i32),
         _ => 0,
     })
-}
-
-/// Opens a path in which no name is a link, as a place that can be granted or mounted. Says whether
-/// it is a directory.
-pub(super) fn open_without_links(path: &Path) -> io::Result<(OwnedFd, bool)> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let opened = rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
-    let mode = rustix::fs::fstat(&opened)?.st_mode;
-    Ok((opened, FileType::from_raw_mode(mode).is_dir()))
 }
 
 /// Leaves the session of the parent process, and so the terminal. The leader of a process group

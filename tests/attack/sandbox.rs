@@ -177,3 +177,195 @@ fn s4_unix_sockets_are_reached_with_a_grant_alone() {
         assert_eq!(got(tree.build(&[level, granted[0], granted[1]])), "connected", "{level}");
     }
 }
+
+/// An installed script that asks for permissions, and does something.
+fn asks(version: &str, permissions: &str, act: &str) -> String {
+    let kinds = r#"[{"apiVersion": "ex.io/v1", "kind": "Make"}]"#;
+    let script = crate::manager::script_with(version, "x1.0", kinds, "v");
+    let script = script.replace("\"generators\":", &format!("\"permissions\": {permissions}, \"generators\":"));
+    script.replace("\nprintf", &format!("\n{act}\nprintf"))
+}
+
+fn trust(tree: &Tree, args: &[&str]) -> Run {
+    tree.run(&[&["plugin", "trust", "h.io/acme/app", "--from", "**"], args].concat())
+}
+
+#[test]
+fn v3_a_link_that_a_plugin_makes_widens_no_grant() {
+    let tree = Tree::new(GENERATOR);
+    tree.write("../home/.ssh/key", "hunter2");
+    tree.write("../home/.bashrc", "own");
+    tree.write("../home/out/old", "");
+    let home = tree.home().canonicalize().unwrap();
+    let home = home.display();
+    let links = format!("cd {home}/out; ln -sfn {home} l; ln -sfn {home}/.bashrc rc; ln -sfn {home}/.ssh old.d");
+    let script = asks("1.0.0", r#"{"write": ["~/out"]}"#, &links);
+    crate::manager::install(&tree, "h.io/acme/app", &script).ok();
+    trust(&tree, &["--allow-write", "~/out"]).ok();
+    tree.build(&[]).ok();
+    assert!(tree.home().join("out/l").is_symlink());
+    let takes = format!("cat {home}/.ssh/key >&2; echo changed > {home}/.bashrc");
+    for (i, (permissions, place)) in [
+        (r#"{"write": ["~/out"], "read": ["~/.ssh"]}"#, ".ssh"),
+        (r#"{"read": ["~/out/l/.ssh"]}"#, ".ssh"),
+        (r#"{"read": ["~/out/l/.ssh/key"]}"#, ".ssh/key"),
+        (r#"{"read": ["~/out/old.d"]}"#, ".ssh"),
+        (r#"{"write": ["~/out/rc"]}"#, ".bashrc"),
+        (r#"{"write": ["~/out/l"]}"#, ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let script = asks(&format!("1.1.{i}"), permissions, &takes);
+        // Either the installation or the build refuses it.
+        let installed = crate::manager::install(&tree, "h.io/acme/app", &script);
+        let run = if installed.status == Some(0) { tree.build(&[]) } else { installed };
+        let said = run.fails_with(&["asks for", "which is not granted"]);
+        let asked = format!("{home}/{place}");
+        assert!(said.contains(asked.trim_end_matches('/')) || said.contains("~/.ssh"), "{said}");
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+    assert_eq!(std::fs::read_to_string(tree.home().join(".bashrc")).unwrap(), "own");
+}
+
+#[test]
+fn v3_a_link_that_appears_between_two_calls_is_not_opened() {
+    // Both calls belong to one build, which compares the permissions before the first.
+    let tree = between_two_calls();
+    tree.write("../home/.ssh/key", "hunter2");
+    tree.write("../home/work/in/key", "harmless");
+    let home = tree.home().canonicalize().unwrap();
+    let home = home.display();
+    let swap = format!("mv {home}/work/in {home}/work/old; ln -s {home}/.ssh {home}/work/in");
+    tree.plugin("Tamper", &tamper(&swap));
+    let script = asks("1.0.0", r#"{"read": ["~/work/in"]}"#, &format!("cat {home}/work/in/key >&2"));
+    crate::manager::install(&tree, "h.io/acme/app", &script).ok();
+    trust(&tree, &["--allow-read", "~/work/in"]).ok();
+    let run = tree.build(&[]);
+    assert!(run.stderr.contains("harmless") && !run.stderr.contains("hunter2"), "{}", run.stderr);
+    assert!(tree.home().join("work/in").is_symlink());
+    let said = tree.build(&[]).fails_with(&["which is not granted", &format!("{home}/.ssh")]);
+    assert!(!said.contains("hunter2"), "{said}");
+}
+
+/// A tree that calls a plugin, then another one, then the first one again. Both calls make one
+/// resource, so the build fails after the second.
+fn between_two_calls() -> Tree {
+    let tree = Tree::new(&GENERATOR.replace("[g.yaml]", "[g.yaml, t.yaml, h.yaml]"));
+    tree.write("h.yaml", "apiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: h\n");
+    tree.write("t.yaml", "apiVersion: ex.io/v1\nkind: Tamper\nmetadata:\n  name: t\n");
+    tree
+}
+
+/// A plugin that does something, with all rights of the user.
+fn tamper(act: &str) -> String {
+    format!("#!/bin/sh\n{act}\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: tampered}}\\n'\n")
+}
+
+#[test]
+fn v3_a_grant_below_one_with_write_is_refused() {
+    let tree = Tree::new(GENERATOR);
+    tree.write("../home/out/in/x", "");
+    tree.plugin("Make", "#!/bin/sh\nprintf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\n'\n");
+    let (out, below) = (tree.home().join("out"), tree.home().join("out/in"));
+    let (out, below) = (out.to_str().unwrap(), below.to_str().unwrap());
+    let words = ["which may be written", "is below"];
+    trust(&tree, &["--allow-write", out, "--allow-read", below]).fails_with(&words);
+    trust(&tree, &["--allow-write", out]).ok();
+    trust(&tree, &["--allow-read", below]).fails_with(&words);
+    trust(&tree, &["--allow-write", below]).fails_with(&words);
+    let flags = ["--plugin-isolation=auto", "--plugin-allow-write", out, "--plugin-allow-read", below];
+    tree.build(&flags).fails_with(&words);
+    std::os::unix::fs::symlink(tree.home().join("out"), tree.home().join("link")).unwrap();
+    let linked = tree.home().join("link/in");
+    let flags =
+        ["--plugin-isolation=auto", "--plugin-allow-write", out, "--plugin-allow-read", linked.to_str().unwrap()];
+    tree.build(&flags).fails_with(&words);
+}
+
+/// A plugin that describes itself, and prints its name.
+const NAMED: &str = r#"
+#include <stdio.h>
+#include <string.h>
+int main(int n, char **args) {
+    if (n > 1 && !strcmp(args[1], "describe"))
+        puts("{\"version\": \"1.0.0\", \"api_version\": \"x1.0\", \"generators\": [{\"apiVersion\": \"ex.io/v1\", \"kind\": \"Make\"}]}");
+    else
+        printf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: made-%s\ndata: {arg: '%s'}\n", NAME, args[0]);
+    return 0;
+}
+"#;
+
+#[test]
+fn v13_a_program_that_is_written_in_place_after_its_check_does_not_run() {
+    let tree = between_two_calls();
+    tree.write("../home/named.c", NAMED);
+    let (good, bad) = (tree.home().join("good"), tree.home().join("bad"));
+    for (name, path) in [("good", &good), ("bad", &bad)] {
+        let define = format!("-DNAME=\"{name}\"");
+        if cc(&tree.home().join("named.c"), path, &[&define]).is_none() {
+            return crate::support::skip("no C compiler");
+        }
+    }
+    tree.run(&["plugin", "install", "--path", good.to_str().unwrap(), "h.io/acme/app"]).ok();
+    let all = crate::support::files(&crate::manager::root(&tree).join("h.io/acme/app"), "");
+    let is_program = |path: &&std::path::PathBuf| std::fs::read(path).is_ok_and(|text| text.starts_with(b"\x7fELF"));
+    let installed = all.iter().find(is_program).unwrap();
+    // It writes to every copy that it finds, too.
+    let act = format!(
+        "for copy in '{}' \"$TMPDIR\"/rustomize-plugin-*/rustomize-plugin-app*; do [ -e \"$copy\" ] && cat '{}' > \"$copy\"; done",
+        installed.display(),
+        bad.display()
+    );
+    tree.plugin("Tamper", &tamper(&act));
+    for level in [&["--plugin-isolation=off"][..], &[]] {
+        std::fs::copy(&good, installed).unwrap();
+        let run = tree.build(level);
+        assert_eq!(std::fs::read(installed).unwrap(), std::fs::read(&bad).unwrap());
+        run.fails_with(&["made-good"]);
+        tree.build(level).fails_with(&["installed files that cannot be used: 1"]);
+    }
+}
+
+#[test]
+fn v20_a_program_in_the_home_does_not_open_the_home() {
+    let script = "#!/bin/bash\nv=$(cat \"$HOME_OF_USER/.secret\" 2>/dev/null || echo refused; cat \"$HOME_OF_USER/beside/x\" 2>/dev/null || echo refused)\n\
+        printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: made\ndata:\n  v: \"%s\"\n' \"$(echo $v)\"\n";
+    let mut tree = Tree::new(GENERATOR);
+    if !can_isolate() {
+        return;
+    }
+    tree.write("../home/.secret", "hunter2");
+    tree.write("../home/beside/x", "hunter3");
+    tree.variables.insert("HOME_OF_USER", tree.home().to_string_lossy().into_owned());
+    let refused = |run: Run| {
+        let out = run.ok();
+        assert!(out.contains("v: refused refused"), "{out}");
+    };
+    // A placed plugin that is a link into the home.
+    tree.write("../home/Make", script);
+    let place = tree.home().join(".config/kustomize/plugin/ex.io/v1/make/Make");
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(tree.home().join("Make"), &place).unwrap();
+    let allow = ["--plugin-allow-env", "HOME_OF_USER"];
+    for level in ["--plugin-isolation=auto", "--plugin-isolation=strict"] {
+        refused(tree.build(&[level, allow[0], allow[1]]));
+    }
+    // A link into a directory that holds the home.
+    let above = tree.home().parent().unwrap().join("above");
+    std::fs::rename(tree.home().join("Make"), &above).unwrap();
+    std::fs::remove_file(&place).unwrap();
+    std::os::unix::fs::symlink(&above, &place).unwrap();
+    refused(tree.build(&["--plugin-isolation=strict", allow[0], allow[1]]));
+    // A function that is an executable in the home, by its path and by its name in PATH.
+    std::fs::rename(&above, tree.home().join("fn")).unwrap();
+    let path = format!("{}:{}", tree.home().display(), std::env::var("PATH").unwrap());
+    tree.variables.insert("PATH", path);
+    for named in [tree.home().join("fn").display().to_string(), "fn".to_owned()] {
+        let object = format!(
+            "apiVersion: ex.io/v1\nkind: F\nmetadata:\n  name: g\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {{path: '{named}'}}\n"
+        );
+        tree.write("g.yaml", &object);
+        refused(tree.build(&["--enable-exec", "--plugin-isolation=strict", allow[0], allow[1]]));
+    }
+}

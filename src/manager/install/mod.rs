@@ -390,7 +390,7 @@ impl<'i> Installer<'i> {
         };
         let beside = [(IDENTITY_SUFFIX, record.text(&source, &file.version, &staged.pinned.content))];
         let sum = place::put(self.root, &staged.path, &target, &beside)?;
-        Ok((Installed { source, record, path: target, file, sum, opened: None }, description))
+        Ok((Installed { source, record, path: target, file, sum }, description))
     }
 
     /// Makes a staged plugin complete, and asks it what it does.

@@ -347,7 +347,8 @@ impl Inputs {
             Some(description) => description,
             None => {
                 // A plugin whose content differs from its sum is not run, not even to describe it.
-                let asked = Description::ask(&self.held(installed, &options.children)?.command, options);
+                let held = self.held(installed, &options.children)?;
+                let asked = Description::ask_copy(&held, options);
                 // Without the files the next build asks again.
                 match &asked {
                     Ok(description) => {

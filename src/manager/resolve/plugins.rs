@@ -11,7 +11,7 @@ use crate::plugin::exec::ExecPlugin;
 use crate::plugin::function::{self, Function};
 use crate::plugin::locate;
 use crate::plugin::permissions::Permissions;
-use crate::plugin::program::{Command, HeldCopy, Program, is_binary};
+use crate::plugin::program::{Command, HeldCopy, Program};
 use crate::plugin::shared_object::{SharedObjectFile, SharedObjectPlugin};
 use crate::plugin::{PluginOptions, Runners, note};
 use crate::resource::{ResMap, Resource};
@@ -83,11 +83,9 @@ impl ManagedPlugins {
         // A script is called by the path that the user knows.
         let is_shared_object = found.protocol == Protocol::SharedObject;
         let shown = found.command.program.clone();
-        let command = match &held {
-            Some(held) if held.file.is_none() || is_shared_object => {
-                held.command.clone().of_entry(&found.component.entry)
-            }
-            _ => found.command,
+        let command = match held.file().is_none() || is_shared_object {
+            true => held.command.clone().of_entry(&found.component.entry),
+            false => found.command,
         };
         let Command { program: path, args, directory, needs, environment } = command;
         let runs_last = found.runs_last;
@@ -100,8 +98,7 @@ impl ManagedPlugins {
         let component = Some(found.component.name);
         let program = Program {
             path,
-            opened: found.installed.opened,
-            held,
+            held: Some(held),
             args,
             directory,
             needs,
@@ -121,16 +118,12 @@ impl ManagedPlugins {
         }
     }
 
-    /// The copy of an installed plugin that runs in its place. `None` for a program that the system
-    /// runs from the file that was hashed.
-    fn held(&self, found: &Provider) -> Result<Option<Arc<HeldCopy>>> {
-        if found.protocol != Protocol::SharedObject && found.installed.opened.as_deref().is_some_and(is_binary) {
-            return Ok(None);
-        }
+    /// The copy of an installed plugin that runs in its place.
+    fn held(&self, found: &Provider) -> Result<Arc<HeldCopy>> {
         let path = found.installed.path.display();
         let wrong = |why| Error::new(Code::BadPlugin, format!("'{path}' does not run: {why}"));
         let children = &self.runners.options.children;
-        self.ask(|resolver| resolver.inputs.held(&found.installed, children).map(Some).map_err(wrong))
+        self.ask(|resolver| resolver.inputs.held(&found.installed, children).map_err(wrong))
     }
 
     /// The error of a configuration object without a plugin.

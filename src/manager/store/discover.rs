@@ -19,10 +19,9 @@ use crate::manager::id::requirement::Requirement;
 use crate::manager::id::source::Source;
 use crate::plugin::program::Command;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Deepest directory below a root that can be a source's: its host and fifteen parts.
 const MOST_DEPTH: usize = 16;
@@ -70,9 +69,6 @@ pub struct Installed {
     pub file: FileName,
     /// The checksum of the content in its sum file, in hex: see [`content::sum`].
     pub sum: String,
-    /// The open binary whose content [`Installed::verify`] hashed: running this file runs the
-    /// hashed content. `None` for a directory, and before the content was verified.
-    pub opened: Option<Arc<File>>,
 }
 
 impl PartialEq for Installed {
@@ -89,19 +85,19 @@ impl Installed {
     /// # Errors
     /// It differs, or cannot be read.
     pub fn verify(&self) -> Result<Installed, Refusal> {
-        let (found, opened) = match Opened::entry(&self.path).map_err(Refusal::Io)? {
-            directory @ Opened::Directory(_) => (content::sum_of(directory).map_err(Refusal::Io)?, None),
-            Opened::File(file) => {
-                let opened = file.into_file();
-                (content::sha256(&opened).map_err(Refusal::Io)?, Some(Arc::new(opened)))
-            }
+        let opened = Opened::entry(&self.path).map_err(Refusal::Io)?;
+        let is_directory = matches!(opened, Opened::Directory(_));
+        let found = match opened {
+            directory @ Opened::Directory(_) => content::sum_of(directory),
+            Opened::File(file) => content::sha256(file.into_file()),
         };
+        let found = found.map_err(Refusal::Io)?;
         if found != self.sum {
             return Err(Refusal::SumDiffers { want: self.sum.clone(), found });
         }
-        let differing = if opened.is_none() { made::differing(&self.path).map_err(Refusal::Io)? } else { None };
+        let differing = if is_directory { made::differing(&self.path).map_err(Refusal::Io)? } else { None };
         match differing {
-            None => Ok(Installed { opened, ..self.clone() }),
+            None => Ok(self.clone()),
             Some(name) => Err(Refusal::MadeDiffers(name)),
         }
     }
@@ -270,7 +266,7 @@ fn check(path: &Path, source: &Source, host: &Platform) -> Result<Installed, Ref
         Opened::File(_) => {}
     }
     let record = Record::read(path, source, &file.version, &sum).map_err(Refusal::Record)?;
-    Ok(Installed { source: source.clone(), record, path: path.to_owned(), file, sum, opened: None })
+    Ok(Installed { source: source.clone(), record, path: path.to_owned(), file, sum })
 }
 
 /// The place for a plugin below a root. It is in the directory of its source, or below that, in a

@@ -5,8 +5,9 @@ use super::made;
 use crate::files::{Directory, Opened, PlainFile};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::id::content;
-use crate::plugin::program::{Command, HeldCopy};
+use crate::plugin::program::{Command, HeldCopy, HeldPlace, is_binary, sealed};
 use crate::process::Children;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -16,6 +17,12 @@ use std::path::Path;
 /// # Errors
 /// It cannot be copied, or is not what was installed.
 pub fn copy(installed: &Installed, children: &Children) -> Result<HeldCopy, Refusal> {
+    if let Some(sealed) = in_memory(&installed.path).map_err(Refusal::Io)? {
+        let found = content::sha256(&sealed).map_err(Refusal::Io)?;
+        check_sum(installed, found)?;
+        let command = Command::of_binary(&installed.path);
+        return Ok(HeldCopy { command, place: HeldPlace::Memory(sealed) });
+    }
     let directory = children.directory("rustomize-plugin-").map_err(Refusal::Io)?;
     let name = Path::new(installed.path.file_name().unwrap_or_default());
     let copy = directory.path().join(name);
@@ -34,10 +41,7 @@ pub fn copy(installed: &Installed, children: &Children) -> Result<HeldCopy, Refu
     if runs {
         check_runs(directory.path()).map_err(Refusal::Io)?;
     }
-    let found = Opened::entry(&copy).and_then(content::sum_of).map_err(Refusal::Io)?;
-    if found != installed.sum {
-        return Err(Refusal::SumDiffers { want: installed.sum.clone(), found });
-    }
+    check_sum(installed, Opened::entry(&copy).and_then(content::sum_of).map_err(Refusal::Io)?)?;
     let command = match is_directory {
         true => {
             let copied = held.below(name).map_err(Refusal::Io)?;
@@ -48,7 +52,30 @@ pub fn copy(installed: &Installed, children: &Children) -> Result<HeldCopy, Refu
         }
         false => Command::of_binary(&copy),
     };
-    Ok(HeldCopy { command, file: (!is_directory).then_some(copy), directory })
+    let place = match is_directory {
+        true => HeldPlace::Directory(directory),
+        false => HeldPlace::File(copy, directory),
+    };
+    Ok(HeldCopy { command, place })
+}
+
+/// A copy in memory of a program that the system runs itself; `None` for anything else, and on a
+/// system that does not run such copies. An interpreter opens a path, and so needs a file.
+fn in_memory(path: &Path) -> io::Result<Option<File>> {
+    match Opened::entry(path)? {
+        Opened::Directory(_) => Ok(None),
+        Opened::File(file) => {
+            let program = file.into_file();
+            Ok(if is_binary(&program) { sealed(&program, path).ok() } else { None })
+        }
+    }
+}
+
+fn check_sum(installed: &Installed, found: String) -> Result<(), Refusal> {
+    match found == installed.sum {
+        true => Ok(()),
+        false => Err(Refusal::SumDiffers { want: installed.sum.clone(), found }),
+    }
 }
 
 fn is_bundle(directory: &Path) -> bool {
@@ -92,7 +119,7 @@ mod tests {
         let file = FileName::parse("rustomize-plugin-app_v1.0.0_x1.0_any_any", "app", &Platform::host()).unwrap();
         let source = "h.io/acme/app".parse().unwrap();
         let record = Record::read(path, &source, &file.version, &sum).unwrap();
-        Installed { source, record, path: path.to_owned(), file, sum, opened: None }
+        Installed { source, record, path: path.to_owned(), file, sum }
     }
 
     #[test]
