@@ -17,6 +17,8 @@ pub struct Place {
     name: PathBuf,
     /// The path as it was named, without links that are followed.
     path: PathBuf,
+    /// True if it is outside of trees.
+    follows_links: bool,
 }
 
 impl Place {
@@ -38,10 +40,13 @@ impl Place {
 
     fn in_directory(path: &Path, open: impl Fn(&Directory, &Path) -> io::Result<Directory>) -> io::Result<Place> {
         let no_name = || io::Error::new(io::ErrorKind::InvalidInput, format!("'{}' names no file", path.display()));
-        let (base, below) = match split(path) {
+        let parts = split(path);
+        let follows_links = parts.is_none();
+        let (base, below) = match parts {
             Some(parts) => parts,
             None => {
-                let real = if path.exists() { path.canonicalize()? } else { path.to_owned() };
+                // A pipe that a link of the system leads to has no path.
+                let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
                 let (folder, name) = (real.parent().ok_or_else(no_name)?, real.file_name().ok_or_else(no_name)?);
                 // What does not exist yet is made behind the last directory that does.
                 let known = folder.ancestors().find(|above| above.is_dir()).unwrap_or(folder);
@@ -54,7 +59,7 @@ impl Place {
         let folder = below.parent().unwrap_or(Path::new(""));
         let directory = if folder.as_os_str().is_empty() { base } else { open(&base, folder)? };
         let path = directory.path().join(&name);
-        Ok(Place { directory, name, path })
+        Ok(Place { directory, name, path, follows_links })
     }
 
     /// The facts of the entry that is there; `None` if there is none.
@@ -62,6 +67,9 @@ impl Place {
     /// # Errors
     /// The entry is a link, or the system does not say.
     pub fn facts(&self) -> io::Result<Option<Facts>> {
+        if self.follows_links && fs::metadata(&self.path).is_ok_and(|of| !of.is_file() && !of.is_dir()) {
+            return Ok(Some(Facts { kind: Kind::Other, size: 0, mode: 0, owner: 0, identity: (0, 0) }));
+        }
         match self.directory.facts(&self.name) {
             Ok(facts) if facts.kind == Kind::Link => Err(is_link(self.path.clone())),
             Ok(facts) => Ok(Some(facts)),
@@ -103,17 +111,18 @@ impl Place {
 /// The directory of a path in which no link is followed, and the path below it; `None` for a path in
 /// which links are followed.
 fn split(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let parts: Vec<Component<'_>> = path.components().collect();
+    let named = parts.iter().rposition(|part| *part == Component::ParentDir).map_or(0, |i| i + 1);
+    let below: PathBuf = parts[named..].iter().filter(|part| **part != Component::CurDir).collect();
     if path.is_relative() {
-        let parts: Vec<Component<'_>> = path.components().collect();
-        let named = parts.iter().rposition(|part| *part == Component::ParentDir).map_or(0, |i| i + 1);
-        let base: PathBuf = std::iter::once(Component::CurDir).chain(parts[..named].iter().copied()).collect();
-        let below = parts[named..].iter().filter(|part| **part != Component::CurDir).collect();
+        let base = std::iter::once(Component::CurDir).chain(parts[..named].iter().copied()).collect();
         return Some((base, below));
     }
+    let base: PathBuf = parts[..named].iter().collect();
+    let whole = if named == 0 { below } else { base.canonicalize().ok()?.join(below) };
     let here = std::env::current_dir().ok()?;
-    let below = path.strip_prefix(&here).ok()?;
-    let is_below = here.parent().is_some() && below.components().all(|part| matches!(part, Component::Normal(_)));
-    (is_below && !below.as_os_str().is_empty()).then(|| (here, below.to_owned()))
+    let below = whole.strip_prefix(&here).ok().filter(|below| !below.as_os_str().is_empty())?;
+    here.parent().is_some().then(|| (here.clone(), below.to_owned()))
 }
 
 #[cfg(all(test, unix))]
@@ -128,10 +137,11 @@ mod tests {
         let shown = |path: &str| split(Path::new(path)).map(|(base, below)| format!("{base:?} {below:?}"));
         assert_eq!(shown("out/x.yaml").unwrap(), r#""." "out/x.yaml""#);
         assert_eq!(shown("./a/../../b/./c").unwrap(), r#""./a/../.." "b/c""#);
-        assert_eq!(shown("/dev/stdout"), None);
+        assert_eq!(shown("/dev/null"), None);
         let here = std::env::current_dir().unwrap();
         assert_eq!(split(&here.join("a/b")), Some((here.clone(), "a/b".into())));
         assert_eq!(split(&here.join("../b")), None);
+        assert_eq!(split(&here.join("src/../b")), Some((here.clone(), "b".into())));
     }
 
     #[test]

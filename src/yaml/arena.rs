@@ -138,7 +138,7 @@ impl Heap {
     /// An arena for this thread: the lock that guards its texts is never given back. The work with
     /// it has no limit.
     pub fn arena(&self) -> Arena<'_> {
-        static NONE: Budget = Budget::NONE;
+        static NONE: Budget = Budget::none();
         self.arena_of(&NONE)
     }
 
