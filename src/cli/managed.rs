@@ -2,7 +2,7 @@
 
 use super::cache;
 use super::plugin_install::install_missing;
-use crate::diag::{Code, Error};
+use crate::diag::{self, Code, Error};
 use crate::load::Root;
 use crate::load::client::token_variable;
 use crate::manager::policy::Policy;

@@ -68,7 +68,8 @@ impl Place {
     /// The entry is a link, or the system does not say.
     pub fn facts(&self) -> io::Result<Option<Facts>> {
         if self.follows_links && fs::metadata(&self.path).is_ok_and(|of| !of.is_file() && !of.is_dir()) {
-            return Ok(Some(Facts { kind: Kind::Other, size: 0, mode: 0, owner: 0, identity: (0, 0) }));
+            let kind = Kind::Other;
+            return Ok(Some(Facts { kind, size: 0, mode: 0, owner: 0, group: 0, identity: (0, 0), changed: None }));
         }
         match self.directory.facts(&self.name) {
             Ok(facts) if facts.kind == Kind::Link => Err(is_link(self.path.clone())),
