@@ -2,6 +2,7 @@
 
 pub mod annotations;
 mod behavior;
+mod distinct;
 mod facets;
 mod ids;
 pub mod matcher;
@@ -17,6 +18,7 @@ mod untraced;
 
 pub use annotations::{INTERNAL, NEEDS_HASH_SUFFIX, ORIGIN, TRANSFORMATIONS, is_build_annotation};
 pub use behavior::Behavior;
+pub use distinct::distinct;
 pub use facets::{Facets, Hint, Metadatum};
 pub use ids::Places;
 pub use matcher::Matcher;
@@ -24,5 +26,5 @@ pub use metadata::{empty_key, mapping_in, set_untyped, stringify, texts};
 pub use order::Order;
 pub use print::{check_printable, print, print_in_pieces, print_one};
 pub use res_id::{DEFAULT_NAMESPACE, NOT_NAMESPACED, PreviousId, ResId};
-pub use res_map::{Changes, Found, Index, RESOURCE, ResMap, Taken, distinct};
+pub use res_map::{Changes, Found, Index, RESOURCE, ResMap, Taken};
 pub use resource::{Rare, Resource, internal_annotations};

@@ -1,5 +1,6 @@
 //! [`ResMap`]: the resources of a build, in order, and the indexes that find them.
 
+use super::distinct::distinct;
 use super::ids::Ids;
 use super::untraced::Untraced;
 use super::{Facets, Hint, ResId, Resource};
@@ -64,9 +65,6 @@ pub enum Changes {
 /// The size of a usual resource in bytes. It decides how many threads the work on resources is
 /// worth.
 pub const RESOURCE: usize = 1 << 10;
-
-/// So many answers are compared one by one.
-const FEW: usize = 8;
 
 /// Draws what an edit of a resource has made from the budget of the build.
 #[inline]
@@ -650,30 +648,6 @@ impl<'a> ResMap<'a> {
         permute(&mut resources, order.into_iter());
         ResMap { resources: resources.into(), may_have_empty: true, ..ResMap::default() }
     }
-}
-
-/// The different answers of resources to `ask`. O(n), on up to `threads` threads.
-pub fn distinct<'a, K: Copy + Hash + Eq + Send>(
-    resources: &[Resource<'a>],
-    threads: usize,
-    ask: impl Fn(&Resource<'a>) -> Option<K> + Sync,
-) -> FastSet<K> {
-    let ask_run = || {
-        |run: &[Resource<'a>]| {
-            // Many resources give one of a few answers.
-            let (mut few, mut all) = (Vec::new(), FastSet::default());
-            for answer in run.iter().filter_map(&ask) {
-                if !few.contains(&answer) && all.insert(answer) && few.len() < FEW {
-                    few.push(answer);
-                }
-            }
-            all
-        }
-    };
-    let mut runs = parallel::runs(resources, threads, ask_run).into_iter();
-    let mut all = runs.next().unwrap_or_default();
-    all.extend(runs.flatten());
-    all
 }
 
 /// Reorders the items: item `order[k]` moves to place k. Each item moves once, along the cycles, in
