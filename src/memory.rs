@@ -127,22 +127,22 @@ mod system {
     use std::fs;
     use std::path::Path;
 
-    pub fn addresses() -> Option<u64> {
+    pub(super) fn addresses() -> Option<u64> {
         [Resource::As, Resource::Data].into_iter().filter_map(|resource| getrlimit(resource).current).min()
     }
 
-    pub fn stack() -> Option<u64> {
+    pub(super) fn stack() -> Option<u64> {
         getrlimit(Resource::Stack).current
     }
 
     /// The memory of the machine.
-    pub fn all() -> Option<u64> {
+    pub(super) fn all() -> Option<u64> {
         let info = rustix::system::sysinfo();
         Some((info.totalram as u64).saturating_mul(u64::from(info.mem_unit))).filter(|bytes| *bytes > 0)
     }
 
     /// The least limit of the groups that this process is in.
-    pub fn of_groups() -> Option<u64> {
+    pub(super) fn of_groups() -> Option<u64> {
         let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
         groups.lines().filter_map(of_group).min()
     }
@@ -168,19 +168,19 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    pub fn addresses() -> Option<u64> {
+    pub(super) fn addresses() -> Option<u64> {
         None
     }
 
-    pub fn stack() -> Option<u64> {
+    pub(super) fn stack() -> Option<u64> {
         None
     }
 
-    pub fn all() -> Option<u64> {
+    pub(super) fn all() -> Option<u64> {
         None
     }
 
-    pub fn of_groups() -> Option<u64> {
+    pub(super) fn of_groups() -> Option<u64> {
         None
     }
 }

@@ -17,8 +17,8 @@ const FAILED: i32 = 1;
 /// Signals that ask a process to end.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
-/// Lets an abort end this process with the exit status of an error. The standard library aborts when
-/// memory runs out or a stack overflows, after it has printed which of the two it was.
+/// Lets an abort end this process with the exit status of an error. The standard library aborts
+/// when memory runs out or a stack overflows, after it has printed which of the two it was.
 pub(super) fn exit_at_abort() {
     let always = Arc::new(AtomicBool::new(true));
     // Without this the status is that of SIGABRT.

@@ -5,7 +5,7 @@ use crate::atomic;
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
 use crate::files;
-use crate::load::Disk;
+use crate::load::{Disk, FileLimit};
 use crate::stage::{Context, Options};
 use crate::yaml::{Heap, encoding};
 use std::fs::{self, File};
@@ -66,7 +66,7 @@ impl Place {
         let heap = Heap::new();
         let disk = Disk::new();
         let cx = Context::new(heap.arena(), &disk, self.options.clone());
-        let bytes = fs::read(name).map_err(|e| unusable(name, &e))?;
+        let bytes = FileLimit::default().read(Path::new(name)).map_err(|e| unusable(name, &e))?;
         let text =
             encoding::decode(bytes).map_err(|_| Error::new(Code::Encoding, format!("'{name}' is not valid UTF-8")))?;
         if text.is_wide {

@@ -14,9 +14,9 @@
 //! * A killed process leaves temporary files, and directories, in the places that it wrote to.
 //!   [`sweep`] removes them before the next one writes there.
 //!
-//! A place that a user has named for the output of a command is a [`Place`], which says where links
-//! are followed. A path that a user has named, as a directory of plugins, may contain links: [`Directory::open`]
-//! and [`open`] follow them. [docs/design.md](../../docs/design.md) has the choice of means.
+//! A place that a user has named for the output of a command is a [`Place`], which says where
+//! links are followed. A path that a user has named, as a directory of plugins, may contain links:
+//! [`Directory::open`] and [`open`] follow them. [docs/design.md](../../docs/design.md) has the choice of means.
 
 #[cfg(unix)]
 mod directory;

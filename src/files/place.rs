@@ -109,8 +109,8 @@ impl Place {
     }
 }
 
-/// The directory of a path in which no link is followed, and the path below it; `None` for a path in
-/// which links are followed.
+/// The directory of a path in which no link is followed, and the path below it; `None` for a path
+/// in which links are followed.
 fn split(path: &Path) -> Option<(PathBuf, PathBuf)> {
     let parts: Vec<Component<'_>> = path.components().collect();
     let named = parts.iter().rposition(|part| *part == Component::ParentDir).map_or(0, |i| i + 1);
@@ -121,7 +121,7 @@ fn split(path: &Path) -> Option<(PathBuf, PathBuf)> {
     }
     let base: PathBuf = parts[..named].iter().collect();
     let whole = if named == 0 { below } else { base.canonicalize().ok()?.join(below) };
-    let here = std::env::current_dir().ok()?;
+    let here = Path::new(".").canonicalize().ok()?;
     let below = whole.strip_prefix(&here).ok().filter(|below| !below.as_os_str().is_empty())?;
     here.parent().is_some().then(|| (here.clone(), below.to_owned()))
 }

@@ -57,8 +57,9 @@ impl Staged {
         Ok(&self.file)
     }
 
-    /// Locks the file, so that no other process takes it for one that a killed process left. Returns
-    /// false if that has happened already. On a file system without locks no process removes any.
+    /// Locks the file, so that no other process takes it for one that a killed process left.
+    /// Returns false if that has happened already. On a file system without locks no process
+    /// removes any.
     fn is_locked(&self) -> bool {
         match self.file.try_lock() {
             Ok(()) => self.directory.facts(Path::new(&self.name)).is_ok(),
