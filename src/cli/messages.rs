@@ -35,7 +35,7 @@ impl ErrorFormat {
             let next = || arguments.get(i + 1)?.to_str().filter(|_| rest.is_empty());
             ErrorFormat::from_str(rest.strip_prefix('=').or_else(next)?, false).ok()
         };
-        arguments.iter().enumerate().filter_map(|(i, word)| value(i, word)).last().unwrap_or_default()
+        arguments.iter().enumerate().filter_map(|(i, word)| value(i, word)).next_back().unwrap_or_default()
     }
 }
 

@@ -106,7 +106,7 @@ impl Drop for PrivateDirectory {
 /// Removes the directories that killed processes of this user have left in the place for temporary
 /// files.
 pub(super) fn sweep(parent: &Path) {
-    sweep_those(parent, |name| is_locked(name));
+    sweep_those(parent, is_locked);
 }
 
 /// Removes the directories that killed processes of this user have left in a directory that is

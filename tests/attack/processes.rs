@@ -131,7 +131,9 @@ fn v14_a_killed_build_takes_git_and_helm_along() {
         tree.write("../home/bin/git", &script);
         tree
     };
-    let path = |tree: &Tree| format!("{}:{}", tree.home().join("bin").display(), std::env::var("PATH").unwrap());
+    let path = |tree: &Tree| {
+        format!("{}:{}", tree.home().join("bin").display(), std::env::var_os("PATH").unwrap().to_str().unwrap())
+    };
     for args in [["build", "--enable-helm", "helm"], ["build", "--remote-cache=off", "git"]] {
         as_each_user(make, &args, |tree, command| {
             kill_and_look(tree, command.env("PATH", path(tree)), &time, 3);
@@ -158,7 +160,7 @@ fn v14_a_killed_build_takes_installed_plugins_workers_and_their_installation_alo
         sleeper(&time)
     );
     tree.write("../home/bin/rustomize-runtime-probe", &runtime);
-    let path = format!("{}:{}", tree.home().join("bin").display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", tree.home().join("bin").display(), std::env::var_os("PATH").unwrap().to_str().unwrap());
     tree.variables.insert("PATH", path);
     tree.write("app/plugin.yaml", "apiVersion: rustomize.dev/v1\nkind: Plugin\nversion: 1.0.0\nruntime: probe\ngenerators: [{apiVersion: ex.io/v1, kind: Made}]\n");
     tree.write("app/main", "");
@@ -177,7 +179,7 @@ fn v14_a_killed_build_removes_its_container() {
         sleeper(&time)
     );
     tree.write("bin/docker", &client);
-    let path = format!("{}:{}", tree.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", tree.path().join("bin").display(), std::env::var_os("PATH").unwrap().to_str().unwrap());
     tree.variables.insert("PATH", path);
     let args = ["build", "--enable-alpha-plugins", "--plugin-timeout=1h"];
     kill_and_look(&tree, &mut tree.command(&args), &time, 3);

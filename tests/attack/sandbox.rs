@@ -359,7 +359,7 @@ fn v20_a_program_in_the_home_does_not_open_the_home() {
     refused(tree.build(&["--plugin-isolation=strict", allow[0], allow[1]]));
     // A function that is an executable in the home, by its path and by its name in PATH.
     std::fs::rename(&above, tree.home().join("fn")).unwrap();
-    let path = format!("{}:{}", tree.home().display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", tree.home().display(), std::env::var_os("PATH").unwrap().to_str().unwrap());
     tree.variables.insert("PATH", path);
     for named in [tree.home().join("fn").display().to_string(), "fn".to_owned()] {
         let object = format!(

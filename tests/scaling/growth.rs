@@ -147,8 +147,9 @@ fn annotations_about_transformers() {
 #[test]
 fn a_trace_of_steps_that_each_change_one_resource() {
     let options = Options { trace: true, ..Options::default() };
-    let fields: [(&str, fn(usize) -> String); 2] = [
-        ("replicas", |i| format!("- {{name: app-{i}, count: 2}}\n")),
+    let replica: fn(usize) -> String = |i| format!("- {{name: app-{i}, count: 2}}\n");
+    let fields = [
+        ("replicas", replica),
         ("transformers", |i| {
             let object = "  apiVersion: builtin\n  kind: PatchTransformer\n";
             let patch = "  patch: '[{\"op\": \"add\", \"path\": \"/spec/x\", \"value\": 1}]'\n";

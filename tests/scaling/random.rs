@@ -247,7 +247,7 @@ impl Choice {
 
 #[test]
 fn pairs_of_fields_over_shapes() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let number = |name: &str| std::env::var_os(name).and_then(|text| text.to_str()?.parse::<u64>().ok());
     let (time, seed) = (number("RUSTOMIZE_GROWTH").map(Duration::from_secs), number("RUSTOMIZE_SEED").unwrap_or(1));
     let (mut rng, start) = (Rng::with_seed(seed), Instant::now());
     let (mut built, mut found) = (0, Vec::new());

@@ -596,7 +596,8 @@ mod tests {
         for round in 0..20 * CHUNK {
             let i = random.usize(..keys.len());
             // Long runs of removals empty whole chunks.
-            let removes = if round / (4 * CHUNK) % 2 == 0 { random.u8(..8) > 0 } else { random.u8(..8) == 0 };
+            let removes =
+                if (round / (4 * CHUNK)).is_multiple_of(2) { random.u8(..8) > 0 } else { random.u8(..8) == 0 };
             let (is_found, was_there) = if removes {
                 (large.remove(keys[i]).is_some(), plain.remove(&i).is_some())
             } else if random.bool() {

@@ -367,7 +367,8 @@ mod tests {
         let mut large: Sequence<'_> = plain.iter().map(|text| Node::string(text)).collect();
         for round in 0..20 * CHUNK {
             // Long runs of removals empty whole chunks.
-            let removes = if round / (5 * CHUNK) % 2 == 0 { random.u8(..8) == 0 } else { random.u8(..8) > 0 };
+            let removes =
+                if (round / (5 * CHUNK)).is_multiple_of(2) { random.u8(..8) == 0 } else { random.u8(..8) > 0 };
             if removes {
                 let i = if random.bool() { 0 } else { random.usize(..plain.len()) };
                 assert_eq!(large.remove(i).scalar_text(), plain.remove(i));
