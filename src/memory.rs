@@ -147,7 +147,8 @@ mod system {
         groups.lines().filter_map(of_group).min()
     }
 
-    /// The least limit of a group, as a line of `/proc/self/cgroup` names it, and of those above it.
+    /// The least limit of a group, as a line of `/proc/self/cgroup` names it, and of those above
+    /// it.
     fn of_group(line: &str) -> Option<u64> {
         let mut parts = line.splitn(3, ':');
         let (_, controllers, group) = (parts.next()?, parts.next()?, parts.next()?);

@@ -35,8 +35,8 @@ pub fn threads(size: usize, limit: Option<NonZero<usize>>) -> usize {
 /// The bytes that a thread addresses: its stack, and the memory that the allocator keeps for it.
 const ADDRESSES: u64 = 128 << 20;
 
-/// The number of cores that this process may use, or fewer if it may not address much memory. The system is asked once: its answer is in three
-/// files.
+/// The number of cores that this process may use, or fewer if it may not address much memory. The
+/// system is asked once: its answer is in three files.
 pub fn cores() -> NonZero<usize> {
     static CORES: LazyLock<NonZero<usize>> = LazyLock::new(|| {
         let cores = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);

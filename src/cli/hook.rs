@@ -61,8 +61,8 @@ fn install(hook: HookName, flags: &[String], force: bool) -> Result<()> {
     }
     text.push(b'\n');
     let write = || {
+        // A link in place of the hook is replaced, and not followed.
         let place = Place::made(&path)?;
-        place.facts()?;
         let mut staged = place.stage()?;
         staged.write_all(&text)?;
         place.put(staged, 0o755)

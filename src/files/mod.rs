@@ -16,7 +16,8 @@
 //!
 //! A place that a user has named for the output of a command is a [`Place`], which says where
 //! links are followed. A path that a user has named, as a directory of plugins, may contain links:
-//! [`Directory::open`] and [`open`] follow them. [docs/design.md](../../docs/design.md) has the choice of means.
+//! [`Directory::open`] and [`open`] follow them. [docs/design.md](../../docs/design.md) has the
+//! choice of means.
 
 #[cfg(unix)]
 mod directory;

@@ -116,7 +116,8 @@ fn split(path: &Path) -> Option<(PathBuf, PathBuf)> {
     let named = parts.iter().rposition(|part| *part == Component::ParentDir).map_or(0, |i| i + 1);
     let below: PathBuf = parts[named..].iter().filter(|part| **part != Component::CurDir).collect();
     if path.is_relative() {
-        let base = std::iter::once(Component::CurDir).chain(parts[..named].iter().copied()).collect();
+        let above = parts[..named].iter().copied().filter(|part| *part != Component::CurDir);
+        let base = std::iter::once(Component::CurDir).chain(above).collect();
         return Some((base, below));
     }
     let base: PathBuf = parts[..named].iter().collect();
@@ -139,7 +140,7 @@ mod tests {
         assert_eq!(shown("out/x.yaml").unwrap(), r#""." "out/x.yaml""#);
         assert_eq!(shown("./a/../../b/./c").unwrap(), r#""./a/../.." "b/c""#);
         assert_eq!(shown("/dev/null"), None);
-        let here = std::env::current_dir().unwrap();
+        let here = Path::new(".").canonicalize().unwrap();
         assert_eq!(split(&here.join("a/b")), Some((here.clone(), "a/b".into())));
         assert_eq!(split(&here.join("../b")), None);
         assert_eq!(split(&here.join("src/../b")), Some((here.clone(), "b".into())));

@@ -25,8 +25,8 @@ pub const NAME: &str = "name";
 
 /// The place that a user has named for remote parts.
 ///
-/// A process that uses the cache holds a shared lock of its directory, and one that empties it holds
-/// it alone: so nothing is removed that a build still reads.
+/// A process that uses the cache holds a shared lock of its directory, and one that empties it
+/// holds it alone: so nothing is removed that a build still reads.
 #[derive(Clone, Debug)]
 pub struct Cache {
     directory: PathBuf,
@@ -49,8 +49,8 @@ impl Cache {
         Cache { directory, lock: Arc::default() }
     }
 
-    /// Lets nobody empty the cache as long as this value or a copy of it exists. Waits for a process
-    /// that empties it now. Does nothing if the cache does not exist.
+    /// Lets nobody empty the cache as long as this value or a copy of it exists. Waits for a
+    /// process that empties it now. Does nothing if the cache does not exist.
     fn hold(&self) {
         if self.lock.get().is_none()
             && let Ok(directory) = File::open(&self.directory)

@@ -164,7 +164,7 @@ fn check(word: &str) -> Result<()> {
     };
     match word {
         _ if word.starts_with('-') => Err(fault("begins with '-', as an option does")),
-        _ if word.contains(char::is_control) => Err(fault("cannot be seen")),
+        _ if word.contains(char::is_control) => Err(fault("has a control character")),
         _ => Ok(()),
     }
 }

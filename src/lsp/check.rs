@@ -88,8 +88,8 @@ impl Latest {
 }
 
 impl Checker {
-    /// Starts the thread, which ends when the checker is dropped and its build is done. `send` sends
-    /// a message to the editor.
+    /// Starts the thread, which ends when the checker is dropped and its build is done. `send`
+    /// sends a message to the editor.
     ///
     /// # Errors
     /// The system starts no thread.

@@ -92,18 +92,23 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Received> {
 fn size(input: &mut impl BufRead) -> io::Result<Option<u64>> {
     let malformed =
         |why: &str| io::Error::new(io::ErrorKind::InvalidData, format!("malformed head of a message: {why}"));
+    let too_long = || malformed(&format!("it is longer than {HEAD_LIMIT} bytes"));
     let mut head = input.take(HEAD_LIMIT);
     let mut size = None;
     for line_number in 0.. {
         let mut line = Vec::new();
         if head.read_until(b'\n', &mut line)? == 0 {
             return match (head.limit(), line_number) {
-                (0, _) => Err(malformed(&format!("it is longer than {HEAD_LIMIT} bytes"))),
+                (0, _) => Err(too_long()),
                 (_, 0) => Ok(None),
                 _ => Err(malformed("the stream ends in it")),
             };
         }
-        let line = line.strip_suffix(b"\r\n").ok_or_else(|| malformed("a line does not end with CR and LF"))?;
+        let line = match line.strip_suffix(b"\r\n") {
+            Some(line) => line,
+            None if head.limit() == 0 => return Err(too_long()),
+            None => return Err(malformed("a line does not end with CR and LF")),
+        };
         if line.is_empty() {
             break;
         }

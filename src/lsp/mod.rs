@@ -51,8 +51,8 @@ type Fault = (ErrorCode, String);
 /// The largest number of files that one request may rename: an editor renames a directory as one.
 const MAX_RENAMES: usize = 1_000;
 
-/// So many directories are looked into for kustomizations. An editor may have opened the directory of
-/// the whole system: then kustomizations around the open files are checked alone.
+/// So many directories are looked into for kustomizations. An editor may have opened the directory
+/// of the whole system: then kustomizations around the open files are checked alone.
 const MAX_DIRECTORIES: usize = 20_000;
 
 /// Speaks the protocol until the editor ends it. `options` gives the options for building the root
@@ -78,7 +78,8 @@ pub fn serve(
     Server { editor, checker, folders, texts: Texts::new(units), has_shut_down: false }.run(&mut input)
 }
 
-/// Answers messages until `initialize` comes, and returns its parameters; `None` if the editor ends.
+/// Answers messages until `initialize` comes, and returns its parameters; `None` if the editor
+/// ends.
 fn initialized<W: Write>(input: &mut impl BufRead, editor: &Editor<W>) -> Result<Option<InitializeParams>, String> {
     loop {
         let call = match message::read(input).map_err(|e| e.to_string())? {

@@ -74,8 +74,8 @@ impl Units {
 /// The largest size of all open texts together, in bytes.
 const MAX_OPEN: usize = 256 << 20;
 
-/// The work that the changes of one message may take, in bytes of texts that are copied: each change
-/// copies the text of its file.
+/// The work that the changes of one message may take, in bytes of texts that are copied: each
+/// change copies the text of its file.
 const MAX_COPIED: usize = 4 << 30;
 
 /// The longest path, in bytes. The system opens no longer one.
@@ -125,8 +125,8 @@ impl Texts {
     /// O(text) for each change.
     ///
     /// # Errors
-    /// The changes are too much work, or the open texts would be too large together. The file counts
-    /// as closed then.
+    /// The changes are too much work, or the open texts would be too large together. The file
+    /// counts as closed then.
     pub fn change(
         &mut self,
         uri: &Uri,

@@ -85,8 +85,8 @@ impl Permissions {
         self.below_write(None)
     }
 
-    /// The fault of a permission for a path below another one that may be written, in words: whoever
-    /// may write a directory decides where a path below it leads.
+    /// The fault of a permission for a path below another one that may be written, in words:
+    /// whoever may write a directory decides where a path below it leads.
     pub fn below_write(&self, home: Option<&Path>) -> Option<String> {
         let all = || self.read.iter().chain(&self.write).chain(&self.sockets);
         self.write.iter().find_map(|above| {
@@ -102,10 +102,10 @@ impl Permissions {
         })
     }
 
-    /// The permissions that are not in `granted`, whose paths have no links. `home` is the directory
-    /// behind `~`: a shell may have replaced `~` in one of the two. A path that leads through a link
-    /// counts, and is given, as the path that it leads to now. It costs calls of the system for each
-    /// path.
+    /// The permissions that are not in `granted`, whose paths have no links. `home` is the
+    /// directory behind `~`: a shell may have replaced `~` in one of the two. A path that leads
+    /// through a link counts, and is given, as the path that it leads to now. It costs calls of the
+    /// system for each path.
     #[must_use]
     pub fn beyond(&self, granted: &Permissions, home: Option<&Path>) -> Permissions {
         let home = home.map(real);

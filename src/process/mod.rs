@@ -4,8 +4,8 @@
 //! * [`Children`]: the children of a build, or of a process, which end with it. [`Children::run`]
 //!   asks a child once, [`conversation`] several times.
 //! * `child`: a running process and its process group.
-//! * [`keeper`]: the process between a build and a child, which ends all that the child has started;
-//!   [`warden`]: the process that cleans up after a build that was killed.
+//! * [`keeper`]: the process between a build and a child, which ends all that the child has
+//!   started; [`warden`]: the process that cleans up after a build that was killed.
 //! * `private`: directories that must not outlive a build; `directory`: the way in which the system
 //!   makes, locks and removes one.
 //! * `orphans`: processes that a child has started, also if they left its group; [`Removal`]:
@@ -182,7 +182,8 @@ fn collect(
     let left = || deadline.map_or(LOOK, |d| d.saturating_duration_since(Instant::now()));
     let read = loop {
         match output.recv_timeout(left().min(LOOK)) {
-            // A keeper stays until the output has ended. The child, or somebody else, has killed it.
+            // A keeper stays until the output has ended. The child, or somebody else, has killed
+            // it.
             Err(RecvTimeoutError::Timeout) if child.is_kept() => {
                 if let Some(done) = child.handle.try_wait().map_err(Failure::Io)? {
                     return Err(Failure::Status(done.status.to_string()));

@@ -39,7 +39,7 @@ fn w10_what_a_killed_process_left_goes_with_the_next_one_that_writes_there() {
         assert_eq!(left(&folder), 2, "{args:?}");
         drop((lives, held));
         // The same edit again would write nothing.
-        let again = if args[0] == "edit" { &["edit", "set", "namesuffix", "-s"] } else { args };
+        let again = if args[0] == "edit" { &["edit", "set", "namesuffix", "--", "-s"] } else { args };
         tree.run(again).ok();
         assert_eq!(left(&folder), 0, "{args:?}");
     }

@@ -99,9 +99,13 @@ fn a_kustomization_entry_is_built_in_this_process() {
     let mut command = tree.command(&["build", "--enable-alpha-plugins"]);
     let out = run(command.env("PATH", "/nowhere")).ok();
     assert!(out.contains("name: pre-g\n"), "{out}");
-    // A plugin of that kustomization is a child of the build, which has not called itself.
+    // A plugin of that kustomization is a child of the keeper that the build has started, and the
+    // build has not called itself.
     let kind = "apiVersion: ex.io/v1\\nkind: Make";
-    tree.plugin("Parent", &format!("#!/bin/sh\nprintf \"{kind}\\nmetadata: {{name: of-$PPID}}\\n\"\n"));
+    tree.plugin(
+        "Parent",
+        &format!("#!/bin/sh\nset -- $(cat /proc/$PPID/stat)\nprintf \"{kind}\\nmetadata: {{name: of-$4}}\\n\"\n"),
+    );
     tree.write("conf/kustomization.yaml", "generators: [p.yaml]\n");
     tree.write("conf/p.yaml", &object("Parent", "p"));
     let mut command = tree.command(&["build", "--enable-alpha-plugins"]);

@@ -550,8 +550,11 @@ fn discovery_asks_a_plugin_to_describe_itself_in_a_sandbox() {
     put(&tree, "h.io/acme/app", &good(), &other);
     tree.build(&[]).fails_with(&["unable to find plugin root"]);
     tree.variables.remove("LANG");
-    assert!(tree.build(&[]).ok().contains("v: other\n"));
-    assert_eq!(names(&cache).len(), 2);
+    tree.build(&[]).fails_with(&["unable to find plugin root"]);
+    let third = describing.replace("v: x", "v: third");
+    put(&tree, "h.io/acme/app", &good(), &third);
+    assert!(tree.build(&[]).ok().contains("v: third\n"));
+    assert!(names(&cache).contains(&format!("{}.json", sha256(third.as_bytes()))));
 }
 
 /// A plugin that appends a word to the data of each resource, as its object says.

@@ -31,8 +31,9 @@ pub use plugin::{CallError, Output, Plugin};
 pub const HEADER: &str = include_str!("../include/rustomize_plugin.h");
 
 /// The sources of this crate, by their paths in it. `plugin new` lays them into new plugins in Rust.
-pub const SOURCES: [(&str, &str); 8] = [
+pub const SOURCES: [(&str, &str); 9] = [
     ("include/rustomize_plugin.h", HEADER),
+    ("src/fork.rs", include_str!("fork.rs")),
     ("src/frame.rs", include_str!("frame.rs")),
     ("src/guest.rs", include_str!("guest.rs")),
     ("src/lib.rs", include_str!("lib.rs")),

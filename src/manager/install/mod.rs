@@ -380,15 +380,15 @@ impl<'i> Installer<'i> {
     ) -> Result<(Installed, Description)> {
         let source = id.source.clone();
         let target = place_of(self.root.path(), id, &file);
+        let beside = [(IDENTITY_SUFFIX, record.text(&source, &file.version, &staged.pinned.content))];
         let description = match self.finish(id, staged, needs) {
             Ok(description) => description,
             Err(why) => {
                 let why = staged.moved(why, &target);
-                place::put_failed(self.root, &staged.path, &target, &why)?;
+                place::put_failed(self.root, &staged.path, &target, &beside, &why)?;
                 return Err(why);
             }
         };
-        let beside = [(IDENTITY_SUFFIX, record.text(&source, &file.version, &staged.pinned.content))];
         let sum = place::put(self.root, &staged.path, &target, &beside)?;
         Ok((Installed { source, record, path: target, file, sum }, description))
     }

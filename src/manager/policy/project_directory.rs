@@ -46,7 +46,7 @@ impl ProjectDirectory {
         };
         let file = match opened {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) if files::is_refusal(&e) && self.owners == Owners::UserOrRoot => {
+            Err(e) if is_other(&e) && self.owners == Owners::UserOrRoot => {
                 return Err(self.refused(&path, "is not a regular file"));
             }
             opened => opened.map_err(cannot)?,
@@ -63,6 +63,11 @@ impl ProjectDirectory {
         Error::new(Code::Refused, message)
             .hint(format!("if you trust that directory: export RUSTOMIZE_SAFE_DIRECTORIES={directory}"))
     }
+}
+
+/// Returns true if an error says that something else than a plain file is there.
+fn is_other(e: &io::Error) -> bool {
+    files::is_refusal(e) || e.kind() == io::ErrorKind::IsADirectory
 }
 
 /// The owner of a file, unless that is this user or root.

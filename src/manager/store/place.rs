@@ -45,12 +45,19 @@ pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, Stri
     Ok(sum)
 }
 
-/// Puts a plugin whose installation failed where it would be found, with the reason: it is present
-/// and not installed (U43 to U45). A plugin that is installed there stays as it is.
+/// Puts a plugin whose installation failed where it would be found, with the files beside it, and
+/// the reason: it is present and not installed (U43 to U45). A plugin that is installed there stays
+/// as it is.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn put_failed(root: &ExclusiveRoot, staged: &Path, to: &Path, why: &Error) -> Result<()> {
+pub fn put_failed(
+    root: &ExclusiveRoot,
+    staged: &Path,
+    to: &Path,
+    beside: &[(&str, String)],
+    why: &Error,
+) -> Result<()> {
     let cannot = || io("write", to);
     let folder = root.make_folder(folder_of(to))?;
     let (name, marker) = (name_of(to).map_err(cannot())?, partial(to));
@@ -61,7 +68,8 @@ pub fn put_failed(root: &ExclusiveRoot, staged: &Path, to: &Path, why: &Error) -
     root.write(&marker, &why.to_string(), 0o644)?;
     let old = root.stage()?;
     take_away(&folder, name, old.held()).map_err(cannot())?;
-    rename(root, staged, &folder, to)
+    rename(root, staged, &folder, to)?;
+    beside.iter().try_for_each(|(suffix, text)| root.write(&sum_name(to, suffix), text, 0o644))
 }
 
 /// Moves a plugin, and the files beside it, to another directory. The sum is moved first: without
