@@ -128,8 +128,8 @@ fn a_file_above_the_root_belongs_to_the_user_or_is_refused() {
     assert!(!root(&tree).exists());
     // The hint works where it is pasted.
     assert!(run.stderr.contains("belongs to the user 12345"), "{}", run.stderr);
-    let hint = run.stderr.lines().find_map(|line| line.split_once("export RUSTOMIZE_SAFE_DIRECTORIES='")).unwrap().1;
-    tree.variables.insert("RUSTOMIZE_SAFE_DIRECTORIES", hint.trim_end_matches('\'').to_owned());
+    let hint = run.stderr.lines().find_map(|line| line.split_once("export RUSTOMIZE_SAFE_DIRECTORIES=")).unwrap().1;
+    tree.variables.insert("RUSTOMIZE_SAFE_DIRECTORIES", hint.trim_matches('\'').to_owned());
     assert!(build(&tree, "base").ok().contains("v: app\n"));
     // In the directory that is built itself, the user has named the file.
     tree.variables.remove("RUSTOMIZE_SAFE_DIRECTORIES");

@@ -3,7 +3,7 @@
 use super::calls::{self, CallPermissions};
 use super::confine::{Part, Sandbox};
 use super::mounts::{self, open_without_links};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::path::PathBuf;
 
@@ -37,6 +37,8 @@ pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<Part>> {
     let view = mounts::read_only_but(&sandbox.write)?;
     // The count is that of the namespace from here on. Without one it would be that of the user.
     if let Some(most) = sandbox.processes.filter(|_| view.is_own_user) {
+        // A limit that was set before can only be lowered.
+        let most = getrlimit(Resource::Nproc).maximum.map_or(most, |before| before.min(most));
         setrlimit(Resource::Nproc, Rlimit { current: Some(most), maximum: Some(most) })?;
     }
     let capabilities = drop_capabilities().err().and_then(|e| words("the capabilities of root are kept", &e));

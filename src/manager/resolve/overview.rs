@@ -111,7 +111,7 @@ impl Resolver<'_> {
             let state = match found {
                 Ok(Some(_)) => continue,
                 // The row of the file itself says why it cannot be used.
-                Ok(None) if unusable.contains(&(id.source.clone(), id.origin.clone())) => continue,
+                Ok(None) | Err(_) if unusable.contains(&(id.source.clone(), id.origin.clone())) => continue,
                 Ok(None) => PluginState::Absent(wanted.constraint.to_string()),
                 Err(e) => PluginState::Refused(e.to_string()),
             };
