@@ -232,7 +232,9 @@ fn listed(directory: &Path) -> BTreeMap<PathBuf, u64> {
 }
 
 /// The output of a server, which says when nobody can write to it any more.
-struct Sink(mpsc::Sender<()>);
+struct Sink {
+    _sender: mpsc::Sender<()>,
+}
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -258,7 +260,7 @@ pub fn editor(input: &[u8]) {
             .for_each(|message| stream.extend(framed(message.as_bytes()))),
     }
     let (sent, ended) = mpsc::channel();
-    let _ = rustomize::internal::command::serve(&*stream, Sink(sent), |_| {
+    let _ = rustomize::internal::command::serve(&*stream, Sink { _sender: sent }, |_| {
         let mut options = Options { build_limit: Some(BUILD_LIMIT), lint: true, ..Options::default() };
         options.remote.offline = true;
         Ok(options)
