@@ -12,6 +12,7 @@ use super::git_command::{Filters, GitCommand, VARIABLE};
 use super::place::{CACHE, SERVER};
 use super::{RepoSpec, host};
 use crate::diag::{Code, Error, Result};
+use crate::files::{Directory, RECORD};
 use crate::process::{Call, Children, Failure, Limits, PrivateDirectory};
 use hashbrown::HashMap;
 use std::fs;
@@ -329,19 +330,35 @@ impl Git {
     }
 
     fn fetch(&self, spec: &RepoSpec, clone: &PrivateDirectory) -> Result<()> {
-        // A git without filters ends with an error.
-        let filters = self.git(spec, clone.path(), Filters::LIST).unwrap_or_default();
-        let filters = Filters::without(filters.as_bytes(), true);
-        let git = |command| self.git_with(spec, clone.path(), command, &filters);
+        let cannot = |e: io::Error| Error::io(&e, format!("a clone cannot be changed: {e}"));
         let reference = if spec.reference.is_empty() { "HEAD" } else { &spec.reference };
         let words = [spec.url.as_str(), reference];
-        git(GitCommand::new("fetch", &["--depth=1"]).with_words(&words))?;
-        git(GitCommand::new("checkout", &["FETCH_HEAD"]))?;
+        self.git(spec, clone.path(), GitCommand::new("fetch", &["--depth=1"]).with_words(&words))?;
+        // These attributes win over those of the repository, which can name filters of the user's.
+        let info = clone.path().join(".git/info");
+        fs::create_dir_all(&info).and_then(|()| fs::write(info.join("attributes"), "* -filter\n")).map_err(cannot)?;
+        self.git(spec, clone.path(), GitCommand::new("checkout", &["FETCH_HEAD"]))?;
+        // Most repositories name no filter, and have no submodules: git is not asked for more.
+        let names_filters = names_filters(clone.path());
+        let has_submodules = spec.submodules && clone.path().join(".gitmodules").symlink_metadata().is_ok();
+        let filters = match names_filters || has_submodules {
+            // A git without filters ends with an error.
+            true => self.git(spec, clone.path(), Filters::LIST).unwrap_or_default(),
+            false => String::new(),
+        };
+        let filters = Filters::without(filters.as_bytes(), true);
+        if names_filters {
+            // Files of git-lfs are written once more, by its filter.
+            fs::remove_file(info.join("attributes")).map_err(cannot)?;
+            fs::remove_file(clone.path().join(".git/index")).map_err(cannot)?;
+            let again = GitCommand::new("checkout", &["--force", "FETCH_HEAD"]);
+            self.git_with(spec, clone.path(), again, &filters)?;
+        }
         if spec.submodules {
             // A repository from the network must not name a submodule on this machine.
             let update = GitCommand::new("submodule", &["update", "--init", "--recursive"]);
             let update = if spec.is_of_this_machine() { update } else { update.without_files() };
-            git(update)?;
+            self.git_with(spec, clone.path(), update, &filters)?;
         }
         forget_users(&clone.path().join(".git"))
             .map_err(|e| Error::io(&e, format!("the settings of a clone cannot be changed: {e}")))
@@ -415,6 +432,21 @@ impl Git {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns true if attributes in a clone may name filters. O(files of the clone).
+fn names_filters(clone: &Path) -> bool {
+    let mut found = false;
+    let walked = Directory::open(clone).and_then(|clone| {
+        clone.walk(&mut |member| {
+            if member.name == ".gitattributes" {
+                let text = member.directory.read(Path::new(&member.name), RECORD);
+                found |= text.is_ok_and(|text| memchr::memmem::find(&text, b"filter").is_some());
+            }
+            Ok(member.path != Path::new(".git"))
+        })
+    });
+    found || walked.is_err()
 }
 
 /// Removes the users of URLs, who may have a password, from git's settings in a directory of

@@ -188,7 +188,10 @@ fn where_there_are_few_threads_fewer_do_the_work() {
         fetched += usize::from(run.status == Some(0));
     }
     // Other processes of this user count, unless the command ran as a user of its own.
-    assert!(installed > 0 || !rustix::process::geteuid().is_root(), "twenty threads are not enough for an installation");
+    assert!(
+        installed > 0 || !rustix::process::geteuid().is_root(),
+        "twenty threads are not enough for an installation"
+    );
     assert!(fetched > 0 || !rustix::process::geteuid().is_root(), "twenty threads are not enough");
 }
 
