@@ -582,13 +582,10 @@ fn a_password_of_a_url_is_in_no_file_of_the_cache() {
 fn what_a_killed_fetch_left_in_the_cache_is_removed_by_the_next_one() {
     let mut remotes = Remotes::new();
     let git = crate::support::in_path("git").unwrap();
-    remotes.tree.write(
-        "bin/git",
-        &format!(
-            "#!/bin/sh\n[ $1 = fetch ] && kill -9 $(cut -d' ' -f4 /proc/$PPID/stat)\nexec {} \"$@\"\n",
-            git.display()
-        ),
-    );
+    // The build is killed, and the warden that would remove what it leaves.
+    let kill = "build=$(cut -d' ' -f4 /proc/$PPID/stat)\nkill -9 $(pgrep -P $build -f __warden) $build";
+    let script = format!("#!/bin/sh\n[ $1 != fetch ] || {{\n{kill}\n}}\nexec {} \"$@\"\n", git.display());
+    remotes.tree.write("bin/git", &script);
     let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
     remotes.tree.variables.insert("PATH", format!("{}:{path}", remotes.tree.path().join("bin").display()));
     assert_eq!(remotes.tree.run(&["build", "layer"]).status, None, "it is killed");

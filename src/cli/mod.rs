@@ -101,10 +101,16 @@ pub fn main() -> ExitCode {
         return plugin_host::main();
     }
     signals::exit_at_abort();
+    let status = on_stack();
+    signals::children().dismiss_warden();
+    status
+}
+
+/// Runs the command line on a stack that nested documents fit on.
+fn on_stack() -> ExitCode {
     if memory::stack().is_none_or(|bytes| bytes >= parallel::STACK as u64) {
         return run();
     }
-    // The first thread has less stack than nested documents need.
     match parallel::thread("main").spawn(run) {
         Ok(main) => main.join().unwrap_or(ExitCode::from(FAILED)),
         Err(_) => run(),

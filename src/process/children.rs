@@ -104,6 +104,14 @@ impl Children {
         self.0.keeper.get_or_init(find).as_deref()
     }
 
+    /// Lets the process end that cleans up if this one is killed, and waits for it. For the end of
+    /// this process.
+    pub fn dismiss_warden(&self) {
+        if let Some(warden) = self.warden() {
+            warden.dismiss();
+        }
+    }
+
     /// The process that cleans up if this one is killed.
     fn warden(&self) -> Option<&Warden> {
         self.0.warden.get().and_then(Option::as_ref)

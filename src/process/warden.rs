@@ -23,6 +23,9 @@ const ROUNDS: usize = 100;
 /// The time between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// The longest time that a process waits for its warden.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// The beginnings of lines. A line ends with a zero byte; the lines of a command end with an empty
 /// one.
 const ADDED: u8 = b'+';
@@ -31,7 +34,8 @@ const COMMAND: u8 = b'!';
 
 /// The warden of this process, as this process sees it.
 pub(super) struct Warden {
-    to: Mutex<PipeWriter>,
+    /// `None` once the warden was dismissed.
+    to: Mutex<Option<PipeWriter>>,
     handle: duct::Handle,
 }
 
@@ -48,7 +52,7 @@ impl Warden {
             std::os::unix::process::CommandExt::process_group(command, 0);
             Ok(())
         });
-        Ok(Warden { to: Mutex::new(to), handle: expression.start()? })
+        Ok(Warden { to: Mutex::new(Some(to)), handle: expression.start()? })
     }
 
     /// The process.
@@ -78,7 +82,15 @@ impl Warden {
             text.extend(line.as_bytes());
             text.push(0);
         }
-        let _ = self.to.lock().unwrap_or_else(PoisonError::into_inner).write_all(&text);
+        let mut to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = to.as_mut().map(|to| to.write_all(&text));
+    }
+
+    /// Lets the warden end, and waits for its end: not every system has a process that waits for
+    /// those whose parent is gone.
+    pub(super) fn dismiss(&self) {
+        drop(self.to.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let _ = self.handle.wait_deadline(Instant::now() + PATIENCE);
     }
 }
 
