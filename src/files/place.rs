@@ -45,10 +45,10 @@ impl Place {
         let (base, below) = match parts {
             Some(parts) => parts,
             None => {
-                // A pipe that a link of the system leads to has no path.
+                // A link such as /dev/stdout can lead to a pipe, which has no path.
                 let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
                 let (folder, name) = (real.parent().ok_or_else(no_name)?, real.file_name().ok_or_else(no_name)?);
-                // What does not exist yet is made behind the last directory that does.
+                // Directories that do not exist are made below the last one that exists.
                 let known = folder.ancestors().find(|above| above.is_dir()).unwrap_or(folder);
                 let rest = folder.strip_prefix(known).unwrap_or(Path::new(""));
                 (known.to_owned(), rest.join(name))
@@ -62,7 +62,7 @@ impl Place {
         Ok(Place { directory, name, path, follows_links })
     }
 
-    /// The facts of the entry that is there; `None` if there is none.
+    /// The facts of the file at the place; `None` if the place is empty.
     ///
     /// # Errors
     /// The entry is a link, or the system does not say.
