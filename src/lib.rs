@@ -107,6 +107,7 @@ mod localize;
 #[cfg(feature = "command")]
 mod lsp;
 
+pub use compat::{Compat, UnknownVersion};
 pub use pipeline::Call;
 pub use plugin::{PluginOptions, Runners};
 pub use process::{Children, Limits};
@@ -147,6 +148,9 @@ mod atomic;
 mod files;
 
 mod memory;
+
+mod compat;
+
 mod observe;
 mod parallel;
 mod meter;

@@ -290,12 +290,13 @@ struct Shared<'w> {
 impl Shared<'_> {
     fn new(options: Options) -> Self {
         let common = Arc::new(Common::new(options.remote.clone(), options.children.clone(), options.observer.clone()));
-        Shared { options, common, layers: Arc::default() }
+        let layers = Arc::new(Layers::new(options.compat));
+        Shared { options, common, layers }
     }
 
     /// Returns true if a build with these options reads the same files in the same way.
     fn fits(&self, options: &Options) -> bool {
-        let reads = |options: &Options| (options.restrictor, options.file_limit);
+        let reads = |options: &Options| (options.compat, options.restrictor, options.file_limit);
         reads(&self.options) == reads(options) && self.options.remote == options.remote
     }
 }

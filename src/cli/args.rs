@@ -20,7 +20,8 @@ use super::remote_args::{CacheCommand, VENDOR, VENDOR_EXAMPLES, Vendor};
 use super::switch::switch;
 use super::tree::{TREE_EXAMPLES, Tree};
 use super::watch::WatchFlags;
-use super::{command_word, help, other_tools};
+use super::{command_word, compat, help, other_tools};
+use crate::compat::Compat;
 use crate::diag::Code;
 use crate::observe::Observer;
 use clap::builder::{OsStringValueParser, Resettable, StyledStr, TypedValueParser};
@@ -309,6 +310,11 @@ pub struct Build {
     #[arg(long, value_name = "FILE", requires = "output", help_heading = heading::OUTPUT, hide_short_help = true)]
     pub depfile: Option<PathBuf>,
 
+    /// The version of kustomize whose bytes are printed, as in 5.7.1 or kubectl-1.34 [default: the
+    /// newest]
+    #[arg(long, value_name = "VERSION", value_parser = compat::flag, help_heading = heading::OUTPUT)]
+    pub compat: Option<Compat>,
+
     /// Order of the output: legacy or none
     ///
     /// Deprecated: use 'sortOptions' in the kustomization.
@@ -482,6 +488,10 @@ pub struct Version {
     /// yaml or json
     #[arg(short, long, value_name = "FORMAT")]
     pub output: Option<String>,
+
+    /// The version of kustomize that counts, as in 5.7.1 or kubectl-1.34 [default: the newest]
+    #[arg(long, value_name = "VERSION", value_parser = compat::flag)]
+    pub compat: Option<Compat>,
 
     #[arg(hide = true)]
     pub ignored: Vec<String>,

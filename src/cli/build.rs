@@ -4,8 +4,8 @@ use super::args::{Build, Results, Validate};
 use super::depfile::{self, Rule};
 use super::findings::Verdict;
 use super::messages::Messages;
-use super::settings::Allowed;
-use super::{cache, managed, output, plugin_flags, roots, signals, status_line};
+use super::settings::Found;
+use super::{cache, compat, managed, output, plugin_flags, roots, signals, status_line};
 use crate::check::Known;
 use crate::diag::{Code, Error, Warning};
 use crate::load::artifact_reference::is_artifact;
@@ -65,7 +65,7 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let output = built.value?;
     files.check_given(&output)?;
     if args.strict {
-        let allowed = Allowed::of(directory)?;
+        let allowed = Found::above(directory)?;
         let findings = allowed.others(output.findings().to_vec());
         strictly(allowed.others(built.warnings).len(), &findings, messages)?;
     }
@@ -186,6 +186,7 @@ pub fn options(args: &Build, root: &str, first: bool) -> Result<Options> {
         plugin_flags::options(&args.plugins, plugins_enabled, Path::new(root), args.offline, first)?;
     let variable = managed::variable;
     Ok(Options {
+        compat: compat::of_root(args.compat, root)?,
         plugins: Arc::new(plugins),
         restrictor,
         file_limit: FileLimit(args.file_size_limit),

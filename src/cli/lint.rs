@@ -4,7 +4,7 @@ use super::args::{Build, Results};
 use super::lint_args::Lint;
 use super::lint_fix::{self, Fixing};
 use super::messages::{Messages, Reported};
-use super::settings::Allowed;
+use super::settings::Found;
 use super::{build, roots, status_line};
 use crate::check::Known;
 use crate::diag::{Code, Error, Warned, Warning};
@@ -88,7 +88,7 @@ fn look<'p>(flags: &Build, paths: &'p [String], first: bool) -> Result<Looked<'p
     let mut looked = Looked::default();
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
-        let allowed = Allowed::of(root)?;
+        let allowed = Found::above(root)?;
         // A deprecated field is a finding here.
         let (deprecated, warnings): (Vec<_>, Vec<_>) =
             warnings.into_iter().partition(|warning| warning.code() == Code::Deprecated);

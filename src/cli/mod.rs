@@ -11,6 +11,7 @@ mod cache_command;
 mod called;
 mod cfg;
 mod command_word;
+mod compat;
 mod completion;
 mod copy;
 mod copy_args;

@@ -4,7 +4,7 @@ use super::args::{Build, Layout, Results, Shard};
 use super::depfile::{self, Rule};
 use super::findings::Verdict;
 use super::messages::Messages;
-use super::settings::Allowed;
+use super::settings::Found;
 use super::writer;
 use super::{build, managed, output, status_line};
 use crate::check::Findings;
@@ -90,7 +90,7 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
         for warning in &warnings {
             messages.warning(warning, Some(root));
         }
-        let allowed = if args.strict { Allowed::of(root)? } else { Allowed::default() };
+        let allowed = if args.strict { Found::above(root)? } else { Found::default() };
         warned += allowed.others(warnings).len();
         match value {
             Ok(mut rendered) => {

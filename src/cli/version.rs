@@ -2,26 +2,26 @@
 
 use super::args::Version;
 use super::called::Called;
+use super::compat;
 use super::writer::{self, Shown};
 use anyhow::{Result, bail};
 use std::fmt::Write;
 
-/// The version of kustomize whose output and commands these are.
-const KUSTOMIZE: &str = "v5.8.1";
-
-/// kustomize's version with our own behind a plus, which compares as kustomize's: Argo CD, chartify
-/// and scripts look for the first version in the output, and choose flags by it.
-const BOTH: &str = concat!("v5.8.1+rustomize.", env!("CARGO_PKG_VERSION"));
-
-/// Runs `version`. Called as kustomize, it prints the output of a kustomize v5.8.1 that was built
-/// from its Go module; under its own name, both versions.
+/// Runs `version`. Called as kustomize, it prints the output of a kustomize of the version that is
+/// asked for, built from its Go module. Under its own name it prints that version with its own
+/// behind a plus, which compares as kustomize's: Argo CD, chartify and scripts look for the first
+/// version in the output, and choose flags by it.
 ///
 /// # Errors
-/// `--short` together with `--output`, or a closed stdout.
+/// A version that is not known, `--short` together with `--output`, or a closed stdout.
 pub fn run(args: &Version, called: Called) -> Result<()> {
-    let version = if called == Called::Kustomize { KUSTOMIZE } else { BOTH };
+    let kustomize = compat::of_command(args.compat)?.to_string();
+    let version = match called {
+        Called::Kustomize => kustomize,
+        _ => format!("{kustomize}+rustomize.{}", env!("CARGO_PKG_VERSION")),
+    };
     let fields = [
-        ("version", version),
+        ("version", version.as_str()),
         ("gitCommit", "unknown"),
         ("buildDate", "unknown"),
         ("goOs", std::env::consts::OS),

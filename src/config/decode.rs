@@ -5,6 +5,7 @@
 //! names match without regard to case; unknown fields are errors with a place and the nearest
 //! known name.
 
+use crate::compat::Compat;
 use crate::diag::{Code, Error, Errors, Result, nearest};
 use crate::yaml::scalar::{self, Int, Kind};
 use crate::yaml::{Arena, Heap, Key, Node, Pos, Scalar, Style, Tag, Value, first_document, reprint};
@@ -73,6 +74,8 @@ pub struct Decoder<'a> {
     is_yaml_1_1: bool,
     /// True if texts become JSON that is read as YAML: see [`ForBuiltin`].
     through_json: bool,
+    /// The version of kustomize, which knows fields that others do not know.
+    pub compat: Compat,
 }
 
 /// A field of a kustomization that upstream passes to a built-in as JSON, which the built-in reads
@@ -126,23 +129,29 @@ fn clipped(text: &str) -> Cow<'_, str> {
 impl<'a> Decoder<'a> {
     /// The settings for kustomization files.
     pub fn strict(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: true, converts: false, is_yaml_1_1: true, through_json: false }
+        Decoder { arena, strict: true, converts: false, is_yaml_1_1: true, through_json: false, compat: Compat::default() }
+    }
+
+    /// The same settings, for a version of kustomize.
+    #[must_use]
+    pub fn of(self, compat: Compat) -> Self {
+        Decoder { compat, ..self }
     }
 
     /// The settings for the configuration objects of built-ins.
     pub fn lenient(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: false, converts: true, is_yaml_1_1: false, through_json: false }
+        Decoder { arena, strict: false, converts: true, is_yaml_1_1: false, through_json: false, compat: Compat::default() }
     }
 
     /// The settings for the parts of configuration objects that upstream decodes in a separate
     /// step, without a conversion before it.
     pub fn unconverted(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: false, converts: false, is_yaml_1_1: false, through_json: false }
+        Decoder { arena, strict: false, converts: false, is_yaml_1_1: false, through_json: false, compat: Compat::default() }
     }
 
     /// The settings for the files that built-ins read.
     pub fn of_file(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: false, converts: true, is_yaml_1_1: true, through_json: false }
+        Decoder { arena, strict: false, converts: true, is_yaml_1_1: true, through_json: false, compat: Compat::default() }
     }
 
     /// An error at the place of a node.
@@ -172,7 +181,8 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads a mapping into its fields. Returns the fields that were given and are not null.
+    /// Reads a mapping into its fields. Returns the fields that were given and are not null. A
+    /// field without a name is not known to the version of kustomize.
     ///
     /// # Errors
     /// The node is not a mapping; or all fields that are unknown, and all values that do not fit
@@ -181,6 +191,7 @@ impl<'a> Decoder<'a> {
         let Value::Mapping(mapping) = node.value() else {
             return if node.is_null() { Ok(Given::default()) } else { Err(self.mismatch("a mapping", node)) };
         };
+        let is_known = |name: &&str| !name.is_empty();
         let (mut given, mut errors) = (Given::default(), Errors::default());
         let mut entries: Vec<_> = mapping.iter().collect();
         entries.sort_by_key(|e| e.key().text());
@@ -189,10 +200,11 @@ impl<'a> Decoder<'a> {
             if is_repeated {
                 continue;
             }
-            let Some((name, field)) = fields.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case(entry.key().text()))
-            else {
+            let is_field = |name: &str| is_known(&name) && name.eq_ignore_ascii_case(entry.key().text());
+            let Some((name, field)) = fields.iter_mut().find(|(name, _)| is_field(name)) else {
                 if self.strict {
-                    let unknown = self.unknown_field(entry.key(), fields.iter().map(|(name, _)| *name));
+                    let known = fields.iter().map(|(name, _)| *name).filter(is_known);
+                    let unknown = self.unknown_field(entry.key(), known);
                     errors.note::<()>(Err(unknown));
                 }
                 continue;

@@ -2,6 +2,7 @@
 //! annotations, images, names and so on.
 
 use super::field_spec::DefaultSpec;
+use crate::compat::Compat;
 
 /// Makes a spec of `group, version, kind, path, create`.
 const fn spec(
@@ -11,7 +12,14 @@ const fn spec(
     path: &'static str,
     create: bool,
 ) -> DefaultSpec {
-    DefaultSpec { group, version, kind, path, create }
+    DefaultSpec { group, version, kind, path, create, asks: |_| true }
+}
+
+impl DefaultSpec {
+    /// The spec, for versions of kustomize that say yes to a question alone.
+    const fn only_if(self, asks: fn(Compat) -> bool) -> DefaultSpec {
+        DefaultSpec { asks, ..self }
+    }
 }
 
 /// The target of name references, and the fields that hold them.
@@ -75,13 +83,14 @@ pub static COMMON_LABELS: [DefaultSpec; 32] = [
 
 /// Fields in which ImageTagTransformer finds images, apart from container lists.
 #[rustfmt::skip]
-pub static IMAGES: [DefaultSpec; 6] = [
+pub static IMAGES: [DefaultSpec; 7] = [
     spec("", "", "", "spec/containers[]/image", true),
     spec("", "", "", "spec/initContainers[]/image", true),
-    spec("", "", "", "spec/volumes[]/image/reference", true),
+    spec("", "", "", "spec/volumes[]/image/reference", true).only_if(Compat::images_of_volumes),
     spec("", "", "", "spec/template/spec/containers[]/image", true),
     spec("", "", "", "spec/template/spec/initContainers[]/image", true),
-    spec("", "", "", "spec/template/spec/volumes[]/image/reference", true),
+    spec("", "", "", "spec/template/spec/volumes[]/image/reference", true).only_if(Compat::images_of_volumes),
+    spec("", "", "", "spec/jobTemplate/spec/template/spec/volumes[]/image/reference", true).only_if(Compat::images_of_cron_job_volumes),
 ];
 
 /// Fields to which PrefixTransformer adds the prefix.
@@ -118,7 +127,7 @@ pub static REPLICAS: [DefaultSpec; 4] = [
 pub static TEMPLATE_LABELS: [DefaultSpec; 10] = [
     spec("", "", "Deployment", "spec/template/metadata/labels", true),
     spec("apps", "", "StatefulSet", "spec/template/metadata/labels", true),
-    spec("apps", "", "StatefulSet", "spec/volumeClaimTemplates[]/metadata/labels", true),
+    spec("apps", "", "StatefulSet", "spec/volumeClaimTemplates[]/metadata/labels", true).only_if(Compat::labels_volume_claims_with_templates),
     spec("batch", "", "CronJob", "spec/jobTemplate/metadata/labels", true),
     spec("batch", "", "CronJob", "spec/jobTemplate/spec/template/metadata/labels", true),
     spec("batch", "", "Job", "spec/template/metadata/labels", true),
@@ -126,6 +135,12 @@ pub static TEMPLATE_LABELS: [DefaultSpec; 10] = [
     spec("", "", "DaemonSet", "spec/template/metadata/labels", true),
     spec("", "", "ReplicaSet", "spec/template/metadata/labels", true),
     spec("", "", "", "metadata/labels", true),
+];
+
+/// Fields in which LabelTransformer sets the labels of volume claim templates.
+#[rustfmt::skip]
+pub static VOLUME_CLAIM_TEMPLATE_LABELS: [DefaultSpec; 1] = [
+    spec("apps", "", "StatefulSet", "spec/volumeClaimTemplates[]/metadata/labels", true),
 ];
 
 /// Fields in which variables are replaced.
@@ -396,7 +411,7 @@ pub static NAME_REFERENCES: [DefaultReference; 16] = [
         spec("", "", "HorizontalPodAutoscaler", "spec/scaleTargetRef/name", false),
     ] },
     DefaultReference { group: "admissionregistration.k8s.io", version: "", kind: "ValidatingAdmissionPolicy", fields: &[
-        spec("admissionregistration.k8s.io", "", "ValidatingAdmissionPolicyBinding", "spec/policyName", false),
+        spec("admissionregistration.k8s.io", "", "ValidatingAdmissionPolicyBinding", "spec/policyName", false).only_if(Compat::refers_to_admission_policies),
     ] },
     DefaultReference { group: "networking.k8s.io/v1", version: "v1", kind: "IngressClass", fields: &[
         spec("", "", "Ingress", "spec/ingressClassName", false),

@@ -2,6 +2,7 @@
 
 use super::decode::{Decoder, for_builtin};
 use super::{Decode, Described, Shape};
+use crate::compat::Compat;
 use crate::diag::{Code, Error, Result};
 use crate::meter::FastMap;
 use crate::schema::Gvk;
@@ -17,6 +18,8 @@ pub struct DefaultSpec {
     pub kind: &'static str,
     pub path: &'static str,
     pub create: bool,
+    /// The question to which the versions of kustomize that have the spec say yes.
+    pub asks: fn(Compat) -> bool,
 }
 
 /// A field of the kinds that `gvk` selects: empty parts select any.

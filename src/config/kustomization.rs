@@ -298,6 +298,9 @@ pub struct Label<'a> {
     pub include_selectors: bool,
     /// Also sets them in templates.
     pub include_templates: bool,
+    /// Also set the labels of the volume claim templates of StatefulSets.
+    #[field(only_if(takes_volume_claim_template_labels))]
+    pub include_volume_claim_templates: bool,
     /// More fields to set them in.
     pub fields: Vec<FieldSpec<'a>>,
     pub pos: Pos,
@@ -318,8 +321,7 @@ pub struct Patch<'a> {
 }
 
 /// Options that let a patch change the name or the kind of a resource.
-#[derive(Clone, Copy, Debug, Default, Decode, Described)]
-#[record(finish)]
+#[derive(Clone, Copy, Debug, Default, Described)]
 pub struct PatchOptions {
     /// Takes a new `metadata.name` from the patch.
     pub allow_name_change: bool,
@@ -330,8 +332,12 @@ pub struct PatchOptions {
     pub given: bool,
 }
 
-impl PatchOptions {
-    fn finish(&mut self, given: &Given, _: &Decoder<'_>) -> Result<()> {
+impl<'a> Decode<'a> for PatchOptions {
+    fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
+        let cx = &Decoder { strict: cx.strict && cx.compat.refuses_unknown_patch_options(), ..*cx };
+        let mut fields: [(&'static str, &mut dyn Decode<'a>); 2] =
+            [("allowNameChange", &mut self.allow_name_change), ("allowKindChange", &mut self.allow_kind_change)];
+        let given = cx.object(node, &mut fields)?;
         self.given = given.names().next().is_some();
         Ok(())
     }
@@ -416,6 +422,7 @@ pub struct Replacement<'a> {
     /// The field the value comes from.
     pub source: Option<SourceSelector<'a>>,
     /// The value itself.
+    #[field(only_if(takes_source_values))]
     pub source_value: Option<&'a str>,
     /// The fields that the value is written to. An empty list is accepted in a file and in a
     /// configuration object.

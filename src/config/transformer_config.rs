@@ -4,8 +4,8 @@
 //!
 //! *Fields*: `configurations`.
 //! *Reads*: files with the sections `namePrefix`, `nameSuffix`, `namespace`, `commonLabels`,
-//! `labels`, `templateLabels`, `commonAnnotations`, `nameReference`, `varReference`, `images` and
-//! `replicas`.
+//! `labels`, `templateLabels`, `volumeClaimTemplateLabels`, `commonAnnotations`, `nameReference`,
+//! `varReference`, `images` and `replicas`.
 //! *Entry*: `FieldSpec`.
 //! *Order*: before the resources of the layer. A base's configuration also applies to the layers
 //! above it (case fs-config-leaks-to-parent).
@@ -17,6 +17,7 @@
 use super::defaults::{self, DefaultReference};
 use super::field_spec::{DefaultSpec, FieldSpec, MergedSpecs};
 use super::{Decode, Described};
+use crate::compat::Compat;
 use crate::diag::Result;
 use crate::meter::FastMap;
 use crate::schema::Gvk;
@@ -33,12 +34,6 @@ pub struct NameBackReferences<'a> {
     pub fields: MergedSpecs<'a>,
 }
 
-impl From<&DefaultReference> for NameBackReferences<'_> {
-    fn from(r: &DefaultReference) -> Self {
-        let gvk = Gvk { group: r.group, version: r.version, kind: r.kind };
-        NameBackReferences { gvk, fields: r.fields.iter().map(FieldSpec::from).collect::<Vec<_>>().into() }
-    }
-}
 
 /// The fields of each transformer.
 #[derive(Clone, Debug, Default, Decode, Described)]
@@ -55,6 +50,9 @@ pub struct TransformerConfig<'a> {
     pub labels: MergedSpecs<'a>,
     /// Fields that `labels` with `includeTemplates` are written into.
     pub template_labels: MergedSpecs<'a>,
+    /// Fields that `labels` with `includeVolumeClaimTemplates` are written into.
+    #[field(only_if(takes_volume_claim_template_labels))]
+    pub volume_claim_template_labels: MergedSpecs<'a>,
     /// Fields that `commonAnnotations` are written into.
     pub common_annotations: MergedSpecs<'a>,
     /// Fields that hold images.
@@ -71,9 +69,16 @@ pub struct TransformerConfig<'a> {
 }
 
 impl<'a> TransformerConfig<'a> {
-    /// The configuration every build starts with.
-    pub fn defaults() -> Self {
-        let specs = |table: &[DefaultSpec]| table.iter().map(FieldSpec::from).collect::<Vec<_>>().into();
+    /// The configuration that every build for a version of kustomize starts with.
+    pub fn defaults(compat: Compat) -> Self {
+        let specs = |table: &'static [DefaultSpec]| -> MergedSpecs<'a> {
+            table.iter().filter(|spec| (spec.asks)(compat)).map(FieldSpec::from).collect::<Vec<_>>().into()
+        };
+        let references = |r: &'static DefaultReference| {
+            let fields = specs(r.fields);
+            let gvk = Gvk { group: r.group, version: r.version, kind: r.kind };
+            (fields.len() > 0).then_some(NameBackReferences { gvk, fields })
+        };
         TransformerConfig {
             name_prefix: specs(&defaults::NAME_PREFIX),
             name_suffix: specs(&defaults::NAME_SUFFIX),
@@ -81,16 +86,17 @@ impl<'a> TransformerConfig<'a> {
             common_labels: specs(&defaults::COMMON_LABELS),
             labels: MergedSpecs::default(),
             template_labels: specs(&defaults::TEMPLATE_LABELS),
+            volume_claim_template_labels: specs(&defaults::VOLUME_CLAIM_TEMPLATE_LABELS),
             common_annotations: specs(&defaults::COMMON_ANNOTATIONS),
             images: specs(&defaults::IMAGES),
             replicas: specs(&defaults::REPLICAS),
             var_reference: specs(&defaults::VAR_REFERENCE),
-            name_reference: defaults::NAME_REFERENCES.iter().map(NameBackReferences::from).collect(),
+            name_reference: defaults::NAME_REFERENCES.iter().filter_map(references).collect(),
             references: None,
         }
     }
 
-    fn sections(&mut self) -> [&mut MergedSpecs<'a>; 10] {
+    fn sections(&mut self) -> [&mut MergedSpecs<'a>; 11] {
         [
             &mut self.name_prefix,
             &mut self.name_suffix,
@@ -98,6 +104,7 @@ impl<'a> TransformerConfig<'a> {
             &mut self.common_labels,
             &mut self.labels,
             &mut self.template_labels,
+            &mut self.volume_claim_template_labels,
             &mut self.common_annotations,
             &mut self.images,
             &mut self.replicas,

@@ -97,7 +97,7 @@ pub(super) fn key<'a>(pair: &Pair<'a>) -> Key<'a> {
 
 /// Base64 as upstream writes it: 70 characters and more are put in lines of 70, each with a line
 /// break.
-pub(super) fn base64_node<'a>(arena: Arena<'a>, bytes: &[u8]) -> Node<'a> {
+pub fn base64_node<'a>(arena: Arena<'a>, bytes: &[u8]) -> Node<'a> {
     let encoded = base64::engine::general_purpose::STANDARD.encode(bytes);
     if encoded.len() < 70 {
         return json::fresh_string(arena.text(&encoded)).into();

@@ -9,7 +9,7 @@ mod iam_policy;
 pub mod key_values;
 mod secret;
 
-pub use config_map::ConfigMapGenerator;
+pub use config_map::{ConfigMapGenerator, base64_node};
 pub use iam_policy::IamPolicyGenerator;
 pub use secret::SecretGenerator;
 

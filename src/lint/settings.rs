@@ -1,5 +1,6 @@
 //! [`Settings`]: `rustomize.yaml`, the file that allows findings in a directory and below it.
 
+use crate::compat::{Compat, UnknownVersion};
 use crate::config::{Decode, Decoder, Described, Shape, Written, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::yaml::Pos;
@@ -14,6 +15,8 @@ pub const FILE: &str = "rustomize.yaml";
 struct File<'a> {
     /// Settings of `lint` and of `build --strict`.
     lint: Option<Lint<'a>>,
+    /// The version of kustomize whose bytes are printed, as in `5.7.1` or `kubectl-1.34`.
+    compat: Written<'a>,
 }
 
 /// Settings of `lint`.
@@ -44,6 +47,8 @@ pub const SHAPE: Shape = <File<'_> as Described>::SHAPE;
 pub struct Settings {
     directory: PathBuf,
     allowed: Vec<Allowed>,
+    /// The version of kustomize that the file names.
+    pub compat: Option<Compat>,
 }
 
 /// The findings that one entry allows.
@@ -60,8 +65,8 @@ impl Settings {
     /// # Errors
     /// The text is not valid.
     pub fn parse(directory: &Path, text: String) -> Result<Settings> {
-        let allowed = parse(&directory.join(FILE).display().to_string(), text)?;
-        Ok(Settings { directory: directory.to_owned(), allowed })
+        let (allowed, compat) = parse(&directory.join(FILE).display().to_string(), text)?;
+        Ok(Settings { directory: directory.to_owned(), allowed, compat })
     }
 
     /// Returns true if a finding with a code, in a file if its place is known, is allowed.
@@ -75,11 +80,20 @@ impl Settings {
 }
 
 /// Reads the text of a file that errors call `name`.
-fn parse(name: &str, text: String) -> Result<Vec<Allowed>> {
+fn parse(name: &str, text: String) -> Result<(Vec<Allowed>, Option<Compat>)> {
     read_alone(name, text, |arena, node| {
         let mut file = File::default();
         node.map_or(Ok(()), |node| file.decode(node, &Decoder::strict(arena)))?;
-        file.lint.unwrap_or_default().allow.iter().map(allowed).collect()
+        let allowed = file.lint.unwrap_or_default().allow.iter().map(allowed).collect::<Result<_>>()?;
+        let compat = Some(file.compat).filter(|compat| !compat.is_empty()).map(version).transpose()?;
+        Ok((allowed, compat))
+    })
+}
+
+fn version(compat: Written<'_>) -> Result<Compat> {
+    Compat::parse(&compat).map_err(|e| {
+        let hint = format!("the known ones are {}", UnknownVersion::known());
+        Error::new(Code::BadValue, e.to_string()).at(compat.pos).hint(hint)
     })
 }
 

@@ -3,10 +3,11 @@
 
 use super::origin;
 use crate::diag::{Code, Error, Result, Warning};
+use crate::generator::base64_node;
 use crate::resource::similar;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResId, ResMap, Resource};
 use crate::stage::Build;
-use crate::yaml::{self, Mapping, Node, Scalar, json};
+use crate::yaml::{self, Arena, Mapping, Node, Scalar, json};
 
 /// Adds a generated resource, or merges it into the one that has or has had its id. Returns its
 /// place.
@@ -29,7 +30,11 @@ pub(super) fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resou
             }
             let replaced = *map.get(i).id();
             build.find(|| merges_nothing(map.get(i), &new).filter(|_| behavior == Behavior::Merge));
-            map.replace_with(i, |old| merged(old, new, behavior == Behavior::Merge));
+            let merges = behavior == Behavior::Merge;
+            if merges && build.cx.options.compat.merges_string_data() {
+                map.edit(i, |old| encode_string_data(arena, old, &new))?;
+            }
+            map.replace_with(i, |old| merged(old, new, merges));
             check_replaced(map, i, &replaced).map_err(|e| e.at(pos)).map(|()| i)
         }
         (Found::One(_), _) => {
@@ -135,6 +140,27 @@ fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) ->
         new.note_text_data();
     }
     new
+}
+
+/// Moves the `stringData` of a Secret that a generated one is merged into to its `data`, in base64.
+/// A key of `stringData` wins.
+fn encode_string_data<'a>(arena: Arena<'a>, old: &mut Resource<'a>, new: &Resource<'a>) -> Result<()> {
+    let gvk = new.id().gvk;
+    if (gvk.group, gvk.version, gvk.kind) != ("", "v1", "Secret") {
+        return Ok(());
+    }
+    let Some(root) = old.node_mut().as_mapping_mut() else { return Ok(()) };
+    let Some(texts) = root.remove("stringData") else { return Ok(()) };
+    let Some(texts) = texts.as_mapping() else { return Ok(()) };
+    let Some(data) = crate::resource::mapping_in(root, "data") else { return Ok(()) };
+    for entry in texts.iter() {
+        let Some(text) = entry.value().as_scalar() else {
+            let message = format!("the value of '{}' in 'stringData' is not a text", entry.key().text());
+            return Err(Error::new(Code::WrongType, message).at(entry.value().pos()));
+        };
+        data.insert(entry.key().text(), base64_node(arena, text.text().as_bytes()));
+    }
+    Ok(())
 }
 
 /// Puts the entries of the mapping at `map` over older ones. Upstream writes these again: values

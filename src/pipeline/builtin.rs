@@ -73,7 +73,7 @@ fn is_one_of(config: &Resource<'_>, builtins: &[Builtin]) -> bool {
 /// Reads what a configuration object has. Unknown fields do not count, as upstream.
 fn read<'a, T: Decode<'a> + Default>(build: &Build<'a>, config: &Resource<'a>) -> Result<T> {
     let mut value = T::default();
-    value.decode(config.node(), &Decoder::lenient(build.arena))?;
+    value.decode(config.node(), &Decoder::lenient(build.arena).of(build.cx.options.compat))?;
     Ok(value)
 }
 
@@ -147,7 +147,7 @@ pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Res
         "HashTransformer" => Stage::whole(HashTransformer),
         "ImageTagTransformer" => {
             let ImageTag { image_tag } = read(build, config)?;
-            Stage::each(ImageTagTransformer::new(&[image_tag], specs, config.pos())?)
+            Stage::each(ImageTagTransformer::new(build.cx.options.compat, &[image_tag], specs, config.pos())?)
         }
         "NamespaceTransformer" => namespace(build, config, specs)?,
         "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {
@@ -215,7 +215,15 @@ fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs
     };
     let Identified { metadata: Metadata { namespace, .. } } = read(build, config)?;
     let pos = config.pos();
-    Ok(Stage::each(NamespaceTransformer { namespace, specs, subjects, unset_only, pos, overridden: None }))
+    Ok(Stage::each(NamespaceTransformer {
+        namespace,
+        specs,
+        subjects,
+        unset_only,
+        spares_charts: build.cx.options.compat.leaves_namespaces_to_charts(),
+        pos,
+        overridden: None,
+    }))
 }
 
 fn affixes<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs<'a>) -> Result<Vec<Stage<'a>>> {

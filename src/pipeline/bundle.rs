@@ -42,7 +42,7 @@ pub(super) fn learn(build: &mut Build<'_>) -> Result<()> {
     if all.is_empty() {
         return Ok(());
     }
-    let mut config = TransformerConfig::defaults();
+    let mut config = TransformerConfig::defaults(cx.options.compat);
     for document in &all {
         config.merge(references(build, document))?;
     }

@@ -105,9 +105,9 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
         build.find(|| found.into_iter().chain(result::holding(&map, of_kind)));
         drop(noted);
     }
-    order::sort(arena, &mut map, &order);
+    order::sort(build.cx.options.compat, arena, &mut map, &order);
     if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {
-        step(build, &mut map, "managedByLabel", |_, map| add_managed_by_label(arena, map))?;
+        step(build, &mut map, "managedByLabel", |build, map| add_managed_by_label(build, map))?;
     }
     step(build, &mut map, "buildMetadata", |build, map| origin::annotate(build, map, asked))?;
     Ok(map)
@@ -176,9 +176,11 @@ fn is_local_config(resource: &Resource<'_>) -> bool {
     value.is_some_and(|v| v.as_scalar().is_none_or(|s| s.text() != "false"))
 }
 
-fn add_managed_by_label<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
+fn add_managed_by_label<'a>(build: &Build<'a>, map: &mut ResMap<'a>) -> Result<()> {
+    let arena = build.arena;
+    let value = arena.text(&format!("kustomize-{}", build.cx.options.compat));
     let specs = [FieldSpec { path: "metadata/labels", create: true, ..FieldSpec::default() }];
-    let labels = [("app.kubernetes.io/managed-by", MANAGED_BY)].into_iter().collect();
+    let labels = [("app.kubernetes.io/managed-by", value)].into_iter().collect();
     // The transformer of all other labels: a label that is in several places changes in all.
     let (specs, fields, pos) = (FieldSpecs::new(arena, specs), Vec::new(), Pos::NONE);
     let stage = LabelTransformer { labels, fields, specs, pos, overridden: None };
@@ -195,9 +197,6 @@ fn add_managed_by_label<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()
         set(resource)
     })
 }
-
-/// The value of the managed-by label: the version of kustomize whose output this is.
-const MANAGED_BY: &str = "kustomize-v5.8.1";
 
 /// Takes quotes and types off the keys.
 fn untype_keys(map: &mut Mapping<'_>) {

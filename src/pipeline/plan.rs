@@ -174,6 +174,7 @@ pub fn transformers<'a>(
             specs: specs(&config.namespace)?,
             subjects: SetRoleBindingSubjects::DefaultOnly,
             unset_only: false,
+            spares_charts: build.cx.options.compat.leaves_namespaces_to_charts(),
             pos: k.place_of("namespace"),
             overridden: texts(&json_patches).map(Overridden::of),
         };
@@ -243,12 +244,13 @@ pub fn transformers<'a>(
         add("ReplicaCountTransformer", replica.pos, 1, Stage::whole(stage));
     }
     if !k.images.is_empty() {
-        let stage = ImageTagTransformer::new(&k.images, specs(&config.images)?, k.place_of("images"))?;
+        let (compat, pos) = (build.cx.options.compat, k.place_of("images"));
+        let stage = ImageTagTransformer::new(compat, &k.images, specs(&config.images)?, pos)?;
         let stage = stage.overriding(texts.map(Overridden::of));
         add("ImageTagTransformer", k.place_of("images"), k.images.len(), Stage::each(stage));
     }
     if !k.replacements.is_empty() {
-        let cx = Decoder::strict(arena);
+        let cx = Decoder::strict(arena).of(build.cx.options.compat);
         let stage = ReplacementTransformer::new(build, &target.root, &k.replacements, &cx)?;
         add("ReplacementTransformer", k.place_of("replacements"), 1, Stage::whole(stage));
     }
@@ -274,6 +276,9 @@ fn label_specs<'a>(label: &Label<'a>, config: &TransformerConfig<'a>) -> Result<
     }
     if label.include_templates {
         specs.merge(config.template_labels.in_order()).map_err(merging)?;
+    }
+    if label.include_volume_claim_templates {
+        specs.merge(config.volume_claim_template_labels.in_order()).map_err(merging)?;
     }
     let everywhere = FieldSpec { gvk: Gvk::default(), path: "metadata/labels", create: true };
     specs.merge([everywhere]).map_err(merging)?;

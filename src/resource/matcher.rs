@@ -1,6 +1,6 @@
 //! [`Matcher`]: a compiled [`Selector`].
 
-use super::{Hint, Metadatum, ResId, Resource};
+use super::{DEFAULT_NAMESPACE, Hint, Metadatum, ResId, Resource};
 use crate::config::Selector;
 use crate::config::go_regexp::{self, GoRegex};
 use crate::diag::{Code, Error, Result};
@@ -64,6 +64,8 @@ pub struct Matcher<'a> {
     kind: Pattern<'a>,
     name: Pattern<'a>,
     namespace: Pattern<'a>,
+    /// True if a resource without namespace is in the namespace `default`.
+    has_default: bool,
     /// The beginnings of all names that the pattern for names matches.
     name_starts: Option<Vec<String>>,
     // Upstream reads these only once a resource has passed the rest, so that an invalid selector
@@ -88,9 +90,26 @@ impl<'a> Matcher<'a> {
             name,
             name_starts,
             namespace: Pattern::new(selector.namespace)?,
+            has_default: false,
             annotations: Requirements::parse(selector.annotation_selector),
             labels: Requirements::parse(selector.label_selector),
         })
+    }
+
+    /// A selector whose parts are texts, as those of replacements were before kustomize v5.8.0.
+    pub fn of_literals(selector: &Selector<'a>) -> Self {
+        let literal = |text: &'a str| if text.is_empty() { Pattern::Any } else { Pattern::Literal(text) };
+        Matcher {
+            group: literal(selector.group),
+            version: literal(selector.version),
+            kind: literal(selector.kind),
+            name: literal(selector.name),
+            name_starts: None,
+            namespace: literal(selector.namespace),
+            has_default: true,
+            annotations: Requirements::parse(selector.annotation_selector),
+            labels: Requirements::parse(selector.label_selector),
+        }
     }
 
     /// The literal parts of the selector, by which its resources are found.
@@ -184,7 +203,9 @@ impl<'a> Matcher<'a> {
     /// with the namespace that was noted: the effective one, unless somebody has written the note.
     fn is_match_by_any_id(&self, resource: &Resource<'_>) -> bool {
         let is_match = |id: &ResId<'_>| {
-            self.name.is_match(id.name) && self.namespace.is_match(id.namespace) && self.is_match_gvk(&id.gvk)
+            let is_default = self.has_default && id.namespace.is_empty();
+            let namespace = if is_default { DEFAULT_NAMESPACE } else { id.namespace };
+            self.name.is_match(id.name) && self.namespace.is_match(namespace) && self.is_match_gvk(&id.gvk)
         };
         resource.any_ids().any(|id| is_match(&id))
     }

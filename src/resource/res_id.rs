@@ -43,9 +43,13 @@ impl<'a> ResId<'a> {
         ResId { gvk: self.gvk, name, namespace, effective }
     }
 
-    /// The same id for a cluster-scoped kind that the built-in tables do not know.
-    pub fn as_cluster_scoped(self) -> Self {
-        ResId { effective: NOT_NAMESPACED, ..self }
+    /// The same id for a kind whose scope the built-in tables do not say.
+    pub fn in_scope(self, scope: Scope) -> Self {
+        let effective = match scope {
+            Scope::Cluster => NOT_NAMESPACED,
+            Scope::Namespace => or_default(self.namespace),
+        };
+        ResId { effective, ..self }
     }
 
     /// The namespace that is used in comparisons: a constant for cluster-scoped kinds, `default` if
@@ -58,6 +62,13 @@ impl<'a> ResId<'a> {
     pub fn is_cluster_scoped(&self) -> bool {
         std::ptr::eq(self.effective, NOT_NAMESPACED) || self.effective == NOT_NAMESPACED
     }
+}
+
+/// Where the objects of a kind are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Cluster,
+    Namespace,
 }
 
 /// The namespace of a resource that is in one.

@@ -3,7 +3,7 @@
 use super::annotations::INTERNAL;
 use super::metadata::{make_string, mapping_in, set_untyped, stringify};
 use super::res_id::UNNAMED;
-use super::{Behavior, PreviousId, ResId};
+use super::{Behavior, PreviousId, ResId, Scope};
 use crate::diag::{Code, Error, Result, nearest};
 use crate::meter::{self, ThinList};
 use crate::schema::Gvk;
@@ -67,8 +67,8 @@ pub struct Rare<'a> {
     pub allows_name_change: bool,
     /// True if a patch was merged that may change the kind.
     pub allows_kind_change: bool,
-    /// True if a custom schema says that the kind is cluster-scoped.
-    pub cluster_scoped: bool,
+    /// The scope of the kind, if the built-in tables do not say it.
+    pub scope: Option<Scope>,
     /// The number by which a trace knows the resource; 0 if it has none.
     pub number: u32,
 }
@@ -411,8 +411,8 @@ impl<'a> Resource<'a> {
         self.behavior = None;
         self.needs_hash = false;
         self.rare = self.rare.take().map(|rare| {
-            let Rare { vars, cluster_scoped, number, .. } = *rare;
-            Box::new(Rare { vars, cluster_scoped, number, ..Rare::default() })
+            let Rare { vars, scope, number, .. } = *rare;
+            Box::new(Rare { vars, scope, number, ..Rare::default() })
         });
     }
 
@@ -565,7 +565,10 @@ impl<'a> Resource<'a> {
     /// The identity that this resource has if its node is `node`.
     pub fn id_with(&self, node: &Node<'a>) -> ResId<'a> {
         let id = read_id(node, &self.id);
-        if self.rare.as_ref().is_some_and(|rare| rare.cluster_scoped) { id.as_cluster_scoped() } else { id }
+        match self.rare.as_ref().and_then(|rare| rare.scope) {
+            Some(scope) => id.in_scope(scope),
+            None => id,
+        }
     }
 
     /// Sets the identity, which was read from the node.

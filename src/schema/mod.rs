@@ -225,6 +225,12 @@ pub fn is_scope_known(gvk: &Gvk<'_>) -> bool {
     }
 }
 
+/// Returns true for the kinds of admission policies, whose scope kustomize knows since v5.8.2.
+pub fn is_admission_policy(gvk: &Gvk<'_>) -> bool {
+    (gvk.group, gvk.version) == ("admissionregistration.k8s.io", "v1")
+        && matches!(gvk.kind, "ValidatingAdmissionPolicy" | "ValidatingAdmissionPolicyBinding")
+}
+
 /// Returns true if a kind is cluster-scoped. Unknown kinds are assumed to be namespaced.
 pub fn is_cluster_scoped(gvk: &Gvk<'_>) -> bool {
     let stable = matches!(gvk.version, "v1" | "v1beta1");
@@ -235,6 +241,7 @@ pub fn is_cluster_scoped(gvk: &Gvk<'_>) -> bool {
         "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
             gvk.group == "admissionregistration.k8s.io" && stable
         }
+        "ValidatingAdmissionPolicy" | "ValidatingAdmissionPolicyBinding" => is_admission_policy(gvk),
         "CustomResourceDefinition" => gvk.group == "apiextensions.k8s.io" && stable,
         "APIService" => gvk.group == "apiregistration.k8s.io" && stable,
         "CertificateSigningRequest" => gvk.group == "certificates.k8s.io" && stable,

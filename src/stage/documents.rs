@@ -1,6 +1,7 @@
 //! From documents to resources: empty ones are dropped, lists are replaced by their items.
 
 use super::Build;
+use crate::compat::Compat;
 use crate::diag::{Code, Error, Errors, Result};
 use crate::resource::{RESOURCE, Resource};
 use crate::yaml::{Arena, Malformed, Node, Source, read_documents, reprint};
@@ -22,6 +23,7 @@ pub struct Resources<'a> {
 /// The text is not valid YAML; else all documents that lack a kind or name, and all lists whose
 /// items are not a list.
 pub fn resources_in<'a>(
+    compat: Compat,
     arena: Arena<'a>,
     source: &'a Source,
     malformed: impl Fn(Malformed) -> Error,
@@ -30,15 +32,16 @@ pub fn resources_in<'a>(
         memory::made(source.text.len());
         arena.check()?;
     }
-    let mut runs = read_documents(arena, source, &Made::of, &Made::add).map_err(malformed)?;
+    let start = |documents| Made::of(compat, documents);
+    let mut runs = read_documents(arena, source, &start, &Made::add).map_err(malformed)?;
     let mut read = runs.iter_mut().filter(|run| run.count > 0);
     if let (Some(run), None) = (read.next(), read.next())
         && let Some(only) = run.first.take_if(|_| run.count == 1)
     {
-        return in_rounds(arena, unwrap_list(only), Vec::new());
+        return in_rounds(compat, arena, unwrap_list(only), Vec::new());
     }
     runs.iter_mut().for_each(|run| run.finish(arena));
-    in_rounds(arena, Vec::new(), runs)
+    in_rounds(compat, arena, Vec::new(), runs)
 }
 
 /// As [`resources_in`], of resources that know what the build's schema says of their scope.
@@ -50,8 +53,8 @@ pub fn scoped_resources_in<'a>(
     source: &'a Source,
     malformed: impl Fn(Malformed) -> Error,
 ) -> Result<Vec<Resource<'a>>> {
-    let mut resources = resources_in(build.arena, source, malformed)?.all;
-    build.schema.note_scope(build.arena, &mut resources)?;
+    let mut resources = resources_in(build.cx.options.compat, build.arena, source, malformed)?.all;
+    build.schema.note_scope(build.cx.options.compat, build.arena, &mut resources)?;
     Ok(resources)
 }
 
@@ -65,14 +68,19 @@ pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -
         Ok([only]) => unwrap_list(only),
         Err(nodes) => nodes,
     };
-    let mut resources = in_rounds(build.arena, nodes, Vec::new())?.all;
-    build.schema.note_scope(build.arena, &mut resources)?;
+    let mut resources = in_rounds(build.cx.options.compat, build.arena, nodes, Vec::new())?.all;
+    build.schema.note_scope(build.cx.options.compat, build.arena, &mut resources)?;
     Ok(resources)
 }
 
 /// Makes resources of documents, then of the items of lists among them, and so on, behind what is
 /// `made` already.
-fn in_rounds<'a>(arena: Arena<'a>, mut nodes: Vec<Node<'a>>, mut made: Vec<Made<'a>>) -> Result<Resources<'a>> {
+fn in_rounds<'a>(
+    compat: Compat,
+    arena: Arena<'a>,
+    mut nodes: Vec<Node<'a>>,
+    mut made: Vec<Made<'a>>,
+) -> Result<Resources<'a>> {
     let count = made.iter().map(|run| run.resources.len()).sum::<usize>() + nodes.len();
     let mut all = made.first_mut().map_or_else(Vec::new, |first| std::mem::take(&mut first.resources));
     all.reserve_exact(count - all.len());
@@ -89,7 +97,7 @@ fn in_rounds<'a>(arena: Arena<'a>, mut nodes: Vec<Node<'a>>, mut made: Vec<Made<
         }
         let of_run = |arena| {
             move |run: &mut [Node<'a>]| {
-                let mut made = Made::of(run.len());
+                let mut made = Made::of(compat, run.len());
                 run.iter_mut().for_each(|node| made.sort(arena, std::mem::take(node)));
                 made
             }
@@ -106,6 +114,7 @@ fn in_rounds<'a>(arena: Arena<'a>, mut nodes: Vec<Node<'a>>, mut made: Vec<Made<
 /// The resources of a run of documents, the items of its lists, and its faults.
 #[derive(Default)]
 struct Made<'a> {
+    compat: Compat,
     /// How many documents there are.
     count: usize,
     /// The first one. It waits for the second: the only document of a text is treated in its own
@@ -122,8 +131,8 @@ struct Made<'a> {
 
 impl<'a> Made<'a> {
     /// Nothing yet, with room for what is made of so many documents.
-    fn of(documents: usize) -> Self {
-        Made { resources: Vec::with_capacity(documents), ..Made::default() }
+    fn of(compat: Compat, documents: usize) -> Self {
+        Made { compat, resources: Vec::with_capacity(documents), ..Made::default() }
     }
 
     /// Adds the next document of a text.
@@ -159,6 +168,9 @@ impl<'a> Made<'a> {
             reprint::check_decoded(&node)?;
             if let Some(items) = node.as_mapping_mut().and_then(|m| m.remove("items")) {
                 return add_items(arena, &node, items, &mut self.items);
+            }
+            if !self.compat.keeps_lists_without_items() {
+                return Ok(());
             }
         }
         let resource = Resource::new(arena, node)?;

@@ -2,6 +2,7 @@
 //! build asks for it, and each that needs it gets a copy.
 
 use super::{ForKinds, OfKind};
+use crate::compat::Compat;
 use crate::config::TransformerConfig;
 use crate::config::var::Var;
 use crate::diag::Warning;
@@ -65,13 +66,12 @@ pub struct Layers<'a> {
     pub default_config: Arc<TransformerConfig<'a>>,
 }
 
-impl Default for Layers<'_> {
-    fn default() -> Self {
-        Layers { known: Mutex::default(), default_config: Arc::new(TransformerConfig::defaults()) }
-    }
-}
-
 impl<'a> Layers<'a> {
+    /// The layers of builds for a version of kustomize; none is known yet.
+    pub fn new(compat: Compat) -> Self {
+        Layers { known: Mutex::default(), default_config: Arc::new(TransformerConfig::defaults(compat)) }
+    }
+
     /// A layer, if it is known.
     pub fn get(&self, key: &Key) -> Option<Arc<Layer<'a>>> {
         match self.lock().get(key) {

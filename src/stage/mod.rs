@@ -35,6 +35,7 @@ pub use of_kind::OfKind;
 pub use overridden::{Overridden, PatchTexts};
 pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
+use crate::compat::Compat;
 use crate::config::{TransformerConfig, Written};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::load::{Common, FileLimit, Files, Loader, RemoteOptions, Restrictor};
@@ -53,6 +54,8 @@ use trace::Trace;
 /// The options of a build, beside its directory.
 #[derive(Clone)]
 pub struct Options {
+    /// The version of kustomize whose bytes the build prints.
+    pub compat: Compat,
     /// The external plugins; none, unless somebody brings them.
     pub plugins: Arc<dyn Plugins>,
     pub restrictor: Restrictor,
@@ -95,6 +98,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
+            compat: Compat::default(),
             plugins: Arc::new(NoPlugins),
             restrictor: Restrictor::default(),
             file_limit: FileLimit::default(),
@@ -165,7 +169,7 @@ impl<'a> Context<'a> {
     /// The input of builds whose texts live in `arena`.
     pub fn new(arena: Arena<'a>, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
         let common = Arc::new(Common::new(options.remote.clone(), options.children.clone(), options.observer.clone()));
-        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
+        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common, options.compat);
         Rc::new(Context { arena, files, options, layers: None })
     }
 
@@ -177,7 +181,7 @@ impl<'a> Context<'a> {
         common: Arc<Common<'a>>,
         layers: Arc<Layers<'a>>,
     ) -> Rc<Self> {
-        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
+        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common, options.compat);
         Rc::new(Context { arena, files, options, layers: Some(layers) })
     }
 }
@@ -218,7 +222,7 @@ impl<'a> Build<'a> {
             schema: BuildSchema::default(),
             default_config: match &cx.layers {
                 Some(layers) => Arc::clone(&layers.default_config),
-                None => Arc::new(TransformerConfig::defaults()),
+                None => Arc::new(TransformerConfig::defaults(cx.options.compat)),
             },
             keeps_origins: false,
             is_for_all: false,

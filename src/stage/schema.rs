@@ -1,8 +1,9 @@
 //! The schema of a build: by which lists are merged, and which kinds lack a namespace.
 
+use crate::compat::Compat;
 use crate::diag::{Error, Result};
-use crate::resource::{RESOURCE, Resource, distinct};
-use crate::schema::{self, Custom, Document, Schemas};
+use crate::resource::{RESOURCE, Resource, Scope, distinct};
+use crate::schema::{self, Custom, Document, Gvk, Schemas};
 use crate::yaml::Arena;
 use std::rc::Rc;
 
@@ -98,7 +99,7 @@ impl<'a> BuildSchema<'a> {
     ///
     /// # Errors
     /// The chosen schema cannot be read, and a kind is not one whose scope upstream knows by heart.
-    pub fn note_scope(&mut self, arena: Arena<'_>, resources: &mut [Resource<'a>]) -> Result<()> {
+    pub fn note_scope(&mut self, compat: Compat, arena: Arena<'_>, resources: &mut [Resource<'a>]) -> Result<()> {
         let kinds = distinct(resources, arena.threads(resources.len() * RESOURCE), |r| Some(r.id().gvk));
         // Upstream reads its tables for the scope of a kind that is not among those it knows by
         // heart.
@@ -107,12 +108,19 @@ impl<'a> BuildSchema<'a> {
             self.is_builtin_used |= self.chosen.is_none();
         }
         let schemas = self.known();
-        if !kinds.iter().any(|gvk| schemas.is_cluster_scoped(gvk)) {
+        let scope = |gvk: &Gvk<'_>| match schemas.is_cluster_scoped(gvk) {
+            true => Some(Scope::Cluster),
+            false => (schema::is_admission_policy(gvk) && !compat.admission_policies_are_cluster_scoped())
+                .then_some(Scope::Namespace),
+        };
+        if kinds.iter().all(|gvk| scope(gvk).is_none()) {
             return Ok(());
         }
-        for resource in resources.iter_mut().filter(|r| schemas.is_cluster_scoped(&r.id().gvk)) {
-            resource.rare_mut().cluster_scoped = true;
-            resource.refresh_id();
+        for resource in resources {
+            if let Some(scope) = scope(&resource.id().gvk) {
+                resource.rare_mut().scope = Some(scope);
+                resource.refresh_id();
+            }
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The entries of `images` that an image matches: [`ImageNames`].
 
+use crate::compat::Compat;
 use crate::config::go_regexp::{GoRegex, PatternError};
 use crate::meter::{self, FastMap};
 use crate::resource::matcher::META;
@@ -9,6 +10,7 @@ use std::borrow::Cow;
 /// those are looked up in tables. Of the others, those are tried that begin as the image does.
 #[derive(Debug, Default)]
 pub struct ImageNames<'a> {
+    compat: Compat,
     /// One table for all names whose dots are at the same places, which are counted in characters.
     tables: Vec<(Vec<usize>, Table<'a>)>,
     /// The other names, each once.
@@ -40,28 +42,31 @@ impl<'a> ImageNames<'a> {
     ///
     /// # Errors
     /// A name is not a valid regular expression; its place comes along.
-    pub fn new(names: impl Iterator<Item = &'a str>) -> Result<Self, (usize, PatternError)> {
-        let mut all = ImageNames::default();
+    pub fn new(compat: Compat, names: impl Iterator<Item = &'a str>) -> Result<Self, (usize, PatternError)> {
+        let mut all = ImageNames { compat, ..ImageNames::default() };
         let mut table_of: FastMap<Vec<usize>, usize> = FastMap::default();
         let mut pattern_of: FastMap<&'a str, usize> = FastMap::default();
         let mut start_of: FastMap<Start, usize> = FastMap::default();
         for (entry, name) in names.enumerate() {
             if name.contains(|c| c != '.' && META.contains(&c)) {
-                match pattern_of.get(name) {
-                    Some(&known) => all.patterns[known].entries.push(entry),
-                    None => {
-                        pattern_of.insert(name, all.patterns.len());
-                        let text = start(name);
-                        let known = Start { length: text.chars().count(), dots: dots(text) };
-                        let table = *start_of.entry(known).or_insert_with_key(|known| {
-                            all.starts.push((known.clone(), FastMap::default()));
-                            all.starts.len() - 1
-                        });
-                        all.starts[table].1.entry(text).or_default().push(all.patterns.len());
-                        let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
-                        let regex = GoRegex::new(&pattern).map_err(|e| (entry, e))?;
-                        all.patterns.push(NamePattern { regex, entries: vec![entry] });
-                    }
+                if let Some(&known) = pattern_of.get(name) {
+                    all.patterns[known].entries.push(entry);
+                    continue;
+                }
+                let regex = match GoRegex::new(&pattern(compat, name)) {
+                    Ok(regex) => regex,
+                    Err(_) if compat.takes_broken_image_patterns() => continue,
+                    Err(e) => return Err((entry, e)),
+                };
+                pattern_of.insert(name, all.patterns.len());
+                let text = start(name);
+                let known = Start { length: text.chars().count(), dots: dots(text) };
+                let table = *start_of.entry(known).or_insert_with_key(|known| {
+                    all.starts.push((known.clone(), FastMap::default()));
+                    all.starts.len() - 1
+                });
+                all.starts[table].1.entry(text).or_default().push(all.patterns.len());
+                all.patterns.push(NamePattern { regex, entries: vec![entry] });
                 }
                 continue;
             }
@@ -87,7 +92,7 @@ impl<'a> ImageNames<'a> {
     /// as the image) for an image of usual length.
     pub fn next(&self, image: &str, from: usize) -> Option<usize> {
         let mut first = None;
-        for name in names_of(image) {
+        for name in names_of(self.compat, image) {
             for (dots, table) in &self.tables {
                 let Some(entries) = with_dots(name, dots).and_then(|name| table.get(&*name)) else { continue };
                 let entry = entries.get(entries.partition_point(|&entry| entry < from)).copied();
@@ -121,14 +126,33 @@ fn start(pattern: &str) -> &str {
     &text[..text.len() - last.map_or(0, char::len_utf8)]
 }
 
+/// The pattern of all images with a name, which is a pattern itself. Its alternatives are not
+/// grouped.
+fn pattern(compat: Compat, name: &str) -> String {
+    let algorithm = if compat.matches_all_digests() { "[a-zA-Z0-9]+([.+_-][a-zA-Z0-9]+)*" } else { "sha256" };
+    format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@{algorithm}:[a-zA-Z0-9_.{{}}-]*)?$")
+}
+
 /// The possible names in an image text: the text, and the text without a possible tag, digest, or
 /// both.
-fn names_of(image: &str) -> impl Iterator<Item = &str> {
-    let without =
-        |text, mark: &str| str::rsplit_once(text, mark).filter(|(_, rest)| is_tag(rest)).map(|(name, _)| name);
-    let without_digest = without(image, "@sha256:");
-    let without_both = without_digest.and_then(|text| without(text, ":"));
-    [Some(image), without(image, ":"), without_digest, without_both].into_iter().flatten()
+fn names_of(compat: Compat, image: &str) -> impl Iterator<Item = &str> {
+    let without_tag = |text| str::rsplit_once(text, ':').filter(|(_, tag)| is_tag(tag)).map(|(name, _)| name);
+    let is_digest = |digest: &str| {
+        let is_known = |algorithm: &str| match compat.matches_all_digests() {
+            true => is_algorithm(algorithm),
+            false => algorithm == "sha256",
+        };
+        digest.split_once(':').is_some_and(|(algorithm, sum)| is_known(algorithm) && is_tag(sum))
+    };
+    let without_digest = image.rsplit_once('@').filter(|(_, digest)| is_digest(digest)).map(|(name, _)| name);
+    let without_both = without_digest.and_then(without_tag);
+    [Some(image), without_tag(image), without_digest, without_both].into_iter().flatten()
+}
+
+/// Returns true for the name of a digest's algorithm, such as `sha512` and `multihash+base58`.
+fn is_algorithm(text: &str) -> bool {
+    let is_part = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric());
+    text.split(['.', '+', '_', '-']).all(is_part)
 }
 
 fn is_tag(text: &str) -> bool {
@@ -157,10 +181,9 @@ mod tests {
     use super::*;
 
     /// The answer of each entry for an image, with all names as patterns.
-    fn slowly(names: &[&str], image: &str) -> Vec<usize> {
+    fn slowly(compat: Compat, names: &[&str], image: &str) -> Vec<usize> {
         let is_match = |name: &str| {
-            let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
-            GoRegex::new(&pattern).unwrap().is_match(image)
+            GoRegex::new(&pattern(compat, name)).unwrap().is_match(image)
         };
         (0..names.len()).filter(|&i| is_match(names[i])).collect()
     }
@@ -172,12 +195,13 @@ mod tests {
 
     #[test]
     fn tables_and_patterns_agree() {
-        const PIECES: [&str; 16] =
-            ["a", "b", "é", ".", ".", ":", ":1", "@", "@sha256:", "@sha256:ab", "/", "-", "{x}", "sha256", "\n", "a.b"];
+        const PIECES: [&str; 18] =
+            ["a", "b", "é", ".", ".", ":", ":1", "@", "@sha256:", "@sha256:ab", "@sha512:", "@b+x:c", "/", "-", "{x}", "sha256", "\n", "a.b"];
         let mut rng = fastrand::Rng::with_seed(3);
         let mut text = |most| (0..rng.usize(0..=most)).map(|_| PIECES[rng.usize(0..PIECES.len())]).collect::<String>();
         let mut matches = 0;
-        for _ in 0..100 {
+        for round in 0..100 {
+            let compat = Compat::all().nth(round % Compat::all().count()).unwrap();
             let name = |i| match i {
                 3 => "a|b".to_owned(),
                 6 | 8 => "a.+".to_owned(),
@@ -186,10 +210,10 @@ mod tests {
             };
             let names: Vec<String> = (0..9).map(name).filter(|n| !n.contains('{')).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let tables = ImageNames::new(names.iter().copied()).unwrap();
+            let tables = ImageNames::new(compat, names.iter().copied()).unwrap();
             for _ in 0..20 {
                 let image = text(5);
-                let want = slowly(&names, &image);
+                let want = slowly(compat, &names, &image);
                 assert_eq!(quickly(&tables, &image), want, "{names:?} and {image:?}");
                 matches += want.len();
             }

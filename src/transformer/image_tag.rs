@@ -17,6 +17,7 @@
 //! *Example*: `testdata/reference/image_tag.txtar`
 
 use super::image_names::ImageNames;
+use crate::compat::Compat;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
@@ -68,8 +69,8 @@ impl<'a> ImageTagTransformer<'a> {
     ///
     /// # Errors
     /// A name is not a valid regular expression.
-    pub fn new(images: &[Image<'a>], specs: FieldSpecs<'a>, pos: Pos) -> Result<Self> {
-        let names = ImageNames::new(images.iter().map(|image| image.name)).map_err(|(entry, e)| {
+    pub fn new(compat: Compat, images: &[Image<'a>], specs: FieldSpecs<'a>, pos: Pos) -> Result<Self> {
+        let names = ImageNames::new(compat, images.iter().map(|image| image.name)).map_err(|(entry, e)| {
             let image = &images[entry];
             Error::new(Code::BadPattern, format!("in the image name '{}': {e}", image.name))
                 .at(image.pos)

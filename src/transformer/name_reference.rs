@@ -14,6 +14,7 @@
 //! *Example*: `testdata/reference/name_reference.txtar`
 
 use super::referents::{Answer, Referents};
+use crate::compat::Compat;
 use crate::config::field_spec::{Step, split};
 use crate::config::transformer_config::NameBackReferences;
 use crate::config::{FieldSpec, TransformerConfig};
@@ -130,7 +131,7 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
         let is_quiet = map.iter().all(|r| r.previous().is_empty());
         // Walking the references of Kubernetes' own kinds would cost a tenth of a build in which
         // nothing is to be done.
-        let suffix = if is_quiet && !self.has_own_references() { Some("RoleBinding") } else { None };
+        let suffix = if is_quiet && !self.has_own_references(build.cx.options.compat) { Some("RoleBinding") } else { None };
         let tries = self.tries(map, arena, suffix);
         let walk = |resource: &Resource<'a>, node: &mut Node<'a>, renamed: Option<&Referents<'_, 'a>>| match tries
             .get(&referrer_gvk(resource))
@@ -214,9 +215,9 @@ impl<'a> NameReferenceTransformer<'a> {
     }
 
     /// Returns true if `configurations` or `crds` have added references.
-    fn has_own_references(&self) -> bool {
+    fn has_own_references(&self, compat: Compat) -> bool {
         let count = |references: &[NameBackReferences<'_>]| references.iter().map(|r| r.fields.len()).sum::<usize>();
-        count(&self.references) != count(&TransformerConfig::defaults().name_reference)
+        count(&self.references) != count(&TransformerConfig::defaults(compat).name_reference)
     }
 
     /// The paths of references of each kind in the map, or of the kinds with a suffix.

@@ -40,6 +40,8 @@ pub struct NamespaceTransformer<'a> {
     pub subjects: SetRoleBindingSubjects,
     /// Leaves namespaces that are set alone.
     pub unset_only: bool,
+    /// True to leave the resources of charts alone.
+    pub spares_charts: bool,
     /// The entry, which is the place of what is set.
     pub pos: Pos,
     /// The JSON patches of the kustomization, if the build is asked for findings. A merge patch
@@ -60,25 +62,27 @@ impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
         let message = "this value is not in the output: 'namespace' replaces it";
         let overridden = self.overridden.iter().flat_map(|overridden| overridden.findings(map, message));
         build.find(|| overridden);
-        map.check_unique_among(build.arena, |resource| !is_from_helm(resource))
+        map.check_unique_among(build.arena, |resource| !self.spares(resource))
             .map_err(|e| e.context("namespace transformation produces ID conflict"))
     }
 }
 
-/// True if helm made a resource, which keeps its namespace. A manifest or a patch may say so by
-/// hand.
-fn is_from_helm(resource: &Resource<'_>) -> bool {
-    resource.rare().is_some_and(|rare| rare.helm_generated)
-        || resource.annotation("internal.config.kubernetes.io/helm-generated") == Some("true")
-}
 
 impl<'a> NamespaceTransformer<'a> {
+    /// Returns true if a resource keeps its namespace, for helm has made it. A manifest or a patch
+    /// may say so by hand.
+    fn spares(&self, resource: &Resource<'_>) -> bool {
+        self.spares_charts
+            && (resource.rare().is_some_and(|rare| rare.helm_generated)
+                || resource.annotation("internal.config.kubernetes.io/helm-generated") == Some("true"))
+    }
+
     /// Changes one resource.
     ///
     /// # Errors
     /// A field for the namespace is not a scalar.
     pub(super) fn edit(&self, resource: &mut Resource<'a>) -> Result<()> {
-        if self.namespace.is_empty() || is_from_helm(resource) {
+        if self.namespace.is_empty() || self.spares(resource) {
             return Ok(());
         }
         resource.record_previous();

@@ -2,6 +2,7 @@
 //! once, and put together when something else looks at its resource.
 
 use super::copies::check_text;
+use super::replacement::Texts;
 use super::structured_text;
 use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
@@ -40,12 +41,12 @@ impl<'s, 'a> OpenText<'s, 'a> {
         open: &mut Option<Self>,
         resource: &mut Resource<'a>,
         arena: Arena<'a>,
-        (path, options): (&'s [Part<'a>], &'s FieldOptions<'a>),
+        (path, options, texts): (&'s [Part<'a>], &'s FieldOptions<'a>, Texts),
         value: &Scalar<'a>,
     ) -> Result<bool> {
-        if !open.as_ref().is_some_and(|text| text.is_at(path, options)) {
+        if !open.as_ref().is_some_and(|text| text.is_at(path, options, texts)) {
             OpenText::close(open, resource, arena)?;
-            *open = OpenText::open(resource, arena, path, options);
+            *open = OpenText::open(resource, arena, path, (options, texts));
         }
         let Some(text) = open else { return Ok(false) };
         let is_put = match &mut text.content {
@@ -90,7 +91,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
         resource: &Resource<'a>,
         arena: Arena<'a>,
         path: &'s [Part<'a>],
-        options: &'s FieldOptions<'a>,
+        (options, texts): (&'s FieldOptions<'a>, Texts),
     ) -> Option<Self> {
         let is_plain = |part: &Part<'_>| matches!(part, Part::Key(_) | Part::Index(_));
         if !path.iter().all(is_plain) {
@@ -103,6 +104,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
                 .trim_start()
                 .starts_with(['{', '['])
                 .then_some(Json { text: scalar.text(), node: None })
+                .filter(|_| replaces_whole(options, texts))
                 .filter(|json| structured_text::read(arena, json.text).is_some())
                 .map(Content::Json)?
         } else {
@@ -115,7 +117,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
     }
 
     /// Returns true if a path leads to, or into, this text.
-    fn is_at(&self, path: &[Part<'a>], options: &FieldOptions<'a>) -> bool {
+    fn is_at(&self, path: &[Part<'a>], options: &FieldOptions<'a>, texts: Texts) -> bool {
         let is_same = |(a, b): (&Part<'_>, &Part<'_>)| match (a, b) {
             (Part::Key(a), Part::Key(b)) => a == b,
             (Part::Index(a), Part::Index(b)) => a == b,
@@ -128,8 +130,17 @@ impl<'s, 'a> OpenText<'s, 'a> {
         is_below
             && match &self.content {
                 Content::Pieces { delimiter, .. } => is_whole && *delimiter == options.delimiter,
-                Content::Json(_) => !is_whole,
+                Content::Json(_) => !is_whole && replaces_whole(options, texts),
             }
+    }
+}
+
+/// Returns true if a value in a text is replaced as a whole.
+fn replaces_whole(options: &FieldOptions<'_>, texts: Texts) -> bool {
+    match texts {
+        Texts::Closed => false,
+        Texts::Whole => true,
+        Texts::AsElsewhere => options.delimiter.is_empty(),
     }
 }
 

@@ -23,9 +23,10 @@ use super::copies::{Copies, check_depth, check_text};
 use super::item_index::ItemIndex;
 use super::open_text::OpenText;
 use super::structured_text::{self, FieldPath, MADE, empty_like, lookup_mut, visit};
+use crate::compat::Compat;
 use crate::config::field_path::{self, Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
-use crate::config::{Decode, Decoder, Written};
+use crate::config::{Decode, Decoder, Selector, Written};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::load::Root;
 use crate::meter::FastSet;
@@ -62,6 +63,28 @@ struct Target<'a> {
     pos: Pos,
     paths: Vec<FieldPath<'a>>,
     options: FieldOptions<'a>,
+    texts: Texts,
+}
+
+/// How a path goes on in the text of a field that holds YAML or JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// It does not: a text is the end of a path.
+    Closed,
+    /// A value in the text is replaced as a whole, whatever the options say.
+    Whole,
+    /// A value in the text is replaced as one outside of texts.
+    AsElsewhere,
+}
+
+impl Texts {
+    fn of(compat: Compat) -> Texts {
+        match (compat.replaces_in_texts(), compat.replaces_parts_in_texts()) {
+            (false, _) => Texts::Closed,
+            (true, false) => Texts::Whole,
+            (true, true) => Texts::AsElsewhere,
+        }
+    }
 }
 
 impl<'a> ReplacementTransformer<'a> {
@@ -71,6 +94,7 @@ impl<'a> ReplacementTransformer<'a> {
     /// A file cannot be read, an entry lacks a source or targets, or a pattern is wrong.
     pub fn new(build: &mut Build<'a>, root: &Root, entries: &[Replacement<'a>], cx: &Decoder<'a>) -> Result<Self> {
         let arena = build.arena;
+        let compat = build.cx.options.compat;
         let mut prepared = Vec::new();
         for entry in entries {
             let at_entry = |e: Error| e.through(entry.pos, "in an entry of 'replacements'");
@@ -81,7 +105,7 @@ impl<'a> ReplacementTransformer<'a> {
                 if cx.strict && !has_targets {
                     return Err(at_entry(incomplete()));
                 }
-                prepared.push(prepare(arena, entry).map_err(at_entry)?);
+                prepared.push(prepare(compat, arena, entry).map_err(at_entry)?);
                 continue;
             }
             if entry.source.is_some() || has_targets {
@@ -91,7 +115,7 @@ impl<'a> ReplacementTransformer<'a> {
                 )));
             }
             for from_file in read(build, root, entry.path).map_err(at_entry)? {
-                prepared.push(prepare(arena, &from_file).map_err(at_entry)?);
+                prepared.push(prepare(compat, arena, &from_file).map_err(at_entry)?);
             }
         }
         Ok(ReplacementTransformer(prepared))
@@ -101,7 +125,7 @@ impl<'a> ReplacementTransformer<'a> {
 /// The replacements of a file: one, or a list of them.
 fn read<'a>(build: &mut Build<'a>, root: &Root, path: &str) -> Result<Vec<Replacement<'a>>> {
     let arena = build.arena;
-    let cx = &Decoder::of_file(arena);
+    let cx = &Decoder::of_file(arena).of(build.cx.options.compat);
     let source = build.cx.files.text(root, path).map_err(Error::from)?;
     let empty = || Error::new(Code::MissingField, format!("'{path}' holds no replacement")).at(source.pos(0));
     let node = first_document(arena, source)?.ok_or_else(empty)?;
@@ -123,7 +147,7 @@ fn incomplete() -> Error {
         .hint("add 'source' with the resource and its field, and 'targets' with the resources and fields to change")
 }
 
-fn prepare<'a>(arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>> {
+fn prepare<'a>(compat: Compat, arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>> {
     let source = match (&entry.source, entry.source_value) {
         (Some(_), Some(_)) => {
             return Err(Error::new(Code::ConflictingFields, "value and resource selectors are mutually exclusive")
@@ -137,29 +161,34 @@ fn prepare<'a>(arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>
         (None, None) => return Err(incomplete()),
     };
     let targets =
-        entry.targets.as_ref().ok_or_else(incomplete)?.iter().map(|t| target(arena, t)).collect::<Result<_>>()?;
+        entry.targets.as_ref().ok_or_else(incomplete)?.iter().map(|t| target(compat, arena, t)).collect::<Result<_>>()?;
     Ok(Prepared { source, targets })
 }
 
-fn target<'a>(arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a>> {
+fn target<'a>(compat: Compat, arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a>> {
     let unselected = || {
         Error::new(Code::MissingField, "target must specify resources to select")
             .at(target.pos)
             .hint("add 'select', as in select: {kind: Deployment}")
     };
     let select = target.select.as_ref().ok_or_else(unselected)?;
+    let matcher = |selector: &Selector<'a>| match compat.replacement_targets_are_patterns() {
+        true => Matcher::new(selector),
+        false => Ok(Matcher::of_literals(selector)),
+    };
     let default = [Written { text: "metadata.name", pos: target.pos }];
     let paths: &[Written<'a>] = if target.field_paths.is_empty() { &default } else { &target.field_paths };
     Ok(Target {
-        select: Matcher::new(select)?,
+        select: matcher(select)?,
         hit: Hit::default(),
         pos: target.pos,
-        reject: target.reject.iter().filter(|r| !r.is_empty()).map(Matcher::new).collect::<Result<_>>()?,
+        reject: target.reject.iter().filter(|r| !r.is_empty()).map(matcher).collect::<Result<_>>()?,
         paths: paths
             .iter()
             .map(|path| Ok((*path, target_parts(arena, path).map_err(|e| e.at(path.pos))?)))
             .collect::<Result<_>>()?,
         options: target.options.clone(),
+        texts: Texts::of(compat),
     })
 }
 
@@ -477,7 +506,7 @@ impl<'a> Target<'a> {
         self.hit.note();
         if let ((node, None), [(_, path)], false) = (value, &self.paths[..], self.renames())
             && let Some(scalar) = node.as_scalar()
-            && OpenText::put(&mut open.text, resource, arena, (path, &self.options), scalar)?
+            && OpenText::put(&mut open.text, resource, arena, (path, &self.options, self.texts), scalar)?
         {
             open.items.forget();
             return Ok(());
@@ -536,7 +565,11 @@ impl<'a> Target<'a> {
             if own.is_some() {
                 items.forget();
             }
-            if known.is_none() && structured_text::replace(arena, resource, field, create.as_ref(), &value)? {
+            let pieces = Some(&self.options).filter(|o| self.texts == Texts::AsElsewhere && !o.delimiter.is_empty());
+            if known.is_none()
+                && self.texts != Texts::Closed
+                && structured_text::replace(arena, resource, field, create.as_ref(), &value, pieces)?
+            {
                 resource.settle_shared();
                 continue;
             }
@@ -566,6 +599,11 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
+    /// The arena for the content of texts on the way, if a path may lead into them.
+    fn texts_in(&self, arena: Arena<'a>) -> Option<Arena<'a>> {
+        Some(arena).filter(|_| self.texts != Texts::Closed)
+    }
+
     /// Puts a value at one path, and gives the number of places. A text that was read from the same
     /// resource changes with the place that it was read from.
     fn copy(
@@ -577,8 +615,9 @@ impl<'a> Target<'a> {
         copies: &mut Copies,
     ) -> Result<usize> {
         let source = own.and_then(|source| source.place(resource));
+        let texts = self.texts_in(arena);
         let mut found = 0;
-        visit(arena, resource.node_mut(), path, create, &mut |node| {
+        visit(texts, resource.node_mut(), path, create, &mut |node| {
             found += 1;
             self.set(arena, node, value, (path.len(), copies), text.pos)?;
             if source.is_some_and(|source| std::ptr::eq(source, node))
@@ -625,8 +664,9 @@ impl<'a> Target<'a> {
         (value, source, create): (&mut Cow<'_, Node<'a>>, &Source<'a>, Option<&Node<'a>>),
         copies: &mut Copies,
     ) -> Result<usize> {
+        let texts = self.texts_in(arena);
         let mut found = 0;
-        visit(arena, resource.node_mut(), path, create, &mut |_| {
+        visit(texts, resource.node_mut(), path, create, &mut |_| {
             found += 1;
             Ok(())
         })?;
@@ -636,7 +676,7 @@ impl<'a> Target<'a> {
                 *value = Cow::Owned(now);
             }
             let mut at = 0;
-            visit(arena, resource.node_mut(), path, create, &mut |node| {
+            visit(texts, resource.node_mut(), path, create, &mut |node| {
                 at += 1;
                 if at == nth { self.set(arena, node, value, (path.len(), copies), text.pos) } else { Ok(()) }
             })?;
@@ -682,13 +722,13 @@ impl<'a> Target<'a> {
 /// A value, and its source if that is in the resource that gets the value.
 type Sourced<'v, 'a> = (&'v Node<'a>, Option<&'v Source<'a>>);
 
-fn delimited() -> Error {
+pub(super) fn delimited() -> Error {
     Error::new(Code::WrongType, "delimiter option can only be used with scalar nodes")
         .hint("name a field that has a text, or remove 'delimiter'")
 }
 
 /// The pieces of a text with one replaced, or one more in front or behind.
-fn spliced(old: &str, piece: &str, options: &FieldOptions<'_>) -> String {
+pub(super) fn spliced(old: &str, piece: &str, options: &FieldOptions<'_>) -> String {
     let mut pieces: Vec<&str> = old.split(options.delimiter).collect();
     match usize::try_from(options.index) {
         Err(_) => pieces.insert(0, piece),

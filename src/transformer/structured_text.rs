@@ -5,7 +5,9 @@
 //! keeps order and comments; a text that it cannot print is refused.
 
 use super::copies::check_text;
+use super::replacement::{delimited, spliced};
 use crate::config::Written;
+use crate::config::kustomization::FieldOptions;
 use crate::config::field_path::{Part, first_scalar};
 use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
@@ -21,7 +23,7 @@ use crate::yaml::{
 pub(super) type FieldPath<'a> = (Written<'a>, Vec<Part<'a>>);
 
 /// Replaces the value at a path that leads into a text; `false` if this path does not, or what it
-/// leads to cannot be replaced there.
+/// leads to cannot be replaced there. With `pieces`, one piece of the text at its end is replaced.
 ///
 /// # Errors
 /// The text holds YAML that cannot be printed.
@@ -31,15 +33,21 @@ pub(super) fn replace<'a>(
     (field, path): &FieldPath<'a>,
     create: Option<&Node<'a>>,
     value: &Node<'a>,
+    pieces: Option<&FieldOptions<'a>>,
 ) -> Result<bool> {
     let by = field.pos;
     let Some((at, source, mut content)) = find(arena, resource.node(), path) else { return Ok(false) };
     let is_json = source.text.trim_start().starts_with(['{', '[']);
     let layout = if is_json { None } else { Layout::of(source, &content) };
     let mut found = 0;
-    let visited = visit(arena, &mut content, &path[at..], create, &mut |node| {
+    let visited = visit(Some(arena), &mut content, &path[at..], create, &mut |node| {
         found += 1;
         match (node.value(), value.value()) {
+            (Value::Scalar(old), _) if let Some(options) = pieces => {
+                let text = spliced(old.text(), value.scalar_text(), options);
+                node.set_text(arena.text(check_text(&text)?), old.resolved_tag(), Pos::NONE);
+            }
+            _ if pieces.is_some() => return Err(delimited()),
             (Value::Scalar(old), Value::Scalar(new)) => node.set_text(new.text(), old.resolved_tag(), Pos::NONE),
             _ => node.put(value.value().clone(), Pos::NONE),
         }
@@ -157,9 +165,10 @@ fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
 }
 
 /// Calls `edit` on every node at a target's path. With `create`, what is missing on the way is
-/// made, and at the end of the path a copy of `create`.
+/// made, and at the end of the path a copy of `create`. `texts` holds what texts on the way contain;
+/// without it a path does not lead into texts.
 pub(super) fn visit<'a>(
-    arena: Arena<'a>,
+    texts: Option<Arena<'a>>,
     node: &mut Node<'a>,
     path: &[Part<'a>],
     create: Option<&Node<'a>>,
@@ -178,17 +187,17 @@ pub(super) fn visit<'a>(
             (Part::Index(i), None) => Err(out_of_bounds(*i, 0)),
             (_, None) => Ok(()),
             // kustomize puts what it makes into the null itself, which is printed without it.
-            (_, Some(create)) => visit_made(arena, &mut MADE.into(), path, create, edit),
+            (_, Some(create)) => visit_made(texts, &mut MADE.into(), path, create, edit),
         };
     }
     match (part, node.value_mut()) {
         (Part::NotAnElement, _) => Err(Part::not_an_element()),
         (Part::Key(""), _) => Err(Error::new(Code::BadPath, "the path of a target has an empty field name")),
-        (Part::Key(key), ValueMut::Mapping(m)) => visit_key(arena, m, (key, rest), create, edit),
+        (Part::Key(key), ValueMut::Mapping(m)) => visit_key(texts, m, (key, rest), create, edit),
         // Only the path of a source has a sign for the last item.
-        (Part::Last, ValueMut::Mapping(m)) => visit_key(arena, m, ("-", rest), create, edit),
+        (Part::Last, ValueMut::Mapping(m)) => visit_key(texts, m, ("-", rest), create, edit),
         (Part::All, ValueMut::Sequence(items)) => {
-            items.iter_mut().try_for_each(|n| visit(arena, n, rest, create, edit))
+            items.iter_mut().try_for_each(|n| visit(texts, n, rest, create, edit))
         }
         (Part::Element { key, value, pattern }, ValueMut::Sequence(items)) => {
             let mut places = pattern.matches(items, key)?;
@@ -198,17 +207,17 @@ pub(super) fn visit<'a>(
             }
             // Upstream does not look into an item that matches as a whole.
             let rest = if key.is_empty() { &[] } else { rest };
-            places.into_iter().try_for_each(|i| visit(arena, &mut items[i], rest, create, edit))
+            places.into_iter().try_for_each(|i| visit(texts, &mut items[i], rest, create, edit))
         }
         (Part::Index(i), ValueMut::Sequence(items)) => {
             let len = items.len();
             if let Some(create) = create.filter(|_| *i == len) {
                 items.push(MADE.into());
-                return items.last_mut().map_or(Ok(()), |made| visit_made(arena, made, rest, create, edit));
+                return items.last_mut().map_or(Ok(()), |made| visit_made(texts, made, rest, create, edit));
             }
             let item = items.get_mut(*i).ok_or_else(|| out_of_bounds(*i, len))?;
             let shared = item.shared_item();
-            visit(arena, item, rest, create, edit)?;
+            visit(texts, item, rest, create, edit)?;
             if let Some(shared) = shared {
                 copy_to_places(items, *i, shared);
             }
@@ -235,7 +244,7 @@ fn copy_to_places(items: &mut Sequence<'_>, i: usize, shared: Shared) {
 
 /// As [`visit`], from a node that was made: what the path asks for becomes its value.
 fn visit_made<'a>(
-    arena: Arena<'a>,
+    texts: Option<Arena<'a>>,
     made: &mut Node<'a>,
     path: &[Part<'a>],
     create: &Node<'a>,
@@ -246,12 +255,12 @@ fn visit_made<'a>(
         Some(Part::Key(_) | Part::All | Part::Last) => made.put(Mapping::new(), Pos::NONE),
         Some(_) => made.put(Sequence::default(), Pos::NONE),
     }
-    visit(arena, made, path, Some(create), edit)
+    visit(texts, made, path, Some(create), edit)
 }
 
 /// As [`visit`], from a key and the rest of the path, which may lead into a text.
 fn visit_key<'a>(
-    arena: Arena<'a>,
+    texts: Option<Arena<'a>>,
     m: &mut Mapping<'a>,
     (key, rest): (&'a str, &[Part<'a>]),
     create: Option<&Node<'a>>,
@@ -259,17 +268,17 @@ fn visit_key<'a>(
 ) -> Result<()> {
     let Some(field) = m.get_mut(key) else {
         return match create {
-            Some(create) => visit_made(arena, m.get_or_insert_with(key, || MADE.into()), rest, create, edit),
+            Some(create) => visit_made(texts, m.get_or_insert_with(key, || MADE.into()), rest, create, edit),
             None => Ok(()),
         };
     };
     match field.as_scalar() {
         // Upstream changes what it reads from the text, and drops it: the text stays.
         Some(scalar) if !rest.is_empty() => {
-            let mut copy = read(arena, scalar.text()).ok_or_else(wrong_kind)?;
-            visit(arena, &mut copy, rest, create, edit)
+            let mut copy = texts.and_then(|arena| read(arena, scalar.text())).ok_or_else(wrong_kind)?;
+            visit(texts, &mut copy, rest, create, edit)
         }
-        _ => visit(arena, field, rest, create, edit),
+        _ => visit(texts, field, rest, create, edit),
     }
 }
 

@@ -13,6 +13,8 @@
 //! * `#[field(for_builtin)]`: texts are read as a built-in gets them: see `decode::ForBuiltin`.
 //! * `#[field(words("fifo", "legacy"))]`: the texts that are allowed.
 //! * `#[field(deprecated)]`: the field is an old spelling, or another field replaces it.
+//! * `#[field(only_if(takes_claims))]`: versions of kustomize that say no to this question of
+//!   `Compat` do not know the field.
 //!
 //! `#[record(finish)]` on a struct lets `Decode` call `self.finish(&given, cx)` once the fields are
 //! read.
@@ -90,6 +92,10 @@ fn table_entries(field: &Field, text: &Lifetime) -> Vec<TokenStream> {
         Key { name, for_builtin: true, .. } => {
             vec![entry(name, quote!(crate::config::decode::ForBuiltin(&mut self.#ident)))]
         }
+        Key { name, only_if: Some(question), .. } => vec![quote!((
+            if cx.compat.#question() { #name } else { "" },
+            &mut self.#ident as &mut dyn crate::config::Decode<#text>
+        ))],
         Key { name, .. } => vec![entry(name, quote!(self.#ident))],
     }
 }
@@ -183,6 +189,6 @@ mod tests {
         let renamed = parse_quote! {
             struct Order { #[field(rename = "first")] fifo: bool }
         };
-        check(&renamed, "a field knows 'name', 'parts', 'words', 'for_builtin', 'deprecated', 'skip'");
+        check(&renamed, "a field knows 'name', 'parts', 'words', 'for_builtin', 'deprecated', 'only_if', 'skip'");
     }
 }

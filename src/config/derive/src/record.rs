@@ -46,6 +46,8 @@ pub struct Key {
     pub words: Vec<LitStr>,
     pub for_builtin: bool,
     pub is_deprecated: bool,
+    /// The question to which the versions of kustomize that know the field say yes.
+    pub only_if: Option<Ident>,
     is_skipped: bool,
 }
 
@@ -130,8 +132,16 @@ impl Key {
             "words" => self.words = listed(meta)?,
             "for_builtin" => self.for_builtin = true,
             "deprecated" => self.is_deprecated = true,
+            "only_if" => {
+                let mut questions = listed(meta)?;
+                self.only_if = questions.pop();
+            }
             "skip" => self.is_skipped = true,
-            _ => return Err(meta.error("a field knows 'name', 'parts', 'words', 'for_builtin', 'deprecated', 'skip'")),
+            _ => {
+                return Err(meta.error(
+                    "a field knows 'name', 'parts', 'words', 'for_builtin', 'deprecated', 'only_if', 'skip'",
+                ));
+            }
         }
         Ok(())
     }

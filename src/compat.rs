@@ -1,0 +1,412 @@
+//! [`Compat`]: the version of kustomize whose bytes a build prints.
+//!
+//! Versions of kustomize differ in some thirty behaviours. Each is a question in [`QUESTIONS`],
+//! with the versions that answer yes. A stage asks the question by its name; no stage compares
+//! versions. `docs/compatibility.md` shows the table, which a test writes.
+//!
+//! A new version of kustomize is a new row of [`RELEASES`], and a new question for each behaviour
+//! that it changes.
+
+use std::fmt;
+
+/// A released version of kustomize: its place in [`RELEASES`].
+type Release = u8;
+
+/// The versions of kustomize, in order, each with what ships it.
+pub const RELEASES: [(&str, &str); 10] = [
+    ("5.4.2", "kubectl 1.31, Argo CD 2.12"),
+    ("5.4.3", "Argo CD 2.13 and 2.14, Flux 2.4"),
+    ("5.5.0", "kubectl 1.32"),
+    ("5.6.0", "kubectl 1.33, Argo CD 3.0, Flux 2.5 and 2.6"),
+    ("5.7.0", "Argo CD 3.1 and 3.2"),
+    ("5.7.1", "kubectl 1.34 and 1.35, Flux 2.7"),
+    ("5.8.0", "Argo CD 3.3.0"),
+    ("5.8.1", "kubectl 1.36 and 1.37, Argo CD 3.3.1 to 3.5, Flux 2.8 to 2.10"),
+    ("5.8.2", ""),
+    ("5.8.3", "Argo CD 3.6"),
+];
+
+const V5_4_2: Release = 0;
+const V5_4_3: Release = 1;
+const V5_5_0: Release = 2;
+const V5_6_0: Release = 3;
+const V5_7_0: Release = 4;
+const V5_7_1: Release = 5;
+const V5_8_0: Release = 6;
+const V5_8_1: Release = 7;
+const V5_8_2: Release = 8;
+const V5_8_3: Release = 9;
+
+/// A program that ships kustomize, under the name that people give to its versions here.
+struct Shipper {
+    name: &'static str,
+    /// The first version that ships a version of kustomize, in order: until the next one.
+    first: &'static [([u32; 3], Release)],
+    /// The last known minor version.
+    last: [u32; 2],
+}
+
+const SHIPPERS: [Shipper; 3] = [
+    Shipper {
+        name: "kubectl",
+        first: &[
+            ([1, 31, 0], V5_4_2),
+            ([1, 32, 0], V5_5_0),
+            ([1, 33, 0], V5_6_0),
+            ([1, 34, 0], V5_7_1),
+            ([1, 36, 0], V5_8_1),
+        ],
+        last: [1, 37],
+    },
+    Shipper {
+        name: "argocd",
+        first: &[
+            ([2, 12, 0], V5_4_2),
+            ([2, 13, 0], V5_4_3),
+            ([3, 0, 0], V5_6_0),
+            ([3, 1, 0], V5_7_0),
+            ([3, 3, 0], V5_8_0),
+            ([3, 3, 1], V5_8_1),
+            ([3, 6, 0], V5_8_3),
+        ],
+        last: [3, 6],
+    },
+    Shipper {
+        name: "flux",
+        first: &[([2, 4, 0], V5_4_3), ([2, 5, 0], V5_6_0), ([2, 7, 0], V5_7_1), ([2, 8, 0], V5_8_1)],
+        last: [2, 10],
+    },
+];
+
+/// What a behaviour changes for a user.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// The bytes of the output.
+    Output,
+    /// Input that a version takes, and another one refuses.
+    Accepted,
+    /// What helm or a plugin is given.
+    Call,
+}
+
+/// A behaviour that differs among versions.
+pub struct Question {
+    /// The name of the method of [`Compat`] that asks.
+    pub name: &'static str,
+    /// The behaviour of the versions that answer yes, in Markdown.
+    pub says: &'static str,
+    pub effect: Effect,
+    first: Release,
+    last: Release,
+}
+
+impl Question {
+    /// The versions that answer yes, in words: `5.8.1`, `5.4.2 to 5.7.1`, `5.8.2 and later`.
+    pub fn versions(&self) -> String {
+        let name = |release: Release| RELEASES[usize::from(release)].0;
+        let (first, last) = (name(self.first), name(self.last));
+        match self.last {
+            V5_8_3 => format!("{first} and later"),
+            last if last == self.first => first.to_owned(),
+            _ => format!("{first} to {last}"),
+        }
+    }
+}
+
+/// Makes [`QUESTIONS`] and the methods of [`Compat`] of one list, so that a table, a doc and an
+/// answer cannot disagree.
+macro_rules! questions {
+    ($($(#[doc = $says:literal])+ $effect:ident $name:ident: $first:ident..=$last:ident;)+) => {
+        /// The behaviours that differ among versions.
+        pub const QUESTIONS: &[Question] = &[$(Question {
+            name: stringify!($name),
+            says: concat!($($says),+),
+            effect: Effect::$effect,
+            first: $first,
+            last: $last,
+        }),+];
+
+        #[allow(non_camel_case_types, reason = "each name is also that of a method")]
+        #[derive(Clone, Copy)]
+        enum Asked { $($name),+ }
+
+        impl Compat {
+            $($(#[doc = $says])+
+            pub const fn $name(self) -> bool {
+                self.answers >> Asked::$name as u32 & 1 == 1
+            })+
+        }
+    };
+}
+
+questions! {
+    /// The name of a ValidatingAdmissionPolicy is updated in `spec.policyName` of its binding.
+    Output refers_to_admission_policies: V5_4_3..=V5_8_3;
+    /// `sortOptions: {order: legacy}` puts the core Namespace before a Namespace of another group.
+    Output sorts_core_namespaces_first: V5_5_0..=V5_8_3;
+    /// A kind that ends in `List` and has no `items` is a resource; before, it vanished.
+    Output keeps_lists_without_items: V5_5_0..=V5_8_3;
+    /// `replacements` take a constant, `sourceValue`.
+    Accepted takes_source_values: V5_7_0..=V5_8_3;
+    /// `images` changes the images of volumes, too.
+    Output images_of_volumes: V5_7_0..=V5_8_3;
+    /// One patch file may delete several resources.
+    Accepted deletes_several_in_one_patch: V5_7_0..=V5_8_3;
+    /// `argsOneLiner` knows comments and backslashes as a shell does.
+    Call comments_in_args_one_liner: V5_7_1..=V5_8_3;
+    /// `namespace` skips the resources of charts; a chart without `namespace` is given that of the
+    /// kustomization.
+    Output leaves_namespaces_to_charts: V5_8_0..=V5_8_3;
+    /// A kustomization without `namespace` takes that of the kustomization that names it, for all
+    /// resources.
+    Output inherits_namespaces: V5_8_0..=V5_8_0;
+    /// A chart takes the namespace of a kustomization at any depth above it.
+    Output charts_inherit_namespaces: V5_8_1..=V5_8_3;
+    /// `replacements` write into YAML and JSON in the text of a field.
+    Output replaces_in_texts: V5_8_0..=V5_8_3;
+    /// Targets of `replacements` are patterns.
+    Output replacement_targets_are_patterns: V5_8_0..=V5_8_3;
+    /// An unknown option of a patch is refused.
+    Accepted refuses_unknown_patch_options: V5_8_0..=V5_8_3;
+    /// An address of a remote file has to be a valid URL.
+    Accepted refuses_malformed_addresses: V5_8_0..=V5_8_3;
+    /// A patch file of blank lines and comments does nothing; before, it was refused.
+    Accepted takes_empty_patches: V5_8_1..=V5_8_3;
+    /// `labels` with `includeTemplates` labels the volume claim templates of StatefulSets, too.
+    Output labels_volume_claims_with_templates: V5_4_2..=V5_8_1;
+    /// `labels` take `includeVolumeClaimTemplates`, and configurations
+    /// `volumeClaimTemplateLabels`.
+    Accepted takes_volume_claim_template_labels: V5_8_2..=V5_8_3;
+    /// ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding get no namespace.
+    Output admission_policies_are_cluster_scoped: V5_8_2..=V5_8_3;
+    /// `images` matches images with a digest of any algorithm; before, only of sha256.
+    Output matches_all_digests: V5_8_2..=V5_8_3;
+    /// `images` changes the images of volumes of CronJobs, too.
+    Output images_of_cron_job_volumes: V5_8_2..=V5_8_3;
+    /// A name in `images` that is not a valid pattern matches nothing; before, the build failed.
+    Accepted takes_broken_image_patterns: V5_8_2..=V5_8_3;
+    /// `replacements` into texts obey `delimiter`, `index` and `create`.
+    Output replaces_parts_in_texts: V5_8_2..=V5_8_3;
+    /// A generator that merges into a Secret keeps its `stringData`, in `data`; before, it was lost.
+    Output merges_string_data: V5_8_2..=V5_8_3;
+    /// A directory with `..` inside of a part of its path, such as `a..b`, is refused.
+    Accepted refuses_ambiguous_paths: V5_8_2..=V5_8_3;
+    /// A mapping whose keys are numbers or booleans becomes JSON, with texts as keys; before, the
+    /// build failed.
+    Accepted takes_keys_that_are_not_texts: V5_8_3..=V5_8_3;
+}
+
+/// A released version of kustomize: what it answers to each of [`QUESTIONS`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Compat {
+    release: Release,
+    /// A bit for each question.
+    answers: u32,
+}
+
+impl Default for Compat {
+    /// The newest version.
+    fn default() -> Self {
+        Compat::of(V5_8_3)
+    }
+}
+
+impl Compat {
+    const fn of(release: Release) -> Self {
+        let (mut answers, mut at) = (0, 0);
+        while at < QUESTIONS.len() {
+            let Question { first, last, .. } = &QUESTIONS[at];
+            answers |= ((*first <= release && release <= *last) as u32) << at;
+            at += 1;
+        }
+        Compat { release, answers }
+    }
+
+    /// All versions, in order.
+    pub fn all() -> impl Iterator<Item = Compat> {
+        (V5_4_2..=V5_8_3).map(Compat::of)
+    }
+
+    /// Reads the name of a version: `5.8.3`, `v5.8.3`, or the program that ships it, as in
+    /// `kubectl-1.34`, `argocd-3.2` and `flux-2.7`.
+    ///
+    /// # Errors
+    /// There is no such version, or it is not known.
+    pub fn parse(text: &str) -> Result<Compat, UnknownVersion> {
+        let unknown = |reason| UnknownVersion { text: text.to_owned(), reason };
+        if let Some((shipper, version)) =
+            SHIPPERS.iter().find_map(|shipper| Some((shipper, text.strip_prefix(shipper.name)?.strip_prefix('-')?)))
+        {
+            let version = numbers(version).ok_or_else(|| unknown(Reason::NotAVersion))?;
+            return shipper.release(version).map(Compat::of).map_err(unknown);
+        }
+        let version = text.strip_prefix('v').unwrap_or(text);
+        if let Some(release) = (V5_4_2..=V5_8_3).find(|release| RELEASES[usize::from(*release)].0 == version) {
+            return Ok(Compat::of(release));
+        }
+        let Some(parts) = numbers(version) else { return Err(unknown(Reason::NotAVersion)) };
+        let edge = |release: Release| numbers(RELEASES[usize::from(release)].0);
+        Err(unknown(match parts {
+            parts if Some(parts) < edge(V5_4_2) => Reason::TooOld,
+            parts if Some(parts) > edge(V5_8_3) => Reason::TooNew,
+            _ => Reason::NotAVersion,
+        }))
+    }
+
+    /// The version, as in `5.8.3`.
+    pub fn version(self) -> &'static str {
+        RELEASES[usize::from(self.release)].0
+    }
+
+    /// The questions that this version and another one answer differently.
+    pub fn differences(self, other: Compat) -> impl Iterator<Item = &'static Question> {
+        let differ = self.answers ^ other.answers;
+        QUESTIONS.iter().enumerate().filter(move |(at, _)| differ >> at & 1 == 1).map(|(_, question)| question)
+    }
+
+    /// This version, but with the answer of another one to one question.
+    #[must_use]
+    pub fn with_answer_of(self, other: Compat, question: &Question) -> Compat {
+        let at = QUESTIONS.iter().position(|known| known.name == question.name).unwrap_or(QUESTIONS.len());
+        let bit = 1u32.checked_shl(at as u32).unwrap_or(0);
+        Compat { answers: self.answers & !bit | other.answers & bit, ..self }
+    }
+}
+
+impl fmt::Display for Compat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}", self.version())
+    }
+}
+
+impl fmt::Debug for Compat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Shipper {
+    /// The version of kustomize in a version of this program. A version without a patch level is
+    /// the last of its minor version.
+    fn release(&self, version: (u32, u32, Option<u32>)) -> Result<Release, Reason> {
+        let (major, minor, patch) = version;
+        if [major, minor] > self.last {
+            return Err(Reason::TooNew);
+        }
+        let version = [major, minor, patch.unwrap_or(u32::MAX)];
+        let shipped = self.first.iter().rev().find(|(first, _)| *first <= version);
+        shipped.map(|(_, release)| *release).ok_or(Reason::TooOld)
+    }
+}
+
+/// The numbers of a version; the last one may be missing.
+fn numbers(text: &str) -> Option<(u32, u32, Option<u32>)> {
+    let mut parts = text.split('.').map(|part| part.parse::<u32>().ok().filter(|_| part.bytes().all(|b| b.is_ascii_digit())));
+    let numbers = (parts.next()??, parts.next()??, match parts.next() {
+        Some(patch) => Some(patch?),
+        None => None,
+    });
+    parts.next().is_none().then_some(numbers)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reason {
+    NotAVersion,
+    TooOld,
+    TooNew,
+}
+
+/// A text that names no known version of kustomize.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownVersion {
+    text: String,
+    reason: Reason,
+}
+
+impl UnknownVersion {
+    /// The names that are known, for a hint.
+    pub fn known() -> String {
+        let versions: Vec<&str> = RELEASES.iter().map(|(version, _)| *version).collect();
+        let shippers = SHIPPERS.iter().map(|shipper| {
+            let ([major, minor, _], [last_major, last_minor]) = (shipper.first[0].0, shipper.last);
+            format!("{0}-{major}.{minor} to {0}-{last_major}.{last_minor}", shipper.name)
+        });
+        format!("{}; {}", versions.join(", "), shippers.collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl fmt::Display for UnknownVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = &self.text;
+        match self.reason {
+            Reason::NotAVersion => write!(f, "'{text}' is not a version of kustomize"),
+            Reason::TooOld => write!(f, "'{text}' is older than kustomize {}, the oldest known version", RELEASES[0].0),
+            Reason::TooNew => {
+                write!(f, "'{text}' is newer than kustomize {}, the newest known version", Compat::default().version())
+            }
+        }
+    }
+}
+
+impl std::error::Error for UnknownVersion {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(text: &str) -> &'static str {
+        Compat::parse(text).unwrap().version()
+    }
+
+    #[test]
+    fn versions_have_the_names_of_what_ships_them() {
+        for (text, want) in [
+            ("5.8.3", "5.8.3"),
+            ("v5.7.1", "5.7.1"),
+            ("kubectl-1.31", "5.4.2"),
+            ("kubectl-1.35.7", "5.7.1"),
+            ("kubectl-1.37", "5.8.1"),
+            ("argocd-2.14", "5.4.3"),
+            ("argocd-3.3.0", "5.8.0"),
+            ("argocd-3.3", "5.8.1"),
+            ("argocd-3.5.2", "5.8.1"),
+            ("argocd-3.6", "5.8.3"),
+            ("flux-2.6", "5.6.0"),
+            ("flux-2.10", "5.8.1"),
+        ] {
+            assert_eq!(version(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_names_are_errors_that_say_why() {
+        let says = |text: &str| Compat::parse(text).unwrap_err().to_string();
+        for text in ["", "5", "5.8", "5.8.1.0", "5.5.3", "v 5.8.1", "+5.8.1", "argo-3.2", "flux", "flux-", "kubectl-1.x", "5.8.1-rc1"] {
+            assert!(says(text).ends_with("is not a version of kustomize"), "{}", says(text));
+        }
+        for text in ["5.4.1", "4.5.7", "kubectl-1.30", "argocd-2.11", "flux-2.3.9"] {
+            assert!(says(text).contains("older than kustomize 5.4.2"), "{}", says(text));
+        }
+        for text in ["5.8.4", "5.9.0", "6.0.0", "kubectl-1.38", "argocd-4.0", "flux-2.11"] {
+            assert!(says(text).contains("newer than kustomize 5.8.3"), "{}", says(text));
+        }
+    }
+
+    #[test]
+    fn a_question_is_answered_by_the_versions_of_its_row() {
+        let yes = |ask: fn(Compat) -> bool| Compat::all().filter(|c| ask(*c)).map(Compat::version).collect::<Vec<_>>();
+        assert_eq!(yes(Compat::inherits_namespaces), ["5.8.0"]);
+        assert_eq!(yes(Compat::matches_all_digests), ["5.8.2", "5.8.3"]);
+        assert_eq!(yes(Compat::labels_volume_claims_with_templates).len(), 8);
+    }
+
+    #[test]
+    fn one_answer_at_a_time_leads_from_a_version_to_another() {
+        let (old, new) = (Compat::parse("5.7.1").unwrap(), Compat::default());
+        let differ: Vec<_> = old.differences(new).collect();
+        assert!(differ.iter().any(|q| q.name == "leaves_namespaces_to_charts"));
+        assert!(differ.iter().all(|q| q.name != "images_of_volumes"), "both answer yes");
+        let turned = differ.iter().fold(old, |turned, question| turned.with_answer_of(new, question));
+        assert_eq!(turned.answers, new.answers);
+    }
+}
