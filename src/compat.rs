@@ -146,14 +146,27 @@ questions! {
     Output sorts_core_namespaces_first: V5_5_0..=V5_8_3;
     /// A kind that ends in `List` and has no `items` is a resource; before, it vanished.
     Output keeps_lists_without_items: V5_5_0..=V5_8_3;
+    /// A chart takes `debug`.
+    Accepted takes_chart_debug: V5_5_0..=V5_8_3;
+    /// A chart takes `devel`.
+    Accepted takes_chart_devel: V5_7_0..=V5_8_3;
     /// `replacements` take a constant, `sourceValue`.
     Accepted takes_source_values: V5_7_0..=V5_8_3;
     /// `images` changes the images of volumes, too.
     Output images_of_volumes: V5_7_0..=V5_8_3;
-    /// One patch file may delete several resources.
-    Accepted deletes_several_in_one_patch: V5_7_0..=V5_8_3;
-    /// `argsOneLiner` knows comments and backslashes as a shell does.
-    Call comments_in_args_one_liner: V5_7_1..=V5_8_3;
+    /// A patch that deletes a resource may have other patches behind it in its file; before,
+    /// kustomize panicked.
+    Accepted goes_on_after_a_deletion: V5_7_0..=V5_8_3;
+    /// A patch file of blank lines and comments does nothing if its entry has a target; before, it
+    /// was refused.
+    Accepted takes_patches_of_comments: V5_7_0..=V5_8_3;
+    /// A function that is a program is given `args` and `envs`.
+    Accepted takes_arguments_of_functions: V5_7_0..=V5_8_3;
+    /// `argsOneLiner` with an open quote is refused; before, the words in front of it were used.
+    Call refuses_open_quotes: V5_7_0..=V5_8_3;
+    /// A `#` anywhere outside of quotes ends `argsOneLiner`, and empty words vanish; before, a `#`
+    /// at the beginning of a word began a comment, which ended with the line.
+    Call ends_one_liners_at_hashes: V5_7_1..=V5_8_3;
     /// `namespace` skips the resources of charts; a chart without `namespace` is given that of the
     /// kustomization.
     Output leaves_namespaces_to_charts: V5_8_0..=V5_8_3;
@@ -170,8 +183,11 @@ questions! {
     Accepted refuses_unknown_patch_options: V5_8_0..=V5_8_3;
     /// An address of a remote file has to be a valid URL.
     Accepted refuses_malformed_addresses: V5_8_0..=V5_8_3;
-    /// A patch file of blank lines and comments does nothing; before, it was refused.
+    /// A patch file without a patch does nothing; before, its entry had to have a target.
     Accepted takes_empty_patches: V5_8_1..=V5_8_3;
+    /// helm is asked for its version by `helm version --short`; before, by `helm version -c
+    /// --short`, which helm 4 does not know.
+    Call asks_helm_4_for_its_version: V5_8_1..=V5_8_3;
     /// `labels` with `includeTemplates` labels the volume claim templates of StatefulSets, too.
     Output labels_volume_claims_with_templates: V5_4_2..=V5_8_1;
     /// `labels` take `includeVolumeClaimTemplates`, and configurations

@@ -1,7 +1,6 @@
 //! Writes a new kustomization file into the working directory, for `rustomize create`: the bytes
 //! that `kustomize create` writes.
 
-use crate::compat::Compat;
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
 use crate::edit::metadata::Metadata;
@@ -106,7 +105,7 @@ fn has_resources(name: &str, bytes: Vec<u8>) -> bool {
     let heap = Heap::new();
     let arena = heap.arena();
     let Ok(text) = encoding::decode(bytes) else { return false };
-    let read = resources_in(Compat::default(), arena, arena.add_file(name, text), Error::from);
+    let read = resources_in(arena, arena.add_file(name, text), Error::from);
     read.is_ok_and(|resources| resources.annotations.is_ok())
 }
 

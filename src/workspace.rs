@@ -104,7 +104,7 @@ impl<'w> Output<'w> {
     /// As [`Output::print`].
     pub fn print_one(&self, resource: &Resource<'w>) -> Result<String> {
         let mut text = String::new();
-        self.printed(print_one(self.cx.arena.budget(), resource, &mut text))?;
+        self.printed(print_one(self.cx.arena.others(), resource, &mut text))?;
         Ok(text)
     }
 
@@ -197,7 +197,7 @@ pub fn build<'w>(
     root: &str,
     options: &Options,
 ) -> Warned<Result<Output<'w>>> {
-    let cx = Context::new(workspace.heap.arena_of_build(options.build_limit), loader, options.clone());
+    let cx = Context::new(workspace.heap.arena_of_build(options.compat, options.build_limit), loader, options.clone());
     let built = pipeline::build(&cx, root);
     Output::of(cx, built)
 }
@@ -214,7 +214,7 @@ pub fn call<'w>(
     call: pipeline::Call<'_>,
     options: &Options,
 ) -> Warned<Result<Output<'w>>> {
-    let cx = Context::new(workspace.heap.arena_of_build(options.build_limit), loader, options.clone());
+    let cx = Context::new(workspace.heap.arena_of_build(options.compat, options.build_limit), loader, options.clone());
     let called = pipeline::call(&cx, directory, call);
     Output::of(cx, called)
 }
@@ -308,7 +308,7 @@ fn context<'w>(
     options: Options,
     shared: Option<&Shared<'w>>,
 ) -> Rc<Context<'w>> {
-    let arena = workspace.heap.arena_of_build(options.build_limit);
+    let arena = workspace.heap.arena_of_build(options.compat, options.build_limit);
     match shared.filter(|shared| shared.fits(&options)) {
         Some(Shared { common, layers, .. }) => {
             Context::sharing(arena, loader, options, Arc::clone(common), Arc::clone(layers))

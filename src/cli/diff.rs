@@ -5,7 +5,6 @@ use super::messages::Messages;
 use super::roots::Failures;
 use super::writer::{self, Shown};
 use super::{build, diff_html, diff_json, diff_listing, diff_markdown, diff_since, diff_text, status_line};
-use crate::compat::Compat;
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{self, Error, Warned};
 use crate::diff::{self, Masks, Summary};
@@ -237,5 +236,5 @@ fn resources<'a>(arena: Arena<'a>, side: &Side, text: Text<'_>) -> diag::Result<
         Text::Built(texts) => texts.join("---\n").into(),
     };
     let source = arena.add_file(side.name.clone(), text);
-    Ok(resources_in(Compat::default(), arena, source, Error::from)?.all)
+    Ok(resources_in(arena, source, Error::from)?.all)
 }

@@ -5,7 +5,6 @@
 //! names match without regard to case; unknown fields are errors with a place and the nearest
 //! known name.
 
-use crate::compat::Compat;
 use crate::diag::{Code, Error, Errors, Result, nearest};
 use crate::yaml::scalar::{self, Int, Kind};
 use crate::yaml::{Arena, Heap, Key, Node, Pos, Scalar, Style, Tag, Value, first_document, reprint};
@@ -74,8 +73,6 @@ pub struct Decoder<'a> {
     is_yaml_1_1: bool,
     /// True if texts become JSON that is read as YAML: see [`ForBuiltin`].
     through_json: bool,
-    /// The version of kustomize, which knows fields that others do not know.
-    pub compat: Compat,
 }
 
 /// A field of a kustomization that upstream passes to a built-in as JSON, which the built-in reads
@@ -129,29 +126,23 @@ fn clipped(text: &str) -> Cow<'_, str> {
 impl<'a> Decoder<'a> {
     /// The settings for kustomization files.
     pub fn strict(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: true, converts: false, is_yaml_1_1: true, through_json: false, compat: Compat::default() }
-    }
-
-    /// The same settings, for a version of kustomize.
-    #[must_use]
-    pub fn of(self, compat: Compat) -> Self {
-        Decoder { compat, ..self }
+        Decoder { arena, strict: true, converts: false, is_yaml_1_1: true, through_json: false }
     }
 
     /// The settings for the configuration objects of built-ins.
     pub fn lenient(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: false, converts: true, is_yaml_1_1: false, through_json: false, compat: Compat::default() }
+        Decoder { arena, strict: false, converts: true, is_yaml_1_1: false, through_json: false }
     }
 
     /// The settings for the parts of configuration objects that upstream decodes in a separate
     /// step, without a conversion before it.
     pub fn unconverted(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: false, converts: false, is_yaml_1_1: false, through_json: false, compat: Compat::default() }
+        Decoder { arena, strict: false, converts: false, is_yaml_1_1: false, through_json: false }
     }
 
     /// The settings for the files that built-ins read.
     pub fn of_file(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: false, converts: true, is_yaml_1_1: true, through_json: false, compat: Compat::default() }
+        Decoder { arena, strict: false, converts: true, is_yaml_1_1: true, through_json: false }
     }
 
     /// An error at the place of a node.
@@ -367,21 +358,36 @@ impl<'a, T: Decode<'a> + Default> Decode<'a> for Vec<T> {
     }
 }
 
-impl<'a> Decode<'a> for StringMap<'a> {
+/// A mapping with any keys.
+impl<'a, T: MapValue<'a>> Decode<'a> for IndexMap<&'a str, T> {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
         let Value::Mapping(mapping) = node.value() else {
-            return if node.is_null() { Ok(()) } else { Err(cx.mismatch("a mapping of strings", node)) };
+            return if node.is_null() { Ok(()) } else { Err(cx.mismatch(T::MAPPING, node)) };
         };
         let mut errors = Errors::default();
         for entry in mapping.iter() {
             let Some(key) = errors.note(cx.key(entry.key())) else { continue };
-            let mut value = "";
+            let mut value = T::default();
             errors.note(value.decode(entry.value(), cx).map_err(|e| e.in_field(key)));
             self.insert(key, value);
         }
         self.sort_unstable_keys();
         errors.end(())
     }
+}
+
+/// A value in a mapping with any keys.
+pub trait MapValue<'a>: Decode<'a> + Default {
+    /// The mapping, for errors.
+    const MAPPING: &'static str;
+}
+
+impl<'a> MapValue<'a> for &'a str {
+    const MAPPING: &'static str = "a mapping of strings";
+}
+
+impl MapValue<'_> for bool {
+    const MAPPING: &'static str = "a mapping of booleans";
 }
 
 /// A value that is kept unchanged.

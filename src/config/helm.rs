@@ -51,8 +51,10 @@ pub struct HelmChart<'a> {
     /// The Kubernetes version that the chart is told of.
     pub kube_version: &'a str,
     /// Lets helm talk on stderr.
+    #[field(only_if(takes_chart_debug))]
     pub debug: Option<bool>,
     /// Also takes development versions.
+    #[field(only_if(takes_chart_devel))]
     pub devel: bool,
     pub pos: Pos,
 }

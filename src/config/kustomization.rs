@@ -11,6 +11,7 @@ use super::{Decode, Described};
 use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::schema::Gvk;
 use crate::yaml::{Mapping, Node, Pos};
+use indexmap::IndexMap;
 use std::mem::take;
 
 /// The names a kustomization file may have.
@@ -334,11 +335,17 @@ pub struct PatchOptions {
 
 impl<'a> Decode<'a> for PatchOptions {
     fn decode(&mut self, node: &Node<'a>, cx: &Decoder<'a>) -> Result<()> {
-        let cx = &Decoder { strict: cx.strict && cx.compat.refuses_unknown_patch_options(), ..*cx };
-        let mut fields: [(&'static str, &mut dyn Decode<'a>); 2] =
-            [("allowNameChange", &mut self.allow_name_change), ("allowKindChange", &mut self.allow_kind_change)];
-        let given = cx.object(node, &mut fields)?;
-        self.given = given.names().next().is_some();
+        if cx.arena.compat().refuses_unknown_patch_options() {
+            let mut fields: [(&'static str, &mut dyn Decode<'a>); 2] =
+                [("allowNameChange", &mut self.allow_name_change), ("allowKindChange", &mut self.allow_kind_change)];
+            self.given = cx.object(node, &mut fields)?.names().next().is_some();
+            return Ok(());
+        }
+        let mut options: IndexMap<&str, bool> = IndexMap::new();
+        options.decode(node, cx)?;
+        self.given = !options.is_empty();
+        self.allow_name_change = options.get("allowNameChange").is_some_and(|given| *given);
+        self.allow_kind_change = options.get("allowKindChange").is_some_and(|given| *given);
         Ok(())
     }
 }

@@ -207,7 +207,9 @@ impl<'a> HelmChartInflationGenerator<'a> {
     fn check_version(&self, build: &Build<'a>, temporary: &Path) -> Result<()> {
         #[allow(clippy::expect_used, reason = "the pattern is a constant")]
         static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?[0-9]+(\.[0-9]+)+").expect("a pattern"));
-        let printed = self.run(build, HelmCommand::new("version").switch("--short", true), temporary)?;
+        let is_old = !build.arena.compat().asks_helm_4_for_its_version();
+        let command = HelmCommand::new("version").switch("-c", is_old).switch("--short", true);
+        let printed = self.run(build, command, temporary)?;
         let printed = String::from_utf8_lossy(&printed);
         let fault = |message: String| Error::new(Code::HelmFailed, message);
         let version = VERSION.find(&printed).map(|m| m.as_str());

@@ -51,7 +51,6 @@ pub use lock::Lock;
 pub use path::{clean, is_url, join};
 pub use repo_spec::RepoSpec;
 
-use crate::compat::Compat;
 use crate::diag::{Code, Error, Result};
 use crate::meter;
 use crate::observe::Work;
@@ -152,7 +151,6 @@ pub struct Files<'a> {
     restrictor: Restrictor,
     limit: FileLimit,
     common: Arc<Common<'a>>,
-    compat: Compat,
     /// The places of the files that were read.
     read: RefCell<Vec<PathBuf>>,
 }
@@ -258,16 +256,15 @@ impl<'a> Files<'a> {
         restrictor: Restrictor,
         limit: FileLimit,
         common: Arc<Common<'a>>,
-        compat: Compat,
     ) -> Self {
-        Files { arena, loader, disk: Disk::new(), restrictor, limit, common, compat, read: RefCell::default() }
+        Files { arena, loader, disk: Disk::new(), restrictor, limit, common, read: RefCell::default() }
     }
 
     /// The same files for another build: each build keeps its own list of the files that it has
     /// read.
     #[must_use]
     pub fn fork(&self) -> Self {
-        Files::new(self.arena, self.loader, self.restrictor, self.limit, Arc::clone(&self.common), self.compat)
+        Files::new(self.arena, self.loader, self.restrictor, self.limit, Arc::clone(&self.common))
     }
 
     /// Remembers a file that a build depends on and that is read elsewhere.
@@ -401,7 +398,7 @@ impl<'a> Files<'a> {
         if let Some(reference) = artifact_in(path) {
             return self.unpack(&reference?, Some(root));
         }
-        if self.compat.refuses_ambiguous_paths() && path.split('/').any(|part| part != ".." && part.contains("..")) {
+        if self.arena.compat().refuses_ambiguous_paths() && path.split('/').any(|part| part != ".." && part.contains("..")) {
             let hint = "write each entry of a list in a line of its own, with the same indentation";
             return Err(Error::new(Code::BadValue, format!("path '{path}' is ambiguous: it has '..' in a name")).hint(hint));
         }

@@ -1,6 +1,5 @@
 //! Reads the resources of a text, to find out whether it has any.
 
-use crate::compat::Compat;
 use crate::diag::{Error, Result};
 use crate::resource::{ResMap, Resource};
 use crate::stage::resources_in;
@@ -12,7 +11,7 @@ use crate::yaml::{Arena, Source};
 /// A document is not a resource, or two resources have the same id.
 pub fn resources<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
     let malformed = Error::from;
-    let read = resources_in(Compat::default(), arena, source, malformed)?;
+    let read = resources_in(arena, source, malformed)?;
     read.annotations?;
     let mut map = ResMap::new();
     for resource in read.all {

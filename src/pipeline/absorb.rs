@@ -31,7 +31,7 @@ pub(super) fn absorb<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, new: Resou
             let replaced = *map.get(i).id();
             build.find(|| merges_nothing(map.get(i), &new).filter(|_| behavior == Behavior::Merge));
             let merges = behavior == Behavior::Merge;
-            if merges && build.cx.options.compat.merges_string_data() {
+            if merges && build.arena.compat().merges_string_data() {
                 map.edit(i, |old| encode_string_data(arena, old, &new))?;
             }
             map.replace_with(i, |old| merged(old, new, merges));

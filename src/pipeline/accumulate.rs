@@ -18,7 +18,6 @@ use super::absorb::absorb;
 use super::origin::{Origin, note_generated, note_origin, note_transformation};
 use super::validate::{Contents, adopt_labels};
 use super::{Target, builtin, crds, openapi, plan, shared};
-use crate::compat::Compat;
 use crate::config::kustomization::FILE_NAMES;
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
@@ -72,8 +71,7 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
     let k = &target.kustomization;
     build.cx.files.prefetch(&target.root, k.resources.iter().chain(&k.components).map(|entry| entry.text));
     let paths: Vec<&str> = k.resources.iter().map(|entry| entry.text).collect();
-    let compat = build.cx.options.compat;
-    let read_resources = |arena, source| resources_in(compat, arena, source).ok();
+    let read_resources = |arena, source| resources_in(arena, source).ok();
     let mut ahead = build.cx.files.ahead(&target.root, &paths, read_resources).into_iter();
     let mut errors = Errors::default();
     for entry in &k.resources {
@@ -191,18 +189,18 @@ pub(super) fn load<'a>(build: &mut Build<'a>, root: &Root, entry: &str, allow_ab
 }
 
 fn read<'a>(build: &mut Build<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    let resources = resources_in(build.cx.options.compat, build.arena, source)?;
+    let resources = resources_in(build.arena, source)?;
     scoped(build, resources)
 }
 
-fn resources_in<'a>(compat: Compat, arena: Arena<'a>, source: &'a Source) -> Result<documents::Resources<'a>> {
-    documents::resources_in(compat, arena, source, Error::from)
+fn resources_in<'a>(arena: Arena<'a>, source: &'a Source) -> Result<documents::Resources<'a>> {
+    documents::resources_in(arena, source, Error::from)
 }
 
 /// The resources of a file, which know their scope now.
 fn scoped<'a>(build: &mut Build<'a>, resources: documents::Resources<'a>) -> Result<Vec<Resource<'a>>> {
     let documents::Resources { mut all, annotations } = resources;
-    build.schema.note_scope(build.cx.options.compat, build.arena, &mut all)?;
+    build.schema.note_scope(build.arena, &mut all)?;
     if build.cx.options.crd_merge_keys {
         let definitions = all.iter().filter(|resource| resource.id().gvk.kind == "CustomResourceDefinition");
         definitions.for_each(|definition| build.schema.learn_keys(Document::Crd(definition.node().clone())));
@@ -260,7 +258,7 @@ fn configuration<'a>(
     let Some(node) = first_document(build.arena, source)? else { return Ok(()) };
     build.note_for_kinds(path, KindField::Configurations, || for_kinds::in_configuration(&node));
     let mut config = TransformerConfig::default();
-    config.decode(&node, &Decoder::strict(build.arena).of(build.cx.options.compat))?;
+    config.decode(&node, &Decoder::strict(build.arena))?;
     into.merge(config)
 }
 

@@ -60,6 +60,9 @@ fn unknown(config: &Resource<'_>) -> Error {
 fn printed<'a>(build: &mut Build<'a>, config: &Resource<'a>) -> Result<Resource<'a>> {
     let arena = build.arena;
     let mut node = reprint::printed(arena, config.node())?.into_owned();
+    if arena.compat().takes_keys_that_are_not_texts() {
+        reprint::make_keys_texts(arena, &mut node);
+    }
     reprint::through_map(arena, &mut node)?;
     let mut config = config.clone();
     *config.node_mut() = node;
@@ -73,7 +76,7 @@ fn is_one_of(config: &Resource<'_>, builtins: &[Builtin]) -> bool {
 /// Reads what a configuration object has. Unknown fields do not count, as upstream.
 fn read<'a, T: Decode<'a> + Default>(build: &Build<'a>, config: &Resource<'a>) -> Result<T> {
     let mut value = T::default();
-    value.decode(config.node(), &Decoder::lenient(build.arena).of(build.cx.options.compat))?;
+    value.decode(config.node(), &Decoder::lenient(build.arena))?;
     Ok(value)
 }
 
@@ -147,7 +150,7 @@ pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Res
         "HashTransformer" => Stage::whole(HashTransformer),
         "ImageTagTransformer" => {
             let ImageTag { image_tag } = read(build, config)?;
-            Stage::each(ImageTagTransformer::new(build.cx.options.compat, &[image_tag], specs, config.pos())?)
+            Stage::each(ImageTagTransformer::new(build.arena.compat(), &[image_tag], specs, config.pos())?)
         }
         "NamespaceTransformer" => namespace(build, config, specs)?,
         "PrefixTransformer" | "SuffixTransformer" | "PrefixSuffixTransformer" => {
@@ -220,7 +223,7 @@ fn namespace<'a>(build: &mut Build<'a>, config: &Resource<'a>, specs: FieldSpecs
         specs,
         subjects,
         unset_only,
-        spares_charts: build.cx.options.compat.leaves_namespaces_to_charts(),
+        spares_charts: build.arena.compat().leaves_namespaces_to_charts(),
         pos,
         overridden: None,
     }))

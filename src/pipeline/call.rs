@@ -69,7 +69,7 @@ fn run<'a>(build: &mut Build<'a>, directory: &str, call: Call<'_>) -> Result<Res
 fn read<'a>(build: &mut Build<'a>, name: &str, text: String) -> Result<Vec<Resource<'a>>> {
     let arena = build.arena;
     let source = arena.add_source(name, text);
-    let mut resources = resources_in(build.cx.options.compat, arena, source, Error::from)?.all;
-    build.schema.note_scope(build.cx.options.compat, build.arena, &mut resources)?;
+    let mut resources = resources_in(arena, source, Error::from)?.all;
+    build.schema.note_scope(build.arena, &mut resources)?;
     Ok(resources)
 }

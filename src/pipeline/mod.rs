@@ -105,7 +105,7 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
         build.find(|| found.into_iter().chain(result::holding(&map, of_kind)));
         drop(noted);
     }
-    order::sort(build.cx.options.compat, arena, &mut map, &order);
+    order::sort(arena, &mut map, &order);
     if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {
         step(build, &mut map, "managedByLabel", |build, map| add_managed_by_label(build, map))?;
     }
@@ -178,7 +178,7 @@ fn is_local_config(resource: &Resource<'_>) -> bool {
 
 fn add_managed_by_label<'a>(build: &Build<'a>, map: &mut ResMap<'a>) -> Result<()> {
     let arena = build.arena;
-    let value = arena.text(&format!("kustomize-{}", build.cx.options.compat));
+    let value = arena.text(&format!("kustomize-{}", build.arena.compat()));
     let specs = [FieldSpec { path: "metadata/labels", create: true, ..FieldSpec::default() }];
     let labels = [("app.kubernetes.io/managed-by", value)].into_iter().collect();
     // The transformer of all other labels: a label that is in several places changes in all.

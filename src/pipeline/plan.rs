@@ -174,7 +174,7 @@ pub fn transformers<'a>(
             specs: specs(&config.namespace)?,
             subjects: SetRoleBindingSubjects::DefaultOnly,
             unset_only: false,
-            spares_charts: build.cx.options.compat.leaves_namespaces_to_charts(),
+            spares_charts: build.arena.compat().leaves_namespaces_to_charts(),
             pos: k.place_of("namespace"),
             overridden: texts(&json_patches).map(Overridden::of),
         };
@@ -244,13 +244,13 @@ pub fn transformers<'a>(
         add("ReplicaCountTransformer", replica.pos, 1, Stage::whole(stage));
     }
     if !k.images.is_empty() {
-        let (compat, pos) = (build.cx.options.compat, k.place_of("images"));
-        let stage = ImageTagTransformer::new(compat, &k.images, specs(&config.images)?, pos)?;
+        let pos = k.place_of("images");
+        let stage = ImageTagTransformer::new(arena.compat(), &k.images, specs(&config.images)?, pos)?;
         let stage = stage.overriding(texts.map(Overridden::of));
         add("ImageTagTransformer", k.place_of("images"), k.images.len(), Stage::each(stage));
     }
     if !k.replacements.is_empty() {
-        let cx = Decoder::strict(arena).of(build.cx.options.compat);
+        let cx = Decoder::strict(arena);
         let stage = ReplacementTransformer::new(build, &target.root, &k.replacements, &cx)?;
         add("ReplacementTransformer", k.place_of("replacements"), 1, Stage::whole(stage));
     }

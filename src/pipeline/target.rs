@@ -44,14 +44,14 @@ impl<'a> Target<'a> {
     /// wrong kind.
     pub fn load(build: &mut Build<'a>, root: Root) -> Result<Self> {
         let source = find(&build.cx.files, &root)?;
-        let (arena, compat) = (build.arena, build.cx.options.compat);
+        let (arena, compat) = (build.arena, build.arena.compat());
         let start = source.pos(0);
         let invalid = |e: Error| e.through(start, "invalid Kustomization");
         let malformed = |m: Malformed| invalid(m.into());
         let node = first_document(arena, source).map_err(malformed)?;
         node.as_ref().map_or(Ok(()), json::check_keys).map_err(malformed)?;
         let (kustomization, warnings) =
-            Kustomization::from_node(node.as_ref(), &Decoder::strict(arena).of(compat)).map_err(invalid)?;
+            Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
         build.warnings.extend(warnings);
         build.find(|| file::findings(arena, source, node.as_ref()));
         let file_name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
@@ -65,7 +65,7 @@ impl<'a> Target<'a> {
     /// As [`Target::load`].
     pub fn load_below(build: &mut Build<'a>, root: Root, above: &Target<'a>) -> Result<Self> {
         let mut target = Target::load(build, root)?;
-        let compat = build.cx.options.compat;
+        let compat = build.arena.compat();
         let (own, given) = (&mut target.kustomization.namespace, above.kustomization.namespace);
         if compat.inherits_namespaces() && own.is_empty() {
             (*own, target.helm_namespace) = (given, given);

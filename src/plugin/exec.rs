@@ -217,10 +217,14 @@ fn file_name(arena: Arena<'_>, config: &Resource<'_>) -> String {
 fn arguments<'a>(build: &Build<'a>, root: &Root, config: &Resource<'a>) -> Result<Vec<OsString>> {
     let mut args: Vec<OsString> = Vec::new();
     if let Some(line) = config.node().get_text("argsOneLiner") {
-        let words = words(line).ok_or_else(|| {
-            Error::new(Code::BadSource, "failed to parse argsOneLiner: unclosed quote in string")
-                .hint("close the quote, or write '\\' in front of a quote that is part of an argument")
-        })?;
+        let compat = build.arena.compat();
+        let (words, is_open) =
+            if compat.ends_one_liners_at_hashes() { words(line) } else { words_with_comments(line) };
+        if is_open && compat.refuses_open_quotes() {
+            let fault = Error::new(Code::BadSource, "failed to parse argsOneLiner: unclosed quote in string");
+            let hint = "close the quote, or write '\\' in front of a quote that is part of an argument";
+            return Err(fault.hint(hint));
+        }
         args.extend(words.into_iter().map(OsString::from));
     }
     if let Some(path) = config.node().get_text("argsFromFile") {
@@ -237,9 +241,9 @@ fn arguments<'a>(build: &Build<'a>, root: &Root, config: &Resource<'a>) -> Resul
     Ok(args)
 }
 
-/// Splits a line into words as upstream does: quotes, backslashes outside single quotes, and a `#`
-/// outside quotes that ends everything. Empty words vanish. `None` for an open quote.
-fn words(line: &str) -> Option<Vec<String>> {
+/// Splits a line into words: quotes, backslashes outside single quotes, and a `#` outside quotes
+/// that ends everything. Empty words vanish. `true` for an open quote.
+fn words(line: &str) -> (Vec<String>, bool) {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut quote: Option<char> = None;
@@ -256,7 +260,43 @@ fn words(line: &str) -> Option<Vec<String>> {
     }
     words.push(word);
     words.retain(|w| !w.is_empty());
-    quote.is_none().then_some(words)
+    (words, quote.is_some())
+}
+
+/// Splits a line into words as kustomize did before: a `#` at the beginning of a word begins a
+/// comment, which ends with its line; words in quotes may be empty; a backslash or a quote that is
+/// open at the end loses the word that it is in. `true` for such an end.
+fn words_with_comments(line: &str) -> (Vec<String>, bool) {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\t' | '\r' | '\n' => words.extend(word.take()),
+            '#' if word.is_none() => drop(chars.by_ref().find(|c| *c == '\n')),
+            '\\' => match chars.next() {
+                Some(c) => word.get_or_insert_default().push(c),
+                None => return (words, true),
+            },
+            '\'' | '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next() {
+                        Some(end) if end == c => break,
+                        Some('\\') if c == '"' => match chars.next() {
+                            Some(c) => word.push(c),
+                            None => return (words, true),
+                        },
+                        Some(c) => word.push(c),
+                        None => return (words, true),
+                    }
+                }
+            }
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    (words, false)
 }
 
 #[cfg(test)]
@@ -265,9 +305,23 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, want: Option<&[&str]>) {
-        let got = words(line);
-        let got: Option<Vec<&str>> = got.as_ref().map(|w| w.iter().map(String::as_str).collect());
-        assert_eq!(got.as_deref(), want, "{line}");
+        let (got, is_open) = words(line);
+        let got: Vec<&str> = got.iter().map(String::as_str).collect();
+        assert_eq!((!is_open).then_some(&got[..]), want, "{line}");
+    }
+
+    #[test]
+    fn one_liners_with_comments() {
+        let check = |line: &str, want: &[&str], is_open| {
+            let (words, was_open) = words_with_comments(line);
+            assert_eq!((words, was_open), (want.iter().map(|word| (*word).to_owned()).collect(), is_open), "{line}");
+        };
+        check("a b\n c", &["a", "b", "c"], false);
+        check("x#y z # c 'd\ne", &["x#y", "z", "e"], false);
+        check("'' a\"\"", &["", "a"], false);
+        check(r#""a \" \n" c\ d"#, &["a \" n", "c d"], false);
+        check(r"'a\' b\", &["a\\"], true);
+        check("a 'open", &["a"], true);
     }
 
     #[test]

@@ -43,7 +43,9 @@ struct Spec<'a> {
 #[derive(Debug, Default, Decode)]
 struct Exec<'a> {
     path: &'a str,
+    #[field(only_if(takes_arguments_of_functions))]
     args: Vec<&'a str>,
+    #[field(only_if(takes_arguments_of_functions))]
     envs: Vec<&'a str>,
 }
 
@@ -77,7 +79,8 @@ fn config_fn<'n, 'a>(config: &'n Node<'a>) -> Option<&'n Node<'a>> {
 }
 
 /// Reads what a configuration object says of its function; errors call the object `name`.
-fn spec<'a>(arena: Arena<'a>, config: &Node<'a>, name: &str) -> Result<Spec<'a>> {
+fn spec<'a>(decoder: &Decoder<'a>, config: &Node<'a>, name: &str) -> Result<Spec<'a>> {
+    let arena = decoder.arena;
     let annotation = |key: &str| Some(config.get("metadata")?.get("annotations")?.get(key)?.as_scalar()?.text());
     let mut spec = Spec::default();
     let failed = |key: &str| {
@@ -88,10 +91,10 @@ fn spec<'a>(arena: Arena<'a>, config: &Node<'a>, name: &str) -> Result<Spec<'a>>
         let source = arena.add_source(format!("the annotation {key} of {name}"), text.to_owned());
         let node = first_document(arena, source).map_err(|m| failed(key)(Error::from(m)))?;
         if let Some(node) = node {
-            spec.decode(&node, &Decoder::strict(arena)).map_err(failed(key))?;
+            spec.decode(&node, decoder).map_err(failed(key))?;
         }
     } else if let Some(node) = config_fn(config) {
-        spec.decode(node, &Decoder::strict(arena)).map_err(failed("metadata.configFn"))?;
+        spec.decode(node, decoder).map_err(failed("metadata.configFn"))?;
     } else if let Some(image) = annotation(CONTAINER) {
         spec.container.image = image;
     }
@@ -123,7 +126,7 @@ pub fn images_in(text: String) -> Vec<String> {
 
 /// The image that a configuration object names.
 fn image<'a>(arena: Arena<'a>, node: &Node<'a>) -> Option<String> {
-    let spec = spec(arena, node, "an object").ok()?;
+    let spec = spec(&Decoder::strict(arena), node, "an object").ok()?;
     Some(spec.container.image.to_owned()).filter(|image| !image.is_empty())
 }
 
@@ -162,7 +165,8 @@ impl Function {
     /// The annotation is wrong, or asks for what is not allowed.
     pub fn load<'a>(build: &mut Build<'a>, options: &Arc<PluginOptions>, entry: PluginEntry<'_, 'a>) -> Result<Self> {
         let (arena, root, config) = (build.arena, entry.root, entry.config);
-        let mut spec = spec(arena, config.node(), &config.id().to_string()).map_err(|e| e.at(config.pos()))?;
+        let decoder = Decoder::strict(arena);
+        let mut spec = spec(&decoder, config.node(), &config.id().to_string()).map_err(|e| e.at(config.pos()))?;
         let program = Program::placed(PathBuf::new(), options.isolation.clone());
         let mut function = Function::of(build, options, entry, program)?;
         let options = &options.functions;

@@ -11,7 +11,6 @@
 //! *Example*: `testdata/reference/order.txtar`
 
 use super::{ResId, ResMap, Resource};
-use crate::compat::Compat;
 use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::{compare_gvk, legacy_rank, or};
@@ -41,24 +40,24 @@ fn ranks<'l>(first: &'l [String], last: &'l [String]) -> FastMap<&'l str, i32> {
 /// If the lists of a user leave out Namespace, there are Namespaces of several apiVersions, and
 /// another kind sorts between them, upstream's comparison is not transitive and its result depends
 /// on its sort routine. The order of the texts is used there instead.
-pub fn sort<'a>(compat: Compat, arena: Arena<'a>, map: &mut ResMap<'a>, order: &Order) {
+pub fn sort<'a>(arena: Arena<'a>, map: &mut ResMap<'a>, order: &Order) {
     match order {
         Order::Fifo => {}
-        Order::Legacy => sort_by_rank(compat, arena, map, legacy_rank),
+        Order::Legacy => sort_by_rank(arena, map, legacy_rank),
         Order::Lists { first, last } => {
             let ranks = ranks(first, last);
-            sort_by_rank(compat, arena, map, |kind| ranks.get(kind).copied().unwrap_or(0));
+            sort_by_rank(arena, map, |kind| ranks.get(kind).copied().unwrap_or(0));
         }
     }
 }
 
 /// Sorts by the rank of kinds. There are few kinds and many resources: first the kinds are sorted,
 /// by rank and by text, and then the resources by the place of their kind.
-fn sort_by_rank<'a>(compat: Compat, arena: Arena<'a>, map: &mut ResMap<'a>, rank: impl Fn(&str) -> i32) {
+fn sort_by_rank<'a>(arena: Arena<'a>, map: &mut ResMap<'a>, rank: impl Fn(&str) -> i32) {
     let mut kinds: Vec<Gvk<'_>> = map.distinct(arena, |r| Some(r.id().gvk)).into_iter().collect();
     kinds.sort_unstable();
     kinds.sort_by(|a, b| rank(a.kind).cmp(&rank(b.kind)).then_with(|| compare_gvk(a, b, false)));
-    if compat.sorts_core_namespaces_first() {
+    if arena.compat().sorts_core_namespaces_first() {
         reverse_namespaces(&mut kinds);
     }
     let places: FastMap<Gvk<'_>, u32> = kinds.iter().copied().zip(0..).collect();

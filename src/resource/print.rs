@@ -6,9 +6,8 @@
 
 use super::{ResMap, Resource};
 use crate::diag::{Error, Result};
-use crate::memory::Budget;
 use crate::parallel;
-use crate::yaml::{Arena, Malformed, emit};
+use crate::yaml::{Arena, Arenas, Heap, Malformed, emit, reprint};
 
 /// Prints resources into a text: documents with separators between them. O(size of the text).
 ///
@@ -17,7 +16,7 @@ use crate::yaml::{Arena, Malformed, emit};
 pub fn print(arena: Arena<'_>, map: &ResMap<'_>) -> Result<String> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
     // Memory that is not written to costs nothing; growing would copy everything.
-    let one = run(arena.budget(), &resources, 2 * arena.size(), usize::MAX)?;
+    let one = run(arena.others(), &resources, 2 * arena.size(), usize::MAX)?;
     Ok(one.into_iter().next().unwrap_or_default())
 }
 
@@ -28,8 +27,8 @@ pub fn print(arena: Arena<'_>, map: &ResMap<'_>) -> Result<String> {
 /// As [`print`], for the first resource that cannot be printed.
 pub fn print_in_pieces(arena: Arena<'_>, map: &ResMap<'_>) -> Result<Vec<String>> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
-    let budget = arena.budget();
-    let printer = || |part: &[_]| run(budget, part, PIECE, PIECE);
+    let build = arena.others();
+    let printer = || |part: &[_]| run(build, part, PIECE, PIECE);
     let runs = parallel::runs(&resources, arena.threads(arena.size()), printer);
     let runs = runs.into_iter().collect::<Result<Vec<_>>>()?;
     Ok(runs.into_iter().flatten().collect())
@@ -42,26 +41,35 @@ pub fn print_in_pieces(arena: Arena<'_>, map: &ResMap<'_>) -> Result<Vec<String>
 /// As [`print`], for the first resource that cannot be printed.
 pub fn check_printable(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
     let resources: Vec<&Resource<'_>> = map.iter().collect();
-    let budget = arena.budget();
+    let build = arena.others();
     let printer = || {
         let mut out = String::new();
         move |part: &[&Resource<'_>]| {
             part.iter().try_for_each(|resource| {
                 out.clear();
-                print_one(budget, resource, &mut out)
+                print_one(build, resource, &mut out)
             })
         }
     };
     parallel::runs(&resources, arena.threads(arena.size()), printer).into_iter().collect()
 }
 
-/// Appends one resource to `out`.
+/// Appends one resource of a build to `out`.
 ///
 /// # Errors
-/// As [`print`], or the text is longer than what is left of the budget of its build.
-pub fn print_one(budget: &Budget, resource: &Resource<'_>, out: &mut String) -> Result<()> {
+/// As [`print`], or the text is longer than what is left of the budget of the build.
+pub fn print_one(build: Arenas<'_>, resource: &Resource<'_>, out: &mut String) -> Result<()> {
+    let budget = build.budget();
     let (start, left) = (out.len(), budget.left());
-    let printed = emit::document_within(out, resource.node(), left);
+    let mut printed = emit::document_within(out, resource.node(), left);
+    if printed.is_err() && build.compat().takes_keys_that_are_not_texts() {
+        let heap = Heap::new();
+        let mut node = resource.node().clone();
+        if reprint::make_keys_texts(heap.arena(), &mut node) {
+            out.truncate(start);
+            printed = emit::document_within(out, &node, left);
+        }
+    }
     budget.has_room(out.len() - start)?;
     printed.map_err(|e| error((resource, e)))
 }
@@ -78,7 +86,7 @@ const PIECE: usize = 256 << 10;
 
 /// Prints resources, with a separator before each except the first of all, in pieces of about
 /// `limit` bytes; each piece has room for `room` bytes. What is printed is drawn from the budget.
-fn run<'r, 'a>(budget: &Budget, resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Result<Vec<String>> {
+fn run<'r, 'a>(build: Arenas<'_>, resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Result<Vec<String>> {
     let mut pieces = Vec::new();
     let (mut out, mut drawn) = (text(room), 0);
     for &(i, resource) in resources {
@@ -90,9 +98,9 @@ fn run<'r, 'a>(budget: &Budget, resources: &[Numbered<'r, 'a>], room: usize, lim
         if i > 0 {
             out.push_str("---\n");
         }
-        print_one(budget, resource, &mut out)?;
+        print_one(build, resource, &mut out)?;
         if out.len() - drawn >= PIECE / 2 {
-            budget.spend(out.len() - drawn)?;
+            build.budget().spend(out.len() - drawn)?;
             drawn = out.len();
         }
     }

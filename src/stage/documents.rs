@@ -1,7 +1,6 @@
 //! From documents to resources: empty ones are dropped, lists are replaced by their items.
 
 use super::Build;
-use crate::compat::Compat;
 use crate::diag::{Code, Error, Errors, Result};
 use crate::resource::{RESOURCE, Resource};
 use crate::yaml::{Arena, Malformed, Node, Source, read_documents, reprint};
@@ -23,7 +22,6 @@ pub struct Resources<'a> {
 /// The text is not valid YAML; else all documents that lack a kind or name, and all lists whose
 /// items are not a list.
 pub fn resources_in<'a>(
-    compat: Compat,
     arena: Arena<'a>,
     source: &'a Source,
     malformed: impl Fn(Malformed) -> Error,
@@ -32,16 +30,15 @@ pub fn resources_in<'a>(
         memory::made(source.text.len());
         arena.check()?;
     }
-    let start = |documents| Made::of(compat, documents);
-    let mut runs = read_documents(arena, source, &start, &Made::add).map_err(malformed)?;
+    let mut runs = read_documents(arena, source, &Made::of, &Made::add).map_err(malformed)?;
     let mut read = runs.iter_mut().filter(|run| run.count > 0);
     if let (Some(run), None) = (read.next(), read.next())
         && let Some(only) = run.first.take_if(|_| run.count == 1)
     {
-        return in_rounds(compat, arena, unwrap_list(only), Vec::new());
+        return in_rounds(arena, unwrap_list(only), Vec::new());
     }
     runs.iter_mut().for_each(|run| run.finish(arena));
-    in_rounds(compat, arena, Vec::new(), runs)
+    in_rounds(arena, Vec::new(), runs)
 }
 
 /// As [`resources_in`], of resources that know what the build's schema says of their scope.
@@ -53,8 +50,8 @@ pub fn scoped_resources_in<'a>(
     source: &'a Source,
     malformed: impl Fn(Malformed) -> Error,
 ) -> Result<Vec<Resource<'a>>> {
-    let mut resources = resources_in(build.cx.options.compat, build.arena, source, malformed)?.all;
-    build.schema.note_scope(build.cx.options.compat, build.arena, &mut resources)?;
+    let mut resources = resources_in(build.arena, source, malformed)?.all;
+    build.schema.note_scope(build.arena, &mut resources)?;
     Ok(resources)
 }
 
@@ -68,15 +65,14 @@ pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -
         Ok([only]) => unwrap_list(only),
         Err(nodes) => nodes,
     };
-    let mut resources = in_rounds(build.cx.options.compat, build.arena, nodes, Vec::new())?.all;
-    build.schema.note_scope(build.cx.options.compat, build.arena, &mut resources)?;
+    let mut resources = in_rounds(build.arena, nodes, Vec::new())?.all;
+    build.schema.note_scope(build.arena, &mut resources)?;
     Ok(resources)
 }
 
 /// Makes resources of documents, then of the items of lists among them, and so on, behind what is
 /// `made` already.
 fn in_rounds<'a>(
-    compat: Compat,
     arena: Arena<'a>,
     mut nodes: Vec<Node<'a>>,
     mut made: Vec<Made<'a>>,
@@ -97,7 +93,7 @@ fn in_rounds<'a>(
         }
         let of_run = |arena| {
             move |run: &mut [Node<'a>]| {
-                let mut made = Made::of(compat, run.len());
+                let mut made = Made::of(run.len());
                 run.iter_mut().for_each(|node| made.sort(arena, std::mem::take(node)));
                 made
             }
@@ -114,7 +110,6 @@ fn in_rounds<'a>(
 /// The resources of a run of documents, the items of its lists, and its faults.
 #[derive(Default)]
 struct Made<'a> {
-    compat: Compat,
     /// How many documents there are.
     count: usize,
     /// The first one. It waits for the second: the only document of a text is treated in its own
@@ -131,8 +126,8 @@ struct Made<'a> {
 
 impl<'a> Made<'a> {
     /// Nothing yet, with room for what is made of so many documents.
-    fn of(compat: Compat, documents: usize) -> Self {
-        Made { compat, resources: Vec::with_capacity(documents), ..Made::default() }
+    fn of(documents: usize) -> Self {
+        Made { resources: Vec::with_capacity(documents), ..Made::default() }
     }
 
     /// Adds the next document of a text.
@@ -165,11 +160,14 @@ impl<'a> Made<'a> {
         }
         if node.get_text("kind").is_some_and(|kind| kind.ends_with("List")) {
             // Upstream decodes a list as a whole, and looks for items then.
+            if arena.compat().takes_keys_that_are_not_texts() {
+                reprint::make_keys_texts(arena, &mut node);
+            }
             reprint::check_decoded(&node)?;
             if let Some(items) = node.as_mapping_mut().and_then(|m| m.remove("items")) {
                 return add_items(arena, &node, items, &mut self.items);
             }
-            if !self.compat.keeps_lists_without_items() {
+            if !arena.compat().keeps_lists_without_items() {
                 return Ok(());
             }
         }

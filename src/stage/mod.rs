@@ -169,7 +169,7 @@ impl<'a> Context<'a> {
     /// The input of builds whose texts live in `arena`.
     pub fn new(arena: Arena<'a>, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
         let common = Arc::new(Common::new(options.remote.clone(), options.children.clone(), options.observer.clone()));
-        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common, options.compat);
+        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
         Rc::new(Context { arena, files, options, layers: None })
     }
 
@@ -181,7 +181,7 @@ impl<'a> Context<'a> {
         common: Arc<Common<'a>>,
         layers: Arc<Layers<'a>>,
     ) -> Rc<Self> {
-        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common, options.compat);
+        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
         Rc::new(Context { arena, files, options, layers: Some(layers) })
     }
 }

@@ -1,6 +1,5 @@
 //! The schema of a build: by which lists are merged, and which kinds lack a namespace.
 
-use crate::compat::Compat;
 use crate::diag::{Error, Result};
 use crate::resource::{RESOURCE, Resource, Scope, distinct};
 use crate::schema::{self, Custom, Document, Gvk, Schemas};
@@ -99,7 +98,7 @@ impl<'a> BuildSchema<'a> {
     ///
     /// # Errors
     /// The chosen schema cannot be read, and a kind is not one whose scope upstream knows by heart.
-    pub fn note_scope(&mut self, compat: Compat, arena: Arena<'_>, resources: &mut [Resource<'a>]) -> Result<()> {
+    pub fn note_scope(&mut self, arena: Arena<'_>, resources: &mut [Resource<'a>]) -> Result<()> {
         let kinds = distinct(resources, arena.threads(resources.len() * RESOURCE), |r| Some(r.id().gvk));
         // Upstream reads its tables for the scope of a kind that is not among those it knows by
         // heart.
@@ -110,7 +109,7 @@ impl<'a> BuildSchema<'a> {
         let schemas = self.known();
         let scope = |gvk: &Gvk<'_>| match schemas.is_cluster_scoped(gvk) {
             true => Some(Scope::Cluster),
-            false => (schema::is_admission_policy(gvk) && !compat.admission_policies_are_cluster_scoped())
+            false => (schema::is_admission_policy(gvk) && !arena.compat().admission_policies_are_cluster_scoped())
                 .then_some(Scope::Namespace),
         };
         if kinds.iter().all(|gvk| scope(gvk).is_none()) {

@@ -31,7 +31,7 @@ const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
 /// It cannot be printed.
 pub fn print_config(arena: Arena<'_>, config: &Resource<'_>) -> Result<String> {
     let mut text = String::new();
-    print_one(arena.budget(), &annotated_config(arena, config)?, &mut text)?;
+    print_one(arena.others(), &annotated_config(arena, config)?, &mut text)?;
     Ok(text)
 }
 
@@ -87,7 +87,7 @@ pub fn print_each<'a>(
     let mut text = String::new();
     annotate_each(resources, ids, &mut |resource| {
         text.clear();
-        print_one(arena.budget(), resource, &mut text)?;
+        print_one(arena.others(), resource, &mut text)?;
         each(&text);
         Ok(())
     })

@@ -67,7 +67,6 @@ impl<'a> ImageNames<'a> {
                 });
                 all.starts[table].1.entry(text).or_default().push(all.patterns.len());
                 all.patterns.push(NamePattern { regex, entries: vec![entry] });
-                }
                 continue;
             }
             let table = *table_of.entry(dots(name)).or_insert_with_key(|dots| {

@@ -233,6 +233,9 @@ pub fn apply<'a>(
     let mut has_unreadable = operations.iter().any(|operation| operation.has_unreadable);
     if is_new {
         resource.unshare();
+        if arena.compat().takes_keys_that_are_not_texts() {
+            reprint::make_keys_texts(arena, resource.node_mut());
+        }
         has_unreadable |= reprint::through_json(arena, resource.node_mut())?;
     }
     let run_all = |node: &mut Node<'a>| {

@@ -65,6 +65,7 @@ impl<'a> PatchTransformer<'a> {
     /// One cannot be read, is neither a strategic merge patch nor a JSON patch, or does not go with
     /// its target.
     pub fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
+        let compat = build.arena.compat();
         let prepare = |patch: &Patch<'a>, read: Read<'a>| {
             let at_entry = |e: Error| e.at(patch.pos);
             let prepared = Prepared::new(patch, read);
@@ -73,6 +74,15 @@ impl<'a> PatchTransformer<'a> {
                     Error::new(Code::MissingField, "must specify a target for JSON patch")
                         .hint("add the resources that it is for, as in target: {kind: Deployment, name: web}"),
                 ));
+            }
+            let mut documents = prepared.documents().iter();
+            if patch.target.is_none()
+                && !compat.goes_on_after_a_deletion()
+                && documents.any(|document| document.node().get_text("$patch") == Some("delete"))
+                && documents.next().is_some()
+            {
+                let message = format!("kustomize {compat} fails at a patch behind one that deletes a resource");
+                return Err(at_entry(Error::new(Code::BadPatch, message).hint("write one entry for each patch")));
             }
             if let (Content::StrategicMerge(documents), Some(_)) = (&prepared.content, &patch.target)
                 && documents.len() > 1

@@ -1,7 +1,6 @@
 //! Patches as they are written: files and inline texts, read on all cores if there are many.
 
 use super::json_patch::{self, Operation};
-use crate::compat::Compat;
 use crate::config::Selector;
 use crate::config::kustomization::Patch;
 use crate::diag::{Code, Diagnostic, Error, Errors, Result};
@@ -31,7 +30,7 @@ pub(super) struct Read<'a> {
 pub(super) struct Form {
     /// True if blanks around an inline text do not count.
     is_trimmed: bool,
-    read: for<'a> fn(Compat, Arena<'a>, &'a Source) -> Result<Content<'a>>,
+    read: for<'a> fn(Arena<'a>, &'a Source) -> Result<Content<'a>>,
 }
 
 /// Strategic merge patches and JSON patches, as `patches` has them.
@@ -63,8 +62,8 @@ pub(super) fn read_all<'a, T>(
     let found: Vec<Result<Written<'a>>> =
         patches.iter().map(|patch| written(build, root, patch, ahead.next().flatten(), form)).collect();
     let sources: Vec<&'a Source> = found.iter().flatten().map(|written| written.source).collect();
-    let (arena, others, compat) = (build.arena, build.arena.others(), build.cx.options.compat);
-    let read_run = |arena| move |run: &[&'a Source]| -> Vec<_> { run.iter().map(|s| (form.read)(compat, arena, s)).collect() };
+    let (arena, others) = (build.arena, build.arena.others());
+    let read_run = |arena| move |run: &[&'a Source]| -> Vec<_> { run.iter().map(|s| (form.read)(arena, s)).collect() };
     let contents = match arena.threads(sources.iter().map(|source| source.text.len()).sum()) {
         1 => vec![read_run(arena)(&sources)],
         threads => parallel::runs(&sources, threads, || read_run(others.arena())),
@@ -78,7 +77,7 @@ pub(super) fn read_all<'a, T>(
         });
         let Some(mut read) = errors.note(read.map_err(|e| e.at(patch.pos))) else { continue };
         if let Content::StrategicMerge(documents) = &mut read.content {
-            build.schema.note_scope(build.cx.options.compat, build.arena, documents)?;
+            build.schema.note_scope(build.arena, documents)?;
         }
         made.extend(errors.note(make(patch, read)));
     }
@@ -126,24 +125,33 @@ fn written<'a>(
 }
 
 /// Reads a patch: strategic merge if its documents read as resources, else JSON.
-fn content<'a>(compat: Compat, arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
+fn content<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
     // kustomize takes a patch without documents, or with an empty list as its only one, for a
-    // strategic merge patch that changes nothing.
-    let nothing = || Ok(Content::StrategicMerge(Vec::new()));
+    // strategic merge patch that changes nothing. Before, it was a JSON patch, which needs a target.
+    let compat = arena.compat();
+    let nothing = || match compat {
+        _ if compat.takes_empty_patches() => Ok(Content::StrategicMerge(Vec::new())),
+        _ if compat.takes_patches_of_comments() || source.text.is_empty() => Ok(Content::Json(Vec::new())),
+        _ => {
+            let message = format!("illegally qualifies as both an SM and JSON patch: '{}'", source.name);
+            Err(Error::new(Code::BadPatch, message).hint(format!("kustomize {compat} refuses a patch without content")))
+        }
+    };
     if source.text.starts_with('[') {
-        return match operations(compat, arena, source)? {
+        return match operations(arena, source)? {
             Content::Json(operations) if operations.is_empty() => nothing(),
             content => Ok(content),
         };
     }
-    let fault = match unscoped(compat, arena, source) {
+    let fault = match unscoped(arena, source) {
+        Ok(documents) if documents.is_empty() => return nothing(),
         Ok(documents) => return Ok(Content::StrategicMerge(documents)),
         Err(e) => e,
     };
     match first_document(arena, source) {
         Ok(None) => nothing(),
         Ok(Some(node)) if node.is_null() => nothing(),
-        Ok(Some(node)) if node.as_sequence().is_some() => operations(compat, arena, source),
+        Ok(Some(node)) if node.as_sequence().is_some() => operations(arena, source),
         Ok(Some(node)) if node.get("op").is_some() => {
             let link = format!("unable to parse SM or JSON patch from '{}'", source.name);
             let hint = "a JSON patch is a list: write '- ' in front of each operation";
@@ -159,7 +167,7 @@ fn content<'a>(compat: Compat, arena: Arena<'a>, source: &'a Source) -> Result<C
 }
 
 /// Reads a JSON patch, which may be written in YAML.
-fn operations<'a>(_: Compat, arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
+fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
     let text = source.text.as_str();
     if text.starts_with('[') {
         let node = json::parse(arena, text).map_err(|e| {
@@ -194,6 +202,6 @@ pub(super) fn resources<'a>(build: &mut Build<'a>, source: &'a Source) -> Result
     scoped_resources_in(build, source, Error::from)
 }
 
-fn unscoped<'a>(compat: Compat, arena: Arena<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
-    resources_in(compat, arena, source, Error::from).map(|resources| resources.all)
+fn unscoped<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
+    resources_in(arena, source, Error::from).map(|resources| resources.all)
 }

@@ -94,7 +94,6 @@ impl<'a> ReplacementTransformer<'a> {
     /// A file cannot be read, an entry lacks a source or targets, or a pattern is wrong.
     pub fn new(build: &mut Build<'a>, root: &Root, entries: &[Replacement<'a>], cx: &Decoder<'a>) -> Result<Self> {
         let arena = build.arena;
-        let compat = build.cx.options.compat;
         let mut prepared = Vec::new();
         for entry in entries {
             let at_entry = |e: Error| e.through(entry.pos, "in an entry of 'replacements'");
@@ -105,7 +104,7 @@ impl<'a> ReplacementTransformer<'a> {
                 if cx.strict && !has_targets {
                     return Err(at_entry(incomplete()));
                 }
-                prepared.push(prepare(compat, arena, entry).map_err(at_entry)?);
+                prepared.push(prepare(arena, entry).map_err(at_entry)?);
                 continue;
             }
             if entry.source.is_some() || has_targets {
@@ -115,7 +114,7 @@ impl<'a> ReplacementTransformer<'a> {
                 )));
             }
             for from_file in read(build, root, entry.path).map_err(at_entry)? {
-                prepared.push(prepare(compat, arena, &from_file).map_err(at_entry)?);
+                prepared.push(prepare(arena, &from_file).map_err(at_entry)?);
             }
         }
         Ok(ReplacementTransformer(prepared))
@@ -125,7 +124,7 @@ impl<'a> ReplacementTransformer<'a> {
 /// The replacements of a file: one, or a list of them.
 fn read<'a>(build: &mut Build<'a>, root: &Root, path: &str) -> Result<Vec<Replacement<'a>>> {
     let arena = build.arena;
-    let cx = &Decoder::of_file(arena).of(build.cx.options.compat);
+    let cx = &Decoder::of_file(arena);
     let source = build.cx.files.text(root, path).map_err(Error::from)?;
     let empty = || Error::new(Code::MissingField, format!("'{path}' holds no replacement")).at(source.pos(0));
     let node = first_document(arena, source)?.ok_or_else(empty)?;
@@ -147,7 +146,7 @@ fn incomplete() -> Error {
         .hint("add 'source' with the resource and its field, and 'targets' with the resources and fields to change")
 }
 
-fn prepare<'a>(compat: Compat, arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>> {
+fn prepare<'a>(arena: Arena<'a>, entry: &Replacement<'a>) -> Result<Prepared<'a>> {
     let source = match (&entry.source, entry.source_value) {
         (Some(_), Some(_)) => {
             return Err(Error::new(Code::ConflictingFields, "value and resource selectors are mutually exclusive")
@@ -161,18 +160,18 @@ fn prepare<'a>(compat: Compat, arena: Arena<'a>, entry: &Replacement<'a>) -> Res
         (None, None) => return Err(incomplete()),
     };
     let targets =
-        entry.targets.as_ref().ok_or_else(incomplete)?.iter().map(|t| target(compat, arena, t)).collect::<Result<_>>()?;
+        entry.targets.as_ref().ok_or_else(incomplete)?.iter().map(|t| target(arena, t)).collect::<Result<_>>()?;
     Ok(Prepared { source, targets })
 }
 
-fn target<'a>(compat: Compat, arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a>> {
+fn target<'a>(arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a>> {
     let unselected = || {
         Error::new(Code::MissingField, "target must specify resources to select")
             .at(target.pos)
             .hint("add 'select', as in select: {kind: Deployment}")
     };
     let select = target.select.as_ref().ok_or_else(unselected)?;
-    let matcher = |selector: &Selector<'a>| match compat.replacement_targets_are_patterns() {
+    let matcher = |selector: &Selector<'a>| match arena.compat().replacement_targets_are_patterns() {
         true => Matcher::new(selector),
         false => Ok(Matcher::of_literals(selector)),
     };
@@ -188,7 +187,7 @@ fn target<'a>(compat: Compat, arena: Arena<'a>, target: &TargetSelector<'a>) -> 
             .map(|path| Ok((*path, target_parts(arena, path).map_err(|e| e.at(path.pos))?)))
             .collect::<Result<_>>()?,
         options: target.options.clone(),
-        texts: Texts::of(compat),
+        texts: Texts::of(arena.compat()),
     })
 }
 
@@ -645,7 +644,7 @@ impl<'a> Target<'a> {
         let Some(list) = list else { return Ok(found) };
         for i in places {
             let Some(item) = list.get_mut(i) else { continue };
-            visit(arena, item, &path[at + 1..], create, &mut |node| {
+            visit(self.texts_in(arena), item, &path[at + 1..], create, &mut |node| {
                 found += 1;
                 self.set(arena, node, value, (path.len(), copies), text.pos)
             })?;

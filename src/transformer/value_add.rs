@@ -136,7 +136,7 @@ impl<'a> ValueAddTransformer<'a> {
                 specs: FieldSpecs::new(arena, [spec]),
                 subjects: SetRoleBindingSubjects::DefaultOnly,
                 unset_only: false,
-                spares_charts: build.cx.options.compat.leaves_namespaces_to_charts(),
+                spares_charts: build.arena.compat().leaves_namespaces_to_charts(),
                 pos: self.pos,
                 overridden: None,
             };

@@ -3,6 +3,7 @@
 use super::encoding::Text;
 use super::texts::Texts;
 use super::tree::node::Pos;
+use crate::compat::Compat;
 use crate::memory::{Budget, Spent};
 use crate::{meter, parallel};
 use elsa::sync::FrozenVec;
@@ -33,6 +34,7 @@ pub struct Arena<'a> {
     heap: &'a Heap,
     texts: &'a Texts,
     budget: &'a Budget,
+    compat: Compat,
 }
 
 /// Makes arenas for the threads that work for one build.
@@ -40,12 +42,23 @@ pub struct Arena<'a> {
 pub struct Arenas<'a> {
     heap: &'a Heap,
     budget: &'a Budget,
+    compat: Compat,
 }
 
 impl<'a> Arenas<'a> {
     /// An arena for this thread, as [`Heap::arena`].
     pub fn arena(self) -> Arena<'a> {
-        self.heap.arena_of(self.budget)
+        self.heap.arena_of(self.compat, self.budget)
+    }
+
+    /// See [`Arena::budget`].
+    pub fn budget(self) -> &'a Budget {
+        self.budget
+    }
+
+    /// See [`Arena::compat`].
+    pub fn compat(self) -> Compat {
+        self.compat
     }
 }
 
@@ -139,17 +152,18 @@ impl Heap {
     /// it has no limit.
     pub fn arena(&self) -> Arena<'_> {
         static NONE: Budget = Budget::none();
-        self.arena_of(&NONE)
+        self.arena_of(Compat::default(), &NONE)
     }
 
-    /// An arena for the thread of a build, whose steps may make `limit` bytes: see [`Budget::new`].
-    pub fn arena_of_build(&self, limit: Option<u64>) -> Arena<'_> {
-        self.arena_of(self.budgets.push_get(Box::new(Budget::new(limit))))
+    /// An arena for the thread of a build as of a version of kustomize. Its steps may make `limit`
+    /// bytes: see [`Budget::new`].
+    pub fn arena_of_build(&self, compat: Compat, limit: Option<u64>) -> Arena<'_> {
+        self.arena_of(compat, self.budgets.push_get(Box::new(Budget::new(limit))))
     }
 
-    fn arena_of<'a>(&'a self, budget: &'a Budget) -> Arena<'a> {
+    fn arena_of<'a>(&'a self, compat: Compat, budget: &'a Budget) -> Arena<'a> {
         let texts = self.texts.push_get(Box::default());
-        Arena { heap: self, texts: Box::leak(Box::new(lock(texts))), budget }
+        Arena { heap: self, texts: Box::leak(Box::new(lock(texts))), budget, compat }
     }
 
     /// The place that a position stands for; `None` for a node that is not in a source. If the
@@ -227,7 +241,12 @@ impl<'a> Arena<'a> {
 
     /// Makes arenas for other threads that work for the same build.
     pub fn others(self) -> Arenas<'a> {
-        Arenas { heap: self.heap, budget: self.budget }
+        Arenas { heap: self.heap, budget: self.budget, compat: self.compat }
+    }
+
+    /// The version of kustomize that the build answers to.
+    pub fn compat(self) -> Compat {
+        self.compat
     }
 
     /// The bytes that the steps of the build may make.

@@ -30,7 +30,7 @@ mod style;
 pub mod texts;
 pub mod tree;
 
-pub use arena::{Arena, Heap, Place, Source};
+pub use arena::{Arena, Arenas, Heap, Place, Source};
 pub use document::{Malformed, document_in_text, documents, first_document, read_documents};
 pub use tree::edit::ValueMut;
 pub use tree::mapping::{Entries, Entry, Key, Mapping};

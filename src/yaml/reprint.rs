@@ -208,6 +208,50 @@ pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool
     Ok(())
 }
 
+/// Makes texts of the keys below the top that are integers, times or texts with a tag of their own:
+/// those that Go 1.27 gives them in JSON. Other keys stay. Returns true if there was such a key.
+/// O(keys).
+pub fn make_keys_texts<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> bool {
+    keys_below(arena, node, true)
+}
+
+fn keys_below<'a>(arena: Arena<'a>, node: &mut Node<'a>, is_top: bool) -> bool {
+    match &mut node.value {
+        Value::Scalar(_) => false,
+        Value::Sequence(items) => items.iter_mut().fold(false, |any, item| keys_below(arena, item, false) | any),
+        Value::Mapping(m) => {
+            let below = m.iter_mut().fold(false, |any, (_, value)| keys_below(arena, value, false) | any);
+            if is_top || m.iter().all(|entry| text_of_key(arena, &entry.key).is_none()) {
+                return below;
+            }
+            let mut entries = m.take_entries();
+            for entry in entries.as_mut_slice() {
+                let key = &mut entry.key;
+                let text = text_of_key(arena, key);
+                *key = text.map_or(*key, |text| Key::new(text, Style::Double, Tag::Auto, key.pos));
+            }
+            m.set_entries(entries);
+            true
+        }
+    }
+}
+
+/// The text that a key becomes in JSON; `None` for a string, and for a key that has none.
+fn text_of_key<'a>(arena: Arena<'a>, key: &Key<'a>) -> Option<&'a str> {
+    if key.is_plain() && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str) {
+        return None;
+    }
+    let scalar = key.as_scalar();
+    match scalar.kind() {
+        _ if scalar.mismatch().is_some() => None,
+        Kind::Int => scalar::int(key.text).map(|n| arena.text(&n.to_string())),
+        Kind::Timestamp => scalar::timestamp(key.text).map(|time| arena.text(&time)),
+        Kind::Str | Kind::Binary if key.tag == Tag::Binary => scalar::binary(key.text).map(|text| arena.text(&text)),
+        Kind::Str if key.tag == Tag::Custom => Some(key.text),
+        _ => None,
+    }
+}
+
 /// Refuses a tree that go-yaml v3 cannot decode into Go values. The decoded values are not
 /// returned.
 ///

@@ -93,7 +93,7 @@ fn table_entries(field: &Field, text: &Lifetime) -> Vec<TokenStream> {
             vec![entry(name, quote!(crate::config::decode::ForBuiltin(&mut self.#ident)))]
         }
         Key { name, only_if: Some(question), .. } => vec![quote!((
-            if cx.compat.#question() { #name } else { "" },
+            if cx.arena.compat().#question() { #name } else { "" },
             &mut self.#ident as &mut dyn crate::config::Decode<#text>
         ))],
         Key { name, .. } => vec![entry(name, quote!(self.#ident))],
