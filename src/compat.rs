@@ -93,14 +93,24 @@ pub enum Effect {
 pub struct Question {
     /// The name of the method of [`Compat`] that asks.
     pub name: &'static str,
-    /// The behaviour of the versions that answer yes, in Markdown.
-    pub says: &'static str,
+    /// The lines that say, in Markdown, how the versions behave that answer yes.
+    says: &'static str,
     pub effect: Effect,
     first: Release,
     last: Release,
 }
 
 impl Question {
+    /// The behaviour of the versions that answer yes, in Markdown.
+    pub fn says(&self) -> &'static str {
+        self.says.trim()
+    }
+
+    /// The same as a plain sentence.
+    pub fn sentence(&self) -> String {
+        self.says().replace('`', "'")
+    }
+
     /// The versions that answer yes, in words: `5.8.1`, `5.4.2 to 5.7.1`, `5.8.2 and later`.
     pub fn versions(&self) -> String {
         let name = |release: Release| RELEASES[usize::from(release)].0;
@@ -280,6 +290,11 @@ impl Compat {
         QUESTIONS.iter().enumerate().filter(move |(at, _)| differ >> at & 1 == 1).map(|(_, question)| question)
     }
 
+    /// The answer of this version to a question.
+    pub fn answers(self, question: &Question) -> bool {
+        question.first <= self.release && self.release <= question.last
+    }
+
     /// This version, but with the answer of another one to one question.
     #[must_use]
     pub fn with_answer_of(self, other: Compat, question: &Question) -> Compat {
@@ -317,11 +332,16 @@ impl Shipper {
 
 /// The numbers of a version; the last one may be missing.
 fn numbers(text: &str) -> Option<(u32, u32, Option<u32>)> {
-    let mut parts = text.split('.').map(|part| part.parse::<u32>().ok().filter(|_| part.bytes().all(|b| b.is_ascii_digit())));
-    let numbers = (parts.next()??, parts.next()??, match parts.next() {
-        Some(patch) => Some(patch?),
-        None => None,
-    });
+    let mut parts =
+        text.split('.').map(|part| part.parse::<u32>().ok().filter(|_| part.bytes().all(|b| b.is_ascii_digit())));
+    let numbers = (
+        parts.next()??,
+        parts.next()??,
+        match parts.next() {
+            Some(patch) => Some(patch?),
+            None => None,
+        },
+    );
     parts.next().is_none().then_some(numbers)
 }
 
@@ -397,7 +417,20 @@ mod tests {
     #[test]
     fn other_names_are_errors_that_say_why() {
         let says = |text: &str| Compat::parse(text).unwrap_err().to_string();
-        for text in ["", "5", "5.8", "5.8.1.0", "5.5.3", "v 5.8.1", "+5.8.1", "argo-3.2", "flux", "flux-", "kubectl-1.x", "5.8.1-rc1"] {
+        for text in [
+            "",
+            "5",
+            "5.8",
+            "5.8.1.0",
+            "5.5.3",
+            "v 5.8.1",
+            "+5.8.1",
+            "argo-3.2",
+            "flux",
+            "flux-",
+            "kubectl-1.x",
+            "5.8.1-rc1",
+        ] {
             assert!(says(text).ends_with("is not a version of kustomize"), "{}", says(text));
         }
         for text in ["5.4.1", "4.5.7", "kubectl-1.30", "argocd-2.11", "flux-2.3.9"] {

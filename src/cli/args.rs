@@ -2,6 +2,7 @@
 
 use super::called::Called;
 use super::cfg::{Cfg, Fn};
+use super::compat::{self, Versions};
 use super::completion::Completion;
 use super::copy_args::{CREATE_EXAMPLES, Create, LOCALIZE, LOCALIZE_EXAMPLES, Localize};
 use super::diff_args::{DIFF, DIFF_EXAMPLES, Diff};
@@ -20,8 +21,7 @@ use super::remote_args::{CacheCommand, VENDOR, VENDOR_EXAMPLES, Vendor};
 use super::switch::switch;
 use super::tree::{TREE_EXAMPLES, Tree};
 use super::watch::WatchFlags;
-use super::{command_word, compat, help, other_tools};
-use crate::compat::Compat;
+use super::{command_word, help, other_tools};
 use crate::diag::Code;
 use crate::observe::Observer;
 use clap::builder::{OsStringValueParser, Resettable, StyledStr, TypedValueParser};
@@ -33,10 +33,10 @@ use std::path::PathBuf;
 #[derive(Parser)]
 #[command(
     name = "rustomize",
-    version = concat!(env!("CARGO_PKG_VERSION"), " (kustomize v5.8.1)"),
-    about = "Builds kustomizations: the bytes of kustomize v5.8.1, in linear time",
+    version = concat!(env!("CARGO_PKG_VERSION"), " (kustomize v5.8.3)"),
+    about = "Builds kustomizations: the bytes of kustomize v5.8.3, in linear time",
     long_about = "Builds kustomizations: reads a kustomization.yaml, what it names, generates, patches and renames, and prints \
-                  Kubernetes objects, byte for byte as kustomize v5.8.1 does.\n\n  rustomize build overlays/prod | kubectl apply -f -",
+                  Kubernetes objects, byte for byte as kustomize v5.8.3 does, or the version that --compat names.\n\n  rustomize build overlays/prod | kubectl apply -f -",
     arg_required_else_help = true,
     args_override_self = true
 )]
@@ -313,7 +313,7 @@ pub struct Build {
     /// The version of kustomize whose bytes are printed, as in 5.7.1 or kubectl-1.34 [default: the
     /// newest]
     #[arg(long, value_name = "VERSION", value_parser = compat::flag, help_heading = heading::OUTPUT)]
-    pub compat: Option<Compat>,
+    pub compat: Option<Versions>,
 
     /// Order of the output: legacy or none
     ///
@@ -491,7 +491,7 @@ pub struct Version {
 
     /// The version of kustomize that counts, as in 5.7.1 or kubectl-1.34 [default: the newest]
     #[arg(long, value_name = "VERSION", value_parser = compat::flag)]
-    pub compat: Option<Compat>,
+    pub compat: Option<Versions>,
 
     #[arg(hide = true)]
     pub ignored: Vec<String>,

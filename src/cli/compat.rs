@@ -8,6 +8,14 @@ use crate::diag::{Code, Error};
 use anyhow::Result;
 use std::path::Path;
 
+/// What `--compat` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versions {
+    /// The first of the two versions that `diff` compares.
+    pub old: Option<Compat>,
+    pub new: Compat,
+}
+
 /// The variable that names a version.
 const VARIABLE: &str = "RUSTOMIZE_COMPAT";
 
@@ -16,8 +24,8 @@ const VARIABLE: &str = "RUSTOMIZE_COMPAT";
 ///
 /// # Errors
 /// A name is not that of a known version, or `rustomize.yaml` cannot be read.
-pub fn of_root(flag: Option<Compat>, root: &str) -> Result<Compat> {
-    if let Some(compat) = flag.map_or_else(of_variable, |compat| Ok(Some(compat)))? {
+pub fn of_root(flag: Option<Versions>, root: &str) -> Result<Compat> {
+    if let Some(compat) = said(flag)? {
         return Ok(compat);
     }
     match Found::above(root)?.compat() {
@@ -30,20 +38,39 @@ pub fn of_root(flag: Option<Compat>, root: &str) -> Result<Compat> {
 ///
 /// # Errors
 /// A name is not that of a known version.
-pub fn of_command(flag: Option<Compat>) -> Result<Compat> {
-    let said = flag.map_or_else(of_variable, |compat| Ok(Some(compat)))?;
-    Ok(match said {
+pub fn of_command(flag: Option<Versions>) -> Result<Compat> {
+    Ok(match said(flag)? {
         Some(compat) => compat,
         None => of_program(&std::env::args_os().next().unwrap_or_default())?.unwrap_or_default(),
     })
 }
 
-/// Reads a version, as a value of a flag.
+/// Reads a version, as a value of the flag.
 ///
 /// # Errors
 /// The text is not the name of a known version.
-pub fn flag(text: &str) -> Result<Compat, String> {
+pub fn flag(text: &str) -> Result<Versions, String> {
+    version(text).map(|new| Versions { old: None, new })
+}
+
+/// Reads a version, or two as `OLD..NEW`, as a value of the flag of `diff`. A version that is left
+/// out is the newest.
+///
+/// # Errors
+/// A text is not the name of a known version.
+pub fn range(text: &str) -> Result<Versions, String> {
+    let Some((old, new)) = text.split_once("..") else { return flag(text) };
+    let version = |text: &str| if text.is_empty() { Ok(Compat::default()) } else { version(text) };
+    Ok(Versions { old: Some(version(old)?), new: version(new)? })
+}
+
+fn version(text: &str) -> Result<Compat, String> {
     Compat::parse(text).map_err(|e| format!("{e}: the known ones are {}", UnknownVersion::known()))
+}
+
+/// The version that the flag or else the variable names.
+fn said(flag: Option<Versions>) -> Result<Option<Compat>> {
+    flag.map_or_else(of_variable, |versions| Ok(Some(versions.new)))
 }
 
 /// The version that the variable names; an empty variable counts as unset.

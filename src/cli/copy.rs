@@ -26,7 +26,7 @@ pub fn create(flags: &Create) -> Result<()> {
         detects: is_on(flags.autodetect),
         is_recursive: is_on(flags.recursive),
     };
-    Ok(create::create(&Place::new(options()), &wanted)?)
+    Ok(create::create(&Place::new(options(flags.compat)?), &wanted)?)
 }
 
 /// Runs `localize`.
@@ -34,7 +34,7 @@ pub fn create(flags: &Create) -> Result<()> {
 /// # Errors
 /// As [`localize::localize`].
 pub fn localize(flags: &Localize, messages: &mut Messages) -> Result<()> {
-    let mut options = options();
+    let mut options = options(flags.compat)?;
     options.helm = HelmOptions { enabled: is_on(flags.enable_helm), variable, ..HelmOptions::default() };
     let target = flags.target.as_deref().unwrap_or(".");
     let is_verified = !is_on(flags.no_verify);

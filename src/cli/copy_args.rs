@@ -1,5 +1,6 @@
 //! The flags of `create` and `localize`, exactly as typed: those of kustomize, and `--enable-helm`.
 
+use super::compat::{self, Versions};
 use super::switch::switch;
 use clap::Args;
 
@@ -48,6 +49,10 @@ pub struct Create {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
     pub recursive: Option<bool>,
 
+    /// The version of kustomize that counts, as in 5.7.1 or kubectl-1.34 [default: the newest]
+    #[arg(long, value_name = "VERSION", value_parser = compat::flag)]
+    pub compat: Option<Versions>,
+
     #[arg(hide = true)]
     pub ignored: Vec<String>,
 }
@@ -90,4 +95,8 @@ pub struct Localize {
     /// Let both builds run helm
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
     pub enable_helm: Option<bool>,
+
+    /// The version of kustomize that builds both, as in 5.7.1 or kubectl-1.34 [default: the newest]
+    #[arg(long, value_name = "VERSION", value_parser = compat::flag)]
+    pub compat: Option<Versions>,
 }

@@ -1,6 +1,7 @@
 //! `diff`: builds two sides, compares them, and prints what differs.
 
 use super::diff_args::{Diff, DiffFormat};
+use super::diff_compat::{self, Upgrade};
 use super::messages::Messages;
 use super::roots::Failures;
 use super::writer::{self, Shown};
@@ -31,6 +32,16 @@ pub struct Side {
     pub content: Content,
 }
 
+impl Side {
+    /// The resources of a build; none of a file.
+    pub fn texts(&self) -> &[String] {
+        match &self.content {
+            Content::Built(texts) => texts,
+            Content::File(_) => &[],
+        }
+    }
+}
+
 /// The resources of a side, as text.
 pub enum Content {
     /// The bytes of a file.
@@ -45,6 +56,14 @@ pub struct Sides {
     pub root: Option<String>,
     pub before: Side,
     pub after: Side,
+}
+
+/// All differences.
+pub struct Report<'s> {
+    pub total: Summary,
+    /// What a change of the version of kustomize makes of it, if that is compared.
+    pub upgrade: Option<Upgrade>,
+    pub compared: Vec<Compared<'s>>,
 }
 
 /// The differences of two sides.
@@ -65,9 +84,15 @@ pub struct Compared<'s> {
 pub fn run(args: &Diff, messages: &mut Messages) -> Result<bool> {
     args.check()?;
     let mut failures = Failures::default();
-    let sides = match &args.since {
-        Some(range) => diff_since::sides(args, range, &mut failures, messages)?,
-        None => vec![two_sides(args, messages)?],
+    let mut upgrade = None;
+    let sides = match (diff_compat::versions(args)?, &args.since) {
+        (Some(versions), _) => {
+            let (sides, found) = diff_compat::sides(args, versions, &mut failures, messages)?;
+            upgrade = Some(found);
+            sides
+        }
+        (None, Some(range)) => diff_since::sides(args, range, &mut failures, messages)?,
+        (None, None) => vec![two_sides(args, messages)?],
     };
     let count = sides.len() + failures.count();
     if !failures.is_empty() && !args.build.keep_going {
@@ -78,21 +103,20 @@ pub fn run(args: &Diff, messages: &mut Messages) -> Result<bool> {
     let compared = compared.into_iter().collect::<diag::Result<Vec<_>>>()?;
     let mut total = Summary::default();
     compared.iter().for_each(|compared| total += &compared.summary);
+    let report = Report { total, upgrade, compared };
     let printed = match args.format {
-        DiffFormat::Human if messages.colors_stdout() => {
-            Some(Shown::colored(&diff_text::print(&total, &compared, true)))
-        }
-        DiffFormat::Human => Some(Shown::values(&diff_text::print(&total, &compared, false))),
-        DiffFormat::Markdown => Some(Shown::values(&diff_markdown::print(&total, &compared))),
-        DiffFormat::Html => Some(Shown::values(&diff_html::print(&total, &compared))),
+        DiffFormat::Human if messages.colors_stdout() => Some(Shown::colored(&diff_text::print(&report, true))),
+        DiffFormat::Human => Some(Shown::values(&diff_text::print(&report, false))),
+        DiffFormat::Markdown => Some(Shown::values(&diff_markdown::print(&report))),
+        DiffFormat::Html => Some(Shown::values(&diff_html::print(&report))),
         DiffFormat::Json => None,
     };
     match printed {
         Some(printed) => writer::print(&printed)?,
-        None => writer::print_values_json(&diff_json::all(&total, &compared))?,
+        None => writer::print_values_json(&diff_json::all(&report))?,
     }
     failures.report(count, messages)?;
-    Ok(!total.is_same())
+    Ok(!report.total.is_same())
 }
 
 /// How many threads work at once.

@@ -1,11 +1,12 @@
 //! Flags of `diff`, as typed.
 
 use super::args::{Build, heading};
+use super::compat;
 use anyhow::{Result, bail};
 use clap::{Arg, ArgAction, Args, ValueEnum};
 
 pub(super) const DIFF: &str = "Show the differences of two builds: resource by resource, field by field. Each side is a directory with a \
-    kustomization, or a file with resources; '-' is stdin. With --since, the sides are a commit and the working tree, or two commits. Names \
+    kustomization, or a file with resources; '-' is stdin. With --since, the sides are a commit and the working tree, or two commits; with --compat OLD..NEW, two versions of kustomize. Names \
     with a hash, renamed resources and lists with keys are understood. Values of Secrets are hidden.";
 
 pub(super) const DIFF_EXAMPLES: &str = "Examples:
@@ -18,6 +19,9 @@ pub(super) const DIFF_EXAMPLES: &str = "Examples:
   # The effects of uncommitted changes on the overlays
   rustomize diff --since HEAD --leaves
 
+  # The effects of an upgrade of kustomize on all overlays
+  rustomize diff --compat 5.7.1..5.8.3 --all --leaves deploy
+
   # The effects of a branch, as a comment for a pull request
   rustomize diff --since origin/main...HEAD --leaves -o markdown
 
@@ -25,12 +29,21 @@ Exit status: 0 nothing differs, 1 something differs, 2 error.";
 
 const SIDE: &str = "The two sides; with --since: the kustomizations [default: all below .]";
 
-const ALL: &str = "With --since: look below the directories that are named, too";
+const ALL: &str = "With --since or two versions: look below the directories that are named, too";
+
+const COMPAT: &str =
+    "The version of kustomize that builds both sides; or compare two versions: OLD..NEW, as in 5.7.1..5.8.3";
+
+const COMPAT_LONG: &str = "The version of kustomize that builds both sides, as in 5.7.1 or kubectl-1.34 [default: the newest]
+
+Two versions, as in 5.7.1..5.8.3, compare each directory with itself: what an upgrade of kustomize changes, with the behaviours \
+    that make the difference. A version that is left out is the newest.";
 
 /// `diff`.
 #[derive(Args)]
 #[command(mut_arg("directory", |flag| flag.value_name("SIDE").help(SIDE)))]
 #[command(mut_arg("all", |flag| flag.help(ALL)), mut_arg("leaves", |_| leaves()))]
+#[command(mut_arg("compat", |flag| flag.value_parser(compat::range).help(COMPAT).long_help(COMPAT_LONG)))]
 #[command(mut_arg("output", |flag| flag.hide(true).short(None).long("build-output")))]
 #[command(mut_arg("layout", |flag| flag.hide(true)), mut_arg("depfile", |flag| flag.hide(true)))]
 #[command(mut_arg("stdin_as", |flag| flag.hide(true)), mut_arg("shard", |flag| flag.hide(true)))]
@@ -59,7 +72,7 @@ pub struct Diff {
 /// unless some are named.
 fn leaves() -> Arg {
     let leaves = Arg::new("leaves").long("leaves").action(ArgAction::SetTrue).help_heading(heading::ROOTS);
-    leaves.help("With --since: leave out the kustomizations that others use")
+    leaves.help("With --since or two versions: leave out the kustomizations that others use")
 }
 
 /// How differences are printed.
@@ -82,6 +95,7 @@ impl Diff {
     /// There is such a flag.
     pub fn check(&self) -> Result<()> {
         let build = &self.build;
+        let is_of_roots = self.since.is_some() || build.compat.is_some_and(|versions| versions.old.is_some());
         let useless = [
             ("--build-output", build.output.is_some()),
             ("--layout", build.layout.is_some()),
@@ -89,8 +103,8 @@ impl Diff {
             ("--stdin-as", build.stdin_as.is_some()),
             ("--shard", build.shard.is_some()),
             ("--affected-by", build.affected_by.is_some()),
-            ("--leaves without --since", build.leaves && self.since.is_none()),
-            ("--all without --since", build.all && self.since.is_none()),
+            ("--leaves without --since", build.leaves && !is_of_roots),
+            ("--all without --since", build.all && !is_of_roots),
         ];
         match useless.into_iter().find(|(_, is_set)| *is_set) {
             Some((flag, _)) => bail!("'diff' has no use for {flag}"),

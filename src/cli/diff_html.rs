@@ -1,8 +1,7 @@
 //! `diff` as a page of HTML, self-contained and without scripts.
 
-use super::diff::Compared;
+use super::diff::Report;
 use super::diff_listing::{Mark, Section, counts, images, name};
-use crate::diff::Summary;
 use std::fmt::Write;
 
 /// The begin of the page. Its policy forbids scripts and everything that would be fetched.
@@ -27,9 +26,19 @@ del { background: var(--old); } ins { background: var(--new); } i { color: var(-
 "#;
 
 /// The differences as a page.
-pub fn print(total: &Summary, compared: &[Compared<'_>]) -> String {
+pub fn print(report: &Report<'_>) -> String {
+    let Report { total, upgrade, compared } = report;
     let mut out = HEAD.to_owned();
     let _ = writeln!(out, "<h1>{}</h1>", escaped(&counts(total)));
+    if let Some(upgrade) = upgrade {
+        let _ = writeln!(out, "<p>kustomize {} &rarr; {}</p>\n<ul>", upgrade.before, upgrade.after);
+        for behaviour in &upgrade.behaviours {
+            let tag = if behaviour.is_new { "ins" } else { "del" };
+            let line = escaped(&format!("{}: {}", behaviour.count(), behaviour.question.sentence()));
+            let _ = writeln!(out, "<li><{tag}>{line}</{tag}></li>");
+        }
+        out.push_str("</ul>\n");
+    }
     let mut all = images(total).peekable();
     if all.peek().is_some() {
         out.push_str("<ul>\n");

@@ -1,6 +1,7 @@
 //! `diff` as JSON, for programs.
 
-use super::diff::Compared;
+use super::diff::{Compared, Report};
+use super::diff_compat::{Behaviour, Upgrade};
 use crate::diff::{Change, Difference, FieldChange, Summary};
 use crate::resource::Resource;
 use crate::shown;
@@ -8,7 +9,8 @@ use crate::yaml::{self, Node, json};
 use serde_json::{Map, Value, json};
 
 /// The differences as an object.
-pub fn all(total: &Summary, compared: &[Compared<'_>]) -> Value {
+pub fn all(report: &Report<'_>) -> Value {
+    let Report { total, upgrade, compared } = report;
     let comparison = |compared: &Compared<'_>| {
         json!({
             "root": compared.sides.root.as_deref().map(shown::masked),
@@ -19,7 +21,21 @@ pub fn all(total: &Summary, compared: &[Compared<'_>]) -> Value {
         })
     };
     let all: Vec<Value> = compared.iter().map(comparison).collect();
-    json!({"summary": summary(total), "comparisons": all})
+    let mut members = json!({"summary": summary(total), "comparisons": all});
+    if let Some(Upgrade { before, after, behaviours }) = upgrade {
+        let behaviour = |behaviour: &Behaviour| {
+            json!({
+                "name": behaviour.question.name,
+                "says": behaviour.question.says(),
+                "isNew": behaviour.is_new,
+                "resources": behaviour.resources,
+                "roots": behaviour.roots,
+            })
+        };
+        let behaviours: Vec<Value> = behaviours.iter().map(behaviour).collect();
+        members["upgrade"] = json!({"before": before.version(), "after": after.version(), "behaviours": behaviours});
+    }
+    members
 }
 
 /// A change as an object.
@@ -50,6 +66,7 @@ fn summary(summary: &Summary) -> Value {
         "renamed": summary.renamed,
         "moved": summary.moved,
         "same": summary.same,
+        "unchangeable": summary.unchangeable,
         "images": images.collect::<Vec<_>>(),
     })
 }
@@ -76,6 +93,9 @@ fn field(change: &FieldChange<'_>) -> Value {
     members.insert("differs".to_owned(), what.into());
     for (name, node) in [("old", old), ("new", new)] {
         members.extend(node.map(|node| (name.to_owned(), value(node))));
+    }
+    if change.is_unchangeable {
+        members.insert("unchangeable".to_owned(), true.into());
     }
     if change.follows {
         members.insert("followsNewName".to_owned(), true.into());

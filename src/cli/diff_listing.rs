@@ -94,7 +94,13 @@ pub fn counts(summary: &Summary) -> String {
     let counts: Vec<String> = counts.collect();
     match counts.is_empty() {
         true => format!("Nothing differs in {} resources", summary.same),
-        false => format!("{}, {} the same", counts.join(", "), summary.same),
+        false => {
+            let refused = match summary.unchangeable {
+                0 => String::new(),
+                count => format!("; {count} in fields that nobody can change in a cluster"),
+            };
+            format!("{}, {} the same{refused}", counts.join(", "), summary.same)
+        }
     }
 }
 
@@ -148,6 +154,10 @@ impl Lines {
 
     fn field(&mut self, change: &FieldChange<'_>) {
         let path = change.path.to_string();
+        if change.is_unchangeable {
+            let note = "Kubernetes refuses another value: the object has to be deleted and made anew";
+            self.add(Mark::Note, &format!("{path}: {note}"));
+        }
         match change.difference {
             Difference::Order { .. } => self.add(Mark::Note, &format!("{path}: the items have another order")),
             Difference::Value { old: Some(old), new: Some(new) } => match (text_of(old), text_of(new)) {

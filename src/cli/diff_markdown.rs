@@ -1,15 +1,22 @@
 //! `diff` as Markdown, for a comment on a pull request. Names and values are in code, so that none
 //! of them is read as Markdown or HTML.
 
-use super::diff::Compared;
+use super::diff::Report;
 use super::diff_listing::{Section, counts, images, name};
-use crate::diff::Summary;
 use std::fmt::Write;
 
 /// The differences as Markdown.
-pub fn print(total: &Summary, compared: &[Compared<'_>]) -> String {
+pub fn print(report: &Report<'_>) -> String {
+    let Report { total, upgrade, compared } = report;
     let mut out = String::new();
     let _ = writeln!(out, "**{}**", counts(total));
+    if let Some(upgrade) = upgrade {
+        let _ = writeln!(out, "\nkustomize {} to {}:\n", upgrade.before, upgrade.after);
+        for behaviour in &upgrade.behaviours {
+            let word = if behaviour.is_new { "new" } else { "gone" };
+            let _ = writeln!(out, "* {word}, {}: {}", behaviour.count(), behaviour.question.says());
+        }
+    }
     let mut lines = images(total).peekable();
     if lines.peek().is_some() {
         out.push('\n');

@@ -1,8 +1,7 @@
 //! `diff` for people: a summary, then each resource with its fields, in colours on a terminal.
 
-use super::diff::Compared;
+use super::diff::Report;
 use super::diff_listing::{Mark, Section, counts, images, name};
-use crate::diff::Summary;
 use std::fmt::Write;
 
 const BOLD: &str = "1";
@@ -11,7 +10,8 @@ const GREEN: &str = "32";
 const CYAN: &str = "36";
 
 /// The differences as text; empty if there are none.
-pub fn print(total: &Summary, compared: &[Compared<'_>], is_colored: bool) -> String {
+pub fn print(report: &Report<'_>, is_colored: bool) -> String {
+    let Report { total, upgrade, compared } = report;
     let mut out = String::new();
     if total.is_same() {
         return out;
@@ -21,6 +21,14 @@ pub fn print(total: &Summary, compared: &[Compared<'_>], is_colored: bool) -> St
         false => text.to_owned(),
     };
     let _ = writeln!(out, "{}", paint(BOLD, &counts(total)));
+    if let Some(upgrade) = upgrade {
+        let _ = writeln!(out, "kustomize {} -> {}", upgrade.before, upgrade.after);
+        for behaviour in &upgrade.behaviours {
+            let (mark, style) = if behaviour.is_new { ('+', GREEN) } else { ('-', RED) };
+            let line = format!("{mark} {}: {}", behaviour.count(), behaviour.question.sentence());
+            let _ = writeln!(out, "{}", paint(style, &line));
+        }
+    }
     for (old, new, count) in images(total) {
         let times = if count == 1 { String::new() } else { format!(" ({count} times)") };
         let _ = writeln!(out, "image {} -> {}{times}", paint(RED, &old), paint(GREEN, &new));

@@ -1,5 +1,6 @@
 //! `edit`: changes of the kustomization file of the working directory.
 
+use super::compat::{self, Versions};
 use super::edit_args::{Add, Edit, EditCommand, Patch, Remove, Set, SetValues, Sources};
 use super::writer::{self, Shown};
 use super::{cache, signals};
@@ -19,7 +20,7 @@ use anyhow::Result;
 /// # Errors
 /// The arguments do not fit, or the file cannot be changed.
 pub fn run(command: &EditCommand) -> Result<()> {
-    let mut place = Place::new(options());
+    let mut place = Place::new(options(command.compat)?);
     let result = match &command.verb {
         Edit::Add { what } => add(&mut place, what),
         Edit::Set { what } => set(&mut place, what),
@@ -31,10 +32,14 @@ pub fn run(command: &EditCommand) -> Result<()> {
     Ok(result?)
 }
 
-/// The options of loading, as those of a build without flags.
-pub(super) fn options() -> Options {
+/// The options of loading in the working directory, as those of a build without other flags.
+///
+/// # Errors
+/// As [`compat::of_root`].
+pub(super) fn options(version: Option<Versions>) -> Result<Options> {
     let remote = RemoteOptions { cache: cache::writable(), ..RemoteOptions::default() };
-    Options { remote, children: signals::children().clone(), ..Options::default() }
+    let compat = compat::of_root(version, ".")?;
+    Ok(Options { compat, remote, children: signals::children().clone(), ..Options::default() })
 }
 
 fn show_notes(place: &mut Place) {
@@ -166,13 +171,13 @@ We recommend doing this in a clean git repository where the change is easy to un
 
 /// Turns deprecated fields into current ones, and says so if the build gives something else then.
 fn fix(place: &mut Place, has_vars: bool) -> Result<()> {
-    let before = build();
+    let before = build(place.options());
     let fixed = fix::fix(place, has_vars);
     show_notes(place);
     fixed?;
     let fixed = format!("{FIXED}{}\n", if has_vars { "\n  vars -> replacements" } else { VARS_ARE_LEFT });
     writer::print(&Shown::message(&fixed))?;
-    match build() {
+    match build(place.options()) {
         Err(e) => {
             let fault = "Warning: 'Fixed' kustomization now produces the error when running `kustomize build`";
             writer::data([format!("{}\n", Shown::item(&format!("{fault}: {e}")))])?;
@@ -186,11 +191,11 @@ fn fix(place: &mut Place, has_vars: bool) -> Result<()> {
     Ok(())
 }
 
-/// What `build` without flags prints.
-fn build() -> diag::Result<String> {
+/// What `build` prints with these options.
+fn build(options: &Options) -> diag::Result<String> {
     let workspace = Workspace::new();
     let disk = Disk::new();
-    workspace::build(&workspace, &disk, ".", &options()).value?.print()
+    workspace::build(&workspace, &disk, ".", options).value?.print()
 }
 
 fn list_builtin_plugins() -> Result<()> {

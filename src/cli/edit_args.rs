@@ -1,5 +1,6 @@
 //! The flags of `edit`, exactly as typed: those of kustomize.
 
+use super::compat::{self, Versions};
 use super::switch::switch;
 use clap::{Args, Subcommand};
 
@@ -8,6 +9,11 @@ use clap::{Args, Subcommand};
 pub struct EditCommand {
     #[command(subcommand)]
     pub verb: Edit,
+
+    /// The version of kustomize whose fields the file may have, as in 5.7.1 or kubectl-1.34
+    /// [default: the newest]
+    #[arg(long, global = true, value_name = "VERSION", value_parser = compat::flag)]
+    pub compat: Option<Versions>,
 }
 
 /// The commands of `edit`.

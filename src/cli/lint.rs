@@ -5,7 +5,7 @@ use super::lint_args::Lint;
 use super::lint_fix::{self, Fixing};
 use super::messages::{Messages, Reported};
 use super::settings::Found;
-use super::{build, roots, status_line};
+use super::{build, lint_version, roots, status_line};
 use crate::check::Known;
 use crate::diag::{Code, Error, Warned, Warning};
 use crate::load::Disk;
@@ -86,6 +86,9 @@ fn look<'p>(flags: &Build, paths: &'p [String], first: bool) -> Result<Looked<'p
     );
     status_line::end();
     let mut looked = Looked::default();
+    if flags.lint_also.contains(&Code::Version) {
+        looked.findings = lint_version::findings(paths, &options, together);
+    }
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
         let allowed = Found::above(root)?;

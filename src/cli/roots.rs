@@ -6,7 +6,7 @@ use super::findings::Verdict;
 use super::messages::Messages;
 use super::settings::Found;
 use super::writer;
-use super::{build, managed, output, status_line};
+use super::{build, compat, managed, output, status_line};
 use crate::check::Findings;
 use crate::diag::{Result as Built, Warned, Warning};
 use crate::load::{Disk, FileLimit, clean};
@@ -64,12 +64,12 @@ pub fn run(args: &Build, messages: &mut Messages) -> Result<()> {
     let jobs = args.jobs.unwrap_or_else(parallel::cores);
     let paths: Vec<String> = chosen.iter().map(|root| root.path.clone()).collect();
     // Each root may have its own plugins.yaml and its own lock. Without plugins and locks all roots
-    // have the same options.
+    // have the same options, but for the version that their rustomize.yaml names.
     let has_own = args.enable_alpha_plugins.unwrap_or(false) || args.locked;
     let mut options: Vec<Options> = Vec::with_capacity(paths.len());
     for root in &paths {
         options.push(match options.first() {
-            Some(first) if !has_own => first.clone(),
+            Some(first) if !has_own => Options { compat: compat::of_root(args.compat, root)?, ..first.clone() },
             first => build::options(args, root, first.is_none()).with_context(|| format!("in {root}"))?,
         });
     }

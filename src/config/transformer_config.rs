@@ -34,7 +34,6 @@ pub struct NameBackReferences<'a> {
     pub fields: MergedSpecs<'a>,
 }
 
-
 /// The fields of each transformer.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct TransformerConfig<'a> {

@@ -136,6 +136,8 @@ pub enum Code {
     FunctionSkipped,
     /// A file has a secret in clear text.
     ClearTextSecret,
+    /// The newest version of kustomize prints something else.
+    Version,
     /// A resource has a field that its kind does not have.
     UnknownFieldOfKind,
     /// A field of a resource has a value of another type than its kind says.
@@ -241,6 +243,7 @@ const TABLE: &[Row] = &[
     },
     Row { code: Code::FunctionSkipped, word: "function-skipped", page: include_str!("codes/function-skipped.md") },
     Row { code: Code::ClearTextSecret, word: "clear-text-secret", page: include_str!("codes/clear-text-secret.md") },
+    Row { code: Code::Version, word: "version", page: include_str!("codes/version.md") },
     Row {
         code: Code::UnknownFieldOfKind,
         word: "unknown-field-of-kind",
@@ -281,6 +284,7 @@ impl Code {
         Code::SelectorMismatch,
         Code::ServiceWithoutPods,
         Code::UnknownFieldInPatch,
+        Code::Version,
     ];
 
     /// The codes of findings that only a check against schemas has.
@@ -294,7 +298,7 @@ impl Code {
     ];
 
     /// The codes of findings that only [`crate::Options::lint_also`] asks for.
-    pub const OFF_BY_DEFAULT: &'static [Code] = &[Code::ClearTextSecret];
+    pub const OFF_BY_DEFAULT: &'static [Code] = &[Code::ClearTextSecret, Code::Version];
 
     /// All codes, in the order in which lists show them.
     pub fn all() -> impl Iterator<Item = Code> {

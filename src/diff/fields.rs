@@ -25,6 +25,8 @@ pub struct FieldChange<'n> {
     pub difference: Difference<'n>,
     /// True if the old and the new value are the old and the new name of a renamed resource.
     pub follows: bool,
+    /// True if Kubernetes refuses another value in the object that is there.
+    pub is_unchangeable: bool,
 }
 
 /// A comparison of two resources.
@@ -185,7 +187,7 @@ impl<'n, 'c> Comparison<'n, 'c> {
     }
 
     fn note(&mut self, difference: Difference<'n>, follows: bool) {
-        self.found.push(FieldChange { path: Path(self.path.clone()), difference, follows });
+        self.found.push(FieldChange { path: Path(self.path.clone()), difference, follows, is_unchangeable: false });
     }
 }
 

@@ -5,6 +5,7 @@
 //! * [`pairs`]: pairs of resources that are one; [`names`]: names without hash, prefix or suffix;
 //!   [`features`]: how alike two resources are.
 //! * [`fields`]: the fields in which two resources differ; [`path`]: where a field is.
+//! * [`unchangeable`]: the fields that nobody can change once the object is there.
 //! * [`align`]: pairs of equal items in lists without keys.
 //! * [`summary`]: counts, and the images that differ.
 //!
@@ -21,6 +22,7 @@ pub mod pairs;
 pub mod path;
 pub mod secrets;
 pub mod summary;
+mod unchangeable;
 
 pub use fields::{Difference, FieldChange};
 pub use mask::Masks;
@@ -33,6 +35,7 @@ use crate::resource::Resource;
 use crate::schema::Schemas;
 use fields::Comparison;
 use pairs::{Pair, Pairs};
+use unchangeable::is_unchangeable;
 
 /// The difference of a resource.
 #[derive(Clone, Debug)]
@@ -78,7 +81,11 @@ pub fn compare<'n>(before: &'n [Resource<'n>], after: &'n [Resource<'n>], schema
     for Pair { before: i, after: j, matched } in both {
         let (before, after) = (&before[i], &after[j]);
         let schema = schemas.of(&after.id().gvk);
-        let fields = Comparison::of(before.node(), after.node(), &new_names).fields(schema);
+        let mut fields = Comparison::of(before.node(), after.node(), &new_names).fields(schema);
+        if matched == Match::Identity {
+            let gvk = &after.id().gvk;
+            fields.iter_mut().for_each(|field| field.is_unchangeable = is_unchangeable(gvk, &field.path.0));
+        }
         match (matched, fields.is_empty()) {
             (Match::Identity, true) => changes.same += 1,
             _ => changes.resources.push(Change::Changed { before, after, matched, fields }),

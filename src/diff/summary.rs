@@ -20,6 +20,8 @@ pub struct Summary {
     /// Resources in another namespace or group.
     pub moved: usize,
     pub same: usize,
+    /// Changed resources with a field that Kubernetes lets nobody change.
+    pub unchangeable: usize,
     /// How often each image became another image.
     pub images: BTreeMap<(String, String), usize>,
 }
@@ -38,6 +40,7 @@ impl Summary {
                         Match::Group | Match::Namespace => summary.moved += 1,
                         Match::Rename => summary.renamed += 1,
                     }
+                    summary.unchangeable += usize::from(fields.iter().any(|field| field.is_unchangeable));
                     for images in fields.iter().filter_map(images) {
                         *summary.images.entry(images).or_default() += 1;
                     }
@@ -58,6 +61,7 @@ impl AddAssign<&Summary> for Summary {
         self.added += other.added;
         self.removed += other.removed;
         self.changed += other.changed;
+        self.unchangeable += other.unchangeable;
         self.renamed += other.renamed;
         self.moved += other.moved;
         self.same += other.same;

@@ -398,9 +398,13 @@ impl<'a> Files<'a> {
         if let Some(reference) = artifact_in(path) {
             return self.unpack(&reference?, Some(root));
         }
-        if self.arena.compat().refuses_ambiguous_paths() && path.split('/').any(|part| part != ".." && part.contains("..")) {
+        if self.arena.compat().refuses_ambiguous_paths()
+            && path.split('/').any(|part| part != ".." && part.contains(".."))
+        {
             let hint = "write each entry of a list in a line of its own, with the same indentation";
-            return Err(Error::new(Code::BadValue, format!("path '{path}' is ambiguous: it has '..' in a name")).hint(hint));
+            return Err(
+                Error::new(Code::BadValue, format!("path '{path}' is ambiguous: it has '..' in a name")).hint(hint)
+            );
         }
         let real = directory(self.loader(root), &root.real.join(path), path)?;
         if let Some(remote) = &root.remote

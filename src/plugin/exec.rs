@@ -218,8 +218,7 @@ fn arguments<'a>(build: &Build<'a>, root: &Root, config: &Resource<'a>) -> Resul
     let mut args: Vec<OsString> = Vec::new();
     if let Some(line) = config.node().get_text("argsOneLiner") {
         let compat = build.arena.compat();
-        let (words, is_open) =
-            if compat.ends_one_liners_at_hashes() { words(line) } else { words_with_comments(line) };
+        let (words, is_open) = if compat.ends_one_liners_at_hashes() { words(line) } else { words_with_comments(line) };
         if is_open && compat.refuses_open_quotes() {
             let fault = Error::new(Code::BadSource, "failed to parse argsOneLiner: unclosed quote in string");
             let hint = "close the quote, or write '\\' in front of a quote that is part of an argument";

@@ -72,11 +72,7 @@ pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -
 
 /// Makes resources of documents, then of the items of lists among them, and so on, behind what is
 /// `made` already.
-fn in_rounds<'a>(
-    arena: Arena<'a>,
-    mut nodes: Vec<Node<'a>>,
-    mut made: Vec<Made<'a>>,
-) -> Result<Resources<'a>> {
+fn in_rounds<'a>(arena: Arena<'a>, mut nodes: Vec<Node<'a>>, mut made: Vec<Made<'a>>) -> Result<Resources<'a>> {
     let count = made.iter().map(|run| run.resources.len()).sum::<usize>() + nodes.len();
     let mut all = made.first_mut().map_or_else(Vec::new, |first| std::mem::take(&mut first.resources));
     all.reserve_exact(count - all.len());

@@ -181,9 +181,7 @@ mod tests {
 
     /// The answer of each entry for an image, with all names as patterns.
     fn slowly(compat: Compat, names: &[&str], image: &str) -> Vec<usize> {
-        let is_match = |name: &str| {
-            GoRegex::new(&pattern(compat, name)).unwrap().is_match(image)
-        };
+        let is_match = |name: &str| GoRegex::new(&pattern(compat, name)).unwrap().is_match(image);
         (0..names.len()).filter(|&i| is_match(names[i])).collect()
     }
 
@@ -194,8 +192,26 @@ mod tests {
 
     #[test]
     fn tables_and_patterns_agree() {
-        const PIECES: [&str; 18] =
-            ["a", "b", "é", ".", ".", ":", ":1", "@", "@sha256:", "@sha256:ab", "@sha512:", "@b+x:c", "/", "-", "{x}", "sha256", "\n", "a.b"];
+        const PIECES: [&str; 18] = [
+            "a",
+            "b",
+            "é",
+            ".",
+            ".",
+            ":",
+            ":1",
+            "@",
+            "@sha256:",
+            "@sha256:ab",
+            "@sha512:",
+            "@b+x:c",
+            "/",
+            "-",
+            "{x}",
+            "sha256",
+            "\n",
+            "a.b",
+        ];
         let mut rng = fastrand::Rng::with_seed(3);
         let mut text = |most| (0..rng.usize(0..=most)).map(|_| PIECES[rng.usize(0..PIECES.len())]).collect::<String>();
         let mut matches = 0;

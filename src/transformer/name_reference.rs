@@ -131,7 +131,8 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
         let is_quiet = map.iter().all(|r| r.previous().is_empty());
         // Walking the references of Kubernetes' own kinds would cost a tenth of a build in which
         // nothing is to be done.
-        let suffix = if is_quiet && !self.has_own_references(build.arena.compat()) { Some("RoleBinding") } else { None };
+        let suffix =
+            if is_quiet && !self.has_own_references(build.arena.compat()) { Some("RoleBinding") } else { None };
         let tries = self.tries(map, arena, suffix);
         let walk = |resource: &Resource<'a>, node: &mut Node<'a>, renamed: Option<&Referents<'_, 'a>>| match tries
             .get(&referrer_gvk(resource))

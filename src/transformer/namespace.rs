@@ -67,7 +67,6 @@ impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
     }
 }
 
-
 impl<'a> NamespaceTransformer<'a> {
     /// Returns true if a resource keeps its namespace, for helm has made it. A manifest or a patch
     /// may say so by hand.

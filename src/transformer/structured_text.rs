@@ -7,8 +7,8 @@
 use super::copies::check_text;
 use super::replacement::{delimited, spliced};
 use crate::config::Written;
-use crate::config::kustomization::FieldOptions;
 use crate::config::field_path::{Part, first_scalar};
+use crate::config::kustomization::FieldOptions;
 use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
 use crate::yaml::rewrite::Layout;

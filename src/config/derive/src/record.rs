@@ -138,9 +138,8 @@ impl Key {
             }
             "skip" => self.is_skipped = true,
             _ => {
-                return Err(meta.error(
-                    "a field knows 'name', 'parts', 'words', 'for_builtin', 'deprecated', 'only_if', 'skip'",
-                ));
+                return Err(meta
+                    .error("a field knows 'name', 'parts', 'words', 'for_builtin', 'deprecated', 'only_if', 'skip'"));
             }
         }
         Ok(())

@@ -1,0 +1,96 @@
+//! The fields of Kubernetes' kinds that nobody can change once the object is there.
+
+use super::path::Step;
+use crate::schema::Gvk;
+
+/// The fields of a kind that cannot be changed.
+struct Fixed {
+    group: &'static str,
+    kind: &'static str,
+    fields: Fields,
+}
+
+enum Fields {
+    /// These, and all below them.
+    These(&'static [&'static str]),
+    /// All of `spec` but these.
+    AllOfSpecBut(&'static [&'static str]),
+}
+
+use Fields::{AllOfSpecBut, These};
+
+const fn fixed(group: &'static str, kind: &'static str, fields: Fields) -> Fixed {
+    Fixed { group, kind, fields }
+}
+
+const KINDS: &[Fixed] = &[
+    fixed("apps", "Deployment", These(&["spec.selector"])),
+    fixed("apps", "DaemonSet", These(&["spec.selector"])),
+    fixed("apps", "ReplicaSet", These(&["spec.selector"])),
+    fixed(
+        "apps",
+        "StatefulSet",
+        AllOfSpecBut(&[
+            "minReadySeconds",
+            "ordinals",
+            "persistentVolumeClaimRetentionPolicy",
+            "replicas",
+            "revisionHistoryLimit",
+            "template",
+            "updateStrategy",
+        ]),
+    ),
+    fixed("batch", "Job", These(&["spec.selector", "spec.template", "spec.completionMode", "spec.podFailurePolicy"])),
+    fixed("", "PersistentVolumeClaim", AllOfSpecBut(&["resources", "volumeAttributesClassName"])),
+    fixed("", "Service", These(&["spec.clusterIP", "spec.clusterIPs"])),
+    fixed("", "Secret", These(&["type"])),
+    fixed(
+        "storage.k8s.io",
+        "StorageClass",
+        These(&["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"]),
+    ),
+    fixed("rbac.authorization.k8s.io", "RoleBinding", These(&["roleRef"])),
+    fixed("rbac.authorization.k8s.io", "ClusterRoleBinding", These(&["roleRef"])),
+    fixed("networking.k8s.io", "IngressClass", These(&["spec.controller"])),
+    fixed("node.k8s.io", "RuntimeClass", These(&["handler"])),
+    fixed("scheduling.k8s.io", "PriorityClass", These(&["preemptionPolicy", "value"])),
+    fixed("apiextensions.k8s.io", "CustomResourceDefinition", These(&["spec.group", "spec.names.kind", "spec.scope"])),
+];
+
+/// Returns true if Kubernetes refuses another value of a field of an object that is there. A field
+/// of which only a part is refused counts as changeable: of a Pod, of a claim's size.
+pub fn is_unchangeable(gvk: &Gvk<'_>, path: &[Step<'_>]) -> bool {
+    let Some(fixed) = KINDS.iter().find(|fixed| fixed.group == gvk.group && fixed.kind == gvk.kind) else {
+        return false;
+    };
+    let field = |at: usize| match path.get(at) {
+        Some(Step::Field(name)) => Some(*name),
+        _ => None,
+    };
+    match &fixed.fields {
+        AllOfSpecBut(free) => field(0) == Some("spec") && !field(1).is_some_and(|name| free.contains(&name)),
+        // A change of what holds the field changes the field.
+        These(fields) => fields
+            .iter()
+            .any(|known| known.split('.').enumerate().take(path.len()).all(|(at, name)| field(at) == Some(name))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_kinds() {
+        let says = |group: &str, kind: &str, path: &[&str]| {
+            let path: Vec<Step<'_>> = path.iter().map(|name| Step::Field(name)).collect();
+            is_unchangeable(&Gvk { group, version: "v1", kind }, &path)
+        };
+        assert!(says("apps", "StatefulSet", &["spec", "volumeClaimTemplates"]));
+        assert!(says("apps", "Deployment", &["spec", "selector", "matchLabels", "app"]));
+        assert!(says("rbac.authorization.k8s.io", "RoleBinding", &["roleRef", "name"]));
+        assert!(!says("apps", "StatefulSet", &["spec", "template", "metadata"]));
+        assert!(!says("apps", "StatefulSet", &["metadata", "labels"]));
+        assert!(!says("example.com", "Deployment", &["spec", "selector"]));
+    }
+}
