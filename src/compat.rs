@@ -14,16 +14,16 @@ type Release = u8;
 
 /// The versions of kustomize, in order, each with what ships it.
 pub const RELEASES: [(&str, &str); 10] = [
-    ("5.4.2", "kubectl 1.31, Argo CD 2.12"),
-    ("5.4.3", "Argo CD 2.13 and 2.14, Flux 2.4"),
-    ("5.5.0", "kubectl 1.32"),
-    ("5.6.0", "kubectl 1.33, Argo CD 3.0, Flux 2.5 and 2.6"),
-    ("5.7.0", "Argo CD 3.1 and 3.2"),
-    ("5.7.1", "kubectl 1.34 and 1.35, Flux 2.7"),
-    ("5.8.0", "Argo CD 3.3.0"),
-    ("5.8.1", "kubectl 1.36 and 1.37, Argo CD 3.3.1 to 3.5, Flux 2.8 to 2.10"),
-    ("5.8.2", ""),
-    ("5.8.3", "Argo CD 3.6"),
+    ("v5.4.2", "kubectl 1.31, Argo CD 2.12"),
+    ("v5.4.3", "Argo CD 2.13 and 2.14, Flux 2.4"),
+    ("v5.5.0", "kubectl 1.32"),
+    ("v5.6.0", "kubectl 1.33, Argo CD 3.0, Flux 2.5 and 2.6"),
+    ("v5.7.0", "Argo CD 3.1 and 3.2"),
+    ("v5.7.1", "kubectl 1.34 and 1.35, Flux 2.7"),
+    ("v5.8.0", "Argo CD 3.3.0"),
+    ("v5.8.1", "kubectl 1.36 and 1.37, Argo CD 3.3.1 to 3.5, Flux 2.8 to 2.10"),
+    ("v5.8.2", ""),
+    ("v5.8.3", "Argo CD 3.6"),
 ];
 
 const V5_4_2: Release = 0;
@@ -113,8 +113,7 @@ impl Question {
 
     /// The versions that answer yes, in words: `5.8.1`, `5.4.2 to 5.7.1`, `5.8.2 and later`.
     pub fn versions(&self) -> String {
-        let name = |release: Release| RELEASES[usize::from(release)].0;
-        let (first, last) = (name(self.first), name(self.last));
+        let (first, last) = (number_of(self.first), number_of(self.last));
         match self.last {
             V5_8_3 => format!("{first} and later"),
             last if last == self.first => first.to_owned(),
@@ -191,8 +190,6 @@ questions! {
     Output replacement_targets_are_patterns: V5_8_0..=V5_8_3;
     /// An unknown option of a patch is refused.
     Accepted refuses_unknown_patch_options: V5_8_0..=V5_8_3;
-    /// An address of a remote file has to be a valid URL.
-    Accepted refuses_malformed_addresses: V5_8_0..=V5_8_3;
     /// A patch file without a patch does nothing; before, its entry had to have a target.
     Accepted takes_empty_patches: V5_8_1..=V5_8_3;
     /// helm is asked for its version by `helm version --short`; before, by `helm version -c
@@ -267,11 +264,11 @@ impl Compat {
             return shipper.release(version).map(Compat::of).map_err(unknown);
         }
         let version = text.strip_prefix('v').unwrap_or(text);
-        if let Some(release) = (V5_4_2..=V5_8_3).find(|release| RELEASES[usize::from(*release)].0 == version) {
+        if let Some(release) = (V5_4_2..=V5_8_3).find(|release| number_of(*release) == version) {
             return Ok(Compat::of(release));
         }
         let Some(parts) = numbers(version) else { return Err(unknown(Reason::NotAVersion)) };
-        let edge = |release: Release| numbers(RELEASES[usize::from(release)].0);
+        let edge = |release: Release| numbers(number_of(release));
         Err(unknown(match parts {
             parts if Some(parts) < edge(V5_4_2) => Reason::TooOld,
             parts if Some(parts) > edge(V5_8_3) => Reason::TooNew,
@@ -281,6 +278,11 @@ impl Compat {
 
     /// The version, as in `5.8.3`.
     pub fn version(self) -> &'static str {
+        number_of(self.release)
+    }
+
+    /// The version as kustomize prints it, as in `v5.8.3`.
+    pub fn tag(self) -> &'static str {
         RELEASES[usize::from(self.release)].0
     }
 
@@ -306,7 +308,7 @@ impl Compat {
 
 impl fmt::Display for Compat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "v{}", self.version())
+        f.write_str(self.tag())
     }
 }
 
@@ -328,6 +330,11 @@ impl Shipper {
         let shipped = self.first.iter().rev().find(|(first, _)| *first <= version);
         shipped.map(|(_, release)| *release).ok_or(Reason::TooOld)
     }
+}
+
+/// A version without its `v`.
+fn number_of(release: Release) -> &'static str {
+    RELEASES[usize::from(release)].0.trim_start_matches('v')
 }
 
 /// The numbers of a version; the last one may be missing.
@@ -362,7 +369,7 @@ pub struct UnknownVersion {
 impl UnknownVersion {
     /// The names that are known, for a hint.
     pub fn known() -> String {
-        let versions: Vec<&str> = RELEASES.iter().map(|(version, _)| *version).collect();
+        let versions: Vec<&str> = Compat::all().map(Compat::version).collect();
         let shippers = SHIPPERS.iter().map(|shipper| {
             let ([major, minor, _], [last_major, last_minor]) = (shipper.first[0].0, shipper.last);
             format!("{0}-{major}.{minor} to {0}-{last_major}.{last_minor}", shipper.name)
@@ -376,7 +383,7 @@ impl fmt::Display for UnknownVersion {
         let text = &self.text;
         match self.reason {
             Reason::NotAVersion => write!(f, "'{text}' is not a version of kustomize"),
-            Reason::TooOld => write!(f, "'{text}' is older than kustomize {}, the oldest known version", RELEASES[0].0),
+            Reason::TooOld => write!(f, "'{text}' is older than kustomize {}, the oldest known version", number_of(V5_4_2)),
             Reason::TooNew => {
                 write!(f, "'{text}' is newer than kustomize {}, the newest known version", Compat::default().version())
             }
@@ -447,6 +454,49 @@ mod tests {
         assert_eq!(yes(Compat::inherits_namespaces), ["5.8.0"]);
         assert_eq!(yes(Compat::matches_all_digests), ["5.8.2", "5.8.3"]);
         assert_eq!(yes(Compat::labels_volume_claims_with_templates).len(), 8);
+    }
+
+    /// The part of docs/compatibility.md that this file decides.
+    fn page() -> String {
+        let mut page = "\
+## Versions of kustomize
+A build answers to one version of kustomize: the one that `--compat` names, else `RUSTOMIZE_COMPAT`,
+else `compat:` in the nearest `rustomize.yaml` that has it, else the name of the program, as in
+`kustomize-v5.7.1`, else the newest. The version is in `version` and in the label of
+`managedByLabel`. `rustomize diff --compat 5.7.1..5.8.3` shows what an upgrade changes, and
+`rustomize lint -W version` says whether the newest version prints something else.
+
+| version | ships with |
+|---|---|
+"
+        .to_owned();
+        for (version, shippers) in RELEASES {
+            page += &format!("| {version} | {shippers} |\n");
+        }
+        page += "\nWhat a version does of its own; all else is the same in all of them:\n\n";
+        page += "| versions | behaviour | `--compat` changes |\n|---|---|---|\n";
+        for question in QUESTIONS {
+            let effect = match question.effect {
+                Effect::Output => "the output",
+                Effect::Accepted => "what is accepted",
+                Effect::Call => "what programs are given",
+            };
+            page += &format!("| {} | {} | {effect} |\n", question.versions(), question.says());
+        }
+        page
+    }
+
+    #[test]
+    fn the_page_has_the_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/compatibility.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        let (before, rest) = text.split_once("## Versions of kustomize\n").unwrap();
+        let (_, after) = rest.split_once("\n## ").unwrap();
+        let wanted = format!("{before}{}\n## {after}", page());
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(path, &wanted).unwrap();
+        }
+        assert!(text == wanted, "docs/compatibility.md has another table: UPDATE=1 writes it");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! rustomize builds kustomizations: it prints the bytes that kustomize v5.8.1 prints, in time
+//! rustomize builds kustomizations: it prints the bytes that kustomize v5.8.3 prints, in time
 //! linear in its input, and runs plugins that cannot hurt the build.
 //!
 //! A build is a pipeline, and `pipeline::build` lists its steps:

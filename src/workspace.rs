@@ -197,7 +197,7 @@ pub fn build<'w>(
     root: &str,
     options: &Options,
 ) -> Warned<Result<Output<'w>>> {
-    let cx = Context::new(workspace.heap.arena_of_build(options.compat, options.build_limit), loader, options.clone());
+    let cx = Context::new(&workspace.heap, loader, options.clone());
     let built = pipeline::build(&cx, root);
     Output::of(cx, built)
 }
@@ -214,7 +214,7 @@ pub fn call<'w>(
     call: pipeline::Call<'_>,
     options: &Options,
 ) -> Warned<Result<Output<'w>>> {
-    let cx = Context::new(workspace.heap.arena_of_build(options.compat, options.build_limit), loader, options.clone());
+    let cx = Context::new(&workspace.heap, loader, options.clone());
     let called = pipeline::call(&cx, directory, call);
     Output::of(cx, called)
 }
@@ -308,12 +308,11 @@ fn context<'w>(
     options: Options,
     shared: Option<&Shared<'w>>,
 ) -> Rc<Context<'w>> {
-    let arena = workspace.heap.arena_of_build(options.compat, options.build_limit);
     match shared.filter(|shared| shared.fits(&options)) {
         Some(Shared { common, layers, .. }) => {
-            Context::sharing(arena, loader, options, Arc::clone(common), Arc::clone(layers))
+            Context::sharing(&workspace.heap, loader, options, Arc::clone(common), Arc::clone(layers))
         }
-        None => Context::new(arena, loader, options),
+        None => Context::new(&workspace.heap, loader, options),
     }
 }
 

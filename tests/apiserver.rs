@@ -2,6 +2,7 @@
 //! the loopback address. Opt-in: `RUSTOMIZE_APISERVER` names the directory with the two programs,
 //! which `.ci/apiserver` makes in target/apiserver.
 
+use crate::differential::reference::kustomize;
 use crate::support::{Run, Tree, files, git, in_path, run, split};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -230,7 +231,7 @@ fn kind(document: &str) -> String {
 fn try_all_out(cluster: &Cluster) -> usize {
     let kinds = cluster.kinds();
     assert!(kinds.contains("apps/v1 Deployment"), "{kinds:?}");
-    let oracle = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/oracle/kustomize");
+    let oracle = kustomize();
     let oracle = if oracle.is_file() { Some(oracle) } else { in_path("kustomize") };
     if oracle.is_none() {
         println!("not compared with kustomize, which is not here: run .ci/oracle");

@@ -210,14 +210,14 @@ fn a_closed_pipe_is_no_news() {
 #[test]
 fn versions_in_kustomizes_formats() {
     let tree = Tree::new("");
-    let own = concat!("v5.8.1+rustomize.", env!("CARGO_PKG_VERSION"), "\n");
+    let own = concat!("v5.8.3+rustomize.", env!("CARGO_PKG_VERSION"), "\n");
     assert_eq!(tree.run(&["version"]).ok(), own);
     let json: serde_json::Value = serde_json::from_str(&tree.run(&["version", "-o", "json"]).ok()).unwrap();
     assert_eq!(json["version"], own.trim());
     assert!(tree.run(&["version", "-o", "yaml"]).ok().contains("goArch: "));
     tree.run(&["version", "--short", "-o", "json"]).fails_with(&["mutually exclusive"]);
     for flag in ["-V", "--version"] {
-        let said = concat!("rustomize ", env!("CARGO_PKG_VERSION"), " (kustomize v5.8.1)\n");
+        let said = concat!("rustomize ", env!("CARGO_PKG_VERSION"), " (kustomize v5.8.3)\n");
         assert_eq!(tree.run(&[flag]).ok(), said);
     }
 }
@@ -251,7 +251,7 @@ fn called_as_kustomize_it_speaks_as_kustomize() {
         let mut command = std::process::Command::new(&link);
         run(command.args(args).current_dir(tree.path()))
     };
-    assert_eq!(as_kustomize(&["version"]).ok(), "v5.8.1\n");
+    assert_eq!(as_kustomize(&["version"]).ok(), "v5.8.3\n");
     let help = as_kustomize(&["build", "--help"]).ok();
     assert!(help.contains("kustomize build") && !help.contains("rustomize"), "{help}");
     assert!(as_kustomize(&["build", "."]).ok().contains("name: a"));

@@ -1,4 +1,4 @@
-//! Each command and flag of kustomize v5.8.1, in each spelling that its parser takes. Its exit
+//! Each command and flag of kustomize v5.8.3, in each spelling that its parser takes. Its exit
 //! status, output and files are recorded in testdata/command_line/recorded.json;
 //! `UPDATE=1 cargo test --test main command_line::` records them again, where kustomize is in PATH.
 

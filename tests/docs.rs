@@ -2,6 +2,7 @@
 //! to files, flags and variables exist, pictures are those of their scripts, words are those of
 //! docs/glossary.md, and the documented JSON fields are those that are printed.
 
+use crate::differential::reference::kustomize;
 use crate::support::{Run, Tree, files, in_path, run, skip};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -281,7 +282,7 @@ fn the_example_of_the_readme_is_the_same_in_kustomize() {
         run(command.args(args).current_dir(root()).env("KUSTOMIZE_PLUGIN_HOME", root().join(home))).ok()
     };
     let ours = build(Path::new(env!("CARGO_BIN_EXE_rustomize")));
-    let built = Some(root().join("target/oracle/kustomize")).filter(|program| program.exists());
+    let built = Some(kustomize()).filter(|program| program.exists());
     let Some(kustomize) = built.or_else(|| in_path("kustomize")) else {
         return skip(".ci/oracle has not been run, and kustomize is not in PATH");
     };

@@ -1,5 +1,6 @@
 //! Builds where GitOps runs them: hooks of git and of pre-commit, post-renderers, KRM functions.
 
+use crate::differential::reference::kustomize;
 use crate::support::{Run, Tree, git, in_path, run, skip};
 use std::fs;
 use std::io::Write as _;
@@ -368,7 +369,7 @@ exec {} krm-function
     let args = ["build", "--enable-alpha-plugins", "--enable-exec"];
     let printed = tree.run(&args).ok();
     assert!(printed.contains("name: outer-web-inner") && printed.contains("inner: build"), "{printed}");
-    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/oracle/kustomize");
+    let built = kustomize();
     if !built.is_file() {
         return skip("no kustomize to compare with: run .ci/oracle");
     }

@@ -86,6 +86,8 @@ fn of_program(program: impl AsRef<Path>) -> Result<Option<Compat>> {
     let name = program.as_ref().file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".exe").unwrap_or(&name);
     let Some(version) = name.strip_prefix("kustomize-") else { return Ok(None) };
+    // A platform may follow, as in `kustomize-v5.7.1-linux`.
+    let version = version.split('-').next().unwrap_or_default();
     match version.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit()) {
         true => Ok(Some(Compat::parse(version).map_err(|e| fault(&e).context(format!("in the name '{name}'")))?)),
         false => Ok(None),
@@ -105,6 +107,7 @@ mod tests {
         let version = |name: &str| of_program(name).unwrap().map(|compat| compat.version());
         assert_eq!(version("/custom-tools/kustomize-v5.7.1"), Some("5.7.1"));
         assert_eq!(version("kustomize-5.8.2.exe"), Some("5.8.2"));
+        assert_eq!(version("kustomize-v5.4.2-linux-amd64"), Some("5.4.2"));
         assert_eq!(version("/usr/bin/kustomize"), None);
         assert_eq!(version("kustomize-rustomize"), None);
         assert!(of_program("kustomize-v9.9.9").unwrap_err().to_string().contains("newer"));

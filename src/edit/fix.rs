@@ -45,7 +45,7 @@ pub fn fix(place: &mut Place, has_vars: bool) -> Result<()> {
 pub fn fixed(directory: &Path, name: &'static str, text: String, options: Options) -> Result<Option<String>> {
     let heap = Heap::new();
     let disk = Disk::new();
-    let cx = Context::new(heap.arena(), &disk, options);
+    let cx = Context::new(&heap, &disk, options);
     let fixed = Draft::read(cx, name, text).and_then(|mut draft| {
         convert(&mut draft, directory)?;
         draft.finish()

@@ -187,7 +187,7 @@ pub fn references(place: &Place, patterns: &[String]) -> Result<Vec<String>> {
 fn load(place: &Place, reference: &str) -> Result<()> {
     let heap = Heap::new();
     let disk = Disk::new();
-    let cx = Context::new(heap.arena(), &disk, place.options().clone());
+    let cx = Context::new(&heap, &disk, place.options().clone());
     let base = cx.files.root(".").and_then(|root| cx.files.base(&root, reference, false));
     base.map(drop).map_err(|e| e.prefixed(&format!("{reference} has no match: ")))
 }

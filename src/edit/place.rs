@@ -65,7 +65,7 @@ impl Place {
         let _lock = lock(Path::new("."));
         let heap = Heap::new();
         let disk = Disk::new();
-        let cx = Context::new(heap.arena(), &disk, self.options.clone());
+        let cx = Context::new(&heap, &disk, self.options.clone());
         let bytes = FileLimit::default().read(Path::new(name)).map_err(|e| unusable(name, &e))?;
         let text =
             encoding::decode(bytes).map_err(|_| Error::new(Code::Encoding, format!("'{name}' is not valid UTF-8")))?;

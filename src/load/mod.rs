@@ -477,9 +477,9 @@ impl<'a> Files<'a> {
         if threads <= 1 {
             return Vec::new();
         }
-        let (heap, files, make) = (self.arena.heap(), self.below(root), &make);
+        let (others, files, make) = (self.arena.others(), self.below(root), &make);
         let load_runs = || {
-            let arena = heap.arena();
+            let arena = others.arena();
             let load = move |path: &&str| {
                 let looks_like_file = !is_url(path) && Path::new(path).extension().is_some();
                 let (source, place) = looks_like_file.then(|| files.text(arena, path).ok())??;

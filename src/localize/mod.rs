@@ -53,7 +53,7 @@ pub fn localize(request: &Request<'_>) -> Warned<Result<PathBuf>> {
     let mut warnings = Vec::new();
     let heap = Heap::new();
     let disk = Disk::new();
-    let cx = Context::new(heap.arena(), &disk, request.options.clone());
+    let cx = Context::new(&heap, &disk, request.options.clone());
     let mut make = || -> Result<PathBuf> {
         let bounds = Bounds::find(&cx.files, request)?;
         let place = bounds.destination.clone();

@@ -60,7 +60,7 @@ fn run<'a>(build: &mut Build<'a>, directory: &str, call: Call<'_>) -> Result<Res
         }
     }
     map.edit_content(|resource| {
-        strip_build_annotations(resource);
+        strip_build_annotations(build.arena.compat(), resource);
         Ok(())
     })?;
     Ok(map)

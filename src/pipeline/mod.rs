@@ -23,11 +23,12 @@ pub use accumulate::on_stack;
 pub use call::{Call, call};
 pub use target::{Target, find};
 
+use crate::compat::Compat;
 use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Code, Error, Result, Warned, Warning, allow};
 use crate::lint::{for_kinds, result};
 use crate::observe::Work;
-use crate::resource::{Changes, Order, ResMap, Resource, is_build_annotation, order};
+use crate::resource::{Changes, HELM_GENERATED, Order, ResMap, Resource, is_build_annotation, order};
 use crate::stage::history::{History, StepRole};
 use crate::stage::trace::{Step, Trace, traced};
 use crate::stage::{Accumulator, Build, Context, TransformEach, Transformer};
@@ -209,14 +210,15 @@ fn untype_keys(map: &mut Mapping<'_>) {
 /// Drops resources that exist for the build alone, refuses annotations that are not a map, and
 /// takes those off that are not for the output.
 fn take_build_annotations_off<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
+    let compat = arena.compat();
     map.edit_each(arena, Changes::Content, |_| {
-        |resource: &mut Resource<'a>| {
+        move |resource: &mut Resource<'a>| {
             resource.check_annotations()?;
             if is_local_config(resource) {
                 resource.clear();
             } else {
                 origin::adopt(resource);
-                strip_build_annotations(resource);
+                strip_build_annotations(compat, resource);
             }
             Ok(())
         }
@@ -227,7 +229,7 @@ fn take_build_annotations_off<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Res
 
 /// Takes the annotations off that are not for the output. The rest becomes a map of strings with
 /// untyped keys, as upstream rebuilds it; an empty map is removed, and missing metadata is made.
-fn strip_build_annotations(resource: &mut Resource<'_>) {
+fn strip_build_annotations(compat: Compat, resource: &mut Resource<'_>) {
     let metadata = resource.node().get("metadata");
     let has_annotations = metadata.is_some_and(|m| m.as_mapping().is_some_and(|m| m.contains("annotations")));
     if metadata.is_some() && !has_annotations {
@@ -237,7 +239,9 @@ fn strip_build_annotations(resource: &mut Resource<'_>) {
         return;
     };
     if let Some(annotations) = metadata.get_mut("annotations").and_then(Node::as_mapping_mut) {
-        annotations.retain(|key, _| !is_build_annotation(key.text()));
+        let is_kept =
+            |key: &str| !is_build_annotation(key) || key == HELM_GENERATED && !compat.leaves_namespaces_to_charts();
+        annotations.retain(|key, _| is_kept(key.text()));
         untype_keys(annotations);
     }
     crate::resource::stringify(metadata, "annotations");

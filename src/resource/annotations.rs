@@ -12,6 +12,9 @@ pub const ORIGIN: &str = "config.kubernetes.io/origin";
 /// The annotation that lists the transformers that changed a resource.
 pub const TRANSFORMATIONS: &str = "alpha.config.kubernetes.io/transformations";
 
+/// The annotation of a resource that a chart has made.
+pub const HELM_GENERATED: &str = "internal.config.kubernetes.io/helm-generated";
+
 /// Returns true for an annotation that tools keep for themselves and that no output contains.
 pub fn is_build_annotation(key: &str) -> bool {
     if let Some(name) = key.strip_prefix(INTERNAL) {

@@ -16,7 +16,7 @@ mod resource;
 pub mod similar;
 mod untraced;
 
-pub use annotations::{INTERNAL, NEEDS_HASH_SUFFIX, ORIGIN, TRANSFORMATIONS, is_build_annotation};
+pub use annotations::{HELM_GENERATED, INTERNAL, NEEDS_HASH_SUFFIX, ORIGIN, TRANSFORMATIONS, is_build_annotation};
 pub use behavior::Behavior;
 pub use distinct::distinct;
 pub use facets::{Facets, Hint, Metadatum};

@@ -42,7 +42,7 @@ use crate::load::{Common, FileLimit, Files, Loader, RemoteOptions, Restrictor};
 use crate::observe::Observer;
 use crate::process::{Children, Limits};
 use crate::resource::{Changes, Order, ResMap, Resource};
-use crate::yaml::{Arena, Pos};
+use crate::yaml::{Arena, Heap, Pos};
 use schema::BuildSchema;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -166,8 +166,9 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// The input of builds whose texts live in `arena`.
-    pub fn new(arena: Arena<'a>, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
+    /// The input of a build whose texts live in `heap`.
+    pub fn new(heap: &'a Heap, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
+        let arena = heap.arena_of_build(options.compat, options.build_limit);
         let common = Arc::new(Common::new(options.remote.clone(), options.children.clone(), options.observer.clone()));
         let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
         Rc::new(Context { arena, files, options, layers: None })
@@ -175,12 +176,13 @@ impl<'a> Context<'a> {
 
     /// The input of a build that shares files and layers with others.
     pub fn sharing(
-        arena: Arena<'a>,
+        heap: &'a Heap,
         loader: &'a dyn Loader,
         options: Options,
         common: Arc<Common<'a>>,
         layers: Arc<Layers<'a>>,
     ) -> Rc<Self> {
+        let arena = heap.arena_of_build(options.compat, options.build_limit);
         let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
         Rc::new(Context { arena, files, options, layers: Some(layers) })
     }

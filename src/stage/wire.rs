@@ -5,7 +5,8 @@ use super::{Build, documents_to_resources, scoped_resources_in};
 use crate::diag::{Code, Error, Result};
 use crate::meter::FastMap;
 use crate::resource::{
-    Behavior, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, Rare, ResId, ResMap, Resource, TRANSFORMATIONS, Taken, print_one,
+    Behavior, HELM_GENERATED, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, Rare, ResId, ResMap, Resource, TRANSFORMATIONS,
+    Taken, print_one,
 };
 use crate::yaml::{Arena, Heap, Malformed, Mapping, Node, Scalar, Source, documents, emit, json};
 
@@ -18,7 +19,6 @@ const GENERATOR_BEHAVIOR: &str = "internal.config.kubernetes.io/generatorBehavio
 /// The names of the variables whose values a resource has. Upstream keeps them beside the resource,
 /// which a shared object of its own gets as it is.
 const REF_BY: &str = "internal.config.kubernetes.io/refBy";
-const HELM_GENERATED: &str = "internal.config.kubernetes.io/helm-generated";
 const ALLOW_NAME_CHANGE: &str = "internal.config.kubernetes.io/allowNameChange";
 const ALLOW_KIND_CHANGE: &str = "internal.config.kubernetes.io/allowKindChange";
 const ID: &str = "kustomize.config.k8s.io/id";

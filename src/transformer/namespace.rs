@@ -17,7 +17,7 @@ use super::edit_path;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::{Code, Error, Result};
-use crate::resource::{Changes, ResMap, Resource};
+use crate::resource::{Changes, HELM_GENERATED, ResMap, Resource};
 use crate::stage::{Build, Editor, Overridden, TransformEach};
 use crate::yaml::{Arena, Node, Pos, Scalar, Tag, Value};
 
@@ -73,7 +73,7 @@ impl<'a> NamespaceTransformer<'a> {
     fn spares(&self, resource: &Resource<'_>) -> bool {
         self.spares_charts
             && (resource.rare().is_some_and(|rare| rare.helm_generated)
-                || resource.annotation("internal.config.kubernetes.io/helm-generated") == Some("true"))
+                || resource.annotation(HELM_GENERATED) == Some("true"))
     }
 
     /// Changes one resource.

@@ -272,10 +272,10 @@ fn visit_key<'a>(
             None => Ok(()),
         };
     };
-    match field.as_scalar() {
+    match (field.as_scalar(), texts) {
         // Upstream changes what it reads from the text, and drops it: the text stays.
-        Some(scalar) if !rest.is_empty() => {
-            let mut copy = texts.and_then(|arena| read(arena, scalar.text())).ok_or_else(wrong_kind)?;
+        (Some(scalar), Some(arena)) if !rest.is_empty() => {
+            let mut copy = read(arena, scalar.text()).ok_or_else(wrong_kind)?;
             visit(texts, &mut copy, rest, create, edit)
         }
         _ => visit(texts, field, rest, create, edit),

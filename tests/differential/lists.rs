@@ -10,6 +10,7 @@ use super::value::{V, m, s, smaller};
 use super::write::flow;
 use super::{Outcome, accepted, number, ours, shown};
 use fastrand::Rng;
+use rustomize::Compat;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::fs;
@@ -61,7 +62,7 @@ impl Merge {
         for (name, text) in self.files() {
             fs::write(directory.join(name), text).unwrap();
         }
-        ours(&directory.to_string_lossy())
+        ours(Compat::default(), &directory.to_string_lossy())
     }
 
     fn theirs(&self, server: &mut Server) -> Outcome {

@@ -1,7 +1,8 @@
 //! Random trees, built by us and by kustomize: the bytes must be the same, or both must fail.
 //!
-//! Compares with kustomize v5.8.1 where `.ci/oracle` has put its server, else with a `kustomize`
-//! or `kubectl` in PATH. `RUSTOMIZE_TREES=20000 RUSTOMIZE_SEED=1 cargo test differential` builds
+//! Compares with the newest kustomize where `.ci/oracle` has put its server, else with a `kustomize`
+//! or `kubectl` in PATH. `RUSTOMIZE_VERSIONS=5.8.1,5.7.1` compares with these versions, one after
+//! another. `RUSTOMIZE_TREES=20000 RUSTOMIZE_SEED=1 cargo test differential` builds
 //! that many trees. A difference is made as small as it gets and written to testdata/differential,
 //! to be looked at and then kept as a case or explained. What is accepted is listed in
 //! [`accepted`], with its reason. `RUSTOMIZE_FOUND=500` runs on until there are that many,
@@ -22,13 +23,14 @@ mod write;
 
 use reference::{Files, Server};
 use rustomize::load::{Disk, Loader, Memory};
-use rustomize::{Options, Workspace, build};
+use rustomize::{Compat, HelmOptions, Options, Workspace, build};
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use tree::Tree;
 
@@ -47,27 +49,35 @@ const OLDER: &str = "kubectl, which has an older kustomize";
 
 impl Theirs {
     /// The best that is here, and its name.
-    fn find() -> Option<(Theirs, &'static str)> {
-        if let Some(server) = Server::find() {
-            return Some((Theirs::Server(server), "kustomize v5.8.1"));
+    fn find(compat: Compat) -> Option<(Theirs, String)> {
+        if let Some(server) = Server::of(compat.version()) {
+            return Some((Theirs::Server(server), format!("kustomize {compat}")));
+        }
+        if compat != Compat::default() {
+            return None;
         }
         let paths: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
         let find = |name: &str| paths.iter().map(|p| p.join(name)).find(|p| p.is_file());
         let text = |p: PathBuf| p.to_string_lossy().into_owned();
         if let Some(kustomize) = find("kustomize") {
-            return Some((Theirs::Command(vec![text(kustomize), "build".to_owned()]), "the kustomize in PATH"));
+            return Some((
+                Theirs::Command(vec![text(kustomize), "build".to_owned()]),
+                "the kustomize in PATH".to_owned(),
+            ));
         }
         let kubectl = find("kubectl")?;
-        Some((Theirs::Command(vec![text(kubectl), "kustomize".to_owned()]), OLDER))
+        Some((Theirs::Command(vec![text(kubectl), "kustomize".to_owned()]), OLDER.to_owned()))
     }
 
     /// Builds a tree, which also exists as a directory.
     fn build(&mut self, tree: &Tree, directory: &str) -> Outcome {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         match self {
-            Theirs::Server(server) => {
-                let answer = server.build(&tree.files(), &[&tree.root()]);
-                answer.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            Theirs::Server(server) if tree.needs_disk() => {
+                let helm = helm().to_string_lossy();
+                server.build_directory(&["--enable-helm", "--helm-command", &helm, directory]).map(text)
             }
+            Theirs::Server(server) => server.build(&tree.files(), &[&tree.root()]).map(text),
             Theirs::Command(words) => run(words, directory),
         }
     }
@@ -87,14 +97,28 @@ fn run(words: &[String], directory: &str) -> Outcome {
 /// The beginning of our error after a crash: that is a difference whatever kustomize does.
 const PANIC: &str = "rustomize crashed";
 
-fn ours(directory: &str) -> Outcome {
-    printed(&Disk::new(), directory)
+fn ours(compat: Compat, directory: &str) -> Outcome {
+    let helm = HelmOptions { enabled: true, command: helm().display().to_string(), ..HelmOptions::default() };
+    printed(&Disk::new(), directory, &Options { compat, helm, ..Options::default() })
+}
+
+/// A stand-in for helm: it prints the release and the namespace that it is given.
+fn helm() -> &'static Path {
+    static HELM: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    let make = || {
+        let directory = tempfile::TempDir::new().unwrap();
+        let program = directory.path().join("helm");
+        fs::write(&program, include_str!("helm.sh")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        (directory, program)
+    };
+    &HELM.get_or_init(make).1
 }
 
 /// Builds a directory of files that are not on disk.
 fn ours_in_memory(files: &Files, directory: &str) -> Outcome {
     let texts = files.iter().map(|(path, text)| (path.clone(), std::str::from_utf8(text).unwrap()));
-    printed(&texts.collect::<Memory>(), directory)
+    printed(&texts.collect::<Memory>(), directory, &Options::default())
 }
 
 /// An outcome for people.
@@ -102,10 +126,10 @@ fn shown(outcome: &Outcome) -> String {
     outcome.clone().unwrap_or_else(|e| format!("fails: {e}\n"))
 }
 
-fn printed(loader: &dyn Loader, directory: &str) -> Outcome {
+fn printed(loader: &dyn Loader, directory: &str, options: &Options) -> Outcome {
     let printed = || {
         let workspace = Workspace::new();
-        let output = build(&workspace, loader, directory, &Options::default()).value;
+        let output = build(&workspace, loader, directory, options).value;
         output.and_then(|output| output.print()).map_err(|e| e.to_string())
     };
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(printed));
@@ -150,6 +174,7 @@ fn accepted(ours: &Outcome, theirs: &Outcome) -> Option<&'static str> {
 
 /// One of several that build trees both ways, each in a directory of its own.
 struct Builder {
+    compat: Compat,
     theirs: Theirs,
     directory: tempfile::TempDir,
 }
@@ -159,7 +184,7 @@ impl Builder {
         let directory = self.directory.path();
         let _ = fs::remove_dir_all(directory);
         let root = tree.write(directory);
-        (ours(&root), self.theirs.build(tree, &root))
+        (ours(self.compat, &root), self.theirs.build(tree, &root))
     }
 
     /// True if kustomize fails over comments that it has printed in the wrong place, or makes text
@@ -230,8 +255,17 @@ struct Run {
 
 #[test]
 fn random_trees_build_to_the_same_bytes() {
-    let Some((_, name)) = Theirs::find() else {
-        crate::support::skip(".ci/oracle has not been run, and neither kustomize nor kubectl is in PATH");
+    let named = setting("RUSTOMIZE_VERSIONS").unwrap_or_else(|| Compat::default().version().to_owned());
+    for version in named.split([',', ' ']).filter(|version| !version.is_empty()) {
+        compare(Compat::parse(version).unwrap());
+    }
+}
+
+fn compare(compat: Compat) {
+    let Some((_, name)) = Theirs::find(compat) else {
+        crate::support::skip(&format!(
+            ".ci/oracle {compat} has not been run, and neither kustomize nor kubectl is in PATH"
+        ));
         return;
     };
     let (mut trees, mut seed) = (number("RUSTOMIZE_TREES", 100), number("RUSTOMIZE_SEED", 1));
@@ -244,7 +278,7 @@ fn random_trees_build_to_the_same_bytes() {
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| work(&run, trees, seed as u64))).collect();
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| work(compat, &run, trees, seed as u64))).collect();
         while workers.iter().any(|worker| !worker.is_finished()) {
             std::thread::sleep(Duration::from_millis(50));
             let busy = run.busy.lock().unwrap();
@@ -266,10 +300,10 @@ fn random_trees_build_to_the_same_bytes() {
     assert!(built * 2 > trees || trees == 1, "most trees do not build: they test nothing");
 }
 
-fn work(run: &Run, trees: usize, seed: u64) {
-    let Some((theirs, _)) = Theirs::find() else { return };
+fn work(compat: Compat, run: &Run, trees: usize, seed: u64) {
+    let Some((theirs, _)) = Theirs::find(compat) else { return };
     let directory = tempfile::TempDir::new().unwrap();
-    let mut builder = Builder { theirs, directory };
+    let mut builder = Builder { compat, theirs, directory };
     let keep = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/differential");
     let most = number("RUSTOMIZE_FOUND", 10);
     let says_why = setting("RUSTOMIZE_WHY");
@@ -295,7 +329,7 @@ fn work(run: &Run, trees: usize, seed: u64) {
                 let text = report(seed, &small, &ours, &theirs);
                 // At once: a long run may be stopped.
                 fs::create_dir_all(&keep).unwrap();
-                fs::write(keep.join(format!("tree-{seed:x}.txt")), &text).unwrap();
+                fs::write(keep.join(format!("{}-tree-{seed:x}.txt", compat.version())), &text).unwrap();
                 run.found.lock().unwrap().push(text);
                 break;
             }

@@ -25,8 +25,19 @@ pub const CRASH: &str = "the reference crashed: ";
 /// How long a build may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The program of the newest version, if `.ci/oracle` has built it here.
+pub fn kustomize() -> PathBuf {
+    oracle(rustomize::Compat::default().version()).join("kustomize")
+}
+
+/// The directory with the programs of a version of kustomize.
+pub fn oracle(version: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/oracle").join(version)
+}
+
 /// A server of kustomize's builds. It is started again after a crash.
 pub struct Server {
+    version: String,
     program: PathBuf,
     process: Option<Process>,
 }
@@ -55,10 +66,15 @@ struct Answer {
 }
 
 impl Server {
-    /// The server; `None` if `.ci/oracle` has not been run here.
+    /// The server of the newest version; `None` if `.ci/oracle` has not been run here.
     pub fn find() -> Option<Server> {
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/oracle/kustomize-server");
-        program.is_file().then_some(Server { program, process: None })
+        Server::of(rustomize::Compat::default().version())
+    }
+
+    /// The server of a version, as in `5.8.1`; `None` if `.ci/oracle` has not built it here.
+    pub fn of(version: &str) -> Option<Server> {
+        let program = oracle(version).join("kustomize-server");
+        program.is_file().then_some(Server { version: version.to_owned(), program, process: None })
     }
 
     /// The server, if results are to be recorded again: `UPDATE` is set.
@@ -95,7 +111,12 @@ impl Server {
         if answer.failed {
             return Err(answer.error);
         }
-        Ok(BASE64.decode(answer.output.unwrap_or_default()).unwrap())
+        let output = BASE64.decode(answer.output.unwrap_or_default()).unwrap();
+        // Old versions know theirs only in the program of kustomize itself.
+        match String::from_utf8(output) {
+            Ok(text) => Ok(text.replace("kustomize-(devel)", &format!("kustomize-v{}", self.version)).into_bytes()),
+            Err(e) => Ok(e.into_bytes()),
+        }
     }
 
     fn ask(&mut self, request: &Request<'_>) -> Result<Answer, String> {

@@ -199,6 +199,11 @@ impl Tree {
         all
     }
 
+    /// Returns true if a layer has to be on disk.
+    pub fn needs_disk(&self) -> bool {
+        self.0.iter().any(super::shape::versions::needs_disk)
+    }
+
     /// The directory of the root, as an absolute path.
     pub fn root(&self) -> String {
         format!("/{}", self.0.last().unwrap().name)

@@ -5,6 +5,7 @@ mod objects;
 mod patches;
 mod plugins;
 mod references;
+pub mod versions;
 mod words;
 
 use super::style;
@@ -121,6 +122,9 @@ fn layer(rng: &mut Rng, i: usize, is_root: bool, below: &[Layer], known: &mut Ve
     }
     words::files(rng, &mut layer);
     fields::fields(rng, &mut layer, Known(known));
+    if rarely(rng, 3) {
+        versions::add(rng, &mut layer);
+    }
     layer
 }
 
