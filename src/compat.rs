@@ -383,7 +383,9 @@ impl fmt::Display for UnknownVersion {
         let text = &self.text;
         match self.reason {
             Reason::NotAVersion => write!(f, "'{text}' is not a version of kustomize"),
-            Reason::TooOld => write!(f, "'{text}' is older than kustomize {}, the oldest known version", number_of(V5_4_2)),
+            Reason::TooOld => {
+                write!(f, "'{text}' is older than kustomize {}, the oldest known version", number_of(V5_4_2))
+            }
             Reason::TooNew => {
                 write!(f, "'{text}' is newer than kustomize {}, the newest known version", Compat::default().version())
             }
@@ -484,6 +486,19 @@ else `compat:` in the nearest `rustomize.yaml` that has it, else the name of the
             page += &format!("| {} | {} | {effect} |\n", question.versions(), question.says());
         }
         page
+    }
+
+    #[test]
+    fn each_question_has_a_recorded_case_of_each_answer() {
+        for question in QUESTIONS {
+            for answer in ["yes", "no"] {
+                let name = question.name.replace('_', "-");
+                let path = format!("{}/testdata/versions/{name}-{answer}.txtar", env!("CARGO_MANIFEST_DIR"));
+                let case = std::fs::read_to_string(&path).expect(&path);
+                let version = case.split_once("--compat ").unwrap().1.split_whitespace().next().unwrap();
+                assert_eq!(Compat::parse(version).unwrap().answers(question), answer == "yes", "{path}");
+            }
+        }
     }
 
     #[test]

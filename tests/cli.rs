@@ -144,7 +144,6 @@ fn faults_of_generators_and_patches() {
         &["error parsing regexp: missing closing )"],
     );
     check_error(&with("replicas: [{name: x, count: 2}]\n"), &["resource with name x does not match"]);
-    check_error(&with("images: [{name: '(', newTag: a}]\n"), &["error parsing regexp: missing closing )"]);
 }
 
 #[test]
@@ -227,7 +226,7 @@ fn versions_in_kustomizes_formats() {
 #[test]
 fn programs_that_ask_for_the_version_find_that_of_kustomize() {
     let tree = Tree::new("");
-    let kustomize = semver::Version::new(5, 8, 1);
+    let kustomize = semver::Version::new(5, 8, 3);
     // `version --short` in Argo CD: braces off, two blanks to one, then the first version.
     let short = tree.run(&["version", "--short"]).ok();
     let short = short.trim().trim_start_matches('{').trim_end_matches('}').trim().replace("  ", " ");

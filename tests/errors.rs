@@ -34,6 +34,8 @@ pub fn stderr_of(case: &Path, facts: &serde_json::Value) -> (Tree, String) {
         list.iter().map(|v| v.as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     texts("emptydirs").iter().for_each(|directory| fs::create_dir_all(root.join(directory)).unwrap());
+    // The version that the cases are recorded from.
+    tree.variables.insert("RUSTOMIZE_COMPAT", "5.8.1".to_owned());
     for (name, value) in facts["env"].as_object().into_iter().flatten() {
         let value = value.as_str().unwrap().replace("<IN>", &root.to_string_lossy());
         tree.variables.insert(Box::leak(name.clone().into_boxed_str()), value);

@@ -4,7 +4,7 @@
 use crate::support::Tree;
 use base64::Engine;
 use rustomize::load::Disk;
-use rustomize::{Options, Workspace, build};
+use rustomize::{Compat, Options, Workspace, build};
 
 /// A text, or bytes that are no UTF-8 as base64.
 fn bytes(value: &serde_json::Value) -> Option<Vec<u8>> {
@@ -21,6 +21,8 @@ fn bytes(value: &serde_json::Value) -> Option<Vec<u8>> {
 #[test]
 fn every_experiment_prints_what_was_recorded() {
     let recorded = include_str!("../testdata/yaml/experiments.jsonl");
+    // The version that they are recorded from.
+    let options = Options { compat: Compat::parse("5.8.1").unwrap(), ..Options::default() };
     let mut failures = Vec::new();
     let mut count = 0;
     for (i, line) in recorded.lines().enumerate() {
@@ -28,7 +30,7 @@ fn every_experiment_prints_what_was_recorded() {
         let tree = Tree::new("-- kustomization.yaml --\nresources: [r.yaml]\n");
         std::fs::write(tree.path().join("r.yaml"), bytes(&case["resource"]).unwrap()).unwrap();
         let (workspace, disk) = (Workspace::new(), Disk::new());
-        let built = build(&workspace, &disk, &tree.path().to_string_lossy(), &Options::default()).value;
+        let built = build(&workspace, &disk, &tree.path().to_string_lossy(), &options).value;
         let printed = built.and_then(|output| output.print());
         count += 1;
         match (bytes(&case["output"]), printed) {

@@ -536,7 +536,10 @@ pub fn program(called: Called) -> clap::Command {
     let words = called.words();
     match called {
         Called::Rustomize => program,
-        Called::Kustomize => renamed(program, words).name(words).bin_name(words).version(compat::of_command(None).unwrap_or_default().tag()),
+        Called::Kustomize => renamed(program, words)
+            .name(words)
+            .bin_name(words)
+            .version(compat::of_command(None).unwrap_or_default().tag()),
         Called::KubectlPlugin => {
             // The texts of a command whose definition is deferred exist once it is built.
             let mut program = program.bin_name(words);

@@ -1,8 +1,7 @@
 //! The version of kustomize that a command is for: `--compat`, `RUSTOMIZE_COMPAT`, `compat` in
 //! `rustomize.yaml`, or the name of the program.
 
-use super::managed;
-use super::settings::Found;
+use super::{managed, settings};
 use crate::compat::{Compat, UnknownVersion};
 use crate::diag::{Code, Error};
 use anyhow::Result;
@@ -28,7 +27,7 @@ pub fn of_root(flag: Option<Versions>, root: &str) -> Result<Compat> {
     if let Some(compat) = said(flag)? {
         return Ok(compat);
     }
-    match Found::above(root)?.compat() {
+    match settings::compat(root)? {
         Some(compat) => Ok(compat),
         None => of_command(None),
     }

@@ -19,18 +19,12 @@ impl Found {
     /// # Errors
     /// A file cannot be read, is not valid, or is above the root and belongs to another user.
     pub fn above(root: &str) -> Result<Found> {
-        let Ok(root) = Path::new(root).canonicalize() else { return Ok(Found::default()) };
-        let directories = upwards_with(&[FILE], &root, None, &managed::safe_directories());
-        let read = |directory: ProjectDirectory| {
+        let settings = |directory: ProjectDirectory| {
             let text = directory.read(FILE)?;
             text.map(|text| Settings::parse(&directory.path, text)).transpose()
         };
-        Ok(Found(directories.into_iter().filter_map(|directory| read(directory).transpose()).collect::<Result<_>>()?))
-    }
-
-    /// The version of kustomize that the nearest file names, of those that name one.
-    pub fn compat(&self) -> Option<Compat> {
-        self.0.iter().find_map(|settings| settings.compat)
+        let found = directories(root).into_iter().filter_map(|directory| settings(directory).transpose());
+        Ok(Found(found.collect::<Result<_>>()?))
     }
 
     /// The findings that no file allows.
@@ -43,6 +37,27 @@ impl Found {
         }
         findings
     }
+}
+
+/// The version of kustomize that the nearest `rustomize.yaml` of a root names, of those that name
+/// one.
+///
+/// # Errors
+/// As [`Found::above`], but for what a file says of `lint`.
+pub fn compat(root: &str) -> Result<Option<Compat>> {
+    for directory in directories(root) {
+        let named = directory.read(FILE)?.map(|text| Settings::compat(&directory.path, text)).transpose()?;
+        if let Some(compat) = named.flatten() {
+            return Ok(Some(compat));
+        }
+    }
+    Ok(None)
+}
+
+/// The directories with settings for a root: its own and those above it, the nearest first.
+fn directories(root: &str) -> Vec<ProjectDirectory> {
+    let root = Path::new(root).canonicalize();
+    root.map_or_else(|_| Vec::new(), |root| upwards_with(&[FILE], &root, None, &managed::safe_directories()))
 }
 
 /// The path of a file, without links in its directory.

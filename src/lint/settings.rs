@@ -3,7 +3,7 @@
 use crate::compat::{Compat, UnknownVersion};
 use crate::config::{Decode, Decoder, Described, Shape, Written, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::yaml::Pos;
+use crate::yaml::{Node, Pos};
 use regex::Regex;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,15 @@ struct File<'a> {
     /// Settings of `lint` and of `build --strict`.
     lint: Option<Lint<'a>>,
     /// The version of kustomize whose bytes are printed, as in `5.7.1` or `kubectl-1.34`.
+    compat: Written<'a>,
+}
+
+/// What a build reads of the file.
+#[derive(Default, Decode, Described)]
+struct OfBuilds<'a> {
+    /// Anything.
+    lint: Node<'a>,
+    /// The version of kustomize whose bytes are printed.
     compat: Written<'a>,
 }
 
@@ -47,8 +56,6 @@ pub const SHAPE: Shape = <File<'_> as Described>::SHAPE;
 pub struct Settings {
     directory: PathBuf,
     allowed: Vec<Allowed>,
-    /// The version of kustomize that the file names.
-    pub compat: Option<Compat>,
 }
 
 /// The findings that one entry allows.
@@ -65,8 +72,21 @@ impl Settings {
     /// # Errors
     /// The text is not valid.
     pub fn parse(directory: &Path, text: String) -> Result<Settings> {
-        let (allowed, compat) = parse(&directory.join(FILE).display().to_string(), text)?;
-        Ok(Settings { directory: directory.to_owned(), allowed, compat })
+        let allowed = parse(&directory.join(FILE).display().to_string(), text)?;
+        Ok(Settings { directory: directory.to_owned(), allowed })
+    }
+
+    /// The version of kustomize that the text of the file of a directory names. The settings of
+    /// `lint` are not looked at: they are nothing to a build.
+    ///
+    /// # Errors
+    /// The text is not YAML, has an unknown field, or names a version that is not known.
+    pub fn compat(directory: &Path, text: String) -> Result<Option<Compat>> {
+        read_alone(directory.join(FILE).display().to_string(), text, |arena, node| {
+            let mut file = OfBuilds::default();
+            node.map_or(Ok(()), |node| file.decode(node, &Decoder::strict(arena)))?;
+            named(file.compat)
+        })
     }
 
     /// Returns true if a finding with a code, in a file if its place is known, is allowed.
@@ -80,21 +100,22 @@ impl Settings {
 }
 
 /// Reads the text of a file that errors call `name`.
-fn parse(name: &str, text: String) -> Result<(Vec<Allowed>, Option<Compat>)> {
+fn parse(name: &str, text: String) -> Result<Vec<Allowed>> {
     read_alone(name, text, |arena, node| {
         let mut file = File::default();
         node.map_or(Ok(()), |node| file.decode(node, &Decoder::strict(arena)))?;
         let allowed = file.lint.unwrap_or_default().allow.iter().map(allowed).collect::<Result<_>>()?;
-        let compat = Some(file.compat).filter(|compat| !compat.is_empty()).map(version).transpose()?;
-        Ok((allowed, compat))
+        named(file.compat)?;
+        Ok(allowed)
     })
 }
 
-fn version(compat: Written<'_>) -> Result<Compat> {
-    Compat::parse(&compat).map_err(|e| {
+fn named(compat: Written<'_>) -> Result<Option<Compat>> {
+    let unknown = |e: UnknownVersion| {
         let hint = format!("the known ones are {}", UnknownVersion::known());
         Error::new(Code::BadValue, e.to_string()).at(compat.pos).hint(hint)
-    })
+    };
+    if compat.is_empty() { Ok(None) } else { Compat::parse(&compat).map(Some).map_err(unknown) }
 }
 
 fn allowed(entry: &Allow<'_>) -> Result<Allowed> {
