@@ -24,6 +24,7 @@ use crate::config::kustomization::{GeneratorArgs, Metadata, Patch};
 use crate::config::{Decode, Decoder, FieldSpecs};
 use crate::diag::{Code, Error, Result, nearest};
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
+use crate::generator::helm_charts::Charts;
 use crate::generator::{ConfigMapGenerator, IamPolicyGenerator, SecretGenerator};
 use crate::resource::Resource;
 use crate::stage::{Build, Stage};
@@ -77,7 +78,7 @@ fn read<'a, T: Decode<'a> + Default>(build: &Build<'a>, config: &Resource<'a>) -
     Ok(value)
 }
 
-/// The generator that a configuration object describes.
+/// The generator that a configuration object describes. A chart joins those of its kustomization.
 ///
 /// # Errors
 /// The object is not a generator, or a field has a wrong type.
@@ -85,6 +86,7 @@ pub fn generator<'t, 'a>(
     build: &mut Build<'a>,
     target: &'t Target<'a>,
     config: &Resource<'a>,
+    charts: &Charts<'a>,
 ) -> Result<BoxedGenerator<'t, 'a>> {
     let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
@@ -98,7 +100,8 @@ pub fn generator<'t, 'a>(
     if kind == "HelmChartInflationGenerator" {
         let chart = HelmChart { pos: config.pos(), ..read(build, config)? };
         let globals = read(build, config)?;
-        return Ok(Box::new(HelmChartInflationGenerator::new(build, root, chart, globals, AskedBy::Object)?));
+        let asked = (AskedBy::Object, charts);
+        return Ok(Box::new(HelmChartInflationGenerator::new(build, root, chart, globals, asked)?));
     }
     let mut args: GeneratorArgs<'a> = read(build, config)?;
     let Identified { metadata } = read(build, config)?;

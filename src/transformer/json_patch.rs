@@ -1,9 +1,9 @@
 //! JSON patches (RFC 6902) as kustomize applies them.
 
-use super::copies::{Copies, check_depth};
 use super::patch_values::note_operation;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result, nearest};
+use crate::merge::copies::{Copies, check_depth};
 use crate::resource::{INTERNAL, Resource, empty_key};
 use crate::stage::{Hit, Overridden, wire};
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint};
