@@ -189,6 +189,15 @@ fn charts_of_a_kustomization_are_rendered_side_by_side_and_come_in_their_order()
 }
 
 #[test]
+fn limits_hold_for_each_chart_of_several() {
+    let mut slow = tree(&format!("{CHART}-- kustomization.yaml --\n{THREE}"));
+    slow.variables.insert("HELM_SLEEP", "1".to_owned());
+    build(&slow, &["--plugin-timeout", "300ms"]).fails_with(&["took longer than 0.3 s", "kustomization.yaml:2"]);
+    let loud = tree(&format!("{CHART}-- kustomization.yaml --\n{THREE}"));
+    build(&loud, &["--plugin-output-limit", "20"]).fails_with(&["printed more than 20 bytes", "kustomization.yaml:2"]);
+}
+
+#[test]
 fn the_version_of_helm_is_asked_for_once_a_process() {
     let chart = "helmCharts: [{name: app, releaseName: NAME, valuesInline: {a: 1}}]\nnamePrefix: NAME-\n";
     let of = |name: &str| format!("-- {name}/kustomization.yaml --\n{}", chart.replace("NAME", name));

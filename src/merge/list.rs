@@ -5,8 +5,9 @@
 //! and puts the result into a new list; if nothing is left of them, it removes *all* base items
 //! with these keys. The second round puts each base item into the new list again, in the place of
 //! the items with its keys. For values of a chart the keys of the base come first, and the second
-//! round puts the items of the new list into the base. Both rounds write with [`Elements::set`]: for
-//! it, an empty key is a question about presence, and it empties a list when it gets no keys at all.
+//! round puts the items of the new list into the base. Both rounds write with [`Elements::set`]:
+//! for it, an empty key is a question about presence, and it empties a list when it gets no keys
+//! at all.
 //!
 //! Nearly all lists have items with one key, and no two items with the same text there. For these
 //! the rounds come to a walk: [`merge_distinct`].
