@@ -93,7 +93,8 @@ impl<'a> ChartEntry<'a> {
         let temporary = private.path().join("kustomize-helm-1");
         std::fs::create_dir(&temporary).map_err(no_file)?;
         let environment = self.environment(build, &temporary);
-        Helm::new(&build.cx.options).check_version(&environment, self.chart.pos)?;
+        let version = HelmCommand::new("version").switch("--short", true);
+        Helm::new(&build.cx.options).check_version(version, &environment, self.chart.pos)?;
         let home = self.home();
         let directory = self.directory(build, &home, &temporary)?;
         self.check_links(build, &directory)?;

@@ -75,27 +75,28 @@ impl<'h> Helm<'h> {
         }
     }
 
-    /// Refuses a helm that is neither version 3 nor 4. A process asks a program once: other threads
-    /// wait for the answer.
+    /// Refuses a helm that is neither version 3 nor 4. `command` prints the version. A process runs
+    /// it once for each program: other threads wait for the answer.
     ///
     /// # Errors
     /// helm has another version, or fails.
-    pub fn check_version(&self, environment: &Environment, pos: Pos) -> Result<()> {
+    pub fn check_version(&self, command: HelmCommand, environment: &Environment, pos: Pos) -> Result<()> {
         #[allow(clippy::expect_used, reason = "the pattern is a constant")]
         static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?[0-9]+(\.[0-9]+)+").expect("a pattern"));
-        static GOOD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+        static GOOD: Mutex<BTreeSet<(String, Vec<OsString>)>> = Mutex::new(BTreeSet::new());
         let mut good = GOOD.lock().unwrap_or_else(PoisonError::into_inner);
-        if good.contains(&self.options.command) {
+        let asked = (self.options.command.clone(), command.arguments.clone());
+        if good.contains(&asked) {
             return Ok(());
         }
-        let printed = self.run(HelmCommand::new("version").switch("--short", true), environment, pos)?;
+        let printed = self.run(command, environment, pos)?;
         let printed = String::from_utf8_lossy(&printed);
         let fault = |message: String| Error::new(Code::HelmFailed, message);
         let version = VERSION.find(&printed).map(|m| m.as_str());
         let version = version.ok_or_else(|| fault(format!("cannot find version string in '{}'", printed.trim())))?;
         match version.trim_start_matches('v').split('.').next() {
             Some("3" | "4") => {
-                good.insert(self.options.command.clone());
+                good.insert(asked);
                 Ok(())
             }
             _ => Err(fault(format!("this plugin requires helm V3 or V4 but got {version}"))),
