@@ -19,6 +19,7 @@
 //! * [`load`]: the only module that reads files of a build; nothing outside a root is read unless
 //!   allowed.
 //! * `resource`: resources and their list; identity changes only inside `resource::ResMap`.
+//! * `merge`: strategic merges, of patches and of values of charts.
 //! * `schema`: static tables of Kubernetes kinds; a build pays only for what it looks up.
 //! * `check`: holds resources to the schemas of their kinds, when a caller asks for it.
 //! * `stage`: what a build hands to its stages, and what a stage is.
@@ -126,6 +127,7 @@ mod config;
 pub mod load;
 
 mod resource;
+mod merge;
 mod schema;
 #[cfg(feature = "check")]
 pub mod check;
@@ -198,7 +200,7 @@ pub mod internal {
         pub use crate::plugin::isolation::ARGUMENT;
     }
     pub mod merge {
-        pub use crate::transformer::merge::apply;
+        pub use crate::merge::apply;
     }
     pub mod json {
         pub use crate::yaml::first_document;

@@ -17,9 +17,9 @@ pub enum Work {
     Step,
     /// A call of a plugin.
     Plugin,
-    /// A chart, from pulling it to its resources.
+    /// A run of helm that renders a chart.
     Chart,
-    /// A remote file, repository or artifact.
+    /// A remote file, repository or artifact, or a chart that is pulled.
     Fetch,
     /// Reading a file.
     File,
@@ -95,6 +95,20 @@ struct State {
     threads: HashMap<ThreadId, usize>,
 }
 
+impl State {
+    /// The number of the calling thread.
+    fn thread(&mut self) -> usize {
+        let next = self.threads.len();
+        *self.threads.entry(std::thread::current().id()).or_insert(next)
+    }
+
+    /// The file of the kustomization that a thread works on.
+    fn layer(&self, thread: usize) -> String {
+        let above = self.open.values().rev().find(|span| span.thread == thread && span.work == Work::Layer);
+        above.map(|span| span.name.clone()).unwrap_or_default()
+    }
+}
+
 impl Log {
     /// A thread that panics leaves nothing half changed here.
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -116,16 +130,36 @@ impl Observer {
     /// Notes that work begins. It ends when the result is dropped. `name` is called only if the
     /// work is noted.
     pub fn begin(&self, work: Work, name: impl FnOnce() -> String) -> Noted {
+        self.begin_with(work, name, |state, thread| state.layer(thread))
+    }
+
+    /// As [`Observer::begin`], for work that another thread does for the kustomization `layer`.
+    pub fn begin_in(&self, layer: &str, work: Work, name: impl FnOnce() -> String) -> Noted {
+        self.begin_with(work, name, |_, _| layer.to_owned())
+    }
+
+    /// The file of the kustomization that this thread works on; empty if there is none, or no work
+    /// is noted.
+    pub fn layer(&self) -> String {
+        let Some(log) = &self.0 else { return String::new() };
+        let mut state = log.lock();
+        let thread = state.thread();
+        state.layer(thread)
+    }
+
+    fn begin_with(
+        &self,
+        work: Work,
+        name: impl FnOnce() -> String,
+        layer: impl FnOnce(&State, usize) -> String,
+    ) -> Noted {
         let Some(log) = self.0.as_ref().filter(|log| log.has_files || work != Work::File) else { return Noted(None) };
         let name = name();
-        let id = std::thread::current().id();
         let mut state = log.lock();
-        let next = state.threads.len();
-        let thread = *state.threads.entry(id).or_insert(next);
+        let thread = state.thread();
         state.begun += 1;
         let number = state.begun;
-        let above = state.open.values().rev().find(|span| span.thread == thread && span.work == Work::Layer);
-        let kustomization = above.map(|span| span.name.clone()).unwrap_or_default();
+        let kustomization = layer(&state, thread);
         let start = log.start.elapsed();
         let span = Span { work, name, how: String::new(), kustomization, thread, start, end: start };
         state.open.insert(number, span);

@@ -88,6 +88,134 @@ fn inline_values_go_over_under_or_in_place_of_the_file() {
 }
 
 #[test]
+fn values_of_different_shapes_are_not_merged() {
+    let with = |fields: &str, values: &str| {
+        tree(&format!(
+            "-- charts/app/values.yaml --\n{values}-- kustomization.yaml --\nhelmCharts:\n- name: app\n  releaseName: r\n{fields}"
+        ))
+    };
+    let over = with("  valuesInline: {key: {secret: my-secret}}\n", "key:\n  secret: {token: ''}\n");
+    build(&over, &[]).fails_with(&[
+        "wrong node kind: a string cannot override a mapping",
+        "key.secret",
+        "kustomization.yaml:4",
+        "values of chart 'app'",
+        "'valuesMerge: replace' passes",
+    ]);
+    // What the hint says works.
+    let replaced = with("  valuesMerge: replace\n  valuesInline: {key: my-secret}\n", "key: {token: ''}\n");
+    assert!(build(&replaced, &[]).ok().contains("key: my-secret"));
+    let alias = with("  valuesMerge: merge\n  valuesInline: {k: 1}\n", "x: &x 1\nk: *x\n");
+    build(&alias, &[]).fails_with(&["an alias cannot override", "values.yaml:2:1"]);
+    let unknown = with("  valuesInline: {k: {$patch: other}}\n", "k: {a: 1}\n");
+    build(&unknown, &[]).fails_with(&["unknown patch strategy 'other'", "kustomization.yaml:4"]);
+}
+
+#[test]
+fn a_values_file_without_a_document_has_no_values() {
+    for file in ["", "# nothing\n", "\n"] {
+        for merge in ["override", "merge"] {
+            let tree = tree(&format!(
+                "-- charts/app/values.yaml --\n{file}-- kustomization.yaml --\nhelmCharts: [{{name: app, releaseName: r, valuesMerge: {merge}, valuesInline: {{a: 1}}}}]\n"
+            ));
+            assert!(build(&tree, &[]).ok().contains("  values: |\n    a: 1\n"), "{file:?} {merge}");
+        }
+    }
+}
+
+/// A stand-in for helm that waits until another one runs: charts that run one after the other fail.
+const TOGETHER: &str = r##"#!/bin/sh
+case $1 in
+version) echo v3.14.1;;
+template)
+  echo "$2" >> "$CALLS"
+  touch "$CALLS.$2"
+  case $2 in r3) ;; *)
+    n=0
+    while [ ! -e "$CALLS.r1" ] || [ ! -e "$CALLS.r2" ]; do
+      n=$((n + 1)); [ $n -gt 3000 ] && { echo "alone" >&2; exit 1; }
+      sleep 0.01
+    done;;
+  esac
+  [ "$2" = "$BAD" ] && { echo "bad $2" >&2; exit 1; }
+  [ "$2" = "$ALSO_BAD" ] && { echo "bad $2" >&2; exit 1; }
+  printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n' "$2";;
+esac
+"##;
+
+/// Three charts, the last one a configuration object.
+const THREE: &str = "sortOptions: {order: fifo}
+helmCharts: [{name: app, releaseName: r1}, {name: app, releaseName: r2}]
+generators: [object.yaml]
+-- object.yaml --
+{apiVersion: builtin, kind: HelmChartInflationGenerator, metadata: {name: x}, name: app, releaseName: r3}
+";
+
+#[test]
+fn charts_of_a_kustomization_are_rendered_side_by_side_and_come_in_their_order() {
+    if std::thread::available_parallelism().is_ok_and(|n| n.get() < 2) {
+        return crate::support::skip("there is one processor");
+    }
+    let with = |more: &str| {
+        let tree = tree(&format!("{CHART}-- kustomization.yaml --\n{more}{THREE}"));
+        tree.write("../home/helm", TOGETHER);
+        tree
+    };
+    let good = with("");
+    let names = ["name: r1", "name: r2", "name: r3"].map(|name| format!("metadata:\n  {name}\n"));
+    let out = build(&good, &[]).ok();
+    let places = names.map(|name| out.find(&name).unwrap());
+    assert!(places.is_sorted(), "{out}");
+    // The first error in the order of the charts is the error, whichever comes first.
+    let mut bad = with("");
+    bad.variables.insert("BAD", "r2".to_owned());
+    bad.variables.insert("ALSO_BAD", "r3".to_owned());
+    let said = build(&bad, &[]).fails_with(&["bad r2", "kustomization.yaml:2"]);
+    assert!(!said.contains("bad r3"), "{said}");
+    // After a fault before them, no chart is rendered.
+    let broken = with("configMapGenerator: [{name: x, files: [missing]}]\n");
+    build(&broken, &[]).fails_with(&["missing"]);
+    assert!(!broken.home().join("calls").exists());
+    // A chart that cannot be made ready: those before it win.
+    let mut missing = with("");
+    missing.write(
+        "object.yaml",
+        "{apiVersion: builtin, kind: HelmChartInflationGenerator, metadata: {name: x}, name: other}\n",
+    );
+    build(&missing, &[]).fails_with(&["no chart found"]);
+    missing.variables.insert("BAD", "r2".to_owned());
+    let said = build(&missing, &[]).fails_with(&["bad r2"]);
+    assert!(!said.contains("no chart found"), "{said}");
+}
+
+#[test]
+fn limits_hold_for_each_chart_of_several() {
+    let mut slow = tree(&format!("{CHART}-- kustomization.yaml --\n{THREE}"));
+    slow.variables.insert("HELM_SLEEP", "1".to_owned());
+    build(&slow, &["--plugin-timeout", "300ms"]).fails_with(&["took longer than 0.3 s", "kustomization.yaml:2"]);
+    let loud = tree(&format!("{CHART}-- kustomization.yaml --\n{THREE}"));
+    build(&loud, &["--plugin-output-limit", "20"]).fails_with(&["printed more than 20 bytes", "kustomization.yaml:2"]);
+}
+
+#[test]
+fn the_version_of_helm_is_asked_for_once_a_process() {
+    let chart = "helmCharts: [{name: app, releaseName: NAME, valuesInline: {a: 1}}]\nnamePrefix: NAME-\n";
+    let of = |name: &str| format!("-- {name}/kustomization.yaml --\n{}", chart.replace("NAME", name));
+    let charts = ["one", "two"].map(|name| CHART.replace("charts/", &format!("{name}/charts/")));
+    let tree = tree(&format!(
+        "{}{}{}{}-- kustomization.yaml --\nresources: [one, two]\n",
+        charts[0],
+        charts[1],
+        of("one"),
+        of("two")
+    ));
+    build(&tree, &[]).ok();
+    let calls = calls(&tree);
+    let first: Vec<&str> = calls.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(first, ["version", "template", "template"], "{calls}");
+}
+
+#[test]
 fn a_missing_chart_is_pulled_once() {
     let charts = "-- kustomization.yaml --\nhelmCharts: [{name: app, releaseName: r, repo: 'https://charts.example.com', version: 1.2.3}]\n";
     let tree = tree(charts);
@@ -177,7 +305,7 @@ fn variables_of_helm_reach_it_and_a_name_that_looks_like_an_option_does_not() {
 }
 
 /// True if helm is in PATH; otherwise the test says so.
-fn is_helm_there() -> bool {
+pub fn is_helm_there() -> bool {
     let is_there = crate::support::in_path("helm").is_some();
     if !is_there {
         crate::support::skip("helm is not in PATH");
@@ -186,7 +314,7 @@ fn is_helm_there() -> bool {
 }
 
 /// A packaged chart, as `helm package` makes it.
-fn packaged() -> Vec<u8> {
+pub fn packaged() -> Vec<u8> {
     let mut builder = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     for (name, content) in [
         ("app/Chart.yaml", "apiVersion: v2\nname: app\nversion: 0.1.0\n"),
@@ -205,7 +333,7 @@ fn packaged() -> Vec<u8> {
 }
 
 /// Serves files to a user alone, as a repository of charts and as a registry.
-fn private(files: &Files) -> String {
+pub fn private(files: &Files) -> String {
     let files = files.clone();
     serve(move |request| match request.headers.get("authorization").map(String::as_str) {
         Some("Basic dTpodW50ZXIy") => files.get(&request.path),
@@ -330,6 +458,56 @@ fn faults_of_charts() {
     let mut escaping = with("name: app, version: '1', repo: 'https://charts.example.com'");
     escaping.variables.insert("HELM_LINK", "1".to_owned());
     build(&escaping, &[]).fails_with(&["leads out of the chart home"]);
+}
+
+#[test]
+fn the_real_helm_gets_the_values_of_kustomize() {
+    if !is_helm_there() {
+        return;
+    }
+    // What the templates print: `k`, all values but those of the subchart, and a value of it.
+    const CHART: &str = "-- charts/buoy/Chart.yaml --
+apiVersion: v2
+name: buoy
+version: 1.0.0
+-- charts/buoy/templates/cm.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: '{{ .Release.Name }}'}
+data:
+  k: {{ .Values.k | default \"gone\" | toJson | quote }}
+  all: {{ toJson (omit .Values \"db\" \"global\") | quote }}
+-- charts/buoy/charts/db/Chart.yaml --
+apiVersion: v2
+name: db
+version: 1.0.0
+-- charts/buoy/charts/db/values.yaml --
+limits: large
+-- charts/buoy/charts/db/templates/cm.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: '{{ .Release.Name }}-db'}
+data:
+  limits: {{ .Values.limits | default \"none\" | quote }}
+";
+    let check = |own: &str, file: &str, fields: &str, want: &[&str]| {
+        let tree = Tree::new(&format!(
+            "{CHART}-- charts/buoy/values.yaml --\n{own}-- v.yaml --\n{file}-- kustomization.yaml --\nhelmCharts: [{{name: buoy, releaseName: red, {fields}}}]\n"
+        ));
+        let out = tree.run(&["build", "--enable-helm"]).ok();
+        want.iter().for_each(|want| assert!(out.contains(want), "'{want}' is not in {out}"));
+    };
+    let own = "k: default\n";
+    let inline = "valuesInline: {a: 1}";
+    check(own, "k:\n", &format!("valuesFile: v.yaml, {inline}"), &[r#"k: '"default"'"#, r#"{"a":1,"k":"default"}"#]);
+    check(own, "k: null\n", &format!("valuesFile: v.yaml, {inline}"), &[r#"k: '"gone"'"#]);
+    check(own, "k: null\n", &format!("valuesFile: v.yaml, valuesMerge: merge, {inline}"), &[r#"k: '"default"'"#]);
+    check(own, "", "valuesInline: {db: {limits: null}}", &["limits: large"]);
+    check(own, "", "valuesMerge: replace, valuesInline: {db: {limits: null}}", &["limits: none"]);
+    check(own, "x: &x 1\nk: *x\n", &format!("valuesFile: v.yaml, {inline}"), &[r#"{"a":1,"k":"default","x":1}"#]);
+    check("# nothing\n", "", inline, &[r#"{"a":1}"#]);
+    check("---\n", "", "valuesInline: {a: {b: 1}}", &[r#"{"a":{"b":1}}"#]);
+    check("m: {x: 1}\n", "", "valuesInline: {m: {$patch: replace, z: 1}}", &[r#""m":{"x":1,"z":1}"#]);
 }
 
 #[test]

@@ -73,3 +73,4 @@ mod tree;
 mod vendor;
 mod watch;
 mod workers;
+mod wrappers;

@@ -3,7 +3,7 @@
 use super::decode::{Decoder, Given};
 use super::{Decode, Described};
 use crate::diag::Result;
-use crate::yaml::{Mapping, Node, Pos, Value, ValueMut, json};
+use crate::yaml::{Node, Pos, json};
 
 /// `helmGlobals`.
 #[derive(Clone, Debug, Default, Decode, Described)]
@@ -144,20 +144,5 @@ pub fn upgrade<'a>(
     }
     if globals.is_none() && !(homes.chart_home.is_empty() && homes.config_home.is_empty()) {
         *globals = Some(homes);
-    }
-}
-
-/// Merges the values of `over` into `under`, mapping by mapping. If `null_deletes` is true, a null
-/// removes its key.
-pub fn merge_values<'a>(under: &mut Mapping<'a>, over: &Mapping<'a>, null_deletes: bool) {
-    for entry in over.iter() {
-        if null_deletes && entry.value().is_null() {
-            under.remove(entry.key().text());
-            continue;
-        }
-        match (under.get_mut(entry.key().text()).map(Node::value_mut), entry.value().value()) {
-            (Some(ValueMut::Mapping(below)), Value::Mapping(above)) => merge_values(below, above, null_deletes),
-            _ => drop(under.insert(*entry.key(), entry.value().clone())),
-        }
     }
 }

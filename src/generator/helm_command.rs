@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 /// A helm command.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct HelmCommand {
     /// The arguments of helm.
     pub arguments: Vec<OsString>,

@@ -3,8 +3,12 @@
 mod config_map;
 mod env_lines;
 pub mod helm_chart;
+pub mod helm_charts;
 pub mod helm_command;
+mod helm_entry;
+mod helm_run;
 mod helm_user;
+mod helm_values;
 mod iam_policy;
 pub mod key_values;
 mod secret;

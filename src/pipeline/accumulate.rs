@@ -22,6 +22,7 @@ use crate::config::kustomization::FILE_NAMES;
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Code, Error, Errors, Result};
+use crate::generator::helm_charts::Charts;
 use crate::lint::for_kinds;
 use crate::load::remote::is_remote;
 use crate::load::{RepoSpec, Root, is_url};
@@ -263,7 +264,8 @@ fn configuration<'a>(
 }
 
 fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    let planned = plan::generators(build, target).map_err(|e| e.context(format!("in {}", target.file)))?;
+    let charts = Charts::default();
+    let planned = plan::generators(build, target, &charts).map_err(|e| e.context(format!("in {}", target.file)))?;
     // A broken entry fails before any generator of this root has run.
     let mut configured: Vec<(plan::BoxedGenerator<'_, 'a>, Pos, GeneratorEntry)> = Vec::new();
     for config in plugin_configs(build, target, &target.kustomization.generators, "generators")? {
@@ -272,7 +274,7 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
         let (stage, role): (plan::BoxedGenerator<'_, 'a>, _) = match builtin::is_builtin(&config) {
             true => {
                 let in_config = |e: Error| e.through(config.pos(), name.clone());
-                (builtin::generator(build, target, &config).map_err(in_config)?, StepRole::Generate)
+                (builtin::generator(build, target, &config, &charts).map_err(in_config)?, StepRole::Generate)
             }
             false => {
                 let entry = PluginEntry { root: &target.root, config: &config, mode: Mode::Generate };

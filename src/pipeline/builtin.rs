@@ -24,6 +24,7 @@ use crate::config::kustomization::{GeneratorArgs, Metadata, Patch};
 use crate::config::{Decode, Decoder, FieldSpecs};
 use crate::diag::{Code, Error, Result, nearest};
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
+use crate::generator::helm_charts::Charts;
 use crate::generator::{ConfigMapGenerator, IamPolicyGenerator, SecretGenerator};
 use crate::resource::Resource;
 use crate::stage::{Build, Stage};
@@ -60,9 +61,7 @@ fn unknown(config: &Resource<'_>) -> Error {
 fn printed<'a>(build: &mut Build<'a>, config: &Resource<'a>) -> Result<Resource<'a>> {
     let arena = build.arena;
     let mut node = reprint::printed(arena, config.node())?.into_owned();
-    if arena.compat().takes_keys_that_are_not_texts() {
-        reprint::make_keys_texts(arena, &mut node);
-    }
+    reprint::make_keys_texts(arena, &mut node);
     reprint::through_map(arena, &mut node)?;
     let mut config = config.clone();
     *config.node_mut() = node;
@@ -80,7 +79,7 @@ fn read<'a, T: Decode<'a> + Default>(build: &Build<'a>, config: &Resource<'a>) -
     Ok(value)
 }
 
-/// The generator that a configuration object describes.
+/// The generator that a configuration object describes. A chart joins those of its kustomization.
 ///
 /// # Errors
 /// The object is not a generator, or a field has a wrong type.
@@ -88,6 +87,7 @@ pub fn generator<'t, 'a>(
     build: &mut Build<'a>,
     target: &'t Target<'a>,
     config: &Resource<'a>,
+    charts: &Charts<'a>,
 ) -> Result<BoxedGenerator<'t, 'a>> {
     let config = &printed(build, config)?;
     let kind = config.id().gvk.kind;
@@ -101,7 +101,8 @@ pub fn generator<'t, 'a>(
     if kind == "HelmChartInflationGenerator" {
         let chart = HelmChart { pos: config.pos(), ..read(build, config)? };
         let globals = read(build, config)?;
-        return Ok(Box::new(HelmChartInflationGenerator::new(build, root, chart, globals, AskedBy::Object)?));
+        let asked = (AskedBy::Object, charts);
+        return Ok(Box::new(HelmChartInflationGenerator::new(build, root, chart, globals, asked)?));
     }
     let mut args: GeneratorArgs<'a> = read(build, config)?;
     let Identified { metadata } = read(build, config)?;

@@ -8,6 +8,7 @@ use crate::config::kustomization::{GeneratorArgs, Kustomization, Label};
 use crate::config::{Decoder, FieldSpec, FieldSpecs, TransformerConfig, Written};
 use crate::diag::Result;
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
+use crate::generator::helm_charts::Charts;
 use crate::generator::{ConfigMapGenerator, SecretGenerator};
 use crate::parallel;
 use crate::resource::{RESOURCE, Resource};
@@ -52,6 +53,7 @@ pub struct Planned<'a> {
 pub fn generators<'t, 'a>(
     build: &mut Build<'a>,
     target: &'t Target<'a>,
+    charts_of_target: &Charts<'a>,
 ) -> Result<impl Iterator<Item = PlannedGenerator<'t, 'a>> + use<'t, 'a>> {
     let (k, root) = (&target.kustomization, &target.root);
     let shared = k.generator_options.as_ref();
@@ -69,7 +71,8 @@ pub fn generators<'t, 'a>(
             *text = for_builtin(build.arena, text)?;
         }
         let asked_by = AskedBy::Field { namespace: target.helm_namespace };
-        let stage = HelmChartInflationGenerator::new(build, root, chart.clone(), globals, asked_by)?;
+        let asked = (asked_by, charts_of_target);
+        let stage = HelmChartInflationGenerator::new(build, root, chart.clone(), globals, asked)?;
         charts.push((Box::new(stage), "HelmChartInflationGenerator", chart.pos));
     }
     let is_known = |(_, kind, _): &PlannedGenerator<'t, 'a>| {

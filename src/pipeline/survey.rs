@@ -8,6 +8,7 @@ use super::accumulate::{self, Entry};
 use super::{Target, builtin, plan};
 use crate::config::Written;
 use crate::diag::{Code, Error, Result};
+use crate::generator::helm_charts::Charts;
 use crate::load::is_url;
 use crate::meter::FastSet;
 use crate::shell::quoted;
@@ -138,14 +139,15 @@ impl Survey {
 
     /// The charts of fields and of configuration objects.
     fn generators<'a>(&mut self, build: &mut Build<'a>, target: &Target<'a>) {
-        let planned = plan::generators(build, target);
+        let charts = Charts::default();
+        let planned = plan::generators(build, target, &charts);
         for (generator, _, pos) in self.note(planned).into_iter().flatten() {
             let checked = generator.check_fetched(build).map_err(|e| e.at(pos));
             self.note(checked);
         }
         let configs = accumulate::plugin_configs(build, target, &target.kustomization.generators, "generators");
         for config in self.note(configs).into_iter().flatten().filter(builtin::is_builtin) {
-            let generator = builtin::generator(build, target, &config);
+            let generator = builtin::generator(build, target, &config, &charts);
             if let Some(generator) = self.note(generator) {
                 let checked = generator.check_fetched(build).map_err(|e| e.at(config.pos()));
                 self.note(checked);

@@ -10,6 +10,7 @@
 //!   makes, locks and removes one.
 //! * `orphans`: processes that a child has started, also if they left its group; [`Removal`]:
 //!   removes objects that a child has made outside of its processes.
+//! * [`Turns`]: how many of some children may run at a time.
 
 #[cfg_attr(not(unix), path = "child_alone.rs")]
 mod child;
@@ -24,6 +25,7 @@ pub mod keeper;
 mod orphans;
 mod private;
 mod removal;
+mod turns;
 #[cfg_attr(not(unix), path = "without_warden.rs")]
 pub mod warden;
 
@@ -32,6 +34,7 @@ pub(crate) use child::name;
 pub use children::Children;
 pub use private::PrivateDirectory;
 pub use removal::Removal;
+pub use turns::Turns;
 
 use child::Child;
 use keeper::Keeping;

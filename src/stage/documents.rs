@@ -156,9 +156,7 @@ impl<'a> Made<'a> {
         }
         if node.get_text("kind").is_some_and(|kind| kind.ends_with("List")) {
             // Upstream decodes a list as a whole, and looks for items then.
-            if arena.compat().takes_keys_that_are_not_texts() {
-                reprint::make_keys_texts(arena, &mut node);
-            }
+            reprint::make_keys_texts(arena, &mut node);
             reprint::check_decoded(&node)?;
             if let Some(items) = node.as_mapping_mut().and_then(|m| m.remove("items")) {
                 return add_items(arena, &node, items, &mut self.items);

@@ -1,9 +1,9 @@
 //! JSON patches (RFC 6902) as kustomize applies them.
 
-use super::copies::{Copies, check_depth};
 use super::patch_values::note_operation;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result, nearest};
+use crate::merge::copies::{Copies, check_depth};
 use crate::resource::{INTERNAL, Resource, empty_key};
 use crate::stage::{Hit, Overridden, wire};
 use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint};
@@ -233,9 +233,7 @@ pub fn apply<'a>(
     let mut has_unreadable = operations.iter().any(|operation| operation.has_unreadable);
     if is_new {
         resource.unshare();
-        if arena.compat().takes_keys_that_are_not_texts() {
-            reprint::make_keys_texts(arena, resource.node_mut());
-        }
+        reprint::make_keys_texts(arena, resource.node_mut());
         has_unreadable |= reprint::through_json(arena, resource.node_mut())?;
     }
     let run_all = |node: &mut Node<'a>| {

@@ -1,9 +1,9 @@
 //! Strategic merge patches, put into the resources that they name or that a target selects.
 
-use super::merge;
 use super::patch_findings::PatchFindings;
 use crate::config::kustomization::PatchOptions;
 use crate::diag::{Code, Error, Result};
+use crate::merge;
 use crate::resource::similar;
 use crate::resource::{
     Found, Matcher, ResId, ResMap, Resource, empty_key, internal_annotations, set_untyped, stringify,

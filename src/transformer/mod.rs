@@ -2,14 +2,12 @@
 //! which they run is in [`crate::pipeline::plan`].
 
 pub mod annotations;
-mod copies;
 pub mod hash;
 mod image_names;
 pub mod image_tag;
 mod item_index;
 pub mod json_patch;
 pub mod label;
-pub mod merge;
 mod merge_patch;
 pub mod name_reference;
 mod name_hash;

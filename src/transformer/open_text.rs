@@ -1,12 +1,12 @@
 //! [`OpenText`]: a text that replacement after replacement changes a piece of. It is taken apart
 //! once, and put together when something else looks at its resource.
 
-use super::copies::check_text;
 use super::replacement::Texts;
 use super::structured_text;
 use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
 use crate::diag::Result;
+use crate::merge::copies::check_text;
 use crate::meter;
 use crate::resource::Resource;
 use crate::yaml::{Arena, Node, Pos, Scalar, Value};

@@ -19,7 +19,6 @@
 //! replacement-source-moved and replacement-source-replaced).
 //! *Example*: `testdata/reference/replacement.txtar`
 
-use super::copies::{Copies, check_depth, check_text};
 use super::item_index::ItemIndex;
 use super::open_text::OpenText;
 use super::structured_text::{self, FieldPath, MADE, empty_like, lookup_mut, visit};
@@ -29,6 +28,7 @@ use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, Ta
 use crate::config::{Decode, Decoder, Selector, Written};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::load::Root;
+use crate::merge::copies::{Copies, check_depth, check_text};
 use crate::meter::FastSet;
 use crate::resource::matcher::{Ids, Matcher};
 use crate::resource::similar;

@@ -4,12 +4,12 @@
 //! JSON is written with sorted keys, in one line or indented as it was. [`Layout`] prints YAML, and
 //! keeps order and comments; a text that it cannot print is refused.
 
-use super::copies::check_text;
 use super::replacement::{delimited, spliced};
 use crate::config::Written;
 use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
 use crate::diag::{Code, Error, Result};
+use crate::merge::copies::check_text;
 use crate::resource::Resource;
 use crate::yaml::rewrite::Layout;
 use crate::yaml::scalar::{self, Kind};

@@ -77,6 +77,12 @@ pub fn document_in_text<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Opti
     reader::parse(arena.texts(), source, 0..source.text.len(), Package::V3Text)
 }
 
+/// Reads the first document of a file with values of a chart, as [`values`](super::values) needs
+/// it. A document without content is a null. `None` for a text without a document.
+pub fn values_document<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
+    reader::parse(arena.texts(), source, 0..source.text.len(), Package::V3Values)
+}
+
 /// Splits a file into pieces, which are separated by lines with `---` and at most a comment. A
 /// first line `---`, and a last line `---` without a line break, belong to their piece.
 fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {

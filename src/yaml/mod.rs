@@ -10,7 +10,8 @@
 //!   JSON;
 //!   [`rewrite`]: a text with its `comments`, as go-yaml v3 prints it.
 //! * [`reprint`]: the changes to a tree when kustomize prints it and reads it again in the middle
-//!   of a build.
+//!   of a build; [`values`]: aliases and merge keys in values of charts, which are merged before
+//!   they are decoded.
 
 pub mod arena;
 mod bytes;
@@ -29,9 +30,10 @@ pub mod scalar;
 mod style;
 pub mod texts;
 pub mod tree;
+pub mod values;
 
 pub use arena::{Arena, Arenas, Heap, Place, Source};
-pub use document::{Malformed, document_in_text, documents, first_document, read_documents};
+pub use document::{Malformed, document_in_text, documents, first_document, read_documents, values_document};
 pub use tree::edit::ValueMut;
 pub use tree::mapping::{Entries, Entry, Key, Mapping};
 pub use tree::node::{Node, Pos, Scalar, Style, Tag, Value};

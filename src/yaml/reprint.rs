@@ -209,10 +209,10 @@ pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool
 }
 
 /// Makes texts of the keys below the top that are integers, times or texts with a tag of their own:
-/// those that Go 1.27 gives them in JSON. Other keys stay. Returns true if there was such a key.
-/// O(keys).
+/// those that Go 1.27 gives them in JSON. Other keys stay, and all do for a version of kustomize
+/// that is built by an older Go. Returns true if there was such a key. O(keys).
 pub fn make_keys_texts<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> bool {
-    keys_below(arena, node, true)
+    arena.compat().takes_keys_that_are_not_texts() && keys_below(arena, node, true)
 }
 
 fn keys_below<'a>(arena: Arena<'a>, node: &mut Node<'a>, is_top: bool) -> bool {

@@ -19,6 +19,7 @@ mod style;
 mod texts;
 mod tree;
 mod value;
+mod values;
 mod write;
 
 use reference::{Files, Server};

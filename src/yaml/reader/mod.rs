@@ -23,6 +23,7 @@ use super::{Entries, Entry, Items, Key, Mapping, Node, Pos, Scalar, Sequence, So
 use crate::meter::ThinList;
 use block::{Before, Place};
 use characters::Survey;
+pub(in crate::yaml) use property::sources;
 use property::{Anchor, Anchors, Properties, TagHandles};
 use std::mem::take;
 use std::ops::Range;
@@ -47,6 +48,9 @@ pub enum Package {
     /// go-yaml v3, for a text that is not decoded: a key in braces may be a list or a mapping. Such
     /// a key becomes a key without text, with the tag of null.
     V3Text,
+    /// go-yaml v3, for values of a chart, which are merged before they are decoded: the keys `<<`
+    /// stay, and an empty document is a null.
+    V3Values,
 }
 
 /// Reads the first document of a piece of a source; `None` if it has none. The text after the
@@ -221,7 +225,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
         self.blocks()?;
         self.check_rest()?;
-        Ok(self.root.take().filter(|root| !is_absent(root)))
+        let is_values = self.package == Package::V3Values;
+        Ok(self.root.take().filter(|root| is_values || !is_absent(root)))
     }
 
     /// Opens a list or mapping that starts at an offset.
@@ -315,7 +320,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     #[inline(always)]
     fn push_entry(&mut self, key: Key<'a>, value: Node<'a>, is_alias: bool) -> Read<()> {
-        if key.text == "<<" {
+        if key.text == "<<" && self.package != Package::V3Values {
             self.note_merge(&key, &value, is_alias)?;
         }
         self.entries.push(Entry { key, value });

@@ -275,7 +275,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// text.
     pub(super) fn merged(&self, entries: Entries<'a>) -> Read<Mapping<'a>> {
         match self.package {
-            Package::V3 | Package::V3Text => merged_under(entries),
+            Package::V3 | Package::V3Text | Package::V3Values => merged_under(entries),
             Package::V2 => Ok(merged_in_order(entries)),
         }
     }
@@ -351,7 +351,7 @@ fn merged_in_order(entries: Entries<'_>) -> Mapping<'_> {
 }
 
 /// The mappings that a merge key names.
-fn sources(node: Node<'_>) -> Vec<Mapping<'_>> {
+pub(in crate::yaml) fn sources(node: Node<'_>) -> Vec<Mapping<'_>> {
     let items = match node.value {
         Value::Sequence(items) => items.into_items(),
         _ => Items::from_iter([node]),

@@ -4,21 +4,23 @@
 //! all items, those of the patch first: it merges the first item with these keys on either side,
 //! and puts the result into a new list; if nothing is left of them, it removes *all* base items
 //! with these keys. The second round puts each base item into the new list again, in the place of
-//! the items with its keys. Both rounds write with [`Elements::set`], for which an empty key is a
-//! question about presence, and which empties a list when it gets no keys at all.
+//! the items with its keys. For values of a chart the keys of the base come first, and the second
+//! round puts the items of the new list into the base. Both rounds write with [`Elements::set`]:
+//! for it, an empty key is a question about presence, and it empties a list when it gets no keys
+//! at all.
 //!
 //! Nearly all lists have items with one key, and no two items with the same text there. For these
 //! the rounds come to a walk: [`merge_distinct`].
 //!
 //! Cost: O(items · log items) for the keys of Kubernetes' own schemas.
 
+use super::copies::Copies;
 use super::elements::{Elements, Test, is_blank, text_at};
 use super::tuples::Tuples;
-use super::{DIRECTIVE, Directive, Merged, directive, quote};
+use super::{DIRECTIVE, Directive, Known, Merged, Merging, directive, quote};
 use crate::diag::{Code, Error, Result};
 use crate::meter::{FastMap, FastSet, List};
-use crate::schema::Schema;
-use crate::transformer::copies::Copies;
+
 use crate::yaml::shared::{Numbers, Shared};
 use crate::yaml::{Items, Node, Pos, Scalar, Style, Tag, ValueMut};
 
@@ -33,16 +35,18 @@ pub fn merge<'a>(
     base: &mut Items<'a>,
     patch: &mut Items<'a>,
     keys: Keys<'_>,
-    items: Schema<'_>,
+    items: Known<'_>,
 ) -> Result<Option<Items<'a>>> {
     match take_directive(patch)? {
         Directive::Delete => Ok(None),
         Directive::Replace => introduced(patch, keys, items).map(Some),
         Directive::Merge => {
-            if let (Some(own), Some(other)) = (distinct_texts(base, keys), distinct_texts(patch, keys)) {
+            if items.merging == Merging::Resource
+                && let (Some(own), Some(other)) = (distinct_texts(base, keys), distinct_texts(patch, keys))
+            {
                 return merge_distinct((std::mem::take(base), own), (patch, other), items).map(Some);
             }
-            let mut merge = Merge::new(std::mem::take(base), Some(std::mem::take(patch)), keys);
+            let mut merge = Merge::new(std::mem::take(base), Some(std::mem::take(patch)), keys, items.merging);
             merge.run(items)?;
             let left = merge.patch_items();
             let (result, left) = merge.into_nodes(left)?;
@@ -54,22 +58,22 @@ pub fn merge<'a>(
 
 /// A list that a patch brings where there was none: it is merged with itself. The patch keeps its
 /// items.
-pub fn introduced<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Schema<'_>) -> Result<Items<'a>> {
+pub fn introduced<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -> Result<Items<'a>> {
     if distinct_texts(list, keys).is_some() {
         each(list, |item| super::with_itself(item, items))?;
         return Ok(list.clone());
     }
-    let mut merge = Merge::new(std::mem::take(list), None, keys);
+    let mut merge = Merge::new(std::mem::take(list), None, keys, items.merging);
     merge.is_patch_too = true;
     merge.run(items)?;
-    let left = merge.base.items();
+    let left = merge.left_of_base();
     let (result, left) = merge.into_nodes(left)?;
     *list = left;
     Ok(result)
 }
 
 /// Merges a list with itself; `None` if the list is removed. Its items are used up.
-pub fn with_itself<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Schema<'_>) -> Result<Option<Items<'a>>> {
+pub fn with_itself<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -> Result<Option<Items<'a>>> {
     if take_directive(list)? == Directive::Delete {
         return Ok(None);
     }
@@ -77,19 +81,19 @@ pub fn with_itself<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Schema<'_>) 
         each(list, |item| super::with_itself(item, items))?;
         return Ok(Some(std::mem::take(list)));
     }
-    let mut merge = Merge::new(std::mem::take(list), None, keys);
+    let mut merge = Merge::new(std::mem::take(list), None, keys, items.merging);
     merge.is_patch_too = true;
     merge.run(items)?;
     Ok(Some(merge.into_nodes(Vec::new())?.0))
 }
 
 /// A base list that the patch does not mention. Its items are used up.
-pub fn untouched<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Schema<'_>) -> Result<Items<'a>> {
+pub fn untouched<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -> Result<Items<'a>> {
     if distinct_texts(list, keys).is_some() {
         each(list, |item| super::untouched(item, items))?;
         return Ok(std::mem::take(list));
     }
-    let mut merge = Merge::new(std::mem::take(list), None, keys);
+    let mut merge = Merge::new(std::mem::take(list), None, keys, items.merging);
     merge.run(items)?;
     Ok(merge.into_nodes(Vec::new())?.0)
 }
@@ -137,7 +141,7 @@ const FEW: usize = 8;
 fn merge_distinct<'a>(
     (base, texts): (Items<'a>, List<&'a str>),
     (patch, patch_texts): (&mut [Node<'a>], List<&'a str>),
-    items: Schema<'_>,
+    items: Known<'_>,
 ) -> Result<Items<'a>> {
     let places: FastMap<&str, usize> = match texts.len() {
         0..=FEW => FastMap::default(),
@@ -195,18 +199,22 @@ struct Merge<'k, 'a> {
     patch: Option<Elements<'k>>,
     /// True if the base is the patch as well: each item is merged with itself.
     is_patch_too: bool,
+    merging: Merging,
     result: Elements<'k>,
 }
 
 impl<'k, 'a> Merge<'k, 'a> {
-    fn new(base: Items<'a>, patch: Option<Items<'a>>, keys: Keys<'k>) -> Self {
+    fn new(base: Items<'a>, patch: Option<Items<'a>>, keys: Keys<'k>, merging: Merging) -> Self {
         let keys = if keys.is_empty() { OWN_TEXT } else { keys };
         let mut pool: Vec<Node<'a>> = Vec::with_capacity(base.len() + patch.as_ref().map_or(0, Items::len));
         let base = pooled(base, &mut pool);
         let base_len = pool.len();
         let patch = patch.map(|patch| pooled(patch, &mut pool));
         let (from_base, from_patch) = pool.split_at(base_len);
-        let mut tuples = Tuples::of(from_patch.iter().chain(from_base), keys);
+        let mut tuples = match merging {
+            Merging::Resource => Tuples::of(from_patch.iter().chain(from_base), keys),
+            Merging::Values => Tuples::of(from_base.iter().chain(from_patch), keys),
+        };
         if keys.len() > 1 {
             tuples.pair();
         }
@@ -218,16 +226,19 @@ impl<'k, 'a> Merge<'k, 'a> {
             elements
         };
         let (base, patch, result) = (elements(base), patch.map(&elements), elements(Vec::new()));
-        Merge { keys, tuples, pool, base_len, base, patch, is_patch_too: false, result }
+        Merge { keys, tuples, pool, base_len, base, patch, is_patch_too: false, merging, result }
     }
 
-    fn run(&mut self, items: Schema<'_>) -> Result<()> {
+    fn run(&mut self, items: Known<'_>) -> Result<()> {
         let tuples = std::mem::take(&mut self.tuples);
         for texts in tuples.iter() {
             match self.merge_items(texts, items)? {
                 None => self.base.set(&self.pool, texts, None)?,
                 Some(item) => self.result.set(&self.pool, texts, Some(item))?,
             }
+        }
+        if self.merging == Merging::Values {
+            std::mem::swap(&mut self.base, &mut self.result);
         }
         for item in self.base.items() {
             self.put_again(item)?;
@@ -236,7 +247,7 @@ impl<'k, 'a> Merge<'k, 'a> {
     }
 
     /// Merges the first items with these keys; `None` if nothing is left of them.
-    fn merge_items(&mut self, texts: &[&'a str], items: Schema<'_>) -> Result<Option<u32>> {
+    fn merge_items(&mut self, texts: &[&'a str], items: Known<'_>) -> Result<Option<u32>> {
         let all_empty = texts.iter().all(|text| text.is_empty());
         let test = |text: &&'a str| if text.is_empty() && !all_empty { Test::Any } else { Test::Is(text) };
         let tests: Vec<Test<'_>> = texts.iter().map(test).collect();
@@ -302,8 +313,8 @@ impl<'k, 'a> Merge<'k, 'a> {
         }
     }
 
-    /// The second round: puts a base item into the result. One that lacks a key is appended for
-    /// each key that it lacks, and what it has at the others is taken for its first keys.
+    /// The second round: puts an item of the base into the result. One that lacks a key is appended
+    /// for each key that it lacks, and what it has at the others is taken for its first keys.
     fn put_again(&mut self, item: u32) -> Result<()> {
         let node = &self.pool[item as usize];
         let is_set = self.keys[0].is_empty();
@@ -323,6 +334,15 @@ impl<'k, 'a> Merge<'k, 'a> {
             self.result.set(&self.pool, &texts, None)?;
         }
         self.result.set(&self.pool, &texts, Some(item))
+    }
+
+    /// The items of a base that is the patch as well.
+    fn left_of_base(&mut self) -> Vec<u32> {
+        match self.merging {
+            Merging::Resource => self.base.items(),
+            // The base has become the result.
+            Merging::Values => self.result.items(),
+        }
     }
 
     fn patch_items(&mut self) -> Vec<u32> {

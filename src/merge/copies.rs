@@ -16,7 +16,7 @@ const BYTES_OF_A_NODE: usize = 64;
 const MAX_TEXT: usize = 64 << 20;
 
 /// How much one step may still copy into one resource.
-pub(super) struct Copies {
+pub struct Copies {
     left: usize,
 }
 
@@ -53,7 +53,7 @@ fn weight(node: &Node<'_>) -> usize {
 ///
 /// # Errors
 /// The path and the node are deeper together.
-pub(super) fn check_depth(path: usize, node: &Node<'_>) -> Result<()> {
+pub fn check_depth(path: usize, node: &Node<'_>) -> Result<()> {
     match is_within(node, MAX_DEPTH.saturating_sub(path)) {
         true => Ok(()),
         false => {
@@ -76,7 +76,7 @@ fn is_within(node: &Node<'_>, levels: usize) -> bool {
 ///
 /// # Errors
 /// It is longer.
-pub(super) fn check_text(text: &str) -> Result<&str> {
+pub fn check_text(text: &str) -> Result<&str> {
     match text.len() > MAX_TEXT {
         true => Err(Error::new(Code::TooLarge, format!("the replaced text would be longer than {MAX_TEXT} bytes"))),
         false => Ok(text),

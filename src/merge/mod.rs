@@ -1,4 +1,6 @@
-//! Strategic merge: a patch into a resource.
+//! Strategic merge: a patch into a resource, or values of a chart into others.
+//!
+//! For values, the base is what may be overridden, and the patch overrides it.
 //!
 //! The whole resource is walked, also where the patch says nothing, because upstream does: nulls
 //! written as nothing go, and items of keyed lists that share a key become one. Lists are merged by
@@ -8,6 +10,7 @@
 //! The patch is edited on the way, as upstream edits it: a directive that was obeyed is gone when
 //! an item of the patch meets a second item of the resource.
 
+pub mod copies;
 mod elements;
 mod list;
 mod tuples;
@@ -32,6 +35,45 @@ enum Directive {
     Delete,
 }
 
+/// The texts that are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Merging {
+    /// A patch into a resource. New items come first in a list that is merged by key.
+    Resource,
+    /// Values of a chart into others. New items come last in such a list.
+    Values,
+}
+
+/// What a merge knows about a value.
+#[derive(Clone, Copy)]
+struct Known<'s> {
+    schema: Schema<'s>,
+    merging: Merging,
+}
+
+impl<'s> Known<'s> {
+    /// Nothing is known.
+    fn nothing(schemas: &'s Schemas<'_>, merging: Merging) -> Self {
+        Known { schema: schemas.unknown(), merging }
+    }
+
+    fn with(self, schema: Schema<'s>) -> Self {
+        Known { schema, ..self }
+    }
+
+    fn field(self, name: &str) -> Self {
+        self.with(self.schema.field(name))
+    }
+
+    fn items(self) -> Self {
+        self.with(self.schema.items())
+    }
+
+    fn merge_keys(self) -> Option<&'s [&'s str]> {
+        self.schema.merge_keys()
+    }
+}
+
 /// The value that comes of merging two.
 #[derive(Debug)]
 enum Merged<'a> {
@@ -51,7 +93,7 @@ enum Merged<'a> {
 /// The two differ in shape somewhere, or a directive is unknown.
 pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>, schemas: &Schemas<'_>) -> Result<bool> {
     let had_null = has_null(base);
-    let merged = merge(base, &mut patch, schemas.unknown())?;
+    let merged = merge(base, &mut patch, Known::nothing(schemas, Merging::Resource))?;
     // A null key at the top is passed over where the resource is decoded; two of them are not.
     if has_null(base)
         && !had_null
@@ -64,6 +106,25 @@ pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>, schemas: &Schemas<'_>
         // A replacement at the top does nothing: upstream drops the result, and keeps the resource.
         Merged::Base | Merged::Patch | Merged::New(_) => Ok(true),
     }
+}
+
+/// The way out where values of a chart cannot be merged.
+pub const NOT_MERGED: &str =
+    "'valuesMerge: replace' passes 'valuesInline' alone to helm, which merges it with the values of the chart itself";
+
+/// Merges values of a chart: those of `patch` win. `None` if nothing is left. `patch` is edited: a
+/// directive that was obeyed, and a null that a null takes the place of, are gone. O(size of both).
+///
+/// # Errors
+/// The two differ in shape somewhere, or a directive is unknown.
+pub fn values<'a>(base: Node<'a>, patch: &mut Node<'a>, schemas: &Schemas<'_>) -> Result<Option<Node<'a>>> {
+    let mut base = base;
+    Ok(match merge(&mut base, patch, Known::nothing(schemas, Merging::Values))? {
+        Merged::Gone => None,
+        Merged::Base => Some(base),
+        Merged::Patch => Some(patch.clone()),
+        Merged::New(node) => Some(node),
+    })
 }
 
 /// Reads the text of a directive.
@@ -87,9 +148,10 @@ fn take_directive(patch: &mut Mapping<'_>) -> Result<Directive> {
 
 /// The schema of a mapping: the one it was reached with, or that of the kind it says it is, or else
 /// of the kind that the patch says it is.
-fn schema_of<'s>(schema: Schema<'s>, base: &Mapping<'_>, patch: Option<&Mapping<'_>>) -> Schema<'s> {
+fn schema_of<'s>(known: Known<'s>, base: &Mapping<'_>, patch: Option<&Mapping<'_>>) -> Known<'s> {
+    let schema = known.schema;
     if !schema.is_unknown() {
-        return schema;
+        return known;
     }
     let said_by = |mapping: &Mapping<'_>| {
         let text = |field| mapping.get(field)?.as_scalar().filter(|s| !s.is_null()).map(|s| s.text());
@@ -99,16 +161,16 @@ fn schema_of<'s>(schema: Schema<'s>, base: &Mapping<'_>, patch: Option<&Mapping<
         }
     };
     let found = said_by(base);
-    match patch {
+    known.with(match patch {
         Some(patch) if found.is_unknown() => said_by(patch),
         _ => found,
-    }
+    })
 }
 
 /// Merges a patch value into a base value.
-fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
+fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, known: Known<'_>) -> Result<Merged<'a>> {
     if base.is_null() {
-        return introduced(patch, schema);
+        return introduced(patch, known);
     }
     if patch.is_null() {
         return Ok(Merged::Gone);
@@ -117,28 +179,39 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> R
         (ValueMut::Mapping(b), ValueMut::Mapping(p)) => match take_directive(p)? {
             Directive::Delete => Ok(Merged::Gone),
             Directive::Replace => {
-                fields_with_themselves(p, schema_of(schema, b, Some(p)))?;
+                fields_with_themselves(p, schema_of(known, b, Some(p)))?;
                 Ok(Merged::Patch)
             }
             Directive::Merge => {
-                merge_mapping(b, p, schema)?;
+                merge_mapping(b, p, known)?;
                 Ok(Merged::Base)
             }
         },
-        (ValueMut::Sequence(b), ValueMut::Sequence(p)) => match schema.merge_keys() {
+        (ValueMut::Sequence(b), ValueMut::Sequence(p)) => match known.merge_keys() {
             Some(keys) => {
                 let in_brackets = if b.is_empty() { p.is_in_brackets() } else { b.is_in_brackets() };
-                Ok(new_list(list::merge(b.items_mut(), p.items_mut(), keys, schema.items())?, in_brackets, base.pos()))
+                Ok(new_list(list::merge(b.items_mut(), p.items_mut(), keys, known.items())?, in_brackets, base.pos()))
             }
             None => Ok(Merged::Patch),
         },
         (ValueMut::Scalar(_), ValueMut::Scalar(_)) => Ok(Merged::Patch),
-        _ => {
-            let message = format!("wrong node kind: expected {}, the patch has {}", base.shape(), patch.shape());
-            let hint = format!("write {} in the patch, as the resource has it", base.shape());
-            Err(Error::new(Code::WrongType, message).at(patch.pos()).hint(hint))
-        }
+        _ => Err(differ(base, patch, known.merging)),
     }
+}
+
+/// The error for two values of different shapes.
+fn differ(base: &Node<'_>, patch: &Node<'_>, merging: Merging) -> Error {
+    let (message, hint) = match merging {
+        Merging::Resource => (
+            format!("wrong node kind: expected {}, the patch has {}", base.shape(), patch.shape()),
+            format!("write {} in the patch, as the resource has it", base.shape()),
+        ),
+        Merging::Values => (
+            format!("could not merge values: wrong node kind: {} cannot override {}", patch.shape(), base.shape()),
+            NOT_MERGED.to_owned(),
+        ),
+    };
+    Error::new(Code::WrongType, message).at(patch.pos()).hint(hint)
 }
 
 fn new_list(items: Option<Items<'_>>, in_brackets: bool, pos: Pos) -> Merged<'_> {
@@ -165,8 +238,8 @@ fn stays_in_braces(field: &Value<'_>, patch: &Value<'_>) -> bool {
 }
 
 /// Both mappings come sorted, so merging them is one pass.
-fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Schema<'_>) -> Result<()> {
-    let schema = schema_of(schema, base, Some(patch));
+fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, known: Known<'_>) -> Result<()> {
+    let known = schema_of(known, base, Some(patch));
     let mut out: Entries<'a> = Entries::with_capacity(base.len().max(patch.len()));
     // Braces around nothing say nothing about what comes into them.
     let in_braces = if base.is_empty() { patch.is_in_braces() } else { base.is_in_braces() };
@@ -181,9 +254,9 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
             continue;
         }
         while let Some((key, value)) = patches.next_if(|(p, _)| natural::compare(p.text(), name) == Ordering::Less) {
-            introduce(&mut out, *key, value, schema)?;
+            introduce(&mut out, *key, value, known)?;
         }
-        let field = schema.field(name);
+        let field = known.field(name);
         let in_field = |e: Error| e.in_field(name);
         let keep = match patches.next_if(|(p, _)| p.text() == name) {
             Some((_, patch)) => {
@@ -200,7 +273,7 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
         }
     }
     for (key, value) in patches {
-        introduce(&mut out, *key, value, schema)?;
+        introduce(&mut out, *key, value, known)?;
     }
     base.set_entries(out);
     base.set_braces(in_braces);
@@ -208,9 +281,9 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, schema: Sc
 }
 
 /// Adds a field that the base lacks.
-fn introduce<'a>(out: &mut Entries<'a>, key: Key<'a>, patch: &mut Node<'a>, schema: Schema<'_>) -> Result<()> {
+fn introduce<'a>(out: &mut Entries<'a>, key: Key<'a>, patch: &mut Node<'a>, known: Known<'_>) -> Result<()> {
     check_key(key.text())?;
-    let mut value = match introduced(patch, schema.field(key.text()))? {
+    let mut value = match introduced(patch, known.field(key.text()))? {
         Merged::Gone => return Ok(()),
         Merged::New(node) => node,
         Merged::Base | Merged::Patch => patch.clone(),
@@ -248,7 +321,7 @@ fn set<'a>(field: &mut Node<'a>, merged: Merged<'a>, patch: Option<&Node<'a>>) -
 
 /// Merges a patch value with itself, for a place where there is nothing. An unknown directive is
 /// kept, and a directive in a list says nothing about the list.
-fn introduced<'a>(patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
+fn introduced<'a>(patch: &mut Node<'a>, known: Known<'_>) -> Result<Merged<'a>> {
     match patch.value_mut() {
         ValueMut::Scalar(s) if s.is_null() => Ok(Merged::Gone),
         ValueMut::Scalar(_) => Ok(Merged::Patch),
@@ -256,12 +329,12 @@ fn introduced<'a>(patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>
             if let Ok(Directive::Delete) = take_directive(m) {
                 return Ok(Merged::Gone);
             }
-            fields_with_themselves(m, schema)?;
+            fields_with_themselves(m, known)?;
             Ok(Merged::Patch)
         }
-        ValueMut::Sequence(items) => match schema.merge_keys() {
+        ValueMut::Sequence(items) => match known.merge_keys() {
             Some(keys) => {
-                Ok(new_list(Some(list::introduced(items.items_mut(), keys, schema.items())?), false, patch.pos()))
+                Ok(new_list(Some(list::introduced(items.items_mut(), keys, known.items())?), false, patch.pos()))
             }
             None => Ok(Merged::Patch),
         },
@@ -269,7 +342,7 @@ fn introduced<'a>(patch: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>
 }
 
 /// Merges a value with itself: the value of the resource is that of the patch.
-fn with_itself<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
+fn with_itself<'a>(node: &mut Node<'a>, known: Known<'_>) -> Result<Merged<'a>> {
     match node.value_mut() {
         ValueMut::Scalar(s) if s.is_null() => Ok(Merged::Gone),
         ValueMut::Scalar(_) => Ok(Merged::Base),
@@ -277,45 +350,45 @@ fn with_itself<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>
             if take_directive(m)? == Directive::Delete {
                 return Ok(Merged::Gone);
             }
-            fields_with_themselves(m, schema)?;
+            fields_with_themselves(m, known)?;
             Ok(Merged::Base)
         }
-        ValueMut::Sequence(items) => match schema.merge_keys() {
+        ValueMut::Sequence(items) => match known.merge_keys() {
             Some(keys) => {
                 let in_brackets = items.is_in_brackets();
-                Ok(new_list(list::with_itself(items.items_mut(), keys, schema.items())?, in_brackets, node.pos()))
+                Ok(new_list(list::with_itself(items.items_mut(), keys, known.items())?, in_brackets, node.pos()))
             }
             None => Ok(Merged::Base),
         },
     }
 }
 
-fn fields_with_themselves(m: &mut Mapping<'_>, schema: Schema<'_>) -> Result<()> {
-    let schema = schema_of(schema, m, None);
+fn fields_with_themselves(m: &mut Mapping<'_>, known: Known<'_>) -> Result<()> {
+    let known = schema_of(known, m, None);
     retain(m, |key, value| {
-        let merged = with_itself(value, schema.field(key))?;
+        let merged = with_itself(value, known.field(key))?;
         Ok(set(value, merged, None))
     })
 }
 
 /// Walks a base value that the patch does not mention.
-fn untouched<'a>(node: &mut Node<'a>, schema: Schema<'_>) -> Result<Merged<'a>> {
+fn untouched<'a>(node: &mut Node<'a>, known: Known<'_>) -> Result<Merged<'a>> {
     match node.value_mut() {
         // A null stays only if it was spelled out.
         ValueMut::Scalar(s) if s.text().is_empty() && s.is_null() => Ok(Merged::Gone),
         ValueMut::Scalar(_) => Ok(Merged::Base),
         ValueMut::Mapping(m) => {
-            let schema = schema_of(schema, m, None);
+            let known = schema_of(known, m, None);
             retain(m, |key, value| {
-                let merged = untouched(value, schema.field(key))?;
+                let merged = untouched(value, known.field(key))?;
                 Ok(set(value, merged, None))
             })?;
             Ok(Merged::Base)
         }
-        ValueMut::Sequence(items) => match schema.merge_keys() {
+        ValueMut::Sequence(items) => match known.merge_keys() {
             Some(keys) => {
                 let in_brackets = items.is_in_brackets();
-                Ok(new_list(Some(list::untouched(items.items_mut(), keys, schema.items())?), in_brackets, node.pos()))
+                Ok(new_list(Some(list::untouched(items.items_mut(), keys, known.items())?), in_brackets, node.pos()))
             }
             None => Ok(Merged::Base),
         },
@@ -359,7 +432,7 @@ fn has_null(node: &Node<'_>) -> bool {
 
 /// Returns true if a key is null: upstream finds no field by it, and clears none. It stays until it
 /// is refused where it is printed.
-fn is_null(key: &Key<'_>) -> bool {
+pub fn is_null(key: &Key<'_>) -> bool {
     !key.is_plain() && key.kind() == Kind::Null
 }
 
