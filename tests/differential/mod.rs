@@ -202,7 +202,7 @@ impl Builder {
     }
 
     fn is_accepted(&mut self, tree: &Tree, ours: &Outcome, theirs: &Outcome) -> bool {
-        accepted(ours, theirs).is_some() || self.is_about_comments(tree, ours)
+        accepted(ours, theirs).is_some() || tree.has_no_order() || self.is_about_comments(tree, ours)
     }
 
     /// Takes things away as long as the difference stays, and who of the two fails.

@@ -199,6 +199,15 @@ impl Tree {
         all
     }
 
+    /// Returns true if the resources may have no legacy order: kustomize puts the core Namespace
+    /// before those of other groups, also where lists of its own leave Namespaces among other kinds.
+    /// Then a sort of Go decides (docs/compatibility.md).
+    pub fn has_no_order(&self) -> bool {
+        let files = self.files();
+        let has = |words: &str| files.values().any(|text| String::from_utf8_lossy(text).contains(words));
+        has("legacySortOptions") && has("Namespace") && has("example.com/v1")
+    }
+
     /// Returns true if a layer has to be on disk.
     pub fn needs_disk(&self) -> bool {
         self.0.iter().any(super::shape::versions::needs_disk)
