@@ -196,11 +196,12 @@ impl Children {
     }
 
     /// [`Children::run`] for a child whose input is made while the child starts, so that neither
-    /// waits for the other. The stdin of `call` is ignored, and the time limit begins with the input.
+    /// waits for the other. The stdin of `call` is ignored. The time limit begins when the input is
+    /// there.
     ///
     /// # Errors
-    /// The inner ones are those of [`Children::run`]. The outer one is that of `input`: the child is
-    /// ended then, and has read nothing.
+    /// The inner ones are those of [`Children::run`]. The outer one is that of `input`: the child
+    /// is ended then, and has read nothing.
     pub fn run_with<E>(
         &self,
         call: &Call<'_>,

@@ -550,10 +550,8 @@ impl<'a> Target<'a> {
                 (own, _) => self.copy(arena, resource, field, (&mut value, own, create.as_ref()), &mut copies),
             };
             let found = found.map_err(|e| e.through(text.pos, format!("at the field path '{text}'")))?;
-            if found.is_ahead {
-                resource.settle_shared();
-            }
-            if found.count == 0 {
+            copies.settle(resource);
+            if found == 0 {
                 let find = if self.options.create { "find or create" } else { "find" };
                 let message = format!("unable to {find} field \"{text}\" in replacement target");
                 let error = Error::new(Code::MissingPath, message)
@@ -568,7 +566,7 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Puts a value at one path, and gives the places. A text that was read from the same
+    /// Puts a value at one path, and gives the number of places. A text that was read from the same
     /// resource changes with the place that it was read from.
     fn copy(
         &self,
@@ -577,12 +575,12 @@ impl<'a> Target<'a> {
         (text, path): &FieldPath<'a>,
         (value, own, create): (&mut Cow<'_, Node<'a>>, Option<&Source<'a>>, Option<&Node<'a>>),
         copies: &mut Copies,
-    ) -> Result<Places> {
+    ) -> Result<usize> {
         let source = own.and_then(|source| source.place(resource));
-        let mut found = Places::default();
+        let mut found = 0;
         visit(arena, resource.node_mut(), path, create, &mut |node| {
+            found += 1;
             self.set(arena, node, value, (path.len(), copies), text.pos)?;
-            found.note(node);
             if source.is_some_and(|source| std::ptr::eq(source, node))
                 && let Some(new) = node.as_scalar()
             {
@@ -594,7 +592,7 @@ impl<'a> Target<'a> {
     }
 
     /// Puts a value into the items of a list to which a path leads; their places are known. Gives
-    /// the places that have got it.
+    /// the number of places that have got it.
     fn copy_to_items(
         &self,
         arena: Arena<'a>,
@@ -602,16 +600,15 @@ impl<'a> Target<'a> {
         ((text, path), (at, places)): (&FieldPath<'a>, (usize, Vec<usize>)),
         (value, create): (&Node<'a>, Option<&Node<'a>>),
         copies: &mut Copies,
-    ) -> Result<Places> {
-        let mut found = Places::default();
+    ) -> Result<usize> {
+        let mut found = 0;
         let list = lookup_mut(resource.node_mut(), &path[..at]).and_then(Node::as_sequence_mut);
         let Some(list) = list else { return Ok(found) };
         for i in places {
             let Some(item) = list.get_mut(i) else { continue };
             visit(arena, item, &path[at + 1..], create, &mut |node| {
-                self.set(arena, node, value, (path.len(), copies), text.pos)?;
-                found.note(node);
-                Ok(())
+                found += 1;
+                self.set(arena, node, value, (path.len(), copies), text.pos)
             })?;
         }
         Ok(found)
@@ -627,13 +624,13 @@ impl<'a> Target<'a> {
         (text, path): &FieldPath<'a>,
         (value, source, create): (&mut Cow<'_, Node<'a>>, &Source<'a>, Option<&Node<'a>>),
         copies: &mut Copies,
-    ) -> Result<Places> {
-        let (mut count, mut found) = (0, Places::default());
+    ) -> Result<usize> {
+        let mut found = 0;
         visit(arena, resource.node_mut(), path, create, &mut |_| {
-            count += 1;
+            found += 1;
             Ok(())
         })?;
-        for nth in 1..=count {
+        for nth in 1..=found {
             // A copy may have taken the place of what holds the source, which then stays as it was.
             if let Ok(now) = source.value_now(resource) {
                 *value = Cow::Owned(now);
@@ -641,11 +638,7 @@ impl<'a> Target<'a> {
             let mut at = 0;
             visit(arena, resource.node_mut(), path, create, &mut |node| {
                 at += 1;
-                if at == nth {
-                    self.set(arena, node, value, (path.len(), copies), text.pos)?;
-                    found.note(node);
-                }
-                Ok(())
+                if at == nth { self.set(arena, node, value, (path.len(), copies), text.pos) } else { Ok(()) }
             })?;
         }
         Ok(found)
@@ -682,23 +675,8 @@ impl<'a> Target<'a> {
         // Nothing in place of a null is a null still.
         let tag = if text.is_empty() && old.is_null() { old.tag() } else { old.resolved_tag() };
         node.set_text(text, tag, by);
+        copies.note(node);
         Ok(())
-    }
-}
-
-/// The places of a resource that have got a value.
-#[derive(Default)]
-struct Places {
-    count: usize,
-    /// True if one of them shares its value with other places, which have not got it yet.
-    is_ahead: bool,
-}
-
-impl Places {
-    /// Notes a place that has got the value.
-    fn note(&mut self, node: &Node<'_>) {
-        self.count += 1;
-        self.is_ahead |= node.is_ahead();
     }
 }
 
