@@ -180,6 +180,7 @@ pub mod cli;
 pub mod internal {
     pub use crate::config::go_regexp::GoRegex;
     pub use crate::load::git_command::GitCommand;
+    pub use crate::load::lock::RemoteLock;
     pub use crate::plugin::locate::Placed;
     pub use crate::plugin::permissions::Permissions;
     pub use crate::plugin::shared_object::{Host, Program, SharedObjectFile};
@@ -228,8 +229,10 @@ pub mod internal {
     #[cfg(feature = "manager")]
     pub mod manager {
         pub use crate::load::client::token_variable;
+        pub use crate::manager::author::conform::conform;
         pub use crate::manager::author::describe::{Description, Role};
         pub use crate::manager::author::manifest::Manifest;
+        pub use crate::manager::author::schema::Schema;
         pub use crate::manager::fetch::archive::unpack;
         pub use crate::manager::fetch::origin::Origin;
         pub use crate::manager::fetch::{FetchLimits, Transfer};
@@ -237,15 +240,21 @@ pub mod internal {
         pub use crate::manager::id::name::{FileName, Platform};
         pub use crate::manager::id::pattern::SourcePattern;
         pub use crate::manager::id::source::Source;
+        pub use crate::manager::id::statement::Statement;
         pub use crate::manager::id::version::{Constraint, Version};
+        pub use crate::manager::install::pinned;
         pub use crate::manager::policy::Policy;
         pub use crate::manager::policy::amend::Amendment;
         pub use crate::manager::policy::environment::{Environment, MachineBundle};
+        pub use crate::manager::policy::image::Image;
         pub use crate::manager::policy::lock::Lock;
         pub use crate::manager::policy::requirements::{Requirements, with};
         pub use crate::manager::policy::trust::Trust;
         pub use crate::manager::resolve::inputs::Inputs;
         pub use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
         pub use crate::manager::resolve::{Chosen, PluginRequest, Resolver};
+        pub use crate::manager::share::mounts::MountedFile;
+        pub use crate::manager::share::placement::lay;
+        pub use crate::manager::store::record::Record;
     }
 }

@@ -5,13 +5,16 @@
 pub mod txtar;
 
 use rustomize::internal::manager::{
-    self, Amendment, Constraint, Description, FileName, Location, Lock, Manifest, Origin, Platform, Requirements,
-    Source, SourcePattern, Trust, Version,
+    self, Amendment, Constraint, Description, FileName, Image, Location, Lock, Manifest, MountedFile, Origin, Platform,
+    Record, Requirements, Schema, Source, SourcePattern, Statement, Trust, Version, pinned,
 };
-use rustomize::internal::{Build, Context, Frame, GitCommand, GoRegex, Permissions, Schemas, emit, merge, wire};
+use rustomize::internal::{
+    Build, Context, Frame, GitCommand, GoRegex, Permissions, RemoteLock, Schemas, emit, merge, wire,
+};
 use rustomize::load::{Memory, RepoSpec};
 use rustomize::tree::{Heap, documents};
 use rustomize::{Options, Workspace, build};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -122,13 +125,27 @@ pub fn reference(input: &[u8]) {
     }
 }
 
-/// A file of the plugin manager; its first byte names its format. A parsed file that is written
-/// parses to the same value, and an added line is found again.
+/// A file of the plugin manager, or of a plugin that it installs; its first byte names its format. A
+/// parsed file that is written parses to the same value, and an added line is found again.
 pub fn record(input: &[u8]) {
     let Some((form, rest)) = input.split_first() else { return };
     let of_text = || text(rest).map(str::to_owned);
     match form {
+        b'c' => drop(text(rest).and_then(|text| text.split_once(BETWEEN)).map(|(a, b)| check_configuration(a, b))),
         b'd' => drop(Description::parse(rest)),
+        b'f' => {
+            for file in MountedFile::listed(rest, "https://example.com").unwrap_or_default() {
+                let mut parts = Path::new(&file.path).components();
+                assert!(parts.all(|part| matches!(part, Component::Normal(_))), "{file:?}");
+                assert!(!file.path.contains(char::is_control) && file.mode <= 0o777, "{file:?}");
+            }
+        }
+        b'g' => {
+            let Some(lock) = text(rest).and_then(|text| RemoteLock::parse(text).ok()) else { return };
+            let written = lock.print().expect("a lock prints");
+            assert_eq!(RemoteLock::parse(&written).ok(), Some(lock));
+        }
+        b'i' => check_record(of_text().unwrap_or_default()),
         b'l' => {
             if let Ok(lock) = Lock::parse("plugins.lock", rest) {
                 assert_eq!(Lock::parse("plugins.lock", lock.text().as_bytes()).ok(), Some(lock));
@@ -136,6 +153,17 @@ pub fn record(input: &[u8]) {
         }
         b'm' | b'p' => {
             drop(of_text().map(|text| Manifest::parse("plugin.yaml", *form == b'p', text, Path::new("/dev/null"))))
+        }
+        b'n' => check_pinned(rest),
+        b'o' => {
+            if let Some(image) = text(rest).and_then(|name| Image::parse(name).ok()) {
+                assert!(!image.repository().contains(|c: char| c.is_control() || c == '@' || c == '?'), "{image:?}");
+            }
+        }
+        b's' => {
+            if let Some((text, statement)) = text(rest).and_then(|text| Some((text, Statement::parse(text)?))) {
+                assert_eq!(statement.to_string(), text);
+            }
         }
         b'r' => {
             let Some(text) = of_text() else { return };
@@ -169,6 +197,97 @@ pub fn record(input: &[u8]) {
         }
         _ => {}
     }
+}
+
+/// A record of one plugin is not taken for that of another, and reads as it was written.
+fn check_record(text: String) {
+    let source: Source = "example.com/acme/app".parse().expect("a source");
+    let version: Version = "1.0.0".parse().expect("a version");
+    let Ok(record) = Record::parse(&text, &source, &version, "00") else { return };
+    let written = record.text(&source, &version, "00");
+    assert_eq!(Record::parse(&written, &source, &version, "00").as_ref(), Ok(&record));
+    let other: Source = "example.com/acme/other".parse().expect("a source");
+    assert!(Record::parse(&text, &other, &version, "00").is_err());
+}
+
+/// The schema of a plugin, and configurations: each conforms or does not.
+fn check_configuration(schema: &str, configurations: &str) {
+    let Some(schema) = serde_json::from_str(schema).ok().and_then(|schema| Schema::compile(schema).ok()) else {
+        return;
+    };
+    let (heap, memory) = (Heap::new(), Memory::new());
+    let arena = heap.arena();
+    let mut build = Build::new(&Context::new(arena, &memory, Options::default()));
+    let bytes = configurations.as_bytes().to_vec();
+    for configuration in wire::parse(&mut build, "config.yaml".to_owned(), bytes).unwrap_or_default() {
+        let _ = manager::conform(arena, &configuration, &schema, "app");
+    }
+}
+
+/// The files in which a plugin pins its packages: what the installers get names no other place.
+fn check_pinned(content: &[u8]) {
+    let directory = TempDir::new().expect("a temporary directory");
+    let path = directory.path().join("pinned");
+    fs::write(&path, content).expect("a file");
+    for line in pinned::requirements(&path).unwrap_or_default() {
+        let option = line.split_whitespace().find(|word| word.starts_with('-') && !word.starts_with("--hash=sha"));
+        assert!(!line.contains("://") && option.is_none(), "{line:?}");
+    }
+    let _ = pinned::package_lock(&path);
+    let _ = pinned::package_json(&path);
+    let _ = pinned::deno_lock(&path);
+}
+
+/// A list of exported plugins that somebody has written, and the files beside it, as txtar: an
+/// export without plugins removes launchers of the list alone, and nothing outside of the directory.
+/// `SUM-N` is the sum of the file number N.
+pub fn exported(input: &[u8]) {
+    let Some((list, tree)) = text(input).and_then(|text| text.split_once(BETWEEN)) else { return };
+    let directory = TempDir::new().expect("a temporary directory");
+    let (into, outside) = (directory.path().join("into"), directory.path().join("outside"));
+    let mut list = list.to_owned();
+    fs::create_dir(&into).expect("a directory");
+    fs::create_dir_all(outside.join("v1/app")).expect("a directory");
+    std::os::unix::fs::symlink(&outside, into.join("link")).expect("a link");
+    for (number, (name, content)) in txtar::files(tree).into_iter().take(10).enumerate() {
+        list = list.replace(&format!("SUM-{number}"), &hex(&Sha256::digest(content)));
+        let is_below = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let path = into.join(name);
+        if is_below && path.parent().is_some_and(|folder| fs::create_dir_all(folder).is_ok()) {
+            let _ = fs::write(path, content);
+        }
+        let _ = fs::write(outside.join("v1/app/App"), content);
+    }
+    if fs::write(into.join(".rustomize-placed.json"), &list).is_err() {
+        return;
+    }
+    let sums = serde_json::from_str::<serde_json::Value>(&list).unwrap_or_default();
+    let is_listed = |sum: &str| sums["files"].as_object().into_iter().flatten().any(|(_, listed)| listed == sum);
+    let before = contents(directory.path());
+    let changes = manager::lay(&into, &[], false);
+    let after = contents(directory.path());
+    for (path, content) in &before {
+        let is_list = path.file_name().is_some_and(|name| name == ".rustomize-placed.json");
+        if is_list || after.get(path) == Some(content) {
+            continue;
+        }
+        assert!(path.starts_with(&into) && !after.contains_key(path), "{path:?} has changed");
+        assert!(changes.as_ref().is_ok_and(|changes| changes.removed.contains(path)), "{path:?} is not said");
+        let text = String::from_utf8_lossy(content);
+        let is_launcher = text.starts_with("#!/bin/sh\n") && text.contains("written by 'rustomize plugin export'.");
+        assert!(is_launcher && is_listed(&hex(&Sha256::digest(content))), "{path:?} is not a launcher of the list");
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The files below a directory, with what they hold. Links are not followed.
+fn contents(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let plain = |path: &PathBuf| path.symlink_metadata().is_ok_and(|of| of.is_file());
+    let paths = listed(directory).into_keys().filter(plain);
+    paths.map(|path| (path.clone(), fs::read(path).expect("a file"))).collect()
 }
 
 /// The answers of a plugin: a frame that was read is written with the same bytes, a malformed frame

@@ -3,6 +3,7 @@
 //! (`AccumulatedCopySizeLimit` of its library) and does not set it.
 
 use crate::diag::{Code, Error, Result};
+use crate::resource::Resource;
 use crate::yaml::document::MAX_DEPTH;
 use crate::yaml::{Node, Value};
 
@@ -18,11 +19,13 @@ const MAX_TEXT: usize = 64 << 20;
 /// How much one step may still copy into one resource.
 pub struct Copies {
     left: usize,
+    /// True if a place of a shared value has got another one, which its other places lack.
+    is_ahead: bool,
 }
 
 impl Default for Copies {
     fn default() -> Self {
-        Copies { left: MAX_NODES }
+        Copies { left: MAX_NODES, is_ahead: false }
     }
 }
 
@@ -37,6 +40,19 @@ impl Copies {
                 .hint(format!("a text counts as one node more for each {BYTES_OF_A_NODE} bytes"))
         })?;
         Ok(node.clone())
+    }
+
+    /// Notes a node that has got a value.
+    pub fn note(&mut self, node: &Node<'_>) {
+        self.is_ahead |= node.is_ahead();
+    }
+
+    /// Copies the values of noted nodes to the places that share them. O(1) if there are none, else
+    /// O(nodes).
+    pub fn settle(&mut self, resource: &mut Resource<'_>) {
+        if std::mem::take(&mut self.is_ahead) {
+            resource.settle_shared();
+        }
     }
 }
 

@@ -113,10 +113,11 @@ impl ExecPlugin {
         })
     }
 
-    /// Calls the plugin and gives what it printed.
-    fn call(&self, build: &mut Build<'_>, stdin: Option<Vec<u8>>) -> Result<Vec<u8>> {
+    /// Calls the plugin and gives what it printed. Its process starts while `input` makes what the
+    /// plugin reads.
+    fn call(&self, build: &mut Build<'_>, input: impl FnOnce() -> Result<Vec<u8>>) -> Result<Vec<u8>> {
         if let Some(worker) = &self.worker {
-            return self.call_worker(worker, &stdin.unwrap_or_default());
+            return self.call_worker(worker, &input()?);
         }
         let fault = |message: String| Error::new(Code::PluginFailed, format!("{}: {message}", self.name)).at(self.pos);
         let no_file = |e: std::io::Error| fault(format!("cannot write its configuration to a temporary file: {e}"));
@@ -138,9 +139,13 @@ impl ExecPlugin {
             environment,
             inherits: grants.inherits,
             without: &[],
-            stdin,
+            stdin: None,
         };
-        let printed = self.options.children.run(call, &self.options.limits());
+        let (children, limits) = (&self.options.children, self.options.limits());
+        let printed = match self.mode {
+            Mode::Generate => children.run(call, &limits),
+            Mode::Transform | Mode::Validate => children.run_with(&call, &limits, input)?,
+        };
         printed.map_err(|failed| explain(&self.options, &failed, &self.program.path, &self.name, self.pos))
     }
 
@@ -171,7 +176,7 @@ impl ExecPlugin {
 
 impl<'a> Generator<'a> for ExecPlugin {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
-        let printed = self.call(build, None)?;
+        let printed = self.call(build, || Ok(Vec::new()))?;
         let resources = self.program.format.parse(build, self.output_name(), printed)?;
         wire::generated(build, resources)
     }
@@ -182,8 +187,8 @@ impl<'a> Transformer<'a> for ExecPlugin {
         let arena = build.arena;
         // The output of the plugin replaces all resources: the old ones are freed first.
         let (places, resources) = map.take_all(arena)?;
-        let input = self.program.format.print(arena, resources.into_iter(), wire::Ids::With)?;
-        let printed = self.call(build, Some(input.into_bytes()))?;
+        let print = || self.program.format.print(arena, resources.into_iter(), wire::Ids::With).map(String::into_bytes);
+        let printed = self.call(build, print)?;
         let resources = self.program.format.parse(build, self.output_name(), printed)?;
         *map = wire::merge_output(&places, resources, &self.program.path.display().to_string())?;
         Ok(())
@@ -194,7 +199,7 @@ impl<'a> Plugin<'a> for ExecPlugin {
     fn check(&self, map: &ResMap<'a>, given: &mut Given, build: &mut Build<'a>) -> Result<Option<Vec<Resource<'a>>>> {
         let format = self.program.format;
         let input = given.in_notation((format, wire::Ids::With), map, build.arena)?;
-        let printed = self.call(build, Some(input.as_bytes().to_vec()))?;
+        let printed = self.call(build, || Ok(input.as_bytes().to_vec()))?;
         if printed == input.as_bytes() {
             return Ok(None);
         }

@@ -15,6 +15,7 @@ use super::classify::{GoBuild, GoModule, SharedObject, classify};
 use super::shared_object::{Host, Program, SharedObjectFile};
 use crate::atomic::Staged;
 use crate::diag::{Code, Error, Result};
+use crate::files::{self, RECORD};
 use crate::process::{Call, Children, Failure, Limits};
 use crate::shell::quoted;
 use regex::Regex;
@@ -81,10 +82,10 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
     let mut over: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     let modfile = match &go.module {
         Some(module) => {
-            if let Ok(sums) = fs::read(module.with_extension("sum")) {
+            if let Ok(sums) = files::read(&module.with_extension("sum"), RECORD) {
                 write("go.sum", &sums)?;
             }
-            let text = fs::read_to_string(module).map_err(io("read", module))?;
+            let text = files::read_text(module, RECORD).map_err(io("read", module))?;
             let copy = write("go.mod", with_go_line(&text).as_bytes())?;
             let text = with_api(&go, &directory, &copy)?;
             write("go.mod", text.as_bytes())?
@@ -142,7 +143,7 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
 fn place(from: &Path, to: &Path) -> Result<()> {
     let place = || -> std::io::Result<()> {
         let mut staged = Staged::beside(to)?;
-        std::io::copy(&mut fs::File::open(from)?, &mut staged)?;
+        std::io::copy(&mut files::open(from)?, &mut staged)?;
         staged.put_for_good(to, 0o755)
     };
     place().map_err(io("write", to))
@@ -230,7 +231,7 @@ impl GoSource {
             if !name.ends_with(".go") || name.ends_with("_test.go") || name.starts_with(['_', '.']) {
                 continue;
             }
-            let text = fs::read(&path).map_err(io("read", &path))?;
+            let text = files::read(&path, RECORD).map_err(io("read", &path))?;
             let text = String::from_utf8_lossy(&text);
             if let Some(import) = is_old.captures(&text).and_then(|found| found.get(1)) {
                 return Err(too_old(import.as_str()));

@@ -8,9 +8,10 @@ use super::{collect, lock, orphans, private, read_in_thread, widen, write_in_thr
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
-use std::io;
+use std::io::{self, PipeReader, PipeWriter};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -189,51 +190,59 @@ impl Children {
     /// # Errors
     /// The child cannot be started, exits with another status than 0, takes too long or prints too
     /// much. In the latter two cases its whole process group is ended.
-    pub fn run(&self, call: Call<'_>, options: &Limits) -> Result<Vec<u8>, Failed> {
-        let not_started = |e| Failed { failure: Failure::NotStarted(e), stderr: String::new() };
-        let (stdout_reader, stdout) = io::pipe().map_err(not_started)?;
-        let (stderr_reader, stderr) = io::pipe().map_err(not_started)?;
-        widen(&stdout_reader);
-        let mut marked = self.marked(&call, &Keeping::new(options, true)).map_err(not_started)?;
-        // A transformer prints about as much as it reads. Memory that is not written to costs
-        // nothing.
-        let expected = call.stdin.as_ref().map_or(READ_AHEAD, |bytes| READ_AHEAD + bytes.len() + bytes.len() / 4);
-        let mut input = None;
-        marked.expression = match call.stdin {
-            Some(bytes) => {
-                let (reader, thread) = write_in_thread(bytes).map_err(not_started)?;
-                input = Some(thread);
-                marked.expression.stdin_file(reader)
-            }
-            None => marked.expression.stdin_null(),
+    pub fn run(&self, mut call: Call<'_>, limits: &Limits) -> Result<Vec<u8>, Failed> {
+        let input = call.stdin.take();
+        self.begin(&call, limits, input.is_some())?.finish(limits, input)
+    }
+
+    /// [`Children::run`] for a child whose input is made while the child starts, so that neither
+    /// waits for the other. The stdin of `call` is ignored. The time limit begins when the input is
+    /// there.
+    ///
+    /// # Errors
+    /// The inner ones are those of [`Children::run`]. The outer one is that of `input`: the child
+    /// is ended then, and has read nothing.
+    pub fn run_with<E>(
+        &self,
+        call: &Call<'_>,
+        limits: &Limits,
+        input: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<Result<Vec<u8>, Failed>, E> {
+        let begun = match self.begin(call, limits, true) {
+            Ok(begun) => begun,
+            Err(failed) => return Ok(Err(failed)),
         };
-        // The threads are started first: if the system refuses a thread, no child has to be ended.
-        let keep = Keep::All { limit: options.output, expected };
-        let output = read_in_thread(stdout_reader, keep).map_err(not_started)?;
-        let errors = read_in_thread(stderr_reader, Keep::Tail { pass: options.stderr }).map_err(not_started)?;
-        marked.expression = marked.expression.stdout_file(stdout).stderr_file(stderr);
-        let child = self.start(marked).map_err(not_started)?;
-        let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
-        let outcome = collect(&child, output, options, deadline);
-        if outcome.is_err() {
-            self.end_child(&child);
+        match input() {
+            Ok(input) => Ok(begun.finish(limits, Some(input))),
+            Err(e) => {
+                self.end_child(&begun.child);
+                self.forget(&begun.child);
+                Err(e)
+            }
         }
-        // The input is freed where it was allocated, so that the allocator has room for reading the
-        // output.
-        if let Some(input) = input.filter(JoinHandle::is_finished) {
-            drop(input.join());
-        }
-        self.forget(&child);
-        // A process that still holds stderr is not waited for: its output so far is shown all the
-        // same.
-        let stderr = errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new()));
-        // This comes last, so that processes that only pass on the child's output can finish.
-        if !child.is_kept() && !orphans::are_none() {
-            child.end_group();
-            self.end_strays(Some(child.mark()));
-        }
-        let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
-        outcome.map_err(|failure| Failed { failure, stderr })
+    }
+
+    /// Starts a child that waits for its input, if it has any.
+    fn begin(&self, call: &Call<'_>, limits: &Limits, has_input: bool) -> Result<Begun<'_>, Failed> {
+        let begin = || -> io::Result<Begun<'_>> {
+            let (output, stdout) = io::pipe()?;
+            let (errors, stderr) = io::pipe()?;
+            widen(&output);
+            let mut marked = self.marked(call, &Keeping::new(limits, true))?;
+            let mut input = None;
+            marked.expression = if has_input {
+                let (reader, writer) = io::pipe()?;
+                widen(&reader);
+                input = Some(writer);
+                marked.expression.stdin_file(reader)
+            } else {
+                marked.expression.stdin_null()
+            };
+            let errors = read_in_thread(errors, Keep::Tail { pass: limits.stderr })?;
+            marked.expression = marked.expression.stdout_file(stdout).stderr_file(stderr);
+            Ok(Begun { children: self, child: self.start(marked)?, input, output, errors })
+        };
+        begin().map_err(Failed::not_started)
     }
 
     /// [`Children::run`] for a child that makes an object outside of its own processes. `removal`
@@ -331,5 +340,54 @@ impl Children {
         if let Some(warden) = self.warden() {
             warden.forget(path);
         }
+    }
+}
+
+/// A child that was started, and whose output is not read yet.
+struct Begun<'c> {
+    children: &'c Children,
+    child: Arc<Child>,
+    /// The end of the child's stdin that is written to.
+    input: Option<PipeWriter>,
+    output: PipeReader,
+    errors: Receiver<io::Result<Vec<u8>>>,
+}
+
+impl Begun<'_> {
+    /// Gives the child its input, and waits as [`Children::run`] says.
+    fn finish(self, limits: &Limits, input: Option<Vec<u8>>) -> Result<Vec<u8>, Failed> {
+        let Begun { children, child, input: pipe, output, errors } = self;
+        // A transformer prints about as much as it reads. Memory that is not written to costs
+        // nothing.
+        let expected = input.as_ref().map_or(READ_AHEAD, |bytes| READ_AHEAD + bytes.len() + bytes.len() / 4);
+        let keep = Keep::All { limit: limits.output, expected };
+        let threads = || {
+            let writer = input.zip(pipe).map(|(bytes, pipe)| write_in_thread(bytes, pipe)).transpose()?;
+            Ok((writer, read_in_thread(output, keep)?))
+        };
+        let deadline = limits.timeout.and_then(|t| Instant::now().checked_add(t));
+        let (writer, outcome) = match threads() {
+            Ok((writer, output)) => (writer, collect(&child, output, limits, deadline)),
+            Err(e) => (None, Err(Failure::Io(e))),
+        };
+        if outcome.is_err() {
+            children.end_child(&child);
+        }
+        // The input is freed where it was allocated, so that the allocator has room for reading the
+        // output.
+        if let Some(writer) = writer.filter(JoinHandle::is_finished) {
+            drop(writer.join());
+        }
+        children.forget(&child);
+        // A process that still holds stderr is not waited for: its output so far is shown all the
+        // same.
+        let stderr = errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new()));
+        // This comes last, so that processes that only pass on the child's output can finish.
+        if !child.is_kept() && !orphans::are_none() {
+            child.end_group();
+            children.end_strays(Some(child.mark()));
+        }
+        let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
+        outcome.map_err(|failure| Failed { failure, stderr })
     }
 }

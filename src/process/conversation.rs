@@ -27,8 +27,7 @@ impl Conversation {
     /// # Errors
     /// The child cannot be started.
     pub fn start(children: &Children, call: &Call<'_>, limits: &Limits) -> Result<Self, Failed> {
-        Conversation::try_start(children, call, limits)
-            .map_err(|e| Failed { failure: Failure::NotStarted(e), stderr: String::new() })
+        Conversation::try_start(children, call, limits).map_err(Failed::not_started)
     }
 
     fn try_start(children: &Children, call: &Call<'_>, limits: &Limits) -> io::Result<Self> {

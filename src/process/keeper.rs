@@ -167,7 +167,7 @@ impl Keeper<'_> {
         let mut output_has_ended = !self.keeping.waits_for_output;
         let has_limits = self.keeping.memory.is_some() || self.keeping.processes.is_some();
         let mut is_whole = true;
-        loop {
+        let is_alone = loop {
             match self.signals.wait(LOOK) {
                 Some(signal) if signal == END.as_raw() => is_whole = false,
                 Some(signal) if signal == OUTPUT_HAS_ENDED.as_raw() => output_has_ended = true,
@@ -180,16 +180,19 @@ impl Keeper<'_> {
                 }
                 None => {}
             }
-            while let Ok(Some(_)) = self.reap() {}
+            // This process adopts what the child leaves: without children, nothing is left.
+            let is_alone = self.reap_all();
             is_whole &= !self.keeping.is_orphaned();
             if !is_whole || self.status.is_some() && output_has_ended {
-                break;
+                break is_alone;
             }
+        };
+        if !is_alone {
+            if is_whole {
+                self.let_pass_on();
+            }
+            self.end_all();
         }
-        if is_whole {
-            self.let_pass_on();
-        }
-        self.end_all();
         match self.status.filter(|_| is_whole) {
             Some(status) => as_exit_code(status),
             None => ExitCode::FAILURE,
@@ -205,7 +208,18 @@ impl Keeper<'_> {
         let end = Instant::now() + GRACE;
         while Instant::now() < end && children_of("self").into_iter().any(holds) {
             self.signals.wait(ROUND);
-            while let Ok(Some(_)) = self.reap() {}
+            self.reap_all();
+        }
+    }
+
+    /// Takes the status of each process that has ended. Returns true if no process is left.
+    fn reap_all(&mut self) -> bool {
+        loop {
+            match self.reap() {
+                Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+                Ok(None) => return false,
+                Err(_) => return true,
+            }
         }
     }
 
@@ -227,12 +241,8 @@ impl Keeper<'_> {
             for pid in children_of("self") {
                 let _ = kill_process(pid, Signal::KILL);
             }
-            loop {
-                match self.reap() {
-                    Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
-                    Ok(None) => break,
-                    Err(_) => return,
-                }
+            if self.reap_all() {
+                return;
             }
             // A process that ends says so by a signal.
             self.signals.wait(ROUND);

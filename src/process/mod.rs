@@ -41,7 +41,7 @@ use keeper::Keeping;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::io::{self, PipeReader, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -169,6 +169,13 @@ pub struct Failed {
     pub stderr: String,
 }
 
+impl Failed {
+    /// The failure of a child that could not be started.
+    fn not_started(error: io::Error) -> Failed {
+        Failed { failure: Failure::NotStarted(error), stderr: String::new() }
+    }
+}
+
 /// The value behind a lock. A thread that panics leaves no value half changed here.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -231,15 +238,13 @@ enum Keep {
     Tail { pass: fn(&[u8]) },
 }
 
-/// The reading end of a pipe that a thread fills. A child that stops reading early is not an error.
-fn write_in_thread(bytes: Vec<u8>) -> io::Result<(PipeReader, JoinHandle<Vec<u8>>)> {
-    let (reader, mut writer) = io::pipe()?;
-    widen(&reader);
-    let thread = std::thread::Builder::new().spawn(move || {
-        let _ = writer.write_all(&bytes);
+/// Writes bytes to a pipe in a thread, which gives them back. A child that stops reading early is
+/// not an error.
+fn write_in_thread(bytes: Vec<u8>, mut pipe: PipeWriter) -> io::Result<JoinHandle<Vec<u8>>> {
+    std::thread::Builder::new().spawn(move || {
+        let _ = pipe.write_all(&bytes);
         bytes
-    })?;
-    Ok((reader, thread))
+    })
 }
 
 /// Asks for a large pipe: fewer turns between two processes. A system that refuses has a small one.

@@ -1,6 +1,6 @@
 //! Children that answer more than once, on systems that are not Unix: they are refused.
 
-use super::{Call, Children, Failed, Failure, Limits};
+use super::{Call, Children, Failed, Limits};
 use rustomize_plugin_abi::frame::Frame;
 use std::io;
 
@@ -26,5 +26,5 @@ impl Conversation {
 }
 
 fn unsupported() -> Failed {
-    Failed { failure: Failure::NotStarted(io::ErrorKind::Unsupported.into()), stderr: String::new() }
+    Failed::not_started(io::ErrorKind::Unsupported.into())
 }

@@ -74,16 +74,18 @@ impl<'s, 'a> OpenText<'s, 'a> {
             Content::Json(json) => (check_text(json.print(arena))?, false),
         };
         let node = structured_text::lookup_mut(resource.node_mut(), text.path);
-        match (node, closed) {
-            (Some(node), (text, true)) => {
+        let Some(node) = node else { return Ok(()) };
+        match closed {
+            (text, true) => {
                 if let Some(tag) = node.as_scalar().map(Scalar::resolved_tag) {
                     node.set_text(text, tag, Pos::NONE);
                 }
             }
-            (Some(node), (text, false)) => node.replace_text(text, Pos::NONE),
-            (None, _) => {}
+            (text, false) => node.replace_text(text, Pos::NONE),
         }
-        resource.settle_shared();
+        if node.is_ahead() {
+            resource.settle_shared();
+        }
         Ok(())
     }
 

@@ -582,7 +582,7 @@ impl<'a> Target<'a> {
                 (own, _) => self.copy(arena, resource, field, (&mut value, own, create.as_ref()), &mut copies),
             };
             let found = found.map_err(|e| e.through(text.pos, format!("at the field path '{text}'")))?;
-            resource.settle_shared();
+            copies.settle(resource);
             if found == 0 {
                 let find = if self.options.create { "find or create" } else { "find" };
                 let message = format!("unable to {find} field \"{text}\" in replacement target");
@@ -714,6 +714,7 @@ impl<'a> Target<'a> {
         // Nothing in place of a null is a null still.
         let tag = if text.is_empty() && old.is_null() { old.tag() } else { old.resolved_tag() };
         node.set_text(text, tag, by);
+        copies.note(node);
         Ok(())
     }
 }

@@ -12,20 +12,20 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata: {name: g}\n";
+pub const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata: {name: g}\n";
 
 const PYTHON: &str = "print('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}')\n";
 
 const GO: &str = "package main\n\nfunc main() {\n\tprintln(\"# run\")\n}\n";
 
-fn manifest(runtime: &str) -> String {
+pub fn manifest(runtime: &str) -> String {
     format!(
         "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: app\nversion: 1.0.0\nruntime: {runtime}\ngenerators: [{{apiVersion: ex.io/v1, kind: Made}}]\n"
     )
 }
 
 /// A tree that needs a plugin of its own, with these files.
-fn tree(runtime: &str, files: &[(&str, &str)]) -> Tree {
+pub fn tree(runtime: &str, files: &[(&str, &str)]) -> Tree {
     let tree = Tree::new(TREE);
     tree.write("plugins/app/plugin.yaml", &manifest(runtime));
     for (name, text) in files {
@@ -77,7 +77,7 @@ fn installs(tree: &Tree, check: impl Fn(Run)) {
 }
 
 /// Where the plugin is installed.
-fn installed(tree: &Tree) -> PathBuf {
+pub fn installed(tree: &Tree) -> PathBuf {
     root(tree).join("h.io/acme/app/rustomize-plugin-app_v1.0.0_x1.0_any_any")
 }
 

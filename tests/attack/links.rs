@@ -122,6 +122,7 @@ fn w7_a_pipe_or_a_device_is_no_file_and_is_not_waited_for() {
         ("kustomization.yaml", &["edit", "add", "resource", "--no-verify", "x.yaml"]),
         ("kustomization.yaml", &["tree"]),
         ("kustomization.yaml", &["lint"]),
+        ("plugin.go", &["plugin", "build", "."]),
     ] {
         for is_device in [false, true] {
             let tree = tree();

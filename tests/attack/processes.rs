@@ -277,7 +277,9 @@ fn v19_the_number_of_processes_is_limited() {
                 let run = run(command);
                 match run.status {
                     Some(0) => assert_eq!(got(run), "refused"),
-                    _ => assert!(run.stderr.contains("--plugin-process-limit"), "{level}: {}", run.stderr),
+                    _ => {
+                        assert!(run.stderr.contains("--plugin-process-limit sets the limit"), "{level}: {}", run.stderr)
+                    }
                 }
             },
         );

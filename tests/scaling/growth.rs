@@ -90,6 +90,23 @@ fn labels_from_behind() {
     });
 }
 
+/// Labels and annotations share their values between their places. A replacement elsewhere in the
+/// resource does not look at these.
+#[test]
+fn replacements_beside_shared_values() {
+    check("replacements beside shared annotations", 250, &Options::default(), |n| {
+        let containers = lines(n, |i| format!("      - {{name: c{i}, image: i{i}}}\n"));
+        let deployment = format!(
+            "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers:\n{containers}"
+        );
+        let pairs = lines(n, |i| format!("  a{i}: v\n"));
+        let replacement = "- source: {kind: ConfigMap, fieldPath: data.k}\n  targets:\n  - select: {kind: Deployment}\n    \
+            fieldPaths: [data.x]\n    options: {create: true}\n";
+        let kustomization = format!("commonAnnotations:\n{pairs}replacements:\n{}", replacement.repeat(n));
+        one(format!("{CONFIG_MAP}{deployment}"), kustomization)
+    });
+}
+
 #[test]
 fn patterns_of_images() {
     let check = |what: &str, name: fn(usize) -> String| {

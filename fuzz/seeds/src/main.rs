@@ -24,6 +24,7 @@ fn main() -> io::Result<()> {
     lines(&testdata, &mut seeds)?;
     references(&mut seeds)?;
     records(&mut seeds)?;
+    exports(&mut seeds)?;
     frames(&mut seeds)?;
     archives(&mut seeds)
 }
@@ -113,17 +114,37 @@ fn references(seeds: &mut Seeds) -> io::Result<()> {
 
 fn records(seeds: &mut Seeds) -> io::Result<()> {
     let head = "apiVersion: rustomize.dev/v1\n";
-    let sum = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    let hex = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    let sum = format!("sha256:{hex}");
     [
         format!("r{head}kind: PluginRequirements\nrequires:\n  app:\n    source: example.com/acme/app\n    version: ~>1.2\n  b:\n    source: example.com/b/b\n    version: 1.0.0\n    from: ./b\n"),
         format!("t{head}kind: TrustPolicy\nrules:\n- {{source: 'example.com/acme/*', permissions: {{network: true, read: [/etc/hosts]}}}}\n- source: '**'\n  deny: true\n"),
         format!("m{head}kind: Plugin\nversion: 1.0.0\nruntime: python\ngenerators: [{{apiVersion: ex.io/v1, kind: Made}}]\n"),
         "pruntime:\n  name: nodejs\n  options: {typescript: true}\nversion: 1.0.0\n".to_owned(),
+        format!("c{{\"type\": \"object\", \"required\": [\"spec\"], \"properties\": {{\"spec\": {{\"oneOf\": [{{\"type\": \"integer\", \"minimum\": 1}}, {{\"type\": \"string\", \"pattern\": \"^a+$\"}}]}}}}}}{BETWEEN}apiVersion: v1\nkind: A\nmetadata:\n  name: a\nspec: aa\n"),
+        format!("f[{{\"path\": \"v1/a/A\", \"sha256\": \"{hex}\", \"size\": 3, \"mode\": 493, \"uid\": 0, \"gid\": 0}}]"),
+        format!("g{{\"lockVersion\": 1, \"git\": {{\"https://example.com/a\": {{\"version\": \"{}\", \"content\": \"{sum}\"}}}}, \"files\": {{\"https://example.com/b.yaml\": {{\"content\": \"{sum}\"}}}}}}", &hex[..40]),
+        "i{\"source\": \"example.com/acme/app\", \"origin\": \"https://example.com/x\", \"signer\": \"RWQ\", \"version\": \"1.0.0\", \"sum\": \"00\", \"askedBy\": \"project\", \"download\": {\"platform\": \"any_any\", \"url\": \"https://example.com/x\", \"size\": 3}}".to_owned(),
+        format!("nrequests[socks]==2.0; python_version > '3' \\\n  --hash=sha256:{hex} # why\n"),
+        "n{\"lockfileVersion\": 3, \"packages\": {\"\": {\"dependencies\": {\"a\": \"1.0.0\"}}, \"node_modules/a\": {\"version\": \"1.0.0\", \"resolved\": \"https://example.com/a.tgz\", \"integrity\": \"sha256-ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8=\"}}}".to_owned(),
+        format!("n{{\"version\": \"4\", \"jsr\": {{\"@std/a@1.0.0\": {{\"integrity\": \"{hex}\"}}}}, \"remote\": {{\"https://example.com/a.ts\": \"{hex}\"}}}}"),
+        format!("oexample.com:5000/acme/app:v1@{sum}"),
+        format!("srustomize-plugin source=example.com/acme/app version=1.0.0 platform=linux_amd64 sha256={hex}"),
         "d{\"version\": \"1.0.0\", \"apiVersion\": \"x1.0\", \"sdkVersion\": \"1\", \"generators\": [{\"name\": \"a\", \"apiVersion\": \"ex.io/v1\", \"kind\": \"A\"}], \"permissions\": {\"network\": true}}".to_owned(),
         format!("l{{\"lockVersion\": 1, \"plugins\": {{\"example.com/acme/app\": {{\"version\": \"1.0.0\", \"constraint\": \"\", \"platforms\": {{\"linux_amd64\": {{\"url\": \"https://example.com/a\", \"size\": 3, \"content\": \"{sum}\"}}}}}}}}}}"),
     ]
     .iter()
     .try_for_each(|text| seeds.add("record", text))
+}
+
+/// Lists of exported plugins, with launchers.
+fn exports(seeds: &mut Seeds) -> io::Result<()> {
+    let launcher = "#!/bin/sh\n# example.com/acme/app v1.0.0, written by 'rustomize plugin export'.\nexec app \"$@\"\n";
+    for path in ["v1/app/App", "link/v1/app/App", "../outside/v1/app/App"] {
+        let list = format!("{{\"files\": {{\"{path}\": \"SUM-0\", \"v1/b/B\": \"SUM-1\"}}}}");
+        seeds.add("exported", format!("{list}{BETWEEN}-- v1/app/App --\n{launcher}-- v1/b/B --\n#!/bin/sh\n"))?;
+    }
+    Ok(())
 }
 
 /// The bytes of a frame: kind, length, content.

@@ -6,7 +6,7 @@
 //! does. The lock file records the result.
 
 pub mod describe;
-mod pinned;
+pub mod pinned;
 mod prepare;
 pub mod project;
 mod runtime;

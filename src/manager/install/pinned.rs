@@ -38,7 +38,7 @@ fn read(path: &Path) -> Result<String> {
 ///
 /// # Errors
 /// A line is not a version with hashes.
-pub(super) fn requirements(path: &Path) -> Result<Vec<String>> {
+pub fn requirements(path: &Path) -> Result<Vec<String>> {
     let text = read(path)?;
     let mut found = Vec::new();
     let mut whole = String::new();
@@ -84,7 +84,7 @@ fn requirement(path: &Path, line: usize, text: String) -> Result<String> {
 ///
 /// # Errors
 /// A package comes from elsewhere or lacks its checksum, or the file does not have this form.
-pub(super) fn package_lock(path: &Path) -> Result<String> {
+pub fn package_lock(path: &Path) -> Result<String> {
     let (text, mut lock) = json(path)?;
     let wrong = |key: &str, why: &str| {
         let line = text.lines().position(|line| line.contains(&format!("\"{key}\""))).unwrap_or(0) + 1;
@@ -137,7 +137,7 @@ fn is_integrity(package: &Value) -> bool {
 ///
 /// # Errors
 /// A package or module lacks its checksum, or the file does not have this form.
-pub(super) fn deno_lock(path: &Path) -> Result<()> {
+pub fn deno_lock(path: &Path) -> Result<()> {
     let (text, lock) = json(path)?;
     let wrong = |key: &str, why: &str| {
         let line = text.lines().position(|line| line.contains(&format!("\"{key}\""))).unwrap_or(0) + 1;
@@ -177,7 +177,7 @@ pub(super) fn deno_lock(path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// One is a place, or the file is not of this form.
-pub(super) fn package_json(path: &Path) -> Result<String> {
+pub fn package_json(path: &Path) -> Result<String> {
     let (text, package) = json(path)?;
     check_dependencies(&package).map_err(|why| {
         let place = Place { file: path.display().to_string(), line: 1, column: 1 };
@@ -187,7 +187,7 @@ pub(super) fn package_json(path: &Path) -> Result<String> {
 }
 
 /// Returns whether a `package.json` names packages that the plugin runs with.
-pub(super) fn needs_packages(path: &Path) -> bool {
+pub fn needs_packages(path: &Path) -> bool {
     let package = json(path).map(|(_, package)| package).unwrap_or_default();
     package["dependencies"].as_object().is_some_and(|dependencies| !dependencies.is_empty())
 }

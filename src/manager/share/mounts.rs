@@ -3,6 +3,8 @@
 //! `plugins` has the files of `plugin/`, which is laid out as a plugin home; `schemas` those of
 //! `schemas/`.
 
+use crate::diag::{Code, Error, Result};
+use crate::files::{name_fault, shown};
 use crate::manager::author::bundle::{PLUGINS, SCHEMAS, is_schema, kinds};
 use crate::manager::id::content;
 use crate::manager::policy::environment::{Environment, MachineBundle};
@@ -10,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A mount: its name for clients, and the directory of a bundle that it has the files of.
 pub const MOUNTS: [(&str, &str); 2] = [("plugins", PLUGINS), ("schemas", SCHEMAS)];
@@ -38,6 +40,45 @@ pub struct MountedFile {
     pub mode: u32,
     pub uid: u32,
     pub gid: u32,
+}
+
+impl MountedFile {
+    /// Reads the list of a mount, which a server has sent. `url` names the list in errors.
+    ///
+    /// # Errors
+    /// It is not a list of files, or a file has a path, a mode or a sum that is refused.
+    pub fn listed(text: &[u8], url: &str) -> Result<Vec<MountedFile>> {
+        let files: Vec<MountedFile> = serde_json::from_slice(text)
+            .map_err(|e| Error::new(Code::FetchFailed, format!("the answer of '{url}' is not a list of files: {e}")))?;
+        files.iter().try_for_each(|file| file.check(url))?;
+        Ok(files)
+    }
+
+    fn check(&self, url: &str) -> Result<()> {
+        let MountedFile { path, sha256, mode, .. } = self;
+        let refused = |what: &str| {
+            let message = format!("'{url}' names the file '{}'{what}", shown(path.as_ref()));
+            Err(Error::new(Code::Refused, message).hint("nothing was changed"))
+        };
+        let is_path = Path::new(path).components().all(|c| matches!(c, Component::Normal(_))) && !path.is_empty();
+        if !is_path || path.contains('\\') {
+            return refused(", which is not a path below the mount");
+        }
+        if mode & !0o777 != 0 {
+            return refused(&format!(" with mode {mode:o}: a mode has permissions alone, at most 777"));
+        }
+        if let Some(fault) = name_fault(path.as_ref()) {
+            return refused(&format!(", which {fault}"));
+        }
+        if !is_sum(sha256) {
+            return refused(" without a SHA-256 in hex");
+        }
+        if mode & 0o400 == 0 {
+            let message = format!("'{url}' names the file '{path}' with mode {mode:o}");
+            return Err(Error::new(Code::Refused, message).hint("its owner could not read it: nothing was changed"));
+        }
+        Ok(())
+    }
 }
 
 /// The files of a mount, by their path below it.

@@ -5,9 +5,9 @@
 //! fetched. All files go into a directory of their own, with the URL of the server, and one link
 //! says which of these directories counts: whoever is cut off has changed nothing.
 
-use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile, is_sum};
+use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile};
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, Directory, Kind, RECORD, folder_of, name_fault, shown};
+use crate::files::{self, Directory, Kind, RECORD, folder_of};
 use crate::manager::fetch::Transfer;
 use crate::manager::id::content::sha256;
 use crate::manager::policy::environment::SERVER;
@@ -16,7 +16,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// The link to what counts.
 const CURRENT: &str = "current";
@@ -56,32 +56,9 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     let mut wanted: BTreeMap<String, (MountedFile, String)> = BTreeMap::new();
     let urls = MOUNTS.map(|(mount, _)| format!("{server}/{LISTS}/{mount}?environment={environment}"));
     for ((text, url), (_, folder)) in lists(transfer, &urls)?.iter().zip(&urls).zip(MOUNTS) {
-        let files: Vec<MountedFile> = serde_json::from_slice(text)
-            .map_err(|e| Error::new(Code::FetchFailed, format!("the answer of '{url}' is not a list of files: {e}")))?;
-        for file in files {
+        for file in MountedFile::listed(text, url)? {
             let path = file.path.clone();
-            let is_path = Path::new(&path).components().all(|c| matches!(c, Component::Normal(_))) && !path.is_empty();
-            let refused = |what: &str| {
-                let message = format!("'{url}' names the file '{}'{what}", shown(path.as_ref()));
-                Err(Error::new(Code::Refused, message).hint("nothing was changed"))
-            };
-            if !is_path || path.contains('\\') {
-                return refused(", which is not a path below the mount");
-            }
-            if file.mode & !0o777 != 0 {
-                return refused(&format!(" with mode {:o}: a mode has permissions alone, at most 777", file.mode));
-            }
-            if let Some(fault) = name_fault(path.as_ref()) {
-                return refused(&format!(", which {fault}"));
-            }
-            if !is_sum(&file.sha256) {
-                return refused(" without a SHA-256 in hex");
-            }
             let content = format!("{server}/{CONTENTS}/{}?environment={environment}", file.sha256);
-            if file.mode & 0o400 == 0 {
-                let message = format!("'{url}' names the file '{path}' with mode {:o}", file.mode);
-                return Err(Error::new(Code::Refused, message).hint("its owner could not read it: nothing was changed"));
-            }
             if wanted.insert(format!("{folder}/{path}"), (file, content)).is_some() {
                 return Err(Error::new(Code::Refused, format!("'{url}' names the file '{path}' twice")));
             }

@@ -103,10 +103,17 @@ impl Record {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Record::before(plugin)),
             Err(e) => return Err(format!("'{}' cannot be read: {e}", path.display())),
         };
-        let raw: RawRecord =
-            serde_json::from_str(&text).map_err(|e| format!("'{}' is malformed: {e}", path.display()))?;
+        Record::parse(&text, source, version, sum).map_err(|why| format!("'{}' is {why}", path.display()))
+    }
+
+    /// Reads the text of a record of the content `sum` of a version of a source.
+    ///
+    /// # Errors
+    /// It is malformed, or the record of another plugin: what it is.
+    pub fn parse(text: &str, source: &Source, version: &Version, sum: &str) -> Result<Record, String> {
+        let raw: RawRecord = serde_json::from_str(text).map_err(|e| format!("malformed: {e}"))?;
         if (&raw.source, &raw.version) != (&source.to_string(), &version.to_string()) {
-            return Err(format!("'{}' is the record of {} v{}", path.display(), raw.source, raw.version));
+            return Err(format!("the record of {} v{}", raw.source, raw.version));
         }
         let origin = if raw.origin.is_empty() { Origin::Own } else { Origin::Elsewhere(raw.origin) };
         // Other content than was recorded was neither signed nor downloaded.

@@ -1,5 +1,6 @@
 //! Mappings: [`Mapping`], [`Entry`], [`Key`].
 
+use super::chunks::{self, Chunked};
 use super::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::shared::Shared;
 use crate::memory;
@@ -267,7 +268,7 @@ impl<'a> Mapping<'a> {
     pub fn iter(&self) -> Counted<Iter<'_, 'a>> {
         let (entries, none): (&[Entry<'a>], &[Entry<'a>]) = (self.entries.as_slice(), &[]);
         let (entries, chunks) = if self.has_chunks { (none, entries) } else { (entries, none) };
-        meter::counted(Iter { entries: entries.iter(), chunks: chunks.iter() })
+        meter::counted(Iter::new(entries, chunks))
     }
 
     /// The values, with their keys, for editing in place.
@@ -539,44 +540,13 @@ impl<'a> Entry<'a> {
 }
 
 /// The entries of a mapping, in order.
-#[derive(Clone, Debug)]
-pub struct Iter<'m, 'a> {
-    /// The entries of the present chunk, or of a mapping without chunks.
-    entries: std::slice::Iter<'m, Entry<'a>>,
-    chunks: std::slice::Iter<'m, Entry<'a>>,
-}
+pub type Iter<'m, 'a> = chunks::Iter<'m, Entry<'a>>;
 
-impl<'m, 'a> Iter<'m, 'a> {
-    #[cold]
-    fn next_in_chunks(&mut self) -> Option<&'m Entry<'a>> {
-        self.entries = self.chunks.next()?.chunk().entries.as_slice().iter();
-        self.entries.next()
+impl Chunked for Entry<'_> {
+    fn items(&self) -> &[Self] {
+        self.chunk().entries.as_slice()
     }
 }
-
-impl<'m, 'a> Iterator for Iter<'m, 'a> {
-    type Item = &'m Entry<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<&'m Entry<'a>> {
-        match self.entries.next() {
-            Some(entry) => Some(entry),
-            None if self.chunks.as_slice().is_empty() => None,
-            None => self.next_in_chunks(),
-        }
-    }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let rest: usize = self.chunks.as_slice().iter().map(|chunk| chunk.chunk().entries.as_slice().len()).sum();
-        let len = self.entries.len() + rest;
-        (len, Some(len))
-    }
-}
-
-impl ExactSizeIterator for Iter<'_, '_> {}
-
-impl std::iter::FusedIterator for Iter<'_, '_> {}
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! Lists: [`Sequence`].
 
+use super::chunks::{self, Chunked};
 use super::node::{Node, Pos, Value};
 use crate::memory;
 use crate::meter::{self, Counted, ThinList};
@@ -66,7 +67,7 @@ impl<'a> Sequence<'a> {
     pub fn iter(&self) -> Counted<Iter<'_, 'a>> {
         let (items, none): (&[Node<'a>], &[Node<'a>]) = (self.items.as_slice(), &[]);
         let (items, chunks) = if self.has_chunks { (none, items) } else { (items, none) };
-        meter::counted(Iter { items: items.iter(), chunks: chunks.iter() })
+        meter::counted(Iter::new(items, chunks))
     }
 
     /// The items in order, for editing.
@@ -260,44 +261,13 @@ fn chunk_mut<'n, 'a>(item: &'n mut Node<'a>) -> &'n mut Items<'a> {
 }
 
 /// The items of a list, in order.
-#[derive(Clone, Debug)]
-pub struct Iter<'s, 'a> {
-    /// The items of the present chunk, or of a list without chunks.
-    items: std::slice::Iter<'s, Node<'a>>,
-    chunks: std::slice::Iter<'s, Node<'a>>,
-}
+pub type Iter<'s, 'a> = chunks::Iter<'s, Node<'a>>;
 
-impl<'s, 'a> Iter<'s, 'a> {
-    #[cold]
-    fn next_in_chunks(&mut self) -> Option<&'s Node<'a>> {
-        self.items = chunk(self.chunks.next()?).as_slice().iter();
-        self.items.next()
+impl Chunked for Node<'_> {
+    fn items(&self) -> &[Self] {
+        chunk(self).as_slice()
     }
 }
-
-impl<'s, 'a> Iterator for Iter<'s, 'a> {
-    type Item = &'s Node<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<&'s Node<'a>> {
-        match self.items.next() {
-            Some(item) => Some(item),
-            None if self.chunks.as_slice().is_empty() => None,
-            None => self.next_in_chunks(),
-        }
-    }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let rest: usize = self.chunks.as_slice().iter().map(|item| chunk(item).as_slice().len()).sum();
-        let len = self.items.len() + rest;
-        (len, Some(len))
-    }
-}
-
-impl ExactSizeIterator for Iter<'_, '_> {}
-
-impl std::iter::FusedIterator for Iter<'_, '_> {}
 
 impl<'a> Index<usize> for Sequence<'a> {
     type Output = Node<'a>;
