@@ -141,6 +141,8 @@ macro_rules! questions {
 
         impl Compat {
             $($(#[doc = $says])+
+            ///
+            /// One of [`QUESTIONS`].
             pub const fn $name(self) -> bool {
                 self.answers >> Asked::$name as u32 & 1 == 1
             })+
@@ -210,7 +212,8 @@ questions! {
     Accepted takes_broken_image_patterns: V5_8_2..=V5_8_3;
     /// `replacements` into texts obey `delimiter`, `index` and `create`.
     Output replaces_parts_in_texts: V5_8_2..=V5_8_3;
-    /// A generator that merges into a Secret keeps its `stringData`, in `data`; before, it was lost.
+    /// A generator that merges into a Secret keeps its `stringData`, in `data`; before, it was
+    /// lost.
     Output merges_string_data: V5_8_2..=V5_8_3;
     /// A directory with `..` inside of a part of its path, such as `a..b`, is refused.
     Accepted refuses_ambiguous_paths: V5_8_2..=V5_8_3;

@@ -565,10 +565,7 @@ impl<'a> Resource<'a> {
     /// The identity that this resource has if its node is `node`.
     pub fn id_with(&self, node: &Node<'a>) -> ResId<'a> {
         let id = read_id(node, &self.id);
-        match self.rare.as_ref().and_then(|rare| rare.scope) {
-            Some(scope) => id.in_scope(scope),
-            None => id,
-        }
+        self.rare().and_then(|rare| rare.scope).map_or(id, |scope| id.in_scope(scope))
     }
 
     /// Sets the identity, which was read from the node.

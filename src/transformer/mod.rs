@@ -23,6 +23,7 @@ pub mod ref_var;
 pub mod replacement;
 pub mod replica_count;
 mod structured_text;
+mod text_pieces;
 pub mod value_add;
 
 use crate::config::FieldSpecs;

@@ -1,8 +1,7 @@
 //! [`OpenText`]: a text that replacement after replacement changes a piece of. It is taken apart
 //! once, and put together when something else looks at its resource.
 
-use super::replacement::Texts;
-use super::structured_text;
+use super::structured_text::{self, Texts};
 use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
 use crate::diag::Result;

@@ -127,7 +127,8 @@ fn written<'a>(
 /// Reads a patch: strategic merge if its documents read as resources, else JSON.
 fn content<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
     // kustomize takes a patch without documents, or with an empty list as its only one, for a
-    // strategic merge patch that changes nothing. Before, it was a JSON patch, which needs a target.
+    // strategic merge patch that changes nothing. Before, it was a JSON patch, which needs a
+    // target.
     let compat = arena.compat();
     let nothing = || match compat {
         _ if compat.takes_empty_patches() => Ok(Content::StrategicMerge(Vec::new())),

@@ -21,8 +21,8 @@
 
 use super::item_index::ItemIndex;
 use super::open_text::OpenText;
-use super::structured_text::{self, FieldPath, MADE, empty_like, lookup_mut, visit};
-use crate::compat::Compat;
+use super::structured_text::{self, FieldPath, MADE, Texts, empty_like, lookup_mut, visit};
+use super::text_pieces::{delimited, spliced};
 use crate::config::field_path::{self, Part, lookup, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, SourceSelector, TargetSelector};
 use crate::config::{Decode, Decoder, Selector, Written};
@@ -64,27 +64,6 @@ struct Target<'a> {
     paths: Vec<FieldPath<'a>>,
     options: FieldOptions<'a>,
     texts: Texts,
-}
-
-/// How a path goes on in the text of a field that holds YAML or JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Texts {
-    /// It does not: a text is the end of a path.
-    Closed,
-    /// A value in the text is replaced as a whole, whatever the options say.
-    Whole,
-    /// A value in the text is replaced as one outside of texts.
-    AsElsewhere,
-}
-
-impl Texts {
-    fn of(compat: Compat) -> Texts {
-        match (compat.replaces_in_texts(), compat.replaces_parts_in_texts()) {
-            (false, _) => Texts::Closed,
-            (true, false) => Texts::Whole,
-            (true, true) => Texts::AsElsewhere,
-        }
-    }
 }
 
 impl<'a> ReplacementTransformer<'a> {
@@ -721,19 +700,3 @@ impl<'a> Target<'a> {
 
 /// A value, and its source if that is in the resource that gets the value.
 type Sourced<'v, 'a> = (&'v Node<'a>, Option<&'v Source<'a>>);
-
-pub(super) fn delimited() -> Error {
-    Error::new(Code::WrongType, "delimiter option can only be used with scalar nodes")
-        .hint("name a field that has a text, or remove 'delimiter'")
-}
-
-/// The pieces of a text with one replaced, or one more in front or behind.
-pub(super) fn spliced(old: &str, piece: &str, options: &FieldOptions<'_>) -> String {
-    let mut pieces: Vec<&str> = old.split(options.delimiter).collect();
-    match usize::try_from(options.index) {
-        Err(_) => pieces.insert(0, piece),
-        Ok(i) if i < pieces.len() => pieces[i] = piece,
-        Ok(_) => pieces.push(piece),
-    }
-    pieces.join(options.delimiter)
-}

@@ -4,7 +4,8 @@
 //! JSON is written with sorted keys, in one line or indented as it was. [`Layout`] prints YAML, and
 //! keeps order and comments; a text that it cannot print is refused.
 
-use super::replacement::{delimited, spliced};
+use super::text_pieces::{delimited, spliced};
+use crate::compat::Compat;
 use crate::config::Written;
 use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
@@ -18,6 +19,28 @@ use crate::yaml::{
     Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value, ValueMut, document_in_text, json,
     reprint,
 };
+
+/// How a path goes on in the text of a field that holds YAML or JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// It does not: a text is the end of a path.
+    Closed,
+    /// A value in the text is replaced as a whole, whatever the options say.
+    Whole,
+    /// A value in the text is replaced as one outside of texts.
+    AsElsewhere,
+}
+
+impl Texts {
+    /// The way of a version of kustomize.
+    pub(super) fn of(compat: Compat) -> Texts {
+        match (compat.replaces_in_texts(), compat.replaces_parts_in_texts()) {
+            (false, _) => Texts::Closed,
+            (true, false) => Texts::Whole,
+            (true, true) => Texts::AsElsewhere,
+        }
+    }
+}
 
 /// The path of a target's field, as it is written and in parts.
 pub(super) type FieldPath<'a> = (Written<'a>, Vec<Part<'a>>);
@@ -165,8 +188,8 @@ fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
 }
 
 /// Calls `edit` on every node at a target's path. With `create`, what is missing on the way is
-/// made, and at the end of the path a copy of `create`. `texts` holds what texts on the way contain;
-/// without it a path does not lead into texts.
+/// made, and at the end of the path a copy of `create`. `texts` holds what texts on the way
+/// contain; without it a path does not lead into texts.
 pub(super) fn visit<'a>(
     texts: Option<Arena<'a>>,
     node: &mut Node<'a>,
