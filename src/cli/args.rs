@@ -545,27 +545,29 @@ fn renamed(command: clap::Command, words: &str) -> clap::Command {
     command.mut_subcommands(|below| renamed(below, words))
 }
 
-/// kustomize answers a command of commands with a word that is missing or unknown with help, and
-/// that is not an error. Here it is an error for `plugin`, which kustomize does not have.
+/// kustomize answers a command of commands without a word with help, and that is not an error. It
+/// does the same for an unknown word, which is an error here: it names the commands that are meant.
 fn help_on_edit(
     command: &mut clap::Command,
     arguments: &[OsString],
     error: clap::Error,
 ) -> Result<ArgMatches, clap::Error> {
-    let kinds = [
-        ErrorKind::InvalidSubcommand,
-        ErrorKind::MissingSubcommand,
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
-    ];
-    let word = |i: usize| arguments.get(i).and_then(|word| word.to_str()).unwrap_or_default();
-    if !kinds.contains(&error.kind()) || !["edit", "cfg", "fn", "openapi"].contains(&word(1)) {
-        let path = if word(1) == "plugin" { "plugin" } else { "" };
-        return Err(other_tools::explain(error, path, command.get_bin_name().unwrap_or("rustomize")));
+    let words = || arguments.iter().skip(1).map_while(|word| word.to_str());
+    let is_missing = [ErrorKind::MissingSubcommand, ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand];
+    if is_missing.contains(&error.kind())
+        && words().next().is_some_and(|word| ["edit", "cfg", "fn", "openapi"].contains(&word))
+    {
+        let mut asked = arguments.to_vec();
+        asked.push("--help".into());
+        return command.try_get_matches_from_mut(asked);
     }
-    let is_known = word(1) == "edit" && ["add", "set", "remove"].contains(&word(2));
-    let mut asked = arguments[..if is_known { 3 } else { 2 }].to_vec();
-    asked.push("--help".into());
-    command.try_get_matches_from_mut(asked)
+    let (mut above, mut path) = (&*command, Vec::new());
+    for word in words() {
+        let Some(below) = above.find_subcommand(word) else { break };
+        (above, path) = (below, [&path[..], &[word]].concat());
+    }
+    let program = command.get_bin_name().unwrap_or("rustomize");
+    Err(other_tools::explain(error, above, &path.join(" "), program))
 }
 
 /// The flags of `validate`, from words that a user has given to another command.

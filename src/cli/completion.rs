@@ -107,6 +107,7 @@ const VALUES: &[(&str, &[&str], Words)] = &[
     ("edit add generator", &["words"], files),
     ("edit add transformer", &["words"], files),
     ("edit add validator", &["words"], files),
+    ("edit add configuration", &["words"], files),
     ("edit add configmap", &["from_file", "from_env_file"], files),
     ("edit add configmap", &["behavior"], |word| listed(&["create", "merge", "replace"], word)),
     ("edit add secret", &["from_file", "from_env_file"], files),
