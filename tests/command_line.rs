@@ -346,15 +346,6 @@ fn words_of_other_tools_are_understood() {
 }
 
 #[test]
-fn commands_that_do_not_exist_here_say_what_to_use() {
-    let tree = Tree::new(TREE);
-    tree.run(&["cfg", "cat", ".", "--style", "x"]).fails_with(&["'cfg cat'", "rustomize build"]);
-    tree.run(&["cfg", "grep", "kind=A", "."]).fails_with(&["'cfg grep'", "yq"]);
-    tree.run(&["cfg", "tree"]).fails_with(&["'cfg tree'", "cfg count"]);
-    tree.run(&["fn", "run", ".", "--image", "x"]).fails_with(&["'fn run'", "--enable-exec", "plugin run"]);
-}
-
-#[test]
 fn resources_are_counted() {
     let tree = Tree::new(
         "-- a.yaml --\nkind: B\n---\n# nothing\n---\nkind: A\n---\nkind: B\n-- .hidden/b.yml --\nkind: C\n-- c.json --\n{\"kind\": \"D\"}\n\

@@ -31,7 +31,7 @@ fn folder() -> PathBuf {
 }
 
 /// The words of a command, which may be in single quotes.
-fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut in_quotes, mut is_word) = (Vec::new(), String::new(), false, false);
     for c in line.chars() {
         match c {

@@ -49,6 +49,7 @@ mod lsp;
 mod manager;
 mod messages;
 mod mistakes;
+mod package;
 mod pages;
 mod plugin;
 mod reference;

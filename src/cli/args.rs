@@ -1,12 +1,13 @@
 //! Flags exactly as typed.
 
 use super::called::Called;
-use super::cfg::{Cfg, Fn};
+use super::cfg::Cfg;
 use super::completion::Completion;
 use super::copy_args::{CREATE_EXAMPLES, Create, LOCALIZE, LOCALIZE_EXAMPLES, Localize};
 use super::diff_args::{DIFF, DIFF_EXAMPLES, Diff};
 use super::edit_args::EditCommand;
 use super::explain::Explain;
+use super::fn_run::Fn;
 use super::hook_args::HookCommand;
 use super::krm_function::KrmFunction;
 use super::lint_args::{LINT, LINT_EXAMPLES, Lint};
@@ -115,8 +116,7 @@ pub enum Command {
     Openapi(Named<Openapi>),
     /// Count and show the resources of a directory
     Cfg(Named<Cfg>),
-    /// Not implemented: functions run in a build
-    #[command(hide = true)]
+    /// Run functions on the resources of a directory
     Fn(Named<Fn>),
 }
 
@@ -678,8 +678,6 @@ mod tests {
             let path = command.trim_matches('`').strip_prefix("kustomize").map_or(command.trim_matches('`'), str::trim);
             let mut words = path.split(' ').filter(|word| !word.is_empty());
             let found = words.try_fold(&program, |above, word| above.find_subcommand(word));
-            // `cfg cat` and the like say that they do not exist.
-            let found = found.filter(|command| command.get_arguments().all(|a| a.get_id() != "arguments"));
             let long = flag.trim_matches('`').rsplit("--").next().unwrap();
             let has_flag = |command: &clap::Command| {
                 long.is_empty() || command.get_arguments().any(|argument| argument.get_long() == Some(long))
