@@ -49,6 +49,7 @@ mod lsp;
 mod manager;
 mod messages;
 mod mistakes;
+mod name_hash;
 mod package;
 mod pages;
 mod plugin;

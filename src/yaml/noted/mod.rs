@@ -3,10 +3,12 @@
 //!
 //! * `comments`: a text into the tree.
 //! * `print`: the tree into text.
+//! * [`dump`]: the tree into the JSON of go-yaml's nodes.
 //!
 //! A [`Node`] has none of these, because a build does not need them.
 
 mod comments;
+pub mod dump;
 mod print;
 
 use super::document::split;
