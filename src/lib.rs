@@ -32,6 +32,7 @@
 //!   writes new ones.
 //! * `diff`: the differences of two lists of resources. Nothing is read or printed there.
 //! * `localize`: copies a kustomization with all that it names; the copy appears whole.
+//! * `package`: the resources of directories, with their comments; nothing is built.
 //! * `files`: opens, makes and removes what other people's code could have touched; no link is
 //!   followed. `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
@@ -107,6 +108,8 @@ mod edit;
 mod localize;
 #[cfg(feature = "command")]
 mod lsp;
+#[cfg(feature = "command")]
+mod package;
 
 pub use compat::{Compat, UnknownVersion};
 pub use pipeline::Call;

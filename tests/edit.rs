@@ -31,7 +31,7 @@ fn folder() -> PathBuf {
 }
 
 /// The words of a command, which may be in single quotes.
-fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut in_quotes, mut is_word) = (Vec::new(), String::new(), false, false);
     for c in line.chars() {
         match c {
@@ -335,14 +335,16 @@ fn what_cannot_be_changed_is_left() {
     check("resources: a\n", &add, &["invalid Kustomization: expected a list", "kustomization.yaml:1:12"]);
 }
 
-/// Help answers an unknown verb, and an unknown flag is an error.
+/// Help answers a missing verb; an unknown verb and an unknown flag are errors.
 #[test]
 fn words_that_are_no_verbs() {
     let tree = Tree::new("-- kustomization.yaml --\nresources: []\n");
-    for args in [&["edit"][..], &["edit", "bogus"], &["edit", "set"], &["edit", "set", "bogus", "x"]] {
+    for args in [&["edit"][..], &["edit", "set"]] {
         let help = tree.run(args).ok();
         assert!(help.contains("Usage: rustomize edit"), "{args:?}: {help}");
     }
+    tree.run(&["edit", "bogus"]).fails_with(&["'bogus'", "add, set, remove"]);
+    tree.run(&["edit", "set", "bogus", "x"]).fails_with(&["'bogus'", "image, replicas"]);
     tree.run(&["edit", "set", "image", "--bogus"]).fails_with(&["--bogus"]);
     // A flag that is given twice has its last value, as in kustomize.
     tree.run(&["edit", "add", "patch", "--path", "a", "--path", "b"]).ok();

@@ -49,6 +49,8 @@ mod lsp;
 mod manager;
 mod messages;
 mod mistakes;
+mod name_hash;
+mod package;
 mod pages;
 mod plugin;
 mod reference;

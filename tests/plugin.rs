@@ -280,7 +280,26 @@ fn needs_hash_switches_the_suffix() {
 fn a_hash_on_another_kind_fails_the_build() {
     let tree = Tree::new(GENERATOR);
     tree.plugin("Make", "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: Service\\nmetadata:\\n  name: s\\n  annotations: {kustomize.config.k8s.io/needs-hash: \"true\"}\\n'\n");
-    tree.build(&[]).fails_with(&["Service s", "only ConfigMap and Secret"]);
+    tree.build(&[]).fails_with(&["Service s", "only ConfigMap and Secret", "not from a file"]);
+    // A file may ask for it as long as no step changes the resource.
+    let job = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\n  annotations: \
+        {internal.config.kubernetes.io/needsHashSuffix: enabled}\nspec: {a: b}\n";
+    let changes = [
+        "namePrefix: a-",
+        "namespace: ns",
+        "labels: [{pairs: {a: b}}]",
+        "commonAnnotations: {a: b}",
+        "patches:\n- patch: |-\n    - {op: replace, path: /spec/a, value: c}\n  target: {kind: Job}",
+        "patches: [{patch: '{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {c: d}}'}]",
+        "buildMetadata: [originAnnotations]",
+    ];
+    for change in changes {
+        let tree = Tree::new(&format!("-- kustomization.yaml --\nresources: [j.yaml]\n{change}\n-- j.yaml --\n{job}"));
+        tree.build(&[]).fails_with(&["Job", "asks for a name hash", "a step has changed this one"]);
+    }
+    let text = job.replace("spec: {a: b}", "x: &x {a: b}\nspec:\n  <<: *x");
+    let tree = Tree::new(&format!("-- kustomization.yaml --\nresources: [j.yaml]\n-- j.yaml --\n{text}"));
+    tree.build(&[]).fails_with(&["asks for a name hash", "merge keys"]);
 }
 
 #[test]

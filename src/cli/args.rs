@@ -1,13 +1,14 @@
 //! Flags exactly as typed.
 
 use super::called::Called;
-use super::cfg::{Cfg, Fn};
+use super::cfg::Cfg;
 use super::compat::{self, Versions};
 use super::completion::Completion;
 use super::copy_args::{CREATE_EXAMPLES, Create, LOCALIZE, LOCALIZE_EXAMPLES, Localize};
 use super::diff_args::{DIFF, DIFF_EXAMPLES, Diff};
 use super::edit_args::EditCommand;
 use super::explain::Explain;
+use super::fn_run::Fn;
 use super::hook_args::HookCommand;
 use super::krm_function::KrmFunction;
 use super::lint_args::{LINT, LINT_EXAMPLES, Lint};
@@ -116,8 +117,7 @@ pub enum Command {
     Openapi(Named<Openapi>),
     /// Count and show the resources of a directory
     Cfg(Named<Cfg>),
-    /// Not implemented: functions run in a build
-    #[command(hide = true)]
+    /// Run functions on the resources of a directory
     Fn(Named<Fn>),
 }
 
@@ -558,27 +558,29 @@ fn renamed(command: clap::Command, words: &str) -> clap::Command {
     command.mut_subcommands(|below| renamed(below, words))
 }
 
-/// kustomize answers a command of commands with a word that is missing or unknown with help, and
-/// that is not an error. Here it is an error for `plugin`, which kustomize does not have.
+/// kustomize answers a command of commands without a word with help, and that is not an error. It
+/// does the same for an unknown word, which is an error here: it names the commands that are meant.
 fn help_on_edit(
     command: &mut clap::Command,
     arguments: &[OsString],
     error: clap::Error,
 ) -> Result<ArgMatches, clap::Error> {
-    let kinds = [
-        ErrorKind::InvalidSubcommand,
-        ErrorKind::MissingSubcommand,
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
-    ];
-    let word = |i: usize| arguments.get(i).and_then(|word| word.to_str()).unwrap_or_default();
-    if !kinds.contains(&error.kind()) || !["edit", "cfg", "fn", "openapi"].contains(&word(1)) {
-        let path = if word(1) == "plugin" { "plugin" } else { "" };
-        return Err(other_tools::explain(error, path, command.get_bin_name().unwrap_or("rustomize")));
+    let words = || arguments.iter().skip(1).map_while(|word| word.to_str());
+    let is_missing = [ErrorKind::MissingSubcommand, ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand];
+    if is_missing.contains(&error.kind())
+        && words().next().is_some_and(|word| ["edit", "cfg", "fn", "openapi"].contains(&word))
+    {
+        let mut asked = arguments.to_vec();
+        asked.push("--help".into());
+        return command.try_get_matches_from_mut(asked);
     }
-    let is_known = word(1) == "edit" && ["add", "set", "remove"].contains(&word(2));
-    let mut asked = arguments[..if is_known { 3 } else { 2 }].to_vec();
-    asked.push("--help".into());
-    command.try_get_matches_from_mut(asked)
+    let (mut above, mut path) = (&*command, Vec::new());
+    for word in words() {
+        let Some(below) = above.find_subcommand(word) else { break };
+        (above, path) = (below, [&path[..], &[word]].concat());
+    }
+    let program = command.get_bin_name().unwrap_or("rustomize");
+    Err(other_tools::explain(error, above, &path.join(" "), program))
 }
 
 /// The flags of `validate`, from words that a user has given to another command.
@@ -689,8 +691,6 @@ mod tests {
             let path = command.trim_matches('`').strip_prefix("kustomize").map_or(command.trim_matches('`'), str::trim);
             let mut words = path.split(' ').filter(|word| !word.is_empty());
             let found = words.try_fold(&program, |above, word| above.find_subcommand(word));
-            // `cfg cat` and the like say that they do not exist.
-            let found = found.filter(|command| command.get_arguments().all(|a| a.get_id() != "arguments"));
             let long = flag.trim_matches('`').rsplit("--").next().unwrap();
             let has_flag = |command: &clap::Command| {
                 long.is_empty() || command.get_arguments().any(|argument| argument.get_long() == Some(long))

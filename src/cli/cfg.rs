@@ -1,24 +1,20 @@
-//! `cfg count`: the resources below a directory, by kind. And the commands of kustomize for
-//! directories of resources that do not exist here: an error says what to use.
+//! `cfg`: the resources below a directory, without a build: counted, printed, searched, as a tree.
+
+mod cat;
+mod grep;
+mod tree;
 
 use super::switch::switch;
 use super::writer::{self, Shown};
-use crate::diag::{Code, Error};
-use crate::load::FileLimit;
+use crate::package::Item;
+use crate::package::read::{self, Annotate, Below, Files};
 use crate::shown;
-use crate::yaml::{Heap, Malformed, documents};
-use anyhow::{Context, Result, bail};
+use crate::yaml::Heap;
+use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-
-/// The file that makes a package of its own of a directory.
-const PACKAGE_FILE: &str = "Krmfile";
-
-/// The file with patterns of files to leave out, which only kustomize reads.
-const IGNORE_FILE: &str = ".krmignore";
+use std::path::Path;
 
 /// `cfg`.
 #[derive(Args)]
@@ -32,15 +28,15 @@ pub struct Cfg {
 pub enum CfgCommand {
     /// Count the resources of a directory, or of stdin
     Count(Count),
-    /// Not implemented: print the resources of a directory
-    #[command(hide = true)]
-    Cat(Anything),
-    /// Not implemented: print the resources that match a query
-    #[command(hide = true)]
-    Grep(Anything),
-    /// Not implemented: print the resources of a directory as a tree
-    #[command(hide = true)]
-    Tree(Anything),
+    /// Print the resources of a directory, or of stdin
+    #[command(after_long_help = cat::EXAMPLES)]
+    Cat(cat::Cat),
+    /// Print the resources of a directory, or of stdin, that match a query
+    #[command(long_about = grep::ABOUT, after_long_help = grep::EXAMPLES)]
+    Grep(grep::Grep),
+    /// Show the resources of a directory, or of stdin, as a tree
+    #[command(after_long_help = tree::EXAMPLES)]
+    Tree(tree::Tree),
 }
 
 /// `cfg count`.
@@ -48,7 +44,7 @@ pub enum CfgCommand {
 pub struct Count {
     /// The directory, or a file; without it, stdin
     #[arg(value_name = "DIR")]
-    pub directory: Option<PathBuf>,
+    pub directory: Option<String>,
 
     /// Count each kind: --kind=false prints one number
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
@@ -59,52 +55,39 @@ pub struct Count {
     pub recurse_subpackages: Option<bool>,
 }
 
-/// The arguments of a command that does not exist here.
-#[derive(Args)]
-pub struct Anything {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    pub arguments: Vec<std::ffi::OsString>,
-}
-
-/// `fn`.
-#[derive(Args)]
-pub struct Fn {
-    #[command(subcommand)]
-    pub command: FnCommand,
-}
-
-/// The commands of `fn`.
-#[derive(Subcommand)]
-pub enum FnCommand {
-    /// Not implemented: run the functions of a directory
-    Run(Anything),
-}
-
 /// Runs `cfg`.
 ///
 /// # Errors
-/// A file cannot be read, or the command does not exist here.
+/// A file cannot be read.
 pub fn run(args: &Cfg) -> Result<()> {
-    let (command, instead) = match &args.command {
-        CfgCommand::Count(count) => return self::count(count),
-        CfgCommand::Cat(_) => ("cat", "'cat DIR/*.yaml' prints files, 'rustomize build' a kustomization"),
-        CfgCommand::Grep(_) => ("grep", "pipe 'rustomize build' into yq: yq 'select(.kind == \"Deployment\")'"),
-        CfgCommand::Tree(_) => ("tree", "'rustomize cfg count DIR' counts the resources of each kind"),
-    };
-    bail!("'cfg {command}' is an alpha command of kustomize that does not exist here: {instead}")
+    match &args.command {
+        CfgCommand::Count(count) => self::count(count),
+        CfgCommand::Cat(cat) => cat::run(cat),
+        CfgCommand::Grep(grep) => grep::run(grep),
+        CfgCommand::Tree(tree) => tree::run(tree),
+    }
 }
 
-/// Refuses `fn run`.
-///
-/// # Errors
-/// Always.
-pub fn refuse(args: &Fn) -> Result<()> {
-    let FnCommand::Run(_) = args.command;
-    bail!(
-        "'fn run' is an alpha command of kustomize that does not exist here: list the functions in 'transformers' of a \
-         kustomization and run 'rustomize build --enable-alpha-plugins --enable-exec', or call one function with \
-         'rustomize plugin run'"
-    )
+/// The text on stdin.
+pub(super) fn stdin() -> Result<String> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).context("cannot read stdin")?;
+    Ok(text)
+}
+
+/// Prints each package of a directory, as kustomize does: with `---` after each one that prints
+/// anything, and a line end between two packages.
+fn packages_in_turn(root: &str, is_deep: bool, mut print: impl FnMut(&str) -> Result<String>) -> Result<String> {
+    let mut printed = String::new();
+    for (i, package) in read::packages(root, is_deep)?.iter().enumerate() {
+        printed.push_str(if i == 0 { "" } else { "\n" });
+        let text = print(package)?;
+        if !text.is_empty() {
+            printed.push_str(&text);
+            printed.push_str("---");
+        }
+    }
+    Ok(printed.strip_suffix("---").map(str::to_owned).unwrap_or(printed))
 }
 
 /// Prints the counts of each package, or of stdin. Nothing is printed if a file cannot be read.
@@ -113,23 +96,17 @@ fn count(args: &Count) -> Result<()> {
     let mut printed = String::new();
     match &args.directory {
         None => {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).context("cannot read stdin")?;
-            printed.push_str(&counts(&kinds("stdin", text)?, by_kind));
+            let heap = Heap::new();
+            let items = read::stream(heap.arena(), "stdin", stdin()?, Annotate::Nothing)?.items;
+            printed.push_str(&counts(&kinds(&items), by_kind));
         }
-        Some(directory) => {
-            let packages = packages(directory, args.recurse_subpackages.unwrap_or(true))?;
-            for (i, package) in packages.iter().enumerate() {
-                let mut found = Vec::new();
-                for file in &package.files {
-                    found.extend(kinds(&file.display().to_string(), read(file)?)?);
-                }
+        Some(root) => {
+            for (i, package) in read::packages(root, args.recurse_subpackages.unwrap_or(true))?.iter().enumerate() {
+                let heap = Heap::new();
+                let items = read::directory(heap.arena(), Path::new(package), Files::Yaml, Below::OwnPackage)?;
                 let between = if i == 0 { "" } else { "\n" };
-                printed.push_str(&format!(
-                    "{between}{}/\n{}",
-                    shown::line(&package.path.to_string_lossy()),
-                    counts(&found, by_kind)
-                ));
+                let counts = counts(&kinds(&items), by_kind);
+                printed.push_str(&format!("{between}{}/\n{counts}", shown::line(package)));
             }
         }
     }
@@ -147,69 +124,7 @@ fn counts(kinds: &[String], by_kind: bool) -> String {
     counts.iter().map(|(kind, count)| format!("{}: {count}\n", shown::line(kind))).collect()
 }
 
-fn read(file: &Path) -> Result<String> {
-    let limit = FileLimit::default().0;
-    let mut text = Vec::new();
-    let open = fs::File::open(file).with_context(|| format!("cannot open {}", file.display()))?;
-    open.take(limit + 1).read_to_end(&mut text).with_context(|| format!("cannot read {}", file.display()))?;
-    if text.len() as u64 > limit {
-        bail!("{} is larger than {limit} bytes", file.display());
-    }
-    String::from_utf8(text).with_context(|| format!("{} is not text in UTF-8", file.display()))
-}
-
-/// The kind of each document of a text; an empty text for a document without a kind.
-fn kinds(name: &str, text: String) -> Result<Vec<String>> {
-    let heap = Heap::new();
-    let arena = heap.arena();
-    let malformed = |m: Malformed| Error::from(m).located(&heap);
-    let nodes = documents(arena, arena.add_source(name, text)).map_err(malformed)?;
-    if let Some(other) = nodes.iter().find(|node| node.as_mapping().is_none()) {
-        let fault = format!("expected a resource, found {}", other.shape());
-        return Err(Error::new(Code::BadValue, fault).at(other.pos()).located(&heap).into());
-    }
-    Ok(nodes.iter().map(|node| node.get_text("kind").unwrap_or_default().to_owned()).collect())
-}
-
-/// A directory that is counted by itself, and its files.
-struct Package {
-    path: PathBuf,
-    files: Vec<PathBuf>,
-}
-
-/// The directory and the packages below it, by path.
-fn packages(directory: &Path, with_below: bool) -> Result<Vec<Package>> {
-    let own = Package { path: directory.to_owned(), files: Vec::new() };
-    if fs::symlink_metadata(directory).with_context(|| format!("cannot read {}", directory.display()))?.is_file() {
-        return Ok(vec![Package { files: vec![directory.to_owned()], ..own }]);
-    }
-    let mut packages = vec![own];
-    let mut open = vec![(directory.to_owned(), 0)];
-    while let Some((directory, package)) = open.pop() {
-        let entries = fs::read_dir(&directory).with_context(|| format!("cannot list {}", directory.display()))?;
-        for entry in entries {
-            let entry = entry.with_context(|| format!("cannot list {}", directory.display()))?;
-            let (name, kind) = (entry.file_name(), entry.file_type()?);
-            let path = if directory == Path::new(".") { PathBuf::from(&name) } else { directory.join(&name) };
-            if name == IGNORE_FILE {
-                bail!("{}: files with patterns to leave out are not supported", path.display());
-            }
-            if kind.is_dir() {
-                let is_package = fs::symlink_metadata(path.join(PACKAGE_FILE)).is_ok();
-                if !is_package {
-                    open.push((path, package));
-                } else if with_below {
-                    packages.push(Package { path: path.clone(), files: Vec::new() });
-                    open.push((path, packages.len() - 1));
-                }
-            } else if kind.is_file() && path.extension().is_some_and(|e| e == "yaml" || e == "yml") {
-                packages[package].files.push(path);
-            }
-        }
-    }
-    for package in &mut packages {
-        package.files.sort();
-    }
-    packages.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(packages)
+/// The kind of each resource; an empty text for a document without a kind.
+fn kinds(items: &[Item<'_>]) -> Vec<String> {
+    items.iter().map(|item| item.text("kind").to_owned()).collect()
 }

@@ -6,7 +6,9 @@ use super::writer::{self, Shown};
 use super::{cache, signals};
 use crate::diag;
 use crate::edit::generators::{self, Kind};
-use crate::edit::lists::{self, COMPONENTS, GENERATORS, RESOURCES, TRANSFORMERS, VALIDATORS};
+use crate::edit::lists::{
+    self, COMPONENTS, CONFIGURATIONS, GENERATORS, REMOVED_COMPONENTS, RESOURCES, TRANSFORMERS, VALIDATORS,
+};
 use crate::edit::metadata::{self, Adding, Metadata};
 use crate::edit::{Place, fix, images, patches, replicas, texts};
 use crate::load::{Disk, RemoteOptions};
@@ -64,6 +66,7 @@ fn add(place: &mut Place, what: &Add) -> diag::Result<()> {
         Add::Generator(words) => lists::add_files(place, GENERATORS, &words.words),
         Add::Transformer(words) => lists::add_files(place, TRANSFORMERS, &words.words),
         Add::Validator(words) => lists::add_files(place, VALIDATORS, &words.words),
+        Add::Configuration(words) => lists::add_files(place, CONFIGURATIONS, &words.words),
         Add::Patch(flags) => patches::add(place, &patch(flags)),
         Add::Configmap { words, sources, behavior } => {
             let sources = generators::Sources { behavior: text(behavior), ..self::sources(sources) };
@@ -116,6 +119,7 @@ fn set_values(place: &mut Place, kind: Kind, values: &SetValues) -> diag::Result
 fn remove(place: &mut Place, what: &Remove) -> diag::Result<()> {
     match what {
         Remove::Resource(words) => lists::remove(place, RESOURCES, &words.words),
+        Remove::Component(words) => lists::remove(place, REMOVED_COMPONENTS, &words.words),
         Remove::Transformer(words) => lists::remove(place, TRANSFORMERS, &words.words),
         Remove::Patch(flags) => patches::remove(place, &patch(flags)),
         Remove::Configmap(named) => generators::remove(place, Kind::ConfigMap, &named.words, &text(&named.namespace)),

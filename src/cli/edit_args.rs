@@ -120,6 +120,8 @@ pub enum Add {
     Transformer(Words),
     /// Add files to 'validators': FILE...
     Validator(Words),
+    /// Add files to 'configurations': FILE...
+    Configuration(Words),
     /// Add a patch to 'patches'
     Patch(Patch),
     /// Add a ConfigMap to 'configMapGenerator', or sources to one: NAME
@@ -298,6 +300,8 @@ pub struct SetValues {
 pub enum Remove {
     /// Remove entries from 'resources': PATTERN...
     Resource(Words),
+    /// Remove entries from 'components': PATTERN...
+    Component(Words),
     /// Remove entries from 'transformers': PATTERN...
     Transformer(Words),
     /// Remove a patch from 'patches', which has exactly these fields

@@ -8,7 +8,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Build", &["build", "validate"]),
     ("Change kustomizations", &["create", "edit", "localize", "vendor", "hook"]),
     ("Plugins", &["plugin"]),
-    ("Look", &["explain", "diff", "tree", "lsp", "cfg", "openapi", "cache", "doctor", "version"]),
+    ("Look", &["explain", "diff", "tree", "lsp", "cfg", "fn", "openapi", "cache", "doctor", "version"]),
     ("Other", &["completion", "help"]),
 ];
 

@@ -31,6 +31,7 @@ mod edit_args;
 mod explain;
 mod explain_code;
 mod findings;
+mod fn_run;
 mod git;
 mod help;
 mod hook;
@@ -186,7 +187,7 @@ fn run() -> ExitCode {
         args::Command::Openapi(openapi) => openapi::run(&openapi.0),
         args::Command::Cfg(cfg) => cfg::run(&cfg.0),
         args::Command::Lsp(lsp) => lsp::run(*lsp.0),
-        args::Command::Fn(command) => cfg::refuse(&command.0),
+        args::Command::Fn(command) => fn_run::run(&command.0),
         args::Command::Vendor(command) => vendor::run(&command.0, &mut messages),
         args::Command::Cache(command) => cache_command::run(&command.0),
     };

@@ -1,5 +1,6 @@
 //! Words of other tools for commands that have another name here.
 
+use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -42,20 +43,31 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("plugin", &["clean", "gc", "tidy", "autoremove"], "plugin prune"),
     ("plugin", &["pack", "publish", "release"], "plugin package DIR"),
     ("plugin", &["outdated", "status"], "plugin list"),
+    ("cfg", &["fmt", "format", "print"], "cfg cat DIR"),
+    ("edit set", &["tag", "digest"], "edit set image NAME:TAG"),
+    ("edit add", &["file", "files"], "edit add resource FILE"),
 ];
 
-/// Adds a tip to the error of an unknown command if another tool has a command of this name. `path`
-/// is the command before the word: empty, or `plugin`.
-pub fn explain(mut error: clap::Error, path: &str, program: &str) -> clap::Error {
+/// Adds a tip to the error of an unknown command: what to run instead if another tool has a command
+/// of this name, and the commands that exist if none has a similar name. `above` is the command
+/// before the word, and `path` its words, which are empty for the program itself.
+pub fn explain(mut error: clap::Error, above: &Command, path: &str, program: &str) -> clap::Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
     if error.kind() != ErrorKind::InvalidSubcommand {
         return error;
     }
     let meant = WORDS.iter().find(|(above, words, _)| *above == path && words.contains(&word.as_str()));
-    let Some((.., command)) = meant else { return error };
-    let tip: StyledStr = format!("run '{program} {command}'").into();
+    let tip = match meant {
+        Some((.., command)) => format!("run '{program} {command}'"),
+        None if path.is_empty() || error.get(ContextKind::SuggestedSubcommand).is_some() => return error,
+        None => {
+            let names = above.get_subcommands().filter(|below| !below.is_hide_set()).map(Command::get_name);
+            let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+            format!("the commands of '{program} {path}': {}", names.join(", "))
+        }
+    };
     error.remove(ContextKind::SuggestedSubcommand);
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     error
 }
 
@@ -71,7 +83,7 @@ mod tests {
         program.build();
         let mut seen = BTreeSet::new();
         for (path, words, command) in WORDS {
-            let above = if path.is_empty() { &program } else { program.find_subcommand(path).unwrap() };
+            let above = path.split_whitespace().fold(&program, |above, word| above.find_subcommand(word).unwrap());
             for word in *words {
                 assert!(above.find_subcommand(word).is_none(), "'{path} {word}' is a command");
                 assert!(seen.insert((path, word)), "'{path} {word}' comes twice");

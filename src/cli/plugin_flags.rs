@@ -273,9 +273,27 @@ pub(super) fn engine() -> &'static Engine {
     &ENGINE
 }
 
+/// The options of functions that run without a build, as `fn run` runs them.
+pub fn for_functions() -> PluginOptions {
+    PluginOptions {
+        enabled: true,
+        timeout: Some(TIMEOUT),
+        stderr: writer::relay,
+        shows_stderr: true,
+        variable: managed::variable,
+        children: signals::children().clone(),
+        functions: FunctionOptions { engine: engine().clone(), ..FunctionOptions::default() },
+        ..PluginOptions::default()
+    }
+}
+
+/// The user of this process, as engines of containers name a user.
+pub fn current_user() -> String {
+    format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw())
+}
+
 fn functions(flags: &PluginFlags, directory: &Path) -> FunctionOptions {
     let (directory, is_frozen) = (directory.to_owned(), managed::is_frozen(flags.frozen));
-    let current_user = || format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     FunctionOptions {
         exec: flags.enable_exec.unwrap_or(false),
         network: flags.network.unwrap_or(false),

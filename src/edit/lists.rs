@@ -1,5 +1,5 @@
-//! Lists of files and words: `resources`, `components`, `generators`, `transformers`, `validators`
-//! and `buildMetadata`.
+//! Lists of files and words: `resources`, `components`, `generators`, `transformers`, `validators`,
+//! `configurations` and `buildMetadata`.
 
 use super::draft::Draft;
 use super::{Place, glob, shown, usage};
@@ -16,24 +16,63 @@ pub struct List {
     pub entry: &'static str,
     /// The error if no file is given.
     pub missing: &'static str,
+    /// The words in front of the errors of a command.
+    pub prefixes: Prefixes,
 }
 
-pub const RESOURCES: List = List { field: "resources", entry: "resource", missing: "must specify a resource file" };
-pub const COMPONENTS: List = List { field: "components", entry: "component", missing: "must specify a component file" };
+/// The words that kustomize puts in front of errors, which are empty for most commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefixes {
+    /// In front of the error for a malformed pattern.
+    pub pattern: &'static str,
+    /// In front of the error for a missing kustomization file.
+    pub no_file: &'static str,
+    /// In front of the error for a file that is not a kustomization.
+    pub no_kustomization: &'static str,
+}
+
+const NO_PREFIXES: Prefixes = Prefixes { pattern: "", no_file: "", no_kustomization: "" };
+
+pub const RESOURCES: List =
+    List { field: "resources", entry: "resource", missing: "must specify a resource file", prefixes: NO_PREFIXES };
+pub const COMPONENTS: List =
+    List { field: "components", entry: "component", missing: "must specify a component file", prefixes: NO_PREFIXES };
+/// `components`, for `remove component`.
+pub const REMOVED_COMPONENTS: List = List {
+    prefixes: Prefixes {
+        no_file: "failed to read kustomization file: ",
+        no_kustomization: "failed to read kustomization file content: ",
+        ..NO_PREFIXES
+    },
+    ..COMPONENTS
+};
 pub const GENERATORS: List = List {
     field: "generators",
     entry: "generator",
     missing: "must specify a yaml file which contains a generator plugin resource",
+    prefixes: NO_PREFIXES,
 };
 pub const TRANSFORMERS: List = List {
     field: "transformers",
     entry: "transformer",
     missing: "must specify a yaml file which contains a transformer plugin resource",
+    prefixes: NO_PREFIXES,
 };
 pub const VALIDATORS: List = List {
     field: "validators",
     entry: "validator",
     missing: "must specify a yaml file which contains a validator plugin resource",
+    prefixes: NO_PREFIXES,
+};
+pub const CONFIGURATIONS: List = List {
+    field: "configurations",
+    entry: "configuration",
+    missing: "must specify a yaml file which contains a configuration resource",
+    prefixes: Prefixes {
+        pattern: "glob patterns: ",
+        no_file: "new kustomization file: ",
+        no_kustomization: "read kustomization: ",
+    },
 };
 
 /// Adds an entry to a list; returns `false` if the list has it already.
@@ -91,7 +130,7 @@ pub fn add_bases(place: &mut Place, arguments: &[String]) -> Result<()> {
     })
 }
 
-/// `add generator`, `add transformer`, `add validator`: adds files.
+/// `add generator`, `add transformer`, `add validator`, `add configuration`: adds files.
 ///
 /// # Errors
 /// No entry is given, or a pattern is malformed.
@@ -99,14 +138,20 @@ pub fn add_files(place: &mut Place, list: List, entries: &[String]) -> Result<()
     if entries.is_empty() {
         return Err(usage(list.missing));
     }
-    let found = glob::noted(place, entries)?;
+    let found = glob::noted(place, entries).map_err(|e| e.prefixed(list.prefixes.pattern))?;
     if found.is_empty() {
         return Ok(());
     }
-    place.change(|draft| add(draft, list, &found))
+    change(place, list, |draft| add(draft, list, &found))
 }
 
-/// `remove resource`, `remove transformer`: removes the entries that patterns match.
+/// Changes the kustomization file, with the errors of a command for a list.
+fn change(place: &mut Place, list: List, change: impl for<'a> FnOnce(&mut Draft<'a>) -> Result<()>) -> Result<()> {
+    place.change_with([list.prefixes.no_file, list.prefixes.no_kustomization], change)
+}
+
+/// `remove resource`, `remove transformer`, `remove component`: removes the entries that patterns
+/// match.
 ///
 /// # Errors
 /// No pattern is given, or a pattern is malformed.
@@ -114,7 +159,7 @@ pub fn remove(place: &mut Place, list: List, patterns: &[String]) -> Result<()> 
     if patterns.is_empty() {
         return Err(usage(format!("must specify a {} file", list.entry)));
     }
-    place.change(|draft| {
+    change(place, list, |draft| {
         let mut meant = Vec::new();
         for entry in draft.texts(list.field) {
             for pattern in patterns {

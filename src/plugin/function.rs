@@ -40,6 +40,13 @@ struct Spec<'a> {
     exec: Exec<'a>,
 }
 
+impl Spec<'_> {
+    /// Returns true if neither an image nor a program is named.
+    fn is_empty(&self) -> bool {
+        self.container.image.is_empty() && self.exec.path.is_empty()
+    }
+}
+
 #[derive(Debug, Default, Decode)]
 struct Exec<'a> {
     path: &'a str,
@@ -67,6 +74,15 @@ pub struct Function {
     is_empty: bool,
 }
 
+/// The answer of [`Function::alone`].
+pub enum Alone {
+    Runs(Box<Function>),
+    /// The function is this executable, and executables are not enabled.
+    IsDisabled(String),
+    /// The object is not for a function.
+    IsNone,
+}
+
 /// Returns whether a configuration object is for a function.
 pub fn is_function(config: &Node<'_>) -> bool {
     let annotations = config.get("metadata").and_then(|metadata| metadata.get("annotations"));
@@ -79,8 +95,7 @@ fn config_fn<'n, 'a>(config: &'n Node<'a>) -> Option<&'n Node<'a>> {
 }
 
 /// Reads what a configuration object says of its function; errors call the object `name`.
-fn spec<'a>(decoder: &Decoder<'a>, config: &Node<'a>, name: &str) -> Result<Spec<'a>> {
-    let arena = decoder.arena;
+fn spec<'a>(arena: Arena<'a>, config: &Node<'a>, name: &str) -> Result<Spec<'a>> {
     let annotation = |key: &str| Some(config.get("metadata")?.get("annotations")?.get(key)?.as_scalar()?.text());
     let mut spec = Spec::default();
     let failed = |key: &str| {
@@ -91,10 +106,10 @@ fn spec<'a>(decoder: &Decoder<'a>, config: &Node<'a>, name: &str) -> Result<Spec
         let source = arena.add_source(format!("the annotation {key} of {name}"), text.to_owned());
         let node = first_document(arena, source).map_err(|m| failed(key)(Error::from(m)))?;
         if let Some(node) = node {
-            spec.decode(&node, decoder).map_err(failed(key))?;
+            spec.decode(&node, &Decoder::strict(arena)).map_err(failed(key))?;
         }
     } else if let Some(node) = config_fn(config) {
-        spec.decode(node, decoder).map_err(failed("metadata.configFn"))?;
+        spec.decode(node, &Decoder::strict(arena)).map_err(failed("metadata.configFn"))?;
     } else if let Some(image) = annotation(CONTAINER) {
         spec.container.image = image;
     }
@@ -126,7 +141,7 @@ pub fn images_in(text: String) -> Vec<String> {
 
 /// The image that a configuration object names.
 fn image<'a>(arena: Arena<'a>, node: &Node<'a>) -> Option<String> {
-    let spec = spec(&Decoder::strict(arena), node, "an object").ok()?;
+    let spec = spec(arena, node, "an object").ok()?;
     Some(spec.container.image.to_owned()).filter(|image| !image.is_empty())
 }
 
@@ -164,56 +179,121 @@ impl Function {
     /// # Errors
     /// The annotation is wrong, or asks for what is not allowed.
     pub fn load<'a>(build: &mut Build<'a>, options: &Arc<PluginOptions>, entry: PluginEntry<'_, 'a>) -> Result<Self> {
-        let (arena, root, config) = (build.arena, entry.root, entry.config);
-        let decoder = Decoder::strict(arena);
-        let mut spec = spec(&decoder, config.node(), &config.id().to_string()).map_err(|e| e.at(config.pos()))?;
+        let (arena, config) = (build.arena, entry.config);
+        let spec = spec(arena, config.node(), &config.id().to_string()).map_err(|e| e.at(config.pos()))?;
         let program = Program::placed(PathBuf::new(), options.isolation.clone());
         let mut function = Function::of(build, options, entry, program)?;
-        let options = &options.functions;
-        let fault = |message: String| Error::new(Code::PluginRefused, message).at(function.pos);
-        if !spec.container.image.is_empty() {
-            let image = options.images.of(root, spec.container.image).map_err(|e| e.at(function.pos))?;
-            spec.container.image = arena.text(&image);
-            function.program.args = spec.container.arguments(options, root).map_err(fault)?;
-            function.image = Some(spec.container.image.to_owned());
-        } else if spec.exec.path.is_empty() {
+        if spec.is_empty() {
             build.warn(
                 Code::PluginMessage,
                 format!("{}: its annotation names neither an image nor a path: nothing runs", function.name),
             );
             function.is_empty = true;
+        } else {
+            function.prepare(arena, spec)?;
+        }
+        Ok(function)
+    }
+
+    /// Reads what a configuration object says of its function, outside of a build. Executables are
+    /// looked for in `root`, which is the directory that functions run in.
+    ///
+    /// # Errors
+    /// The object is not YAML, or its annotation is wrong or asks for what is not allowed.
+    pub fn alone<'a>(
+        arena: Arena<'a>,
+        options: &Arc<PluginOptions>,
+        root: &Root,
+        config: &str,
+        name: String,
+    ) -> Result<Alone> {
+        let source = arena.add_source(name.as_str(), config.to_owned());
+        let Some(node) = first_document(arena, source).map_err(Error::from)?.filter(is_function) else {
+            return Ok(Alone::IsNone);
+        };
+        let spec = spec(arena, &node, &name).map_err(|e| e.at(node.pos()))?;
+        if spec.is_empty() {
+            return Ok(Alone::IsNone);
+        }
+        if spec.container.image.is_empty() && !options.functions.exec {
+            return Ok(Alone::IsDisabled(spec.exec.path.to_owned()));
+        }
+        let mut function = Function {
+            options: Arc::clone(options),
+            program: Program::placed(PathBuf::new(), options.isolation.clone()),
+            environment: Vec::new(),
+            root: root.clone(),
+            config: String::new(),
+            api_name: name.clone(),
+            name,
+            pos: node.pos(),
+            image: None,
+            is_empty: false,
+        };
+        function.prepare(arena, spec)?;
+        Ok(Alone::Runs(Box::new(function)))
+    }
+
+    /// Takes the program or image that an annotation names, which is not empty.
+    fn prepare<'a>(&mut self, arena: Arena<'a>, mut spec: Spec<'a>) -> Result<()> {
+        let (pos, options) = (self.pos, Arc::clone(&self.options));
+        let options = &options.functions;
+        let fault = |message: String| Error::new(Code::PluginRefused, message).at(pos);
+        if !spec.container.image.is_empty() {
+            let image = options.images.of(&self.root, spec.container.image).map_err(|e| e.at(pos))?;
+            spec.container.image = arena.text(&image);
+            self.program.args = spec.container.arguments(options, &self.root).map_err(fault)?;
+            self.image = Some(spec.container.image.to_owned());
         } else if !options.exec {
             let message = format!("functions that are executables are disabled; unable to run '{}'", spec.exec.path);
             let hint = "a function can do whatever you can do; if you trust this one, pass --enable-exec";
             return Err(fault(message).with_code(Code::NotEnabled).hint(hint));
         } else {
-            if &*root.real == std::path::Path::new("/") {
+            if &*self.root.real == std::path::Path::new("/") {
                 return Err(fault("a function may not run in the root directory '/'".to_owned()));
             }
-            function.program.path = PathBuf::from(spec.exec.path);
+            self.program.path = PathBuf::from(spec.exec.path);
             if spec.exec.path.contains('/') {
-                function.program.path = root.real.join(spec.exec.path);
+                self.program.path = self.root.real.join(spec.exec.path);
             }
-            function.program.args = spec.exec.args.iter().map(OsString::from).collect();
+            self.program.args = spec.exec.args.iter().map(OsString::from).collect();
             let declared = spec.exec.envs.iter().copied().chain(options.variables.iter().map(String::as_str));
             for (name, value) in
                 declared.filter(|item| item.matches('=').count() == 1).filter_map(|i| i.split_once('='))
             {
-                function.environment.retain(|(known, _)| known != name);
-                function.environment.push((name.to_owned().into(), value.into()));
+                self.environment.retain(|(known, _)| known != name);
+                self.environment.push((name.to_owned().into(), value.into()));
             }
         }
-        Ok(function)
+        Ok(())
+    }
+
+    /// Returns true if the function is an image.
+    pub fn is_container(&self) -> bool {
+        self.image.is_some()
+    }
+
+    /// The image or the program of the function, for people.
+    pub fn program_name(&self) -> String {
+        self.image.clone().unwrap_or_else(|| self.program.path.display().to_string())
+    }
+
+    /// Runs the function on a ResourceList, and gives what it printed.
+    ///
+    /// # Errors
+    /// The function fails.
+    pub fn output(&self, input: Vec<u8>) -> Result<Vec<u8>> {
+        match &self.image {
+            Some(image) => self.run_container(image, input),
+            None => self.run_executable(input),
+        }
     }
 
     /// Runs the function on a ResourceList, and gives what it printed.
     fn call<'a>(&self, build: &mut Build<'a>, items: &[String]) -> Result<Vec<Resource<'a>>> {
         let arena = build.arena;
         let input = self.resource_list(items).into_bytes();
-        let printed = match &self.image {
-            Some(image) => self.run_container(image, input)?,
-            None => self.run_executable(input)?,
-        };
+        let printed = self.output(input)?;
         let mut resources = self.read(build, printed)?;
         for resource in &mut resources {
             note_path(arena, resource);

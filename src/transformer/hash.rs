@@ -1,8 +1,8 @@
 //! HashTransformer: puts a hash of the content behind the names of those that ask for it.
 //!
 //! *Kinds*: `HashTransformer`.
-//! *Selects*: generated ConfigMaps and Secrets whose hash is not turned off, and what plugins mark
-//! with the annotation `kustomize.config.k8s.io/needs-hash`.
+//! *Selects*: generated ConfigMaps and Secrets whose hash is not turned off, what plugins mark with
+//! the annotation `kustomize.config.k8s.io/needs-hash`, and resources whose file asks for it.
 //! *Writes*: `metadata/name`.
 //! *Order*: once, at the root, after everything is accumulated and before references are fixed.
 //! *Cost*: O(bytes of the content).

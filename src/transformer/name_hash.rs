@@ -1,15 +1,20 @@
-//! The hash of a ConfigMap's or Secret's content that its name gets.
+//! The hash of a resource's content that its name gets.
+//!
+//! For ConfigMaps and Secrets it is a hash of their data. For all other kinds kustomize hashes the
+//! JSON of its parser's nodes, with styles, comments, lines and columns. That JSON is known for a
+//! resource that is as it was read from a file.
 
 use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
+use crate::yaml::noted::dump::{self, Unknown};
 use crate::yaml::{Arena, Node, Value, json, reprint};
 use sha2::{Digest, Sha256};
 
 /// The ten characters. `text` is memory for what is hashed. O(size of the data).
 ///
-/// # Errors The data cannot be printed, or the resource is neither a ConfigMap nor a Secret.
-/// Upstream hashes a dump of its parser's nodes, comments and line numbers included; the
-/// documented behaviour is that the build fails (K27, a named deviation).
+/// # Errors
+/// The data cannot be printed; or the resource is neither a ConfigMap nor a Secret, and a step has
+/// changed it, or a plugin has made it (K27, a named deviation).
 pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>, text: &mut String) -> Result<String> {
     let node = resource.node();
     text.clear();
@@ -32,14 +37,54 @@ pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>, text: &mut String) ->
             text.pop();
             text.push('}');
         }
-        kind => {
-            let message =
-                format!("{} asks for a name hash, which only ConfigMap and Secret can have, not {kind}", resource.id());
-            return Err(Error::new(Code::BadValue, message)
-                .hint("remove the annotation that asks for it: kustomize.config.k8s.io/needs-hash in what a plugin prints, internal.config.kubernetes.io/needsHashSuffix in a file"));
+        _ => {
+            text.clear();
+            of_nodes(arena, resource, text)?;
         }
     }
     Ok(encode(&Sha256::digest(text.as_bytes())))
+}
+
+/// Returns true if kustomize has noted something about a resource in internal annotations: a name
+/// or namespace that it had, its prefixes, its origin, or that it was generated.
+fn has_history(resource: &Resource<'_>) -> bool {
+    let is_noted = resource.rare().is_some_and(|rare| {
+        let is_marked = rare.helm_generated || rare.allows_name_change || rare.allows_kind_change;
+        rare.origin.is_some() || !rare.transformations.is_empty() || is_marked
+    });
+    let has_names =
+        !(resource.previous().is_empty() && resource.prefixes().is_empty() && resource.suffixes().is_empty());
+    has_names || is_noted || resource.behavior.is_some()
+}
+
+/// Appends the JSON of the parser's nodes for a resource.
+fn of_nodes<'a>(arena: Arena<'a>, resource: &Resource<'a>, text: &mut String) -> Result<()> {
+    let reason = match dump::as_read(arena, resource.node(), text) {
+        Err(reason) => reason,
+        Ok(()) if has_history(resource) => Unknown::Changed,
+        Ok(()) => return Ok(()),
+    };
+    let (why, hint) = match reason {
+        Unknown::NotFromFile => (
+            "this one is not from a file",
+            "remove the annotation that asks for it: kustomize.config.k8s.io/needs-hash in what a plugin prints, \
+             internal.config.kubernetes.io/needsHashSuffix elsewhere",
+        ),
+        Unknown::Changed => (
+            "a step has changed this one",
+            "give the resource its final name, namespace, labels and images in its file, or remove the annotation \
+             internal.config.kubernetes.io/needsHashSuffix",
+        ),
+        Unknown::Parts => (
+            "this one has merge keys, explicit keys, rare tags or carriage returns",
+            "write the resource without them, or remove the annotation internal.config.kubernetes.io/needsHashSuffix",
+        ),
+    };
+    let id = resource.id();
+    let message = format!(
+        "{id} asks for a name hash, which only ConfigMap and Secret can have, and a resource that is as in its file: {why}"
+    );
+    Err(Error::new(Code::BadValue, message).hint(hint))
 }
 
 /// One member of the hashed text, followed by a comma. A missing value is an empty string there. A

@@ -85,7 +85,7 @@ pub fn values_document<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Optio
 
 /// Splits a file into pieces, which are separated by lines with `---` and at most a comment. A
 /// first line `---`, and a last line `---` without a line break, belong to their piece.
-fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
+pub(super) fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
     let text = source.text.as_str();
     let bytes = text.as_bytes();
     let mut pieces = Vec::new();

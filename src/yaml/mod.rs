@@ -8,7 +8,8 @@
 //!   the order of keys.
 //! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of
 //!   JSON;
-//!   [`rewrite`]: a text with its `comments`, as go-yaml v3 prints it.
+//!   [`noted`]: a tree with its comments, as go-yaml v3 prints it; [`rewrite`]: a text with its
+//!   comments after a change.
 //! * [`reprint`]: the changes to a tree when kustomize prints it and reads it again in the middle
 //!   of a build; [`values`]: aliases and merge keys in values of charts, which are merged before
 //!   they are decoded.
@@ -16,12 +17,12 @@
 pub mod arena;
 mod bytes;
 pub mod change;
-mod comments;
 pub mod document;
 pub mod emit;
 pub mod encoding;
 pub mod json;
 pub mod natural;
+pub mod noted;
 pub mod places;
 mod reader;
 pub mod reprint;

@@ -1,60 +1,46 @@
-//! The comments of a text, each at the node where go-yaml v3 puts it: above the node, after it on
-//! its line, or below it.
+//! A text into a tree with its comments, each at the node where go-yaml v3 puts it: above the node,
+//! after it on its line, or below it.
 //!
 //! go-yaml notes comments while it looks for the next token. A comment below a token that is
 //! followed by an empty line is the foot of the node that the token ends. The same holds for a
 //! comment that is left of its block. All other comments belong to the next token, as comments
 //! above it.
 //!
-//! [`Scanner`] finds tokens and comments, and [`Parser`] gives the comments to nodes.
+//! [`Scanner`] finds tokens and comments, and [`Parser`] makes the nodes.
 
-use super::tree::node::Style;
+use super::{Document, Noted, Notes, Shape};
 use crate::meter::FastMap;
+use crate::yaml::tree::node::{Scalar, Style, Tag};
 use std::ops::Range;
 
-/// The comments of one node. Each may have several lines, or is empty.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Notes {
-    /// Above the node.
-    pub head: String,
-    /// After the node, on its line.
-    pub line: String,
-    /// Below the node.
-    pub foot: String,
-}
-
-/// The comments of a text.
-#[derive(Debug, Default)]
-pub(super) struct Comments {
-    /// The comments above and below the whole document.
-    pub document: Notes,
-    /// The comments of scalars, by offset. A comment below a value belongs to its key.
-    pub scalars: FastMap<usize, Notes>,
-    /// The comments of mappings and lists, by the offset of the first key, dash or bracket.
-    pub collections: FastMap<usize, Notes>,
-}
-
-impl Comments {
-    /// Finds the comments of the first document of a text. `scalars` are the ranges of its scalars,
-    /// in order, none of them empty. `None` if the document contains anything but scalars,
-    /// comments, and the signs of mappings and lists. O(size of the text).
-    pub fn of(text: &str, scalars: &[(Range<usize>, Style)]) -> Option<Comments> {
-        let scanner = Scanner {
-            text,
-            first_break: text.find('\n').unwrap_or(text.len()),
-            tokens: vec![Token { kind: Kind::Start, at: 0 }],
-            comments: Vec::new(),
-            at: 0,
-            line_start: 0,
-            breaks: 0,
-            indents: Vec::new(),
-            flow: 0,
-        };
-        let (tokens, comments) = scanner.scan(scalars)?;
-        let mut parser = Parser { tokens, comments: comments.into(), ..Parser::default() };
-        parser.document()?;
-        Some(parser.found)
-    }
+/// Makes the tree of the first document of a text. `scalars` are its scalars and their ranges, in
+/// order, none of them empty. `None` if the document contains anything but scalars, aliases,
+/// anchors, tags, comments, and the signs of mappings and lists. O(size of the text).
+pub(super) fn document<'a>(text: &'a str, scalars: &[(Range<usize>, Scalar<'a>)]) -> Option<Document<'a>> {
+    let scanner = Scanner {
+        text,
+        first_break: text.find('\n').unwrap_or(text.len()),
+        tokens: vec![Token { kind: Kind::Start, at: 0 }],
+        comments: Vec::new(),
+        at: 0,
+        line_start: 0,
+        breaks: 0,
+        indents: Vec::new(),
+        flow: 0,
+    };
+    let (tokens, comments) = scanner.scan(scalars)?;
+    let scalars = scalars.iter().map(|(span, scalar)| (span.start, *scalar)).collect();
+    let parser = Parser {
+        text,
+        scalars,
+        tokens,
+        next: 0,
+        comments: comments.into(),
+        pending: Notes::default(),
+        stem: String::new(),
+        depth: 0,
+    };
+    parser.document()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +58,9 @@ enum Kind {
     /// The next scalar is a key.
     Key,
     Scalar,
+    Alias,
+    Anchor,
+    Tag,
     Colon,
     Dash,
     Comma,
@@ -144,7 +133,7 @@ struct Scanner<'t> {
 }
 
 impl Scanner<'_> {
-    fn scan(mut self, scalars: &[(Range<usize>, Style)]) -> Option<(Vec<Token>, Vec<Comment>)> {
+    fn scan(mut self, scalars: &[(Range<usize>, Scalar<'_>)]) -> Option<(Vec<Token>, Vec<Comment>)> {
         let mut scalars = scalars.iter().peekable();
         loop {
             let searched = self.at;
@@ -166,11 +155,12 @@ impl Scanner<'_> {
             let before = self.tokens.last().map_or(0, |token| token.at);
             let mut mark = self.at;
             match scalars.next_if(|(span, _)| span.start == self.at) {
-                Some((span, style)) => {
+                Some((span, scalar)) => {
                     self.tokens.push(Token { kind: Kind::Scalar, at: span.start });
+                    self.header_comment(span, scalar.style());
                     self.pass(span.end);
                     // The end of such a scalar is found after all empty lines.
-                    if matches!(style, Style::Plain | Style::Literal) {
+                    if matches!(scalar.style(), Style::Plain | Style::Literal) {
                         self.blank();
                     }
                 }
@@ -191,14 +181,42 @@ impl Scanner<'_> {
     fn sign(&mut self, sign: u8) -> Option<()> {
         let kind = match sign {
             b':' => {
-                let key = self.tokens.pop().filter(|token| token.kind == Kind::Scalar)?;
-                let column = key.at - self.text[..key.at].rfind('\n').map_or(0, |i| i + 1);
+                let key = self.tokens.pop().filter(|token| matches!(token.kind, Kind::Scalar | Kind::Alias))?;
+                // A key begins with its anchor and tag, if they are on its line.
+                let line = self.text[..key.at].rfind('\n').map_or(0, |i| i + 1);
+                let is_of_key = |token: &Token| matches!(token.kind, Kind::Anchor | Kind::Tag) && token.at >= line;
+                let properties = self.tokens.iter().rev().take_while(|token| is_of_key(token)).count();
+                let mut own = self.tokens.split_off(self.tokens.len() - properties);
+                own.push(key);
+                let start = own[0].at;
+                let column = start - line;
                 if self.flow == 0 && self.indents.last().is_none_or(|indent| *indent < column) {
                     self.indents.push(column);
-                    self.tokens.push(Token { kind: Kind::Mapping, at: key.at });
+                    self.tokens.push(Token { kind: Kind::Mapping, at: start });
                 }
-                self.tokens.extend([Token { kind: Kind::Key, at: key.at }, key]);
+                self.tokens.push(Token { kind: Kind::Key, at: start });
+                self.tokens.append(&mut own);
                 Kind::Colon
+            }
+            b'&' | b'*' | b'!' => {
+                let rest = &self.text[self.at..];
+                let is_in_brackets = self.flow > 0;
+                let ends = |c: char| c.is_whitespace() || is_in_brackets && matches!(c, ',' | '[' | ']' | '{' | '}');
+                let len = rest.find(ends).unwrap_or(rest.len());
+                let kind = match sign {
+                    b'&' => Kind::Anchor,
+                    b'*' => Kind::Alias,
+                    _ => Kind::Tag,
+                };
+                self.tokens.push(Token { kind, at: self.at });
+                self.pass(self.at + len);
+                return Some(());
+            }
+            // The key under which a mapping is merged is not in the tree.
+            b'<' if self.text[self.at..].starts_with("<<") => {
+                self.tokens.push(Token { kind: Kind::Scalar, at: self.at });
+                self.pass(self.at + 2);
+                return Some(());
             }
             b'-' if self.flow == 0 => {
                 let column = self.column();
@@ -222,6 +240,19 @@ impl Scanner<'_> {
         self.tokens.push(Token { kind, at: self.at });
         self.pass(self.at + 1);
         Some(())
+    }
+
+    /// Notes the comment after the sign of a literal or folded text.
+    fn header_comment(&mut self, span: &Range<usize>, style: Style) {
+        if !matches!(style, Style::Literal | Style::Folded) {
+            return;
+        }
+        let header = self.text[span.start..].lines().next().unwrap_or_default();
+        if let Some(i) = header.find('#') {
+            let (text, start) = (header[i..].to_owned(), span.start + i);
+            let mark = span.start;
+            self.comments.push(Comment { side: Side::Behind, text, mark, searched: 0..0, start, column: usize::MAX });
+        }
     }
 
     fn column(&self) -> usize {
@@ -375,9 +406,14 @@ impl Scanner<'_> {
     }
 }
 
-/// Assigns the comments to the nodes that the tokens form.
-#[derive(Default)]
-struct Parser {
+/// Mappings and lists in brackets nested deeper than this are refused.
+const MAX_DEPTH: usize = 1_000;
+
+/// Makes the nodes that the tokens form, with their comments.
+struct Parser<'a> {
+    text: &'a str,
+    /// The scalars, by offset.
+    scalars: FastMap<usize, Scalar<'a>>,
     tokens: Vec<Token>,
     /// The index of the current token.
     next: usize,
@@ -386,10 +422,10 @@ struct Parser {
     pending: Notes,
     /// The comment above an item that is a mapping or list.
     stem: String,
-    found: Comments,
+    depth: usize,
 }
 
-impl Parser {
+impl<'a> Parser<'a> {
     /// Returns the next token, and collects the comments that belong to it.
     fn peek(&mut self) -> Token {
         let token = self.tokens.get(self.next).copied().unwrap_or(Token { kind: Kind::Stop, at: usize::MAX });
@@ -418,77 +454,130 @@ impl Parser {
         std::mem::take(&mut self.pending)
     }
 
-    fn document(&mut self) -> Option<()> {
+    fn document(mut self) -> Option<Document<'a>> {
         self.peek();
         self.skip();
-        match self.peek().kind {
-            Kind::Document => self.skip(),
+        let head = match self.peek().kind {
+            Kind::Document => {
+                self.skip();
+                String::new()
+            }
             _ => self.split_head(),
+        };
+        if self.peek().kind == Kind::Stop {
+            return None;
         }
-        if self.peek().kind != Kind::Stop {
-            self.node()?;
-        }
+        let root = self.node()?;
         if self.peek().kind != Kind::Stop {
             return None;
         }
-        let Notes { head, foot, .. } = self.take();
-        self.found.document.foot = if foot.is_empty() { head } else { foot };
-        Some(())
+        let Notes { head: below, foot, .. } = self.take();
+        Some(Document {
+            root,
+            notes: Notes { head, line: String::new(), foot: if foot.is_empty() { below } else { foot } },
+        })
     }
 
     /// Comments above the last empty line belong to the document, not to its first node.
-    fn split_head(&mut self) {
+    fn split_head(&mut self) -> String {
         let head = &mut self.pending.head;
         let (above, below) = match head.strip_suffix('\n') {
             Some(above) => (above.to_owned(), String::new()),
             None => match head.rfind("\n\n") {
                 Some(i) => (head[..i].to_owned(), head[i + 2..].to_owned()),
-                None => return,
+                None => return String::new(),
             },
         };
-        self.found.document.head = above;
         *head = below;
+        above
     }
 
-    /// Reads a node. Returns true if it is a collection, and the offset at which its comments are
-    /// kept.
-    fn node(&mut self) -> Option<(bool, usize)> {
-        let Token { kind, at } = self.peek();
-        match kind {
-            Kind::Scalar => {
-                let notes = self.take();
-                self.found.scalars.insert(at, notes);
-                self.skip();
+    /// The text of an anchor, alias or tag, with its sign.
+    fn word(&self, at: usize) -> &'a str {
+        let rest = &self.text[at..];
+        let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}');
+        rest.split(ends).next().unwrap_or_default()
+    }
+
+    /// A value that the text leaves out.
+    fn empty(at: usize) -> Noted<'a> {
+        Noted::new(Shape::Scalar(Scalar::plain(""))).at(at)
+    }
+
+    fn node(&mut self) -> Option<Noted<'a>> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let (mut anchor, mut tag, mut start) = ("", "", None);
+        let token = loop {
+            let token = self.peek();
+            match token.kind {
+                Kind::Anchor => anchor = &self.word(token.at)[1..],
+                Kind::Tag => tag = self.word(token.at),
+                _ => break token,
             }
-            Kind::Open => self.brackets(at)?,
-            Kind::Mapping => self.mapping(at)?,
-            Kind::List => {
-                self.begin(at);
+            start.get_or_insert(token.at);
+            self.skip();
+        };
+        let mut node = match token.kind {
+            Kind::Scalar => self.scalar(token.at)?,
+            Kind::Alias => {
+                let notes = self.take();
                 self.skip();
+                Noted { notes, ..Noted::new(Shape::Alias(&self.word(token.at)[1..])).at(token.at) }
+            }
+            Kind::Open => self.brackets(token.at)?,
+            Kind::Mapping => self.mapping(token.at)?,
+            Kind::List => {
+                let head = std::mem::take(&mut self.stem);
+                self.skip();
+                let mut items = Vec::new();
                 while self.peek().kind == Kind::Dash {
-                    self.item(&[Kind::Dash, Kind::End])?;
+                    items.push(self.item(&[Kind::Dash, Kind::End])?);
                 }
                 (self.peek().kind == Kind::End).then(|| self.skip())?;
+                let notes = Notes { head, ..Notes::default() };
+                Noted { notes, ..Noted::new(Shape::Sequence { items, in_brackets: false }).at(token.at) }
             }
             Kind::Dash => {
+                let mut items = Vec::new();
                 while self.peek().kind == Kind::Dash {
-                    self.item(&[Kind::Dash, Kind::Key, Kind::Colon, Kind::End])?;
+                    items.push(self.item(&[Kind::Dash, Kind::Key, Kind::Colon, Kind::End])?);
                 }
+                Noted::new(Shape::Sequence { items, in_brackets: false }).at(token.at)
             }
-            _ => return None,
+            // A node may consist of an anchor or a tag alone.
+            _ => Self::empty(start?),
+        };
+        (node.anchor, node.tag) = (anchor, tag);
+        if let Shape::Scalar(s) = &mut node.shape
+            && tag == "!!str"
+            && s.text().is_empty()
+        {
+            *s = Scalar::new("", Style::Plain, Tag::Str).tagged(true);
         }
-        Some((kind != Kind::Scalar, at))
+        if let Some(start) = start {
+            node.at = Some(start);
+        }
+        self.depth -= 1;
+        Some(node)
     }
 
-    /// Begins a block mapping or list.
-    fn begin(&mut self, at: usize) {
-        let head = std::mem::take(&mut self.stem);
-        self.found.collections.insert(at, Notes { head, ..Notes::default() });
+    fn scalar(&mut self, at: usize) -> Option<Noted<'a>> {
+        let scalar = match self.scalars.get(&at) {
+            Some(scalar) => *scalar,
+            None => Scalar::plain("<<"),
+        };
+        let notes = self.take();
+        self.skip();
+        Some(Noted { notes, ..Noted::new(Shape::Scalar(scalar)).at(at) })
     }
 
     /// Reads an item. `behind` are the tokens that follow an empty item.
-    fn item(&mut self, behind: &[Kind]) -> Option<()> {
+    fn item(&mut self, behind: &[Kind]) -> Option<Noted<'a>> {
         let above = self.pending.head.len();
+        let dash = self.peek();
         self.skip();
         let kind = self.peek().kind;
         if above > 0 && matches!(kind, Kind::List | Kind::Mapping) {
@@ -496,90 +585,99 @@ impl Parser {
             let below = below.strip_prefix('\n').unwrap_or(&below).to_owned();
             self.stem = std::mem::replace(&mut self.pending.head, below);
         }
-        if !behind.contains(&kind) {
-            self.node()?;
-        }
-        Some(())
+        if behind.contains(&kind) { Some(Self::empty(dash.at + 1)) } else { self.node() }
     }
 
-    fn mapping(&mut self, at: usize) -> Option<()> {
-        self.begin(at);
+    fn mapping(&mut self, at: usize) -> Option<Noted<'a>> {
+        let head = std::mem::take(&mut self.stem);
         self.skip();
-        let mut previous = None;
+        let mut entries: Vec<(Noted<'a>, Noted<'a>)> = Vec::new();
         while self.peek().kind == Kind::Key {
-            let key = self.key()?;
+            let mut key = self.key()?;
             // A comment that ends the previous value is found at this key: it belongs to the
             // previous key.
-            if let Some(previous) = previous
-                && let Some(notes) = self.found.scalars.get_mut(&key)
-                && !notes.foot.is_empty()
+            if let Some((previous, _)) = entries.last_mut()
+                && !key.notes.foot.is_empty()
             {
-                let foot = std::mem::take(&mut notes.foot);
-                self.found.scalars.entry(previous).or_default().foot = foot;
+                previous.notes.foot = std::mem::take(&mut key.notes.foot);
             }
-            self.value(key, &[Kind::Key, Kind::Colon, Kind::End])?;
-            previous = Some(key);
+            let value = self.value(&mut key, &[Kind::Key, Kind::Colon, Kind::End])?;
+            entries.push((key, value));
         }
         (self.peek().kind == Kind::End).then_some(())?;
         let Notes { line, foot, .. } = self.take();
         self.skip();
-        self.found.collections.entry(at).or_default().line = line;
-        if let (Some(previous), false) = (previous, foot.is_empty()) {
-            self.found.scalars.entry(previous).or_default().foot = foot;
+        if let (Some((previous, _)), false) = (entries.last_mut(), foot.is_empty()) {
+            previous.notes.foot = foot;
         }
-        Some(())
+        let notes = Notes { head, line, foot: String::new() };
+        Some(Noted { notes, ..Noted::new(Shape::Mapping { entries, in_braces: false }).at(at) })
     }
 
-    /// Reads a key with its colon. Returns its offset.
-    fn key(&mut self) -> Option<usize> {
+    /// Reads a key with its colon.
+    fn key(&mut self) -> Option<Noted<'a>> {
         self.skip();
-        let Token { kind, at } = self.peek();
-        (kind == Kind::Scalar).then_some(())?;
-        let notes = self.take();
-        self.found.scalars.insert(at, notes);
-        self.skip();
-        (self.peek().kind == Kind::Colon).then(|| self.skip())?;
-        Some(at)
+        let key = self.node()?;
+        (!key.is_collection() && self.peek().kind == Kind::Colon).then_some(key)
     }
 
-    /// Reads a key's value, and gives the comment below the value to the key. `behind` are the
+    /// Reads the value of a key, and gives the comment below the value to the key. `behind` are the
     /// tokens that follow an empty value.
-    fn value(&mut self, key: usize, behind: &[Kind]) -> Option<()> {
-        if behind.contains(&self.peek().kind) {
-            return Some(());
+    fn value(&mut self, key: &mut Noted<'a>, behind: &[Kind]) -> Option<Noted<'a>> {
+        let colon = self.peek();
+        self.skip();
+        let next = self.peek();
+        if behind.contains(&next.kind) {
+            // In brackets go-yaml puts it where the next token is.
+            let is_in_brackets = behind.contains(&Kind::Close);
+            return Some(Self::empty(if is_in_brackets { next.at } else { colon.at + 1 }));
         }
-        let (is_collection, value) = self.node()?;
-        let found = &mut self.found;
-        let nodes = if is_collection { &mut found.collections } else { &mut found.scalars };
-        let foot = nodes.get(&value).map(|notes| notes.foot.clone()).unwrap_or_default();
-        let own = found.scalars.entry(key).or_default();
-        if own.foot.is_empty() && !foot.is_empty() {
-            own.foot = foot;
-            let nodes = if is_collection { &mut found.collections } else { &mut found.scalars };
-            nodes.entry(value).or_default().foot.clear();
+        let mut value = self.node()?;
+        if key.notes.foot.is_empty() {
+            key.notes.foot = std::mem::take(&mut value.notes.foot);
         }
-        Some(())
+        Some(value)
     }
 
-    fn brackets(&mut self, at: usize) -> Option<()> {
+    fn brackets(&mut self, at: usize) -> Option<Noted<'a>> {
+        let is_mapping = self.text[at..].starts_with('{');
         let Notes { head, .. } = self.take();
         self.skip();
+        let (mut entries, mut items) = (Vec::new(), Vec::new());
         loop {
-            match self.peek().kind {
+            let token = self.peek();
+            match token.kind {
                 Kind::Close => break,
                 Kind::Comma => self.skip(),
                 Kind::Key => {
-                    let key = self.key()?;
-                    self.value(key, &[Kind::Comma, Kind::Close])?;
+                    let mut key = self.key()?;
+                    let value = self.value(&mut key, &[Kind::Comma, Kind::Close])?;
+                    match is_mapping {
+                        true => entries.push((key, value)),
+                        // A list may have an entry of a mapping without braces.
+                        false => items.push(
+                            Noted::new(Shape::Mapping { entries: vec![(key, value)], in_braces: true }).at(token.at),
+                        ),
+                    }
                 }
                 _ => {
-                    self.node()?;
+                    let node = self.node()?;
+                    match is_mapping {
+                        true => {
+                            let behind = self.peek().at;
+                            entries.push((node, Self::empty(behind)));
+                        }
+                        false => items.push(node),
+                    }
                 }
             }
         }
         let Notes { line, foot, .. } = self.take();
-        self.found.collections.insert(at, Notes { head, line, foot });
         self.skip();
-        Some(())
+        let shape = match is_mapping {
+            true => Shape::Mapping { entries, in_braces: true },
+            false => Shape::Sequence { items, in_brackets: true },
+        };
+        Some(Noted { notes: Notes { head, line, foot }, ..Noted::new(shape).at(at) })
     }
 }

@@ -1,0 +1,244 @@
+//! Functions of a directory, for `fn run`: the resources that a function gets, and what becomes of
+//! those that it prints.
+
+use super::Item;
+use super::annotations::{self, ID, INDEX, PATH};
+use super::read::{self, Annotate, Content, clean};
+use super::write::{self, Writing};
+use crate::diag::{Code, Error, Result};
+use crate::yaml::noted::{Noted, Notes, Shape};
+use crate::yaml::{Arena, Scalar, Style};
+use std::cmp::Reverse;
+
+/// The directory whose functions are for the directory above it.
+const FUNCTIONS: &str = "functions";
+
+/// One call of a function.
+pub struct Call<'c, 'a> {
+    /// The configuration of the function.
+    pub config: &'c Item<'a>,
+    /// True if the function gets all resources, not only those of its directory.
+    pub is_global: bool,
+    /// True if the configuration is one of the resources.
+    pub is_resource: bool,
+}
+
+/// Returns true if two items are from one document.
+fn is_same(a: &Item<'_>, b: &Item<'_>) -> bool {
+    let index = |item: &Item<'_>| annotations::get(item, INDEX[0]).map(str::to_owned);
+    path(a).is_some() && path(a) == path(b) && index(a) == index(b)
+}
+
+/// The path of an item's file.
+fn path<'a>(item: &Item<'a>) -> Option<&'a str> {
+    PATH.into_iter().find_map(|key| annotations::get(item, key))
+}
+
+/// The directory of a path; a directory for functions counts as the one above it.
+fn scope(path: &str) -> String {
+    let above = |path: &str| clean(path.rfind('/').map_or("", |i| &path[..i]));
+    let directory = above(path);
+    let is_functions = directory == FUNCTIONS || directory.ends_with("/functions");
+    if is_functions { above(&directory) } else { directory }
+}
+
+/// Sorts functions: those of the deepest directories first, those of a file in their order.
+pub fn sort(functions: &mut [Item<'_>]) {
+    let depth = |scope: &str| if scope == "." { 0 } else { scope.split('/').count() };
+    functions.sort_by_cached_key(|item| {
+        let file = path(item).unwrap_or_default();
+        let scope = scope(file);
+        (Reverse(depth(&scope)), scope)
+    });
+}
+
+impl<'a> Call<'_, 'a> {
+    /// Runs a function: `run` gets a ResourceList and returns what the function prints. Returns the
+    /// resources that the function prints and those that it does not get, and its results.
+    ///
+    /// # Errors
+    /// The function fails, or prints something else than resources.
+    pub fn run(
+        &self,
+        arena: Arena<'a>,
+        items: Vec<Item<'a>>,
+        run: impl FnOnce(Vec<u8>) -> Result<Vec<u8>>,
+    ) -> Result<(Vec<Item<'a>>, Option<Noted<'a>>)> {
+        let directory = path(self.config).map(scope).unwrap_or_default();
+        let is_all = self.is_global || directory.is_empty() || directory == ".";
+        let is_below = |item: &Item<'a>| path(item).is_some_and(|path| scope(path).starts_with(&directory));
+        let (mut given, mut others) = (Vec::new(), Vec::new());
+        for item in items {
+            let into = if is_all || is_below(&item) { &mut given } else { &mut others };
+            into.push(item);
+        }
+        for (i, item) in given.iter_mut().enumerate() {
+            for key in ID {
+                annotations::set(arena, item, key, &(i + 1).to_string())?;
+            }
+        }
+        // A function that is a resource has the annotations of one.
+        let own = given.iter().find(|item| self.is_resource && is_same(item, self.config));
+        let config = own.unwrap_or(self.config).root().clone();
+        let writing = Writing {
+            keeps_annotations: true,
+            wrapping: Some(("ResourceList", "config.kubernetes.io/v1")),
+            function_config: Some(config),
+            ..Writing::default()
+        };
+        let input = write::print(arena, &given, &writing)?;
+        let printed = String::from_utf8(run(input.into_bytes())?)
+            .map_err(|_| Error::new(Code::BadOutput, "the output of the function is not valid UTF-8"))?;
+        let Content { items: mut output, results, .. } =
+            read::stream(arena, "the output of the function", printed, Annotate::Index)?;
+        for item in &mut output {
+            let id = ID.into_iter().find_map(|key| annotations::get(item, key));
+            let before = id.and_then(|id| given.get(id.parse::<usize>().ok()?.checked_sub(1)?));
+            if let Some(before) = before {
+                copy_comments(before.root(), &mut item.document.root);
+                sync_order(before.root(), &mut item.document.root);
+                move_heads(&mut item.document.root);
+                ID.into_iter().for_each(|key| annotations::clear(item, key));
+            }
+            set_path(arena, item, &directory)?;
+        }
+        output.append(&mut others);
+        Ok((output, results))
+    }
+}
+
+/// Gives an item without a path one that is made of its kind and name.
+pub(super) fn set_path<'a>(arena: Arena<'a>, item: &mut Item<'a>, directory: &str) -> Result<()> {
+    annotations::complete(arena, item)?;
+    if path(item).is_some() {
+        return Ok(());
+    }
+    let file = format!("{}_{}.yaml", item.text("kind").to_lowercase(), item.metadata("name"));
+    let path = clean(&[directory, item.metadata("namespace"), &file].join("/"));
+    let path = path.trim_start_matches('/').to_owned();
+    PATH.into_iter().try_for_each(|key| annotations::set(arena, item, key, &path))
+}
+
+/// Copies comments to a node that has none of their kind.
+fn copy_notes(from: &Notes, to: &mut Notes) {
+    for (from, to) in [(&from.head, &mut to.head), (&from.line, &mut to.line), (&from.foot, &mut to.foot)] {
+        if to.is_empty() {
+            to.clone_from(from);
+        }
+    }
+}
+
+/// Copies the comments of a resource to the same resource from a function. Items of lists are the
+/// same if they have the same name, or else the same place.
+fn copy_comments(from: &Noted<'_>, to: &mut Noted<'_>) {
+    copy_notes(&from.notes, &mut to.notes);
+    match (&from.shape, &mut to.shape) {
+        // kustomize does not trust the printer with comments behind a folded text.
+        (_, Shape::Scalar(s)) if s.style() == Style::Folded => *s = s.with_style(Style::Double),
+        (Shape::Mapping { entries: from, .. }, Shape::Mapping { entries: to, .. }) => {
+            for (key, value) in to {
+                if let Some((old_key, old)) = from.iter().find(|(k, _)| k.value() == key.value()) {
+                    copy_notes(&old_key.notes, &mut key.notes);
+                    copy_comments(old, value);
+                }
+            }
+        }
+        (Shape::Sequence { items: from, .. }, Shape::Sequence { items: to, .. }) => {
+            let has_names = from.iter().chain(to.iter()).all(|item| item.get_text("name").is_some());
+            for (i, item) in to.iter_mut().enumerate() {
+                let same = match has_names {
+                    true => from.iter().find(|old| old.get_text("name") == item.get_text("name")),
+                    false => from.get(i).filter(|old| old.value() == item.value()),
+                };
+                if let Some(old) = same {
+                    copy_comments(old, item);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Gives the fields of a resource the order that they had before; new ones come last.
+fn sync_order(from: &Noted<'_>, to: &mut Noted<'_>) {
+    match (&from.shape, &mut to.shape) {
+        (Shape::Mapping { entries: from, .. }, Shape::Mapping { entries: to, .. }) => {
+            let place = |key: &str| from.iter().position(|(k, _)| k.value() == key).unwrap_or(usize::MAX);
+            to.sort_by_key(|(key, _)| place(key.value()));
+            for (key, value) in to {
+                if let Some((_, old)) = from.iter().find(|(k, _)| k.value() == key.value()) {
+                    sync_order(old, value);
+                }
+            }
+        }
+        (Shape::Sequence { items: from, .. }, Shape::Sequence { items: to, .. }) => {
+            from.iter().zip(to).for_each(|(from, to)| sync_order(from, to));
+        }
+        _ => {}
+    }
+}
+
+/// Moves a comment above the first field of an item to the item, as kustomize does.
+fn move_heads(node: &mut Noted<'_>) {
+    match &mut node.shape {
+        Shape::Scalar(_) | Shape::Alias(_) => {}
+        Shape::Mapping { entries, .. } => entries.iter_mut().for_each(|(_, value)| move_heads(value)),
+        Shape::Sequence { items, .. } => {
+            for item in items {
+                let Noted { shape: Shape::Mapping { entries, .. }, notes, .. } = item else { continue };
+                let Some((key, _)) = entries.first_mut() else { continue };
+                if notes.head.is_empty() {
+                    notes.head.clone_from(&key.notes.head);
+                } else if !key.notes.head.is_empty() {
+                    notes.head = format!("{}\n{}", notes.head, std::mem::take(&mut key.notes.head));
+                }
+            }
+        }
+    }
+}
+
+/// The content of the annotation for a function that the command line names: its kind, and the
+/// field that names its image or its file.
+pub fn program(kind: &'static str, (key, value): (&'static str, &str), has_network: bool) -> String {
+    let mut entries = vec![(Noted::text(key), Noted::scalar(Scalar::plain(value)))];
+    if has_network {
+        entries.push((Noted::text("network"), Noted::scalar(Scalar::plain("true"))));
+    }
+    let program = Noted::new(Shape::Mapping { entries, in_braces: true });
+    Noted::mapping(vec![(Noted::text(kind), program)]).print()
+}
+
+/// The configuration of a function that the command line names: `program` is the content of its
+/// annotation, and `data` the words behind `--`, `[KIND] KEY=VALUE...`.
+///
+/// # Errors
+/// A word is not of this form.
+pub fn config<'a>(arena: Arena<'a>, program: &str, data: &[String]) -> Result<Item<'a>> {
+    let (mut kind, mut entries) = ("ConfigMap", Vec::<(Noted<'a>, Noted<'a>)>::new());
+    for (i, word) in data.iter().enumerate() {
+        match word.split_once('=') {
+            Some((key, value)) => {
+                let value = Noted::scalar(Scalar::plain(arena.text(value)));
+                match entries.iter_mut().find(|(known, _)| known.value() == key) {
+                    Some((_, old)) => *old = value,
+                    None => entries.push((Noted::text(arena.text(key)), value)),
+                }
+            }
+            None if i == 0 => kind = arena.text(word),
+            None => return Err(Error::new(Code::Usage, "args must have keys and values separated by =")),
+        }
+    }
+    let annotation = Noted::scalar(Scalar::new(arena.text(program), Style::Literal, crate::yaml::Tag::Str));
+    let function = (Noted::text("config.kubernetes.io/function"), annotation);
+    let metadata = vec![
+        (Noted::text("name"), Noted::text("function-input")),
+        (Noted::text("annotations"), Noted::mapping(vec![function])),
+    ];
+    let root = Noted::mapping(vec![
+        (Noted::text("metadata"), Noted::mapping(metadata)),
+        (Noted::text("data"), Noted::new(Shape::Mapping { entries, in_braces: true })),
+        (Noted::text("kind"), Noted::scalar(Scalar::plain(kind))),
+        (Noted::text("apiVersion"), Noted::text("v1")),
+    ]);
+    Ok(Item { document: crate::yaml::noted::Document { root, notes: Notes::default() } })
+}
