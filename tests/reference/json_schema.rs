@@ -199,13 +199,15 @@ fn the_schema_of_settings_is_what_the_descriptions_say() {
 
 /// Cases that build although the schema refuses one of their kustomization files, and the path of
 /// the refused value.
-const BEYOND_THE_SCHEMA: [(&str, &str); 4] = [
+const BEYOND_THE_SCHEMA: [(&str, &str); 5] = [
     // The order of a base does nothing, so the tool accepts any word as its value.
     ("out-reorder-none-and-base-sort-ignored", "/sortOptions/order"),
     // The schema has one spelling of each name; the tool ignores the case of letters.
     ("vars-in-shared-values", "/vars/1/fieldref/fieldpath"),
     ("vars-of-numbers", "/vars/0/fieldref/fieldpath"),
     ("vars-of-odd-types", "/vars/0/fieldref/fieldpath"),
+    // The schema is that of the newest version.
+    ("refuses-unknown-patch-options-no", "/patches/0/options/allowAll"),
 ];
 
 #[test]
