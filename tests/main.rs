@@ -73,6 +73,7 @@ mod trace;
 mod transfer;
 mod tree;
 mod vendor;
+mod versions;
 mod watch;
 mod workers;
 mod wrappers;

@@ -21,7 +21,8 @@ const ELSEWHERE: [&str; 6] = [
 ];
 
 /// Commands that cannot run in a tree of files, and why.
-const NOT_RUN: [(&str, &str); 5] = [
+const NOT_RUN: [(&str, &str); 6] = [
+    ("rustomize fn run my-dir --image", "needs an image"),
     ("rustomize plugin add github.com/acme/app", "fetches from another machine"),
     ("rustomize completion powershell", "is a line for the profile of PowerShell"),
     ("cd src/schema/generate", "fetches Kubernetes' sources"),

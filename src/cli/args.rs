@@ -310,8 +310,10 @@ pub struct Build {
     #[arg(long, value_name = "FILE", requires = "output", help_heading = heading::OUTPUT, hide_short_help = true)]
     pub depfile: Option<PathBuf>,
 
-    /// The version of kustomize whose bytes are printed, as in 5.7.1 or kubectl-1.34 [default: the
-    /// newest]
+    /// Print the bytes of this version of kustomize [default: 5.8.3]
+    ///
+    /// 5.4.2 to 5.8.3, or what ships it: kubectl-1.34, argocd-3.2, flux-2.7. Otherwise
+    /// RUSTOMIZE_COMPAT, the file of settings or the name of the program says it.
     #[arg(long, value_name = "VERSION", value_parser = compat::flag, help_heading = heading::OUTPUT)]
     pub compat: Option<Versions>,
 
@@ -345,7 +347,7 @@ pub struct Build {
     ///
     /// '-' reads the names from stdin, one a line, or with NUL between them as 'git diff -z' prints
     /// them.
-    #[arg(long, value_name = "FILE", num_args = 1.., requires = "all", help_heading = heading::ROOTS)]
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "all", help_heading = heading::ROOTS, hide_short_help = true)]
     pub affected_by: Option<Vec<PathBuf>>,
 
     /// Build the other roots when one fails

@@ -40,7 +40,7 @@ pub fn of_root(flag: Option<Versions>, root: &str) -> Result<Compat> {
 pub fn of_command(flag: Option<Versions>) -> Result<Compat> {
     Ok(match said(flag)? {
         Some(compat) => compat,
-        None => of_program(&std::env::args_os().next().unwrap_or_default())?.unwrap_or_default(),
+        None => of_program(std::env::args_os().next().unwrap_or_default())?.unwrap_or_default(),
     })
 }
 

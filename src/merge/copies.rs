@@ -3,7 +3,6 @@
 //! (`AccumulatedCopySizeLimit` of its library) and does not set it.
 
 use crate::diag::{Code, Error, Result};
-use crate::resource::Resource;
 use crate::yaml::document::MAX_DEPTH;
 use crate::yaml::{Node, Value};
 
@@ -47,12 +46,10 @@ impl Copies {
         self.is_ahead |= node.is_ahead();
     }
 
-    /// Copies the values of noted nodes to the places that share them. O(1) if there are none, else
-    /// O(nodes).
-    pub fn settle(&mut self, resource: &mut Resource<'_>) {
-        if std::mem::take(&mut self.is_ahead) {
-            resource.settle_shared();
-        }
+    /// Returns true if a noted node shares its value with other places, which have to get it; the
+    /// next notes begin anew.
+    pub fn take_ahead(&mut self) -> bool {
+        std::mem::take(&mut self.is_ahead)
     }
 }
 

@@ -21,6 +21,7 @@ pub mod prefix;
 mod referents;
 pub mod ref_var;
 pub mod replacement;
+mod replacement_source;
 pub mod replica_count;
 mod structured_text;
 mod text_pieces;

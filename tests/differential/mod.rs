@@ -272,7 +272,7 @@ fn compare(compat: Compat) {
     let (mut trees, mut seed) = (number("RUSTOMIZE_TREES", 100), number("RUSTOMIZE_SEED", 1));
     let run = Run::default();
     if let Some(name) = setting("RUSTOMIZE_TREE") {
-        let name = usize::from_str_radix(&name, 16).expect("a tree's name is a number in hexadecimal digits");
+        let name = usize::from_str_radix(&name, 16).unwrap();
         let index = name & 0xffff_ffff;
         (seed, trees) = (name >> 32, index + 1);
         run.next.store(index, Ordering::Relaxed);
