@@ -98,7 +98,7 @@ fn no_version_takes_what_is_dangerous() {
     for version in Compat::all().map(Compat::version) {
         let tree = Tree::new("-- kustomization.yaml --\nhelmCharts: [{name: a, releaseName: --post-renderer=x}]\n");
         tree.write("rustomize.yaml", &format!("compat: {version}\n"));
-        tree.run(&["build", "--enable-helm", "--helm-command", "true"]).fails_with(&["begins with '-'"]);
+        tree.run(&["build", "--enable-helm", "--helm-command", "true"]).fails_with(&["may not begin with '-'"]);
         let tree = Tree::new("-- kustomization.yaml --\nresources: ['--upload-pack=x//a?ref=b']\n");
         tree.write("rustomize.yaml", &format!("compat: {version}\n"));
         assert_eq!(tree.run(&["build"]).status, Some(1), "{version}");
