@@ -217,7 +217,7 @@ fn check_configuration(schema: &str, configurations: &str) {
     };
     let (heap, memory) = (Heap::new(), Memory::new());
     let arena = heap.arena();
-    let mut build = Build::new(&Context::new(arena, &memory, Options::default()));
+    let mut build = Build::new(&Context::new(&heap, &memory, Options::default()));
     let bytes = configurations.as_bytes().to_vec();
     for configuration in wire::parse(&mut build, "config.yaml".to_owned(), bytes).unwrap_or_default() {
         let _ = manager::conform(arena, &configuration, &schema, "app");
@@ -303,9 +303,8 @@ pub fn frame(input: &[u8]) {
         let read = input.len() - rest.len();
         assert_eq!(input[..read], written);
         let heap = Heap::new();
-        let arena = heap.arena();
         let memory = Memory::new();
-        let mut build = Build::new(&Context::new(arena, &memory, Options::default()));
+        let mut build = Build::new(&Context::new(&heap, &memory, Options::default()));
         for mut resource in wire::parse(&mut build, "printed".to_owned(), frame.content.clone()).unwrap_or_default() {
             let _ = wire::take_generator_options(&mut resource);
         }
