@@ -1,8 +1,9 @@
 //! [`Charts`]: the charts of one kustomization, which helm renders side by side.
 //!
 //! The first chart that is asked for renders all: each is made ready in turn, then helm runs for
-//! as many at a time as there are processors. After a chart that cannot be made ready, no further
-//! chart is: the result is the one of charts that are rendered one after the other.
+//! as many at a time as there are processors. A chart that is pulled is rendered before the next
+//! one is made ready: helm writes to its home then. After a chart that cannot be made ready, no
+//! further chart is: the result is the one of charts that are rendered one after the other.
 
 use super::helm_entry::{ChartEntry, ReadyChart};
 use super::helm_run::Helm;
@@ -56,25 +57,40 @@ impl<'a> Charts<'a> {
 
 /// What helm prints for charts, in their order, up to the first that cannot be made ready.
 fn render<'a>(build: &mut Build<'a>, entries: &[Rc<ChartEntry<'a>>]) -> Vec<Result<Vec<u8>>> {
-    let mut ready: Vec<(ReadyChart, &str, Pos)> = Vec::with_capacity(entries.len());
-    let mut fault = None;
+    let mut ready: Vec<Named<'_>> = Vec::with_capacity(entries.len());
+    let mut printed = Vec::with_capacity(entries.len());
     for entry in entries {
-        match entry.ready(build) {
+        let chart = entry.ready(build);
+        let is_pulled = chart.as_ref().is_ok_and(|chart| chart.is_pulled);
+        if is_pulled || chart.is_err() {
+            printed.append(&mut side_by_side(build, &std::mem::take(&mut ready)));
+        }
+        match chart {
             Ok(chart) => ready.push((chart, entry.chart.name, entry.chart.pos)),
             Err(e) => {
-                fault = Some(Err(e));
-                break;
+                printed.push(Err(e));
+                return printed;
             }
         }
+        if is_pulled {
+            printed.append(&mut side_by_side(build, &std::mem::take(&mut ready)));
+        }
     }
+    printed.append(&mut side_by_side(build, &ready));
+    printed
+}
+
+/// A chart with its name and the place of its entry.
+type Named<'e> = (ReadyChart, &'e str, Pos);
+
+/// What helm prints for charts that are ready.
+fn side_by_side(build: &Build<'_>, ready: &[Named<'_>]) -> Vec<Result<Vec<u8>>> {
     let options = &build.cx.options;
     let (helm, observer, layer) = (Helm::new(options), &options.observer, options.observer.layer());
     let threads = build.arena.threads(usize::MAX).min(ready.len());
-    let mut printed = parallel::each(&ready, threads, |(chart, name, pos)| {
+    parallel::each(ready, threads, |(chart, name, pos)| {
         let noted = observer.begin_in(&layer, Work::Chart, || (*name).to_owned());
         noted.says(|| format!("{}, by {}", chart.directory.display(), options.helm.command));
         helm.run(chart.command.clone(), &chart.environment, *pos)
-    });
-    printed.extend(fault);
-    printed
+    })
 }

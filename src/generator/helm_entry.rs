@@ -27,6 +27,8 @@ pub(super) struct ChartEntry<'a> {
 pub(super) struct ReadyChart {
     /// The directory of the chart.
     pub directory: PathBuf,
+    /// True if the chart was pulled now.
+    pub is_pulled: bool,
     /// The command that renders it.
     pub command: HelmCommand,
     pub environment: Environment,
@@ -95,15 +97,20 @@ impl<'a> ChartEntry<'a> {
         let environment = self.environment(build, &temporary);
         let is_old = !build.arena.compat().asks_helm_4_for_its_version();
         let version = HelmCommand::new("version").switch("-c", is_old).switch("--short", true);
-        Helm::new(&build.cx.options).check_version(version, &environment, self.chart.pos)?;
         let home = self.home();
-        let directory = self.directory(build, &home, &temporary)?;
+        let present = self.present(build, &home);
+        let is_pulled = matches!(present, Ok(None));
+        Helm::new(&build.cx.options).check_version(version, is_pulled, &environment, self.chart.pos)?;
+        let directory = match present? {
+            Some(directory) => directory,
+            None => self.pulled(build, &home, &temporary)?,
+        };
         self.check_links(build, &directory)?;
         let file_name = self.chart.name.replace('/', "-");
         let values = temporary.join(format!("{file_name}-kustomize-values.yaml"));
         std::fs::write(&values, self.values(build, &directory, &home)?).map_err(no_file)?;
         let command = self.template(build, &directory, &values);
-        Ok(ReadyChart { directory, command, environment, _private: private })
+        Ok(ReadyChart { directory, is_pulled, command, environment, _private: private })
     }
 
     /// The name of the chart in caches and locks.
@@ -127,11 +134,8 @@ impl<'a> ChartEntry<'a> {
         build.cx.files.remote_parts().chart(self.name(), &directory).map_err(|e| e.at(self.chart.pos))
     }
 
-    /// The directory of the chart, which is pulled if it is missing.
-    fn directory(&self, build: &Build<'a>, home: &Path, temporary: &Path) -> Result<PathBuf> {
-        if let Some(present) = self.present(build, home)? {
-            return Ok(present);
-        }
+    /// The directory of a chart that is missing, and is pulled.
+    fn pulled(&self, build: &Build<'a>, home: &Path, temporary: &Path) -> Result<PathBuf> {
         let _noted = build.cx.options.observer.begin(Work::Fetch, || format!("chart {}", self.chart.name));
         let parts = build.cx.files.remote_parts();
         let at = |e: Error| e.at(self.chart.pos);

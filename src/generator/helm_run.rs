@@ -76,17 +76,18 @@ impl<'h> Helm<'h> {
     }
 
     /// Refuses a helm that is neither version 3 nor 4. `command` prints the version. A process runs
-    /// it once for each program: other threads wait for the answer.
+    /// it once for each program: other threads wait for the answer. With `again`, as before a chart
+    /// is pulled, it runs in any case, as kustomize does it.
     ///
     /// # Errors
     /// helm has another version, or fails.
-    pub fn check_version(&self, command: HelmCommand, environment: &Environment, pos: Pos) -> Result<()> {
+    pub fn check_version(&self, command: HelmCommand, again: bool, environment: &Environment, pos: Pos) -> Result<()> {
         #[allow(clippy::expect_used, reason = "the pattern is a constant")]
         static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?[0-9]+(\.[0-9]+)+").expect("a pattern"));
         static GOOD: Mutex<BTreeSet<(String, Vec<OsString>)>> = Mutex::new(BTreeSet::new());
         let mut good = GOOD.lock().unwrap_or_else(PoisonError::into_inner);
         let asked = (self.options.command.clone(), command.arguments.clone());
-        if good.contains(&asked) {
+        if good.contains(&asked) && !again {
             return Ok(());
         }
         let printed = self.run(command, environment, pos)?;
