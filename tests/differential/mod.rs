@@ -239,7 +239,7 @@ fn number(name: &str, default: usize) -> usize {
 }
 
 /// The number of tries for a tree that does not build, with fewer fields each time.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 5;
 
 /// How long a tree may take, until it is as small as it gets.
 const PATIENCE: Duration = Duration::from_secs(300);

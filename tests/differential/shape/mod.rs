@@ -122,7 +122,7 @@ fn layer(rng: &mut Rng, i: usize, is_root: bool, below: &[Layer], known: &mut Ve
     }
     words::files(rng, &mut layer);
     fields::fields(rng, &mut layer, Known(known));
-    if rarely(rng, 3) {
+    if rarely(rng, 5) {
         versions::add(rng, &mut layer);
     }
     layer
