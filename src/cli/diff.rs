@@ -61,7 +61,7 @@ pub struct Sides {
 /// All differences.
 pub struct Report<'s> {
     pub total: Summary,
-    /// What a change of the version of kustomize makes of it, if that is compared.
+    /// The behaviours that make the difference, if two versions of kustomize are compared.
     pub upgrade: Option<Upgrade>,
     pub compared: Vec<Compared<'s>>,
 }

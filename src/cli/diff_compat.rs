@@ -13,11 +13,11 @@ use crate::meter::FastMap;
 use crate::stage::Options;
 use anyhow::{Result, bail};
 
-/// What a change of the version changes.
+/// The behaviours by which two versions of kustomize differ for some roots.
 pub struct Upgrade {
     pub before: Compat,
     pub after: Compat,
-    /// Those that change a resource.
+    /// The behaviours that change a resource.
     pub behaviours: Vec<Behaviour>,
 }
 
@@ -33,7 +33,7 @@ pub struct Behaviour {
 /// The versions that `--compat OLD..NEW` names.
 ///
 /// # Errors
-/// There is another flag or no flag, or the sides are not directories.
+/// `--since` asks for two commits as well.
 pub fn versions(args: &Diff) -> Result<Option<(Compat, Compat)>> {
     match args.build.compat {
         Some(Versions { old: Some(_), .. }) if args.since.is_some() => {

@@ -1,6 +1,7 @@
 //! A document as the JSON of go-yaml's own nodes, which kustomize hashes for the names of resources
 //! of most kinds: kinds, styles, tags, texts, comments, lines and columns.
 
+use super::print;
 use super::{Document, Noted, Notes, Shape};
 use crate::meter::FastMap;
 use crate::yaml::Arena;
@@ -163,16 +164,5 @@ fn flow(is_flow: bool) -> u8 {
 
 /// The short tag of a scalar without a tag of its own.
 fn tag_of(tag: Tag, kind: Kind) -> Option<&'static str> {
-    match tag {
-        Tag::Auto => Some(match kind {
-            Kind::Str => "!!str",
-            Kind::Int => "!!int",
-            Kind::Float => "!!float",
-            Kind::Bool => "!!bool",
-            Kind::Null => "!!null",
-            Kind::Timestamp => "!!timestamp",
-            Kind::Binary => "!!binary",
-        }),
-        _ => None,
-    }
+    (tag == Tag::Auto).then(|| print::tag_of(kind))
 }

@@ -594,7 +594,8 @@ fn is_simple(text: &str) -> bool {
     !text.contains(" \n") && text.chars().all(|c| c == '\t' || style::is_printable(c))
 }
 
-fn tag_of(kind: Kind) -> &'static str {
+/// The short tag of a kind of scalar.
+pub(super) fn tag_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Str => "!!str",
         Kind::Int => "!!int",
