@@ -1,4 +1,7 @@
-//! [`Iter`]: items of a list, or entries of a mapping, that may be divided into chunks.
+//! [`Iter`], [`IterMut`]: items of a list, or entries of a mapping, that may be divided into chunks.
+//!
+//! Nearly every list and mapping has no chunks: for these, an iteration costs what that over a slice
+//! costs.
 
 use std::iter::FusedIterator;
 use std::slice;
@@ -7,6 +10,9 @@ use std::slice;
 pub trait Chunked: Sized {
     /// The items of this chunk. Only a chunk is asked.
     fn items(&self) -> &[Self];
+
+    /// As [`Chunked::items`], for editing.
+    fn items_mut(&mut self) -> &mut [Self];
 }
 
 /// Items in order, those of each chunk in its place.
@@ -18,9 +24,18 @@ pub struct Iter<'i, T> {
 }
 
 impl<'i, T: Chunked> Iter<'i, T> {
-    /// Iterates over items, and then over those of chunks.
-    pub(super) fn new(items: &'i [T], chunks: &'i [T]) -> Self {
-        Iter { items: items.iter(), chunks: chunks.iter() }
+    /// Iterates over items, or over those of chunks.
+    #[inline(always)]
+    pub(super) fn new(items: &'i [T], are_chunks: bool) -> Self {
+        match are_chunks {
+            false => Iter { items: items.iter(), chunks: [].iter() },
+            true => Iter::of_chunks(items),
+        }
+    }
+
+    #[cold]
+    fn of_chunks(chunks: &'i [T]) -> Self {
+        Iter { items: [].iter(), chunks: chunks.iter() }
     }
 
     #[cold]
@@ -48,8 +63,62 @@ impl<'i, T: Chunked> Iterator for Iter<'i, T> {
         let len = self.items.len() + rest;
         (len, Some(len))
     }
+
+    #[inline]
+    fn fold<R, F: FnMut(R, &'i T) -> R>(self, start: R, mut f: F) -> R {
+        let folded = self.items.fold(start, &mut f);
+        self.chunks.fold(folded, |folded, chunk| chunk.items().iter().fold(folded, &mut f))
+    }
 }
 
 impl<T: Chunked> ExactSizeIterator for Iter<'_, T> {}
 
 impl<T: Chunked> FusedIterator for Iter<'_, T> {}
+
+/// As [`Iter`], for editing.
+#[derive(Debug)]
+pub struct IterMut<'i, T> {
+    items: slice::IterMut<'i, T>,
+    chunks: slice::IterMut<'i, T>,
+}
+
+impl<'i, T: Chunked> IterMut<'i, T> {
+    /// Iterates over items, or over those of chunks.
+    #[inline(always)]
+    pub(super) fn new(items: &'i mut [T], are_chunks: bool) -> Self {
+        match are_chunks {
+            false => IterMut { items: items.iter_mut(), chunks: [].iter_mut() },
+            true => IterMut::of_chunks(items),
+        }
+    }
+
+    #[cold]
+    fn of_chunks(chunks: &'i mut [T]) -> Self {
+        IterMut { items: [].iter_mut(), chunks: chunks.iter_mut() }
+    }
+
+    #[cold]
+    fn next_in_chunks(&mut self) -> Option<&'i mut T> {
+        self.items = self.chunks.next()?.items_mut().iter_mut();
+        self.items.next()
+    }
+}
+
+impl<'i, T: Chunked> Iterator for IterMut<'i, T> {
+    type Item = &'i mut T;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'i mut T> {
+        match self.items.next() {
+            Some(item) => Some(item),
+            None if self.chunks.as_slice().is_empty() => None,
+            None => self.next_in_chunks(),
+        }
+    }
+
+    #[inline]
+    fn fold<R, F: FnMut(R, &'i mut T) -> R>(self, start: R, mut f: F) -> R {
+        let folded = self.items.fold(start, &mut f);
+        self.chunks.fold(folded, |folded, chunk| chunk.items_mut().iter_mut().fold(folded, &mut f))
+    }
+}

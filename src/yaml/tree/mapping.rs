@@ -1,6 +1,6 @@
 //! Mappings: [`Mapping`], [`Entry`], [`Key`].
 
-use super::chunks::{self, Chunked};
+use super::chunks::{self, Chunked, IterMut};
 use super::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::shared::Shared;
 use crate::memory;
@@ -16,10 +16,20 @@ pub struct Key<'a> {
     pub(in crate::yaml) pos: Pos,
     pub(in crate::yaml) style: Style,
     pub(in crate::yaml) tag: Tag,
-    /// A byte of the [`fingerprint`] of the text: a look-up compares it before it touches the text.
+    /// A byte of the [`fingerprint`] of the text, which a look-up compares before it touches the
+    /// text; [`OF_CHUNK`] in the key of a chunk.
     print: u8,
     /// See [`scalar::is_surely_plain`].
     is_plain: bool,
+}
+
+/// The byte in place of a fingerprint that no look-up finds.
+const OF_CHUNK: u8 = 0;
+
+/// The byte of a fingerprint that a key has, which is never [`OF_CHUNK`].
+#[inline]
+fn look_up_byte(print: u16) -> u8 {
+    (print as u8).max(OF_CHUNK + 1)
 }
 
 /// Two bytes that tell most different keys apart.
@@ -92,7 +102,7 @@ impl<'a> Key<'a> {
     /// plain.
     #[inline]
     pub(in crate::yaml) fn known(text: &'a str, style: Style, tag: Tag, pos: Pos, print: u16, is_plain: bool) -> Self {
-        Key { text, pos, style, tag, print: print as u8, is_plain }
+        Key { text, pos, style, tag, print: look_up_byte(print), is_plain }
     }
 
     /// Returns true if the bytes of the text show that it is a string that is printed plain;
@@ -266,17 +276,22 @@ impl<'a> Mapping<'a> {
     /// The entries in output order.
     #[inline]
     pub fn iter(&self) -> Counted<Iter<'_, 'a>> {
-        let (entries, none): (&[Entry<'a>], &[Entry<'a>]) = (self.entries.as_slice(), &[]);
-        let (entries, chunks) = if self.has_chunks { (none, entries) } else { (entries, none) };
-        meter::counted(Iter::new(entries, chunks))
+        meter::counted(Iter::new(self.entries.as_slice(), self.has_chunks))
     }
 
     /// The values, with their keys, for editing in place.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Key<'a>, &mut Node<'a>)> {
-        let (entries, none): (&mut [Entry<'a>], &mut [Entry<'a>]) = (self.entries.as_mut_slice(), &mut []);
-        let (entries, chunks) = if self.has_chunks { (none, entries) } else { (entries, none) };
-        let in_chunks = chunks.iter_mut().flat_map(|chunk| chunk.chunk_mut().entries.as_mut_slice());
-        meter::counted(entries.iter_mut().chain(in_chunks)).map(|e| (&e.key, &mut e.value))
+        let entries = IterMut::new(self.entries.as_mut_slice(), self.has_chunks);
+        meter::counted(entries).map(|e| (&e.key, &mut e.value))
+    }
+
+    /// Visits each value, for editing in place. It costs less than [`Mapping::iter_mut`] in the walks
+    /// over whole trees, which visit many small mappings: chunks are asked for once.
+    pub fn for_each_value(&mut self, mut visit: impl FnMut(&mut Node<'a>)) {
+        if self.has_chunks {
+            return self.iter_mut().for_each(|(_, value)| visit(value));
+        }
+        meter::counted(self.entries.as_mut_slice().iter_mut()).for_each(|entry| visit(&mut entry.value));
     }
 
     /// Takes all entries out, in output order. O(1), in a mapping with chunks O(n).
@@ -297,40 +312,41 @@ impl<'a> Mapping<'a> {
         self.take_entries()
     }
 
-    /// The place of a key in a mapping without chunks. If the key is missing, the error is the
-    /// place where it would be, for a mapping of more than [`LINEAR`] entries. The compiler knows
-    /// the fingerprint of a key that is written in the code.
+    /// The place of a key in a mapping without chunks; `None` in a mapping with chunks. The compiler
+    /// knows the fingerprint of a key that is written in the code.
     #[inline(always)]
-    fn find(&self, key: &str) -> Result<usize, usize> {
-        self.find_printed(key, fingerprint(key) as u8)
+    fn find(&self, key: &str) -> Option<usize> {
+        self.find_printed(key, look_up_byte(fingerprint(key)))
     }
 
-    /// As [`Mapping::find`], with a byte of the fingerprint of the key.
-    fn find_printed(&self, key: &str, print: u8) -> Result<usize, usize> {
+    /// As [`Mapping::find`], with a byte of the fingerprint of the key. No chunk has it: that there
+    /// are no chunks is not asked.
+    fn find_printed(&self, key: &str, print: u8) -> Option<usize> {
         if self.entries.len() <= LINEAR {
-            return self.entries.iter().position(|e| e.key.print == print && same(e.key.text, key)).ok_or(0);
+            return self.entries.iter().position(|e| e.key.print == print && same(e.key.text, key));
         }
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
-        if self.entries.get(at).is_some_and(|e| e.key.text == key) { Ok(at) } else { Err(at) }
+        self.entries.get(at).is_some_and(|e| e.key.print == print && e.key.text == key).then_some(at)
     }
 
     /// The value of `key`: the first one if the key was given twice.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, key: &str) -> Option<&Node<'a>> {
-        if self.has_chunks {
-            return self.entries[self.chunk_of(key)].chunk().get(key);
+        match self.find(key) {
+            Some(at) => Some(&self.entries[at].value),
+            None if self.has_chunks => self.get_in_chunks(key),
+            None => None,
         }
-        self.find(key).ok().map(|i| &self.entries[i].value)
     }
 
     /// The value of `key` for editing.
-    #[inline]
+    #[inline(always)]
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node<'a>> {
-        if self.has_chunks {
-            let at = self.chunk_of(key);
-            return self.entries[at].chunk_mut().get_mut(key);
+        match self.find(key) {
+            Some(at) => Some(&mut self.entries[at].value),
+            None if self.has_chunks => self.get_mut_in_chunks(key),
+            None => None,
         }
-        self.find(key).ok().map(|i| &mut self.entries[i].value)
     }
 
     /// Returns true if the mapping has the key.
@@ -373,8 +389,7 @@ impl<'a> Mapping<'a> {
         if self.entries[at].chunk().len() >= 2 * CHUNK {
             let right = self.entries[at].chunk_mut().split_off_half();
             if let Some(right) = right {
-                let first = right.entries[0].key;
-                self.entries.insert(at + 1, Entry { key: first, value: right.into() });
+                self.entries.insert(at + 1, Entry::of_chunk(right));
                 at = self.chunk_of(key.text);
             }
         }
@@ -396,8 +411,8 @@ impl<'a> Mapping<'a> {
         let mut new = Entries::new();
         for entry in entries {
             match self.find(entry.key.text) {
-                Ok(i) => self.entries[i] = entry,
-                Err(_) => new.push(entry),
+                Some(i) => self.entries[i] = entry,
+                None => new.push(entry),
             }
         }
         if new.len() <= LINEAR {
@@ -417,7 +432,7 @@ impl<'a> Mapping<'a> {
             if self.entries[at].chunk().contains(key) {
                 return self.entries[at].chunk_mut().get_or_insert_with(key, value);
             }
-        } else if let Ok(at) = self.find(key) {
+        } else if let Some(at) = self.find(key) {
             return &mut self.entries[at].value;
         }
         self.insert_new(key.into(), value())
@@ -426,7 +441,7 @@ impl<'a> Mapping<'a> {
     /// Removes the entry of `key`. Returns its value. O(log n).
     pub fn remove(&mut self, key: &str) -> Option<Node<'a>> {
         if !self.has_chunks {
-            let i = self.find(key).ok()?;
+            let i = self.find(key)?;
             if !self.is_far_from_end(i) {
                 return Some(self.entries.remove(i).value);
             }
@@ -434,7 +449,7 @@ impl<'a> Mapping<'a> {
         }
         let at = self.chunk_of(key);
         let chunk = self.entries[at].chunk_mut();
-        let i = chunk.find(key).ok()?;
+        let i = chunk.find(key)?;
         let removed = chunk.entries.remove(i).value;
         if chunk.entries.is_empty() {
             self.entries.remove(at);
@@ -476,6 +491,19 @@ impl<'a> Mapping<'a> {
         after.saturating_sub(1)
     }
 
+    /// As [`Mapping::get`], in a mapping with chunks.
+    #[cold]
+    fn get_in_chunks(&self, key: &str) -> Option<&Node<'a>> {
+        self.entries[self.chunk_of(key)].chunk().get(key)
+    }
+
+    /// As [`Mapping::get_mut`], in a mapping with chunks.
+    #[cold]
+    fn get_mut_in_chunks(&mut self, key: &str) -> Option<&mut Node<'a>> {
+        let at = self.chunk_of(key);
+        self.entries[at].chunk_mut().get_mut(key)
+    }
+
     /// Divides the entries into chunks. O(n).
     fn divide(&mut self) {
         let mut chunks = Entries::with_capacity(self.entries.len() / CHUNK + 1);
@@ -506,20 +534,21 @@ impl<'a> Mapping<'a> {
     }
 
     /// The second half of a chunk. `None` if all its keys are the same.
-    fn split_off_half(&mut self) -> Option<Mapping<'a>> {
+    fn split_off_half(&mut self) -> Option<Entries<'a>> {
         let entries = &self.entries;
         let is_first = |&i: &usize| !entries[i - 1].key.same_text(&entries[i].key);
         let middle = (entries.len() / 2..entries.len()).find(is_first)?;
         let mut half = Entries::with_capacity(2 * CHUNK);
         half.extend(self.entries.split_off(middle));
-        Some(Mapping { entries: half, ..Mapping::default() })
+        Some(half)
     }
 }
 
 impl<'a> Entry<'a> {
     /// A chunk of at least one entry.
     fn of_chunk(entries: Entries<'a>) -> Self {
-        Entry { key: entries[0].key, value: Mapping { entries, ..Mapping::default() }.into() }
+        let key = Key { print: OF_CHUNK, ..entries[0].key };
+        Entry { key, value: Mapping { entries, ..Mapping::default() }.into() }
     }
 
     /// The chunk in an entry of a mapping with chunks.
@@ -546,11 +575,15 @@ impl Chunked for Entry<'_> {
     fn items(&self) -> &[Self] {
         self.chunk().entries.as_slice()
     }
+
+    fn items_mut(&mut self) -> &mut [Self] {
+        self.chunk_mut().entries.as_mut_slice()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, Entry, Mapping, Pos, Scalar};
+    use super::{CHUNK, Entry, IterMut, Mapping, Pos, Scalar, chunks};
     use crate::yaml::{Heap, Node};
     use std::collections::BTreeMap;
 
@@ -586,6 +619,13 @@ mod tests {
         assert_eq!((texts(&large), large.len(), large.iter().len()), (want.clone(), want.len(), want.len()));
         let edited: Vec<_> = large.iter_mut().map(|(key, value)| (key.text(), value.scalar_text())).collect();
         assert_eq!(edited, want);
+        // A release build folds where others ask for one entry after the other.
+        assert_eq!(chunks::Iter::new(large.entries.as_slice(), true).fold(Vec::new(), list), want);
+        let folded = IterMut::new(large.entries.as_mut_slice(), true).fold(Vec::new(), |all, entry| list(all, entry));
+        assert_eq!(folded, want);
+        let mut visited = Vec::new();
+        large.for_each_value(|value| visited.push(value.scalar_text()));
+        assert!(visited.iter().eq(want.iter().map(|(_, value)| value)));
         let mut copy = large.clone();
         copy.retain(|_, _| true);
         assert!(!copy.has_chunks);
@@ -595,6 +635,11 @@ mod tests {
         }
         assert!(large.is_empty() && large.iter().next().is_none() && !large.contains("k1"));
         assert!(large.insert("k1", Node::null()).is_none() && large.len() == 1);
+    }
+
+    fn list<'a>(mut all: Vec<(&'a str, &'a str)>, entry: &Entry<'a>) -> Vec<(&'a str, &'a str)> {
+        all.push((entry.key.text, entry.value.scalar_text()));
+        all
     }
 
     fn texts<'a>(mapping: &Mapping<'a>) -> Vec<(&'a str, &'a str)> {

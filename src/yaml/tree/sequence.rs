@@ -1,6 +1,6 @@
 //! Lists: [`Sequence`].
 
-use super::chunks::{self, Chunked};
+use super::chunks::{self, Chunked, IterMut};
 use super::node::{Node, Pos, Value};
 use crate::memory;
 use crate::meter::{self, Counted, ThinList};
@@ -65,17 +65,22 @@ impl<'a> Sequence<'a> {
     /// The items in order.
     #[inline]
     pub fn iter(&self) -> Counted<Iter<'_, 'a>> {
-        let (items, none): (&[Node<'a>], &[Node<'a>]) = (self.items.as_slice(), &[]);
-        let (items, chunks) = if self.has_chunks { (none, items) } else { (items, none) };
-        meter::counted(Iter::new(items, chunks))
+        meter::counted(Iter::new(self.items.as_slice(), self.has_chunks))
     }
 
     /// The items in order, for editing.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Node<'a>> {
-        let (items, none): (&mut [Node<'a>], &mut [Node<'a>]) = (self.items.as_mut_slice(), &mut []);
-        let (items, chunks) = if self.has_chunks { (none, items) } else { (items, none) };
-        let in_chunks = chunks.iter_mut().flat_map(|item| chunk_mut(item).as_mut_slice());
-        meter::counted(items.iter_mut().chain(in_chunks))
+        meter::counted(IterMut::new(self.items.as_mut_slice(), self.has_chunks))
+    }
+
+    /// Visits each item, for editing in place: see [`Mapping::for_each_value`].
+    ///
+    /// [`Mapping::for_each_value`]: super::mapping::Mapping::for_each_value
+    pub fn for_each_value(&mut self, visit: impl FnMut(&mut Node<'a>)) {
+        if self.has_chunks {
+            return self.iter_mut().for_each(visit);
+        }
+        meter::counted(self.items.as_mut_slice().iter_mut()).for_each(visit);
     }
 
     /// The items as one list. O(1), in a list with chunks O(n).
@@ -266,6 +271,10 @@ pub type Iter<'s, 'a> = chunks::Iter<'s, Node<'a>>;
 impl Chunked for Node<'_> {
     fn items(&self) -> &[Self] {
         chunk(self).as_slice()
+    }
+
+    fn items_mut(&mut self) -> &mut [Self] {
+        chunk_mut(self).as_mut_slice()
     }
 }
 

@@ -173,8 +173,8 @@ pub fn unshare(node: &mut Node<'_>) {
     node.unshare();
     match &mut node.value {
         Value::Scalar(_) => {}
-        Value::Sequence(items) => items.iter_mut().for_each(unshare),
-        Value::Mapping(m) => m.iter_mut().for_each(|(_, value)| unshare(value)),
+        Value::Sequence(items) => items.for_each_value(unshare),
+        Value::Mapping(m) => m.for_each_value(unshare),
     }
 }
 
@@ -185,8 +185,8 @@ fn each_shared<'a>(node: &mut Node<'a>, visit: &mut dyn FnMut(Shared, &mut Node<
                 visit(shared, node);
             }
         }
-        Value::Sequence(items) => items.iter_mut().for_each(|item| each_shared(item, visit)),
-        Value::Mapping(m) => m.iter_mut().for_each(|(_, value)| each_shared(value, visit)),
+        Value::Sequence(items) => items.for_each_value(|item| each_shared(item, visit)),
+        Value::Mapping(m) => m.for_each_value(|value| each_shared(value, visit)),
     }
 }
 
