@@ -7,7 +7,7 @@ use std::process::Command;
 const HEAD: &str = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\n  annotations: \
     {internal.config.kubernetes.io/needsHashSuffix: enabled}\nspec:\n";
 
-const SCALARS: [&str; 22] = [
+const SCALARS: [&str; 26] = [
     "1",
     "b",
     "'it''s'",
@@ -30,6 +30,11 @@ const SCALARS: [&str; 22] = [
     "yes",
     "\"multi\n      line\"",
     "long plain\n      text",
+    // For kustomize, these characters end a line.
+    "\"\u{85}\"",
+    "'a\u{2028}b'",
+    "\"a\u{2029}b\"",
+    "\"a\u{2028}\u{2029} b\"",
 ];
 
 /// A random mapping or list: comments, empty lines, odd indentation, texts of all styles.

@@ -150,13 +150,17 @@ impl<'d, 'a> Dump<'d, 'a> {
     /// nodes come in the order of the text, except those of aliases.
     fn place(&mut self, at: usize) -> (usize, usize) {
         let (start, number) = if at < self.line.0 { (0, 1) } else { self.line };
-        let between = &self.text[start..at];
-        let breaks = between.bytes().filter(|b| *b == b'\n').count();
-        let start = between.rfind('\n').map_or(start, |i| start + i + 1);
-        self.line = (start, number + breaks);
-        (number + breaks, 1 + self.text[start..at].chars().count())
+        let mut here = (start, number);
+        for (i, line_break) in self.text[start..at].match_indices(LINE_BREAKS) {
+            here = (start + i + line_break.len(), here.1 + 1);
+        }
+        self.line = here;
+        (here.1, 1 + self.text[here.0..at].chars().count())
     }
 }
+
+/// The characters that end a line for go-yaml. A document with a carriage return is refused before.
+const LINE_BREAKS: [char; 4] = ['\n', '\u{85}', '\u{2028}', '\u{2029}'];
 
 fn flow(is_flow: bool) -> u8 {
     if is_flow { number::FLOW } else { 0 }
