@@ -205,14 +205,18 @@ impl Builder {
         accepted(ours, theirs).is_some() || tree.has_no_order() || self.is_about_comments(tree, ours)
     }
 
-    /// Takes things away as long as the difference stays, and who of the two fails.
+    /// Takes things away as long as the difference stays, and who of the two fails, for a while.
     fn shrunk(&mut self, mut tree: Tree, first: (bool, bool)) -> Tree {
+        let start = Instant::now();
         loop {
             let mut i = 0;
             let mut is_smaller = false;
             // A part that could not be taken away is tried again only when all have been.
             let mut candidates = tree.smaller();
             while i < candidates.len() {
+                if start.elapsed() > SHRINKING {
+                    return tree;
+                }
                 let (ours, theirs) = self.outcomes(&candidates[i]);
                 if (ours.is_ok(), theirs.is_ok()) == first && !self.is_accepted(&candidates[i], &ours, &theirs) {
                     tree = candidates.swap_remove(i);
@@ -241,7 +245,10 @@ fn number(name: &str, default: usize) -> usize {
 /// The number of tries for a tree that does not build, with fewer fields each time.
 const ATTEMPTS: usize = 5;
 
-/// How long a tree may take, until it is as small as it gets.
+/// How long a tree is made smaller: for some, kustomize takes a second each time.
+const SHRINKING: Duration = Duration::from_secs(120);
+
+/// How long a tree may take.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The work that several threads share.
