@@ -10,7 +10,8 @@ use std::path::Path;
 
 pub use crate::files::{PREFIX, folder_of};
 
-/// A file that is not in its place yet. It is removed if it is dropped before [`Staged::put`].
+/// A file that is not in its place yet. It is removed if it is dropped before
+/// [`Staged::put_for_good`].
 pub struct Staged(files::Staged);
 
 impl Staged {
@@ -30,15 +31,7 @@ impl Staged {
         Ok(Staged(files::Staged::new_in(&Directory::open(folder)?)?))
     }
 
-    /// Puts the file in its place, with the permissions `mode`.
-    ///
-    /// # Errors
-    /// It cannot be renamed.
-    pub fn put(self, place: &Path, mode: u32) -> io::Result<()> {
-        self.0.put(&Directory::open(folder_of(place))?, name_of(place)?, mode)
-    }
-
-    /// As [`Staged::put`], but waits until the content is on the disk before it renames the file.
+    /// Puts the file in its place, with the permissions `mode`, once its content is on the disk.
     ///
     /// # Errors
     /// It cannot be written or renamed.

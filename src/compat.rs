@@ -93,22 +93,24 @@ pub enum Effect {
 pub struct Question {
     /// The name of the method of [`Compat`] that asks.
     pub name: &'static str,
-    /// The lines that say, in Markdown, how the versions behave that answer yes.
-    says: &'static str,
+    /// What the versions do that answer yes, and what the others do: a sentence each, in Markdown,
+    /// that can be read without the other one.
+    yes: &'static str,
+    no: &'static str,
     pub effect: Effect,
     first: Release,
     last: Release,
 }
 
 impl Question {
-    /// The behaviour of the versions that answer yes, in Markdown.
-    pub fn says(&self) -> &'static str {
-        self.says.trim()
+    /// What a version does, in Markdown.
+    pub fn says(&self, version: Compat) -> &'static str {
+        if version.answers(self) { self.yes } else { self.no }
     }
 
     /// The same as a plain sentence.
-    pub fn sentence(&self) -> String {
-        self.says().replace('`', "'")
+    pub fn sentence(&self, version: Compat) -> String {
+        self.says(version).replace('`', "'")
     }
 
     /// The versions that answer yes, in words: `5.8.1`, `5.4.2 to 5.7.1`, `5.8.2 and later`.
@@ -125,11 +127,12 @@ impl Question {
 /// Makes [`QUESTIONS`] and the methods of [`Compat`] of one list, so that a table, a doc and an
 /// answer cannot disagree.
 macro_rules! questions {
-    ($($(#[doc = $says:literal])+ $effect:ident $name:ident: $first:ident..=$last:ident;)+) => {
+    ($($effect:ident $name:ident: $first:ident..=$last:ident, yes: $yes:literal, no: $no:literal;)+) => {
         /// The behaviours that differ among versions.
         pub const QUESTIONS: &[Question] = &[$(Question {
             name: stringify!($name),
-            says: concat!($($says),+),
+            yes: $yes,
+            no: $no,
             effect: Effect::$effect,
             first: $first,
             last: $last,
@@ -140,7 +143,7 @@ macro_rules! questions {
         enum Asked { $($name),+ }
 
         impl Compat {
-            $($(#[doc = $says])+
+            $(#[doc = concat!("Yes: ", $yes, "\n\nNo: ", $no)]
             ///
             /// One of [`QUESTIONS`].
             pub const fn $name(self) -> bool {
@@ -151,75 +154,111 @@ macro_rules! questions {
 }
 
 questions! {
-    /// The name of a ValidatingAdmissionPolicy is updated in `spec.policyName` of its binding.
-    Output refers_to_admission_policies: V5_4_3..=V5_8_3;
-    /// `sortOptions: {order: legacy}` puts the core Namespace before a Namespace of another group.
-    Output sorts_core_namespaces_first: V5_5_0..=V5_8_3;
-    /// A kind that ends in `List` and has no `items` is a resource; before, it vanished.
-    Output keeps_lists_without_items: V5_5_0..=V5_8_3;
-    /// A chart takes `debug`.
-    Accepted takes_chart_debug: V5_5_0..=V5_8_3;
-    /// A chart takes `devel`.
-    Accepted takes_chart_devel: V5_7_0..=V5_8_3;
-    /// `replacements` take a constant, `sourceValue`.
-    Accepted takes_source_values: V5_7_0..=V5_8_3;
-    /// `images` changes the images of volumes, too.
-    Output images_of_volumes: V5_7_0..=V5_8_3;
-    /// A patch that deletes a resource may have other patches behind it in its file; before,
-    /// kustomize panicked.
-    Accepted goes_on_after_a_deletion: V5_7_0..=V5_8_3;
-    /// A patch file of blank lines and comments does nothing if its entry has a target; before, it
-    /// was refused.
-    Accepted takes_patches_of_comments: V5_7_0..=V5_8_3;
-    /// A function that is a program is given `args` and `envs`.
-    Accepted takes_arguments_of_functions: V5_7_0..=V5_8_3;
-    /// `argsOneLiner` with an open quote is refused; before, the words in front of it were used.
-    Call refuses_open_quotes: V5_7_0..=V5_8_3;
-    /// A `#` anywhere outside of quotes ends `argsOneLiner`, and empty words vanish; before, a `#`
-    /// at the beginning of a word began a comment, which ended with the line.
-    Call ends_one_liners_at_hashes: V5_7_1..=V5_8_3;
-    /// `namespace` skips the resources of charts; a chart without `namespace` is given that of the
-    /// kustomization.
-    Output leaves_namespaces_to_charts: V5_8_0..=V5_8_3;
-    /// A kustomization without `namespace` takes that of the kustomization that names it, for all
-    /// resources.
-    Output inherits_namespaces: V5_8_0..=V5_8_0;
-    /// A chart takes the namespace of a kustomization at any depth above it.
-    Output charts_inherit_namespaces: V5_8_1..=V5_8_3;
-    /// `replacements` write into YAML and JSON in the text of a field.
-    Output replaces_in_texts: V5_8_0..=V5_8_3;
-    /// Targets of `replacements` are patterns.
-    Output replacement_targets_are_patterns: V5_8_0..=V5_8_3;
-    /// An unknown option of a patch is refused.
-    Accepted refuses_unknown_patch_options: V5_8_0..=V5_8_3;
-    /// A patch file without a patch does nothing; before, its entry had to have a target.
-    Accepted takes_empty_patches: V5_8_1..=V5_8_3;
-    /// helm is asked for its version by `helm version --short`; before, by `helm version -c
-    /// --short`, which helm 4 does not know.
-    Call asks_helm_4_for_its_version: V5_8_1..=V5_8_3;
-    /// `labels` with `includeTemplates` labels the volume claim templates of StatefulSets, too.
-    Output labels_volume_claims_with_templates: V5_4_2..=V5_8_1;
-    /// `labels` take `includeVolumeClaimTemplates`, and configurations
-    /// `volumeClaimTemplateLabels`.
-    Accepted takes_volume_claim_template_labels: V5_8_2..=V5_8_3;
-    /// ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding get no namespace.
-    Output admission_policies_are_cluster_scoped: V5_8_2..=V5_8_3;
-    /// `images` matches images with a digest of any algorithm; before, only of sha256.
-    Output matches_all_digests: V5_8_2..=V5_8_3;
-    /// `images` changes the images of volumes of CronJobs, too.
-    Output images_of_cron_job_volumes: V5_8_2..=V5_8_3;
-    /// A name in `images` that is not a valid pattern matches nothing; before, the build failed.
-    Accepted takes_broken_image_patterns: V5_8_2..=V5_8_3;
-    /// `replacements` into texts obey `delimiter`, `index` and `create`.
-    Output replaces_parts_in_texts: V5_8_2..=V5_8_3;
-    /// A generator that merges into a Secret keeps its `stringData`, in `data`; before, it was
-    /// lost.
-    Output merges_string_data: V5_8_2..=V5_8_3;
-    /// A directory with `..` inside of a part of its path, such as `a..b`, is refused.
-    Accepted refuses_ambiguous_paths: V5_8_2..=V5_8_3;
-    /// A mapping whose keys are numbers or booleans becomes JSON, with texts as keys; before, the
-    /// build failed.
-    Accepted takes_keys_that_are_not_texts: V5_8_3..=V5_8_3;
+    Output refers_to_admission_policies: V5_4_3..=V5_8_3,
+        yes: "A new name of a ValidatingAdmissionPolicy is written to `spec.policyName` of its \
+            binding.",
+        no: "`spec.policyName` of a ValidatingAdmissionPolicyBinding keeps the old name of its \
+            policy.";
+    Output sorts_core_namespaces_first: V5_5_0..=V5_8_3,
+        yes: "`sortOptions: {order: legacy}` puts the core Namespace before a Namespace of another \
+            group.",
+        no: "`sortOptions: {order: legacy}` puts a Namespace of another group before the core \
+            Namespace.";
+    Output keeps_lists_without_items: V5_5_0..=V5_8_3,
+        yes: "A kind that ends in `List` and has no `items` is a resource.",
+        no: "A kind that ends in `List` and has no `items` is left out.";
+    Accepted takes_chart_debug: V5_5_0..=V5_8_3,
+        yes: "A chart takes `debug`.",
+        no: "`debug` of a chart is an unknown field.";
+    Accepted takes_chart_devel: V5_7_0..=V5_8_3,
+        yes: "A chart takes `devel`.",
+        no: "`devel` of a chart is an unknown field.";
+    Accepted takes_source_values: V5_7_0..=V5_8_3,
+        yes: "`replacements` take a constant, `sourceValue`.",
+        no: "`sourceValue` of `replacements` is an unknown field.";
+    Output images_of_volumes: V5_7_0..=V5_8_3,
+        yes: "`images` changes the images of volumes, too.",
+        no: "`images` leaves the images of volumes as they are.";
+    Accepted goes_on_after_a_deletion: V5_7_0..=V5_8_3,
+        yes: "A patch that deletes a resource may have other patches behind it in its file.",
+        no: "A patch that deletes a resource and has other patches behind it in its file fails: \
+            kustomize panics.";
+    Accepted takes_patches_of_comments: V5_7_0..=V5_8_3,
+        yes: "A patch file of blank lines and comments does nothing if its entry has a target.",
+        no: "A patch file of blank lines and comments is refused.";
+    Accepted takes_arguments_of_functions: V5_7_0..=V5_8_3,
+        yes: "A function that is a program is given `args` and `envs`.",
+        no: "`args` and `envs` of a function that is a program are unknown fields.";
+    Call refuses_open_quotes: V5_7_0..=V5_8_3,
+        yes: "`argsOneLiner` with an open quote is refused.",
+        no: "Of `argsOneLiner` with an open quote, the words in front of the quote are used.";
+    Call ends_one_liners_at_hashes: V5_7_1..=V5_8_3,
+        yes: "A `#` anywhere outside of quotes ends `argsOneLiner`, and empty words vanish.",
+        no: "In `argsOneLiner` a `#` at the beginning of a word begins a comment, which ends with \
+            the line, and empty words are kept.";
+    Output leaves_namespaces_to_charts: V5_8_0..=V5_8_3,
+        yes: "`namespace` skips the resources of charts; a chart without `namespace` is given that \
+            of the kustomization.",
+        no: "`namespace` changes the resources of charts, too; a chart without `namespace` is \
+            rendered without one.";
+    Output inherits_namespaces: V5_8_0..=V5_8_0,
+        yes: "A kustomization without `namespace` takes that of the kustomization that names it, \
+            for all resources.",
+        no: "A kustomization without `namespace` has none while its own resources are built.";
+    Output charts_inherit_namespaces: V5_8_1..=V5_8_3,
+        yes: "A chart takes the namespace of a kustomization at any depth above it.",
+        no: "A chart takes no namespace of another kustomization than its own.";
+    Output replaces_in_texts: V5_8_0..=V5_8_3,
+        yes: "`replacements` write into YAML and JSON in the text of a field.",
+        no: "`replacements` do not look into the text of a field.";
+    Output replacement_targets_are_patterns: V5_8_0..=V5_8_3,
+        yes: "Targets of `replacements` are patterns.",
+        no: "Targets of `replacements` are compared as plain texts.";
+    Accepted refuses_unknown_patch_options: V5_8_0..=V5_8_3,
+        yes: "An unknown option of a patch is refused.",
+        no: "An unknown option of a patch is ignored.";
+    Accepted takes_empty_patches: V5_8_1..=V5_8_3,
+        yes: "A patch file without a patch does nothing.",
+        no: "The entry of a patch file without a patch has to have a target.";
+    Call asks_helm_4_for_its_version: V5_8_1..=V5_8_3,
+        yes: "helm is asked for its version by `helm version --short`.",
+        no: "helm is asked for its version by `helm version -c --short`, which helm 4 does not \
+            know.";
+    Output labels_volume_claims_with_templates: V5_4_2..=V5_8_1,
+        yes: "`labels` with `includeTemplates` labels the volume claim templates of StatefulSets, \
+            too.",
+        no: "`labels` with `includeTemplates` leaves the volume claim templates of StatefulSets as \
+            they are.";
+    Accepted takes_volume_claim_template_labels: V5_8_2..=V5_8_3,
+        yes: "`labels` take `includeVolumeClaimTemplates`, and configurations \
+            `volumeClaimTemplateLabels`.",
+        no: "`includeVolumeClaimTemplates` of `labels` is an unknown field, and \
+            `volumeClaimTemplateLabels` of configurations does nothing.";
+    Output admission_policies_are_cluster_scoped: V5_8_2..=V5_8_3,
+        yes: "ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding get no namespace.",
+        no: "ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding get the namespace of \
+            `namespace`.";
+    Output matches_all_digests: V5_8_2..=V5_8_3,
+        yes: "`images` matches images with a digest of any algorithm.",
+        no: "`images` matches images with a digest only if it is of sha256.";
+    Output images_of_cron_job_volumes: V5_8_2..=V5_8_3,
+        yes: "`images` changes the images of volumes of CronJobs, too.",
+        no: "`images` leaves the images of volumes of CronJobs as they are.";
+    Accepted takes_broken_image_patterns: V5_8_2..=V5_8_3,
+        yes: "A name in `images` that is not a valid pattern matches nothing.",
+        no: "A name in `images` that is not a valid pattern is refused.";
+    Output replaces_parts_in_texts: V5_8_2..=V5_8_3,
+        yes: "`replacements` into texts obey `delimiter`, `index` and `create`.",
+        no: "`replacements` into texts ignore `delimiter`, `index` and `create`.";
+    Output merges_string_data: V5_8_2..=V5_8_3,
+        yes: "A generator that merges into a Secret keeps its `stringData`, in `data`.",
+        no: "A generator that merges into a Secret drops its `stringData`.";
+    Accepted refuses_ambiguous_paths: V5_8_2..=V5_8_3,
+        yes: "A directory with `..` inside of a part of its path, such as `a..b`, is refused.",
+        no: "A directory may have `..` inside of a part of its path, as in `a..b`.";
+    Accepted takes_keys_that_are_not_texts: V5_8_3..=V5_8_3,
+        yes: "A mapping whose keys are integers or dates becomes JSON, with texts as keys.",
+        no: "A mapping whose keys are integers or dates cannot become JSON.";
 }
 
 /// A released version of kustomize: what it answers to each of [`QUESTIONS`].
@@ -478,15 +517,16 @@ else `compat:` in the nearest `rustomize.yaml` that has it, else the name of the
         for (version, shippers) in RELEASES {
             page += &format!("| {version} | {shippers} |\n");
         }
-        page += "\nWhat a version does of its own; all else is the same in all of them:\n\n";
-        page += "| versions | behaviour | `--compat` changes |\n|---|---|---|\n";
+        page += "\nWhat versions do of their own; all else is the same in all of them:\n\n";
+        page += "| versions | what they do | what all others do | `--compat` changes |\n|---|---|---|---|\n";
         for question in QUESTIONS {
             let effect = match question.effect {
                 Effect::Output => "the output",
                 Effect::Accepted => "what is accepted",
                 Effect::Call => "what programs are given",
             };
-            page += &format!("| {} | {} | {effect} |\n", question.versions(), question.says());
+            let Question { yes, no, .. } = question;
+            page += &format!("| {} | {yes} | {no} | {effect} |\n", question.versions());
         }
         page
     }
@@ -502,6 +542,22 @@ else `compat:` in the nearest `rustomize.yaml` that has it, else the name of the
                 assert_eq!(Compat::parse(version).unwrap().answers(question), answer == "yes", "{path}");
             }
         }
+    }
+
+    #[test]
+    fn each_sentence_is_about_one_side_alone() {
+        for question in QUESTIONS {
+            assert_ne!(question.yes, question.no);
+            for says in [question.yes, question.no] {
+                let compares = ["before,", "no longer", "any more", " now ", "instead"];
+                assert!(!compares.iter().any(|word| says.contains(word)), "{says}");
+                assert!(says.ends_with('.') && !says.contains('|'), "{says}");
+            }
+        }
+        let question = |name: &str| QUESTIONS.iter().find(|question| question.name == name).unwrap();
+        let says = |name: &str, version: &str| question(name).says(Compat::parse(version).unwrap());
+        assert_eq!(says("takes_chart_devel", "5.7.0"), "A chart takes `devel`.");
+        assert_eq!(says("takes_chart_devel", "5.6.0"), "`devel` of a chart is an unknown field.");
     }
 
     #[test]

@@ -119,7 +119,9 @@ fn a_difference_of_versions_names_the_behaviours_and_what_nobody_can_change() {
         differs.stdout,
         "1 changed, 1 the same; 1 in fields that nobody can change in a cluster
 kustomize v5.8.1 -> v5.8.3
-- 1 resource in 1 root: 'labels' with 'includeTemplates' labels the volume claim templates of StatefulSets, too.
+1 resource in 1 root:
+- 'labels' with 'includeTemplates' labels the volume claim templates of StatefulSets, too.
++ 'labels' with 'includeTemplates' leaves the volume claim templates of StatefulSets as they are.
 
 # Root: .
 
@@ -134,7 +136,17 @@ changed StatefulSet.apps database
     let behaviours = &json["upgrade"]["behaviours"];
     assert_eq!(behaviours.as_array().map(Vec::len), Some(1), "{behaviours}");
     assert_eq!(behaviours[0]["name"], "labels_volume_claims_with_templates");
-    assert_eq!((&behaviours[0]["isNew"], &behaviours[0]["resources"]), (&true.into(), &1.into()));
+    let [before, after] = ["before", "after"].map(|side| behaviours[0][side].as_str().unwrap());
+    assert!(before.ends_with("leaves the volume claim templates of StatefulSets as they are."), "{before}");
+    assert!(after.ends_with("labels the volume claim templates of StatefulSets, too."), "{after}");
+    assert_eq!((&behaviours[0]["resources"], &behaviours[0]["roots"]), (&1.into(), &1.into()));
+    for format in ["markdown", "html"] {
+        let printed = tree.run(&["diff", "--compat", "5.8.3..kubectl-1.37", "-o", format]).stdout;
+        assert!(
+            printed.contains("leaves the volume claim") && printed.contains("labels the volume claim"),
+            "{printed}"
+        );
+    }
     assert_eq!(json["summary"]["unchangeable"], 1);
     assert_eq!(tree.run(&["diff", "--compat", "5.8.2..5.8.3", "--all"]).status, Some(0));
     // A version that refuses the tree cannot be compared.

@@ -24,8 +24,6 @@ pub struct Upgrade {
 /// A behaviour that is different, and how much it changes.
 pub struct Behaviour {
     pub question: &'static Question,
-    /// True if the later of the two versions has it, and false if the earlier one has it.
-    pub is_new: bool,
     pub resources: usize,
     pub roots: usize,
 }
@@ -84,10 +82,8 @@ pub fn sides(
         }
         sides.push(Sides { root: Some(root.clone()), before, after });
     }
-    let mut behaviours: Vec<Behaviour> = before
-        .differences(after)
-        .map(|question| Behaviour { question, is_new: after.answers(question), resources: 0, roots: 0 })
-        .collect();
+    let mut behaviours: Vec<Behaviour> =
+        before.differences(after).map(|question| Behaviour { question, resources: 0, roots: 0 }).collect();
     for behaviour in &mut behaviours {
         // Some behaviours show only beside others: then the later version without it differs.
         for (at, with) in [
@@ -138,7 +134,7 @@ pub fn differing(before: &[String], after: &[String]) -> usize {
 }
 
 impl Behaviour {
-    /// The behaviour in words: `3 resources in 2 roots`.
+    /// What it changes, in words: `3 resources in 2 roots`.
     pub fn count(&self) -> String {
         let many = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
         format!("{} in {}", many(self.resources, "resource"), many(self.roots, "root"))

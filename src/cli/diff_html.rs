@@ -33,9 +33,9 @@ pub fn print(report: &Report<'_>) -> String {
     if let Some(upgrade) = upgrade {
         let _ = writeln!(out, "<p>kustomize {} &rarr; {}</p>\n<ul>", upgrade.before, upgrade.after);
         for behaviour in &upgrade.behaviours {
-            let tag = if behaviour.is_new { "ins" } else { "del" };
-            let line = escaped(&format!("{}: {}", behaviour.count(), behaviour.question.sentence()));
-            let _ = writeln!(out, "<li><{tag}>{line}</{tag}></li>");
+            let [old, new] = [upgrade.before, upgrade.after].map(|v| escaped(&behaviour.question.sentence(v)));
+            let count = behaviour.count();
+            let _ = writeln!(out, "<li>{count}:<br><del>{old}</del><br><ins>{new}</ins></li>");
         }
         out.push_str("</ul>\n");
     }

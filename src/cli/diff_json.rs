@@ -26,8 +26,8 @@ pub fn all(report: &Report<'_>) -> Value {
         let behaviour = |behaviour: &Behaviour| {
             json!({
                 "name": behaviour.question.name,
-                "says": behaviour.question.says(),
-                "isNew": behaviour.is_new,
+                "before": behaviour.question.says(*before),
+                "after": behaviour.question.says(*after),
                 "resources": behaviour.resources,
                 "roots": behaviour.roots,
             })

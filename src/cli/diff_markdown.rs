@@ -13,8 +13,10 @@ pub fn print(report: &Report<'_>) -> String {
     if let Some(upgrade) = upgrade {
         let _ = writeln!(out, "\nkustomize {} to {}:\n", upgrade.before, upgrade.after);
         for behaviour in &upgrade.behaviours {
-            let word = if behaviour.is_new { "new" } else { "gone" };
-            let _ = writeln!(out, "* {word}, {}: {}", behaviour.count(), behaviour.question.says());
+            let _ = writeln!(out, "* {}:", behaviour.count());
+            for version in [upgrade.before, upgrade.after] {
+                let _ = writeln!(out, "  * {version}: {}", behaviour.question.says(version));
+            }
         }
     }
     let mut lines = images(total).peekable();

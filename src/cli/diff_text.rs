@@ -24,9 +24,11 @@ pub fn print(report: &Report<'_>, is_colored: bool) -> String {
     if let Some(upgrade) = upgrade {
         let _ = writeln!(out, "kustomize {} -> {}", upgrade.before, upgrade.after);
         for behaviour in &upgrade.behaviours {
-            let (mark, style) = if behaviour.is_new { ('+', GREEN) } else { ('-', RED) };
-            let line = format!("{mark} {}: {}", behaviour.count(), behaviour.question.sentence());
-            let _ = writeln!(out, "{}", paint(style, &line));
+            let _ = writeln!(out, "{}:", behaviour.count());
+            for (mark, style, version) in [('-', RED, upgrade.before), ('+', GREEN, upgrade.after)] {
+                let line = format!("{mark} {}", behaviour.question.sentence(version));
+                let _ = writeln!(out, "{}", paint(style, &line));
+            }
         }
     }
     for (old, new, count) in images(total) {

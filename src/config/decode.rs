@@ -123,6 +123,22 @@ fn clipped(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A field in the table that [`Decoder::object`] reads a mapping with.
+type FieldEntry<'f, 'a> = (&'static str, &'f mut dyn Decode<'a>);
+
+/// The entries of a table that are known, in their order.
+pub fn known<'t, 'f, 'a, const N: usize>(
+    table: &'t mut [FieldEntry<'f, 'a>; N],
+    is_known: [bool; N],
+) -> &'t mut [FieldEntry<'f, 'a>] {
+    let mut count = 0;
+    for (i, _) in is_known.into_iter().enumerate().filter(|(_, is_known)| *is_known) {
+        table.swap(count, i);
+        count += 1;
+    }
+    table.split_at_mut(count).0
+}
+
 impl<'a> Decoder<'a> {
     /// The settings for kustomization files.
     pub fn strict(arena: Arena<'a>) -> Self {
@@ -172,17 +188,15 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads a mapping into its fields. Returns the fields that were given and are not null. A
-    /// field without a name is not known to the version of kustomize.
+    /// Reads a mapping into its fields. Returns the fields that were given and are not null.
     ///
     /// # Errors
     /// The node is not a mapping; or all fields that are unknown, and all values that do not fit
     /// their fields.
-    pub fn object(&self, node: &Node<'a>, fields: &mut [(&'static str, &mut dyn Decode<'a>)]) -> Result<Given> {
+    pub fn object(&self, node: &Node<'a>, fields: &mut [FieldEntry<'_, 'a>]) -> Result<Given> {
         let Value::Mapping(mapping) = node.value() else {
             return if node.is_null() { Ok(Given::default()) } else { Err(self.mismatch("a mapping", node)) };
         };
-        let is_known = |name: &&str| !name.is_empty();
         let (mut given, mut errors) = (Given::default(), Errors::default());
         let mut entries: Vec<_> = mapping.iter().collect();
         entries.sort_by_key(|e| e.key().text());
@@ -191,11 +205,10 @@ impl<'a> Decoder<'a> {
             if is_repeated {
                 continue;
             }
-            let is_field = |name: &str| is_known(&name) && name.eq_ignore_ascii_case(entry.key().text());
+            let is_field = |name: &str| name.eq_ignore_ascii_case(entry.key().text());
             let Some((name, field)) = fields.iter_mut().find(|(name, _)| is_field(name)) else {
                 if self.strict {
-                    let known = fields.iter().map(|(name, _)| *name).filter(is_known);
-                    let unknown = self.unknown_field(entry.key(), known);
+                    let unknown = self.unknown_field(entry.key(), fields.iter().map(|(name, _)| *name));
                     errors.note::<()>(Err(unknown));
                 }
                 continue;
@@ -401,5 +414,24 @@ impl<'a> Decode<'a> for Node<'a> {
 impl Default for Node<'_> {
     fn default() -> Self {
         Node::null()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_no_entry_of_an_unknown_field() {
+        let (mut a, mut b, mut c, mut d) = (false, 0i64, false, 0i64);
+        let mut table: [FieldEntry<'_, '_>; 4] = [("a", &mut a), ("b", &mut b), ("c", &mut c), ("d", &mut d)];
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let node = first_document(arena, arena.add_source("test", "{a: true, c: true, d: 7}".to_owned()));
+        let (node, cx) = (node.unwrap().unwrap(), Decoder::strict(arena));
+        let table = known(&mut table, [true, false, true, true]);
+        assert_eq!(table.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["a", "c", "d"]);
+        assert_eq!(cx.object(&node, table).unwrap().names().count(), 3);
+        assert_eq!((a, b, c, d), (true, 0, true, 7));
     }
 }

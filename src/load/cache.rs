@@ -4,15 +4,15 @@
 //! Each remote part has a [`Shelf`], `<kind>/<hash of its name>`, with one entry for each version.
 //! Entries appear complete. The file `ref-<hash>` has the version that a reference stood for when
 //! it was last asked for. The file `name` contains the name of the part, for people who look into
-//! the cache.
+//! the cache. No link of the cache is followed.
 
 use super::host;
 use super::owner::{is_mine, is_sound, make};
 use super::sum::sha256;
-use crate::atomic::Staged;
 use crate::diag::{Code, Error};
+use crate::files::{self, Directory, Staged};
 use crate::process::{Children, PrivateDirectory};
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -40,6 +40,8 @@ pub struct Shelf {
     cache: Cache,
     /// The name of the part, without the user of a URL.
     name: String,
+    /// Below the directory of the cache.
+    below: PathBuf,
     directory: PathBuf,
 }
 
@@ -85,8 +87,9 @@ impl Cache {
     /// The versions of a remote part.
     pub fn shelf(&self, kind: &str, name: &str) -> Shelf {
         self.hold();
-        let directory = self.all(kind).join(hash(name));
-        Shelf { cache: self.clone(), name: host::without_user(name), directory }
+        let below = Path::new(kind).join(hash(name));
+        let directory = self.directory.join(&below);
+        Shelf { cache: self.clone(), name: host::without_user(name), below, directory }
     }
 
     /// Returns true if no other user can change a directory of the cache or put another one into
@@ -115,7 +118,17 @@ impl Cache {
 impl Shelf {
     /// Returns true if the shelf has ever had a version.
     pub fn exists(&self) -> bool {
-        self.directory.is_dir()
+        self.open().is_ok()
+    }
+
+    /// Opens the directory of the shelf.
+    fn open(&self) -> io::Result<Directory> {
+        Directory::open(&self.cache.directory)?.below(&self.below)
+    }
+
+    /// Returns true if a version is a directory.
+    fn has_directory(&self, version: &str) -> bool {
+        self.open().and_then(|shelf| shelf.below(Path::new(version))).is_ok()
     }
 
     /// The place of a version, if an entry may be put there.
@@ -126,20 +139,22 @@ impl Shelf {
 
     /// A version that is a directory.
     pub fn version(&self, version: &str) -> Option<PathBuf> {
-        self.place(version).filter(|place| place.is_dir())
+        self.place(version).filter(|_| self.has_directory(version))
     }
 
     /// The content of a version that is a file and is named by its SHA-256; `None` for a damaged
     /// file.
     pub fn file(&self, sum: &str) -> Option<Vec<u8>> {
-        let is_private = self.cache.is_private(&self.directory);
-        let content = is_private.then(|| fs::read(self.directory.join(sum)).ok()).flatten()?;
+        if !self.cache.is_private(&self.directory) {
+            return None;
+        }
+        let content = self.open().ok()?.read(Path::new(sum), u64::MAX).ok()?;
         (sha256(&content) == sum).then_some(content)
     }
 
     /// The version that a reference stood for when it was last noted.
     pub fn last(&self, reference: &str) -> Option<String> {
-        fs::read_to_string(self.directory.join(reference_name(reference))).ok()
+        self.open().ok()?.read_text(Path::new(&reference_name(reference)), files::RECORD).ok()
     }
 
     /// Notes which version a reference stands for, for later offline builds. If the note cannot be
@@ -160,12 +175,12 @@ impl Shelf {
         make(&self.directory)?;
         let place = self.directory.join(version);
         match made.keep_as(&place) {
-            Err(e) if !place.is_dir() => Err(e),
+            Err(e) if !self.has_directory(version) => Err(e),
             _ => Ok(place),
         }
     }
 
-    /// Keeps a file under its SHA-256.
+    /// Keeps a file under its SHA-256. A link that has the name is replaced.
     ///
     /// # Errors
     /// The cache is not this user's alone, cannot be written to, or is full.
@@ -174,17 +189,17 @@ impl Shelf {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         make(&self.directory)?;
-        if self.directory.join(sum).is_file() {
+        if self.open()?.file(Path::new(sum)).is_ok() {
             return Ok(());
         }
         self.write(sum, content)
     }
 
     fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        let place = self.directory.join(name);
-        let mut staged = Staged::beside(&place)?;
+        let shelf = self.open()?;
+        let mut staged = Staged::new_in(&shelf)?;
         staged.write_all(content)?;
-        staged.put(&place, 0o600)
+        staged.put(&shelf, Path::new(name), 0o600)
     }
 }
 

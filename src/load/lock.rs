@@ -314,7 +314,7 @@ pub fn check_content(part: &Part, pin: &Pin, place: &Path) -> Result<()> {
     let found = match part.kind {
         // The copy of a clone, whose sum the lock has, does not have links that lead out.
         Kind::Git => sum::of_copy(place),
-        _ => sum::directory(place),
+        _ => sum::named_directory(place),
     };
     compare(part, pin, &found.map_err(|e| cannot_read(place, &e))?, place)
 }

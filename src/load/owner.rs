@@ -41,11 +41,3 @@ pub fn is_sound(named: &Path) -> bool {
     let owners = [0, rustix::process::geteuid().as_raw()];
     owners.contains(&there.st_uid) && (mode.contains(Mode::SVTX) || !mode.intersects(OTHERS_WRITE))
 }
-
-/// Makes a link that leads to `target`.
-///
-/// # Errors
-/// The link cannot be made.
-pub fn link(target: &Path, place: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, place)
-}

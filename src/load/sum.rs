@@ -5,12 +5,10 @@
 //! line break or a backslash both are escaped, so that no path can pass for several lines.
 //! Directories without files and entries called `.git` are left out: git keeps neither.
 
-use super::owner::link;
-use crate::files::{Directory, Opened, PlainFile, folder_of};
+use crate::files::{self, Directory, Kind, folder_of};
 use sha2::{Digest, Sha256};
-use std::fs;
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 /// The SHA-256 of bytes, in hex. O(bytes).
 pub fn sha256(bytes: &[u8]) -> String {
@@ -39,20 +37,48 @@ pub fn is_sha256(text: &str) -> bool {
 }
 
 /// A file or link of a directory.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Member {
-    /// The path in the directory, with `/` between its names.
-    name: String,
-    path: PathBuf,
-    is_link: bool,
+struct Part<'d> {
+    /// Its directory, and its name there.
+    folder: &'d Directory,
+    own: &'d Path,
+    /// The path in the directory where the walk began, with `/` between its names.
+    name: &'d str,
+    /// The target of a link.
+    target: Option<PathBuf>,
+}
+
+impl Part<'_> {
+    /// Returns true for a link that leads out of the directory where the walk began.
+    fn leads_out(&self) -> bool {
+        self.target.as_ref().is_some_and(|target| !stays_inside(self.name, target))
+    }
+
+    /// The line that a sum is made of.
+    fn line(&self) -> io::Result<String> {
+        let (sum, mark) = match &self.target {
+            Some(target) => (sha256(target.as_os_str().as_encoded_bytes()), 'l'),
+            None => (sha256_of(self.folder.file(self.own)?)?, '-'),
+        };
+        let name = self.name.replace('\\', "\\\\").replace('\n', "\\n");
+        Ok(format!("{sum} {mark} {name}\n"))
+    }
 }
 
 /// The sum of a directory. O(bytes of its files).
 ///
 /// # Errors
-/// A file cannot be read, is a pipe or a device, or has a name that is not valid UTF-8.
+/// The directory is a link, a file cannot be read, is a pipe or a device, or has a name that is not
+/// valid UTF-8.
 pub fn directory(top: &Path) -> io::Result<String> {
-    of(members(top)?)
+    of(&files::directory(top)?, |_| true)
+}
+
+/// As [`directory`], for one that a user has named, perhaps by a link.
+///
+/// # Errors
+/// As [`directory`], but for the link.
+pub fn named_directory(top: &Path) -> io::Result<String> {
+    of(&Directory::open(top)?, |_| true)
 }
 
 /// The sum that a copy of a directory has: links that lead out of the directory are left out.
@@ -61,53 +87,42 @@ pub fn directory(top: &Path) -> io::Result<String> {
 /// # Errors
 /// As [`directory`].
 pub fn of_copy(top: &Path) -> io::Result<String> {
-    let mut copied = Vec::new();
-    for member in members(top)? {
-        if !member.is_link || stays_inside(&member.name, &fs::read_link(&member.path)?) {
-            copied.push(member);
-        }
-    }
-    of(copied)
+    of(&files::directory(top)?, |part| !part.leads_out())
 }
 
-fn of(members: Vec<Member>) -> io::Result<String> {
-    let mut lines = String::new();
-    for member in members {
-        let (sum, mark) = match member.is_link {
-            true => (sha256(fs::read_link(&member.path)?.as_os_str().as_encoded_bytes()), 'l'),
-            false => (sha256_of(plain(&member.path)?)?, '-'),
+fn of(top: &Directory, is_wanted: impl Fn(&Part<'_>) -> bool) -> io::Result<String> {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    each_part(top, &mut |part| {
+        if is_wanted(part) {
+            lines.push((part.name.to_owned(), part.line()?));
+        }
+        Ok(())
+    })?;
+    lines.sort_unstable();
+    Ok(sha256(lines.into_iter().map(|(_, line)| line).collect::<String>().as_bytes()))
+}
+
+/// Visits the files and links below a directory. Links are not followed.
+fn each_part(top: &Directory, visit: &mut dyn FnMut(&Part<'_>) -> io::Result<()>) -> io::Result<()> {
+    top.walk(&mut |member| {
+        let own = Path::new(&member.name);
+        let fault = |what: &str| {
+            let path = member.directory.path().join(own);
+            io::Error::new(io::ErrorKind::InvalidData, format!("'{}' {what}", files::shown(path.as_os_str())))
         };
-        let name = member.name.replace('\\', "\\\\").replace('\n', "\\n");
-        lines.push_str(&format!("{sum} {mark} {name}\n"));
-    }
-    Ok(sha256(lines.as_bytes()))
-}
-
-/// The files and links below a directory, sorted. Links are not followed.
-fn members(top: &Path) -> io::Result<Vec<Member>> {
-    let mut found = Vec::new();
-    let mut queue = vec![(String::new(), top.to_owned())];
-    while let Some((prefix, folder)) = queue.pop() {
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let fault =
-                |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("'{}' {what}", entry.path().display()));
-            if entry.file_name() == ".git" {
-                continue;
-            }
-            let own = entry.file_name().into_string().map_err(|_| fault("has a name that is not valid UTF-8"))?;
-            let (kind, name, path) = (entry.file_type()?, format!("{prefix}{own}"), entry.path());
-            if kind.is_dir() {
-                queue.push((format!("{name}/"), path));
-            } else if kind.is_file() || kind.is_symlink() {
-                found.push(Member { name, path, is_link: kind.is_symlink() });
-            } else {
-                return Err(fault("is neither a file, a directory nor a link"));
-            }
+        if member.name == ".git" {
+            return Ok(false);
         }
-    }
-    found.sort_unstable();
-    Ok(found)
+        let name = member.path.to_str().ok_or_else(|| fault("has a name that is not valid UTF-8"))?;
+        let name = &name.replace(MAIN_SEPARATOR, "/");
+        let target = match member.kind {
+            Kind::Directory => return Ok(true),
+            Kind::File => None,
+            Kind::Link => Some(member.directory.target(own)?),
+            Kind::Other => return Err(fault("is neither a file, a directory nor a link")),
+        };
+        visit(&Part { folder: member.directory, own, name, target }).map(|()| false)
+    })
 }
 
 /// Copies the files and links of a directory into another directory, if `is_wanted` is true for
@@ -116,37 +131,24 @@ fn members(top: &Path) -> io::Result<Vec<Member>> {
 /// # Errors
 /// As [`directory`], or the copy cannot be written.
 pub fn copy(from: &Path, to: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for member in members(from)?.iter().filter(|member| is_wanted(&member.name)) {
-        let place = to.join(&member.name);
-        if member.is_link {
-            let target = fs::read_link(&member.path)?;
-            if stays_inside(&member.name, &target) {
-                fs::create_dir_all(place.parent().unwrap_or(to))?;
-                link(&target, &place)?;
-            }
-        } else {
-            fs::create_dir_all(place.parent().unwrap_or(to))?;
-            copy_file(&member.path, &place)?;
+    let to = Directory::open(folder_of(to))?.make(Path::new(to.file_name().unwrap_or_default()), 0o777)?;
+    each_part(&files::directory(from)?, &mut |part| {
+        if !is_wanted(part.name) || part.leads_out() {
+            return Ok(());
         }
-    }
-    Ok(())
-}
-
-/// Opens a file that was a plain one when its directory was read.
-fn plain(path: &Path) -> io::Result<PlainFile> {
-    match Opened::entry(path)? {
-        Opened::File(file) => Ok(file),
-        Opened::Directory(_) => Err(io::ErrorKind::IsADirectory.into()),
-    }
+        let folder = to.make(Path::new(part.name).parent().unwrap_or(Path::new("")), 0o777)?;
+        match &part.target {
+            Some(target) => folder.link(target, part.own),
+            None => copy_file(part, &folder),
+        }
+    })
 }
 
 /// Copies a file. Of its permissions the right to execute stays.
-fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
-    let from = plain(from)?;
+fn copy_file(part: &Part<'_>, to: &Directory) -> io::Result<()> {
+    let from = part.folder.file(part.own)?;
     let mode = if from.facts().is_executable() { 0o755 } else { 0o644 };
-    let name = to.file_name().map(Path::new).unwrap_or(Path::new(""));
-    let mut made = Directory::open(folder_of(to))?.create(name, mode)?;
+    let mut made = to.create(part.own, mode)?;
     io::copy(&mut from.into_file(), &mut made).map(drop)
 }
 

@@ -21,11 +21,3 @@ pub fn is_mine(_path: &Path) -> bool {
 pub fn is_sound(_named: &Path) -> bool {
     false
 }
-
-/// Makes no link: other systems ask for the kind of the target.
-///
-/// # Errors
-/// Always.
-pub fn link(_target: &Path, _place: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}

@@ -6,7 +6,7 @@ use crate::diag::{Code, Error, Result, nearest};
 use crate::merge::copies::{Copies, check_depth};
 use crate::resource::{INTERNAL, Resource, empty_key};
 use crate::stage::{Hit, Overridden, wire};
-use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint};
+use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint, spelling};
 
 /// One operation of a JSON patch. What it lacks is an error once it is applied, and not before.
 #[derive(Clone, Debug, Default)]
@@ -18,9 +18,8 @@ pub struct Operation<'a> {
     from: Pointer<'a>,
     /// A value that is missing is null, except for `test`.
     value: Option<Node<'a>>,
-    /// True if the patch was written in JSON. The scalars in the value of a `test` are then their
-    /// spelling.
-    is_json: bool,
+    /// The value as JSON text, in a patch with a `test`: see [`spelling`].
+    spelled: Option<Node<'a>>,
     /// True if the value has a text that [`reprint::check_dumped`] refuses.
     has_unreadable: bool,
     /// Noted where a `replace` has made a field that was not there.
@@ -173,6 +172,11 @@ fn string<'a>(node: &Node<'a>, cx: &Decoder<'a>) -> Option<&'a str> {
     text
 }
 
+/// Returns true if an operation compares text of JSON.
+fn has_test(operations: &[Operation<'_>]) -> bool {
+    operations.iter().any(Operation::is_test)
+}
+
 /// Reads the operations of a patch that was written in YAML.
 ///
 /// # Errors
@@ -181,9 +185,16 @@ pub fn from_yaml<'a>(arena: Arena<'a>, node: &Node<'a>) -> Result<Vec<Operation<
     json::check_keys(node)?;
     let mut operations: Vec<Operation<'a>> = Vec::new();
     operations.decode(node, &Decoder::strict(arena))?;
+    let is_spelled = has_test(&operations);
     for operation in &mut operations {
         let Some(value) = &mut operation.value else { continue };
         json::from_yaml_1_1(arena, value);
+        if is_spelled {
+            let mut spelled = value.clone();
+            reprint::into_json(arena, &mut spelled)?;
+            spelling::spell(arena, &mut spelled);
+            operation.spelled = Some(spelled);
+        }
         operation.has_unreadable = reprint::through_json(arena, value)?;
     }
     Ok(operations)
@@ -197,17 +208,11 @@ pub fn from_yaml<'a>(arena: Arena<'a>, node: &Node<'a>) -> Result<Vec<Operation<
 pub fn from_json<'a>(arena: Arena<'a>, text: &'a str, node: &Node<'a>) -> Result<Vec<Operation<'a>>> {
     let mut operations: Vec<Operation<'a>> = Vec::new();
     operations.decode(node, &Decoder::strict(arena))?;
-    let is_test = |operation: &Operation<'_>| operation.op == Some("test");
-    let spelled = operations.iter().any(is_test).then(|| json::spelling(arena, text));
+    let spelled = has_test(&operations).then(|| spelling::read(arena, text));
     for (i, operation) in operations.iter_mut().enumerate() {
-        operation.is_json = true;
         let Some(value) = &mut operation.value else { continue };
-        if operation.op == Some("test") {
-            let spelled = spelled.as_ref().and_then(|list| list.as_sequence()?.get(i)?.get("value"));
-            *value = spelled.cloned().unwrap_or_default();
-        } else {
-            operation.has_unreadable = reprint::through_json(arena, value)?;
-        }
+        operation.spelled = spelled.as_ref().and_then(|list| list.as_sequence()?.get(i)?.get("value")).cloned();
+        operation.has_unreadable = reprint::through_json(arena, value)?;
     }
     Ok(operations)
 }
@@ -215,7 +220,7 @@ pub fn from_json<'a>(arena: Arena<'a>, text: &'a str, node: &Node<'a>) -> Result
 /// Applies operations to a resource, in order. `record` says whether the old identity is remembered
 /// first; values of other patches that are replaced or removed are noted in `overridden`, which has
 /// the place of the patch too. The annotations that upstream keeps for itself are there while the
-/// operations run.
+/// operations run. In a patch with a `test` the operations work on a [spelled](spelling) tree.
 /// O(operations + size of the resource, once).
 ///
 /// # Errors
@@ -230,23 +235,36 @@ pub fn apply<'a>(
         resource.record_previous();
     }
     let is_new = !resource.is_in_json_form();
+    let is_spelled = has_test(operations);
     let mut has_unreadable = operations.iter().any(|operation| operation.has_unreadable);
     if is_new {
         resource.unshare();
         reprint::make_keys_texts(arena, resource.node_mut());
-        has_unreadable |= reprint::through_json(arena, resource.node_mut())?;
+        has_unreadable |= match is_spelled {
+            true => reprint::into_json(arena, resource.node_mut())?,
+            false => reprint::through_json(arena, resource.node_mut())?,
+        };
     }
     let run_all = |node: &mut Node<'a>| {
         let mut copies = Copies::default();
+        if is_spelled {
+            spelling::spell(arena, node);
+        }
         for operation in operations {
             let old = run(node, operation, &mut copies).map_err(|e| located(e, operation))?;
-            if let (Some((overridden, entry)), Some(old)) = (overridden, old)
+            if let (Some((overridden, entry)), Some(mut old)) = (overridden, old)
                 && let Some(path) = &operation.path.parts
             {
+                if is_spelled {
+                    spelling::restore(arena, &mut old);
+                }
                 // A node that was read from JSON lacks a position.
                 let by = if operation.pos.is_in_source() { operation.pos } else { entry };
                 note_operation(overridden, path, (&old, operation.value.as_ref()), by);
             }
+        }
+        if is_spelled {
+            spelling::restore(arena, node);
         }
         check_whole(node)?;
         // Upstream dumps what is patched, and reads it again.
@@ -362,7 +380,7 @@ fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) 
     if matches!(op, "move" | "copy") {
         given(&operation.from, "from")?;
     }
-    let value = || operation.value.clone().unwrap_or_default();
+    let value = || operation.spelled.as_ref().or(operation.value.as_ref()).cloned().unwrap_or_default();
     let path = &operation.path;
     match op {
         "add" => add(root, path, value()),
@@ -587,10 +605,10 @@ fn test<'a>(root: &mut Node<'a>, operation: &Operation<'a>) -> Result<()> {
         true => Some(&*root),
         false => get(root, &operation.path, "test")?,
     };
-    let is_equal = match (found, &operation.value) {
+    let is_equal = match (found, &operation.spelled) {
         (None, None) => true,
         (Some(node), None) | (None, Some(node)) => node.is_null(),
-        (Some(found), Some(wanted)) => equal(found, wanted, operation.is_json),
+        (Some(found), Some(wanted)) => equal(found, wanted),
     };
     let hint = "the resource has another value there: see whether the patch still fits, then correct 'value'";
     if is_equal { Ok(()) } else { Err(failed_test(operation).hint(hint)) }
@@ -600,29 +618,20 @@ fn failed_test(operation: &Operation<'_>) -> Error {
     Error::new(Code::TestFailed, format!("testing value {} failed: test failed", operation.path.shown()))
 }
 
-/// Compares as upstream does: scalars by their JSON text. A patch in JSON keeps the text it was
-/// written with, so `1.0` is not `1`, and `<`, which the other side escapes, is never equal.
-/// Upstream crashes where it compares a null in a list.
-fn equal(found: &Node<'_>, wanted: &Node<'_>, is_json: bool) -> bool {
+/// Compares the text of JSON: a patch in JSON keeps the text it was written with, so `1.0` is not
+/// `1`, and `<`, which Go's encoder escapes, is not the `<` of a resource. Upstream crashes where
+/// it compares a null in a list.
+fn equal(found: &Node<'_>, wanted: &Node<'_>) -> bool {
     match (found.value(), wanted.value()) {
         (Value::Mapping(a), Value::Mapping(b)) => {
-            a.len() == b.len() && a.iter().all(|e| b.get(e.key().text()).is_some_and(|v| equal(e.value(), v, is_json)))
+            a.len() == b.len() && a.iter().all(|e| b.get(e.key().text()).is_some_and(|v| equal(e.value(), v)))
         }
         (Value::Sequence(a), Value::Sequence(b)) => {
-            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| !a.is_null() && equal(a, b, is_json))
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| !a.is_null() && equal(a, b))
         }
-        (Value::Scalar(a), Value::Scalar(b)) => match (a.is_null(), b.is_null()) {
-            (false, false) => json_text(found) == if is_json { b.text().to_owned() } else { json_text(wanted) },
-            (is_null, wants_null) => is_null && wants_null,
-        },
+        (Value::Scalar(a), Value::Scalar(b)) => a.text() == b.text(),
         _ => false,
     }
-}
-
-fn json_text(node: &Node<'_>) -> String {
-    let mut text = String::new();
-    json::write(&mut text, node);
-    text
 }
 
 #[cfg(test)]
@@ -735,6 +744,33 @@ mod tests {
             "{op: test, path: /l, value: [1]}",
         ] {
             fails(operation, "test failed");
+        }
+    }
+
+    #[test]
+    fn tests_compare_digits() {
+        let added = |value: &str, wanted: &str| {
+            format!("{{op: add, path: /t, value: {value}}}, {{op: test, path: /t, value: {wanted}}}")
+        };
+        for (value, wanted, printed) in [
+            ("9007199254740993", "9007199254740993", "t: 9007199254740992"),
+            ("18446744073709551615", "0xFFFF_FFFF_FFFF_FFFF", "t: 1.8446744073709552e+19"),
+            ("1e3", "1_000", "t: 1000"),
+            ("-0.0", "-0.0", "t: 0"),
+            ("-0", "0", "t: 0"),
+            ("yes", "true", "t: true"),
+            ("{a: [1.0]}", "{a: [1]}", "t: a: - 1"),
+        ] {
+            gives(&added(value, wanted), printed);
+        }
+        for (value, wanted) in [
+            ("9007199254740993", "9007199254740992"),
+            ("9223372036854775808", "9223372036854775809"),
+            ("18446744073709551615", "18446744073709551616"),
+            ("-0.0", "0"),
+            ("1", "'1'"),
+        ] {
+            fails(&added(value, wanted), "test failed");
         }
     }
 

@@ -7,7 +7,7 @@
 //! * [`scalar`]: the types of plain scalars; `style`: the styles that a text may have; [`natural`]:
 //!   the order of keys.
 //! * [`emit`]: the tree into text, byte for byte as go-yaml v2 prints it; [`json`]: into and out of
-//!   JSON;
+//!   JSON; [`spelling`]: trees with the spelling of JSON;
 //!   [`noted`]: a tree with its comments, as go-yaml v3 prints it; [`rewrite`]: a text with its
 //!   comments after a change.
 //! * [`reprint`]: the changes to a tree when kustomize prints it and reads it again in the middle
@@ -28,6 +28,7 @@ mod reader;
 pub mod reprint;
 pub mod rewrite;
 pub mod scalar;
+pub mod spelling;
 mod style;
 pub mod texts;
 pub mod tree;

@@ -10,6 +10,8 @@
 //! * [`printed`]: printed and read, without styles: the configuration object of a built-in.
 //! * [`through_json`]: printed, then decoded, then JSON with 64-bit floats, then dumped: a JSON
 //!   patch.
+//! * [`into_json`]: the same, but the numbers are still those of the text: a JSON patch that looks
+//!   at the JSON.
 //! * [`through_map`]: decoded without printing, then JSON that is read as YAML: the items of a
 //!   list.
 //!
@@ -339,6 +341,23 @@ fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
 /// A key or text cannot be printed or decoded, a number is infinite or not a number, or a text does
 /// not fit its type.
 pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<bool, Malformed> {
+    let shorten = |_: &str, number: f64| arena.text(&scalar::go_number(number));
+    to_json(arena, node, shorten)
+}
+
+/// As [`through_json`], but numbers keep their text, for [`spelling`](super::spelling).
+///
+/// # Errors
+/// As [`through_json`].
+pub fn into_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<bool, Malformed> {
+    to_json(arena, node, |text, _| text)
+}
+
+fn to_json<'a>(
+    arena: Arena<'a>,
+    node: &mut Node<'a>,
+    number: impl Fn(&'a str, f64) -> &'a str,
+) -> Result<bool, Malformed> {
     let mut has_unreadable = false;
     let scalar = |s: &mut Scalar<'a>, in_braces| {
         check_type(s)?;
@@ -349,9 +368,7 @@ pub fn through_json<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<bool, M
                 Cow::Owned(new) => fresh_string(arena.text(&new)),
                 Cow::Borrowed(same) => fresh_string(same),
             },
-            Kind::Int | Kind::Float if !is_short_integer(s.text) => {
-                Scalar::plain(arena.text(&scalar::go_number(finite(s)?)))
-            }
+            Kind::Int | Kind::Float if !is_short_integer(s.text) => Scalar::plain(number(s.text, finite(s)?)),
             _ => decoded(arena, s),
         });
         has_unreadable |= is_unreadable(s);

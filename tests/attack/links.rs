@@ -1,6 +1,8 @@
 //! Links and pipes that a tree has in the places that a command writes and reads.
 
 use crate::support::{Tree, git};
+use rustomize::load::cache::Cache;
+use rustomize::load::sum;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::Path;
@@ -143,4 +145,57 @@ fn w7_a_pipe_or_a_device_is_no_file_and_is_not_waited_for() {
             assert!(run.status == Some(1) || is_shown, "{file} {args:?}: {:?} {}", run.status, run.stderr);
         }
     }
+}
+
+#[test]
+fn w7_no_link_or_pipe_of_the_cache_is_read() {
+    let tree = tree();
+    let cache = Cache::new(tree.home().join("cache"));
+    let shelf = cache.shelf("files", "https://h.io/x");
+    let sum = sum::sha256(b"mine\n");
+    let keep = || {
+        shelf.keep_file(b"mine\n", &sum).unwrap();
+        shelf.note("latest", &sum);
+        assert_eq!(shelf.file(&sum).unwrap(), b"mine\n");
+        assert_eq!(shelf.last("latest").unwrap(), sum);
+    };
+    keep();
+    let kind = tree.home().join("cache/files");
+    let place = fs::read_dir(&kind).unwrap().next().unwrap().unwrap().path();
+    for entry in fs::read_dir(&place).unwrap() {
+        // The same content, elsewhere.
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), tree.home().join(entry.file_name())).unwrap();
+    }
+    for is_pipe in [false, true] {
+        for entry in fs::read_dir(&place).unwrap().map(|entry| entry.unwrap()) {
+            match is_pipe {
+                true => pipe(&entry.path()),
+                false => {
+                    fs::remove_file(entry.path()).unwrap();
+                    symlink(tree.home().join(entry.file_name()), entry.path()).unwrap();
+                }
+            }
+        }
+        assert_eq!((shelf.file(&sum), shelf.last("latest")), (None, None), "{is_pipe}");
+        // What is kept again takes the place of a link or pipe.
+        keep();
+    }
+    // The whole shelf.
+    fs::rename(&place, tree.home().join("elsewhere")).unwrap();
+    symlink(tree.home().join("elsewhere"), &place).unwrap();
+    assert_eq!((shelf.file(&sum), shelf.last("latest"), shelf.exists()), (None, None, false));
+}
+
+#[test]
+fn w7_the_sum_of_a_directory_is_not_that_of_a_link() {
+    let tree = tree();
+    symlink(tree.home().join("dir"), tree.path().join("link")).unwrap();
+    let refused = sum::directory(&tree.path().join("link")).unwrap_err();
+    assert!(refused.to_string().contains("is a link"), "{refused}");
+    let refused = sum::copy(&tree.path().join("link"), &tree.path().join("copy"), |_| true).unwrap_err();
+    assert!(refused.to_string().contains("is a link"), "{refused}");
+    pipe(&tree.home().join("dir/pipe"));
+    let refused = sum::directory(&tree.home().join("dir")).unwrap_err();
+    assert!(refused.to_string().contains("is neither a file"), "{refused}");
 }

@@ -58,6 +58,7 @@ fn decoder(record: &Record) -> TokenStream {
     };
     let (of_impl, _, _) = with_text.split_for_impl();
     let entries = record.fields.iter().flat_map(|field| table_entries(field, &text));
+    let table = table(quote!(&mut [#(#entries),*]), &record.fields);
     let places = record.idents(Role::is_place).map(|field| quote!(self.#field = node.pos();));
     let givens = record.idents(Role::is_given).map(|field| quote!(self.#field = given;));
     let finish = record.finishes.then(|| quote!(self.finish(&given, cx)?;));
@@ -71,13 +72,31 @@ fn decoder(record: &Record) -> TokenStream {
                 cx: &crate::config::Decoder<#text>,
             ) -> crate::diag::Result<()> {
                 #(#places)*
-                #given cx.object(node, &mut [#(#entries),*])?;
+                #given cx.object(node, #table)?;
                 #finish
                 #(#givens)*
                 Ok(())
             }
         }
     }
+}
+
+/// The table that `Decoder::object` reads a mapping with: without the entries of fields that the
+/// version of kustomize does not know.
+fn table(entries: TokenStream, fields: &[Field]) -> TokenStream {
+    let keys = fields.iter().filter_map(|field| match &field.role {
+        Role::Key(key) => Some(key),
+        _ => None,
+    });
+    let is_known = |key: &Key| match &key.only_if {
+        Some(question) => quote!(cx.arena.compat().#question()),
+        None => quote!(true),
+    };
+    if keys.clone().all(|key| key.only_if.is_none()) {
+        return entries;
+    }
+    let known = keys.flat_map(|key| std::iter::repeat_n(is_known(key), key.parts.len().max(1)));
+    quote!(crate::config::decode::known(#entries, [#(#known),*]))
 }
 
 /// The entries of a field in the table that `Decoder::object` reads a mapping with.
@@ -92,10 +111,6 @@ fn table_entries(field: &Field, text: &Lifetime) -> Vec<TokenStream> {
         Key { name, for_builtin: true, .. } => {
             vec![entry(name, quote!(crate::config::decode::ForBuiltin(&mut self.#ident)))]
         }
-        Key { name, only_if: Some(question), .. } => vec![quote!((
-            if cx.arena.compat().#question() { #name } else { "" },
-            &mut self.#ident as &mut dyn crate::config::Decode<#text>
-        ))],
         Key { name, .. } => vec![entry(name, quote!(self.#ident))],
     }
 }
