@@ -1,9 +1,11 @@
 //! README and docs: the walks of docs/tour.md and docs/plugin/use.md run word for word, links lead
-//! to files, flags and variables exist, pictures are those of their scripts, words are those of
-//! docs/glossary.md, and the documented JSON fields are those that are printed.
+//! to files, the repository has one address, flags and variables exist, pictures are those of their
+//! scripts, words are those of docs/glossary.md, and the documented JSON fields are those that are
+//! printed.
 
 use crate::differential::reference::kustomize;
 use crate::support::{Run, Tree, files, in_path, run, skip};
+use regex::Regex;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -234,8 +236,55 @@ fn the_tour_runs_word_for_word() {
 /// All pages of the project.
 fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("docs"), ".md");
-    pages.extend(["README.md", "CHANGELOG.md", "plugin/README.md"].map(|name| root().join(name)));
+    let others =
+        ["README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md", "plugin/README.md"];
+    pages.extend(others.map(|name| root().join(name)));
+    pages.extend(files(&root().join(".github"), ".md"));
     pages
+}
+
+/// The address of the repository, of which Cargo.toml is the only source.
+const ADDRESS: &str = env!("CARGO_PKG_REPOSITORY");
+
+/// A text in which every address of the repository is [`ADDRESS`]: as a URL, and without the host
+/// before `/.github/`, where a workflow names an action.
+fn with_address(text: &str) -> String {
+    // Most pages have none. The expressions are slow in a debug build.
+    if !text.contains("/rustomize") {
+        return text.to_owned();
+    }
+    let own = ADDRESS.splitn(4, '/').nth(3).unwrap();
+    let url = Regex::new(r"https?://[\w.:-]+/[\w.-]+/rustomize([^\w-]|$)").unwrap();
+    let action = Regex::new(r"[\w.-]+/rustomize(/\.github/)").unwrap();
+    let text = url.replace_all(text, format!("{ADDRESS}${{1}}"));
+    action.replace_all(&text, format!("{own}${{1}}")).into_owned()
+}
+
+#[test]
+fn address_of_the_repository_is_that_of_cargo_toml() {
+    let own = ADDRESS.splitn(4, '/').nth(3).unwrap();
+    let other = "https://a.io:1/b/rustomize/c b/rustomize/.github/d https://a.io/b/rustomize-plugin-c";
+    let wanted = format!("{ADDRESS}/c {own}/.github/d https://a.io/b/rustomize-plugin-c");
+    assert_eq!(with_address(other), wanted);
+    let mut pages = pages();
+    pages.extend(files(&root().join(".github"), ".yml"));
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        count += text.matches(ADDRESS).count();
+        let wanted = with_address(&text);
+        if text != wanted && std::env::var_os("UPDATE").is_some() {
+            fs::write(&page, &wanted).unwrap();
+        } else if text != wanted {
+            wrong.push(format!("{} has another address: UPDATE=1 writes it", page.display()));
+        }
+        if !ADDRESS.contains("/OWNER/") && wanted.contains("OWNER") {
+            wrong.push(format!("{} says that the owner is not known", page.display()));
+        }
+    }
+    assert!(count > 3, "the pages name the address {count} times");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

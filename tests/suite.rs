@@ -1,8 +1,9 @@
 //! The txtar cases of testdata: see testdata/README.md. `UPDATE=1 cargo test` rewrites what they
-//! expect on stdout.
+//! expect on stdout; `RUSTOMIZE_CASE=NAME` runs the case `NAME.txtar` alone.
 
 use crate::support::{Tree, files, split};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,20 +16,26 @@ const OTHERS: [&str; 4] = ["check", "lint", "mistakes", "pages"];
 fn cases() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let update = std::env::var_os("UPDATE").is_some();
+    let only = std::env::var_os("RUSTOMIZE_CASE");
+    let is_meant = |name: &OsStr| only.as_ref().is_none_or(|only| only == name);
     let mut names = BTreeMap::new();
     let mut failures = String::new();
     let has_own_test = |path: &PathBuf| OTHERS.iter().any(|name| path.starts_with(root.join(name)));
     let cases: Vec<PathBuf> = files(&root, ".txtar").into_iter().filter(|path| !has_own_test(path)).collect();
     assert!(cases.len() > 50, "the cases were not found");
     for path in &cases {
-        let name = path.file_stem().unwrap().to_owned();
+        let name = path.file_stem().unwrap();
         if let Some(other) = names.insert(name, path) {
             let _ = writeln!(failures, "{} and {} have one name", path.display(), other.display());
+        }
+        if !is_meant(name) {
+            continue;
         }
         if let Err(why) = case(path, update) {
             let _ = writeln!(failures, "=== {}\n{why}", path.strip_prefix(&root).unwrap().display());
         }
     }
+    assert!(names.keys().any(|name| is_meant(name)), "no case has the name of RUSTOMIZE_CASE");
     assert!(failures.is_empty(), "{failures}");
 }
 

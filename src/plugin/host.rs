@@ -4,7 +4,7 @@
 use super::confine::{Confinement, Part};
 use super::sandbox::enter;
 use crate::process::name;
-use rustix::process::{Resource, Rlimit, parent_process_death_signal, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
@@ -65,9 +65,5 @@ fn confine(confinement: &Confinement) -> io::Result<()> {
 pub fn report(confinement: &Confinement) -> io::Result<Vec<Part>> {
     // No memory dump: it would hold what the plugin was given.
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
-    // The system forgets, with other rights of this process, that it ends with its keeper.
-    let signal = parent_process_death_signal()?;
-    let parts = confinement.sandbox.as_ref().map_or(Ok(Vec::new()), enter)?;
-    set_parent_process_death_signal(signal)?;
-    Ok(parts)
+    confinement.sandbox.as_ref().map_or(Ok(Vec::new()), enter)
 }

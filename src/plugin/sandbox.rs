@@ -4,6 +4,7 @@ use super::calls::{self, CallPermissions};
 use super::confine::{Part, Sandbox};
 use super::mounts::{self, open_without_links};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{parent_process_death_signal, set_parent_process_death_signal};
 use std::io;
 use std::path::PathBuf;
 
@@ -32,6 +33,8 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 /// The system leaves this process half way.
 pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<Part>> {
     let words = |what: &str, e: &dyn std::fmt::Display| Some(format!("{what}: {e}"));
+    // The system forgets, with other rights of this process, that it ends with its keeper.
+    let signal = parent_process_death_signal()?;
     let session = leave_session().err().and_then(|e| words("the terminal is not out of reach", &e));
     // Before the capabilities, which mounting takes, and before Landlock, which forbids it.
     let view = mounts::read_only_but(&sandbox.write)?;
@@ -70,6 +73,7 @@ pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<Part>> {
     parts.push(Part::new("processes", effect, None));
     let effect = "the kernel limits that of each process; that of all together is looked at several times a second";
     parts.push(Part::new("memory", effect, None));
+    set_parent_process_death_signal(signal)?;
     Ok(parts)
 }
 

@@ -6,12 +6,19 @@ use std::io;
 /// A running process.
 pub(super) struct Child {
     pub(super) handle: duct::Handle,
+    mark: String,
 }
 
 impl Child {
     /// Starts a process. The expression's ends of pipes are closed then.
     pub(super) fn start(marked: Marked) -> io::Result<Child> {
-        Ok(Child { handle: marked.expression.start()? })
+        let Marked { expression, mark, .. } = marked;
+        Ok(Child { handle: expression.start()?, mark })
+    }
+
+    /// The mark that its children inherit.
+    pub(super) fn mark(&self) -> &str {
+        &self.mark
     }
 
     /// Returns false: nothing keeps a child here.

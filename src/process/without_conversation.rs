@@ -16,6 +16,11 @@ impl Conversation {
         Err(unsupported())
     }
 
+    /// Returns true always: a child that was not started sends nothing.
+    pub fn is_silent(&self) -> bool {
+        true
+    }
+
     /// Sends nothing.
     ///
     /// # Errors
