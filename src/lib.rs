@@ -147,22 +147,10 @@ mod transformer;
 mod manager;
 mod plugin;
 
-mod process;
-
-mod atomic;
-mod files;
-
-mod memory;
-
-mod compat;
-
-mod observe;
-mod parallel;
-mod meter;
-mod shell;
-mod shown;
-
-mod yaml;
+use rustomize_base::{compat, memory, meter, observe, parallel, shell, shown};
+use rustomize_files::{self as files, atomic};
+use rustomize_process as process;
+use rustomize_yaml as yaml;
 
 /// The YAML tree of a [`Resource`].
 pub mod tree {
@@ -181,7 +169,6 @@ pub mod cli;
 /// Items for the tests, benches and fuzz targets of this project. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::config::go_regexp::GoRegex;
     pub use crate::load::git_command::GitCommand;
     pub use crate::load::lock::RemoteLock;
     pub use crate::plugin::locate::Placed;
@@ -189,6 +176,7 @@ pub mod internal {
     pub use crate::plugin::shared_object::{Host, Program, SharedObjectFile};
     pub use crate::schema::{Schema, Schemas};
     pub use crate::stage::{Build, Context};
+    pub use rustomize_go_regexp::GoRegex;
     pub use rustomize_plugin_abi::frame::Frame;
 
     pub mod written {

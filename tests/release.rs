@@ -1,7 +1,7 @@
 //! The parts of a release, as far as they can be tested without building one: versions, the SBOM,
 //! and the name that kubectl looks for. `release/twice` and `release/package` test the rest.
 
-use crate::support::{Run, Tree, in_path, run, skip};
+use crate::support::{Run, Tree, in_path, members, run, skip};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,18 +13,20 @@ fn read(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
 }
 
-/// The crates that are published, in the order of docs/release.md.
-const CRATES: [&str; 3] = ["src/config/derive/Cargo.toml", "plugin/abi/Cargo.toml", "Cargo.toml"];
-
 /// The SDK for Rust, which `plugin new` lays into new plugins.
 const SDK: &str = "plugin/sdk/crate/Cargo.toml";
+
+/// A plugin that shows how one is written.
+const EXAMPLE: &str = "plugin/example/rust/Cargo.toml";
 
 #[test]
 fn the_crates_have_one_version() {
     let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
-    for name in CRATES.into_iter().chain([SDK]) {
-        let manifest = read(name);
-        assert!(manifest.contains(&format!("\n{version}\n")), "{name} has another version");
+    let members = members().into_iter().map(|member| format!("{member}/Cargo.toml"));
+    for name in members.chain(["Cargo.toml".to_owned()]).filter(|name| name != EXAMPLE) {
+        let manifest = read(&name);
+        let is_own = manifest.contains("\nversion.workspace = true\n");
+        assert!(is_own || manifest.contains(&format!("\n{version}\n")), "{name} has another version");
         assert_eq!(manifest.contains("publish = false"), name == SDK, "{name}: whether it can be published");
         for line in manifest.lines().filter(|line| line.starts_with("rustomize-") && line.contains("path = ")) {
             assert!(line.contains(&version.replace("\"0", "\"=0")), "{name} requires another version: {line}");

@@ -192,6 +192,13 @@ pub fn split(txtar: &str) -> (String, Vec<(String, String)>) {
     (head, files)
 }
 
+/// The folders of the crates in the workspace, but for the one at the top.
+pub fn members() -> Vec<String> {
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
+    let list = manifest.split_once("\nmembers = [").unwrap().1.split(']').next().unwrap();
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
 /// All files below a directory with an ending, sorted.
 pub fn files(directory: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();

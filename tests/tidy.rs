@@ -1,6 +1,6 @@
 //! The house rules that a program can check.
 
-use crate::support::files;
+use crate::support::{files, members};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -128,6 +128,14 @@ fn uncommented(text: &str) -> String {
     text.lines().filter(is_code).flat_map(|line| [line, "\n"]).collect()
 }
 
+/// Names in the crate `rustomize` of what crates below it hold.
+const BELOW: [&str; 8] = ["atomic", "compat", "memory", "meter", "observe", "parallel", "shell", "shown"];
+
+/// Returns true for a folder of src that is a crate: the compiler holds it to its dependencies.
+fn is_crate(folder: &str) -> bool {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder).join("Cargo.toml").is_file()
+}
+
 #[test]
 fn layers_look_down_only() {
     let layers = listed("Layers");
@@ -137,7 +145,7 @@ fn layers_look_down_only() {
         let mut parts = path.components().skip(1).map(|part| part.as_os_str().to_string_lossy().into_owned());
         let module = parts.next().unwrap();
         let module = module.trim_end_matches(".rs");
-        if matches!(module, "lib" | "main" | "bin") {
+        if matches!(module, "lib" | "main" | "bin") || is_crate(module) {
             continue;
         }
         let own = place(module).unwrap_or_else(|| panic!("docs/architecture.md has no layer '{module}'"));
@@ -145,6 +153,7 @@ fn layers_look_down_only() {
             match place(&name) {
                 Some(other) if other > own => wrong.push(format!("{} uses crate::{name}", path.display())),
                 Some(_) => {}
+                None if is_crate(&name) || BELOW.contains(&name.as_str()) => {}
                 // A macro, or something of the root.
                 None => wrong.push(format!("{}: crate::{name} is no layer", path.display())),
             }
@@ -156,13 +165,17 @@ fn layers_look_down_only() {
 /// The names of the modules in `src/FOLDER`, each with the modules of the same folder that it uses.
 fn uses_within(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
     let top = format!("src/{folder}");
-    let prefix = format!("crate::{}::", folder.replace('/', "::"));
+    let prefix = match is_crate(folder) {
+        true => "crate::".to_owned(),
+        false => format!("crate::{}::", folder.replace('/', "::")),
+    };
     let files: Vec<(PathBuf, String)> = sources().into_iter().filter(|(path, _)| path.starts_with(&top)).collect();
     let name = |path: &Path| {
         let below = path.strip_prefix(&top).unwrap().components().next().unwrap();
         below.as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned()
     };
-    let names: BTreeSet<String> = files.iter().map(|(path, _)| name(path)).filter(|name| name != "mod").collect();
+    let names: BTreeSet<String> =
+        files.iter().map(|(path, _)| name(path)).filter(|name| name != "mod" && name != "lib").collect();
     let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (path, text) in &files {
         let own = name(path);
@@ -175,8 +188,9 @@ fn uses_within(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
             uses.entry(own.clone()).or_default().extend(others);
         }
     }
-    // A folder's own mod.rs is for all of its modules.
+    // A folder's own mod.rs or lib.rs is for all of its modules.
     uses.remove("mod");
+    uses.remove("lib");
     uses
 }
 
@@ -186,8 +200,10 @@ fn no_modules_of_a_folder_form_a_circle() {
     let mut found = Vec::new();
     // Of the command, which few parts share, the layer alone is held.
     let layers = listed("Layers").into_iter().filter(|layer| layer != "cli");
+    let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap();
+    let crates = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap()).filter(|name| is_crate(name));
     let groups = listed("Groups of the manager").into_iter().map(|group| format!("manager/{group}"));
-    for folder in layers.chain(groups) {
+    for folder in crates.chain(layers).chain(groups) {
         let mut edges = uses_within(&folder);
         // Leaves go, one after the other; what is left leads in circles.
         while let Some(leaf) =
@@ -268,17 +284,16 @@ fn nothing_is_left_for_later_without_a_word() {
 fn unsafe_code_stands_in_one_crate_alone() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    assert!(manifest.contains("[lints.rust]\nunsafe_code = \"forbid\"\n"), "the lint is gone");
-    let members = manifest.lines().find_map(|line| line.strip_prefix("members = [")).unwrap();
-    for member in members.trim_end_matches(']').split(", ").map(|name| name.trim_matches('"')) {
-        let manifest = fs::read_to_string(root.join(member).join("Cargo.toml")).unwrap();
+    assert!(manifest.contains("[workspace.lints.rust]\nunsafe_code = \"forbid\"\n"), "the lint is gone");
+    for member in members() {
+        let manifest = fs::read_to_string(root.join(&member).join("Cargo.toml")).unwrap();
         let library = manifest
             .split("\n[lib]\n")
             .nth(1)
             .and_then(|table| table.lines().find_map(|line| line.strip_prefix("path = ")));
         let library = library.map_or("src/lib.rs", |path| path.trim_matches('"'));
-        let text = fs::read_to_string(root.join(member).join(library)).unwrap();
-        let forbids = text.contains("\n#![forbid(unsafe_code)]\n");
+        let text = fs::read_to_string(root.join(&member).join(library)).unwrap();
+        let forbids = text.contains("\n#![forbid(unsafe_code)]\n") || manifest.contains("[lints]\nworkspace = true\n");
         assert_eq!(forbids, member != "plugin/abi", "{member}");
     }
 }

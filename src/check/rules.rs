@@ -1,7 +1,7 @@
 //! [`Table`]: the rules for values, whether they come from Kubernetes' own descriptions or from a
 //! CustomResourceDefinition.
 
-use crate::config::go_regexp::GoRegex;
+use rustomize_go_regexp::GoRegex;
 
 /// The number of a rule in its table.
 pub type RuleId = u32;

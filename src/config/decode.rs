@@ -411,12 +411,6 @@ impl<'a> Decode<'a> for Node<'a> {
     }
 }
 
-impl Default for Node<'_> {
-    fn default() -> Self {
-        Node::null()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

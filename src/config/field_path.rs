@@ -1,10 +1,10 @@
 //! Field paths with dots, as replacements and vars write them:
 //! `spec.template.spec.containers.[name=web].image`.
 
-use super::go_regexp::{GoRegex, PatternError};
 use crate::diag::{Code, Error, Result, nearest};
 use crate::yaml::document::MAX_DEPTH;
 use crate::yaml::{Arena, Node, Scalar, Sequence, Style, Value, emit};
+use rustomize_go_regexp::{GoRegex, PatternError};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 

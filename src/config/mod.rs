@@ -6,7 +6,6 @@ mod examples;
 pub mod field_path;
 pub mod field_spec;
 pub mod field_specs;
-pub mod go_regexp;
 pub mod helm;
 pub mod kustomization;
 pub mod record;

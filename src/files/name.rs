@@ -1,6 +1,6 @@
 //! Names of files: which of them may enter, and how they are shown.
 
-use crate::shown::{is_unseen, line};
+use rustomize_base::shown::{is_unseen, line};
 use std::ffi::OsStr;
 
 /// The fault of a name or a path that comes from elsewhere, as from an archive: the words that

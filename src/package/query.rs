@@ -1,10 +1,10 @@
 //! The paths of `cfg grep` and `cfg tree --field`, and the values that they lead to.
 
 use super::{quantity, wrong_kind};
-use crate::config::go_regexp::GoRegex;
 use crate::diag::{Code, Error, Result};
 use crate::yaml::Arena;
 use crate::yaml::noted::{Document, Noted, Shape, Unread};
+use rustomize_go_regexp::GoRegex;
 use std::cmp::Ordering;
 
 /// A value that a path leads to.

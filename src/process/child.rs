@@ -89,7 +89,7 @@ impl Child {
 
 /// Gives a program that is started by its descriptor its path as argument 0, as other programs have
 /// it.
-pub(crate) fn name(command: &mut Command) {
+pub fn name(command: &mut Command) {
     let program = Path::new(command.get_program());
     if program.starts_with("/proc/self/fd")
         && let Ok(path) = std::fs::read_link(program)

@@ -6,8 +6,8 @@
 
 use super::Children;
 use super::directory::{create, lock, make};
-use crate::files::remove;
-use crate::files::{PREFIX, is_temporary};
+use rustomize_files::remove;
+use rustomize_files::{PREFIX, is_temporary};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;

@@ -4,7 +4,7 @@
 //! removed. When the pipe ends, it removes what is left of them.
 
 use super::removal;
-use crate::files::remove;
+use rustomize_files::remove;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, PipeWriter, Write};

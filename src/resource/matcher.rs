@@ -2,10 +2,10 @@
 
 use super::{DEFAULT_NAMESPACE, Hint, Metadatum, ResId, Resource};
 use crate::config::Selector;
-use crate::config::go_regexp::{self, GoRegex};
 use crate::diag::{Code, Error, Result};
 use crate::meter;
 use crate::schema::Gvk;
+use rustomize_go_regexp::{self as go_regexp, GoRegex};
 
 /// The advice for a pattern that is not valid.
 const PATTERN_HINT: &str =

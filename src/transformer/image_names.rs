@@ -1,9 +1,9 @@
 //! The entries of `images` that an image matches: [`ImageNames`].
 
 use crate::compat::Compat;
-use crate::config::go_regexp::{GoRegex, PatternError};
 use crate::meter::{self, FastMap};
 use crate::resource::matcher::META;
+use rustomize_go_regexp::{GoRegex, PatternError};
 use std::borrow::Cow;
 
 /// The names of all entries. A name is a pattern, but in nearly all names only dots have a meaning:

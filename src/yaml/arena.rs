@@ -3,10 +3,10 @@
 use super::encoding::Text;
 use super::texts::Texts;
 use super::tree::node::Pos;
-use crate::compat::Compat;
-use crate::memory::{Budget, Spent};
-use crate::{meter, parallel};
 use elsa::sync::FrozenVec;
+use rustomize_base::compat::Compat;
+use rustomize_base::memory::{Budget, Spent};
+use rustomize_base::{meter, parallel};
 use std::fmt;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -131,7 +131,7 @@ impl Source {
     }
 
     /// The offset of a place in this source; `None` for a place elsewhere.
-    pub(in crate::yaml) fn offset(&self, pos: Pos) -> Option<usize> {
+    pub(crate) fn offset(&self, pos: Pos) -> Option<usize> {
         let at = usize::try_from(pos.0.checked_sub(self.base)?).ok()?;
         (pos.is_in_source() && at <= self.text.len()).then_some(at)
     }
@@ -338,7 +338,7 @@ impl<'a> Arena<'a> {
 #[cfg(test)]
 mod tests {
     use super::Heap;
-    use crate::yaml::first_document;
+    use crate::first_document;
 
     /// The place of the first `x` in the text of `field`, when the text is read by itself without
     /// the blanks before it.

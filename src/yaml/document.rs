@@ -2,7 +2,7 @@
 
 use super::reader::{self, Package};
 use super::{Arena, Node, Pos, Source};
-use crate::parallel;
+use rustomize_base::parallel;
 use std::ops::Range;
 
 /// Mappings and lists nested deeper than this are refused; upstream's limit is 10,000.
@@ -113,7 +113,7 @@ pub(super) fn split(source: &Source) -> Result<Vec<Range<usize>>, Malformed> {
 #[cfg(test)]
 mod tests {
     use super::documents;
-    use crate::yaml::Heap;
+    use crate::Heap;
 
     fn large(bad: &[usize]) -> String {
         let document = |i| match bad.contains(&i) {

@@ -3,7 +3,7 @@
 //! This is the order of upstream's YAML 1.1 printer.
 
 use super::bytes::common_prefix;
-use crate::meter;
+use rustomize_base::meter;
 use std::cmp::Ordering;
 use thin_vec::ThinVec;
 use unicode_general_category::{GeneralCategory as Cat, get_general_category};

@@ -2,7 +2,7 @@
 
 use super::arena::{Heap, Place, Source};
 use super::tree::node::Pos;
-use crate::meter::{self, FastMap};
+use rustomize_base::meter::{self, FastMap};
 use std::cell::RefCell;
 
 /// Finds lines and columns of many positions: the line ends of a source are looked for once.
@@ -82,7 +82,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::Places;
-    use crate::yaml::Heap;
+    use crate::Heap;
 
     #[test]
     fn places_are_those_of_the_heap_in_any_order() {

@@ -6,7 +6,7 @@ use super::noted::{Document, Noted, Notes, Shape};
 use super::tree::mapping::Mapping;
 use super::tree::node::{Node, Pos, Value};
 use super::{Entry, Source};
-use crate::meter::FastMap;
+use rustomize_base::meter::FastMap;
 
 /// The comments of a text, which its tree does not hold.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ fn in_order<'m, 'a>(m: &'m Mapping<'a>) -> Vec<&'m Entry<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::{Heap, first_document};
+    use crate::{Heap, first_document};
 
     #[track_caller]
     fn check(input: &str, expect: &str) {

@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::{Heap, first_document};
+    use crate::{Heap, first_document};
 
     #[track_caller]
     fn check(yaml: &str, spelled: &str, restored: &str) {

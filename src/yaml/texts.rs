@@ -3,9 +3,9 @@
 use super::scalar::is_surely_plain;
 use super::tree::mapping::{Key, fingerprint, same};
 use super::tree::node::{Pos, Style, Tag};
-use crate::{memory, meter};
 use bumpalo::Bump;
 use elsa::index_set::FrozenIndexSet;
+use rustomize_base::{memory, meter};
 use std::cell::Cell;
 
 /// Longer keys are rarely the same.

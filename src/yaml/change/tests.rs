@@ -1,7 +1,7 @@
 //! Tests of changes: examples, and random texts with random changes.
 
 use super::apply;
-use crate::yaml::{Arena, Heap, Key, Mapping, Node, Pos, Scalar, Sequence, Tag, ValueMut, first_document};
+use crate::{Arena, Heap, Key, Mapping, Node, Pos, Scalar, Sequence, Tag, ValueMut, first_document};
 
 /// Changes the fields of a text.
 fn changed(text: &str, change: impl for<'a> FnOnce(Arena<'a>, &mut Mapping<'a>)) -> Result<String, String> {

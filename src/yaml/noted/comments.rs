@@ -9,8 +9,8 @@
 //! [`Scanner`] finds tokens and comments, and [`Parser`] makes the nodes.
 
 use super::{Document, Noted, Notes, Shape};
-use crate::meter::FastMap;
-use crate::yaml::tree::node::{Scalar, Style, Tag};
+use crate::tree::node::{Scalar, Style, Tag};
+use rustomize_base::meter::FastMap;
 use std::ops::Range;
 
 /// Makes the tree of the first document of a text. `scalars` are its scalars and their ranges, in

@@ -3,14 +3,14 @@
 
 use super::print;
 use super::{Document, Noted, Notes, Shape};
-use crate::meter::FastMap;
-use crate::yaml::Arena;
-use crate::yaml::document::split;
-use crate::yaml::json;
-use crate::yaml::reader::{self, Package};
-use crate::yaml::scalar::Kind;
-use crate::yaml::tree::mapping::Entry;
-use crate::yaml::tree::node::{Node, Style, Tag, Value};
+use crate::Arena;
+use crate::document::split;
+use crate::json;
+use crate::reader::{self, Package};
+use crate::scalar::Kind;
+use crate::tree::mapping::Entry;
+use crate::tree::node::{Node, Style, Tag, Value};
+use rustomize_base::meter::FastMap;
 
 /// The reason why the JSON of a node's document is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

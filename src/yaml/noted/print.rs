@@ -2,9 +2,9 @@
 //! and styles stay, blank lines are removed, mappings are indented by two blanks and lists by none.
 
 use super::{Document, Noted, Notes, Shape};
-use crate::yaml::scalar::{self, Kind};
-use crate::yaml::tree::node::{Scalar, Style};
-use crate::yaml::{emit, reprint, style};
+use crate::scalar::{self, Kind};
+use crate::tree::node::{Scalar, Style};
+use crate::{emit, reprint, style};
 
 impl Document<'_> {
     /// Prints the document, with a line end after it. O(size).
@@ -335,7 +335,7 @@ impl Printer {
         match &node.shape {
             Shape::Scalar(s) if !node.tag.is_empty() => {
                 // Text and style need not fit the tag.
-                let plain = Scalar::new(s.text(), s.style(), crate::yaml::Tag::Auto);
+                let plain = Scalar::new(s.text(), s.style(), crate::Tag::Auto);
                 match s.style() {
                     Style::Plain if s.text().is_empty() && self.brackets > 0 => self.single("", depth),
                     Style::Plain if !s.text().contains('\n') && fits_plain(s.text(), self.brackets > 0) => {

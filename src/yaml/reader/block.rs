@@ -3,7 +3,7 @@
 use super::property::Properties;
 use super::scalar::Stop;
 use super::{COMPLEX_KEY, Kind, Malformed, NO_COLON, NO_CONTENT, NO_TOKEN, Read, Reader};
-use crate::yaml::{Key, Node, Scalar, Style, Tag};
+use crate::{Key, Node, Scalar, Style, Tag};
 use std::cmp::Ordering;
 
 /// The token before a node of a block.

@@ -1,7 +1,7 @@
 //! Characters: those that are refused, line breaks, and the bytes that may start a plain scalar.
 
 use super::{Malformed, Reader, Source};
-use crate::yaml::bytes::table;
+use crate::bytes::table;
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 
 use super::property::Properties;
 use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Package, Read, Reader};
-use crate::yaml::{Node, Style, Value, reprint};
+use crate::{Node, Style, Value, reprint};
 
 /// The tokens that may come next between brackets.
 enum Next {

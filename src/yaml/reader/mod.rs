@@ -20,11 +20,11 @@ mod scalar;
 use super::document::{MAX_ALIAS_NODES, MAX_DEPTH, Malformed};
 use super::texts::Texts;
 use super::{Entries, Entry, Items, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value};
-use crate::meter::ThinList;
 use block::{Before, Place};
 use characters::Survey;
-pub(in crate::yaml) use property::sources;
+pub(crate) use property::sources;
 use property::{Anchor, Anchors, Properties, TagHandles};
+use rustomize_base::meter::ThinList;
 use std::mem::take;
 use std::ops::Range;
 

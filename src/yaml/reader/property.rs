@@ -1,9 +1,9 @@
 //! The properties of a node: anchors, tags and merge keys.
 
 use super::{Malformed, Package, Read, Reader};
-use crate::meter::FastMap;
-use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Entries, Items, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
+use crate::scalar::{self, Int, Kind};
+use crate::{Entries, Items, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
+use rustomize_base::meter::FastMap;
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 
@@ -351,7 +351,7 @@ fn merged_in_order(entries: Entries<'_>) -> Mapping<'_> {
 }
 
 /// The mappings that a merge key names.
-pub(in crate::yaml) fn sources(node: Node<'_>) -> Vec<Mapping<'_>> {
+pub(crate) fn sources(node: Node<'_>) -> Vec<Mapping<'_>> {
     let items = match node.value {
         Value::Sequence(items) => items.into_items(),
         _ => Items::from_iter([node]),

@@ -2,7 +2,7 @@
 
 use super::characters::PLAIN_START;
 use super::{END, NO_VALUE, Read, Reader, Scalar, Style, Tag};
-use crate::yaml::bytes::{each, zeros};
+use crate::bytes::{each, zeros};
 use memchr::{memchr, memchr2, memchr3};
 
 /// The number of words of a plain text that are searched one by one, before a search with vectors

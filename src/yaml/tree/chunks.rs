@@ -1,7 +1,8 @@
-//! [`Iter`], [`IterMut`]: items of a list, or entries of a mapping, that may be divided into chunks.
+//! [`Iter`], [`IterMut`]: items of a list, or entries of a mapping, that may be divided into
+//! chunks.
 //!
-//! Nearly every list and mapping has no chunks: for these, an iteration costs what that over a slice
-//! costs.
+//! Nearly every list and mapping has no chunks: for these, an iteration costs what that over a
+//! slice costs.
 
 use std::iter::FusedIterator;
 use std::slice;

@@ -3,19 +3,19 @@
 use super::chunks::{self, Chunked, IterMut};
 use super::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::shared::Shared;
-use crate::memory;
-use crate::meter::{self, Counted, ThinList};
-use crate::yaml::natural;
-use crate::yaml::scalar::{self, Kind};
+use crate::natural;
+use crate::scalar::{self, Kind};
+use rustomize_base::memory;
+use rustomize_base::meter::{self, Counted, ThinList};
 use std::cmp::Ordering;
 
 /// A mapping key. Keys are scalars; upstream refuses other keys when it prints.
 #[derive(Clone, Copy, Debug)]
 pub struct Key<'a> {
-    pub(in crate::yaml) text: &'a str,
-    pub(in crate::yaml) pos: Pos,
-    pub(in crate::yaml) style: Style,
-    pub(in crate::yaml) tag: Tag,
+    pub(crate) text: &'a str,
+    pub(crate) pos: Pos,
+    pub(crate) style: Style,
+    pub(crate) tag: Tag,
     /// A byte of the [`fingerprint`] of the text, which a look-up compares before it touches the
     /// text; [`OF_CHUNK`] in the key of a chunk.
     print: u8,
@@ -34,7 +34,7 @@ fn look_up_byte(print: u16) -> u8 {
 
 /// Two bytes that tell most different keys apart.
 #[inline]
-pub(in crate::yaml) fn fingerprint(text: &str) -> u16 {
+pub(crate) fn fingerprint(text: &str) -> u16 {
     let bytes = text.as_bytes();
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return 0 };
     let middle = bytes[bytes.len() / 2];
@@ -49,7 +49,7 @@ pub(in crate::yaml) fn fingerprint(text: &str) -> u16 {
 /// Returns true if two short texts are equal, without the call that a comparison of slices needs.
 /// Most keys have at most 16 bytes: two overlapping words cover them.
 #[inline]
-pub(in crate::yaml) fn same(a: &str, b: &str) -> bool {
+pub(crate) fn same(a: &str, b: &str) -> bool {
     meter::count(1);
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let n = a.len();
@@ -101,7 +101,7 @@ impl<'a> Key<'a> {
     /// A key with the fingerprint of its text; `is_plain` is true if the text is surely printed
     /// plain.
     #[inline]
-    pub(in crate::yaml) fn known(text: &'a str, style: Style, tag: Tag, pos: Pos, print: u16, is_plain: bool) -> Self {
+    pub(crate) fn known(text: &'a str, style: Style, tag: Tag, pos: Pos, print: u16, is_plain: bool) -> Self {
         Key { text, pos, style, tag, print: look_up_byte(print), is_plain }
     }
 
@@ -156,8 +156,8 @@ impl<'a> From<&'a str> for Key<'a> {
 /// A key and its value.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
-    pub(in crate::yaml) key: Key<'a>,
-    pub(in crate::yaml) value: Node<'a>,
+    pub(crate) key: Key<'a>,
+    pub(crate) value: Node<'a>,
 }
 
 impl<'a> Entry<'a> {
@@ -285,8 +285,8 @@ impl<'a> Mapping<'a> {
         meter::counted(entries).map(|e| (&e.key, &mut e.value))
     }
 
-    /// Visits each value, for editing in place. It costs less than [`Mapping::iter_mut`] in the walks
-    /// over whole trees, which visit many small mappings: chunks are asked for once.
+    /// Visits each value, for editing in place. In walks over whole trees, which visit many small
+    /// mappings, it costs less than [`Mapping::iter_mut`]: chunks are asked for once.
     pub fn for_each_value(&mut self, mut visit: impl FnMut(&mut Node<'a>)) {
         if self.has_chunks {
             return self.iter_mut().for_each(|(_, value)| visit(value));
@@ -312,8 +312,8 @@ impl<'a> Mapping<'a> {
         self.take_entries()
     }
 
-    /// The place of a key in a mapping without chunks; `None` in a mapping with chunks. The compiler
-    /// knows the fingerprint of a key that is written in the code.
+    /// The place of a key in a mapping without chunks; `None` in a mapping with chunks. The
+    /// compiler knows the fingerprint of a key that is written in the code.
     #[inline(always)]
     fn find(&self, key: &str) -> Option<usize> {
         self.find_printed(key, look_up_byte(fingerprint(key)))
@@ -584,7 +584,7 @@ impl Chunked for Entry<'_> {
 #[cfg(test)]
 mod tests {
     use super::{CHUNK, Entry, IterMut, Mapping, Pos, Scalar, chunks};
-    use crate::yaml::{Heap, Node};
+    use crate::{Heap, Node};
     use std::collections::BTreeMap;
 
     /// Random edits of a large mapping, beside those of a map of the standard library.

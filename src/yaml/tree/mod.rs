@@ -1,5 +1,5 @@
 //! The tree: [`node`], [`mapping`] and [`sequence`], borrowing their text from an
-//! [`Arena`](crate::yaml::Arena); [`edit`]: the only way to change its values; [`shared`]: values
+//! [`Arena`](crate::Arena); [`edit`]: the only way to change its values; [`shared`]: values
 //! that are in several places; [`chunks`]: parts of large lists and mappings.
 //!
 //! The fields of the tree are private to [`yaml`](super), which reads, prints and reprints it.

@@ -1,6 +1,6 @@
 //! The tree: [`Node`], [`Scalar`].
 //!
-//! All text is borrowed from an [`Arena`](crate::yaml::Arena) that outlives the build: a scalar
+//! All text is borrowed from an [`Arena`](crate::Arena) that outlives the build: a scalar
 //! that was read verbatim is a slice of its source, a scalar that was made is a slice of the
 //! arena's own memory. Text is therefore `Copy`, a scalar costs no allocation, and cloning a tree
 //! copies only its lists.
@@ -8,11 +8,11 @@
 use super::mapping::Mapping;
 use super::sequence::Sequence;
 use super::shared::{Shared, Sharing};
-use crate::meter;
-use crate::yaml::scalar::{self, Kind};
+use crate::scalar::{self, Kind};
+use rustomize_base::meter;
 
 /// The place of a node in the sources of a build: an offset into the concatenation of all texts
-/// that were added to an [`Arena`](crate::yaml::Arena); [`Arena::place`](crate::yaml::Arena::place)
+/// that were added to an [`Arena`](crate::Arena); [`Arena::place`](crate::Arena::place)
 /// turns it into file, line and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Pos(pub u32);
@@ -70,11 +70,11 @@ pub enum Tag {
 /// for the place of its [`Node`]: see [`Value`].
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<'a> {
-    pub(in crate::yaml) text: &'a str,
+    pub(crate) text: &'a str,
     pos: Pos,
     pub(super) sharing: Sharing,
-    pub(in crate::yaml) style: Style,
-    pub(in crate::yaml) tag: Tag,
+    pub(crate) style: Style,
+    pub(crate) tag: Tag,
 }
 
 impl<'a> Scalar<'a> {
@@ -115,7 +115,7 @@ impl<'a> Scalar<'a> {
     }
 
     /// Puts another value here. The place in the sources and the shared value stay.
-    pub(in crate::yaml) fn put(&mut self, new: Scalar<'a>) {
+    pub(crate) fn put(&mut self, new: Scalar<'a>) {
         *self = Scalar { pos: self.pos, sharing: self.sharing.tagged(new.is_tagged()), ..new };
     }
 
@@ -229,7 +229,7 @@ impl Tag {
 /// also has the number of the shared value.
 #[derive(Clone, Debug)]
 pub struct Node<'a> {
-    pub(in crate::yaml) value: Value<'a>,
+    pub(crate) value: Value<'a>,
 }
 
 /// The value of a node. Each kind of value has room for the place of its node and for the number of
@@ -240,6 +240,13 @@ pub enum Value<'a> {
     Scalar(Scalar<'a>),
     Sequence(Sequence<'a>),
     Mapping(Mapping<'a>),
+}
+
+impl Default for Node<'_> {
+    /// The null that is written as such.
+    fn default() -> Self {
+        Node::null()
+    }
 }
 
 impl<'a> From<Value<'a>> for Node<'a> {
@@ -344,7 +351,7 @@ impl<'a> Node<'a> {
 
     /// Makes the value one of its own.
     #[inline]
-    pub(in crate::yaml) fn unshare(&mut self) {
+    pub(crate) fn unshare(&mut self) {
         self.share(None);
     }
 
@@ -484,7 +491,7 @@ impl<'a> Node<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Node, Scalar};
-    use crate::yaml::Entry;
+    use crate::Entry;
 
     #[test]
     #[cfg(target_pointer_width = "64")]

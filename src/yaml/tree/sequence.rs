@@ -2,8 +2,8 @@
 
 use super::chunks::{self, Chunked, IterMut};
 use super::node::{Node, Pos, Value};
-use crate::memory;
-use crate::meter::{self, Counted, ThinList};
+use rustomize_base::memory;
+use rustomize_base::meter::{self, Counted, ThinList};
 use std::ops::{Index, IndexMut};
 
 /// The items of a list.
@@ -334,7 +334,7 @@ impl<'a> IntoIterator for Sequence<'a> {
 #[cfg(test)]
 mod tests {
     use super::{CHUNK, Sequence};
-    use crate::yaml::{Heap, Node};
+    use crate::{Heap, Node};
 
     /// Random edits of a large list, beside those of a vector.
     #[test]

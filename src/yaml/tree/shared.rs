@@ -7,7 +7,7 @@
 //! shared value; [`settle`] makes the places equal again.
 
 use super::node::{Node, Pos, Scalar, Value};
-use crate::meter;
+use rustomize_base::meter;
 use std::num::NonZero;
 
 /// The number of a shared value. It is unique in its tree.

@@ -8,12 +8,12 @@
 mod class;
 mod translate;
 
-use crate::meter;
 use memchr::memmem::Finder;
 use regex_automata::meta;
 use regex_automata::nfa::thompson::WhichCaptures;
 use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Hir, HirKind, Look};
+use rustomize_base::meter;
 use std::fmt;
 
 /// The longest pattern, in bytes. It bounds the time and memory that translating takes.

@@ -6,8 +6,8 @@
 
 use super::class;
 use super::{PatternError, Reason};
-use crate::meter::FastMap;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Dot, Hir, Look, Repetition};
+use rustomize_base::meter::FastMap;
 
 /// The largest count of a repetition, and the largest product of the counts of nested repetitions.
 const MAX_REPEAT: u32 = 1000;

@@ -30,7 +30,7 @@ mod turns;
 pub mod warden;
 
 #[cfg(unix)]
-pub(crate) use child::name;
+pub use child::name;
 pub use children::Children;
 pub use private::PrivateDirectory;
 pub use removal::Removal;

@@ -4,15 +4,15 @@
 //! The content is written to a new file with a random name in a directory of the caller's choice.
 //! Then the file is renamed to its place. A link at that place is replaced, never followed.
 
-use crate::files::{self, Directory};
+use crate::Directory;
 use std::io::{self, Write};
 use std::path::Path;
 
-pub use crate::files::{PREFIX, folder_of};
+pub use crate::{PREFIX, folder_of};
 
 /// A file that is not in its place yet. It is removed if it is dropped before
 /// [`Staged::put_for_good`].
-pub struct Staged(files::Staged);
+pub struct Staged(crate::Staged);
 
 impl Staged {
     /// Makes an empty file in the directory of its place.
@@ -28,7 +28,7 @@ impl Staged {
     /// # Errors
     /// It cannot be made.
     pub fn new_in(folder: &Path) -> io::Result<Staged> {
-        Ok(Staged(files::Staged::new_in(&Directory::open(folder)?)?))
+        Ok(Staged(crate::Staged::new_in(&Directory::open(folder)?)?))
     }
 
     /// Puts the file in its place, with the permissions `mode`, once its content is on the disk.
@@ -60,7 +60,7 @@ fn name_of(place: &Path) -> io::Result<&Path> {
 /// # Errors
 /// The file cannot be written. Its place is unchanged then.
 pub fn write(place: &Path, content: &[u8], mode: u32) -> io::Result<()> {
-    files::sweep(&Directory::open(folder_of(place))?);
+    crate::sweep(&Directory::open(folder_of(place))?);
     let mut staged = Staged::beside(place)?;
     staged.write_all(content)?;
     staged.put_for_good(place, mode)

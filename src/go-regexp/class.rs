@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn sets_by_name() {
         let mut count = 0;
-        for line in include_str!("../../../testdata/go_regexp/sets.tsv").lines() {
+        for line in include_str!("../../testdata/go_regexp/sets.tsv").lines() {
             let (name, want) = line.split_once('\t').unwrap();
             let (name, is_folded) = name.strip_prefix("(?i)").map_or((name, false), |name| (name, true));
             let got = named(name, is_folded).map(|mut class| {
@@ -397,7 +397,7 @@ mod tests {
     #[test]
     fn cases() {
         let mut without = set(&[('\0', char::MAX)]);
-        for line in include_str!("../../../testdata/go_regexp/folding.txt").lines() {
+        for line in include_str!("../../testdata/go_regexp/folding.txt").lines() {
             let mut letters: Vec<char> = line.chars().collect();
             letters.sort_unstable();
             let want = set(&letters.iter().map(|&c| (c, c)).collect::<Vec<_>>());

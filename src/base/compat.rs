@@ -536,7 +536,7 @@ else `compat:` in the nearest `rustomize.yaml` that has it, else the name of the
         for question in QUESTIONS {
             for answer in ["yes", "no"] {
                 let name = question.name.replace('_', "-");
-                let path = format!("{}/testdata/versions/{name}-{answer}.txtar", env!("CARGO_MANIFEST_DIR"));
+                let path = format!("{}/../../testdata/versions/{name}-{answer}.txtar", env!("CARGO_MANIFEST_DIR"));
                 let case = std::fs::read_to_string(&path).expect(&path);
                 let version = case.split_once("--compat ").unwrap().1.split_whitespace().next().unwrap();
                 assert_eq!(Compat::parse(version).unwrap().answers(question), answer == "yes", "{path}");
@@ -562,7 +562,7 @@ else `compat:` in the nearest `rustomize.yaml` that has it, else the name of the
 
     #[test]
     fn the_page_has_the_table() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/compatibility.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/compatibility.md");
         let text = std::fs::read_to_string(path).unwrap();
         let (before, rest) = text.split_once("## Versions of kustomize\n").unwrap();
         let (_, after) = rest.split_once("\n## ").unwrap();

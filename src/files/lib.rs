@@ -15,10 +15,11 @@
 //!   [`sweep`] removes them before the next one writes there.
 //!
 //! A place that a user has named for the output of a command is a [`Place`], which says where
-//! links are followed. A path that a user has named, as a directory of plugins, may contain links:
-//! [`Directory::open`] and [`open`] follow them. [docs/design.md](../../docs/design.md) has the
-//! choice of means.
+//! links are followed; [`atomic`] writes files there that appear whole. A path that a user has
+//! named, as a directory of plugins, may contain links: [`Directory::open`] and [`open`] follow
+//! them. [docs/design.md](../../docs/design.md) has the choice of means.
 
+pub mod atomic;
 #[cfg(unix)]
 mod directory;
 #[cfg(not(unix))]
