@@ -25,7 +25,7 @@ impl<'a> Layout<'a> {
     /// the text has parts that cannot be printed again: anchors, tags and explicit keys. O(size of
     /// the text).
     pub fn of(source: &'a Source, root: &Node<'a>) -> Option<Self> {
-        let Document { root, notes } = Document::of(source, 0..source.text.len(), root)?;
+        let Document { root, notes, .. } = Document::of(source, 0..source.text.len(), root)?;
         if root.has_properties() {
             return None;
         }
@@ -41,7 +41,7 @@ impl<'a> Layout<'a> {
 
     /// Prints the tree, without a line end after it.
     pub fn print(&self, root: &Node<'_>) -> String {
-        let document = Document { root: self.noted(root), notes: self.document.clone() };
+        let document = Document { notes: self.document.clone(), ..Document::new(self.noted(root)) };
         document.print().trim().to_owned()
     }
 
