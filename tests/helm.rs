@@ -314,7 +314,7 @@ pub fn is_helm_there() -> bool {
 }
 
 /// A packaged chart, as `helm package` makes it.
-pub fn packaged() -> Vec<u8> {
+fn packaged() -> Vec<u8> {
     let mut builder = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     for (name, content) in [
         ("app/Chart.yaml", "apiVersion: v2\nname: app\nversion: 0.1.0\n"),
@@ -332,8 +332,32 @@ pub fn packaged() -> Vec<u8> {
     builder.into_inner().unwrap().finish().unwrap()
 }
 
+/// Serves a repository with the chart `app` to a user alone.
+pub fn private_charts() -> String {
+    let files = Files::default();
+    let server = private(&files);
+    let chart = packaged();
+    let digest = sha256(&chart);
+    files.put("/app-0.1.0.tgz", chart);
+    files.put(
+        "/index.yaml",
+        format!(
+            "apiVersion: v1\nentries: {{app: [{{apiVersion: v2, name: app, version: 0.1.0, digest: {digest}, urls: ['http://{server}/app-0.1.0.tgz']}}]}}\n"
+        ),
+    );
+    server
+}
+
+/// Gives helm's own configuration in the home the user of such a repository.
+pub fn log_in(tree: &Tree, server: &str) {
+    tree.write(
+        "../home/.config/helm/repositories.yaml",
+        &format!("apiVersion: ''\ngenerated: '2024-01-01T00:00:00Z'\nrepositories: [{{name: mine, url: 'http://{server}', username: u, password: hunter2}}]\n"),
+    );
+}
+
 /// Serves files to a user alone, as a repository of charts and as a registry.
-pub fn private(files: &Files) -> String {
+fn private(files: &Files) -> String {
     let files = files.clone();
     serve(move |request| match request.headers.get("authorization").map(String::as_str) {
         Some("Basic dTpodW50ZXIy") => files.get(&request.path),
@@ -348,22 +372,11 @@ fn the_real_helm_pulls_from_a_private_repository_with_the_users_login() {
     if !is_helm_there() {
         return;
     }
-    let files = Files::default();
-    let server = private(&files);
-    let chart = packaged();
-    files.put("/app-0.1.0.tgz", chart.clone());
-    let index = format!(
-        "apiVersion: v1\nentries: {{app: [{{apiVersion: v2, name: app, version: 0.1.0, digest: {}, urls: ['http://{server}/app-0.1.0.tgz']}}]}}\n",
-        sha256(&chart)
-    );
-    files.put("/index.yaml", index);
+    let server = private_charts();
     let kustomization =
         format!("helmCharts: [{{name: app, releaseName: r, version: 0.1.0, repo: 'http://{server}'}}]\n");
     let tree = Tree::new(&format!("-- kustomization.yaml --\n{kustomization}"));
-    tree.write(
-        "../home/.config/helm/repositories.yaml",
-        &format!("apiVersion: ''\ngenerated: '2024-01-01T00:00:00Z'\nrepositories: [{{name: mine, url: 'http://{server}', username: u, password: hunter2}}]\n"),
-    );
+    log_in(&tree, &server);
     tree.run(&["build", "--enable-helm"]).fails_with(&["401"]);
     let built = tree.run(&["build", "--enable-helm", "--helm-user-config"]).ok();
     assert!(built.contains("greeting: hello"), "{built}");

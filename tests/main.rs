@@ -53,6 +53,7 @@ mod name_hash;
 mod package;
 mod pages;
 mod plugin;
+mod random_text;
 mod reference;
 mod release;
 mod remote;

@@ -1,75 +1,47 @@
 //! The name hash of resources that are neither ConfigMap nor Secret: random resources, built by us
 //! and by kustomize, where it is in PATH. `RUSTOMIZE_TREES=2000` builds that many.
 
+use crate::random_text::{self, Parts};
 use crate::support::{Tree, in_path, run};
 use std::process::Command;
 
 const HEAD: &str = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\n  annotations: \
     {internal.config.kubernetes.io/needsHashSuffix: enabled}\nspec:\n";
 
-const SCALARS: [&str; 26] = [
-    "1",
-    "b",
-    "'it''s'",
-    "\"a\\tb\"",
-    "plain text",
-    "~",
-    "",
-    "[1, {a: b}]",
-    "{}",
-    "[]",
-    "true",
-    "1.5",
-    "\"#no\"",
-    "0x1F",
-    "2001-01-01",
-    "\"é<&>\"",
-    "{a: 1, \"b\": [x], c: }",
-    "!!str 5",
-    "&a v",
-    "yes",
-    "\"multi\n      line\"",
-    "long plain\n      text",
-    // For kustomize, these characters end a line.
-    "\"\u{85}\"",
-    "'a\u{2028}b'",
-    "\"a\u{2029}b\"",
-    "\"a\u{2028}\u{2029} b\"",
-];
-
-/// A random mapping or list: comments, empty lines, odd indentation, texts of all styles.
-fn text(rng: &mut fastrand::Rng, depth: usize, indent: usize, out: &mut String) {
-    let gap = |rng: &mut fastrand::Rng, out: &mut String| {
-        for _ in 0..rng.usize(..3) {
-            match rng.u8(..5) {
-                0 => out.push('\n'),
-                1 => out.push_str(&format!("{:indent$}# note {}\n", "", rng.u8(..9))),
-                2 if indent > 2 => out.push_str(&format!("{:1$}# left\n", "", indent - 2)),
-                _ => {}
-            }
-        }
-    };
-    let is_list = depth > 0 && rng.u8(..3) == 0;
-    for n in 0..1 + rng.usize(..3) {
-        gap(rng, out);
-        out.push_str(&format!("{:indent$}{}", "", if is_list { "-".to_owned() } else { format!("k{n}:") }));
-        let comment = if rng.u8(..4) == 0 { " # behind" } else { "" };
-        match rng.u8(..5) {
-            0 if depth < 3 => {
-                out.push_str(comment);
-                out.push('\n');
-                let deeper = indent + 1 + rng.usize(..3);
-                text(rng, depth + 1, deeper, out);
-            }
-            1 => {
-                let sign = ["|", ">-", "|+", ">"][rng.usize(..4)];
-                out.push_str(&format!(" {sign}{comment}\n{0:indent$}    some\n\n{0:indent$}    lines\n", ""));
-            }
-            _ => out.push_str(&format!(" {}{comment}\n", SCALARS[rng.usize(..SCALARS.len())])),
-        }
-    }
-    gap(rng, out);
-}
+/// All that can change a hash: texts of all styles, anchors, tags.
+const PARTS: Parts = Parts {
+    values: &[
+        "1",
+        "b",
+        "'it''s'",
+        "\"a\\tb\"",
+        "plain text",
+        "~",
+        "",
+        "[1, {a: b}]",
+        "{}",
+        "[]",
+        "true",
+        "1.5",
+        "\"#no\"",
+        "0x1F",
+        "2001-01-01",
+        "\"é<&>\"",
+        "{a: 1, \"b\": [x], c: }",
+        "!!str 5",
+        "&a v",
+        "yes",
+        "\"multi\n      line\"",
+        "long plain\n      text",
+        // For kustomize, these characters end a line.
+        "\"\u{85}\"",
+        "'a\u{2028}b'",
+        "\"a\u{2029}b\"",
+        "\"a\u{2028}\u{2029} b\"",
+    ],
+    blocks: &["|", ">-", "|+", ">"],
+    has_left_comments: true,
+};
 
 fn name(printed: &str) -> Option<&str> {
     printed.lines().find(|line| line.starts_with("  name: j-"))
@@ -83,7 +55,7 @@ fn random_resources_have_the_hashes_of_kustomize() {
     for seed in 0..trees {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut document = HEAD.to_owned();
-        text(&mut rng, 1, 2, &mut document);
+        random_text::write(PARTS, &mut rng, 1, 2, &mut document);
         let before = ["", "# head\n\n", "kind: X\nmetadata: {name: x}\n--- # next\n"][rng.usize(..3)];
         let tree = Tree::new("-- kustomization.yaml --\nresources: [j.yaml]\n");
         tree.write("j.yaml", &format!("{before}{document}"));

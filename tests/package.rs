@@ -103,6 +103,41 @@ fn faults_are_errors() {
     tree.write("good/.krmignore", "x\n");
     tree.run(&["cfg", "tree", "good"]).fails_with(&[".krmignore"]);
     tree.run(&["cfg", "cat", "nope"]).fails_with(&["'nope'"]);
+    tree.write("secret/s.yaml", "kind: Secret\n---\nkind: Secret\nmetadata: hunter2\n");
+    for command in ["cat", "tree", "count"] {
+        let stderr = tree.run(&["cfg", command, "secret"]).fails_with(&["expected MappingNode", "s.yaml:4:11", "hint"]);
+        assert!(!stderr.contains("hunter2"), "{stderr}");
+    }
+    tree.write("key/s.yaml", "# above\nkind: Secret\nmetadata: {name: s}\ndata: [hunter2]\n");
+    let stderr =
+        tree.run(&["cfg", "grep", "data.password=1", "key"]).fails_with(&["expected MappingNode", "s.yaml:2:1"]);
+    assert!(!stderr.contains("hunter2"), "{stderr}");
+}
+
+/// A chain of owners fills no stack, and resources with one name are shown once each.
+#[test]
+fn owners_are_shown_once_each() {
+    let chain = |length: usize| -> String {
+        let item = |i: usize| match i {
+            0 => "- {kind: P, metadata: {name: p0}}\n".to_owned(),
+            _ => format!("- {{kind: P, metadata: {{name: p{i}, ownerReferences: [{{kind: P, name: p{}}}]}}}}\n", i - 1),
+        };
+        format!("apiVersion: v1\nkind: List\nitems:\n{}", (0..length).map(item).collect::<String>())
+    };
+    let tree = Tree::new("");
+    let shown = |text: &str| {
+        tree.write("list.yaml", text);
+        ran(Path::new(env!("CARGO_BIN_EXE_rustomize")), &tree, "cfg tree - < list.yaml")
+    };
+    assert_eq!(shown(&chain(900)).ok().lines().count(), 901);
+    shown(&chain(20_000)).fails_with(&["more than 1000 resources", "--graph-structure directory"]);
+    // Each level has each name twice: a walk over all ways would take 2^40 steps.
+    let twice: String = chain(40)
+        .lines()
+        .flat_map(|line| [line, line].into_iter().take(1 + usize::from(line.starts_with('-'))))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(shown(&twice).ok().lines().count(), 81);
 }
 
 /// A function that is an executable runs only if the flag is given, and a failed one writes

@@ -161,6 +161,23 @@ changed StatefulSet.apps database
     assert!(both.status == Some(2) && both.stderr.contains("leave out --since"), "{}", both.stderr);
 }
 
+/// A behaviour that no build asks for needs no build of its own.
+#[test]
+fn a_difference_of_versions_takes_few_builds() {
+    let tree = Tree::new(DATABASE);
+    tree.write("kustomization.yaml", "resources: [database.yaml, other.yaml]\ntransformers: [f.yaml]\nlabels:\n- pairs: {team: shop}\n  includeTemplates: true\n");
+    tree.write(
+        "f.yaml",
+        "apiVersion: v1\nkind: F\nmetadata:\n  name: f\n  annotations:\n    config.kubernetes.io/function: \"exec: {path: ./f.sh}\"\n",
+    );
+    tree.write("f.sh", "#!/bin/sh\necho >> calls\ncat\n");
+    let args = ["diff", "--compat", "5.4.2..5.8.3", "--enable-alpha-plugins", "--enable-exec"];
+    let run = tree.run(&args);
+    assert!(run.stdout.contains("\n1 resource in 1 root:\n- 'labels' with"), "{} {}", run.stdout, run.stderr);
+    let calls = std::fs::read_to_string(tree.path().join("calls")).unwrap().lines().count();
+    assert!(calls <= 24, "{calls} builds");
+}
+
 #[test]
 fn a_program_builds_several_versions_side_by_side() {
     let files = [

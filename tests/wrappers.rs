@@ -2,8 +2,7 @@
 //! 3.4.13 and 3.5.4 (`util/kustomize/gitwrapper.go` and `helmwrapper.go` of argoproj/argo-cd). The
 //! wrappers here are our own, and check what those check.
 
-use crate::helm::{is_helm_there, packaged, private};
-use crate::servers::{Files, sha256};
+use crate::helm::{is_helm_there, log_in, private_charts};
 use crate::support::{Tree, git, in_path, run};
 use std::fs;
 use std::path::Path;
@@ -128,23 +127,12 @@ fn the_real_helm_pulls_and_renders_through_the_wrapper() {
     if !is_helm_there() {
         return;
     }
-    let files = Files::default();
-    let server = private(&files);
-    let chart = packaged();
-    files.put("/app-0.1.0.tgz", chart.clone());
-    let index = format!(
-        "apiVersion: v1\nentries: {{app: [{{apiVersion: v2, name: app, version: 0.1.0, digest: {}, urls: ['http://{server}/app-0.1.0.tgz']}}]}}\n",
-        sha256(&chart)
-    );
-    files.put("/index.yaml", index);
+    let server = private_charts();
     let mut tree = Tree::new(&format!(
         "-- kustomization.yaml --\nhelmCharts: [{{name: app, releaseName: r, version: 0.1.0, repo: 'http://{server}', valuesInline: {{greeting: hi}}}}]\n"
     ));
     wrap(&mut tree, "helm", HELM, &in_path("helm").unwrap());
-    tree.write(
-        "../home/.config/helm/repositories.yaml",
-        &format!("apiVersion: ''\ngenerated: '2024-01-01T00:00:00Z'\nrepositories: [{{name: mine, url: 'http://{server}', username: u, password: hunter2}}]\n"),
-    );
+    log_in(&tree, &server);
     tree.run(&["build", "--enable-helm"]).fails_with(&["401"]);
     // The files of the user are named one by one, so that the wrapper does not hide them.
     let built = tree.run(&["build", "--enable-helm", "--helm-user-config"]).ok();

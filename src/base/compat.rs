@@ -8,6 +8,7 @@
 //! that it changes.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A released version of kustomize: its place in [`RELEASES`].
 type Release = u8;
@@ -113,6 +114,12 @@ impl Question {
         self.says(version).replace('`', "'")
     }
 
+    /// The bit of this question.
+    fn bit(&self) -> u32 {
+        let at = QUESTIONS.iter().position(|known| known.name == self.name).unwrap_or(QUESTIONS.len());
+        1u32.checked_shl(at as u32).unwrap_or(0)
+    }
+
     /// The versions that answer yes, in words: `5.8.1`, `5.4.2 to 5.7.1`, `5.8.2 and later`.
     pub fn versions(&self) -> String {
         let (first, last) = (number_of(self.first), number_of(self.last));
@@ -146,8 +153,8 @@ macro_rules! questions {
             $(#[doc = concat!("Yes: ", $yes, "\n\nNo: ", $no)]
             ///
             /// One of [`QUESTIONS`].
-            pub const fn $name(self) -> bool {
-                self.answers >> Asked::$name as u32 & 1 == 1
+            pub fn $name(self) -> bool {
+                self.answer(Asked::$name as u32)
             })+
         }
     };
@@ -265,6 +272,8 @@ questions! {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Compat {
     release: Release,
+    /// 0, or the number of the recorder that notes what is asked, from 1 on.
+    recorder: u8,
     /// A bit for each question.
     answers: u32,
 }
@@ -284,7 +293,7 @@ impl Compat {
             answers |= ((*first <= release && release <= *last) as u32) << at;
             at += 1;
         }
-        Compat { release, answers }
+        Compat { release, recorder: 0, answers }
     }
 
     /// All versions, in order.
@@ -339,12 +348,75 @@ impl Compat {
         question.first <= self.release && self.release <= question.last
     }
 
+    #[inline]
+    fn answer(self, bit: u32) -> bool {
+        if self.recorder > 0 {
+            self.note(bit);
+        }
+        self.answers >> bit & 1 == 1
+    }
+
+    #[cold]
+    fn note(self, bit: u32) {
+        if let Some(asked) = ASKED.get(usize::from(self.recorder - 1)) {
+            asked.fetch_or(1 << bit, Ordering::Relaxed);
+        }
+    }
+
     /// This version, but with the answer of another one to one question.
     #[must_use]
     pub fn with_answer_of(self, other: Compat, question: &Question) -> Compat {
-        let at = QUESTIONS.iter().position(|known| known.name == question.name).unwrap_or(QUESTIONS.len());
-        let bit = 1u32.checked_shl(at as u32).unwrap_or(0);
+        let bit = question.bit();
         Compat { answers: self.answers & !bit | other.answers & bit, ..self }
+    }
+}
+
+/// The most recorders at a time: `diff --compat` has two.
+const RECORDERS: usize = 4;
+
+/// The questions that each recorder has noted: a bit for each.
+static ASKED: [AtomicU32; RECORDERS] = [const { AtomicU32::new(0) }; RECORDERS];
+
+/// The recorders that exist: a bit for each.
+static TAKEN: AtomicU32 = AtomicU32::new(0);
+
+/// Notes which questions builds ask. A build that does not ask a question is the same with the
+/// other answer. No question is asked for each node, so notes cost nothing that can be measured.
+#[derive(Debug)]
+pub struct Recorder {
+    /// `None` if there are too many: all questions count as asked then.
+    place: Option<u8>,
+}
+
+impl Recorder {
+    /// A recorder that has noted nothing.
+    pub fn new() -> Self {
+        let is_free = |place: &u8| TAKEN.fetch_or(1 << place, Ordering::AcqRel) >> place & 1 == 0;
+        let place = (0..RECORDERS as u8).find(is_free);
+        if let Some(asked) = place.and_then(|place| ASKED.get(usize::from(place))) {
+            asked.store(0, Ordering::Relaxed);
+        }
+        Recorder { place }
+    }
+
+    /// A version whose builds are noted.
+    #[must_use]
+    pub fn record(&self, version: Compat) -> Compat {
+        Compat { recorder: self.place.map_or(0, |place| place + 1), ..version }
+    }
+
+    /// Returns true if a build may have asked a question.
+    pub fn has_noted(&self, question: &Question) -> bool {
+        let asked = self.place.and_then(|place| ASKED.get(usize::from(place)));
+        asked.is_none_or(|asked| asked.load(Ordering::Relaxed) & question.bit() != 0)
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        if let Some(place) = self.place {
+            TAKEN.fetch_and(!(1 << place), Ordering::AcqRel);
+        }
     }
 }
 
@@ -498,6 +570,30 @@ mod tests {
         assert_eq!(yes(Compat::inherits_namespaces), ["5.8.0"]);
         assert_eq!(yes(Compat::matches_all_digests), ["5.8.2", "5.8.3"]);
         assert_eq!(yes(Compat::labels_volume_claims_with_templates).len(), 8);
+    }
+
+    #[test]
+    fn a_recorder_notes_what_is_asked() {
+        assert_eq!(size_of::<Compat>(), 8, "each arena has one");
+        let question = |name: &str| QUESTIONS.iter().find(|question| question.name == name).unwrap();
+        let (one, other) = (Recorder::new(), Recorder::new());
+        let version = one.record(Compat::default());
+        assert!(version.takes_chart_devel() && !version.inherits_namespaces());
+        assert!(other.record(Compat::default()).merges_string_data());
+        for (name, by_one, by_other) in [
+            ("takes_chart_devel", true, false),
+            ("inherits_namespaces", true, false),
+            ("merges_string_data", false, true),
+            ("takes_chart_debug", false, false),
+        ] {
+            let noted = [one.has_noted(question(name)), other.has_noted(question(name))];
+            assert_eq!(noted, [by_one, by_other], "{name}");
+        }
+        drop(one);
+        let more: Vec<Recorder> = (0..RECORDERS).map(|_| Recorder::new()).collect();
+        let full = more.iter().find(|recorder| recorder.place.is_none()).unwrap();
+        assert!(full.record(version).takes_chart_devel() && full.has_noted(question("takes_chart_debug")));
+        assert!(!more[0].has_noted(question("takes_chart_devel")), "a new recorder has noted nothing");
     }
 
     /// The part of docs/compatibility.md that this file decides.

@@ -7,13 +7,13 @@ mod tree;
 use super::switch::switch;
 use super::writer::{self, Shown};
 use crate::package::Item;
+use crate::package::filter::Local;
 use crate::package::read::{self, Annotate, Below, Files};
 use crate::shown;
 use crate::yaml::Heap;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 
 /// `cfg`.
@@ -55,6 +55,25 @@ pub struct Count {
     pub recurse_subpackages: Option<bool>,
 }
 
+/// The flags of `cfg cat` and `cfg tree` for resources that are not for the cluster.
+#[derive(Args)]
+pub struct LocalArgs {
+    /// Take resources with the annotation config.kubernetes.io/local-config, too
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
+    pub include_local: Option<bool>,
+
+    /// Leave out resources without that annotation
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
+    pub exclude_non_local: Option<bool>,
+}
+
+impl LocalArgs {
+    fn chosen(&self) -> Local {
+        let is_on = |flag: Option<bool>| flag.unwrap_or(false);
+        Local { with_local: is_on(self.include_local), without_others: is_on(self.exclude_non_local) }
+    }
+}
+
 /// Runs `cfg`.
 ///
 /// # Errors
@@ -70,9 +89,7 @@ pub fn run(args: &Cfg) -> Result<()> {
 
 /// The text on stdin.
 pub(super) fn stdin() -> Result<String> {
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).context("cannot read stdin")?;
-    Ok(text)
+    Ok(read::all_of(std::io::stdin(), "stdin")?)
 }
 
 /// Prints each package of a directory, as kustomize does: with `---` after each one that prints

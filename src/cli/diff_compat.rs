@@ -7,7 +7,7 @@ use super::diff::{Side, Sides, built};
 use super::diff_args::Diff;
 use super::messages::Messages;
 use super::roots::{self, Failures};
-use crate::compat::{Compat, Question};
+use crate::compat::{Compat, Question, Recorder};
 use crate::diag::Warned;
 use crate::meter::FastMap;
 use crate::stage::Options;
@@ -42,7 +42,9 @@ pub fn versions(args: &Diff) -> Result<Option<(Compat, Compat)>> {
     }
 }
 
-/// Builds each root as of both versions. Roots that do not build are among the failures.
+/// Builds each root as of both versions. Roots that do not build are among the failures. Roots that
+/// differ are built again for each behaviour that a build asked for, with that behaviour of the
+/// other version.
 ///
 /// # Errors
 /// No root is found, or flags cannot be.
@@ -54,7 +56,9 @@ pub fn sides(
 ) -> Result<(Vec<Sides>, Upgrade)> {
     let paths = roots::directories(&args.build)?;
     let options = options(&args.build, &paths)?;
-    let mut of_version = |compat: Compat| {
+    let recorders = [Recorder::new(), Recorder::new()];
+    let mut of_version = |compat: Compat, recorder: &Recorder| {
+        let compat = recorder.record(compat);
         let named = |root: &String| format!("{root} as of {compat}");
         let names: Vec<String> = paths.iter().map(named).collect();
         let options: Vec<Options> = options.iter().map(|of_root| Options { compat, ..of_root.clone() }).collect();
@@ -72,7 +76,7 @@ pub fn sides(
         });
         sides.collect::<Vec<_>>()
     };
-    let (olds, news) = (of_version(before), of_version(after));
+    let (olds, news) = (of_version(before, &recorders[0]), of_version(after, &recorders[1]));
     let both = paths.iter().zip(&options).zip(olds.into_iter().zip(news));
     let (mut sides, mut changed) = (Vec::new(), Vec::new());
     for ((root, options), both) in both {
@@ -86,20 +90,23 @@ pub fn sides(
         before.differences(after).map(|question| Behaviour { question, resources: 0, roots: 0 }).collect();
     for behaviour in &mut behaviours {
         // Some behaviours show only beside others: then the later version without it differs.
-        for (at, with) in [
-            (before, before.with_answer_of(after, behaviour.question)),
-            (after, after.with_answer_of(before, behaviour.question)),
-        ] {
+        let turned =
+            [before.with_answer_of(after, behaviour.question), after.with_answer_of(before, behaviour.question)];
+        for (side, with) in turned.into_iter().enumerate() {
             if behaviour.resources > 0 {
                 break;
+            }
+            // The builds of this version are the same without a question that they did not ask.
+            if !recorders[side].has_noted(behaviour.question) {
+                continue;
             }
             let names: Vec<String> = changed.iter().map(|(root, ..)| (*root).clone()).collect();
             let options: Vec<Options> =
                 changed.iter().map(|(_, options, _)| Options { compat: with, ..(*options).clone() }).collect();
             for ((.., place), result) in changed.iter().zip(built(args, &names, &options)) {
-                let Some(Warned { value: Ok(side), .. }) = result else { continue };
-                let known = if at == before { &sides[*place].before } else { &sides[*place].after };
-                let resources = differing(known.texts(), side.texts());
+                let Some(Warned { value: Ok(other), .. }) = result else { continue };
+                let known = if side == 0 { &sides[*place].before } else { &sides[*place].after };
+                let resources = differing(known.texts(), other.texts());
                 behaviour.resources += resources;
                 behaviour.roots += usize::from(resources > 0);
             }

@@ -3,6 +3,7 @@
 use super::cfg::stdin;
 use super::switch::switch;
 use super::{plugin_flags, writer};
+use crate::files::Place;
 use crate::load::Disk;
 use crate::package::function::{self, Call};
 use crate::package::read::{self, Annotate, Below, Files};
@@ -14,6 +15,7 @@ use crate::stage::{Context as BuildContext, Options};
 use crate::yaml::{Arena, Heap};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -122,13 +124,15 @@ pub fn run(command: &Fn) -> Result<()> {
     let image = args.image.as_deref().filter(|image| !image.is_empty());
     let executable = args.exec_path.as_deref().filter(|path| !path.is_empty());
     if executable.is_some() && !is_on(args.enable_exec) {
-        bail!("must specify --enable-exec with --exec-path");
+        bail!(
+            "must specify --enable-exec with --exec-path\n  hint: if you trust the executable, add --enable-exec: it can do whatever you can do"
+        );
     }
     if args.data.is_some() && image.is_none() && executable.is_none() {
-        bail!("must specify --image");
+        bail!("must specify --image\n  hint: what follows '--' is the configuration of --image or --exec-path");
     }
     if args.directory.len() > 1 {
-        bail!("0 or 1 arguments supported, function arguments go after '--'");
+        bail!("0 or 1 arguments supported, function arguments go after '--'\n  hint: name one directory");
     }
     let heap = Heap::new();
     let arena = heap.arena();
@@ -246,7 +250,12 @@ impl<'r, 'a> Runner<'r, 'a> {
     fn write_results(&self, i: usize, results: Option<crate::yaml::noted::Noted<'a>>) -> Result<()> {
         let (Some(directory), Some(results)) = (&self.args.results_dir, results) else { return Ok(()) };
         let path = directory.join(format!("results-{i}.yaml"));
-        crate::atomic::write(&path, results.print().as_bytes(), 0o600)
-            .with_context(|| format!("cannot write {}", path.display()))
+        let write = || {
+            let place = Place::of(&path)?;
+            let mut staged = place.stage()?;
+            staged.write_all(results.print().as_bytes())?;
+            place.put(staged, 0o600)
+        };
+        write().with_context(|| format!("cannot write {}", path.display()))
     }
 }

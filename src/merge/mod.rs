@@ -13,7 +13,7 @@
 pub mod copies;
 mod elements;
 mod list;
-mod tuples;
+pub mod tuples;
 
 use crate::diag::{Code, Error, Result};
 use crate::schema::Gvk;

@@ -21,15 +21,20 @@ impl<'a> Tuples<'a> {
     where
         'a: 'n,
     {
-        let width = keys.len();
+        let text = |item: &Node<'a>, key: &str| match key.is_empty() {
+            true => text_at(item, key).unwrap_or_default(),
+            false => item.get_text(key).unwrap_or_default(),
+        };
+        Tuples::new(keys.len(), items.map(|item| keys.iter().map(move |key| text(item, key))))
+    }
+
+    /// The tuples with these texts, as many for each as there are keys. O(tuples · keys).
+    pub fn new(width: usize, tuples: impl Iterator<Item: Iterator<Item = &'a str>>) -> Self {
         let (state, mut seen) = (RandomState::default(), HashTable::new());
         let mut texts: Vec<&'a str> = Vec::new();
-        for item in items {
+        for tuple in tuples {
             let from = texts.len();
-            texts.extend(keys.iter().map(|key| match key.is_empty() {
-                true => text_at(item, key).unwrap_or_default(),
-                false => item.get_text(key).unwrap_or_default(),
-            }));
+            texts.extend(tuple);
             let same = |&at: &usize| texts[at..at + width] == texts[from..];
             let hash = |&at: &usize| state.hash_one(&texts[at..at + width]);
             match seen.entry(hash(&from), same, hash) {

@@ -3,7 +3,7 @@
 
 use super::{Item, wrong_kind};
 use crate::diag::{Code, Error, Result};
-use crate::yaml::noted::{Noted, Shape};
+use crate::yaml::noted::{Document, Noted, Shape};
 use crate::yaml::{Arena, Scalar, Style, Tag};
 
 /// The path of the file, and its deprecated name.
@@ -40,19 +40,22 @@ pub fn has(item: &Item<'_>, key: &str) -> bool {
 /// # Errors
 /// The item, or its metadata, is not a mapping.
 pub fn clear_empty(item: &mut Item<'_>) -> Result<()> {
+    let fault = |document: &Document<'_>, node: &Noted<'_>| {
+        wrong_kind("MappingNode", node).at(document.pos(node)).hint("a resource is a mapping, and so is its metadata")
+    };
+    let metadata = item.root().get("metadata").filter(|metadata| !metadata.is_null());
+    for node in [Some(item.root()), metadata].into_iter().flatten() {
+        if !matches!(node.shape, Shape::Mapping { .. }) {
+            return Err(fault(&item.document, node));
+        }
+    }
     let root = &mut item.document.root;
     let is_empty = |node: &Noted<'_>| match &node.shape {
         Shape::Mapping { entries, .. } => entries.is_empty(),
         Shape::Sequence { items, .. } => items.is_empty(),
         Shape::Scalar(_) | Shape::Alias(_) => true,
     };
-    if !matches!(root.shape, Shape::Mapping { .. }) {
-        return Err(wrong_kind("MappingNode", root));
-    }
-    if let Some(metadata) = root.get_mut("metadata").filter(|metadata| !metadata.is_null()) {
-        if metadata.entries_mut().is_none() {
-            return Err(wrong_kind("MappingNode", metadata));
-        }
+    if let Some(metadata) = root.get_mut("metadata") {
         remove_if(metadata, "annotations", is_empty);
     }
     remove_if(root, "metadata", is_empty);
@@ -77,7 +80,7 @@ fn mapping<'n, 'a>(node: &'n mut Noted<'a>, key: &'static str) -> Result<&'n mut
     match node.get_mut(key) {
         Some(Noted { shape: Shape::Mapping { entries, .. }, .. }) => Ok(entries),
         Some(below) => Err(wrong_kind("MappingNode", below)),
-        None => Err(Error::new(Code::WrongType, format!("'{key}' is in no mapping"))),
+        None => Err(Error::new(Code::WrongType, format!("'{key}' is not in a mapping"))),
     }
 }
 
@@ -88,9 +91,10 @@ fn mapping<'n, 'a>(node: &'n mut Noted<'a>, key: &'static str) -> Result<&'n mut
 /// The item, its metadata or its annotations are not a mapping.
 pub fn set<'a>(arena: Arena<'a>, item: &mut Item<'a>, key: &'static str, value: &str) -> Result<()> {
     clear_empty(item)?;
+    let start = item.document.pos(item.root());
     mapping(&mut item.document.root, "metadata")?;
     let Some(metadata) = item.document.root.get_mut("metadata") else { return Ok(()) };
-    let annotations = mapping(metadata, "annotations")?;
+    let annotations = mapping(metadata, "annotations").map_err(|e| e.at(start))?;
     let text = arena.text(value);
     match annotations.iter_mut().find(|(k, _)| k.value() == key) {
         Some((_, old)) => {

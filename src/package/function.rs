@@ -1,12 +1,13 @@
 //! Functions of a directory, for `fn run`: the resources that a function gets, and what becomes of
 //! those that it prints.
 
-use super::Item;
 use super::annotations::{self, ID, INDEX, PATH};
 use super::read::{self, Annotate, Content, clean};
 use super::write::{self, Writing};
+use super::{Item, comments};
 use crate::diag::{Code, Error, Result};
-use crate::yaml::noted::{Noted, Notes, Shape};
+use crate::schema::Schemas;
+use crate::yaml::noted::{Document, Noted, Shape};
 use crate::yaml::{Arena, Scalar, Style};
 use std::cmp::Reverse;
 
@@ -91,13 +92,15 @@ impl<'a> Call<'_, 'a> {
             .map_err(|_| Error::new(Code::BadOutput, "the output of the function is not valid UTF-8"))?;
         let Content { items: mut output, results, .. } =
             read::stream(arena, "the output of the function", printed, Annotate::Index)?;
+        let schemas = Schemas::default();
         for item in &mut output {
             let id = ID.into_iter().find_map(|key| annotations::get(item, key));
             let before = id.and_then(|id| given.get(id.parse::<usize>().ok()?.checked_sub(1)?));
             if let Some(before) = before {
-                copy_comments(before.root(), &mut item.document.root);
-                sync_order(before.root(), &mut item.document.root);
-                move_heads(&mut item.document.root);
+                let (from, to) = (before.root(), &mut item.document.root);
+                comments::copy(&schemas, from, to);
+                comments::sync_order(from, to);
+                comments::move_heads(to);
                 ID.into_iter().for_each(|key| annotations::clear(item, key));
             }
             set_path(arena, item, &directory)?;
@@ -117,84 +120,6 @@ pub(super) fn set_path<'a>(arena: Arena<'a>, item: &mut Item<'a>, directory: &st
     let path = clean(&[directory, item.metadata("namespace"), &file].join("/"));
     let path = path.trim_start_matches('/').to_owned();
     PATH.into_iter().try_for_each(|key| annotations::set(arena, item, key, &path))
-}
-
-/// Copies comments to a node that has none of their kind.
-fn copy_notes(from: &Notes, to: &mut Notes) {
-    for (from, to) in [(&from.head, &mut to.head), (&from.line, &mut to.line), (&from.foot, &mut to.foot)] {
-        if to.is_empty() {
-            to.clone_from(from);
-        }
-    }
-}
-
-/// Copies the comments of a resource to the same resource from a function. Items of lists are the
-/// same if they have the same name, or else the same place.
-fn copy_comments(from: &Noted<'_>, to: &mut Noted<'_>) {
-    copy_notes(&from.notes, &mut to.notes);
-    match (&from.shape, &mut to.shape) {
-        // kustomize does not trust the printer with comments behind a folded text.
-        (_, Shape::Scalar(s)) if s.style() == Style::Folded => *s = s.with_style(Style::Double),
-        (Shape::Mapping { entries: from, .. }, Shape::Mapping { entries: to, .. }) => {
-            for (key, value) in to {
-                if let Some((old_key, old)) = from.iter().find(|(k, _)| k.value() == key.value()) {
-                    copy_notes(&old_key.notes, &mut key.notes);
-                    copy_comments(old, value);
-                }
-            }
-        }
-        (Shape::Sequence { items: from, .. }, Shape::Sequence { items: to, .. }) => {
-            let has_names = from.iter().chain(to.iter()).all(|item| item.get_text("name").is_some());
-            for (i, item) in to.iter_mut().enumerate() {
-                let same = match has_names {
-                    true => from.iter().find(|old| old.get_text("name") == item.get_text("name")),
-                    false => from.get(i).filter(|old| old.value() == item.value()),
-                };
-                if let Some(old) = same {
-                    copy_comments(old, item);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Gives the fields of a resource the order that they had before; new ones come last.
-fn sync_order(from: &Noted<'_>, to: &mut Noted<'_>) {
-    match (&from.shape, &mut to.shape) {
-        (Shape::Mapping { entries: from, .. }, Shape::Mapping { entries: to, .. }) => {
-            let place = |key: &str| from.iter().position(|(k, _)| k.value() == key).unwrap_or(usize::MAX);
-            to.sort_by_key(|(key, _)| place(key.value()));
-            for (key, value) in to {
-                if let Some((_, old)) = from.iter().find(|(k, _)| k.value() == key.value()) {
-                    sync_order(old, value);
-                }
-            }
-        }
-        (Shape::Sequence { items: from, .. }, Shape::Sequence { items: to, .. }) => {
-            from.iter().zip(to).for_each(|(from, to)| sync_order(from, to));
-        }
-        _ => {}
-    }
-}
-
-/// Moves a comment above the first field of an item to the item, as kustomize does.
-fn move_heads(node: &mut Noted<'_>) {
-    match &mut node.shape {
-        Shape::Scalar(_) | Shape::Alias(_) => {}
-        Shape::Mapping { entries, .. } => entries.iter_mut().for_each(|(_, value)| move_heads(value)),
-        Shape::Sequence { items, .. } => {
-            for item in items {
-                let Noted { shape: Shape::Mapping { entries, .. }, notes, .. } = item else { continue };
-                let Some((key, _)) = entries.first_mut() else { continue };
-                if notes.head.is_empty() {
-                    notes.head.clone_from(&key.notes.head);
-                } else if !key.notes.head.is_empty() {
-                    notes.head = format!("{}\n{}", notes.head, std::mem::take(&mut key.notes.head));
-                }
-            }
-        }
-    }
 }
 
 /// The content of the annotation for a function that the command line names: its kind, and the
@@ -240,5 +165,5 @@ pub fn config<'a>(arena: Arena<'a>, program: &str, data: &[String]) -> Result<It
         (Noted::text("kind"), Noted::scalar(Scalar::plain(kind))),
         (Noted::text("apiVersion"), Noted::text("v1")),
     ]);
-    Ok(Item { document: crate::yaml::noted::Document { root, notes: Notes::default() } })
+    Ok(Item { document: Document::new(root) })
 }

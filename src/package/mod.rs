@@ -7,12 +7,14 @@
 //!   [`quantity`] compares quantities.
 //! * [`write`]: items into text.
 //! * [`tree`]: items as a tree for people.
-//! * [`function`]: the resources of a call of a function; [`store`]: items back into files.
+//! * [`function`]: the resources of a call of a function; [`comments`]: their comments and order,
+//!   copied to what it prints; [`store`]: items back into files.
 //!
 //! *Invariant*: an item is printed as kustomize prints it: its order, comments, anchors and styles
 //! are those of its file, unless a step changes them.
 
 pub mod annotations;
+pub mod comments;
 pub mod filter;
 pub mod function;
 pub mod quantity;
@@ -49,8 +51,8 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The error for a node of another kind than the one that a path needs.
+/// The error for a node of another kind than the one that a path needs. The content is not in the
+/// message, because it can be secret.
 fn wrong_kind(expected: &str, node: &Noted<'_>) -> Error {
-    let fault = format!("wrong node kind: expected {expected} but got {}: node contents:", node.kind());
-    Error::new(Code::WrongType, format!("{fault}\n{}", node.print().trim_end()))
+    Error::new(Code::WrongType, format!("wrong node kind: expected {expected} but got {}", node.kind()))
 }

@@ -4,9 +4,10 @@ use super::Item;
 use super::annotations::{self, INDEX, PATH};
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
-use crate::yaml::noted::{Document, Noted, Notes, Unread};
-use crate::yaml::{Arena, encoding};
+use crate::yaml::noted::{Document, Noted, Unread};
+use crate::yaml::{Arena, Pos, encoding};
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The file that makes a package of its own of a directory.
@@ -60,10 +61,12 @@ pub fn stream<'a>(arena: Arena<'a>, name: &str, text: String, annotate: Annotate
         && (root.get("items").is_some() || root.get("functionConfig").is_some())
     {
         let items = root.get("items").and_then(Noted::items).unwrap_or_default();
-        let item = |root: &Noted<'a>| Item { document: Document { root: root.clone(), notes: Notes::default() } };
+        let start = documents.first().map_or(Pos::NONE, |list| list.start);
+        let item = |root: &Noted<'a>| Item { document: Document { start, ..Document::new(root.clone()) } };
         return Ok(Content { items: items.iter().map(item).collect(), results: root.get("results").cloned() });
     }
-    Ok(Content { items: annotated(arena, documents, annotate)?, results: None })
+    let items = annotated(arena, documents, annotate).map_err(|e| e.located(arena.heap()))?;
+    Ok(Content { items, results: None })
 }
 
 fn annotated<'a>(arena: Arena<'a>, documents: Vec<Document<'a>>, annotate: Annotate<'_>) -> Result<Vec<Item<'a>>> {
@@ -109,9 +112,27 @@ fn documents<'a>(arena: Arena<'a>, name: &str, text: String) -> Result<Vec<Docum
 pub fn file(path: &Path) -> Result<String> {
     let name = path.display();
     let bytes = FileLimit::default().read(path).map_err(|e| Error::io(&e, format!("'{name}': {e}")))?;
-    let text =
-        encoding::decode(bytes).map_err(|_| Error::new(Code::Encoding, format!("'{name}' is not valid UTF-8")))?;
-    Ok(text.text)
+    decoded(bytes, &format!("'{name}'"))
+}
+
+/// Reads the text of a stream, which is as large as a file at most.
+///
+/// # Errors
+/// The stream cannot be read, is too large, or is not text.
+pub fn all_of(stream: impl Read, name: &str) -> Result<String> {
+    let unreadable = |e: io::Error| Error::io(&e, format!("cannot read {name}: {e}"));
+    let (limit, mut bytes) = (FileLimit::default(), Vec::new());
+    stream.take(limit.0.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
+    limit.check(bytes.len() as u64).map_err(unreadable)?;
+    decoded(bytes, name)
+}
+
+fn decoded(bytes: Vec<u8>, name: &str) -> Result<String> {
+    let invalid = |invalid: encoding::Invalid| {
+        let fault = format!("{name} is not valid {} at byte {}", invalid.encoding, invalid.offset);
+        Error::new(Code::Encoding, fault).hint("save it as UTF-8")
+    };
+    encoding::decode(bytes).map(|text| text.text).map_err(invalid)
 }
 
 /// Reads the resources of a directory or a file. Each gets annotations with its file, which is
@@ -125,7 +146,7 @@ pub fn directory<'a>(arena: Arena<'a>, place: &Path, files: Files, below: Below)
         let text = file(&found.path)?;
         let documents = documents(arena, &found.path.display().to_string(), text)?;
         let annotated = annotated(arena, documents, Annotate::IndexAndPath(&found.name));
-        items.extend(annotated.map_err(|e| e.prefixed(&format!("{}: ", found.path.display())))?);
+        items.extend(annotated.map_err(|e| e.located(arena.heap()))?);
     }
     Ok(items)
 }
@@ -157,15 +178,21 @@ pub struct Found {
 pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<Found>> {
     let unreadable = |path: &Path, e: &std::io::Error| Error::io(e, format!("'{}': {e}", path.display()));
     let metadata = fs::metadata(place).map_err(|e| unreadable(place, &e))?;
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |path: &Path| match path.file_name().unwrap_or_default().to_str() {
+        Some(name) => Ok(name.to_owned()),
+        None => {
+            let fault = format!("'{}' has a name that is not valid UTF-8", path.display());
+            Err(Error::new(Code::Encoding, fault).hint("rename it: annotations name the files of resources"))
+        }
+    };
     let is_resource = |path: &Path| {
-        path.extension().is_some_and(|ending| {
-            ending == "yaml" || ending == "yml" || files == Files::YamlAndJson && ending == "json"
-        })
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        let ends_with = |ending: &str| name.ends_with(ending.as_bytes());
+        ends_with(".yaml") || ends_with(".yml") || files == Files::YamlAndJson && ends_with(".json")
     };
     if !metadata.is_dir() {
-        let found = Found { path: place.to_owned(), name: name(place) };
-        return Ok(is_resource(place).then_some(found).into_iter().collect());
+        let found = || Ok(Found { path: place.to_owned(), name: name(place)? });
+        return is_resource(place).then(found).into_iter().collect();
     }
     let (mut found, mut open) = (Vec::new(), vec![(place.to_owned(), String::new(), true)]);
     while let Some((path, relative, is_directory)) = open.pop() {
@@ -179,18 +206,23 @@ pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<Found>> {
         // The last one comes next.
         for entry in entries.into_iter().rev() {
             let kind = entry.file_type().map_err(|e| unreadable(&entry.path(), &e))?;
-            let name = name(&entry.path());
-            let relative = if relative.is_empty() { name.clone() } else { format!("{relative}/{name}") };
-            let below_here = if path == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
-            if name == IGNORE_FILE {
+            let own = entry.file_name();
+            let below_here = if path == Path::new(".") { PathBuf::from(&own) } else { entry.path() };
+            if own == IGNORE_FILE {
                 let fault = format!("{}: files with patterns to leave out are not supported", below_here.display());
-                return Err(Error::new(Code::Input, fault));
+                let hint = "remove it, or name the directories below that have the resources";
+                return Err(Error::new(Code::Input, fault).hint(hint));
             }
+            if !kind.is_dir() && !is_resource(&below_here) {
+                continue;
+            }
+            let name = name(&below_here)?;
+            let relative = if relative.is_empty() { name } else { format!("{relative}/{name}") };
             if kind.is_dir() {
                 if below == Below::All || fs::symlink_metadata(below_here.join(PACKAGE_FILE)).is_err() {
                     open.push((below_here, relative, true));
                 }
-            } else if is_resource(&below_here) {
+            } else {
                 open.push((below_here, relative, false));
             }
         }

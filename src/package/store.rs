@@ -4,12 +4,13 @@ use super::annotations::{self, INDEX, PATH};
 use super::function::set_path;
 use super::write::{self, Writing};
 use super::{Item, read};
-use crate::atomic;
 use crate::diag::{Code, Error, Result};
+use crate::files::{self, Directory, Kind};
+use crate::load::FileLimit;
 use crate::yaml::Arena;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 /// The files of items, relative to their directory.
 pub fn files(items: &[Item<'_>]) -> BTreeSet<String> {
@@ -21,9 +22,9 @@ pub fn files(items: &[Item<'_>]) -> BTreeSet<String> {
 /// replaced in one step.
 ///
 /// # Errors
-/// A path leads out of the directory, or a file cannot be written.
+/// A path leads out of the directory or through a link, or a file cannot be written.
 pub fn write<'a>(arena: Arena<'a>, place: &Path, mut items: Vec<Item<'a>>, before: &BTreeSet<String>) -> Result<()> {
-    let root = if place.is_dir() { place } else { place.parent().unwrap_or(Path::new(".")) };
+    let root = if place.is_dir() { place } else { files::folder_of(place) };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for item in &mut items {
         set_path(arena, item, "")?;
@@ -39,59 +40,72 @@ pub fn write<'a>(arena: Arena<'a>, place: &Path, mut items: Vec<Item<'a>>, befor
         if annotations::get(&item, INDEX[0]).is_none() {
             let count = counts.entry(path.clone()).or_default();
             let index = count.to_string();
-            *count += 1;
+            *count = count.saturating_add(1);
             INDEX.into_iter().try_for_each(|key| annotations::set(arena, &mut item, key, &index))?;
         }
         by_file.entry(path).or_default().push(item);
     }
-    let mut texts: Vec<(PathBuf, String)> = Vec::new();
+    let failed = |path: &str, e: &io::Error| Error::io(e, format!("'{}': {e}", root.join(path).display()));
+    let directory = Directory::open(root).map_err(|e| failed("", &e))?;
+    let (mut kept, mut changed) = (BTreeSet::new(), Vec::new());
     for (path, mut items) in by_file {
-        check(&path, root)?;
+        let path = checked(&path, root)?;
         let index = |item: &Item<'_>| annotations::get(item, INDEX[0]).and_then(|index| index.parse::<i64>().ok());
         items.sort_by_key(index);
         let text = write::print(arena, &items, &Writing::default())?;
-        texts.push((root.join(path), text));
-    }
-    for (path, text) in &texts {
-        let failed = |e: std::io::Error| Error::io(&e, format!("'{}': {e}", path.display()));
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory).map_err(failed)?;
+        if !is_written(&directory, &path, &text)? {
+            changed.push((path.clone(), text));
         }
-        if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
-            continue;
-        }
-        atomic::write(path, text.as_bytes(), 0o644).map_err(failed)?;
+        kept.insert(path);
     }
-    for gone in before.iter().filter(|file| !texts.iter().any(|(path, _)| *path == root.join(file))) {
-        let path = root.join(gone);
-        fs::remove_file(&path).map_err(|e| Error::io(&e, format!("'{}': {e}", path.display())))?;
+    for (path, text) in &changed {
+        replace(&directory, Path::new(path), text).map_err(|e| failed(path, &e))?;
+    }
+    for gone in before.iter().filter(|file| !kept.contains(&read::clean(file))) {
+        let is_directory = directory.facts(Path::new(gone)).is_ok_and(|facts| facts.kind == Kind::Directory);
+        if !is_directory {
+            directory.remove(Path::new(gone)).map_err(|e| failed(gone, &e))?;
+        }
     }
     Ok(())
 }
 
-/// Refuses a path that leads out of the directory, directly or through a link.
-fn check(path: &str, root: &Path) -> Result<()> {
+/// The path of a file below the directory, without parts that lead nowhere.
+fn checked(path: &str, root: &Path) -> Result<String> {
+    let hint = "correct the annotation config.kubernetes.io/path, or the function that sets it";
     if path.starts_with('/') {
-        return Err(Error::new(Code::OutsideRoot, "package paths may not be absolute paths"));
+        return Err(Error::new(Code::OutsideRoot, "package paths may not be absolute paths").hint(hint));
     }
     let cleaned = read::clean(path);
     if cleaned.contains("..") {
         let fault = format!("resource must be written under package {}: {cleaned}", root.display());
-        return Err(Error::new(Code::OutsideRoot, fault));
+        return Err(Error::new(Code::OutsideRoot, fault).hint(hint));
     }
-    if root.join(path).is_dir() {
-        let fault = format!("config.kubernetes.io/path cannot be a directory: {path}");
-        return Err(Error::new(Code::BadValue, fault));
-    }
-    // The nearest directory that exists has to be in the root when links are followed.
-    let mut directory = root.join(&cleaned);
-    while directory.pop() && !directory.exists() {}
-    let real = |path: &Path| fs::canonicalize(path).ok();
-    match (real(&directory), real(root)) {
-        (Some(directory), Some(root)) if directory.starts_with(&root) => Ok(()),
-        _ => {
-            let fault = format!("a link in the path '{path}' leads out of {}", root.display());
-            Err(Error::new(Code::OutsideRoot, fault))
+    Ok(cleaned)
+}
+
+/// Returns true if a file has this text already. A link that has it is as good as a file.
+fn is_written(directory: &Directory, path: &str, text: &str) -> Result<bool> {
+    let hint = "write to plain files of the directory: nothing is written through a link";
+    match directory.read(Path::new(path), FileLimit::default().0) {
+        Ok(old) => Ok(old == text.as_bytes()),
+        Err(e) if e.kind() == io::ErrorKind::IsADirectory => {
+            let fault = format!("config.kubernetes.io/path cannot be a directory: {path}");
+            Err(Error::new(Code::BadValue, fault))
         }
+        Err(e) if files::is_refusal(&e) => match files::read(&directory.path().join(path), FileLimit::default().0) {
+            Ok(old) if old == text.as_bytes() => Ok(true),
+            _ => Err(Error::new(Code::Refused, e.to_string()).hint(hint)),
+        },
+        // The file does not exist, or cannot be replaced either.
+        Err(_) => Ok(false),
     }
+}
+
+/// Writes a file in one step. Its permissions stay.
+fn replace(directory: &Directory, path: &Path, text: &str) -> io::Result<()> {
+    let mode = directory.facts(path).map_or(0o644, |facts| facts.mode);
+    let folder = directory.make(path.parent().unwrap_or(Path::new("")), 0o777)?;
+    files::sweep(&folder);
+    folder.write(Path::new(path.file_name().unwrap_or_default()), text.as_bytes(), mode)
 }

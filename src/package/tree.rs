@@ -180,7 +180,8 @@ fn id(kind: &str, namespace: &str, name: &str) -> String {
 fn owner(item: &Item<'_>) -> Result<Option<String>> {
     let owners = item.root().get("metadata").and_then(|metadata| metadata.get("ownerReferences"));
     let Some(owners) = owners else { return Ok(None) };
-    let items = owners.items().ok_or_else(|| super::wrong_kind("SequenceNode", owners))?;
+    let items =
+        owners.items().ok_or_else(|| super::wrong_kind("SequenceNode", owners).at(item.document.pos(owners)))?;
     let text = |owner: &Noted<'_>, key: &str| owner.get(key).map(Noted::value).unwrap_or_default().to_owned();
     Ok(items.first().map(|owner| id(&text(owner, "kind"), item.metadata("namespace"), &text(owner, "name"))))
 }
@@ -197,24 +198,29 @@ fn owners<'a>(arena: Arena<'a>, items: &[Item<'a>], fields: &[Field]) -> Result<
         return Err(Error::new(Code::Input, fault));
     }
     let mut tree = Branch::new(".");
-    owned(arena, &None, &below, fields, &mut tree, 0)?;
+    owned(arena, &None, &mut below, fields, &mut tree, 0)?;
     Ok(tree)
 }
 
-/// Adds the resources of an owner, and what these own.
+/// The longest chain of owners.
+const MAX_DEPTH: usize = 1_000;
+
+/// Adds the resources of an owner, and what these own. Of several owners with one kind, namespace
+/// and name, the first one gets the resources. O(resources).
 fn owned<'a>(
     arena: Arena<'a>,
     owner: &Option<String>,
-    all: &BTreeMap<Option<String>, Vec<&Item<'a>>>,
+    all: &mut BTreeMap<Option<String>, Vec<&Item<'a>>>,
     fields: &[Field],
     into: &mut Branch,
     depth: usize,
 ) -> Result<()> {
-    if depth > all.len() {
-        return Err(Error::new(Code::Cycle, "resources own each other in a circle"));
+    let Some(items) = all.remove(owner) else { return Ok(()) };
+    if depth > MAX_DEPTH {
+        let fault = format!("a chain of owners has more than {MAX_DEPTH} resources");
+        return Err(Error::new(Code::TooLarge, fault).hint("show the directories: --graph-structure directory"));
     }
-    let Some(items) = all.get(owner) else { return Ok(()) };
-    for item in sorted(items.clone()) {
+    for item in sorted(items) {
         let mut branch = resource(arena, item, "Resource", fields)?;
         let own = id(item.text("kind"), item.metadata("namespace"), item.metadata("name"));
         owned(arena, &Some(own), all, fields, &mut branch, depth + 1)?;
@@ -227,7 +233,7 @@ fn owned<'a>(
 fn resource<'a>(arena: Arena<'a>, item: &Item<'a>, label: &str, fields: &[Field]) -> Result<Branch> {
     let (kind, name, namespace) = (item.text("kind"), item.metadata("name"), item.metadata("namespace"));
     let value = if namespace.is_empty() { format!("{kind} {name}") } else { format!("{kind} {namespace}/{name}") };
-    let below = self::fields(arena, item.root(), fields)?;
+    let below = self::fields(arena, item.root(), fields).map_err(|e| e.at(item.document.pos(item.root())))?;
     Ok(Branch { label: Some(label.to_owned()), value, below })
 }
 

@@ -3,7 +3,7 @@
 use super::Item;
 use super::annotations::{self, INDEX, PATH, SEQUENCE_INDENT};
 use crate::diag::{Code, Error, Result};
-use crate::yaml::noted::{Noted, Shape};
+use crate::yaml::noted::{Noted, Shape, Unprinted};
 use crate::yaml::{Arena, Node, Scalar, first_document, json};
 
 /// How items are written.
@@ -58,10 +58,8 @@ pub fn print<'a>(arena: Arena<'a>, items: &[Item<'a>], writing: &Writing<'a>) ->
         cleaned.push((item, is_wide));
     }
     let Some((kind, version)) = writing.wrapping else {
-        let print = |(item, is_wide): &(Item<'_>, bool)| match is_wide {
-            true => item.document.print_with_indented_lists(),
-            false => item.document.print(),
-        };
+        let mut before = Unprinted::default();
+        let print = |(item, is_wide): &(Item<'_>, bool)| item.document.print_behind(&mut before, *is_wide);
         let texts: Vec<String> = cleaned.iter().map(print).collect();
         let text = texts.join("---\n");
         return if is_json { as_json(arena, text) } else { Ok(text) };

@@ -25,7 +25,7 @@ impl<'a> Layout<'a> {
     /// the text has parts that cannot be printed again: anchors, tags and explicit keys. O(size of
     /// the text).
     pub fn of(source: &'a Source, root: &Node<'a>) -> Option<Self> {
-        let Document { root, notes } = Document::of(source, 0..source.text.len(), root)?;
+        let Document { root, notes, .. } = Document::of(source, 0..source.text.len(), root)?;
         if root.has_properties() {
             return None;
         }
@@ -41,7 +41,7 @@ impl<'a> Layout<'a> {
 
     /// Prints the tree, without a line end after it.
     pub fn print(&self, root: &Node<'_>) -> String {
-        let document = Document { root: self.noted(root), notes: self.document.clone() };
+        let document = Document { notes: self.document.clone(), ..Document::new(self.noted(root)) };
         document.print().trim().to_owned()
     }
 
@@ -84,6 +84,10 @@ fn in_order<'m, 'a>(m: &'m Mapping<'a>) -> Vec<&'m Entry<'a>> {
     entries.sort_by_key(|e| if e.key.pos == Pos::NONE { u32::MAX } else { e.key.pos.0 });
     entries
 }
+
+#[cfg(test)]
+#[path = "../../tests/random_text.rs"]
+mod random_text;
 
 #[cfg(test)]
 mod tests {
@@ -156,43 +160,18 @@ mod tests {
         }
     }
 
-    /// A random text: mappings and lists, comments, empty lines, odd indentation.
-    fn text(rng: &mut fastrand::Rng, depth: usize, indent: usize, out: &mut String) {
-        let gap = |rng: &mut fastrand::Rng, out: &mut String| {
-            for _ in 0..rng.usize(..3) {
-                match rng.u8(..4) {
-                    0 => out.push('\n'),
-                    1 => out.push_str(&format!("{:indent$}# note {}\n", "", rng.u8(..9))),
-                    _ => {}
-                }
-            }
-        };
-        let scalars =
-            ["1", "'it''s'", "\"a\\tb\"", "plain text", "~", "", "[1, {a: b}]", "{}", "true", "a-b", "\"#no\""];
-        let is_list = depth > 0 && rng.u8(..3) == 0;
-        for n in 0..1 + rng.usize(..3) {
-            gap(rng, out);
-            out.push_str(&format!("{:indent$}{}", "", if is_list { "-".to_owned() } else { format!("k{n}:") }));
-            let comment = if rng.u8(..4) == 0 { " # behind" } else { "" };
-            match rng.u8(..5) {
-                0 if depth < 3 => {
-                    out.push_str(comment);
-                    out.push('\n');
-                    let deeper = indent + 1 + rng.usize(..3);
-                    text(rng, depth + 1, deeper, out);
-                }
-                1 => out.push_str(&format!(" |\n{:indent$}    some\n\n{:indent$}    lines\n", "", "")),
-                _ => out.push_str(&format!(" {}{comment}\n", scalars[rng.usize(..scalars.len())])),
-            }
-        }
-        gap(rng, out);
-    }
+    /// Blocks without comments: a comment behind their sign is printed elsewhere.
+    const PARTS: random_text::Parts = random_text::Parts {
+        values: &["1", "'it''s'", "\"a\\tb\"", "plain text", "~", "", "[1, {a: b}]", "{}", "true", "a-b", "\"#no\""],
+        blocks: &["|"],
+        has_left_comments: false,
+    };
 
     #[test]
     fn what_is_printed_reads_the_same() {
         for seed in 0..3000 {
             let mut input = String::new();
-            text(&mut fastrand::Rng::with_seed(seed), 0, 0, &mut input);
+            random_text::write(PARTS, &mut fastrand::Rng::with_seed(seed), 0, 0, &mut input);
             let heap = Heap::new();
             let arena = heap.arena();
             let read = |text: &str| {

@@ -40,6 +40,7 @@ fn w6_nothing_is_written_through_a_link_of_the_tree() {
         (&["build", "-o", "x.yaml", "--trace", "out.json"], "out.json", "file"),
         (&["explain", ".", "--html", "out.html"], "out.html", "file"),
         (&["plugin", "header", "-o", "out.h"], "out.h", "file"),
+        (&["cfg", "cat", "r.yaml", "--dest", "out.yaml"], "out.yaml", "file"),
     ] {
         let tree = tree();
         fs::create_dir(tree.path().join("a")).unwrap();
@@ -100,6 +101,31 @@ fn w6_a_hook_is_not_written_through_a_link() {
     symlink(tree.home().join("dir"), tree.path().join(".git/hooks")).unwrap();
     tree.run(&["hook", "install"]).fails_with(&["is a link, and no link is followed there"]);
     is_untouched(&tree, "hook install");
+}
+
+#[test]
+fn w6_a_function_writes_through_no_link() {
+    let home_file = "kind: A\nmetadata: {name: a}\n";
+    let change = "#!/bin/sh\nsed 's/name: a/name: b/'\n";
+    let move_there = "#!/bin/sh\nsed \"s#path: 'r.yaml'#path: 'out/mine'#\"\n";
+    for (link, to, function) in [("d/link.yaml", "file.yaml", change), ("d/out", "dir", move_there)] {
+        let tree = tree();
+        tree.write("../home/file.yaml", home_file);
+        tree.write("d/r.yaml", MAP);
+        tree.write("fn.sh", function);
+        tree.write("same.sh", "#!/bin/sh\ncat\n");
+        symlink(tree.home().join(to), tree.path().join(link)).unwrap();
+        let run = |program: &str| tree.run(&["fn", "run", "d", "--enable-exec", "--exec-path", program]);
+        run("./fn.sh").fails_with(&["is a link, and no link is followed there", "hint"]);
+        is_untouched(&tree, link);
+        assert_eq!(fs::read_to_string(tree.home().join("file.yaml")).unwrap(), home_file);
+        assert_eq!(fs::read_to_string(tree.path().join("d/r.yaml")).unwrap(), MAP, "nothing else is written");
+        // A link whose content stays is none of its business.
+        let before = fs::read_to_string(tree.home().join("file.yaml")).unwrap();
+        run("./same.sh").ok();
+        assert_eq!(fs::read_to_string(tree.home().join("file.yaml")).unwrap(), before);
+        assert!(tree.path().join(link).is_symlink());
+    }
 }
 
 /// Makes a pipe, which nobody writes to.

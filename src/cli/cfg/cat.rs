@@ -1,16 +1,16 @@
 //! `cfg cat`: prints the resources of a directory.
 
-use super::{packages_in_turn, stdin};
-use crate::atomic;
+use super::{LocalArgs, packages_in_turn, stdin};
+use crate::cli::output;
 use crate::cli::switch::switch;
 use crate::cli::writer;
-use crate::package::filter::{self, Local};
+use crate::package::filter;
 use crate::package::read::{self, Annotate, Below, Files};
 use crate::package::write::{self, Style, Writing};
 use crate::package::{Item, annotations};
 use crate::yaml::noted::Noted;
 use crate::yaml::{Arena, Heap};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -56,13 +56,8 @@ pub struct Cat {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
     pub strip_comments: Option<bool>,
 
-    /// Print resources with the annotation config.kubernetes.io/local-config, too
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
-    pub include_local: Option<bool>,
-
-    /// Leave out resources without that annotation
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
-    pub exclude_non_local: Option<bool>,
+    #[command(flatten)]
+    pub local: LocalArgs,
 
     /// Write to this file
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
@@ -97,17 +92,14 @@ pub(super) fn run(args: &Cat) -> Result<()> {
         })?,
     };
     match args.dest.as_deref().filter(|path| !path.as_os_str().is_empty()) {
-        Some(path) => {
-            atomic::write(path, printed.as_bytes(), 0o666).with_context(|| format!("cannot write {}", path.display()))
-        }
+        Some(path) => output::write_text(&printed, path),
         None => Ok(writer::data([printed])?),
     }
 }
 
 fn print<'a>(arena: Arena<'a>, items: Vec<Item<'a>>, args: &Cat) -> Result<String> {
     let is_on = |flag: Option<bool>| flag.unwrap_or(false);
-    let which = Local { with_local: is_on(args.include_local), without_others: is_on(args.exclude_non_local) };
-    let mut items = annotations::step(arena, items, |items| Ok(filter::local(items, which)))?;
+    let mut items = annotations::step(arena, items, |items| Ok(filter::local(items, args.local.chosen())))?;
     if args.format.unwrap_or(true)
         && let Some(found) = items
     {
@@ -152,7 +144,10 @@ fn function_config<'a>(arena: Arena<'a>, args: &Cat) -> Result<Option<Noted<'a>>
     match (configs.pop(), configs.len()) {
         (Some(config), 0) => Ok(Some(config.document.root)),
         (config, others) => {
-            bail!("expected exactly 1 functionConfig, found {}", others + usize::from(config.is_some()))
+            bail!(
+                "expected exactly 1 functionConfig, found {}\n  hint: name a file with one document",
+                others + usize::from(config.is_some())
+            )
         }
     }
 }

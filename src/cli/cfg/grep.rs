@@ -52,7 +52,9 @@ pub struct Grep {
 /// # Errors
 /// The query is not valid or does not fit a resource, or a file cannot be read.
 pub(super) fn run(args: &Grep) -> Result<()> {
-    let Some(query) = args.words.first() else { bail!("missing required argument: QUERY") };
+    let Some(query) = args.words.first() else {
+        bail!("missing required argument: QUERY\n  hint: a query is as in: rustomize cfg grep kind=Deployment my-dir")
+    };
     let query = Query::new(query)?;
     let printed = match args.words.get(1) {
         None => {
@@ -76,7 +78,8 @@ fn print<'a>(arena: Arena<'a>, items: Vec<Item<'a>>, query: &Query, args: &Grep)
         let test = query.test(arena)?;
         let mut found = Vec::new();
         for item in items {
-            if test(item.root()).map_err(|e| e.located(arena.heap()))? != is_inverted {
+            let place = item.document.pos(item.root());
+            if test(item.root()).map_err(|e| e.at(place).located(arena.heap()))? != is_inverted {
                 found.push(item);
             }
         }

@@ -1,9 +1,9 @@
 //! `cfg tree`: shows the resources of a directory as a tree.
 
-use super::stdin;
+use super::{LocalArgs, stdin};
 use crate::cli::switch::switch;
 use crate::cli::writer::{self, Shown};
-use crate::package::filter::{self, Local};
+use crate::package::filter;
 use crate::package::read::{self, Annotate, Below, Files};
 use crate::package::tree::{self, Field, Structure};
 use crate::package::{annotations, query};
@@ -72,13 +72,8 @@ pub struct Tree {
     #[arg(long, value_name = "PATH", value_delimiter = ',', allow_hyphen_values = true)]
     pub field: Vec<String>,
 
-    /// Show resources with the annotation config.kubernetes.io/local-config, too
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
-    pub include_local: Option<bool>,
-
-    /// Leave out resources without that annotation
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", value_parser = switch)]
-    pub exclude_non_local: Option<bool>,
+    #[command(flatten)]
+    pub local: LocalArgs,
 
     /// The structure: directory or owners [default: owners, if a resource has an owner]
     #[arg(long, value_name = "STRUCTURE", allow_hyphen_values = true)]
@@ -104,9 +99,7 @@ pub(super) fn run(args: &Tree) -> Result<()> {
         root => (read::clean(root), read::directory(arena, Path::new(root), Files::Yaml, Below::All)?),
     };
     let fields = fields(args)?;
-    let is_on = |flag: Option<bool>| flag.unwrap_or(false);
-    let which = Local { with_local: is_on(args.include_local), without_others: is_on(args.exclude_non_local) };
-    let Some(items) = annotations::step(arena, items, |items| Ok(filter::local(items, which)))? else {
+    let Some(items) = annotations::step(arena, items, |items| Ok(filter::local(items, args.local.chosen())))? else {
         return Ok(());
     };
     let structure = match args.graph_structure.as_deref() {

@@ -472,10 +472,8 @@ impl<'a> Parser<'a> {
             return None;
         }
         let Notes { head: below, foot, .. } = self.take();
-        Some(Document {
-            root,
-            notes: Notes { head, line: String::new(), foot: if foot.is_empty() { below } else { foot } },
-        })
+        let foot = if foot.is_empty() { below } else { foot };
+        Some(Document { notes: Notes { head, line: String::new(), foot }, ..Document::new(root) })
     }
 
     /// Comments above the last empty line belong to the document, not to its first node.

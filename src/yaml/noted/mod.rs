@@ -11,6 +11,8 @@ mod comments;
 pub mod dump;
 mod print;
 
+pub use print::Unprinted;
+
 use super::document::split;
 use super::reader::{self, Package};
 use super::tree::mapping::Entry;
@@ -63,6 +65,9 @@ pub enum Shape<'a> {
 pub struct Document<'a> {
     pub root: Noted<'a>,
     pub notes: Notes,
+    /// The place of the text that the offsets of the nodes count from; none for a document that was
+    /// made.
+    pub start: Pos,
 }
 
 /// The reason why a text has no tree with comments.
@@ -113,7 +118,19 @@ impl<'a> Document<'a> {
         scalars.sort_by_key(|(span, _)| span.start);
         // A value that has several aliases is in the tree several times.
         scalars.dedup_by_key(|(span, _)| span.start);
-        comments::document(text.text, &scalars)
+        let document = comments::document(text.text, &scalars)?;
+        Some(Document { start: source.pos(text.start), ..document })
+    }
+
+    /// A document that was made.
+    pub fn new(root: Noted<'a>) -> Self {
+        Document { root, notes: Notes::default(), start: Pos::NONE }
+    }
+
+    /// The place of a node of this document; none for one that was made.
+    pub fn pos(&self, node: &Noted<'_>) -> Pos {
+        let place = |at: usize| Pos(self.start.0.saturating_add(u32::try_from(at).unwrap_or(u32::MAX)));
+        node.at.filter(|_| self.start.is_in_source()).map_or(Pos::NONE, place)
     }
 }
 

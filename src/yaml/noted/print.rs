@@ -6,18 +6,31 @@ use crate::scalar::{self, Kind};
 use crate::tree::node::{Scalar, Style};
 use crate::{emit, reprint, style};
 
+/// Comments that the printer has put off until something follows behind which they can be.
+#[derive(Debug, Default)]
+pub struct Unprinted {
+    line: String,
+    key_line: String,
+}
+
 impl Document<'_> {
     /// Prints the document, with a line end after it. O(size).
     pub fn print(&self) -> String {
-        let mut printer = Printer::default();
-        printer.document(&self.root, &self.notes);
-        printer.finish()
+        self.print_behind(&mut Unprinted::default(), false)
     }
 
-    /// Prints the document with the lists in mappings indented. O(size).
-    pub fn print_with_indented_lists(&self) -> String {
-        let mut printer = Printer { indents_lists: true, ..Printer::default() };
+    /// As [`Document::print`], for one of several documents: `before` has the comments that the
+    /// document before has not printed, and gets those of this one. With `indents_lists` the lists
+    /// in mappings are indented.
+    pub fn print_behind(&self, before: &mut Unprinted, indents_lists: bool) -> String {
+        let Unprinted { line, key_line } = std::mem::take(before);
+        let notes = Notes { line, ..Notes::default() };
+        let mut printer = Printer { notes, key_line, indents_lists, ..Printer::default() };
         printer.document(&self.root, &self.notes);
+        *before = Unprinted {
+            line: std::mem::take(&mut printer.notes.line),
+            key_line: std::mem::take(&mut printer.key_line),
+        };
         printer.finish()
     }
 }
@@ -103,14 +116,17 @@ impl Printer {
             self.line_end();
         }
         match self.is_block(root) {
-            true => self.block(root, 0, false),
+            true => {
+                self.block(root, 0, false);
+                self.behind_block(root, 0);
+            }
             false => {
                 self.note_of(root);
                 self.head(0);
                 self.flow(root, 0);
+                self.behind(0);
             }
         }
-        self.behind(0);
         self.note(document, |notes| notes.head.clear());
         self.foot_depth = Some(0);
         self.foot(0);
@@ -243,6 +259,15 @@ impl Printer {
         self.foot(depth);
     }
 
+    /// Prints the comments at the end of a block mapping. A list that had a comment behind its
+    /// brackets can have become a block: its comment is printed after the next key or dash.
+    fn behind_block(&mut self, node: &Noted<'_>, depth: usize) {
+        let has_own = !(node.notes.line.is_empty() && node.notes.foot.is_empty());
+        if has_own && matches!(node.shape, Shape::Mapping { .. }) {
+            self.behind(depth);
+        }
+    }
+
     fn is_block(&self, node: &Noted<'_>) -> bool {
         !self.in_braces
             && match &node.shape {
@@ -281,7 +306,10 @@ impl Printer {
                 self.tail = tail;
                 self.head(depth);
             }
-            Shape::Sequence { items, .. } => items.iter().for_each(|item| self.item(item, depth)),
+            Shape::Sequence { items, .. } => {
+                items.iter().for_each(|item| self.item(item, depth));
+                self.note_end(node);
+            }
             Shape::Scalar(_) | Shape::Alias(_) => {}
         }
     }
@@ -310,10 +338,11 @@ impl Printer {
             }
             let deeper = if matches!(value.shape, Shape::Mapping { .. }) || self.indents_lists { 2 } else { 0 };
             self.block(value, depth + deeper, true);
+            self.behind_block(value, depth);
         } else {
             self.flow(value, depth);
+            self.behind(depth);
         }
-        self.behind(depth);
         key.notes.foot.clone()
     }
 
@@ -363,10 +392,17 @@ impl Printer {
         self.put("-");
         self.is_blank = false;
         match self.is_block(item) {
-            true => self.block(item, depth + 2, true),
-            false => self.flow(item, depth),
+            true => {
+                // The comment of a list before it.
+                self.line(depth);
+                self.block(item, depth + 2, true);
+                self.behind_block(item, depth);
+            }
+            false => {
+                self.flow(item, depth);
+                self.behind(depth);
+            }
         }
-        self.behind(depth);
     }
 
     /// Prints a scalar, or a mapping or list in brackets, with the comments that were set.
