@@ -93,8 +93,6 @@
 //! # Ok::<(), rustomize::diag::Error>(())
 //! ```
 
-// The docs are read with `--document-private-items`, too.
-#![allow(rustdoc::private_intra_doc_links)]
 // Without the command, the code that only the command uses is unused.
 #![cfg_attr(not(feature = "command"), allow(dead_code, unused_imports))]
 

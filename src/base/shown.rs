@@ -1,6 +1,6 @@
 //! Texts as people, terminals and other programs may read them: characters that cannot be seen are
 //! escapes, and the secrets of URLs are masked. The command's writer sends every text through this
-//! module; a part of a message that stands in a line of its own goes through [`line`] before.
+//! module; a part of a message that stands in a line of its own goes through [`line()`] before.
 
 use std::borrow::Cow;
 use std::fmt::Write;

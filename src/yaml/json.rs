@@ -78,7 +78,7 @@ pub fn write_exact(out: &mut String, node: &Node<'_>) {
     write_with(out, node, None, &scalar);
 }
 
-/// Appends a scalar as [`write`] does.
+/// Appends a scalar as [`write()`] does.
 pub fn write_scalar(out: &mut String, s: &Scalar<'_>) {
     match s.kind() {
         Kind::Str | Kind::Binary => write_string(out, s.text),

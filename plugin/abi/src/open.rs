@@ -47,7 +47,7 @@ impl Plugin {
     /// file exports `rustomize_plugin_abi_version`, it keeps the rules of the header: its functions
     /// have the header's types, and write to no memory but the plugin's own and the response. No
     /// other [`Plugin`] of the same file is called as long as a call of this one runs, or has an
-    /// [`Output`] that is not dropped.
+    /// `Output` that is not dropped.
     ///
     /// # Errors
     /// The loader refuses it, a function is missing, or it is for another version.
