@@ -23,13 +23,13 @@ pub struct Key<'a> {
     is_plain: bool,
 }
 
-/// The byte in place of a fingerprint that no look-up finds.
+/// The byte in place of a fingerprint that no look-up finds: it is even.
 const OF_CHUNK: u8 = 0;
 
-/// The byte of a fingerprint that a key has, which is never [`OF_CHUNK`].
+/// The byte of a fingerprint that a key has: it is odd.
 #[inline]
 fn look_up_byte(print: u16) -> u8 {
-    (print as u8).max(OF_CHUNK + 1)
+    print as u8 | 1
 }
 
 /// Two bytes that tell most different keys apart.

@@ -178,15 +178,21 @@ pub fn unshare(node: &mut Node<'_>) {
     }
 }
 
+/// Visits the places of shared values, in the order of the tree.
 fn each_shared<'a>(node: &mut Node<'a>, visit: &mut dyn FnMut(Shared, &mut Node<'a>)) {
-    match &mut node.value {
-        Value::Scalar(_) => {
-            if let Some(shared) = node.shared() {
+    // Most nodes are scalars without a shared value: they cost no call.
+    let mut each = |node: &mut Node<'a>| match &node.value {
+        Value::Scalar(scalar) => {
+            if let Some(shared) = scalar.sharing.value() {
                 visit(shared, node);
             }
         }
-        Value::Sequence(items) => items.for_each_value(|item| each_shared(item, visit)),
-        Value::Mapping(m) => m.for_each_value(|value| each_shared(value, visit)),
+        Value::Sequence(_) | Value::Mapping(_) => each_shared(node, visit),
+    };
+    match &mut node.value {
+        Value::Scalar(_) => each(node),
+        Value::Sequence(items) => items.for_each_value(each),
+        Value::Mapping(m) => m.for_each_value(each),
     }
 }
 
