@@ -389,8 +389,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder that has noted nothing.
-    pub fn new() -> Self {
+    /// Starts a recorder, which has noted nothing.
+    pub fn start() -> Self {
         let is_free = |place: &u8| TAKEN.fetch_or(1 << place, Ordering::AcqRel) >> place & 1 == 0;
         let place = (0..RECORDERS as u8).find(is_free);
         if let Some(asked) = place.and_then(|place| ASKED.get(usize::from(place))) {
@@ -576,7 +576,7 @@ mod tests {
     fn a_recorder_notes_what_is_asked() {
         assert_eq!(size_of::<Compat>(), 8, "each arena has one");
         let question = |name: &str| QUESTIONS.iter().find(|question| question.name == name).unwrap();
-        let (one, other) = (Recorder::new(), Recorder::new());
+        let (one, other) = (Recorder::start(), Recorder::start());
         let version = one.record(Compat::default());
         assert!(version.takes_chart_devel() && !version.inherits_namespaces());
         assert!(other.record(Compat::default()).merges_string_data());
@@ -590,7 +590,7 @@ mod tests {
             assert_eq!(noted, [by_one, by_other], "{name}");
         }
         drop(one);
-        let more: Vec<Recorder> = (0..RECORDERS).map(|_| Recorder::new()).collect();
+        let more: Vec<Recorder> = (0..RECORDERS).map(|_| Recorder::start()).collect();
         let full = more.iter().find(|recorder| recorder.place.is_none()).unwrap();
         assert!(full.record(version).takes_chart_devel() && full.has_noted(question("takes_chart_debug")));
         assert!(!more[0].has_noted(question("takes_chart_devel")), "a new recorder has noted nothing");

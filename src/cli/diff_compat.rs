@@ -56,7 +56,7 @@ pub fn sides(
 ) -> Result<(Vec<Sides>, Upgrade)> {
     let paths = roots::directories(&args.build)?;
     let options = options(&args.build, &paths)?;
-    let recorders = [Recorder::new(), Recorder::new()];
+    let recorders = [Recorder::start(), Recorder::start()];
     let mut of_version = |compat: Compat, recorder: &Recorder| {
         let compat = recorder.record(compat);
         let named = |root: &String| format!("{root} as of {compat}");
