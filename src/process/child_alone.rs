@@ -7,13 +7,14 @@ use std::io;
 pub(super) struct Child {
     pub(super) handle: duct::Handle,
     mark: String,
+    is_kept: bool,
 }
 
 impl Child {
     /// Starts a process. The expression's ends of pipes are closed then.
     pub(super) fn start(marked: Marked) -> io::Result<Child> {
-        let Marked { expression, mark, .. } = marked;
-        Ok(Child { handle: expression.start()?, mark })
+        let Marked { expression, mark, is_kept } = marked;
+        Ok(Child { handle: expression.start()?, mark, is_kept })
     }
 
     /// The mark that its children inherit.
@@ -21,9 +22,9 @@ impl Child {
         &self.mark
     }
 
-    /// Returns false: nothing keeps a child here.
+    /// Returns true if the child is a keeper, which no child is here.
     pub(super) fn is_kept(&self) -> bool {
-        false
+        self.is_kept
     }
 
     /// Says nothing to anybody.

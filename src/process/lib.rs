@@ -51,9 +51,6 @@ use std::time::{Duration, Instant};
 /// The smallest room for the output of a plugin, in bytes.
 const READ_AHEAD: usize = 1 << 20;
 
-/// The size of a pipe in bytes: the most that a user may ask for by default.
-const PIPE_SIZE: usize = 1 << 20;
-
 /// The time that a child may take after it was told to end, or after its pipe has closed.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -250,7 +247,9 @@ fn write_in_thread(bytes: Vec<u8>, mut pipe: PipeWriter) -> io::Result<JoinHandl
 /// Asks for a large pipe: fewer turns between two processes. A system that refuses has a small one.
 #[cfg(target_os = "linux")]
 fn widen(pipe: &PipeReader) {
-    let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_SIZE);
+    /// The size in bytes: the most that a user may ask for by default.
+    const SIZE: usize = 1 << 20;
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, SIZE);
 }
 
 /// Pipes of other systems have one size.

@@ -16,6 +16,7 @@ pub fn are_none() -> bool {
 pub fn adopt() {}
 
 /// The processes that would be ended.
+#[expect(dead_code, reason = "nothing is ended here")]
 pub enum Meant<'m> {
     /// The processes of one child.
     Mark(&'m str),
