@@ -1,7 +1,7 @@
 //! git, as this tool calls it: the files of commits and of the index, without touching the working
 //! tree or the index of the user.
 
-use super::signals;
+use crate::cli::signals;
 use crate::load::git_command::{self, Filters, VARIABLE};
 use crate::process::{Call, Failure, Limits};
 use anyhow::{Context, Result, bail};

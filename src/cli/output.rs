@@ -1,6 +1,6 @@
 //! Writing the result: all of it or nothing.
 
-use super::writer;
+use crate::cli::writer;
 use crate::diag;
 use crate::files::{self, Kind, Place, Staged};
 use crate::resource::Resource;

@@ -1,7 +1,7 @@
 //! The progress of an installation: bars on a terminal, a line for each file elsewhere.
 
-use super::status_line;
-use super::writer::{self, Shown};
+use crate::cli::status_line;
+use crate::cli::writer::{self, Shown};
 use crate::load::http::Watch;
 use crate::manager::install::InstallEvent;
 use crate::manager::policy::trust::grant;

@@ -1,6 +1,6 @@
 //! [`Found`]: what the files `rustomize.yaml` say for a root.
 
-use super::managed;
+use crate::cli::machine;
 use crate::compat::Compat;
 use crate::diag::{Result, Warning};
 use crate::lint::settings::{FILE, Settings};
@@ -57,7 +57,7 @@ pub fn compat(root: &str) -> Result<Option<Compat>> {
 /// The directories with settings for a root: its own and those above it, the nearest first.
 fn directories(root: &str) -> Vec<ProjectDirectory> {
     let root = Path::new(root).canonicalize();
-    root.map_or_else(|_| Vec::new(), |root| upwards_with(&[FILE], &root, None, &managed::safe_directories()))
+    root.map_or_else(|_| Vec::new(), |root| upwards_with(&[FILE], &root, None, &machine::safe_directories()))
 }
 
 /// The path of a file, without links in its directory.
