@@ -4,11 +4,12 @@
 use crate::check::Known;
 use crate::cli::flags::build::BuildFlags;
 use crate::cli::flags::compat::Versions;
-use crate::cli::flags::files::FileFlags;
-use crate::cli::flags::output::OutputFlags;
+use crate::cli::flags::files::{FileFlags, Restriction};
+use crate::cli::flags::output::{OutputFlags, Reorder};
 use crate::cli::flags::plugins::PluginFlags;
 use crate::cli::flags::roots::RootFlags;
 use crate::cli::flags::switch::is_on;
+use crate::cli::flags::word::Word;
 use crate::cli::variable::variable;
 use crate::cli::{cache, kustomize_version, machine, plugin_options, signals};
 use crate::diag::{Code, Error};
@@ -181,7 +182,7 @@ pub fn plain_options(version: Option<Versions>) -> Result<Options> {
     Ok(Options { compat, remote, children: signals::children().clone(), ..Options::default() })
 }
 
-/// What deprecated flags say, each time that one is given.
+/// The warnings of deprecated flags, one for each time that a flag is given.
 pub fn deprecated(flags: &BuildFlags) -> Vec<&'static str> {
     let reorder = "Flag --reorder has been deprecated, use the new 'sortOptions' field in kustomization.yaml instead.";
     let managed_by =
@@ -191,25 +192,26 @@ pub fn deprecated(flags: &BuildFlags) -> Vec<&'static str> {
 }
 
 /// The restrictor that a word of kustomize's names.
-fn restrictor(word: &str) -> Result<Restrictor> {
+fn restrictor(word: &Word<Restriction>) -> Result<Restrictor> {
     match word {
-        "LoadRestrictionsRootOnly" | "" => Ok(Restrictor::RootOnly),
-        "LoadRestrictionsNone" => Ok(Restrictor::None),
-        other => bail!(
-            "illegal flag value --load-restrictor {other}; legal values: [LoadRestrictionsRootOnly LoadRestrictionsNone]"
+        Word::Known(Restriction::RootOnly) => Ok(Restrictor::RootOnly),
+        Word::Known(Restriction::None) => Ok(Restrictor::None),
+        Word::Other(word) if word.is_empty() => Ok(Restrictor::RootOnly),
+        Word::Other(word) => bail!(
+            "illegal flag value --load-restrictor {word}; legal values: [LoadRestrictionsRootOnly LoadRestrictionsNone]"
         ),
     }
 }
 
 /// The order that the last of several words names.
-fn order(words: &[String]) -> Result<Option<Order>> {
+fn order(words: &[Word<Reorder>]) -> Result<Option<Order>> {
     let mut order = None;
     for word in words {
-        order = Some(match word.as_str() {
-            "legacy" => Order::Legacy,
-            "none" => Order::Fifo,
-            other => {
-                let message = format!("illegal flag value --reorder {other}; legal values: [legacy none]");
+        order = Some(match word {
+            Word::Known(Reorder::Legacy) => Order::Legacy,
+            Word::Known(Reorder::None) => Order::Fifo,
+            Word::Other(word) => {
+                let message = format!("illegal flag value --reorder {word}; legal values: [legacy none]");
                 return Err(Error::new(Code::Usage, message).hint("write --reorder legacy or --reorder none").into());
             }
         });

@@ -7,7 +7,7 @@
 use crate::cli::invoked_as::InvokedAs;
 use crate::cli::writer;
 use anyhow::{Result, bail};
-use clap::{Args, Command};
+use clap::{Args, Command, ValueEnum};
 use clap_complete::env::Shells;
 use std::ffi::{OsStr, OsString};
 
@@ -19,8 +19,29 @@ pub const VARIABLE: &str = "RUSTOMIZE_COMPLETE";
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub struct Completion {
     /// The shell: bash, zsh, fish or powershell
-    #[arg(value_name = "SHELL", value_parser = ["bash", "zsh", "fish", "powershell"])]
-    pub shell: String,
+    #[arg(value_name = "SHELL", hide_possible_values = true)]
+    pub shell: Shell,
+}
+
+/// The shells that complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+}
+
+impl Shell {
+    /// The name by which the maker of scripts knows the shell.
+    fn name(self) -> &'static str {
+        match self {
+            Shell::Bash => "bash",
+            Shell::Zsh => "zsh",
+            Shell::Fish => "fish",
+            Shell::Powershell => "powershell",
+        }
+    }
 }
 
 const ABOUT: &str = "Print a script for bash, zsh, fish or powershell that completes commands, flags, and values: directories with \
@@ -41,10 +62,11 @@ const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// stdout is closed.
-pub fn run(args: &Completion, called: InvokedAs) -> Result<()> {
-    let name = if called == InvokedAs::Kustomize { "kustomize" } else { "rustomize" };
+pub fn run(args: &Completion, invoked_as: InvokedAs) -> Result<()> {
+    let name = if invoked_as == InvokedAs::Kustomize { "kustomize" } else { "rustomize" };
     let shells = Shells::builtins();
-    let Some(shell) = shells.completer(&args.shell) else { bail!("'{}' is not a known shell", args.shell) };
+    let name_of_shell = args.shell.name();
+    let Some(shell) = shells.completer(name_of_shell) else { bail!("'{name_of_shell}' is not a known shell") };
     let mut script = Vec::new();
     shell.write_registration(VARIABLE, name, name, name, &mut script)?;
     Ok(writer::data([script])?)

@@ -1,10 +1,11 @@
 //! `openapi`: the schema of Kubernetes' kinds that a build uses, and that of a cluster.
 
+use crate::cli::flags::word::Word;
 use crate::cli::{signals, writer};
 use crate::process::{Call, Failure, Limits};
 use crate::yaml::{Heap, emit, json};
 use anyhow::{Context, Result, anyhow, bail};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::Path;
 
 /// The schema that builds use, as kustomize prints it.
@@ -35,12 +36,19 @@ pub enum OpenapiCommand {
     /// Print the schema of the cluster that kubectl talks to
     Fetch {
         /// How to print: json or yaml
-        #[arg(long, value_name = "FORMAT", default_value = "json")]
-        format: String,
+        #[arg(long, value_name = "FORMAT", default_value = "json", hide_possible_values = true)]
+        format: Word<OpenapiFormat>,
 
         #[arg(hide = true)]
         ignored: Vec<String>,
     },
+}
+
+/// The formats of `openapi fetch`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OpenapiFormat {
+    Json,
+    Yaml,
 }
 
 /// Runs `openapi`.
@@ -56,10 +64,8 @@ pub fn run(args: &Openapi) -> Result<()> {
 }
 
 /// The schema of the cluster, as text in a format.
-fn fetched(format: &str) -> Result<String> {
-    if !matches!(format, "json" | "yaml") {
-        bail!("format must be either 'json' or 'yaml'");
-    }
+fn fetched(format: &Word<OpenapiFormat>) -> Result<String> {
+    let Word::Known(format) = format else { bail!("format must be either 'json' or 'yaml'") };
     let call = Call {
         program: Path::new("kubectl"),
         args: ["get", "--raw", "/openapi/v2"].map(Into::into).to_vec(),
@@ -86,7 +92,7 @@ fn fetched(format: &str) -> Result<String> {
     let heap = Heap::new();
     let node = json::parse(heap.arena(), &schema).context("kubectl printed something else than JSON")?;
     let mut out = String::new();
-    if format == "yaml" {
+    if *format == OpenapiFormat::Yaml {
         emit::document(&mut out, &node).map_err(|e| anyhow!("the schema cannot be printed: {}", e.message))?;
     } else {
         json::write_with(&mut out, &node, Some(0), &|out, scalar| {

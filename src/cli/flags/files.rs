@@ -2,7 +2,8 @@
 
 use crate::cli::flags::heading;
 use crate::cli::flags::size::size;
-use clap::Args;
+use crate::cli::flags::word::Word;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// The files that a build reads, and their sizes.
@@ -18,8 +19,8 @@ pub struct FileFlags {
     ///
     /// LoadRestrictionsRootOnly, the default, keeps files in or below the directory of their
     /// kustomization.
-    #[arg(long, alias = "load_restrictor", value_name = "NAME", default_value = "LoadRestrictionsRootOnly", hide_default_value = true, help_heading = heading::FILES)]
-    pub load_restrictor: String,
+    #[arg(long, alias = "load_restrictor", value_name = "NAME", default_value = "LoadRestrictionsRootOnly", hide_default_value = true, hide_possible_values = true, help_heading = heading::FILES)]
+    pub load_restrictor: Word<Restriction>,
 
     /// How large a file may be that the build reads
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size, help_heading = heading::FILES, hide_short_help = true)]
@@ -37,4 +38,13 @@ pub struct FileFlags {
     /// extension: kustomize replaces these lists.
     #[arg(long, help_heading = heading::FILES, hide_short_help = true)]
     pub crd_merge_keys: bool,
+}
+
+/// The files that a kustomization may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Restriction {
+    #[value(name = "LoadRestrictionsRootOnly")]
+    RootOnly,
+    #[value(name = "LoadRestrictionsNone")]
+    None,
 }

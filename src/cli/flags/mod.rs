@@ -20,3 +20,4 @@ pub mod size;
 pub mod switch;
 pub mod transfer;
 pub mod watch;
+pub mod word;

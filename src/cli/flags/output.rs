@@ -4,8 +4,9 @@ use crate::cli::flags::compat::{self, Versions};
 use crate::cli::flags::heading;
 use crate::cli::flags::roots::Layout;
 use crate::cli::flags::switch::Switch;
-use clap::Args;
+use crate::cli::flags::word::Word;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// The form of a result, and the place that it is written to.
@@ -35,8 +36,8 @@ pub struct OutputFlags {
     /// Order of the output: legacy or none
     ///
     /// Deprecated: use 'sortOptions' in the kustomization.
-    #[arg(long, value_name = "ORDER", help_heading = heading::OUTPUT, hide_short_help = true)]
-    pub reorder: Vec<String>,
+    #[arg(long, value_name = "ORDER", hide_possible_values = true, help_heading = heading::OUTPUT, hide_short_help = true)]
+    pub reorder: Vec<Word<Reorder>>,
 
     /// Set the label app.kubernetes.io/managed-by on all objects
     ///
@@ -47,4 +48,11 @@ pub struct OutputFlags {
     /// Take warnings and findings of 'lint' for errors, and print nothing then
     #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     pub strict: bool,
+}
+
+/// The orders of kustomize's flag `--reorder`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Reorder {
+    Legacy,
+    None,
 }
