@@ -9,8 +9,6 @@ mod view;
 pub mod code;
 
 use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::format::Format;
-use crate::cli::flags::heading;
 use crate::cli::flags::hidden::hidden;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
@@ -21,7 +19,7 @@ use crate::diag::{Code, Error};
 use crate::observe::Observer;
 use crate::workspace;
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -33,26 +31,39 @@ use view::View;
 #[command(mut_arg("directory", |words| words.value_names(["ROOT", "RESOURCE", "FIELD"]).num_args(0..=3)
     .help("The directory with the kustomization, a resource of its output, a field of that [default: .]")
     .long_help(WORDS)))]
-#[command(mut_arg("output", |format| format.value_name("FORMAT").help("How to print: text or json").long_help(None)))]
-#[command(mut_args(hidden(["layout", "depfile", "all", "leaves", "affected_by", "keep_going", "shard"])))]
+#[command(mut_arg("output", |flag| flag.short(None).long("build-output")))]
+#[command(mut_args(hidden(["output", "layout", "depfile", "all", "leaves", "affected_by", "keep_going", "shard"])))]
 /// `explain`.
 pub struct Explain {
-    #[command(flatten)]
-    pub build: BuildFlags,
+    /// How to print
+    #[arg(id = "format", short = 'o', long = "output", value_name = "FORMAT", default_value = "text")]
+    pub format: ExplainFormat,
 
-    /// Write a page for browsers, with all resources, fields and steps, to this file
-    ///
-    /// The page is one file, and loads nothing.
-    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
+    /// The same as '-o html', into this file
+    #[arg(long, value_name = "FILE", hide = true)]
     pub html: Option<PathBuf>,
 
     /// Show the values of Secrets
-    #[arg(long, help_heading = heading::OUTPUT)]
+    #[arg(long)]
     pub show_secrets: bool,
 
     /// List the codes of errors and warnings with their meanings
-    #[arg(long, help_heading = heading::OUTPUT)]
+    #[arg(long)]
     pub list: bool,
+
+    #[command(flatten)]
+    pub build: BuildFlags,
+}
+
+/// How values and their steps are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExplainFormat {
+    /// For people, on a terminal
+    Text,
+    /// One JSON object, for programs
+    Json,
+    /// One page with all resources, fields and steps, that needs no other file
+    Html,
 }
 
 const ABOUT: &str = "Build a kustomization, with the flags of 'build', and say of each field of a resource which file and line its \
@@ -67,7 +78,7 @@ const EXAMPLES: &str = "Examples:
   rustomize explain overlays/prod Deployment/web spec.replicas
 
   # Write a page for browsers with all resources, fields and steps
-  rustomize explain overlays/prod --html prod.html
+  rustomize explain overlays/prod -o html > prod.html
 
   # Say what the code of a message means, and list all codes
   rustomize explain no-match
@@ -83,13 +94,12 @@ const WORDS: &str = "The directory with the kustomization, a resource of its out
 /// Flags that cannot be, a build that fails, a resource or field that the output does not have.
 /// Nothing is on stdout then.
 pub fn run(args: Explain, observer: Observer, messages: &mut Messages) -> Result<()> {
-    let format = format(&args.build)?;
+    check(&args.build)?;
+    let format = args.format;
     if args.list {
         return code::list();
     }
-    let request = BuildRequest::new(args.build, observer)?;
-    let words: Vec<&str> = request.directories.iter().map(String::as_str).collect();
-    if let [word] = words[..]
+    if let [word] = args.build.directory.as_slice()
         && !Path::new(word).exists()
     {
         if code::run(word)? {
@@ -101,12 +111,17 @@ pub fn run(args: Explain, observer: Observer, messages: &mut Messages) -> Result
                 .into());
         }
     }
+    let request = BuildRequest::new(args.build, observer)?;
+    let words: Vec<&str> = request.directories.iter().map(String::as_str).collect();
     let (root, resource, field) = match words[..] {
         [] => (".", None, None),
         [root] => (root, None, None),
         [root, resource] => (root, Some(resource), None),
         [root, resource, field, ..] => (root, Some(resource), Some(field)),
     };
+    if format == ExplainFormat::Html && resource.is_some() {
+        bail!("'-o html' prints one page with all resources: leave RESOURCE out");
+    }
     let mut options = request.options(root)?;
     options.trace = true;
     options.clock = Some(clock);
@@ -131,15 +146,17 @@ pub fn run(args: Explain, observer: Observer, messages: &mut Messages) -> Result
     }
     let is_colored = messages.colors_stdout();
     let people = |text: &str| if is_colored { Shown::colored(text) } else { Shown::values(text) };
-    match resource {
-        None if format == Format::Json => writer::print_values_json(&json::all(&view))?,
-        None => writer::print(&people(&text::all(&view, is_colored)))?,
-        Some(resource) => {
+    match (format, resource) {
+        (ExplainFormat::Html, _) => writer::data([page::page(&view)])?,
+        (ExplainFormat::Json, None) => writer::print_values_json(&json::all(&view))?,
+        (ExplainFormat::Text, None) => writer::print(&people(&text::all(&view, is_colored)))?,
+        (ExplainFormat::Json | ExplainFormat::Text, Some(resource)) => {
             let resource = select::resource(&view, resource)?;
             let fields = field::fields(&view, &resource, field)?;
-            match format {
-                Format::Json => writer::print_values_json(&json::one(&view, &resource, &fields))?,
-                Format::Text => writer::print(&people(&text::one(&view, &resource, &fields, is_colored)))?,
+            if format == ExplainFormat::Json {
+                writer::print_values_json(&json::one(&view, &resource, &fields))?;
+            } else {
+                writer::print(&people(&text::one(&view, &resource, &fields, is_colored)))?;
             }
         }
     }
@@ -147,26 +164,21 @@ pub fn run(args: Explain, observer: Observer, messages: &mut Messages) -> Result
     Ok(())
 }
 
-/// The form of the output. Flags of `build` that are about several roots, or about files for the
-/// output, are errors.
-fn format(build: &BuildFlags) -> Result<Format> {
+/// Refuses the flags of `build` that are about several roots, or about files for the output.
+fn check(build: &BuildFlags) -> Result<()> {
     let is_given = [
         ("--all", build.roots.all),
         ("--shard", build.roots.shard.is_some()),
         ("--keep-going", build.roots.keep_going),
         ("--layout", build.output.layout.is_some()),
         ("--depfile", build.output.depfile.is_some()),
+        ("--build-output", build.output.output.is_some()),
     ];
-    if let Some((flag, _)) = is_given.into_iter().find(|(_, is_given)| *is_given) {
-        bail!("'explain' builds one kustomization and prints no manifests: leave {flag} out");
-    }
-    match build.output.output.as_deref().map(Path::to_string_lossy).as_deref() {
-        None | Some("text") => Ok(Format::Text),
-        Some("json") => Ok(Format::Json),
-        Some(other) => bail!(
-            "invalid value '{other}' for '--output <FORMAT>': expected text or json\n  hint: a page is written by \
-             '--html FILE'"
-        ),
+    match is_given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => {
+            bail!("'explain' builds one kustomization and prints no manifests: leave {flag} out")
+        }
+        None => Ok(()),
     }
 }
 

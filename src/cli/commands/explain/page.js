@@ -1,5 +1,5 @@
 "use strict";
-// The page of `rustomize explain --html`. All text reaches the page as text, never as markup.
+// The page of `rustomize explain -o html`. All text reaches the page as text, never as markup.
 (function () {
   // The script stands before the data.
   document.addEventListener("DOMContentLoaded", start);

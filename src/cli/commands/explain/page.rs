@@ -1,4 +1,4 @@
-//! `--html`: one page with all of a traced build, for browsers. It loads nothing: its styles, its
+//! `-o html`: one page with all of a traced build, for browsers. It loads nothing: its styles, its
 //! script and its data are in it, and a policy in its head forbids the rest.
 //!
 //! The data are JSON in lists of numbers, which page.js reads: each text and each place is written
