@@ -27,7 +27,7 @@ use crate::cli::flags::look::LookFlags;
 use crate::cli::flags::switch::Switch;
 use crate::cli::invoked_as::InvokedAs;
 use crate::cli::{help, kustomize_version, leading_flags, synonyms};
-use clap::builder::{Resettable, StyledStr};
+use clap::builder::Resettable;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -62,37 +62,45 @@ struct Cli {
 pub enum Command {
     /// Build a kustomization from a directory and print it
     Build(Named<Build>),
+    /// Find entries without effect and likely mistakes in kustomizations
+    Lint(Named<Lint>),
     /// Build a kustomization and run its validators, and print nothing
     Validate(Named<Validate>),
     /// Show the differences of two builds, field by field
     Diff(Named<Diff>),
+    /// Say where the values of a build's output come from, and which steps have changed them
+    Explain(Named<Explain>),
     /// Show the parts of kustomizations: bases, components, files, plugins, remote parts
     #[command(visible_alias = "graph")]
     Tree(Named<Tree>),
-    /// Say where the values of a build's output come from, and which steps have changed them
-    Explain(Named<Explain>),
-    /// Find entries without effect and likely mistakes in kustomizations
-    Lint(Named<Lint>),
     /// Change the kustomization file of the working directory, and keep all its other lines
     Edit(Named<EditCommand>),
-    /// Build the kustomizations that a commit changes, in a hook of git
-    Hook(Named<HookCommand>),
-    /// Build as a KRM function: the items and the kustomization come in a ResourceList on stdin
-    KrmFunction(Named<KrmFunction>),
-    /// Copy the remote parts of a kustomization beside it, and lock their versions
-    Vendor(Named<Vendor>),
-    /// Show or empty the directory that keeps remote parts between builds
-    Cache(Named<CacheCommand>),
     /// Write a new kustomization file into the working directory
     #[command(visible_alias = "init")]
     Create(Named<Create>),
+    /// Copy the remote parts of a kustomization beside it, and lock their versions
+    Vendor(Named<Vendor>),
     /// Copy a kustomization with all that it names; remote files and repositories become files
     Localize(Named<Localize>),
+    /// Build the kustomizations that a commit changes, in a hook of git
+    Hook(Named<HookCommand>),
     /// Make, install, pin and share plugins
     Plugin(Named<PluginCommand>),
     /// Say what this machine can do for builds: isolation of plugins, and the programs that some of
     /// them need
     Doctor(Named<Doctor>),
+    /// Show or empty the directory that keeps remote parts between builds
+    Cache(Named<CacheCommand>),
+    /// Serve an editor: faults while you type, completion, docs, places of what is named
+    Lsp(Named<Lsp>),
+    /// Build as a KRM function: the items and the kustomization come in a ResourceList on stdin
+    KrmFunction(Named<KrmFunction>),
+    /// Count and show the resources of a directory
+    Cfg(Named<Cfg>),
+    /// Run functions on the resources of a directory
+    Fn(Named<Fn>),
+    /// Print or fetch the schema of Kubernetes' kinds
+    Openapi(Named<Openapi>),
     /// Print the version
     Version(Named<Version>),
     /// Print a script that completes commands, flags and values in a shell
@@ -100,14 +108,6 @@ pub enum Command {
     /// Write a man page for each command into a directory
     #[command(hide = true)]
     Man(Named<Man>),
-    /// Serve an editor: faults while you type, completion, docs, places of what is named
-    Lsp(Named<Lsp>),
-    /// Print or fetch the schema of Kubernetes' kinds
-    Openapi(Named<Openapi>),
-    /// Count and show the resources of a directory
-    Cfg(Named<Cfg>),
-    /// Run functions on the resources of a directory
-    Fn(Named<Fn>),
 }
 
 impl Command {
@@ -152,9 +152,20 @@ impl<T: Args> Args for Named<T> {
 
 /// Adds arguments to a command, and keeps its description.
 fn described(command: clap::Command, add: fn(clap::Command) -> clap::Command) -> clap::Command {
-    let text = |text: Option<&StyledStr>| text.cloned().map_or(Resettable::Reset, Resettable::Value);
-    let about = text(command.get_about());
-    add(command).about(about)
+    let about = command.get_about().cloned().map_or(Resettable::Reset, Resettable::Value);
+    help::grouped(with_look_last(add(command).about(about)))
+}
+
+/// A command whose flags for the look of messages come last. They are there before the flags of a
+/// command whose table is made later, and a help has its headings in the order of the flags.
+fn with_look_last(command: clap::Command) -> clap::Command {
+    let has = |command: &clap::Command, name: &str| command.get_arguments().any(|flag| flag.get_id() == name);
+    let behind = |command: clap::Command, name: &'static str| match has(&command, name) {
+        // A flag that is changed becomes the last one.
+        true => command.mut_arg(name, |flag| flag),
+        false => command,
+    };
+    ["error_format", "color"].into_iter().fold(command, behind)
 }
 
 /// Parses the arguments of this process. Called as kustomize, the help speaks as kustomize.
@@ -169,7 +180,7 @@ pub fn parse(invoked_as: InvokedAs) -> Result<(Command, LookFlags), clap::Error>
         arguments.push("--help".into());
     }
     let is_help = words.first().is_none_or(|word| ["-h", "--help", "help"].iter().any(|help| word == help));
-    let arranged = |program| if is_help { help::grouped(program) } else { program };
+    let arranged = |program| if is_help { help::grouped_program(program) } else { program };
     let mut command = arranged(program(invoked_as));
     arguments.extend(leading_flags::first(words, &command));
     let answer = |command: &mut clap::Command| {

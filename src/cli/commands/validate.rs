@@ -3,7 +3,6 @@
 use crate::cli::commands::build::build;
 use crate::cli::commands::build::results::Results;
 use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::heading;
 use crate::cli::flags::hidden::hidden;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
@@ -16,21 +15,21 @@ use clap::Args;
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 #[command(mut_args(hidden(["output", "layout", "depfile"])))]
 pub struct Validate {
-    #[command(flatten)]
-    pub build: BuildFlags,
-
     /// Hold the resources to the schemas of their kinds
     ///
     /// Kubernetes' own kinds, and those that CustomResourceDefinitions in the output define; other
     /// kinds are left alone. Findings are errors, except a version of an API that is deprecated.
     /// Nothing is fetched.
-    #[arg(long, help_heading = heading::SCHEMA, hide_short_help = true)]
+    #[arg(long)]
     pub schema: bool,
 
     /// The version of Kubernetes whose kinds count, as in 1.31; implies --schema [default: the
     /// newest]
-    #[arg(long, value_name = "VERSION", help_heading = heading::SCHEMA, hide_short_help = true)]
+    #[arg(long, value_name = "VERSION", hide_short_help = true)]
     pub kubernetes_version: Option<String>,
+
+    #[command(flatten)]
+    pub build: BuildFlags,
 }
 
 const ABOUT: &str = "Build a kustomization and run its validators, with the flags of 'build', and print nothing: the exit status \

@@ -7,5 +7,5 @@ pub const PLUGINS: &str = "Plugins";
 pub const FUNCTIONS: &str = "KRM functions";
 pub const HELM: &str = "Helm";
 pub const REMOTE: &str = "Remote files";
-pub const SCHEMA: &str = "Schemas";
 pub const WORK: &str = "Work of the build";
+pub const MESSAGES: &str = "Messages";

@@ -1,5 +1,6 @@
 //! The form of messages, and their colours.
 
+use crate::cli::flags::heading;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 
@@ -60,10 +61,10 @@ impl Color {
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct LookFlags {
     /// How errors and warnings are printed to stderr
-    #[arg(long, value_name = "FORMAT", default_value = "human", global = true, hide_short_help = true)]
+    #[arg(long, value_name = "FORMAT", default_value = "human", global = true, help_heading = heading::MESSAGES, display_order = 1000, hide_short_help = true)]
     pub error_format: ErrorFormat,
 
     /// When errors and differences are coloured
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, hide_short_help = true)]
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, help_heading = heading::MESSAGES, display_order = 1001, hide_short_help = true)]
     pub color: Color,
 }

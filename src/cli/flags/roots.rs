@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// The roots below the directories that are named, and the parts of them.
 #[derive(Args)]
 pub struct RootFlags {
-    /// Build every kustomization at and below DIR, but components
+    /// Take every kustomization at and below DIR, but components
     #[arg(long, help_heading = heading::ROOTS)]
     pub all: bool,
 
@@ -16,20 +16,20 @@ pub struct RootFlags {
     #[arg(long, requires = "all", help_heading = heading::ROOTS)]
     pub leaves: bool,
 
-    /// With --all: build only what these files can affect
+    /// With --all: take only the kustomizations that these files can affect
     ///
     /// '-' reads the names from stdin, one a line, or with NUL between them as 'git diff -z' prints
     /// them.
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "all", help_heading = heading::ROOTS, hide_short_help = true)]
     pub affected_by: Option<Vec<PathBuf>>,
 
-    /// Build the other roots when one fails
+    /// Go on with the other roots when one fails
     ///
     /// The exit status is 1 all the same.
     #[arg(long, help_heading = heading::ROOTS)]
     pub keep_going: bool,
 
-    /// Build one of N parts of the roots
+    /// Take one of N parts of the roots
     ///
     /// I is from 0 to N-1, or in JOB_COMPLETION_INDEX.
     #[arg(long, value_name = "I/N", value_parser = shard, help_heading = heading::ROOTS, hide_short_help = true)]

@@ -5,7 +5,6 @@ pub mod version;
 
 use crate::cli::commands::lint::fix::Fixing;
 use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::heading;
 use crate::cli::flags::hidden::hidden;
 use crate::cli::messages::{Messages, Reported};
 use crate::cli::request::BuildRequest;
@@ -50,12 +49,12 @@ pub struct Lint {
     pub dry_run: bool,
 
     /// Hold the resources to the schemas of their kinds, too, as 'validate --schema'
-    #[arg(long, help_heading = heading::SCHEMA, hide_short_help = true)]
+    #[arg(long)]
     pub schema: bool,
 
     /// The version of Kubernetes whose kinds count, as in 1.31; implies --schema [default: the
     /// newest]
-    #[arg(long, value_name = "VERSION", help_heading = heading::SCHEMA, hide_short_help = true)]
+    #[arg(long, value_name = "VERSION")]
     pub kubernetes_version: Option<String>,
 
     #[command(flatten)]

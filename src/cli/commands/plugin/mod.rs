@@ -41,31 +41,31 @@ pub struct PluginCommand {
     pub json: bool,
 }
 
-/// The commands of `plugin`: first those of every day, then those of authors.
+/// The commands of `plugin`: those of every day first, those of authors last.
 #[derive(Subcommand)]
 pub enum Plugin {
-    Build(build::Build),
-    Install(install::Install),
-    New(new::New),
     Add(add::Add),
-    Describe(describe::Describe),
-    Header(header::Header),
-    Package(package::Package),
-    Verify(verify::Verify),
+    Install(install::Install),
+    #[command(alias = "upgrade")]
+    Update(update::Update),
+    #[command(alias = "ls")]
+    List(list::List),
+    #[command(alias = "uninstall", alias = "rm")]
+    Remove(remove::Remove),
+    Lock(lock::LockFlags),
     #[command(alias = "doctor", alias = "explain")]
     Why(why::Why),
+    Verify(verify::Verify),
     Trust(trust::Trust),
     Prune(prune::Prune),
     Sync(sync::Sync),
     Export(export::Export),
-    #[command(alias = "upgrade")]
-    Update(update::Update),
-    Lock(lock::LockFlags),
-    #[command(alias = "ls")]
-    List(list::List),
+    New(new::New),
     Run(Box<run::Run>),
-    #[command(alias = "uninstall", alias = "rm")]
-    Remove(remove::Remove),
+    Describe(describe::Describe),
+    Package(package::Package),
+    Header(header::Header),
+    Build(build::Build),
     Adopt(adopt::Adopt),
 }
 
@@ -86,24 +86,24 @@ pub fn run(args: &PluginCommand) -> Result<()> {
         ..PluginOptions::default()
     };
     match &args.command {
-        Plugin::Build(args) => build::run(args, is_json, &options),
-        Plugin::Install(args) => install::run(args, json(args.printing), &options),
-        Plugin::New(args) => new::run(args, is_json),
         Plugin::Add(args) => add::run(args, json(args.printing), &options),
-        Plugin::Describe(args) => describe::run(args, &options),
-        Plugin::Header(args) => header::run(args),
-        Plugin::Package(args) => package::run(args, is_json, &options),
-        Plugin::Verify(args) => verify::run(args, json(args.printing), &options),
+        Plugin::Install(args) => install::run(args, json(args.printing), &options),
+        Plugin::Update(args) => update::run(args, json(args.printing), &options),
+        Plugin::List(args) => list::run(args, json(args.printing), &options),
+        Plugin::Remove(args) => remove::run(args, json(args.printing)),
+        Plugin::Lock(args) => lock::run(args, json(args.printing), &options),
         Plugin::Why(args) => why::run(args, json(args.printing), &options),
+        Plugin::Verify(args) => verify::run(args, json(args.printing), &options),
         Plugin::Trust(args) => trust::run(args, is_json),
         Plugin::Prune(args) => prune::run(args, json(args.printing)),
         Plugin::Sync(args) => sync::run(args, json(args.printing), &options),
         Plugin::Export(args) => export::run(args, json(args.printing), &options),
-        Plugin::Update(args) => update::run(args, json(args.printing), &options),
-        Plugin::Lock(args) => lock::run(args, json(args.printing), &options),
-        Plugin::List(args) => list::run(args, json(args.printing), &options),
+        Plugin::New(args) => new::run(args, is_json),
         Plugin::Run(args) => run::run(args),
-        Plugin::Remove(args) => remove::run(args, json(args.printing)),
+        Plugin::Describe(args) => describe::run(args, &options),
+        Plugin::Package(args) => package::run(args, is_json, &options),
+        Plugin::Header(args) => header::run(args),
+        Plugin::Build(args) => build::run(args, is_json, &options),
         Plugin::Adopt(args) => adopt::run(args, is_json, &options),
     }
 }
