@@ -37,7 +37,8 @@
 //!   followed. `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
 //! * `parallel`: work on all cores; no result depends on their number. `meter` counts work for
-//!   tests. `shell` quotes words for commands in hints, `shown` makes texts fit to be read.
+//!   tests. `shell` quotes words for commands in hints, `shown` makes texts fit to be read,
+//!   `duration` reads times with units.
 //! * [`diag`]: errors and warnings as data, with code, place, field and resource; the library
 //!   prints nothing.
 //! * `cli`: the only module that knows terminal, environment and exit status.
@@ -155,6 +156,7 @@ mod files;
 mod memory;
 
 mod compat;
+mod duration;
 
 mod observe;
 mod parallel;

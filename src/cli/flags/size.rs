@@ -1,21 +1,15 @@
 //! Sizes and times with a unit, as values of flags.
 
+use crate::duration;
 use std::time::Duration;
 
-/// Reads a time with a unit, as `90s`; seconds without one.
+/// Reads a duration with units, as `90s` or `1h30m`; a number alone is seconds.
 ///
 /// # Errors
-/// The text is not a number with a known unit.
+/// The text is not of that form.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = split_unit(text)?;
-    let seconds = match unit {
-        "ms" => number / 1000.0,
-        "" | "s" => number,
-        "m" => number * 60.0,
-        "h" => number * 3600.0,
-        _ => return Err(format!("'{unit}' is no unit of time: use ms, s, m or h")),
-    };
-    Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
+    let is_number = text.parse::<f64>().is_ok() && !text.contains(char::is_alphabetic);
+    if is_number { duration::parse(&format!("{text}s")) } else { duration::parse(text) }
 }
 
 /// Reads a number of bytes with a unit, as `64MiB`; bytes without one.
@@ -23,7 +17,9 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// # Errors
 /// The text is not a number with a known unit.
 pub fn size(text: &str) -> Result<u64, String> {
-    let (number, unit) = split_unit(text)?;
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let number: f64 = number.parse().map_err(|_| format!("'{text}' does not start with a number"))?;
     let factor = match unit {
         "" | "B" => 1u64,
         "KiB" | "K" | "k" => 1 << 10,
@@ -36,13 +32,6 @@ pub fn size(text: &str) -> Result<u64, String> {
     Ok((number * factor as f64) as u64)
 }
 
-fn split_unit(text: &str) -> Result<(f64, &str), String> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let number = number.parse().map_err(|_| format!("'{text}' does not start with a number"))?;
-    Ok((number, unit))
-}
-
 #[cfg(test)]
 mod tests {
     use super::{duration, size};
@@ -50,9 +39,17 @@ mod tests {
 
     #[test]
     fn units() {
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        for text in ["90", "90s", "1.5m", "1m30s"] {
+            assert_eq!(duration(text), Ok(Duration::from_secs(90)), "{text}");
+        }
+        assert_eq!(duration("1d"), Ok(Duration::from_secs(86400)));
+        assert_eq!(duration("0"), Ok(Duration::ZERO));
         assert_eq!(size("64MiB"), Ok(64 << 20));
-        assert!(size("1XB").is_err() && duration("x").is_err() && duration("5 parsecs").is_err());
+        assert!(
+            size("1XB").is_err()
+                && duration("x").is_err()
+                && duration("5 parsecs").is_err()
+                && duration("inf").is_err()
+        );
     }
 }
