@@ -7,7 +7,7 @@ use crate::edit::metadata::Metadata;
 use crate::edit::{Place, glob};
 use crate::load::{FileLimit, join};
 use crate::stage::resources_in;
-use crate::yaml::{Heap, Key, Mapping, Node, Pos, Sequence, emit, encoding};
+use rustomize_yaml::{Heap, Key, Mapping, Node, Pos, Sequence, emit, encoding};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write as _};

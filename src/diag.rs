@@ -13,10 +13,10 @@ mod excerpt;
 pub use code::Code;
 pub use excerpt::Excerpt;
 
-use crate::memory::Spent;
-use crate::yaml::places::Places;
-use crate::yaml::{Heap, Malformed, Place, Pos};
 use excerpt::Excerpts;
+use rustomize_base::memory::Spent;
+use rustomize_yaml::places::Places;
+use rustomize_yaml::{Heap, Malformed, Place, Pos};
 use std::fmt;
 use std::io;
 use std::ops::Deref;

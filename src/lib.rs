@@ -37,7 +37,8 @@
 //!   followed. `atomic`: files that appear whole; nothing is written through a link.
 //! * `yaml`: knows nothing of Kubernetes. Mappings are always in output order.
 //! * `parallel`: work on all cores; no result depends on their number. `meter` counts work for
-//!   tests. `shell` quotes words for commands in hints, `shown` makes texts fit to be read.
+//!   tests. `shell` quotes words for commands in hints, `shown` makes texts fit to be read,
+//!   `duration` reads times with units.
 //! * [`diag`]: errors and warnings as data, with code, place, field and resource; the library
 //!   prints nothing.
 //! * `cli`: the only module that knows terminal, environment and exit status.
@@ -109,11 +110,11 @@ mod lsp;
 #[cfg(feature = "command")]
 mod package;
 
-pub use compat::{Compat, UnknownVersion};
 pub use pipeline::Call;
 pub use plugin::{PluginOptions, Runners};
-pub use process::{Children, Limits};
 pub use resource::{Order, ResId, Resource};
+pub use rustomize_base::compat::{Compat, UnknownVersion};
+pub use rustomize_process::{Children, Limits};
 pub use schema::Gvk;
 pub use stage::history::Write;
 pub use stage::{HelmOptions, Mode, NoPlugins, Options, Plugins};
@@ -145,14 +146,9 @@ mod transformer;
 mod manager;
 mod plugin;
 
-use rustomize_base::{compat, memory, meter, observe, parallel, shell, shown};
-use rustomize_files::{self as files, atomic};
-use rustomize_process as process;
-use rustomize_yaml as yaml;
-
 /// The YAML tree of a [`Resource`].
 pub mod tree {
-    pub use crate::yaml::{
+    pub use rustomize_yaml::{
         Arena, Entry, Heap, Key, Mapping, Node, Place, Pos, Scalar, Sequence, Source, Style, Tag, Value, ValueMut,
         documents,
     };
@@ -184,7 +180,7 @@ pub mod internal {
         pub use crate::pipeline::object::{Builtin, GENERATORS, TRANSFORMERS};
     }
     pub mod emit {
-        pub use crate::yaml::emit::document;
+        pub use rustomize_yaml::emit::document;
     }
     pub mod host {
         pub use crate::plugin::isolation::ARGUMENT;
@@ -193,8 +189,8 @@ pub mod internal {
         pub use crate::merge::apply;
     }
     pub mod json {
-        pub use crate::yaml::first_document;
-        pub use crate::yaml::json::{from_yaml_1_1, write};
+        pub use rustomize_yaml::first_document;
+        pub use rustomize_yaml::json::{from_yaml_1_1, write};
     }
     #[cfg(feature = "command")]
     pub mod command {
@@ -202,7 +198,7 @@ pub mod internal {
         pub use crate::lsp::serve;
     }
     pub mod meter {
-        pub use crate::meter::{reset, taken};
+        pub use rustomize_base::meter::{reset, taken};
     }
     pub mod roots {
         pub use crate::pipeline::affected::affected;

@@ -3,14 +3,14 @@
 use crate::diag::{Code, Error, Result, Warned, Warning};
 use crate::load::remote::RemoteParts;
 use crate::load::{Common, Loader};
-use crate::observe::Work;
-use crate::parallel;
 use crate::pipeline::{self, Built};
 use crate::resource::{ResMap, Resource, check_printable, print, print_in_pieces, print_one};
 use crate::stage::history::{History, Write};
 use crate::stage::{Context, Layers, Options};
-use crate::yaml::places::Places;
-use crate::yaml::{Heap, Place, Pos};
+use rustomize_base::observe::Work;
+use rustomize_base::parallel;
+use rustomize_yaml::places::Places;
+use rustomize_yaml::{Heap, Place, Pos};
 use std::any::Any;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -464,9 +464,10 @@ fn retired(text: &str) -> Vec<&'static str> {
 /// The commands of `plugin`, as its help lists them.
 fn commands(tree: &Tree) -> Vec<String> {
     let help = tree.run(&["plugin", "--help"]).ok();
-    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let named = list.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let names: Vec<String> = named.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect();
+    let groups = help.split("\nOptions:").next().unwrap();
+    let named = groups.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let mut names: Vec<String> = named.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect();
+    names.push("help".to_owned());
     assert!(names.len() > 15, "{names:?}");
     names
 }

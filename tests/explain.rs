@@ -183,7 +183,8 @@ fn resources_are_found_by_each_form_of_their_name() {
     fails(&["Deployment/web", "/spec/replica"], &["did you mean '/spec/replicas'?"]);
     fails(&["Deployment/web", "nothing.like.it"], &["rustomize explain prod Deployment/shop/prod-web"]);
     fails(&["Deployment/web", "spec[x"], &["'spec[x' lacks a ']'"]);
-    fails(&["-o", "yaml"], &["expected text or json", "--html FILE"]);
+    fails(&["-o", "yaml"], &["invalid value 'yaml'", "possible values: text, json, html"]);
+    fails(&["-o", "html", "Deployment/web"], &["one page with all resources: leave RESOURCE out"]);
     fails(&["--all"], &["leave --all out"]);
 }
 
@@ -310,6 +311,8 @@ fn a_page_is_one_file_that_loads_nothing() {
     let tree = Tree::new(HOSTILE);
     assert_eq!(tree.run(&["explain", "--html", "page.html"]).ok(), "");
     let page = fs::read_to_string(tree.path().join("page.html")).unwrap();
+    let printed = tree.run(&["explain", "-o", "html"]).ok();
+    assert_eq!(printed.lines().count(), page.lines().count(), "stdout and a file have the same page");
     let (head, data) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
     let (data, tail) = data.split_once("</script>").unwrap();
     assert!(!data.contains(['<', '>', '\u{2028}', '\u{2029}']), "{data}");

@@ -128,9 +128,6 @@ fn uncommented(text: &str) -> String {
     text.lines().filter(is_code).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Names in the crate `rustomize` of what crates below it hold.
-const BELOW: [&str; 8] = ["atomic", "compat", "memory", "meter", "observe", "parallel", "shell", "shown"];
-
 /// Returns true for a folder of src that is a crate: the compiler holds it to its dependencies.
 fn is_crate(folder: &str) -> bool {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder).join("Cargo.toml").is_file()
@@ -153,7 +150,6 @@ fn layers_look_down_only() {
             match place(&name) {
                 Some(other) if other > own => wrong.push(format!("{} uses crate::{name}", path.display())),
                 Some(_) => {}
-                None if is_crate(&name) || BELOW.contains(&name.as_str()) => {}
                 // A macro, or something of the root.
                 None => wrong.push(format!("{}: crate::{name} is no layer", path.display())),
             }
@@ -198,8 +194,7 @@ fn uses_within(folder: &str) -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn no_modules_of_a_folder_form_a_circle() {
     let mut found = Vec::new();
-    // Of the command, which few parts share, the layer alone is held.
-    let layers = listed("Layers").into_iter().filter(|layer| layer != "cli");
+    let layers = listed("Layers").into_iter();
     let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap();
     let crates = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap()).filter(|name| is_crate(name));
     let groups = listed("Groups of the manager").into_iter().map(|group| format!("manager/{group}"));
@@ -217,6 +212,96 @@ fn no_modules_of_a_folder_form_a_circle() {
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The paths that code names behind `crate::` and `super::`, and the modules that it declares, each
+/// as a path from the root of the crate. `module` is the path of the file.
+fn paths(text: &str, module: &[String]) -> Vec<Vec<String>> {
+    fn add(tree: &str, before: &[String], paths: &mut Vec<Vec<String>>) {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let end = tree.find(|c: char| !is_word(c)).unwrap_or(tree.len());
+        let mut path = before.to_vec();
+        match (&tree[..end], &tree[end..]) {
+            ("", list) if list.starts_with('{') => {
+                let (mut depth, mut start) = (0, 1);
+                for (at, c) in list.char_indices() {
+                    depth += match c {
+                        '{' => 1,
+                        '}' => -1,
+                        _ => 0,
+                    };
+                    if (c == ',' && depth == 1) || depth == 0 {
+                        add(list[start..at].trim(), before, paths);
+                        start = at + 1;
+                    }
+                    if depth == 0 {
+                        break;
+                    }
+                }
+            }
+            ("super", rest) if rest.starts_with("::") => {
+                path.pop();
+                add(&rest[2..], &path, paths);
+            }
+            ("self" | "", _) => paths.push(path),
+            (word, rest) => {
+                path.push(word.to_owned());
+                match rest.strip_prefix("::") {
+                    Some(rest) => add(rest, &path, paths),
+                    None => paths.push(path),
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let is_start = |at: usize| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+    for (at, word) in text.match_indices("crate::").filter(|(at, _)| is_start(*at)) {
+        add(&text[at + word.len()..], &[], &mut found);
+    }
+    for (at, word) in text.match_indices("super::").filter(|(at, _)| is_start(*at)) {
+        add(&text[at + word.len()..], &module[..module.len() - 1], &mut found);
+    }
+    for line in text.lines().filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")) {
+        found.extend(line.strip_suffix(';').map(|name| [module, &[name.to_owned()]].concat()));
+    }
+    found
+}
+
+/// Each file of the command can be read after the files that it uses: a folder's `mod.rs` uses the
+/// files of the folder, and none of them uses it.
+#[test]
+fn no_files_of_the_command_form_a_circle() {
+    let module = |path: &Path| {
+        let parts = path.strip_prefix("src").unwrap().with_extension("");
+        let parts = parts.iter().map(|part| part.to_string_lossy().into_owned()).filter(|part| part != "mod");
+        parts.collect::<Vec<_>>()
+    };
+    let files: BTreeMap<Vec<String>, String> = sources()
+        .into_iter()
+        .filter(|(path, _)| path.starts_with("src/cli"))
+        .map(|(path, text)| (module(&path), uncommented(code(&text))))
+        .collect();
+    fn file_of<'p>(path: &'p [String], files: &BTreeMap<Vec<String>, String>) -> Option<&'p [String]> {
+        (1..=path.len()).rev().map(|n| &path[..n]).find(|path| files.contains_key(*path))
+    }
+    let mut edges: BTreeMap<&[String], BTreeSet<&[String]>> = BTreeMap::new();
+    let uses = files.iter().map(|(own, text)| (own, paths(text, own))).collect::<Vec<_>>();
+    for (own, paths) in &uses {
+        let used = paths.iter().filter_map(|path| file_of(path, &files)).filter(|used| used != &own.as_slice());
+        edges.entry(own.as_slice()).or_default().extend(used);
+    }
+    assert!(edges.len() > 80, "{} files", edges.len());
+    while let Some(leaf) =
+        edges.iter().find(|(_, to)| !to.iter().any(|to| edges.contains_key(*to))).map(|(own, _)| *own)
+    {
+        edges.remove(leaf);
+    }
+    let circle = edges.iter().map(|(from, to)| {
+        let to: Vec<String> = to.iter().filter(|to| edges.contains_key(**to)).map(|to| to.join("::")).collect();
+        format!("{} -> {}", from.join("::"), to.join(", "))
+    });
+    let circle: Vec<String> = circle.collect();
+    assert!(circle.is_empty(), "{}", circle.join("\n"));
 }
 
 #[test]

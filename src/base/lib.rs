@@ -1,12 +1,14 @@
 //! The tools that every layer of rustomize works with. Nothing here knows YAML or kustomizations.
 //!
 //! * [`compat`]: the version of kustomize that a build follows.
+//! * [`duration`]: durations with units.
 //! * [`memory`]: the budget of a build; [`meter`]: the work of a build, counted for tests.
 //! * [`parallel`]: work on all cores; no result depends on their number.
 //! * [`observe`]: pieces of work as they begin and end.
 //! * [`shell`]: words quoted for commands in hints; [`shown`]: texts made fit to be read.
 
 pub mod compat;
+pub mod duration;
 pub mod memory;
 pub mod meter;
 pub mod observe;

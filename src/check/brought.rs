@@ -12,7 +12,7 @@ use super::{Definitions, definitions};
 use crate::diag::{is_placeholder, nearest};
 use crate::resource::ResMap;
 use crate::schema::Gvk;
-use crate::yaml::{Node, Pos, Value};
+use rustomize_yaml::{Node, Pos, Value};
 
 /// The most unknown fields that are looked for in a patch or an operation.
 pub const MOST_UNKNOWN: usize = 100;

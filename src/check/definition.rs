@@ -6,10 +6,10 @@
 use super::kind::api_version;
 use super::rules::{Field, Limit, Rule, RuleId, Shape, Struct, Table};
 use crate::diag::{Code, Warning};
-use crate::meter::FastSet;
 use crate::resource::Resource;
-use crate::yaml::{Node, Pos, Scalar};
+use rustomize_base::meter::FastSet;
 use rustomize_go_regexp::GoRegex;
+use rustomize_yaml::{Node, Pos, Scalar};
 
 /// The deepest nesting of a schema that is compiled: what is below may have any value.
 const MOST_DEPTH: usize = 200;

@@ -4,7 +4,7 @@ use super::kubernetes::Known;
 use crate::diag::{Code, Warning, nearest};
 use crate::resource::Resource;
 use crate::schema::Gvk;
-use crate::yaml::Pos;
+use rustomize_yaml::Pos;
 
 /// The finding about the kind of a resource whose kind no CustomResourceDefinition defines.
 pub fn finding(resource: &Resource<'_>, known: &Known) -> Option<Warning> {

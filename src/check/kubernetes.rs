@@ -17,9 +17,9 @@
 //!   deprecated and removed, and its replacement; `-` for nothing.
 
 use super::rules::{Field, Rule, RuleId, Shape, Struct, Table};
-use crate::meter::{FastMap, FastSet};
 use crate::schema::Gvk;
 use flate2::read::DeflateDecoder;
+use rustomize_base::meter::{FastMap, FastSet};
 use std::fmt;
 use std::io::Read;
 use std::sync::OnceLock;

@@ -19,11 +19,11 @@ pub(crate) use brought::{Kinds, MOST_UNKNOWN, Unknown};
 pub use kubernetes::{Known, UnknownVersion, versions};
 
 use crate::diag::{Result, Warning, allow};
-use crate::meter::FastMap;
 use crate::resource::{ResMap, Resource};
 use crate::schema::Gvk;
-use crate::yaml::{Arena, Node};
 use definition::Definition;
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::{Arena, Node};
 
 /// The most findings that are kept: more are counted.
 pub const MOST_FINDINGS: usize = 1000;

@@ -4,10 +4,10 @@
 use super::kubernetes::Known;
 use super::rules::{Limit, Rule, RuleId, Shape, Struct, Table};
 use crate::diag::{Code, Warning, nearest};
-use crate::meter::FastSet;
 use crate::resource::Resource;
-use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{Mapping, Node, Pos, Scalar, Value};
+use rustomize_base::meter::FastSet;
+use rustomize_yaml::scalar::{self, Kind};
+use rustomize_yaml::{Mapping, Node, Pos, Scalar, Value};
 
 /// Holds a resource to the rule of its kind.
 pub fn builtin(resource: &Resource<'_>, known: &Known, rule: RuleId, findings: &mut Vec<Warning>) {

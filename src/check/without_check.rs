@@ -3,7 +3,7 @@
 
 use crate::resource::ResMap;
 use crate::schema::{Gvk, is_scope_known};
-use crate::yaml::{Node, Pos};
+use rustomize_yaml::{Node, Pos};
 use std::marker::PhantomData;
 
 /// As with the feature.

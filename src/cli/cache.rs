@@ -1,7 +1,7 @@
 //! The directory for what can be fetched or made again: clones, downloads, programs that load Go
 //! plugins.
 
-use super::managed::variable;
+use crate::cli::variable::variable;
 use rustix::fs::{Access, Mode};
 use std::path::{Path, PathBuf};
 

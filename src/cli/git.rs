@@ -1,10 +1,10 @@
 //! git, as this tool calls it: the files of commits and of the index, without touching the working
 //! tree or the index of the user.
 
-use super::signals;
+use crate::cli::signals;
 use crate::load::git_command::{self, Filters, VARIABLE};
-use crate::process::{Call, Failure, Limits};
 use anyhow::{Context, Result, bail};
+use rustomize_process::{Call, Failure, Limits};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;

@@ -4,87 +4,50 @@
 //! had nothing to clean up, 141 when the reader of our output has gone. `diff` exits with 1 for a
 //! difference and 2 for any error.
 
-mod args;
-mod build;
-mod cache;
-mod cache_command;
-mod called;
-mod cfg;
-mod command_word;
-mod compat;
-mod completion;
-mod copy;
-mod copy_args;
-mod depfile;
-mod diff;
-mod diff_args;
-mod diff_compat;
-mod diff_html;
-mod diff_json;
-mod diff_listing;
-mod diff_markdown;
-mod diff_since;
-mod diff_text;
-mod doctor;
-mod edit;
-mod edit_args;
-mod explain;
-mod explain_code;
-mod findings;
-mod fn_run;
-mod git;
+mod arguments;
+mod commands;
+mod flags;
 mod help;
-mod hook;
-mod hook_args;
-mod krm_function;
-mod lint;
-mod lint_args;
-mod lint_fix;
-mod lint_version;
-mod lsp;
-mod man;
-mod managed;
-mod messages;
-mod openapi;
-mod other_tools;
-mod output;
-mod plugin;
-mod plugin_args;
-mod plugin_author;
-mod plugin_flags;
-pub mod plugin_host;
-mod plugin_images;
-mod plugin_install;
-mod plugin_look;
-mod plugin_run;
-mod plugin_share;
-mod plugin_trust;
-mod plugin_why;
-mod progress;
-mod remote_args;
-mod report;
+mod leading_flags;
+mod synonyms;
+mod invoked_as;
+mod request;
 mod roots;
+mod root_files;
+mod failures;
+mod kustomize_version;
 mod settings;
-mod signals;
+mod plugin_options;
+mod sync;
+mod installer;
+mod machine;
+mod cache;
+mod variable;
+mod git;
+mod output;
+mod messages;
+mod report;
+mod work;
+mod progress;
 mod status_line;
-mod switch;
-mod tree;
-mod tree_text;
-pub mod tried;
-mod vendor;
-mod version;
-mod watch;
 mod writer;
+mod signals;
+pub mod plugin_host;
+pub mod tried;
 
 /// For tests of the library, which name users and systems that they are not run by.
 pub use cache::directory as cache_directory;
 
-use crate::memory;
-use crate::parallel;
+use arguments::Command;
 use clap::error::ErrorKind as ClapError;
-use messages::{ErrorFormat, MessageFlags, Messages};
+use commands::completion;
+use flags::look::{ErrorFormat, LookFlags};
+use invoked_as::InvokedAs;
+use messages::Messages;
+use rustomize_base::memory;
+use rustomize_base::parallel;
 use std::process::ExitCode;
-use watch::Watching;
+use work::Watching;
 
 /// Exit status when stdout is closed: that of a process that SIGPIPE ends.
 const BROKEN_PIPE: u8 = 141;
@@ -124,75 +87,32 @@ fn on_stack() -> ExitCode {
 fn run() -> ExitCode {
     let program = std::env::args_os().next().map(std::path::PathBuf::from);
     let name = program.as_deref().and_then(std::path::Path::file_name);
-    let called = called::Called::from_file_name(name);
+    let invoked_as = InvokedAs::from_file_name(name);
     if let Some(shell) = std::env::var_os(completion::VARIABLE) {
-        let answer = completion::answer(&shell, std::env::args_os().collect(), args::program(called));
-        return status(answer, Messages::new(MessageFlags::default()), Exits { success: 0, error: 1 });
+        let answer = completion::answer(&shell, std::env::args_os().collect(), arguments::program(invoked_as));
+        return status(answer, Messages::new(LookFlags::default()), Exits { success: 0, error: FAILED });
     }
-    let (mut command, flags) = match args::parse(called) {
+    let (command, flags) = match arguments::parse(invoked_as) {
         Ok(parsed) => parsed,
-        Err(e) => {
-            let is_answer = matches!(e.kind(), ClapError::DisplayHelp | ClapError::DisplayVersion);
-            let error = if args::names_diff(called) { TROUBLE } else { 1 };
-            return match ErrorFormat::of_refused(std::env::args_os()) {
-                _ if is_answer => {
-                    writer::usage(&e);
-                    ExitCode::SUCCESS
-                }
-                ErrorFormat::Human => {
-                    writer::usage(&e);
-                    ExitCode::from(error)
-                }
-                error_format => {
-                    let messages = Messages::new(MessageFlags { error_format, ..MessageFlags::default() });
-                    let text = e.render().to_string();
-                    let fault = anyhow::anyhow!("{}", text.trim().trim_start_matches("error: "));
-                    status(Err(fault), messages, Exits { success: 0, error })
-                }
-            };
-        }
+        Err(answer) => return refused(&answer, invoked_as),
     };
     let children = signals::children();
     // Only signals with a handler end the first process of a container.
-    if !matches!(command, args::Command::Build(_) | args::Command::Validate(_)) || std::process::id() == 1 {
+    if !matches!(command, Command::Build(_) | Command::Validate(_)) || std::process::id() == 1 {
         children.prepare();
     }
     let mut messages = Messages::new(flags);
-    let mut exits = Exits { success: 0, error: 1 };
-    let watching = match builds(&mut command).map(|build| Watching::start(build, &messages)).transpose() {
+    let mut exits = Exits { success: 0, error: FAILED };
+    let build = command.build_flags();
+    let watching = match Watching::start(build.map(|flags| &flags.watch), &messages) {
         Ok(watching) => watching,
         Err(error) => return status(Err(error), messages, exits),
     };
-    let is_build = matches!(command, args::Command::Build(_));
-    let result = match command {
-        args::Command::Build(build) => build::run(&build.0, &mut messages),
-        args::Command::Validate(build) => build::validate(*build.0, &mut messages),
-        args::Command::Lint(lint) => lint::run(*lint.0, &mut messages),
-        args::Command::Diff(command) => {
-            exits.error = TROUBLE;
-            diff::run(&command.0, &mut messages).map(|differs| exits.success = if differs { DIFFERENT } else { 0 })
-        }
-        args::Command::Tree(command) => tree::run(&command.0),
-        args::Command::Doctor(doctor) => doctor::run(&doctor.0),
-        args::Command::Explain(explain) => explain::run(&explain.0, &mut messages),
-        args::Command::Edit(edit) => edit::run(&edit.0),
-        args::Command::Hook(command) => hook::run(&command.0, &mut messages),
-        args::Command::KrmFunction(function) => krm_function::run(&function.0, &mut messages),
-        args::Command::Create(create) => copy::create(&create.0),
-        args::Command::Localize(localize) => copy::localize(&localize.0, &mut messages),
-        args::Command::Plugin(command) => plugin::run(&command.0),
-        args::Command::Version(version) => version::run(&version.0, called),
-        args::Command::Completion(completion) => completion::run(&completion.0, called),
-        args::Command::Man(man) => man::run(&man.0, args::program(called)),
-        args::Command::Openapi(openapi) => openapi::run(&openapi.0),
-        args::Command::Cfg(cfg) => cfg::run(&cfg.0),
-        args::Command::Lsp(lsp) => lsp::run(*lsp.0),
-        args::Command::Fn(command) => fn_run::run(&command.0),
-        args::Command::Vendor(command) => vendor::run(&command.0, &mut messages),
-        args::Command::Cache(command) => cache_command::run(&command.0),
-    };
+    build.into_iter().flat_map(request::deprecated).for_each(writer::say);
+    let is_build = matches!(command, Command::Build(_));
+    let result = dispatch(command, invoked_as, &watching, &mut messages, &mut exits);
     // The error of a build says more than one of the file for its work.
-    let result = result.and(watching.map_or(Ok(()), |watching| watching.end(&messages)));
+    let result = result.and(watching.end(&messages));
     children.end_orphans();
     if children.have_ended() {
         // The thread for signals ends this process when it has cleaned up.
@@ -201,23 +121,71 @@ fn run() -> ExitCode {
         }
     }
     if is_build && result.is_ok() {
-        messages.tip_after_warnings(&format!("'{} lint' looks for more mistakes", called.words()));
+        messages.tip_after_warnings(&format!("'{} lint' looks for more mistakes", invoked_as.words()));
     }
     status(result, messages, exits)
 }
 
-/// The flags of the builds that a command makes; `None` for a command that builds nothing.
-fn builds(command: &mut args::Command) -> Option<&mut args::Build> {
+/// Runs a command.
+fn dispatch(
+    command: Command,
+    invoked_as: InvokedAs,
+    watching: &Watching,
+    messages: &mut Messages,
+    exits: &mut Exits,
+) -> anyhow::Result<()> {
+    use commands::{
+        build, cache, cfg, completion, create, diff, doctor, edit, explain, fn_run, hook, krm_function, lint, localize,
+        lsp, man, openapi, plugin, tree, validate, vendor, version,
+    };
+    let observer = watching.observer();
     match command {
-        args::Command::Build(build) => Some(&mut build.0),
-        args::Command::Validate(validate) => Some(&mut validate.0.build),
-        args::Command::Lint(lint) => Some(&mut lint.0.build),
-        args::Command::Diff(diff) => Some(&mut diff.0.build),
-        args::Command::Explain(explain) => Some(&mut explain.0.build),
-        args::Command::KrmFunction(function) => Some(&mut function.0.build),
-        args::Command::Vendor(vendor) => Some(&mut vendor.0.build),
-        _ => None,
+        Command::Build(args) => build::run(*args.0, observer, messages),
+        Command::Validate(args) => validate::run(*args.0, observer, messages),
+        Command::Lint(args) => lint::run(*args.0, observer, messages),
+        Command::Diff(args) => {
+            exits.error = TROUBLE;
+            let differs = diff::run(*args.0, observer, messages)?;
+            exits.success = if differs { DIFFERENT } else { 0 };
+            Ok(())
+        }
+        Command::Tree(args) => tree::run(&args.0),
+        Command::Explain(args) => explain::run(*args.0, observer, messages),
+        Command::Edit(args) => edit::run(&args.0),
+        Command::Create(args) => create::run(&args.0),
+        Command::Localize(args) => localize::run(&args.0, messages),
+        Command::Vendor(args) => vendor::run(*args.0, observer, messages),
+        Command::Cache(args) => cache::run(&args.0),
+        Command::Hook(args) => hook::run(&args.0, arguments::validate, messages),
+        Command::Plugin(args) => plugin::run(&args.0),
+        Command::Doctor(args) => doctor::run(&args.0),
+        Command::Lsp(args) => lsp::run(*args.0),
+        Command::KrmFunction(args) => krm_function::run(*args.0, observer, messages),
+        Command::Cfg(args) => cfg::run(&args.0),
+        Command::Fn(args) => fn_run::run(&args.0),
+        Command::Openapi(args) => openapi::run(&args.0),
+        Command::Version(args) => version::run(&args.0, invoked_as),
+        Command::Completion(args) => completion::run(&args.0, invoked_as),
+        Command::Man(args) => man::run(&args.0, arguments::spoken(invoked_as)),
     }
+}
+
+/// Prints the answer of the parser of arguments, which is help or an error.
+fn refused(answer: &clap::Error, invoked_as: InvokedAs) -> ExitCode {
+    if matches!(answer.kind(), ClapError::DisplayHelp | ClapError::DisplayVersion) {
+        writer::usage(answer);
+        return ExitCode::SUCCESS;
+    }
+    let error = if arguments::names_diff(invoked_as) { TROUBLE } else { FAILED };
+    let error_format = ErrorFormat::of_refused(std::env::args_os());
+    if error_format == ErrorFormat::Human {
+        writer::usage(answer);
+        return ExitCode::from(error);
+    }
+    let messages = Messages::new(LookFlags { error_format, ..LookFlags::default() });
+    let text = answer.render().to_string();
+    let fault = anyhow::anyhow!("{}", text.trim().trim_start_matches("error: "));
+    status(Err(fault), messages, Exits { success: 0, error })
 }
 
 /// The exit status of a command for each outcome.

@@ -1,12 +1,12 @@
 //! Writing the result: all of it or nothing.
 
-use super::writer;
+use crate::cli::writer;
 use crate::diag;
-use crate::files::{self, Kind, Place, Staged};
 use crate::resource::Resource;
-use crate::shell::quoted;
 use crate::workspace::Output;
 use anyhow::{Context, Result};
+use rustomize_base::shell::quoted;
+use rustomize_files::{self as files, Kind, Place, Staged};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};

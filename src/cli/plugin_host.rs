@@ -9,8 +9,8 @@
 use crate::plugin::confine::Confinement;
 use crate::plugin::host;
 use crate::plugin::isolation;
-use crate::process::keeper::{self, Keeping, become_program, keep};
-use crate::process::warden;
+use rustomize_process::keeper::{self, Keeping, become_program, keep};
+use rustomize_process::warden;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,12 +1,12 @@
 //! The progress of an installation: bars on a terminal, a line for each file elsewhere.
 
-use super::status_line;
-use super::writer::{self, Shown};
+use crate::cli::status_line;
+use crate::cli::writer::{self, Shown};
 use crate::load::http::Watch;
 use crate::manager::install::InstallEvent;
 use crate::manager::policy::trust::grant;
-use crate::shown;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use rustomize_base::shown;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,6 +1,6 @@
 //! [`Report`]: what a command has found or done, for people and for programs.
 
-use super::writer::{self, Shown};
+use crate::cli::writer::{self, Shown};
 use anyhow::Result;
 use serde_json::Value;
 

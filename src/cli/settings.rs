@@ -1,11 +1,11 @@
 //! [`Found`]: what the files `rustomize.yaml` say for a root.
 
-use super::managed;
-use crate::compat::Compat;
+use crate::cli::machine;
 use crate::diag::{Result, Warning};
 use crate::lint::settings::{FILE, Settings};
 use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::resolve::project::upwards_with;
+use rustomize_base::compat::Compat;
 use std::path::{Path, PathBuf};
 
 /// The `rustomize.yaml` of a root's directory and of those above it, up to the top of the
@@ -57,7 +57,7 @@ pub fn compat(root: &str) -> Result<Option<Compat>> {
 /// The directories with settings for a root: its own and those above it, the nearest first.
 fn directories(root: &str) -> Vec<ProjectDirectory> {
     let root = Path::new(root).canonicalize();
-    root.map_or_else(|_| Vec::new(), |root| upwards_with(&[FILE], &root, None, &managed::safe_directories()))
+    root.map_or_else(|_| Vec::new(), |root| upwards_with(&[FILE], &root, None, &machine::safe_directories()))
 }
 
 /// The path of a file, without links in its directory.

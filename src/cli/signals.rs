@@ -1,7 +1,7 @@
 //! The children of this process, and the signals that end them with it.
 
-use super::plugin_host;
-use crate::process::Children;
+use crate::cli::plugin_host;
+use rustomize_process::Children;
 use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::atomic::AtomicBool;
@@ -19,7 +19,7 @@ const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
 /// Lets an abort end this process with the exit status of an error. The standard library aborts
 /// when memory runs out or a stack overflows, after it has printed which of the two it was.
-pub(super) fn exit_at_abort() {
+pub fn exit_at_abort() {
     let always = Arc::new(AtomicBool::new(true));
     // Without this the status is that of SIGABRT.
     let _ = signal_hook::flag::register_conditional_shutdown(SIGABRT, FAILED, always);
@@ -27,11 +27,11 @@ pub(super) fn exit_at_abort() {
 
 /// All children of this process. Before the first one is started, a thread begins to wait for
 /// signals: without plugins and their configurations a signal has nothing to clean up.
-pub(super) fn children() -> &'static Children {
+pub fn children() -> &'static Children {
     static ALL: LazyLock<Children> = LazyLock::new(|| {
         let prepare = || {
             if let Err(e) = end_with_signals() {
-                super::writer::say(&format!("Warning: Ctrl-C will not clean up: {e}"));
+                crate::cli::writer::say(&format!("Warning: Ctrl-C will not clean up: {e}"));
             }
         };
         Children::of_process(prepare, plugin_host::program)
@@ -47,7 +47,7 @@ fn end_with_signals() -> std::io::Result<()> {
         let signals = Signals::new(SIGNALS);
         let _ = send.send(signals.as_ref().map(drop).map_err(std::io::Error::kind));
         if signals.is_ok_and(|mut signals| signals.forever().next().is_some()) {
-            super::status_line::end();
+            crate::cli::status_line::end();
             children().end();
             std::process::exit(INTERRUPTED.into());
         }

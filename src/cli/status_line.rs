@@ -1,10 +1,9 @@
 //! The line on a terminal that says what a build is doing, from half a second on. Whoever prints to
 //! the terminal meanwhile prints [`aside`].
 
-use super::writer;
-use crate::observe::{Observer, Roots, Span, Work};
-use crate::shown;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustomize_base::observe::{Observer, Roots, Span, Work};
+use rustomize_base::shown;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -16,11 +15,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// The line of this process, once a command has one.
 static LINE: OnceLock<ProgressBar> = OnceLock::new();
-
-/// Returns true if stderr is a terminal that can erase a line.
-pub fn is_possible() -> bool {
-    writer::stderr_is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
-}
 
 /// Shows the work that an observer notes, until [`end`].
 pub fn start(observer: Observer) {
@@ -80,7 +74,7 @@ fn message(open: &[Span], roots: Roots, now: Duration) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::message;
-    use crate::observe::{Observer, Roots, Work};
+    use rustomize_base::observe::{Observer, Roots, Work};
     use std::time::Duration;
 
     #[test]

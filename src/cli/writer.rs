@@ -3,9 +3,9 @@
 //! their URLs are masked, and no line of them is a command of CI. Resources are data, and are
 //! written as they are.
 
-use super::messages::ErrorFormat;
-use super::status_line;
-use crate::shown;
+use crate::cli::flags::look::ErrorFormat;
+use crate::cli::status_line;
+use rustomize_base::shown;
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -133,6 +133,11 @@ pub fn stdout_is_terminal() -> bool {
 /// True if stderr is a terminal.
 pub fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
+}
+
+/// True if stderr is a terminal that can erase a line.
+pub fn stderr_erases_lines() -> bool {
+    stderr_is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
 /// Writes a message and a line end to stderr, in the form that the flags ask for: the caller has

@@ -6,9 +6,9 @@
 //! known name.
 
 use crate::diag::{Code, Error, Errors, Result, nearest};
-use crate::yaml::scalar::{self, Int, Kind};
-use crate::yaml::{Arena, Heap, Key, Node, Pos, Scalar, Style, Tag, Value, first_document, reprint};
 use indexmap::IndexMap;
+use rustomize_yaml::scalar::{self, Int, Kind};
+use rustomize_yaml::{Arena, Heap, Key, Node, Pos, Scalar, Style, Tag, Value, first_document, reprint};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;

@@ -2,7 +2,7 @@
 //! annotations, images, names and so on.
 
 use super::field_spec::DefaultSpec;
-use crate::compat::Compat;
+use rustomize_base::compat::Compat;
 
 /// Makes a spec of `group, version, kind, path, create`.
 const fn spec(

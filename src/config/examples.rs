@@ -1,7 +1,7 @@
 //! Examples of the fields that people write in another form than kustomize takes, for hints.
 
 use crate::diag::{Code, Diagnostic};
-use crate::yaml::Node;
+use rustomize_yaml::Node;
 
 /// A field, as errors call it, and its form.
 const EXAMPLES: &[(&str, &str)] = &[

@@ -2,9 +2,9 @@
 //! `spec.template.spec.containers.[name=web].image`.
 
 use crate::diag::{Code, Error, Result, nearest};
-use crate::yaml::document::MAX_DEPTH;
-use crate::yaml::{Arena, Node, Scalar, Sequence, Style, Value, emit};
 use rustomize_go_regexp::{GoRegex, PatternError};
+use rustomize_yaml::document::MAX_DEPTH;
+use rustomize_yaml::{Arena, Node, Scalar, Sequence, Style, Value, emit};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
@@ -311,7 +311,7 @@ pub fn element_text<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Heap;
+    use rustomize_yaml::Heap;
 
     #[test]
     fn paths() {

@@ -2,12 +2,12 @@
 
 use super::decode::{Decoder, for_builtin};
 use super::{Decode, Described, Shape};
-use crate::compat::Compat;
 use crate::diag::{Code, Error, Result};
-use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::compare_kinds;
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Sequence, ValueMut};
+use rustomize_base::compat::Compat;
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::{Arena, Mapping, Node, Pos, Scalar, Sequence, ValueMut};
 use std::cmp::Ordering;
 
 /// A field spec as the tables of defaults hold it.

@@ -2,9 +2,9 @@
 
 use super::FieldSpec;
 use super::field_spec::{Step, split};
-use crate::meter::{self, FastMap, FastSet};
 use crate::schema::Gvk;
-use crate::yaml::{Arena, Node, Value};
+use rustomize_base::meter::{self, FastMap, FastSet};
+use rustomize_yaml::{Arena, Node, Value};
 use std::collections::BTreeMap;
 
 /// A list of field specs, with their paths split, and an index of the specs of each kind.

@@ -3,7 +3,7 @@
 use super::decode::{Decoder, Given};
 use super::{Decode, Described};
 use crate::diag::Result;
-use crate::yaml::{Node, Pos, json};
+use rustomize_yaml::{Node, Pos, json};
 
 /// `helmGlobals`.
 #[derive(Clone, Debug, Default, Decode, Described)]

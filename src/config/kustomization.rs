@@ -10,8 +10,8 @@ use super::var::Var;
 use super::{Decode, Described};
 use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::schema::Gvk;
-use crate::yaml::{Mapping, Node, Pos};
 use indexmap::IndexMap;
+use rustomize_yaml::{Mapping, Node, Pos};
 use std::mem::take;
 
 /// The names a kustomization file may have.

@@ -3,7 +3,7 @@
 //! reference and the JSON Schema of a kustomization are printed from them.
 
 use super::decode::{StringMap, Written};
-use crate::yaml::Node;
+use rustomize_yaml::Node;
 
 /// A type that describes the shape of its values in a file.
 pub trait Described {
@@ -101,7 +101,7 @@ mod tests {
     use crate::config::{Decode, Decoder, Described, decode::Given};
     use crate::diag::Result;
     use crate::schema::Gvk;
-    use crate::yaml::{Heap, Pos, first_document};
+    use rustomize_yaml::{Heap, Pos, first_document};
 
     /// Has all that a derive knows.
     #[derive(Default, Decode, Described)]

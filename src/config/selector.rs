@@ -1,7 +1,7 @@
 //! [`Selector`]: the target of a patch or replacement, as the user writes it.
 
 use super::{Decode, Described};
-use crate::yaml::Pos;
+use rustomize_yaml::Pos;
 
 /// A `target`: every part is a pattern that must match the whole text; an empty part matches
 /// anything.

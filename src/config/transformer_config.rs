@@ -17,11 +17,11 @@
 use super::defaults::{self, DefaultReference};
 use super::field_spec::{DefaultSpec, FieldSpec, MergedSpecs};
 use super::{Decode, Described};
-use crate::compat::Compat;
 use crate::diag::Result;
-use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::compare_kinds;
+use rustomize_base::compat::Compat;
+use rustomize_base::meter::FastMap;
 
 /// The target of name references, and the fields that hold them.
 #[derive(Clone, Debug, Default, Decode, Described)]

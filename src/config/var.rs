@@ -5,7 +5,7 @@ use super::decode::{Decoder, Given};
 use super::{Decode, Described};
 use crate::diag::Result;
 use crate::schema::Gvk;
-use crate::yaml::Pos;
+use rustomize_yaml::Pos;
 use std::mem::take;
 
 /// An entry of `vars`.

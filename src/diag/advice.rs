@@ -131,7 +131,7 @@ pub fn on_yaml(message: &str) -> Option<&'static str> {
 mod tests {
     use super::{Fault, on_line, on_yaml};
     use crate::diag::Error;
-    use crate::yaml::{Heap, documents};
+    use rustomize_yaml::{Heap, documents};
 
     /// The advice for the fault of a text.
     fn advice(text: &str) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Comments that allow a finding: `# lint: allow CODE REASON`, on its line or on the line above.
 
 use super::{Code, Warning};
-use crate::yaml::{Heap, Source};
+use rustomize_yaml::{Heap, Source};
 use std::collections::BTreeMap;
 
 /// The beginning of such a comment.
@@ -64,7 +64,7 @@ fn fault(source: &Source, at: usize) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::encoding::Text;
+    use rustomize_yaml::encoding::Text;
 
     #[track_caller]
     fn check(text: &str, allowed: bool) {

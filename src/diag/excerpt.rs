@@ -1,7 +1,7 @@
 //! [`Excerpt`]: the line of a fault, as messages show it.
 
-use crate::meter;
-use crate::yaml::Source;
+use rustomize_base::meter;
+use rustomize_yaml::Source;
 use std::ops::Range;
 
 /// The most characters of a longer line that are kept before and behind the start of a fault.

@@ -4,7 +4,7 @@
 //! paired if they come in the same order (the longest such sequence, as in patience diff). What is
 //! left between two pairs is paired place by place: an item that has changed.
 
-use crate::meter::{self, FastMap};
+use rustomize_base::meter::{self, FastMap};
 
 /// A place of an item in the first list, in the second list, or in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

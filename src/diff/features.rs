@@ -4,9 +4,9 @@
 //! A feature is a scalar with the fields that lead to it, a line of a text of several lines, or a
 //! word of the name. The places of items in lists do not count.
 
-use crate::meter;
 use crate::resource::Resource;
-use crate::yaml::{Node, Value};
+use rustomize_base::meter;
+use rustomize_yaml::{Node, Value};
 use std::hash::BuildHasher;
 
 /// The features of a resource.

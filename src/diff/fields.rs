@@ -2,9 +2,9 @@
 
 use super::align::{Place, Rest, align};
 use super::path::{Path, Step, keys_of};
-use crate::meter::{FastMap, FastSet};
 use crate::schema::Schema;
-use crate::yaml::{Mapping, Node, Sequence, Value, natural};
+use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_yaml::{Mapping, Node, Sequence, Value, natural};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hash};
@@ -90,7 +90,7 @@ impl<'n, 'c> Comparison<'n, 'c> {
             };
             let old = if order == Ordering::Greater { None } else { olds.next() };
             // Two texts of the same rank are two fields.
-            let is_one = |new: &&crate::yaml::Entry<'n>| old.is_none_or(|old| old.key().same_text(new.key()));
+            let is_one = |new: &&rustomize_yaml::Entry<'n>| old.is_none_or(|old| old.key().same_text(new.key()));
             let new = if order == Ordering::Less { None } else { news.next_if(is_one) };
             let Some(entry) = old.or(new) else { break };
             self.path.push(Step::Field(entry.key().text()));
@@ -220,7 +220,7 @@ impl Fingerprints {
     fn add(&mut self, node: &Node<'_>) -> u64 {
         match node.value() {
             Value::Scalar(scalar) => {
-                crate::meter::count_text(scalar.text());
+                rustomize_base::meter::count_text(scalar.text());
                 self.hasher.hash_one((scalar.kind().word(), scalar.text()))
             }
             Value::Mapping(mapping) => mapping.iter().fold(1, |print, entry| {

@@ -2,9 +2,9 @@
 //! shows whether values differ and nothing else of them.
 
 use super::secrets::secrets;
-use crate::meter::FastMap;
 use crate::resource::Resource;
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, ValueMut};
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::{Arena, Mapping, Node, Pos, Scalar, ValueMut};
 
 /// The labels of the values that were hidden so far.
 pub struct Masks<'a> {

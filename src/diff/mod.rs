@@ -30,11 +30,11 @@ pub use pairs::Match;
 pub use path::Step;
 pub use summary::Summary;
 
-use crate::meter::FastMap;
 use crate::resource::Resource;
 use crate::schema::Schemas;
 use fields::Comparison;
 use pairs::{Pair, Pairs};
+use rustomize_base::meter::FastMap;
 use unchangeable::is_unchangeable;
 
 /// The difference of a resource.

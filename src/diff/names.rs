@@ -1,7 +1,7 @@
 //! Names: with a hash of the content behind them, or with another prefix or suffix than before.
 
-use crate::meter::FastMap;
 use crate::resource::Resource;
+use rustomize_base::meter::FastMap;
 
 /// How many characters a hash has.
 const LENGTH: usize = 10;

@@ -3,8 +3,8 @@
 
 use super::features::{self, Features};
 use super::names::{Affix, without_hash};
-use crate::meter::{FastMap, counted};
 use crate::resource::Resource;
+use rustomize_base::meter::{FastMap, counted};
 use std::collections::VecDeque;
 use std::hash::Hash;
 

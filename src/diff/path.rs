@@ -1,6 +1,6 @@
 //! Where a field is in a resource.
 
-use crate::yaml::Node;
+use rustomize_yaml::Node;
 use std::fmt;
 
 /// One step of the path to a field.

@@ -2,9 +2,9 @@
 //! ConfigMaps, fields such as `password`, options such as `--token=...`, and URLs with a password.
 //! What shows values to people hides these, as it hides those of a Secret.
 
-use crate::shown::{has_password, says_secret};
 use crate::stage::compare::{Below, push};
-use crate::yaml::{Node, Value};
+use rustomize_base::shown::{has_password, says_secret};
+use rustomize_yaml::{Node, Value};
 
 /// The annotation in which kubectl keeps a whole resource.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -146,7 +146,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::secrets;
-    use crate::yaml::{Heap, documents};
+    use rustomize_yaml::{Heap, documents};
 
     #[track_caller]
     fn check(text: &str, want: &[&str]) {

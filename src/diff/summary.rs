@@ -1,7 +1,7 @@
 //! Counts of what differs, and the images that differ.
 
 use super::{Change, Changes, Difference, FieldChange, Match, Step};
-use crate::yaml::Node;
+use rustomize_yaml::Node;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 

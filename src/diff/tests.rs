@@ -2,11 +2,11 @@
 
 use super::{Change, Difference, Masks, Summary, compare};
 use crate::diag::Error;
-use crate::meter;
 use crate::resource::Resource;
 use crate::schema::Schemas;
 use crate::stage::documents::resources_in;
-use crate::yaml::{Arena, Heap, Node, json};
+use rustomize_base::meter;
+use rustomize_yaml::{Arena, Heap, Node, json};
 
 fn read<'a>(arena: Arena<'a>, text: &str) -> Vec<Resource<'a>> {
     let source = arena.add_source("test", text.to_owned());

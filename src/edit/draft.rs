@@ -3,8 +3,8 @@
 use crate::config::{Decoder, Kustomization};
 use crate::diag::{Code, Error, Result};
 use crate::stage::Context;
-use crate::yaml::change::{self, Unchangeable};
-use crate::yaml::{Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Tag, first_document, json};
+use rustomize_yaml::change::{self, Unchangeable};
+use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Tag, first_document, json};
 use std::rc::Rc;
 
 /// Fields with an old name, which kustomize reads as well: the name and the old name.

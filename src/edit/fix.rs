@@ -5,7 +5,7 @@ use super::{Place, metadata, vars};
 use crate::diag::{Error, Result};
 use crate::load::Disk;
 use crate::stage::{Context, Options};
-use crate::yaml::{Entries, Heap, Key, Mapping, Node, Sequence};
+use rustomize_yaml::{Entries, Heap, Key, Mapping, Node, Sequence};
 use std::fs;
 use std::path::Path;
 
@@ -115,7 +115,7 @@ fn chart(old: Node<'_>) -> Node<'_> {
     for entry in old.into_entries() {
         let (key, value) = entry.into_parts();
         if let Some((_, name)) = CHART_KEYS.iter().find(|(old, _)| old.eq_ignore_ascii_case(key.text())) {
-            entries.push(crate::yaml::Entry::new(Key::string(name), value));
+            entries.push(rustomize_yaml::Entry::new(Key::string(name), value));
         }
     }
     Node::new(Mapping::from_entries(entries).with_braces(is_in_braces), pos)

@@ -8,7 +8,7 @@ use crate::diag::{Code, Error, Result};
 use crate::generator::{ConfigMapGenerator, SecretGenerator};
 use crate::schema::gvk::or;
 use crate::stage::{Build, Generator};
-use crate::yaml::{Arena, Key, Mapping, Node, Pos, Sequence, Tag};
+use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Sequence, Tag};
 use std::borrow::Cow;
 
 /// The kind of object that an entry generates.

@@ -6,7 +6,7 @@ use super::usage;
 use crate::diag::Result;
 use crate::load::{Disk, join};
 use crate::stage::Context;
-use crate::yaml::Heap;
+use rustomize_yaml::Heap;
 use std::fs;
 use std::path::Path;
 

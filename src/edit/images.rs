@@ -3,7 +3,7 @@
 use super::draft::{self, Draft};
 use super::{Place, usage};
 use crate::diag::Result;
-use crate::yaml::{Arena, Key, Mapping, Node};
+use rustomize_yaml::{Arena, Key, Mapping, Node};
 use std::collections::BTreeMap;
 
 /// Stands for the current value of an entry.

@@ -4,7 +4,7 @@
 use super::draft::Draft;
 use super::{Place, glob, shown, usage};
 use crate::diag::{Code, Error, Result};
-use crate::yaml::Node;
+use rustomize_yaml::Node;
 
 /// The words that `buildMetadata` knows.
 const BUILD_METADATA: [&str; 3] = ["originAnnotations", "transformerAnnotations", "managedByLabel"];

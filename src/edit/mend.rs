@@ -1,7 +1,7 @@
 //! Changes of files that mend findings of `lint`.
 
 use crate::diag::{Mend, Warning};
-use crate::yaml::Place;
+use rustomize_yaml::Place;
 
 /// The text of a file after the mends of findings in it, and the findings that are mended. A mend
 /// whose old text is not at its place is left out: the file has changed, or spells the text in

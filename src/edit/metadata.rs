@@ -3,7 +3,7 @@
 use super::draft::{self, Draft};
 use super::{Place, usage};
 use crate::diag::{Code, Error, Result};
-use crate::yaml::{Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Tag};
+use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Tag};
 use std::collections::BTreeMap;
 
 /// The kind of metadata that is set on resources.

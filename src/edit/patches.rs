@@ -4,7 +4,7 @@ use super::{Place, usage};
 use crate::config::selector::Selector;
 use crate::config::{Decode, Decoder, kustomization};
 use crate::diag::Result;
-use crate::yaml::{Key, Mapping, Node};
+use rustomize_yaml::{Key, Mapping, Node};
 
 /// A patch, as flags describe it. Empty texts count as missing.
 #[derive(Clone, Debug, Default)]

@@ -1,13 +1,13 @@
 //! [`Place`]: the kustomization file of the working directory.
 
 use super::draft::Draft;
-use crate::atomic;
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
-use crate::files;
 use crate::load::{Disk, FileLimit};
 use crate::stage::{Context, Options};
-use crate::yaml::{Heap, encoding};
+use rustomize_files as files;
+use rustomize_files::atomic;
+use rustomize_yaml::{Heap, encoding};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::{Place, draft, usage};
 use crate::diag::Result;
-use crate::yaml::{Key, Mapping, Node, Pos, Scalar};
+use rustomize_yaml::{Key, Mapping, Node, Pos, Scalar};
 use std::collections::BTreeMap;
 
 /// `set replicas`: replaces the entry of that name, or inserts a new one before the first entry

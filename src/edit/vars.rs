@@ -10,7 +10,7 @@ use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
 use crate::load::join;
 use crate::schema::Gvk;
-use crate::yaml::{Arena, Key, Mapping, Node, Scalar, Sequence, Value, documents, first_document};
+use rustomize_yaml::{Arena, Key, Mapping, Node, Scalar, Sequence, Value, documents, first_document};
 use std::fs;
 use std::path::Path;
 

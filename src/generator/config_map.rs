@@ -19,8 +19,8 @@ use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::Resource;
 use crate::stage::{Build, Generator};
-use crate::yaml::{Arena, Entries, Entry, Key, Mapping, Node, json};
 use base64::Engine;
+use rustomize_yaml::{Arena, Entries, Entry, Key, Mapping, Node, json};
 use std::borrow::Cow;
 
 /// One entry of `configMapGenerator`.

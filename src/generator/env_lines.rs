@@ -5,7 +5,7 @@ use crate::config::kustomization::GeneratorArgs;
 use crate::diag::{Code, Warning, is_placeholder};
 use crate::load::Root;
 use crate::stage::{Build, Context};
-use crate::yaml::Source;
+use rustomize_yaml::Source;
 use std::rc::Rc;
 
 /// Adds findings about the lines of the env files of a ConfigMap, if findings are asked for.
@@ -137,8 +137,8 @@ fn is_key(key: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Heap;
-    use crate::yaml::encoding::Text;
+    use rustomize_yaml::Heap;
+    use rustomize_yaml::encoding::Text;
 
     /// The beginning of the message and the text at its place, if a line has a finding.
     #[track_caller]

@@ -22,7 +22,7 @@ use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{Behavior, Resource};
 use crate::stage::{Build, Generator, scoped_resources_in};
-use crate::yaml::Malformed;
+use rustomize_yaml::Malformed;
 use std::rc::Rc;
 
 /// One chart of a kustomization.

@@ -8,10 +8,10 @@
 use super::helm_entry::{ChartEntry, ReadyChart};
 use super::helm_run::Helm;
 use crate::diag::Result;
-use crate::observe::Work;
-use crate::parallel;
 use crate::stage::Build;
-use crate::yaml::Pos;
+use rustomize_base::observe::Work;
+use rustomize_base::parallel;
+use rustomize_yaml::Pos;
 use std::cell::RefCell;
 use std::rc::Rc;
 

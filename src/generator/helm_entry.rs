@@ -7,10 +7,10 @@ use crate::config::helm::{HelmChart, HelmGlobals};
 use crate::diag::{Code, Error, Result};
 use crate::load::remote::ChartName;
 use crate::load::{Restrictor, Root, join, path};
-use crate::observe::Work;
-use crate::process::PrivateDirectory;
 use crate::stage::Build;
-use crate::yaml::{Node, Source};
+use rustomize_base::observe::Work;
+use rustomize_process::PrivateDirectory;
+use rustomize_yaml::{Node, Source};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

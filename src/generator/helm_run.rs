@@ -2,11 +2,11 @@
 
 use super::helm_command::HelmCommand;
 use crate::diag::{Code, Error, Result};
-use crate::parallel;
-use crate::process::{Call, Children, Failed, Failure, Turns};
 use crate::stage::{HelmOptions, Options};
-use crate::yaml::Pos;
 use regex::Regex;
+use rustomize_base::parallel;
+use rustomize_process::{Call, Children, Failed, Failure, Turns};
+use rustomize_yaml::Pos;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::OsString;

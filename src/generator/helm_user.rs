@@ -2,7 +2,7 @@
 //! credentials. helm reads these files itself: no credential is read here or becomes an argument.
 
 use crate::stage::Build;
-use crate::yaml::{Node, documents};
+use rustomize_yaml::{Node, documents};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -11,9 +11,9 @@ use crate::config::{Described, Shape};
 use crate::diag::{Code, Error, Result};
 use crate::merge;
 use crate::schema::Schemas;
-use crate::yaml::scalar::{self, Kind};
-use crate::yaml::values::{is_alias, resolve_merges, update_aliases};
-use crate::yaml::{
+use rustomize_yaml::scalar::{self, Kind};
+use rustomize_yaml::values::{is_alias, resolve_merges, update_aliases};
+use rustomize_yaml::{
     Arena, Entry, Key, Mapping, Node, Source, Style, Tag, ValueMut, emit, json, reprint, values_document,
 };
 

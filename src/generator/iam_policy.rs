@@ -12,7 +12,7 @@ use crate::config::{Decode, Described};
 use crate::diag::{Code, Error, Result};
 use crate::resource::{Behavior, Resource};
 use crate::stage::{Build, Generator};
-use crate::yaml::{Mapping, Node, Pos};
+use rustomize_yaml::{Mapping, Node, Pos};
 
 /// A configuration object of this kind.
 #[derive(Debug, Default, Decode, Described)]

@@ -4,10 +4,10 @@ use crate::config::Written;
 use crate::config::kustomization::GeneratorArgs;
 use crate::diag::{Code, Error, Errors, Result};
 use crate::load::Root;
-use crate::memory;
-use crate::meter::FastMap;
 use crate::stage::Build;
-use crate::yaml::{Arena, Pos};
+use rustomize_base::memory;
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::{Arena, Pos};
 use std::borrow::Cow;
 
 /// A key, and its value as bytes, which a literal has already.
@@ -179,7 +179,7 @@ fn env_file<'a>(arena: Arena<'a>, bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair<'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Heap;
+    use rustomize_yaml::Heap;
 
     #[track_caller]
     fn check_env(text: &str, want: &[(&str, &str)]) {

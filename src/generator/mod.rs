@@ -21,7 +21,7 @@ use crate::config::StringMap;
 use crate::config::decode::for_builtin;
 use crate::diag::{Code, Error, Result};
 use crate::resource::{Behavior, Resource};
-use crate::yaml::{Arena, Entries, Entry, Mapping, Node, Scalar, json, reprint};
+use rustomize_yaml::{Arena, Entries, Entry, Mapping, Node, Scalar, json, reprint};
 
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 

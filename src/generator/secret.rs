@@ -17,7 +17,7 @@ use crate::diag::Result;
 use crate::load::Root;
 use crate::resource::Resource;
 use crate::stage::{Build, Generator};
-use crate::yaml::{Arena, Entry, Mapping, Node};
+use rustomize_yaml::{Arena, Entry, Mapping, Node};
 use std::borrow::Cow;
 
 /// One entry of `secretGenerator`.

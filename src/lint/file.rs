@@ -1,7 +1,7 @@
 //! Findings in a kustomization file.
 
 use crate::diag::{Code, Warning, allow, is_placeholder};
-use crate::yaml::{Arena, Node, Source, Value, documents};
+use rustomize_yaml::{Arena, Node, Source, Value, documents};
 use std::collections::BTreeMap;
 
 /// The findings in a file, whose first document is `node`. O(size of the file).

@@ -2,7 +2,7 @@
 
 use crate::diag::{Code, Warning};
 use crate::resource::Resource;
-use crate::yaml::Node;
+use rustomize_yaml::Node;
 
 /// A finding at a node of a resource, or at the resource if no file has the node.
 pub fn finding(code: Code, resource: &Resource<'_>, at: &Node<'_>, message: String) -> Warning {

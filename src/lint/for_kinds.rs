@@ -5,7 +5,7 @@ use crate::diag::{Code, Warning, nearest};
 use crate::resource::ResMap;
 use crate::schema::{Document, Gvk, builtin_kinds};
 use crate::stage::{ForKinds, KindField, NamedKind};
-use crate::yaml::{Mapping, Node, Pos, Value};
+use rustomize_yaml::{Mapping, Node, Pos, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The kinds of all resources, with those that they had before, by their names.

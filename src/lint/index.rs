@@ -1,9 +1,9 @@
 //! [`Index`]: resources that checks find by a name.
 
-use crate::meter::RandomState;
 use crate::resource::{ResMap, Resource};
-use crate::yaml::Arena;
 use hashbrown::HashTable;
+use rustomize_base::meter::RandomState;
+use rustomize_yaml::Arena;
 use std::hash::BuildHasher;
 
 /// Kind, namespace and name; the kind is empty where any kind counts.

@@ -3,8 +3,8 @@
 use super::finding::finding;
 use super::parts::Parts;
 use crate::diag::{Code, Warning, is_placeholder};
-use crate::yaml::scalar::Kind;
-use crate::yaml::{Mapping, Node};
+use rustomize_yaml::scalar::Kind;
+use rustomize_yaml::{Mapping, Node};
 
 /// The form of a name.
 #[derive(Clone, Copy)]

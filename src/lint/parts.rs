@@ -1,7 +1,7 @@
 //! [`Parts`]: the parts of a resource that several checks look at, found once.
 
 use crate::resource::Resource;
-use crate::yaml::Node;
+use rustomize_yaml::Node;
 
 /// A resource and its parts; a part is `None` if the resource lacks it.
 pub struct Parts<'n, 'a> {

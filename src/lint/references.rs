@@ -5,9 +5,9 @@ use super::finding::finding;
 use super::index::{Index, Key};
 use super::parts::{Parts, fields, items, list};
 use crate::diag::{Code, Warning, is_placeholder};
-use crate::meter::{FastMap, FastSet};
 use crate::resource::{ResMap, Resource};
-use crate::yaml::{Arena, Node};
+use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_yaml::{Arena, Node};
 use std::sync::OnceLock;
 
 /// The resources that are referred to.

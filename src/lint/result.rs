@@ -4,14 +4,14 @@ use super::finding::finding;
 use super::parts::Parts;
 use super::{names, references, secrets, services};
 use crate::diag::{Code, Result, Warning, allow};
-use crate::meter::{FastMap, FastSet};
-use crate::parallel;
 use crate::resource::{ResMap, Resource};
 use crate::schema::builtin_kinds;
 use crate::stage::OfKind;
-use crate::yaml::{Arena, Mapping, Node, Pos, Source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_base::parallel;
+use rustomize_yaml::{Arena, Mapping, Node, Pos, Source};
 use std::sync::LazyLock;
 
 /// Finds at most one fault of a resource.

@@ -3,7 +3,7 @@
 use super::finding::finding;
 use crate::diag::{Code, Warning, is_placeholder};
 use crate::resource::Resource;
-use crate::yaml::Node;
+use rustomize_yaml::Node;
 
 /// The beginning of a value that sops has encrypted.
 pub const ENCRYPTED: &str = "ENC[";

@@ -4,9 +4,9 @@ use super::finding::finding;
 use super::index::Index;
 use super::parts::{Parts, makes_pods};
 use crate::diag::{Code, Warning, is_placeholder};
-use crate::meter::FastMap;
 use crate::resource::{ResMap, Resource};
-use crate::yaml::{Arena, Entry, Mapping, Node};
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::{Arena, Entry, Mapping, Node};
 use std::sync::OnceLock;
 
 /// The workloads of the output, and the labels of their pods.

@@ -1,10 +1,10 @@
 //! [`Settings`]: `rustomize.yaml`, the file that allows findings in a directory and below it.
 
-use crate::compat::{Compat, UnknownVersion};
 use crate::config::{Decode, Decoder, Described, Shape, Written, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::yaml::{Node, Pos};
 use regex::Regex;
+use rustomize_base::compat::{Compat, UnknownVersion};
+use rustomize_yaml::{Node, Pos};
 use std::path::{Path, PathBuf};
 
 /// The name of the file.

@@ -4,9 +4,9 @@
 //! Any other entry is an error and is not skipped: such an archive was not made for this purpose.
 
 use crate::diag::{Code, Error, Result};
-use crate::files::{Directory, name_fault, shown};
 use flate2::read::GzDecoder;
 use hashbrown::HashSet;
+use rustomize_files::{Directory, name_fault, shown};
 use std::cell::Cell;
 use std::io::{self, Cursor, Read};
 use std::path::{Component, Path, PathBuf};

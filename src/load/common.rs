@@ -4,11 +4,11 @@
 use super::remote::RemoteParts;
 use super::{NotLoaded, RemoteOptions};
 use crate::diag::Result;
-use crate::meter::FastMap;
-use crate::observe::Observer;
-use crate::process::Children;
-use crate::yaml::encoding::Text;
-use crate::yaml::{Arena, Source};
+use rustomize_base::meter::FastMap;
+use rustomize_base::observe::Observer;
+use rustomize_process::Children;
+use rustomize_yaml::encoding::Text;
+use rustomize_yaml::{Arena, Source};
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};

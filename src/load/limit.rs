@@ -1,6 +1,6 @@
 //! [`FileLimit`]: the largest size of a file that is read as a whole.
 
-use crate::files;
+use rustomize_files as files;
 use std::fs::File;
 use std::io;
 #[cfg(not(unix))]

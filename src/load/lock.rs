@@ -9,7 +9,7 @@ use super::limit::FileLimit;
 use super::sum::{self, is_sha256};
 use super::{cache, host};
 use crate::diag::{Code, Error, Result};
-use crate::shell::quoted;
+use rustomize_base::shell::quoted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;

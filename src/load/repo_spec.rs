@@ -1,6 +1,7 @@
 //! References to git repositories, in all of kustomize's spellings.
 
 use super::clean;
+use rustomize_base::duration::{Unit, parse_in};
 use std::time::Duration;
 
 /// The time limit of one git command, unless the reference has one.
@@ -198,25 +199,14 @@ fn unescape(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Reads seconds, or a duration in Go's spelling; `None` for zero or less.
+/// The units of Go's `time.ParseDuration`, by which kustomize reads a timeout: it has no days.
+const GO_UNITS: [Unit; 7] =
+    [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+
+/// Reads seconds, or a duration in Go's spelling; `None` for zero or less, as in kustomize.
 fn timeout(text: &str) -> Option<Duration> {
-    if let Ok(seconds) = text.parse::<u64>() {
-        return Some(Duration::from_secs(seconds)).filter(|t| !t.is_zero());
-    }
-    let mut total = 0.0;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest[..end].parse().ok()?;
-        rest = &rest[end..];
-        let (unit, seconds) =
-            [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]
-                .into_iter()
-                .find(|(unit, _)| rest.starts_with(unit))?;
-        total += number * seconds;
-        rest = &rest[unit.len()..];
-    }
-    Duration::try_from_secs_f64(total).ok().filter(|t| !t.is_zero())
+    let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
+    seconds.or_else(|| parse_in(text, &GO_UNITS).ok()).filter(|timeout| !timeout.is_zero())
 }
 
 #[cfg(test)]
@@ -302,6 +292,9 @@ mod tests {
         assert!(parse("submodules=no").submodules);
         assert_eq!(parse("timeout=1m30s").timeout, Duration::from_secs(90));
         assert_eq!(parse("timeout=1").timeout, Duration::from_secs(1));
-        assert_eq!(parse("timeout=-1").timeout, DEFAULT_TIMEOUT);
+        assert_eq!(parse("timeout=1.5s250000us").timeout, Duration::from_millis(1750));
+        for text in ["-1", "0", "0s", "1d", "m", "1m1"] {
+            assert_eq!(parse(&format!("timeout={text}")).timeout, DEFAULT_TIMEOUT, "{text}");
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! line break or a backslash both are escaped, so that no path can pass for several lines.
 //! Directories without files and entries called `.git` are left out: git keeps neither.
 
-use crate::files::{self, Directory, Kind, folder_of};
+use rustomize_files::{self as files, Directory, Kind, folder_of};
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};

@@ -88,7 +88,7 @@ fn scope(root: &Root, request: &Request<'_>) -> Result<PathBuf> {
 
 /// The directory above a place.
 pub fn parent(place: &Path) -> &Path {
-    crate::atomic::folder_of(place)
+    rustomize_files::atomic::folder_of(place)
 }
 
 fn destination(root: &Root, given: &str) -> Result<PathBuf> {

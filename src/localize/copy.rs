@@ -10,7 +10,7 @@ use crate::generator::key_values::file_source;
 use crate::load::{NotLoaded, RepoSpec, Root, is_url};
 use crate::pipeline::{find, on_stack};
 use crate::stage::Context;
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Source, Tag, emit, first_document, json};
+use rustomize_yaml::{Arena, Mapping, Node, Pos, Scalar, Source, Tag, emit, first_document, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::rc::Rc;

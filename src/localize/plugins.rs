@@ -4,7 +4,7 @@ use super::copy::{At, Copier, K8S_RESOURCE_HINT};
 use super::resources::resources;
 use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
-use crate::yaml::{Node, Pos, Scalar, emit};
+use rustomize_yaml::{Node, Pos, Scalar, emit};
 
 /// The version of the objects that configure built-in plugins.
 const BUILTIN: &str = "builtin";

@@ -3,7 +3,7 @@
 use crate::diag::{Error, Result};
 use crate::resource::{ResMap, Resource};
 use crate::stage::resources_in;
-use crate::yaml::{Arena, Source};
+use rustomize_yaml::{Arena, Source};
 
 /// The resources of a text, with different ids.
 ///

@@ -6,7 +6,7 @@ use crate::load::Disk;
 use crate::resource::{ORIGIN, TRANSFORMATIONS};
 use crate::stage::Options;
 use crate::workspace::{self, Workspace};
-use crate::yaml::{Node, emit};
+use rustomize_yaml::{Node, emit};
 use std::path::Path;
 
 /// Builds both and compares the output, without the annotations about the origin of resources,

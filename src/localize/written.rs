@@ -3,7 +3,7 @@
 
 use crate::config::{Decode, Decoder, Described, Field, Kustomization, Record, Shape, StringMap};
 use crate::diag::Result;
-use crate::yaml::{Arena, Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Value, json};
+use rustomize_yaml::{Arena, Entry, Key, Mapping, Node, Pos, Scalar, Sequence, Value, json};
 
 /// Fields that are written even if they are empty, each with its record.
 const ALWAYS: [(&str, &str); 8] = [

@@ -8,19 +8,19 @@ use crate::config::Decoder;
 use crate::config::kustomization::{FILE_NAMES, Kustomization};
 use crate::diag::{Code, Diagnostic, Error, Severity};
 use crate::load::{Disk, FileLimit, Loader, Memory, Overlay};
-use crate::parallel;
 use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find_in_few;
-use crate::shown;
 use crate::stage::Options;
 use crate::workspace::{Output, Together, build_all};
-use crate::yaml::{Heap, Place, documents, first_document};
 use lsp_server::{Message, Notification};
 use lsp_types::notification::{Notification as _, PublishDiagnostics};
 use lsp_types::{
     Diagnostic as Shown, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Position,
     PublishDiagnosticsParams, Range,
 };
+use rustomize_base::parallel;
+use rustomize_base::shown;
+use rustomize_yaml::{Heap, Place, documents, first_document};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};

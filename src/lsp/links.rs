@@ -7,12 +7,12 @@ use super::texts::{Texts, is_kustomization, path_of, uri_of};
 use super::{Contents, Files, MAX_DIRECTORIES};
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{FileLimit, Loader, clean};
-use crate::yaml::{Heap, Node, Value, documents, encoding};
 use lsp_types::{
     AnnotatedTextEdit, DocumentChangeOperation, DocumentChanges, FileRename, Location, OneOf,
     OptionalVersionedTextDocumentIdentifier, Position, Range, RenameFile, ResourceOp, TextDocumentEdit,
     TextDocumentPositionParams, TextEdit, WorkspaceEdit,
 };
+use rustomize_yaml::{Heap, Node, Value, documents, encoding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -3,8 +3,8 @@
 //! (`AccumulatedCopySizeLimit` of its library) and does not set it.
 
 use crate::diag::{Code, Error, Result};
-use crate::yaml::document::MAX_DEPTH;
-use crate::yaml::{Node, Value};
+use rustomize_yaml::document::MAX_DEPTH;
+use rustomize_yaml::{Node, Value};
 
 /// Nodes that copies may add to one resource in one step, as for aliases.
 const MAX_NODES: usize = 1_000_000;

@@ -1,7 +1,7 @@
 //! [`Elements`]: a list whose items are found by the texts of their keys.
 
 use crate::diag::{Code, Error, Result};
-use crate::yaml::{Node, Value};
+use rustomize_yaml::{Node, Value};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash, Hasher};
 
@@ -74,7 +74,7 @@ pub struct Elements<'k> {
     asked: Vec<Vec<Ask>>,
     /// Hashes of what was asked for and of the texts there, with slots.
     index: BTreeSet<(u64, u32)>,
-    hasher: crate::meter::RandomState,
+    hasher: rustomize_base::meter::RandomState,
 }
 
 impl<'k> Elements<'k> {

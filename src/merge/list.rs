@@ -19,10 +19,10 @@ use super::elements::{Elements, Test, is_blank, text_at};
 use super::tuples::Tuples;
 use super::{DIRECTIVE, Directive, Known, Merged, Merging, directive, quote};
 use crate::diag::{Code, Error, Result};
-use crate::meter::{FastMap, FastSet, List};
+use rustomize_base::meter::{FastMap, FastSet, List};
 
-use crate::yaml::shared::{Numbers, Shared};
-use crate::yaml::{Items, Node, Pos, Scalar, Style, Tag, ValueMut};
+use rustomize_yaml::shared::{Numbers, Shared};
+use rustomize_yaml::{Items, Node, Pos, Scalar, Style, Tag, ValueMut};
 
 type Keys<'s> = &'s [&'s str];
 

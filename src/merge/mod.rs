@@ -18,8 +18,8 @@ pub mod tuples;
 use crate::diag::{Code, Error, Result};
 use crate::schema::Gvk;
 use crate::schema::{Schema, Schemas};
-use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{
+use rustomize_yaml::scalar::{self, Kind};
+use rustomize_yaml::{
     Entries, Entry, Items, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value, ValueMut, natural,
 };
 use std::cmp::Ordering;

@@ -1,9 +1,9 @@
 //! [`Tuples`]: the texts of the keys of all items in a merge.
 
 use super::elements::text_at;
-use crate::meter::RandomState;
-use crate::yaml::Node;
 use hashbrown::HashTable;
+use rustomize_base::meter::RandomState;
+use rustomize_yaml::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hash, Hasher};
 

@@ -3,8 +3,8 @@
 
 use super::{Item, wrong_kind};
 use crate::diag::{Code, Error, Result};
-use crate::yaml::noted::{Document, Noted, Shape};
-use crate::yaml::{Arena, Scalar, Style, Tag};
+use rustomize_yaml::noted::{Document, Noted, Shape};
+use rustomize_yaml::{Arena, Scalar, Style, Tag};
 
 /// The path of the file, and its deprecated name.
 pub const PATH: [&str; 2] = ["internal.config.kubernetes.io/path", "config.kubernetes.io/path"];

@@ -6,10 +6,10 @@
 //! are still missing.
 
 use crate::merge::tuples::Tuples;
-use crate::meter::FastMap;
 use crate::schema::{Gvk, Schema, Schemas};
-use crate::yaml::Style;
-use crate::yaml::noted::{Noted, Notes, Shape};
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::Style;
+use rustomize_yaml::noted::{Noted, Notes, Shape};
 
 /// Copies the comments of a resource to the same resource from a function. O(size · depth).
 pub fn copy<'a>(schemas: &Schemas<'_>, from: &Noted<'a>, to: &mut Noted<'a>) {

@@ -3,7 +3,7 @@
 use super::Item;
 use super::annotations;
 use crate::diag::{Code, Error, Result};
-use crate::yaml::noted::{Noted, Shape};
+use rustomize_yaml::noted::{Noted, Shape};
 
 /// The annotation of resources that are not for the cluster.
 const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";

@@ -7,8 +7,8 @@ use super::write::{self, Writing};
 use super::{Item, comments};
 use crate::diag::{Code, Error, Result};
 use crate::schema::Schemas;
-use crate::yaml::noted::{Document, Noted, Shape};
-use crate::yaml::{Arena, Scalar, Style};
+use rustomize_yaml::noted::{Document, Noted, Shape};
+use rustomize_yaml::{Arena, Scalar, Style};
 use std::cmp::Reverse;
 
 /// The directory whose functions are for the directory above it.
@@ -153,7 +153,7 @@ pub fn config<'a>(arena: Arena<'a>, program: &str, data: &[String]) -> Result<It
             None => return Err(Error::new(Code::Usage, "args must have keys and values separated by =")),
         }
     }
-    let annotation = Noted::scalar(Scalar::new(arena.text(program), Style::Literal, crate::yaml::Tag::Str));
+    let annotation = Noted::scalar(Scalar::new(arena.text(program), Style::Literal, rustomize_yaml::Tag::Str));
     let function = (Noted::text("config.kubernetes.io/function"), annotation);
     let metadata = vec![
         (Noted::text("name"), Noted::text("function-input")),

@@ -25,7 +25,7 @@ pub mod tree;
 pub mod write;
 
 use crate::diag::{Code, Error};
-use crate::yaml::noted::{Document, Noted};
+use rustomize_yaml::noted::{Document, Noted};
 
 /// A resource of a directory, or any other document.
 #[derive(Clone, Debug)]

@@ -2,9 +2,9 @@
 
 use super::{quantity, wrong_kind};
 use crate::diag::{Code, Error, Result};
-use crate::yaml::Arena;
-use crate::yaml::noted::{Document, Noted, Shape, Unread};
 use rustomize_go_regexp::GoRegex;
+use rustomize_yaml::Arena;
+use rustomize_yaml::noted::{Document, Noted, Shape, Unread};
 use std::cmp::Ordering;
 
 /// A value that a path leads to.

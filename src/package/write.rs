@@ -3,8 +3,8 @@
 use super::Item;
 use super::annotations::{self, INDEX, PATH, SEQUENCE_INDENT};
 use crate::diag::{Code, Error, Result};
-use crate::yaml::noted::{Noted, Shape, Unprinted};
-use crate::yaml::{Arena, Node, Scalar, first_document, json};
+use rustomize_yaml::noted::{Noted, Shape, Unprinted};
+use rustomize_yaml::{Arena, Node, Scalar, first_document, json};
 
 /// How items are written.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use crate::generator::base64_node;
 use crate::resource::similar;
 use crate::resource::{Behavior, Found, NEEDS_HASH_SUFFIX, ResId, ResMap, Resource};
 use crate::stage::Build;
-use crate::yaml::{self, Arena, Mapping, Node, Scalar, json};
+use rustomize_yaml::{self as yaml, Arena, Mapping, Node, Scalar, json};
 
 /// Adds a generated resource, or merges it into the one that has or has had its id. Returns its
 /// place.

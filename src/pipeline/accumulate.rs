@@ -26,7 +26,6 @@ use crate::generator::helm_charts::Charts;
 use crate::lint::for_kinds;
 use crate::load::remote::is_remote;
 use crate::load::{RepoSpec, Root, is_url};
-use crate::memory;
 use crate::resource::{RESOURCE, ResMap, Resource};
 use crate::schema::Document;
 use crate::stage::history::StepRole;
@@ -35,7 +34,8 @@ use crate::stage::{
     Accumulator, Build, Generator, Given, KindField, Mode, PluginEntry, Running, Stage, documents, transform_each,
 };
 use crate::transformer::ref_var;
-use crate::yaml::{Arena, Pos, Source, first_document};
+use rustomize_base::memory;
+use rustomize_yaml::{Arena, Pos, Source, first_document};
 use std::sync::Arc;
 
 /// The result of accumulating the root of a build.

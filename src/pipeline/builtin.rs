@@ -38,7 +38,7 @@ use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
 use crate::transformer::value_add::ValueAddTransformer;
-use crate::yaml::reprint;
+use rustomize_yaml::reprint;
 use std::borrow::Cow;
 
 /// Returns true if a configuration object is for a built-in.

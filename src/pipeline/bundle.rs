@@ -14,7 +14,7 @@ use crate::diag::{Code, Error, Result};
 use crate::schema::Document;
 use crate::schema::Gvk;
 use crate::stage::Build;
-use crate::yaml::{Node, documents};
+use rustomize_yaml::{Node, documents};
 use std::rc::Rc;
 use std::sync::Arc;
 

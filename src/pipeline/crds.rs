@@ -22,7 +22,7 @@ use crate::load::remote::is_remote;
 use crate::schema::Gvk;
 use crate::schema::{Document, Types};
 use crate::stage::{Build, KindField, NamedKind};
-use crate::yaml::{Arena, Node, first_document};
+use rustomize_yaml::{Arena, Node, first_document};
 
 /// The field specs that the files of `crds` give. If `has_faults` is true, the build fails anyway,
 /// and nothing is fetched.

@@ -2,7 +2,7 @@
 
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{FileLimit, Loader};
-use crate::yaml::{Heap, Node, documents, encoding};
+use rustomize_yaml::{Heap, Node, documents, encoding};
 use std::path::{Path, PathBuf};
 
 /// The kustomization file of a directory; `None` for a directory without one.

@@ -23,11 +23,9 @@ pub use accumulate::on_stack;
 pub use call::{Call, call};
 pub use target::{Target, find};
 
-use crate::compat::Compat;
 use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Code, Error, Result, Warned, Warning, allow};
 use crate::lint::{for_kinds, result};
-use crate::observe::Work;
 use crate::resource::{Changes, HELM_GENERATED, Order, ResMap, Resource, is_build_annotation, order};
 use crate::stage::history::{History, StepRole};
 use crate::stage::trace::{Step, Trace, traced};
@@ -36,7 +34,9 @@ use crate::transformer::hash::HashTransformer;
 use crate::transformer::label::LabelTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
 use crate::transformer::ref_var::RefVarTransformer;
-use crate::yaml::{Arena, Entry, Key, Mapping, Node, Pos};
+use rustomize_base::compat::Compat;
+use rustomize_base::observe::Work;
+use rustomize_yaml::{Arena, Entry, Key, Mapping, Node, Pos};
 use std::rc::Rc;
 
 /// Builds the kustomization in a directory. The result is in output order, ready to be printed.

@@ -17,7 +17,7 @@ use crate::diag::{Code, Error, Result, Warning};
 use crate::lint::for_kinds;
 use crate::schema::Document;
 use crate::stage::{Build, KindField};
-use crate::yaml::{Arena, Malformed, Mapping, Node, Source, Value, first_document};
+use rustomize_yaml::{Arena, Malformed, Mapping, Node, Source, Value, first_document};
 
 /// The only built-in schema.
 const BUILTIN_VERSION: &str = "v1.21.2";

@@ -16,10 +16,10 @@ use super::Target;
 use crate::config::{Decode, Decoder, Written};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
-use crate::meter::FastMap;
 use crate::resource::{ORIGIN, ResMap, Resource, TRANSFORMATIONS};
 use crate::stage::Build;
-use crate::yaml::{Node, Scalar, Value, emit, first_document};
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::{Node, Scalar, Value, emit, first_document};
 
 /// The source of a resource, or of a change: a file, or a configuration in one.
 #[derive(Clone, Debug, Default)]
@@ -109,7 +109,7 @@ impl Origin {
 /// The `path` of an origin's text.
 fn path_of(text: &str) -> Option<String> {
     let path = text.strip_prefix("path: ")?.lines().next()?;
-    let heap = crate::yaml::Heap::new();
+    let heap = rustomize_yaml::Heap::new();
     let arena = heap.arena();
     let source = arena.add_source("origin", path.to_owned());
     let node = first_document(arena, source).ok()??;

@@ -5,8 +5,8 @@
 use super::glance::{documents_in, documents_of, kustomization_in};
 use crate::load::artifact_reference::is_artifact;
 use crate::load::{FileLimit, Loader, RepoSpec, clean, host, is_url};
-use crate::yaml::{Node, Value};
 use hashbrown::HashMap;
+use rustomize_yaml::{Node, Value};
 use std::path::{Path, PathBuf};
 
 /// The kind of a part.

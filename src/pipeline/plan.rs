@@ -10,7 +10,6 @@ use crate::diag::Result;
 use crate::generator::helm_chart::{AskedBy, HelmChartInflationGenerator};
 use crate::generator::helm_charts::Charts;
 use crate::generator::{ConfigMapGenerator, SecretGenerator};
-use crate::parallel;
 use crate::resource::{RESOURCE, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Generator, Overridden, PatchTexts, Stage};
@@ -22,7 +21,8 @@ use crate::transformer::patch::{PatchJson6902Transformer, PatchStrategicMergeTra
 use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
-use crate::yaml::{Arena, Pos};
+use rustomize_base::parallel;
+use rustomize_yaml::{Arena, Pos};
 use std::borrow::Cow;
 use std::iter;
 use std::rc::Rc;

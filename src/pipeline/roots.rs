@@ -6,7 +6,7 @@
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::loader::Entry;
 use crate::load::{FileLimit, Loader};
-use crate::yaml::{Heap, Node, encoding, first_document};
+use rustomize_yaml::{Heap, Node, encoding, first_document};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -10,10 +10,10 @@ use crate::config::Written;
 use crate::diag::{Code, Error, Result};
 use crate::generator::helm_charts::Charts;
 use crate::load::is_url;
-use crate::meter::FastSet;
-use crate::shell::quoted;
 use crate::stage::{Build, Context};
-use crate::yaml::Pos;
+use rustomize_base::meter::FastSet;
+use rustomize_base::shell::quoted;
+use rustomize_yaml::Pos;
 use std::path::Path;
 use std::rc::Rc;
 

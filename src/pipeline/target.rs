@@ -17,7 +17,7 @@ use crate::lint::file;
 use crate::load::loader::Entry;
 use crate::load::{Files, Root, join};
 use crate::stage::Build;
-use crate::yaml::{Malformed, Pos, Source, first_document, json};
+use rustomize_yaml::{Malformed, Pos, Source, first_document, json};
 use std::path::Path;
 
 /// One kustomization root.

@@ -15,7 +15,7 @@
 use crate::diag::{Code, Error, Result};
 use crate::resource::{Found, Index, ResMap, Resource, is_build_annotation};
 use crate::stage::Plugin;
-use crate::yaml::{Heap, Mapping, Node, json, reprint};
+use rustomize_yaml::{Heap, Mapping, Node, json, reprint};
 use std::hash::{BuildHasher, Hasher};
 
 /// The label that a validator may add.

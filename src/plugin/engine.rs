@@ -4,7 +4,7 @@
 //! client without its daemon does not hide a podman that works.
 
 use crate::diag::{Code, Error, Result};
-use crate::process::{Call, Children, Failed, Failure, Limits};
+use rustomize_process::{Call, Children, Failed, Failure, Limits};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,8 +2,8 @@
 
 use super::PluginOptions;
 use crate::diag::{Code, Error};
-use crate::process::{Failed, Failure};
-use crate::yaml::Pos;
+use rustomize_process::{Failed, Failure};
+use rustomize_yaml::Pos;
 use std::path::Path;
 
 /// Describes a failure, with the end of the plugin's messages, unless the user has seen them.

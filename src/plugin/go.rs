@@ -13,12 +13,12 @@
 use super::PluginOptions;
 use super::classify::{GoBuild, GoModule, SharedObject, classify};
 use super::shared_object::{Host, Program, SharedObjectFile};
-use crate::atomic::Staged;
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, RECORD};
-use crate::process::{Call, Children, Failure, Limits};
-use crate::shell::quoted;
 use regex::Regex;
+use rustomize_base::shell::quoted;
+use rustomize_files::atomic::Staged;
+use rustomize_files::{self as files, RECORD};
+use rustomize_process::{Call, Children, Failure, Limits};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -544,7 +544,7 @@ mod tests {
     use super::{GoSource, build_command, host_module, module_file, not_adopted, with_go_line};
     use crate::plugin::PluginOptions;
     use crate::plugin::classify::{GoBuild, GoModule};
-    use crate::shell::quoted;
+    use rustomize_base::shell::quoted;
     use std::path::Path;
 
     #[track_caller]

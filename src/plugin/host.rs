@@ -3,8 +3,8 @@
 
 use super::confine::{Confinement, Part};
 use super::sandbox::enter;
-use crate::process::name;
 use rustix::process::{Resource, Rlimit, setrlimit};
+use rustomize_process::name;
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;

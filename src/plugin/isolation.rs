@@ -4,7 +4,7 @@
 use super::PluginOptions;
 use super::confine::{Confinement, Part, Sandbox};
 use super::permissions::{self, Permissions};
-use crate::process::{Call, Children, Limits, PrivateDirectory};
+use rustomize_process::{Call, Children, Limits, PrivateDirectory};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

@@ -6,7 +6,7 @@ use super::shared_object::{Program, SharedObjectFile};
 use super::{PluginOptions, go};
 use crate::diag::{Code, Error, Result};
 use crate::resource::ResId;
-use crate::shell::quoted;
+use rustomize_base::shell::quoted;
 use std::env::consts::EXE_SUFFIX;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};

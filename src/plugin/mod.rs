@@ -13,7 +13,7 @@
 //!   up the others; `sandbox`: which Linux can hold it to; `calls`: the system calls that it keeps;
 //!   `mounts`: its view of the files.
 //!
-//! Children run with the limits of [`crate::process`].
+//! Children run with the limits of [`rustomize_process`].
 
 #[cfg(target_os = "linux")]
 mod calls;
@@ -42,7 +42,6 @@ pub mod worker;
 pub use options::PluginOptions;
 
 use crate::diag::{Code, Result};
-use crate::observe::Work;
 use crate::resource::Resource;
 use crate::stage::{Build, Plugin, PluginEntry, Plugins, disabled};
 use exec::ExecPlugin;
@@ -50,6 +49,7 @@ use function::Function;
 use isolation::Isolation;
 use locate::Placed;
 use program::Program;
+use rustomize_base::observe::Work;
 use shared_object::{Host, SharedObjectFile, SharedObjectPlugin};
 use std::collections::HashMap;
 use std::path::PathBuf;

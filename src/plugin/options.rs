@@ -4,7 +4,7 @@ use super::engine::Engine;
 use super::isolation::{Isolation, Level};
 use crate::diag::Result;
 use crate::load::Root;
-use crate::process::{Children, Limits};
+use rustomize_process::{Children, Limits};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};

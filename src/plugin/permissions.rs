@@ -7,9 +7,9 @@
 
 use crate::config::{Decode, Decoder};
 use crate::diag::Result;
-use crate::shell::quoted;
-use crate::shown::is_unseen;
-use crate::yaml::Node;
+use rustomize_base::shell::quoted;
+use rustomize_base::shown::is_unseen;
+use rustomize_yaml::Node;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use super::PluginOptions;
 use super::isolation::{Confined, Isolation, Level};
-use crate::process::PrivateDirectory;
 use crate::stage::format::Format;
+use rustomize_process::PrivateDirectory;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;

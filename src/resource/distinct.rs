@@ -1,8 +1,8 @@
 //! [`distinct`]: the different answers of resources to a question.
 
 use super::Resource;
-use crate::meter::FastSet;
-use crate::parallel;
+use rustomize_base::meter::FastSet;
+use rustomize_base::parallel;
 use std::hash::Hash;
 
 /// So many answers are compared one by one.

@@ -1,9 +1,9 @@
 //! [`Facets`]: finds the resources that a selector may select, without looking at the others.
 
 use super::{DEFAULT_NAMESPACE, Places, Resource};
-use crate::meter::{self, FastMap, RandomState};
 use crate::schema::Gvk;
-use crate::yaml::Node;
+use rustomize_base::meter::{self, FastMap, RandomState};
+use rustomize_yaml::Node;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Bound;

@@ -4,9 +4,9 @@
 //! resource anyway.
 
 use super::{ResId, Resource};
-use crate::meter::{FastMap, List, RandomState};
-use crate::parallel;
 use hashbrown::HashTable;
+use rustomize_base::meter::{FastMap, List, RandomState};
+use rustomize_base::parallel;
 use std::hash::BuildHasher;
 
 /// Places of resources in a [`ResMap`](super::ResMap). Nearly every id belongs to one resource.

@@ -3,8 +3,8 @@
 use super::{DEFAULT_NAMESPACE, Hint, Metadatum, ResId, Resource};
 use crate::config::Selector;
 use crate::diag::{Code, Error, Result};
-use crate::meter;
 use crate::schema::Gvk;
+use rustomize_base::meter;
 use rustomize_go_regexp::{self as go_regexp, GoRegex};
 
 /// The advice for a pattern that is not valid.
@@ -395,7 +395,7 @@ fn is_label_text(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::resource::ResMap;
-    use crate::yaml::{Arena, Heap, first_document};
+    use rustomize_yaml::{Arena, Heap, first_document};
 
     #[track_caller]
     fn check(selector: &str, labels: &[(&str, &str)], want: Result<bool, ()>) {

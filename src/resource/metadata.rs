@@ -1,7 +1,7 @@
 //! The maps of strings of metadata, and the fields that identify a resource, read and written as
 //! upstream does.
 
-use crate::yaml::{Entry, Mapping, Node, Pos, Scalar, Tag, Value, json};
+use rustomize_yaml::{Entry, Mapping, Node, Pos, Scalar, Tag, Value, json};
 
 /// See [`super::Resource::stringify_metadata`]; `parent` is the mapping that holds `map`. If it
 /// holds two maps of that name, the entries of the first are put into the second, as upstream does.

@@ -11,10 +11,10 @@
 //! *Example*: `testdata/reference/order.txtar`
 
 use super::{ResId, ResMap, Resource};
-use crate::meter::FastMap;
 use crate::schema::Gvk;
 use crate::schema::gvk::{compare_gvk, legacy_rank, or};
-use crate::yaml::Arena;
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::Arena;
 use std::cmp::Ordering;
 
 /// The order of the output.

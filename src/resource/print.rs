@@ -6,8 +6,8 @@
 
 use super::{ResMap, Resource};
 use crate::diag::{Error, Result};
-use crate::parallel;
-use crate::yaml::{Arena, Arenas, Heap, Malformed, emit, reprint};
+use rustomize_base::parallel;
+use rustomize_yaml::{Arena, Arenas, Heap, Malformed, emit, reprint};
 
 /// Prints resources into a text: documents with separators between them. O(size of the text).
 ///

@@ -1,8 +1,8 @@
 //! Identity: [`ResId`] and the [`PreviousId`]s a resource has had.
 
-use crate::meter;
 use crate::schema::gvk::is_same;
 use crate::schema::{self, Gvk};
+use rustomize_base::meter;
 use std::fmt;
 
 /// The namespace of cluster-scoped kinds in comparisons.

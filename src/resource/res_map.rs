@@ -5,11 +5,11 @@ use super::ids::Ids;
 use super::untraced::Untraced;
 use super::{Facets, Hint, ResId, Resource};
 use crate::diag::{Code, Error, Result};
-use crate::memory::Budget;
-use crate::meter::{Counted, FastMap, FastSet, List};
-use crate::parallel;
 use crate::schema::gvk::is_same;
-use crate::yaml::{Arena, Node};
+use rustomize_base::memory::Budget;
+use rustomize_base::meter::{Counted, FastMap, FastSet, List};
+use rustomize_base::parallel;
+use rustomize_yaml::{Arena, Node};
 use std::hash::Hash;
 use std::sync::Arc;
 

@@ -5,10 +5,10 @@ use super::metadata::{make_string, mapping_in, set_untyped, stringify};
 use super::res_id::UNNAMED;
 use super::{Behavior, PreviousId, ResId, Scope};
 use crate::diag::{Code, Error, Result, nearest};
-use crate::meter::{self, ThinList};
 use crate::schema::Gvk;
-use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{
+use rustomize_base::meter::{self, ThinList};
+use rustomize_yaml::scalar::{self, Kind};
+use rustomize_yaml::{
     Arena, Mapping, Node, Pos, Scalar, Style, json,
     shared::{self, Shared},
 };

@@ -3,8 +3,8 @@
 
 use super::Gvk;
 use super::{Place, builtin};
-use crate::meter::{FastIndexMap, FastMap, FastSet};
-use crate::yaml::{Mapping, Node, Value};
+use rustomize_base::meter::{FastIndexMap, FastMap, FastSet};
+use rustomize_yaml::{Mapping, Node, Value};
 
 /// The largest number of references in a chain: more than any schema needs.
 const MAX_REFERENCES: usize = 64;

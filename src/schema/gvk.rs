@@ -1,6 +1,6 @@
 //! Group, version and kind, and the order of kinds.
 
-use crate::meter;
+use rustomize_base::meter;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -6,8 +6,8 @@
 //!
 //! *Cost*: O(size of both states).
 
-use crate::meter::FastMap;
-use crate::yaml::{Entries, Mapping, Node, Pos, Sequence, Value};
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::{Entries, Mapping, Node, Pos, Sequence, Value};
 use std::fmt::Write as _;
 
 /// A step on the way from a resource to a value.
@@ -285,7 +285,7 @@ fn pair_nameless(old: &[&Node<'_>], new: &[&Node<'_>], old_of_new: &mut [Option<
 #[cfg(test)]
 mod tests {
     use super::{Difference, push, update};
-    use crate::yaml::{Heap, first_document};
+    use rustomize_yaml::{Heap, first_document};
 
     /// The differences between two texts, each as `PATH: BEFORE -> AFTER`, or `PATH was at INDEX`.
     #[track_caller]

@@ -3,8 +3,9 @@
 use super::Build;
 use crate::diag::{Code, Error, Errors, Result};
 use crate::resource::{RESOURCE, Resource};
-use crate::yaml::{Arena, Malformed, Node, Source, read_documents, reprint};
-use crate::{memory, parallel};
+use rustomize_base::memory;
+use rustomize_base::parallel;
+use rustomize_yaml::{Arena, Malformed, Node, Source, read_documents, reprint};
 
 /// The resources of a text.
 pub struct Resources<'a> {

@@ -3,7 +3,7 @@
 
 use crate::config::Written;
 use crate::schema::Gvk;
-use crate::yaml::{Place, Pos};
+use rustomize_yaml::{Place, Pos};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -4,7 +4,7 @@ use super::Build;
 use super::wire::{self, Ids};
 use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
-use crate::yaml::{Arena, json};
+use rustomize_yaml::{Arena, json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;

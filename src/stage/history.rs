@@ -3,9 +3,9 @@
 //! step has moved the list item that holds it.
 
 use super::compare::{Below, Text, push, text};
-use crate::meter::FastMap;
 use crate::resource::ResId;
-use crate::yaml::{Node, Pos, Value};
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::{Node, Pos, Value};
 use std::sync::Arc;
 use std::time::Duration;
 

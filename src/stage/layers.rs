@@ -2,12 +2,12 @@
 //! build asks for it, and each that needs it gets a copy.
 
 use super::{ForKinds, OfKind};
-use crate::compat::Compat;
 use crate::config::TransformerConfig;
 use crate::config::var::Var;
 use crate::diag::Warning;
-use crate::meter::{FastIndexMap, FastMap};
 use crate::resource::ResMap;
+use rustomize_base::compat::Compat;
+use rustomize_base::meter::{FastIndexMap, FastMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -35,14 +35,14 @@ pub use of_kind::OfKind;
 pub use overridden::{Overridden, PatchTexts};
 pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
-use crate::compat::Compat;
 use crate::config::{TransformerConfig, Written};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::load::{Common, FileLimit, Files, Loader, RemoteOptions, Restrictor};
-use crate::observe::Observer;
-use crate::process::{Children, Limits};
 use crate::resource::{Changes, Order, ResMap, Resource};
-use crate::yaml::{Arena, Heap, Pos};
+use rustomize_base::compat::Compat;
+use rustomize_base::observe::Observer;
+use rustomize_process::{Children, Limits};
+use rustomize_yaml::{Arena, Heap, Pos};
 use schema::BuildSchema;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use crate::diag::Warning;
 use crate::resource::ResId;
-use crate::yaml::Pos;
+use rustomize_yaml::Pos;
 
 /// A finding about resources of a kind. A later patch, also one of a layer above, may give them
 /// another kind: whether the finding holds is known once all patches are applied.

@@ -3,7 +3,7 @@
 
 use crate::diag::{Code, Warning};
 use crate::resource::ResMap;
-use crate::yaml::{Arena, Node, Pos, Value};
+use rustomize_yaml::{Arena, Node, Pos, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -6,7 +6,7 @@ use super::{Build, Generator, Transformer};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{ResMap, Resource};
-use crate::yaml::Arena;
+use rustomize_yaml::Arena;
 
 /// The task of a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::diag::{Error, Result};
 use crate::resource::{RESOURCE, Resource, Scope, distinct};
 use crate::schema::{self, Custom, Document, Gvk, Schemas};
-use crate::yaml::Arena;
+use rustomize_yaml::Arena;
 use std::rc::Rc;
 
 /// The schema of a build, and whether it still can be chosen.

@@ -12,10 +12,10 @@ use super::Build;
 use super::compare::{Below, Difference, push, update};
 use super::history::{History, Layer, LayerRole, Move, Run, StepRole, Write};
 use crate::diag::Result;
-use crate::meter::{FastMap, FastSet};
-use crate::observe::Work;
 use crate::resource::{ResId, ResMap, Resource};
-use crate::yaml::{Arena, Node, Pos};
+use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_base::observe::Work;
+use rustomize_yaml::{Arena, Node, Pos};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 

@@ -3,12 +3,12 @@
 
 use super::{Build, documents_to_resources, scoped_resources_in};
 use crate::diag::{Code, Error, Result};
-use crate::meter::FastMap;
 use crate::resource::{
     Behavior, HELM_GENERATED, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, Rare, ResId, ResMap, Resource, TRANSFORMATIONS,
     Taken, print_one,
 };
-use crate::yaml::{Arena, Heap, Malformed, Mapping, Node, Scalar, Source, documents, emit, json};
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::{Arena, Heap, Malformed, Mapping, Node, Scalar, Source, documents, emit, json};
 
 const PREVIOUS_KINDS: &str = "internal.config.kubernetes.io/previousKinds";
 const PREVIOUS_NAMES: &str = "internal.config.kubernetes.io/previousNames";

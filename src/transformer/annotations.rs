@@ -18,7 +18,7 @@ use crate::config::{FieldSpecs, StringMap};
 use crate::diag::Result;
 use crate::resource::ResMap;
 use crate::stage::{Build, Editor, Overridden, TransformEach};
-use crate::yaml::{Arena, Pos};
+use rustomize_yaml::{Arena, Pos};
 
 /// `commonAnnotations`.
 pub struct AnnotationsTransformer<'a> {

@@ -15,7 +15,7 @@ use super::name_hash;
 use crate::diag::Result;
 use crate::resource::{NEEDS_HASH_SUFFIX, ResMap, Resource};
 use crate::stage::{Build, Transformer};
-use crate::yaml::{Arena, Pos};
+use rustomize_yaml::{Arena, Pos};
 
 /// The hash suffix of names.
 pub struct HashTransformer;

@@ -1,8 +1,8 @@
 //! The entries of `images` that an image matches: [`ImageNames`].
 
-use crate::compat::Compat;
-use crate::meter::{self, FastMap};
 use crate::resource::matcher::META;
+use rustomize_base::compat::Compat;
+use rustomize_base::meter::{self, FastMap};
 use rustomize_go_regexp::{GoRegex, PatternError};
 use std::borrow::Cow;
 

@@ -17,15 +17,15 @@
 //! *Example*: `testdata/reference/image_tag.txtar`
 
 use super::image_names::ImageNames;
-use crate::compat::Compat;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
 use crate::diag::{Code, Error, Result, Warning};
-use crate::meter::FastMap;
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Editor, Hit, Overridden, TransformEach};
-use crate::yaml::{Arena, Mapping, Node, Pos, Tag, Value, ValueMut};
+use rustomize_base::compat::Compat;
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::{Arena, Mapping, Node, Pos, Tag, Value, ValueMut};
 use std::mem::take;
 
 /// All entries of `images`: they stand next to each other, so one stage runs them all.

@@ -2,9 +2,9 @@
 //! often change items of one list; each would look at all of them.
 
 use crate::config::field_path::{Part, element_text, first_scalar, lookup, printed_field};
-use crate::meter::{self, FastMap};
 use crate::resource::Resource;
-use crate::yaml::{Node, Sequence};
+use rustomize_base::meter::{self, FastMap};
+use rustomize_yaml::{Node, Sequence};
 
 /// Lists with fewer items are searched.
 const LONG: usize = 64;
@@ -173,7 +173,7 @@ mod tests {
     use super::{ItemIndex, LONG};
     use crate::config::field_path::{Part, target_parts};
     use crate::resource::Resource;
-    use crate::yaml::{Heap, first_document};
+    use rustomize_yaml::{Heap, first_document};
 
     #[test]
     fn the_index_finds_the_items_that_the_pattern_matches() {

@@ -6,7 +6,7 @@ use crate::diag::{Code, Error, Result, nearest};
 use crate::merge::copies::{Copies, check_depth};
 use crate::resource::{INTERNAL, Resource, empty_key};
 use crate::stage::{Hit, Overridden, wire};
-use crate::yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint, spelling};
+use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint, spelling};
 
 /// One operation of a JSON patch. What it lacks is an error once it is applied, and not before.
 #[derive(Clone, Debug, Default)]
@@ -637,7 +637,7 @@ fn equal(found: &Node<'_>, wanted: &Node<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::{Heap, emit, first_document};
+    use rustomize_yaml::{Heap, emit, first_document};
 
     const ROOT: &str = "kind: A\nl: [1, x, 2]\nm: {a: null, b: {}}\nt: text\n";
 

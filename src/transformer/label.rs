@@ -21,11 +21,11 @@ use super::edit_fields;
 use crate::config::field_spec::{Create, Step, split};
 use crate::config::{FieldSpec, FieldSpecs, StringMap};
 use crate::diag::{Code, Error, Result, Warning};
-use crate::meter::FastMap;
 use crate::resource::{Hint, ResMap, Resource};
 use crate::stage::{Build, Editor, Overridden, TransformEach};
-use crate::yaml::shared::Shared;
-use crate::yaml::{Arena, Key, Node, Pos, Scalar, Style, Value, json};
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::shared::Shared;
+use rustomize_yaml::{Arena, Key, Node, Pos, Scalar, Style, Value, json};
 use smallvec::SmallVec;
 
 /// One entry of `labels`, or `commonLabels`.

@@ -10,7 +10,7 @@ use crate::resource::{
 };
 use crate::schema::Schemas;
 use crate::stage::Build;
-use crate::yaml::{Arena, Mapping, Node};
+use rustomize_yaml::{Arena, Mapping, Node};
 use std::sync::{Mutex, PoisonError};
 
 /// How kustomize hands a patch to a resource.

@@ -31,7 +31,7 @@ use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
-use crate::yaml::{Node, Scalar};
+use rustomize_yaml::{Node, Scalar};
 
 /// Calls `edit` on every field of a resource that the specs lead to. Where `create` is not `No`,
 /// specs that ask for it make missing fields. O(specs for the kind + nodes on their paths).

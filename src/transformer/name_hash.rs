@@ -6,8 +6,8 @@
 
 use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
-use crate::yaml::noted::dump::{self, Unknown};
-use crate::yaml::{Arena, Node, Value, json, reprint};
+use rustomize_yaml::noted::dump::{self, Unknown};
+use rustomize_yaml::{Arena, Node, Value, json, reprint};
 use sha2::{Digest, Sha256};
 
 /// The ten characters. `text` is memory for what is hashed. O(size of the data).
@@ -121,7 +121,7 @@ fn encode(digest: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::{Heap, documents};
+    use rustomize_yaml::{Heap, documents};
 
     #[track_caller]
     fn check(text: &str, want: &str) {

@@ -14,18 +14,18 @@
 //! *Example*: `testdata/reference/name_reference.txtar`
 
 use super::referents::{Answer, Referents};
-use crate::compat::Compat;
 use crate::config::field_spec::{Step, split};
 use crate::config::transformer_config::NameBackReferences;
 use crate::config::{FieldSpec, TransformerConfig};
 use crate::diag::{Code, Error, Result};
-use crate::meter::{FastIndexMap, FastMap, FastSet};
-use crate::parallel;
 use crate::resource::{Changes, NOT_NAMESPACED, ResId, ResMap, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
-use crate::yaml::scalar::Kind;
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Value, ValueMut, shared};
+use rustomize_base::compat::Compat;
+use rustomize_base::meter::{FastIndexMap, FastMap, FastSet};
+use rustomize_base::parallel;
+use rustomize_yaml::scalar::Kind;
+use rustomize_yaml::{Arena, Mapping, Node, Pos, Scalar, Value, ValueMut, shared};
 use smallvec::{SmallVec, smallvec};
 
 /// The name reference fix-up, for the references of all layers.
@@ -566,7 +566,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
     }
 }
 
-fn set<'a>(m: &mut crate::yaml::Mapping<'a>, key: &'a str, text: &'a str) {
+fn set<'a>(m: &mut rustomize_yaml::Mapping<'a>, key: &'a str, text: &'a str) {
     match m.get_mut(key).map(|node| (node.as_scalar().map(Scalar::text), node)) {
         Some((Some(old), _)) if old == text => {}
         Some((Some(_), node)) => node.set_untyped(text, Pos::NONE),

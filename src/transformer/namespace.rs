@@ -19,7 +19,7 @@ use crate::config::field_spec::Create;
 use crate::diag::{Code, Error, Result};
 use crate::resource::{Changes, HELM_GENERATED, ResMap, Resource};
 use crate::stage::{Build, Editor, Overridden, TransformEach};
-use crate::yaml::{Arena, Node, Pos, Scalar, Tag, Value};
+use rustomize_yaml::{Arena, Node, Pos, Scalar, Tag, Value};
 
 /// The subjects of role bindings that get the namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

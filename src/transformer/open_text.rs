@@ -6,9 +6,9 @@ use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
 use crate::diag::Result;
 use crate::merge::copies::check_text;
-use crate::meter;
 use crate::resource::Resource;
-use crate::yaml::{Arena, Node, Pos, Scalar, Value};
+use rustomize_base::meter;
+use rustomize_yaml::{Arena, Node, Pos, Scalar, Value};
 use std::collections::VecDeque;
 
 /// A text in a resource, taken apart.

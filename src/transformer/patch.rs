@@ -34,7 +34,7 @@ use crate::load::Root;
 use crate::resource::{Hint, Matcher, ResMap, Resource, is_build_annotation};
 use crate::schema::Gvk;
 use crate::stage::{Build, Hit, Overridden, Transformer};
-use crate::yaml::{Arena, Mapping, Node, Pos};
+use rustomize_yaml::{Arena, Mapping, Node, Pos};
 use std::sync::{Arc, OnceLock};
 
 /// One entry of `patches`, read and compiled.

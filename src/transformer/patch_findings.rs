@@ -6,11 +6,11 @@ use super::patch_values;
 use crate::check::{Kinds, MOST_UNKNOWN, Unknown};
 use crate::config::kustomization::PatchOptions;
 use crate::diag::{Code, Warning};
-use crate::meter::FastSet;
 use crate::resource::{ResMap, Resource};
 use crate::schema::{Schema, Schemas};
 use crate::stage::{Build, OfKind, Overridden};
-use crate::yaml::{Mapping, Node, Pos, Sequence, Value};
+use rustomize_base::meter::FastSet;
+use rustomize_yaml::{Mapping, Node, Pos, Sequence, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 

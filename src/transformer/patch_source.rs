@@ -5,10 +5,10 @@ use crate::config::Selector;
 use crate::config::kustomization::Patch;
 use crate::diag::{Code, Diagnostic, Error, Errors, Result};
 use crate::load::Root;
-use crate::parallel;
 use crate::resource::{Matcher, Resource};
 use crate::stage::{Build, resources_in, scoped_resources_in};
-use crate::yaml::{Arena, Source, first_document, json};
+use rustomize_base::parallel;
+use rustomize_yaml::{Arena, Source, first_document, json};
 use std::path::PathBuf;
 
 /// The content of a patch.

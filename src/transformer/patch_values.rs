@@ -5,12 +5,12 @@
 //! of lists that are not merged by exactly one key.
 
 use crate::diag::{Code, Warning};
-use crate::meter::FastMap;
 use crate::resource::ResMap;
 use crate::schema::Schema;
 use crate::stage::Overridden;
-use crate::yaml::places::Places;
-use crate::yaml::{Arena, Entry, Mapping, Node, Pos, Sequence, Value};
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::places::Places;
+use rustomize_yaml::{Arena, Entry, Mapping, Node, Pos, Sequence, Value};
 use std::collections::BTreeMap;
 
 /// The fields of a resource that say its kind, and those of its metadata that say its name.

@@ -19,7 +19,7 @@ use crate::diag::Result;
 use crate::resource::{Changes, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Editor, TransformEach};
-use crate::yaml::{Arena, Pos};
+use rustomize_yaml::{Arena, Pos};
 
 /// `namePrefix` or `nameSuffix`.
 pub struct NameAffixTransformer<'a> {

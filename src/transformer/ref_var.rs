@@ -17,14 +17,14 @@ use crate::config::field_spec::Create;
 use crate::config::var::Var;
 use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Code, Error, Result, Warning};
-use crate::meter::{FastIndexMap, FastMap};
 use crate::resource::similar;
 use crate::resource::{Hint, ResId, ResMap, Resource};
 use crate::stage::{Build, Transformer};
-use crate::yaml::scalar::{self, Kind};
-use crate::yaml::shared::Shared;
-use crate::yaml::{Arena, Node, Pos, Scalar, Style, Tag, ValueMut};
 use base64::Engine;
+use rustomize_base::meter::{FastIndexMap, FastMap};
+use rustomize_yaml::scalar::{self, Kind};
+use rustomize_yaml::shared::Shared;
+use rustomize_yaml::{Arena, Node, Pos, Scalar, Style, Tag, ValueMut};
 use std::cell::{Cell, RefCell};
 
 /// The vars of all layers.

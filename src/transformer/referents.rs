@@ -1,8 +1,8 @@
 //! [`Referents`]: the resources that have or have had another name, for the references to them.
 
-use crate::meter::{FastMap, FastSet, RandomState};
 use crate::resource::{Places, ResMap, Resource};
-use crate::yaml::Arena;
+use rustomize_base::meter::{FastMap, FastSet, RandomState};
+use rustomize_yaml::Arena;
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -30,11 +30,11 @@ use crate::config::{Decode, Decoder, Selector, Written};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::load::Root;
 use crate::merge::copies::{Copies, check_depth, check_text};
-use crate::meter::FastSet;
 use crate::resource::matcher::{Ids, Matcher};
 use crate::resource::{Hint, ResMap, Resource};
 use crate::stage::{Build, Hit, Transformer};
-use crate::yaml::{Arena, Node, Pos, Value, first_document, json};
+use rustomize_base::meter::FastSet;
+use rustomize_yaml::{Arena, Node, Pos, Value, first_document, json};
 use std::borrow::Cow;
 
 /// All entries of `replacements`.

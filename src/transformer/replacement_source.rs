@@ -9,7 +9,7 @@ use crate::diag::{Code, Error, Result};
 use crate::resource::similar;
 use crate::resource::{DEFAULT_NAMESPACE, Hint, ResId, ResMap, Resource};
 use crate::schema::Gvk;
-use crate::yaml::{Node, shared};
+use rustomize_yaml::{Node, shared};
 
 /// Where the value of a replacement comes from.
 pub(super) enum Source<'a> {

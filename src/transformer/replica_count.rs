@@ -18,7 +18,7 @@ use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::resource::{Hint, ResMap, Resource};
 use crate::stage::{Build, Overridden, Transformer};
-use crate::yaml::{Pos, Tag};
+use rustomize_yaml::{Pos, Tag};
 use std::rc::Rc;
 
 /// One entry of `replicas`.

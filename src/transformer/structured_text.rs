@@ -5,17 +5,17 @@
 //! keeps order and comments; a text that it cannot print is refused.
 
 use super::text_pieces::{delimited, spliced};
-use crate::compat::Compat;
 use crate::config::Written;
 use crate::config::field_path::{Part, first_scalar};
 use crate::config::kustomization::FieldOptions;
 use crate::diag::{Code, Error, Result};
 use crate::merge::copies::check_text;
 use crate::resource::Resource;
-use crate::yaml::rewrite::Layout;
-use crate::yaml::scalar::{self, Kind};
-use crate::yaml::shared::Shared;
-use crate::yaml::{
+use rustomize_base::compat::Compat;
+use rustomize_yaml::rewrite::Layout;
+use rustomize_yaml::scalar::{self, Kind};
+use rustomize_yaml::shared::Shared;
+use rustomize_yaml::{
     Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value, ValueMut, document_in_text, json,
     reprint,
 };

@@ -19,7 +19,7 @@ use crate::resource::Matcher;
 use crate::resource::{ResMap, Resource};
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
-use crate::yaml::{Arena, Mapping, Node, Pos, Scalar, Sequence, Value, ValueMut, first_document, json};
+use rustomize_yaml::{Arena, Mapping, Node, Pos, Scalar, Sequence, Value, ValueMut, first_document, json};
 
 /// A configuration object of this kind.
 #[derive(Default)]

@@ -15,8 +15,8 @@ use super::rules::{Counts, ExpectedValues, Number, Rules, TypeSet, canonical_tex
 use super::schema::Schema;
 use crate::diag::{Code, Error, Result};
 use crate::resource::Resource;
-use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{Arena, Entry, Node, Pos, Value};
+use rustomize_yaml::scalar::{self, Kind};
+use rustomize_yaml::{Arena, Entry, Node, Pos, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most steps of one check.
@@ -127,7 +127,7 @@ struct TooMuch;
 type Verdict = std::result::Result<bool, TooMuch>;
 
 /// A scalar's number, if it is one.
-fn number(scalar: &crate::yaml::Scalar<'_>) -> Option<Number> {
+fn number(scalar: &rustomize_yaml::Scalar<'_>) -> Option<Number> {
     match scalar.kind() {
         Kind::Int | Kind::Float => Some(match scalar::int(scalar.text()) {
             Some(scalar::Int::Signed(n)) => Number::Int(n.into()),
@@ -637,7 +637,7 @@ mod tests {
     use super::conform;
     use crate::manager::author::schema::Schema;
     use crate::resource::Resource;
-    use crate::yaml::{Heap, first_document};
+    use rustomize_yaml::{Heap, first_document};
 
     /// The faults of an object, as a user reads them. `fields` come behind its head, which is three
     /// lines.

@@ -4,7 +4,7 @@ use super::describe::{Component, Description, Protocol, Role};
 use super::manifest::{BUNDLE, Manifest, PLUGIN};
 use crate::diag::{Code, Error, Result};
 use crate::stage::format::Format;
-use crate::yaml::{Heap, emit, json};
+use rustomize_yaml::{Heap, emit, json};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //! way to it.
 
 use super::rules::clipped;
-use crate::yaml::{Node, Pos};
+use rustomize_yaml::{Node, Pos};
 
 /// Most faults that are told; the others are counted.
 pub(super) const MOST_FAULTS: usize = 10;

@@ -16,7 +16,7 @@ use crate::manager::id::version::{ApiVersion, HOST_API, Version, VersionError};
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
 use crate::stage::format::Format;
-use crate::yaml::{Arena, Node, Pos, Value};
+use rustomize_yaml::{Arena, Node, Pos, Value};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

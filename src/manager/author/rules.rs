@@ -2,8 +2,8 @@
 //! it speaks of.
 
 use crate::diag::nearest;
-use crate::yaml::scalar::Kind;
 use regex::Regex;
+use rustomize_yaml::scalar::Kind;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -2,8 +2,8 @@
 //! `plugin/new`, with the plugin's name and kind in the place of `@NAME@` and `@KIND@`.
 
 use super::describe::Role;
-use crate::atomic::folder_of;
 use crate::diag::{Code, Error, Result};
+use rustomize_files::atomic::folder_of;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;

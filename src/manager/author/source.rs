@@ -2,7 +2,7 @@
 
 use super::manifest::Manifest;
 use crate::diag::{Code, Error};
-use crate::shell::quoted;
+use rustomize_base::shell::quoted;
 use std::path::{Path, PathBuf};
 
 /// A plugin on the disk of its author.

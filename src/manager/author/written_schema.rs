@@ -4,8 +4,8 @@ use super::schema::{SCHEMA_LIMIT, Schema};
 use crate::config::read_alone;
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
-use crate::yaml::scalar::{self, Kind};
-use crate::yaml::{Node, Pos, Value};
+use rustomize_yaml::scalar::{self, Kind};
+use rustomize_yaml::{Node, Pos, Value};
 use std::io;
 use std::path::Path;
 

@@ -23,7 +23,7 @@ use crate::manager::id::location::{Location, repository_url};
 use crate::manager::id::name::{PREFIX, Platform};
 use crate::manager::id::source::Source;
 use crate::manager::id::version::Version;
-use crate::process::Children;
+use rustomize_process::Children;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 

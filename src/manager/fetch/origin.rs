@@ -8,7 +8,7 @@ use crate::manager::id::location::{Location, LocationError};
 use crate::manager::id::name::PREFIX;
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::source::{Source, canonical};
-use crate::shell::quoted;
+use rustomize_base::shell::quoted;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 

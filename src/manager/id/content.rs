@@ -4,7 +4,7 @@
 //! Two plugins that differ have different texts that are hashed: no name has a line break, and a
 //! list begins with a digit of a sum, which no program begins with ([`check_program`]).
 
-use crate::files::{self, Directory, Kind, Opened, PlainFile, name_fault, shown};
+use rustomize_files::{self as files, Directory, Kind, Opened, PlainFile, name_fault, shown};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -183,7 +183,7 @@ pub fn is_executable(_: &File) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::{check_program, sum};
-    use crate::files::Directory;
+    use rustomize_files::Directory;
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 

@@ -2,7 +2,7 @@
 
 use crate::config::Decoder;
 use crate::diag::{Code, Result};
-use crate::yaml::Pos;
+use rustomize_yaml::Pos;
 
 /// The `apiVersion` of all these files.
 pub const API_VERSION: &str = "rustomize.dev/v1";

@@ -4,8 +4,8 @@ use super::source::Source;
 use super::version::Version;
 use crate::load::host::{self, is_protected, plain};
 use crate::load::{RepoSpec, is_url};
-use crate::shown::is_unseen;
 use percent_encoding::percent_decode_str;
+use rustomize_base::shown::is_unseen;
 use std::fmt;
 use std::path::{Path, PathBuf};
 

@@ -5,9 +5,9 @@ use super::source::{Source, SourceError};
 use super::version::{Constraint, ConstraintError};
 use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
-use crate::shown::is_unseen;
-use crate::yaml::places::Places;
-use crate::yaml::{Node, Place, Value, json};
+use rustomize_base::shown::is_unseen;
+use rustomize_yaml::places::Places;
+use rustomize_yaml::{Node, Place, Value, json};
 use std::collections::HashMap;
 
 /// One plugin that is needed.

@@ -1,7 +1,7 @@
 //! Commands for the shell.
 
 use crate::plugin::program::Command;
-use crate::shell::quoted;
+use rustomize_base::shell::quoted;
 use std::path::Path;
 
 /// The variables of a command, before it in a line of the shell.

@@ -1,8 +1,8 @@
 //! [`Source`]: the address that names a plugin, and its directory below a root (P01 to P14).
 
 use crate::load::host;
-use crate::shown::is_unseen;
 use percent_encoding::percent_decode_str;
+use rustomize_base::shown::is_unseen;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;

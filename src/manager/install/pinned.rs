@@ -3,10 +3,10 @@
 
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
-use crate::yaml::Place;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use regex::Regex;
+use rustomize_yaml::Place;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::LazyLock;

@@ -2,7 +2,6 @@
 //! versions, fetching, unpacking into a stage.
 
 use crate::diag::{Code, Error, Result};
-use crate::files::{Directory, Temporary, shown};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::fetch::archive::unpack;
 use crate::manager::fetch::identity::PluginId;
@@ -21,7 +20,8 @@ use crate::manager::policy::lock::{Lock, LockedDownload, LockedPlugin};
 use crate::manager::policy::trust::SignedBy;
 use crate::manager::store::discover::{Installed, candidates, choose};
 use crate::manager::store::exclusive::ExclusiveRoot;
-use crate::shell::quoted;
+use rustomize_base::shell::quoted;
+use rustomize_files::{Directory, Temporary, shown};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

@@ -1,9 +1,7 @@
 //! Installing for a directory: what its `plugins.yaml` requires, one plugin, one plugin more.
 
 use super::Installer;
-use crate::atomic;
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, RECORD};
 use crate::manager::fetch::Base;
 use crate::manager::fetch::identity::PluginId;
 use crate::manager::id::name::Platform;
@@ -18,6 +16,8 @@ use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::policy::requirements::{self, Requirements};
 use crate::manager::store::discover::{Installed, candidates, choose};
 use crate::manager::store::record::AskedBy;
+use rustomize_files::atomic;
+use rustomize_files::{self as files, RECORD};
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::Path;

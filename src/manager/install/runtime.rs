@@ -10,10 +10,10 @@
 use super::pinned;
 use super::workshop::{Task, ToolRun, Workshop};
 use crate::diag::{Code, Error, Result};
-use crate::files::{Directory, Kind};
 use crate::manager::author::manifest::{self, DENO_DIRECTORY as DENO, Manifest, Runtime};
 use crate::manager::store::made;
 use crate::plugin::PluginOptions;
+use rustomize_files::{Directory, Kind};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,6 @@
 //! The sandbox lets a plugin read those that it needs.
 
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, RECORD};
 use crate::manager::author::bindings;
 use crate::manager::author::client::{CLIENT, NeededPlugin, SDK};
 use crate::manager::author::describe::Description;
@@ -19,7 +18,8 @@ use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::made;
 use crate::plugin::program::Command;
 use crate::plugin::program::PARAMETERS;
-use crate::shell::quoted;
+use rustomize_base::shell::quoted;
+use rustomize_files::{self as files, RECORD};
 use std::path::Path;
 
 fn fault(message: String) -> Error {

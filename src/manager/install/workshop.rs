@@ -6,12 +6,12 @@
 //! here reach a tool.
 
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, Directory};
 use crate::manager::id::content::MADE;
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, parts};
 use crate::plugin::permissions::real;
-use crate::process::{Call, Failed, Failure, Limits};
+use rustomize_files::{self as files, Directory};
+use rustomize_process::{Call, Failed, Failure, Limits};
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

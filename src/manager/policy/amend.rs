@@ -6,8 +6,8 @@ use crate::diag::{Error, Result};
 use crate::manager::id::head::API_VERSION;
 use crate::manager::id::pattern::{SourcePattern, matches};
 use crate::plugin::permissions::Permissions;
+use rustomize_base::duration;
 use std::path::Path;
-use std::time::Duration;
 
 /// A rule to add.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ impl Amendment {
             let keys: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
             parts.push(format!("require: minisign, keys: [{}]", keys.join(", ")));
         }
-        let age = self.min_age.clone().or_else(|| before?.min_age.map(shown_age));
+        let age = self.min_age.clone().or_else(|| before?.min_age.map(duration::print));
         parts.extend(age.map(|age| format!("minReleaseAge: {}", quoted(&age))));
         let known = before.and_then(|before| before.permissions.clone());
         if known.is_some() || !self.granted.is_empty() {
@@ -146,15 +146,6 @@ fn permissions(granted: &Permissions) -> String {
     });
     let network = granted.network.then(|| "network: true".to_owned());
     format!("{{{}}}", network.into_iter().chain(lists).collect::<Vec<_>>().join(", "))
-}
-
-/// A time as a rule says it.
-fn shown_age(age: Duration) -> String {
-    let minutes = age.as_secs() / 60;
-    let units = [('d', 1440), ('h', 60), ('m', 1)];
-    let unit = units.into_iter().find(|(_, length)| minutes.is_multiple_of(*length));
-    let (unit, length) = unit.unwrap_or(('m', 1));
-    format!("{}{unit}", minutes / length)
 }
 
 /// The line with the dash of a rule.

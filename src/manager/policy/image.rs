@@ -7,7 +7,7 @@
 use super::lock::{self, Lock};
 use super::project_directory::ProjectDirectory;
 use crate::diag::{Code, Error, Result};
-use crate::shell::quoted;
+use rustomize_base::shell::quoted;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,6 @@
 //! without a conflict.
 
 use super::project_directory::ProjectDirectory;
-use crate::atomic;
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::{Component, Role};
 use crate::manager::author::manifest::BUNDLE_RUNTIME;
@@ -21,8 +20,9 @@ use crate::manager::id::shell::in_directory;
 use crate::manager::id::source::Source;
 use crate::manager::id::version::Version;
 use crate::plugin::permissions::Permissions;
-use crate::shell::quoted;
-use crate::yaml::Place;
+use rustomize_base::shell::quoted;
+use rustomize_files::atomic;
+use rustomize_yaml::Place;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;

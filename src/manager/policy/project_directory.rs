@@ -2,9 +2,9 @@
 //! these may be.
 
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, Directory, PlainFile};
 use crate::load::FileLimit;
-use crate::shell::quoted;
+use rustomize_base::shell::quoted;
+use rustomize_files::{self as files, Directory, PlainFile};
 use std::io;
 use std::path::{Path, PathBuf};
 

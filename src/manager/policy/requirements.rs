@@ -6,7 +6,7 @@ use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::manager::id::head::{API_VERSION, check_head};
 use crate::manager::id::requirement::{Requirement, requirements};
-use crate::yaml::Node;
+use rustomize_yaml::Node;
 use std::path::Path;
 
 /// The name of the file.

@@ -20,9 +20,10 @@ use crate::manager::id::source::Source;
 use crate::manager::id::statement::Statement;
 use crate::manager::store::discover::Installed;
 use crate::plugin::permissions::Permissions;
-use crate::shell::quoted;
-use crate::yaml::{Node, Place};
 use minisign_verify::{PublicKey, Signature};
+use rustomize_base::duration;
+use rustomize_base::shell::quoted;
+use rustomize_yaml::{Node, Place};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -307,13 +308,13 @@ fn rule(raw: RawTrustRule<'_>) -> Result<TrustRule> {
                 .hint("a public key is the second line of a file minisign.pub, and begins with RW")
         })?;
     }
-    let min_age =
-        match raw.min_release_age {
-            "" => None,
-            text => Some(age(text).ok_or_else(|| {
-                wrong(format!("invalid time '{text}': expected a number and a unit, as in 72h or 7d"))
-            })?),
-        };
+    let min_age = match raw.min_release_age {
+        "" => None,
+        text => Some(
+            duration::parse(text)
+                .map_err(|_| wrong(format!("invalid time '{text}': expected a number and a unit, as in 72h or 7d")))?,
+        ),
+    };
     Ok(TrustRule {
         pattern,
         from,
@@ -331,12 +332,6 @@ fn from_of(pattern: &SourcePattern, from: &str) -> std::result::Result<Option<St
         return Err(format!("'from' is the relative path '{from}': a rule needs an absolute path"));
     }
     Origin::of_rule(pattern.text(), from, Path::new("/")).map_err(|e| e.to_string())
-}
-
-fn age(text: &str) -> Option<Duration> {
-    let units = [('m', 60), ('h', 3600), ('d', 86400)];
-    let (number, seconds) = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(*unit)?, *seconds)))?;
-    Some(Duration::from_secs(number.parse::<u64>().ok()?.checked_mul(seconds)?))
 }
 
 /// Who signed a file, and what the signature says of it.
@@ -502,7 +497,7 @@ impl TrustRule {
 
 #[cfg(test)]
 mod tests {
-    use super::{Origin, Permissions, Trust, age};
+    use super::{Origin, Permissions, Trust};
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
@@ -514,8 +509,11 @@ mod tests {
 
     #[test]
     fn ages_have_units() {
-        assert_eq!(age("7d"), Some(Duration::from_secs(7 * 86400)));
-        assert!(age("").is_none() && age("7").is_none() && age("-1h").is_none() && age("7\u{e9}").is_none());
+        let parsed = |age: &str| parse(&format!("rules:\n- {{source: h.io/a/b, minReleaseAge: '{age}'}}\n"));
+        assert!(parsed("7d").is_ok() && parsed("1h30m").is_ok());
+        for age in ["7", "-1h", "7\u{e9}"] {
+            assert!(parsed(age).unwrap_err().contains("invalid time"), "{age}");
+        }
     }
 
     #[test]

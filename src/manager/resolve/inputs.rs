@@ -2,7 +2,6 @@
 
 use super::project::{Need, Project, upwards};
 use super::{PluginRequest, Provider};
-use crate::atomic;
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::{Description, Role};
 use crate::manager::author::manifest::Manifest;
@@ -19,7 +18,8 @@ use crate::manager::store::discover::{Candidate, Installed, Refusal, all, candid
 use crate::manager::store::held;
 use crate::plugin::PluginOptions;
 use crate::plugin::program::HeldCopy;
-use crate::process::Children;
+use rustomize_files::atomic;
+use rustomize_process::Children;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;

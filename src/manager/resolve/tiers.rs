@@ -21,7 +21,7 @@ use crate::manager::store::made;
 use crate::manager::store::record::AskedBy;
 use crate::plugin::isolation::Level;
 use crate::plugin::locate::{Placed, locate, locate_in};
-use crate::shell::quoted;
+use rustomize_base::shell::quoted;
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;

@@ -8,11 +8,11 @@
 
 use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile, files, is_sum};
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, Directory, PREFIX, RECORD, Staged, folder_of};
 use crate::manager::id::content::sha256;
 use crate::manager::policy::environment::Environment;
 use crate::manager::store::exclusive::ExclusiveRoot;
 use rustix::fs::{RenameFlags, renameat_with};
+use rustomize_files::{self as files, Directory, PREFIX, RECORD, Staged, folder_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;

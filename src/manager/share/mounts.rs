@@ -4,10 +4,10 @@
 //! `schemas/`.
 
 use crate::diag::{Code, Error, Result};
-use crate::files::{name_fault, shown};
 use crate::manager::author::bundle::{PLUGINS, SCHEMAS, is_schema, kinds};
 use crate::manager::id::content;
 use crate::manager::policy::environment::{Environment, MachineBundle};
+use rustomize_files::{name_fault, shown};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;

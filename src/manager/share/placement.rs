@@ -7,15 +7,15 @@
 //! such launchers, with the sum that the list has. Nothing else is changed or removed.
 
 use crate::diag::{Code, Error, Result};
-use crate::files::{Directory, Kind, RECORD};
 use crate::manager::author::describe::Protocol;
 use crate::manager::id::content::sha256;
 use crate::manager::id::shell::assignments;
 use crate::manager::resolve::Provider;
 use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::plugin::program::PARAMETERS;
-use crate::shell::quoted;
 use crate::stage::format::Format;
+use rustomize_base::shell::quoted;
+use rustomize_files::{Directory, Kind, RECORD};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;

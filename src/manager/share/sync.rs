@@ -7,12 +7,12 @@
 
 use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile};
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, Directory, Kind, RECORD, folder_of};
 use crate::manager::fetch::Transfer;
 use crate::manager::id::content::sha256;
 use crate::manager::policy::environment::SERVER;
 use crate::manager::store::exclusive::ExclusiveRoot;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rustomize_files::{self as files, Directory, Kind, RECORD, folder_of};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -1,7 +1,7 @@
 //! [`ExclusiveRoot`]: a directory with plugins that one process writes to.
 
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, Directory, Kind, Staged, Temporary, folder_of};
+use rustomize_files::{self as files, Directory, Kind, Staged, Temporary, folder_of};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -2,11 +2,11 @@
 
 use super::discover::{Installed, Refusal};
 use super::made;
-use crate::files::{Directory, Opened, PlainFile};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::id::content;
 use crate::plugin::program::{Command, HeldCopy, HeldPlace, is_binary, sealed};
-use crate::process::Children;
+use rustomize_files::{Directory, Opened, PlainFile};
+use rustomize_process::Children;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -110,7 +110,7 @@ mod tests {
     use crate::manager::id::name::{FileName, Platform};
     use crate::manager::store::discover::{Installed, Refusal};
     use crate::manager::store::record::Record;
-    use crate::process::Children;
+    use rustomize_process::Children;
     use std::fs;
     use std::path::Path;
 

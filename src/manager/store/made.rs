@@ -5,11 +5,11 @@
 use super::beside::sum_name;
 use super::exclusive::ExclusiveRoot;
 use crate::diag::{Code, Error, Result};
-use crate::files::{self, Directory, Kind, RECORD, name_fault, shown};
 use crate::manager::author::client::NeededPlugin;
 use crate::manager::author::manifest::DENO_DIRECTORY;
 use crate::manager::id::content::{self, MADE, NODE_MODULES, sha256};
 use crate::manager::id::name::MADE_SUFFIX;
+use rustomize_files::{self as files, Directory, Kind, RECORD, name_fault, shown};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, Read};

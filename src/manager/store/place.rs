@@ -9,9 +9,9 @@ use super::discover::Candidate;
 use super::exclusive::{ExclusiveRoot, io, name_of};
 use super::made;
 use crate::diag::{Error, Result};
-use crate::files::{Directory, Kind, Opened, folder_of};
 use crate::manager::id::content;
 use crate::manager::id::name::{BESIDE, MADE_SUFFIX};
+use rustomize_files::{Directory, Kind, Opened, folder_of};
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,11 @@
 //! [`Record`]: the identity of an installed plugin, in a file beside it.
 
 use super::beside::sum_name;
-use crate::files::{self, RECORD};
 use crate::manager::fetch::origin::Origin;
 use crate::manager::id::name::{IDENTITY_SUFFIX, ORIGIN_SUFFIX, SIGNED_SUFFIX};
 use crate::manager::id::source::Source;
 use crate::manager::id::version::Version;
+use rustomize_files::{self as files, RECORD};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;

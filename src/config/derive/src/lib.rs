@@ -68,7 +68,7 @@ fn decoder(record: &Record) -> TokenStream {
         impl #of_impl crate::config::Decode<#text> for #name #of_type {
             fn decode(
                 &mut self,
-                node: &crate::yaml::Node<#text>,
+                node: &::rustomize_yaml::Node<#text>,
                 cx: &crate::config::Decoder<#text>,
             ) -> crate::diag::Result<()> {
                 #(#places)*

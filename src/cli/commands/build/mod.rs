@@ -1,0 +1,112 @@
+//! `build`: builds a root, and writes its resources.
+
+pub mod depfile;
+pub mod results;
+pub mod several;
+pub mod verdict;
+
+use crate::cli::commands::build::depfile::Rule;
+use crate::cli::commands::build::verdict::Verdict;
+use crate::cli::flags::build::BuildFlags;
+use crate::cli::messages::Messages;
+use crate::cli::request::BuildRequest;
+use crate::cli::root_files::RootFiles;
+use crate::cli::settings::Found;
+use crate::cli::{output, status_line};
+use crate::workspace;
+use anyhow::{Result, bail};
+use clap::Args;
+use results::{Results, strictly};
+use rustomize_base::observe::Observer;
+use std::mem::ManuallyDrop;
+use std::path::Path;
+
+/// `build`.
+#[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Build {
+    #[command(flatten)]
+    pub build: BuildFlags,
+}
+
+const EXAMPLES: &str = "Examples:
+  # Build the current directory
+  rustomize build
+
+  # Build an overlay and apply it
+  rustomize build overlays/prod | kubectl apply -f -
+
+  # Build with exec plugins from $XDG_CONFIG_HOME/kustomize/plugin
+  rustomize build --enable-alpha-plugins overlays/prod
+
+  # One file per object
+  rustomize build overlays/prod -o rendered/
+
+  # Patch what another tool prints: the kustomization has all.yaml among its resources
+  helm template web charts/web | rustomize build overlays/helm --stdin-as all.yaml
+
+  # Every overlay below a directory, one file each
+  rustomize build --all --leaves deploy -o rendered/
+
+Exit status: 0 success, 1 error, 130 interrupted, 141 the reader of the output has gone.";
+
+/// Runs `build`.
+///
+/// # Errors
+/// Flags that cannot be, a build that fails, output that cannot be written. Nothing is on stdout
+/// then.
+pub fn run(args: Build, observer: Observer, messages: &mut Messages) -> Result<()> {
+    build(&BuildRequest::new(args.build, observer)?, Results::Written, messages)
+}
+
+/// Builds the roots of a request.
+///
+/// # Errors
+/// As [`run`].
+pub fn build(request: &BuildRequest, results: Results, messages: &mut Messages) -> Result<()> {
+    let (roots, wanted) = (&request.roots, &request.output);
+    let directory = match request.directories.as_slice() {
+        _ if roots.all || roots.shard.is_some() || wanted.layout.is_some() => {
+            return several::build(request, results, messages);
+        }
+        [] => ".",
+        [directory] => directory,
+        _ if request.stdin_as.is_some() => bail!("--stdin-as is for one directory"),
+        _ => return several::build(request, results, messages),
+    };
+    if wanted.depfile.is_some() && wanted.output.as_deref().is_some_and(Path::is_dir) {
+        bail!("--depfile needs one file for a result, and the one that --output names is a directory");
+    }
+    let options = request.options(directory)?;
+    // The process ends after this: its texts need not be freed.
+    let workspace = ManuallyDrop::new(request.workspace());
+    let files = RootFiles::of(request, directory)?;
+    let built = workspace::build(&workspace, &*files.loader, directory, &options);
+    status_line::end();
+    for warning in &built.warnings {
+        messages.warning(warning, None);
+    }
+    let output = built.value?;
+    files.check_given(&output)?;
+    if wanted.strict {
+        let allowed = Found::above(directory)?;
+        let findings = allowed.others(output.findings().to_vec());
+        strictly(allowed.others(built.warnings).len(), &findings, messages)?;
+    }
+    if results == Results::Dropped {
+        // A resource that cannot be printed fails here as it fails `build`.
+        output.check_printable()?;
+        let mut verdict = Verdict::default();
+        if let Some(known) = &request.known {
+            verdict.add(output.check(known)?, None, messages);
+        }
+        output.leave();
+        return verdict.end();
+    }
+    output::write(&output, wanted.output.as_deref())?;
+    if let (Some(depfile), Some(target)) = (&wanted.depfile, &wanted.output) {
+        depfile::write(depfile, &[Rule { target: target.clone(), files: output.files() }])?;
+    }
+    output.leave();
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! `completion`: the script of a shell, and the words that the script asks for.
+//!
+//! The script runs the tool with [`VARIABLE`] set to the name of the shell. The tool then prints
+//! the words that fit at the cursor. They come from the definitions of the flags: their words, and
+//! the completers of values that only this machine knows, such as directories, plugins and kinds.
+
+use crate::cli::invoked_as::InvokedAs;
+use crate::cli::writer;
+use anyhow::{Result, bail};
+use clap::{Args, Command, ValueEnum};
+use clap_complete::env::Shells;
+use std::ffi::{OsStr, OsString};
+
+/// The variable by which a script asks for words. Its value is the name of the shell.
+pub const VARIABLE: &str = "RUSTOMIZE_COMPLETE";
+
+/// `completion`.
+#[derive(Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+pub struct Completion {
+    /// The shell: bash, zsh, fish or powershell
+    #[arg(value_name = "SHELL", hide_possible_values = true)]
+    pub shell: Shell,
+}
+
+/// The shells that complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+}
+
+impl Shell {
+    /// The name by which the maker of scripts knows the shell.
+    fn name(self) -> &'static str {
+        match self {
+            Shell::Bash => "bash",
+            Shell::Zsh => "zsh",
+            Shell::Fish => "fish",
+            Shell::Powershell => "powershell",
+        }
+    }
+}
+
+const ABOUT: &str = "Print a script for bash, zsh, fish or powershell that completes commands, flags, and values: directories with \
+    a kustomization, kinds, installed plugins. Called as kustomize, the script is for kustomize.";
+
+const EXAMPLES: &str = "Examples:
+  # bash and zsh, for this shell; in ~/.bashrc or ~/.zshrc for all
+  source <(rustomize completion bash)
+  source <(rustomize completion zsh)
+
+  # fish
+  rustomize completion fish > ~/.config/fish/completions/rustomize.fish
+
+  # PowerShell, in the profile
+  rustomize completion powershell | Out-String | Invoke-Expression";
+
+/// Prints the script of a shell for the tool under the name by which it was called.
+///
+/// # Errors
+/// stdout is closed.
+pub fn run(args: &Completion, invoked_as: InvokedAs) -> Result<()> {
+    let name = if invoked_as == InvokedAs::Kustomize { "kustomize" } else { "rustomize" };
+    let shells = Shells::builtins();
+    let name_of_shell = args.shell.name();
+    let Some(shell) = shells.completer(name_of_shell) else { bail!("'{name_of_shell}' is not a known shell") };
+    let mut script = Vec::new();
+    shell.write_registration(VARIABLE, name, name, name, &mut script)?;
+    Ok(writer::data([script])?)
+}
+
+/// Prints the words that fit at the cursor. The arguments are those of the process: the line of the
+/// shell is behind `--`.
+///
+/// # Errors
+/// The shell is unknown, or stdout is closed.
+pub fn answer(shell: &OsStr, arguments: Vec<OsString>, program: Command) -> Result<()> {
+    let shells = Shells::builtins();
+    let shell = shell.to_string_lossy();
+    let Some(shell) = shells.completer(&shell) else { bail!("{VARIABLE} names an unknown shell, '{shell}'") };
+    let line: Vec<OsString> = arguments.into_iter().skip_while(|word| word != "--").skip(1).collect();
+    if line.is_empty() {
+        bail!("{VARIABLE} is set, and there is no line to complete behind '--'");
+    }
+    let mut program = program;
+    program.build();
+    if !line.last().is_some_and(|word| word.as_encoded_bytes().starts_with(b"-")) {
+        program = with_hidden_flags(program);
+    }
+    let here = std::env::current_dir().ok();
+    let mut words = Vec::new();
+    shell.write_complete(&mut program, line, here.as_deref(), &mut words)?;
+    Ok(writer::data([words])?)
+}
+
+/// The program, with flags that are completed only where nothing else fits: at a word that does not
+/// begin with a dash.
+fn with_hidden_flags(program: Command) -> Command {
+    let hide = |argument: clap::Arg| if argument.is_positional() { argument } else { argument.hide(true) };
+    program.mut_args(hide).mut_subcommands(with_hidden_flags)
+}

@@ -1,0 +1,234 @@
+//! Differences as lines, for people: a section for each resource, with a line for each value that
+//! is gone or new.
+
+use crate::diff::align::{Place, Rest, align};
+use crate::diff::{Change, Difference, FieldChange, Match, Summary};
+use crate::resource::Resource;
+use rustomize_base::shown::{line, masked};
+use rustomize_yaml::{Node, Value, emit, json};
+use std::hash::BuildHasher;
+
+/// How many lines of a text are shown around those that differ.
+const CONTEXT: usize = 3;
+
+/// The differences of a resource.
+#[derive(Debug)]
+pub struct Section {
+    /// The word for them, such as `changed`.
+    pub word: &'static str,
+    /// The resource.
+    pub title: String,
+    pub lines: Vec<Line>,
+}
+
+/// A line of a section, without control characters.
+#[derive(Debug)]
+pub struct Line {
+    pub mark: Mark,
+    pub text: String,
+}
+
+/// The side that has a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    Both,
+    Old,
+    New,
+    /// The line says something of the lines below it.
+    Note,
+}
+
+impl Mark {
+    /// The character in front of the line.
+    pub fn character(self) -> char {
+        match self {
+            Mark::Both => ' ',
+            Mark::Old => '-',
+            Mark::New => '+',
+            Mark::Note => '@',
+        }
+    }
+}
+
+/// The section of a change.
+pub fn section(change: &Change<'_>) -> Section {
+    let mut lines = Lines(Vec::new());
+    let (word, title) = match change {
+        Change::Added(resource) => {
+            lines.all(Mark::New, "", &yaml(resource.node()));
+            ("added", kind_and_name(resource))
+        }
+        Change::Removed(resource) => {
+            lines.all(Mark::Old, "", &yaml(resource.node()));
+            ("removed", kind_and_name(resource))
+        }
+        Change::Changed { before, after, matched, fields } => {
+            fields.iter().for_each(|field| lines.field(field));
+            let word = match matched {
+                Match::Identity | Match::Hash => "changed",
+                Match::Group | Match::Namespace => "moved",
+                Match::Rename => "renamed",
+            };
+            let title =
+                match (before.id().gvk.kind, before.id().gvk.group) == (after.id().gvk.kind, after.id().gvk.group) {
+                    true if matched == &Match::Identity => kind_and_name(after),
+                    true => format!("{} -> {}", kind_and_name(before), full_name(after)),
+                    false => format!("{} -> {}", kind_and_name(before), kind_and_name(after)),
+                };
+            (word, title)
+        }
+    };
+    Section { word, title: line(&title).into_owned(), lines: lines.0 }
+}
+
+/// The counts in words.
+pub fn counts(summary: &Summary) -> String {
+    let counts = [
+        (summary.added, "added"),
+        (summary.removed, "removed"),
+        (summary.changed, "changed"),
+        (summary.renamed, "renamed"),
+        (summary.moved, "moved"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+    let counts: Vec<String> = counts.collect();
+    match counts.is_empty() {
+        true => format!("Nothing differs in {} resources", summary.same),
+        false => {
+            let refused = match summary.unchangeable {
+                0 => String::new(),
+                count => format!("; {count} in fields that nobody can change in a cluster"),
+            };
+            format!("{}, {} the same{refused}", counts.join(", "), summary.same)
+        }
+    }
+}
+
+/// The images that differ: old, new, and how often.
+pub fn images(summary: &Summary) -> impl Iterator<Item = (String, String, usize)> {
+    summary.images.iter().map(|((old, new), count)| (line(old).into_owned(), line(new).into_owned(), *count))
+}
+
+/// Kind, group, namespace and name of a resource: `Deployment.apps shop/web`.
+fn kind_and_name(resource: &Resource<'_>) -> String {
+    let gvk = resource.id().gvk;
+    let dot = if gvk.group.is_empty() { "" } else { "." };
+    format!("{}{dot}{} {}", gvk.kind, gvk.group, full_name(resource))
+}
+
+/// Namespace and name of a resource: `shop/web`.
+fn full_name(resource: &Resource<'_>) -> String {
+    let id = resource.id();
+    let slash = if id.namespace.is_empty() { "" } else { "/" };
+    format!("{}{slash}{}", id.namespace, id.name)
+}
+
+/// The name of a root in one line.
+pub fn name(root: &str) -> String {
+    line(&masked(root)).into_owned()
+}
+
+/// A tree as YAML, or as JSON if the printer of YAML refuses it.
+fn yaml(node: &Node<'_>) -> String {
+    let mut text = String::new();
+    if emit::document(&mut text, node).is_err() {
+        text.clear();
+        json::write_exact(&mut text, node);
+        text.push('\n');
+    }
+    text
+}
+
+/// The lines of a section.
+struct Lines(Vec<Line>);
+
+impl Lines {
+    fn add(&mut self, mark: Mark, text: &str) {
+        self.0.push(Line { mark, text: line(text).into_owned() });
+    }
+
+    /// Adds all lines of a text.
+    fn all(&mut self, mark: Mark, indent: &str, text: &str) {
+        text.lines().for_each(|line| self.add(mark, &format!("{indent}{line}")));
+    }
+
+    fn field(&mut self, change: &FieldChange<'_>) {
+        let path = change.path.to_string();
+        if change.is_unchangeable {
+            let note = "Kubernetes refuses another value: the object has to be deleted and made anew";
+            self.add(Mark::Note, &format!("{path}: {note}"));
+        }
+        match change.difference {
+            Difference::Order { .. } => self.add(Mark::Note, &format!("{path}: the items have another order")),
+            Difference::Value { old: Some(old), new: Some(new) } => match (text_of(old), text_of(new)) {
+                (Some(old), Some(new)) => self.text(&path, old, new),
+                _ => {
+                    self.value(Mark::Old, &path, old, "");
+                    let note = if change.follows { "  # follows a new name" } else { "" };
+                    self.value(Mark::New, &path, new, note);
+                }
+            },
+            Difference::Value { old, new } => {
+                old.into_iter().for_each(|old| self.value(Mark::Old, &path, old, ""));
+                new.into_iter().for_each(|new| self.value(Mark::New, &path, new, ""));
+            }
+        }
+    }
+
+    fn value(&mut self, mark: Mark, path: &str, node: &Node<'_>, note: &str) {
+        match (text_of(node), node.value()) {
+            (Some(text), _) => {
+                self.add(mark, &format!("{path}: |"));
+                self.all(mark, "  ", text);
+            }
+            (None, Value::Scalar(_)) => self.add(mark, &format!("{path}: {}{note}", yaml(node).trim_end())),
+            _ if node.is_null_or_empty() => self.add(mark, &format!("{path}: {}", yaml(node).trim_end())),
+            _ => {
+                self.add(mark, &format!("{path}:"));
+                self.all(mark, "  ", &yaml(node));
+            }
+        }
+    }
+
+    /// Adds the lines in which two texts differ, with some lines around them.
+    fn text(&mut self, path: &str, old: &str, new: &str) {
+        self.add(Mark::Note, &format!("{path}: |"));
+        let hasher = foldhash::quality::FixedState::default();
+        let (mut olds, mut news): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
+        if olds.last() == news.last() && olds.last() == Some(&"") {
+            // Both texts end in a line break, and no line follows it.
+            olds.pop();
+            news.pop();
+        }
+        let prints = |lines: &[&str]| lines.iter().map(|line| hasher.hash_one(line)).collect::<Vec<u64>>();
+        let places = align(&prints(&olds), &prints(&news), Rest::Apart);
+        let is_same =
+            |place: &Place| matches!(place, Place { before: Some(i), after: Some(j) } if olds[*i] == news[*j]);
+        let mut is_shown = vec![false; places.len()];
+        let mut shown_up_to = 0;
+        for at in (0..places.len()).filter(|&at| !is_same(&places[at])) {
+            let end = (at + CONTEXT + 1).min(places.len());
+            is_shown[at.saturating_sub(CONTEXT).max(shown_up_to)..end].fill(true);
+            shown_up_to = end;
+        }
+        for (at, place) in places.iter().enumerate() {
+            if !is_shown[at] {
+                if at == 0 || is_shown[at - 1] {
+                    self.add(Mark::Note, "  ...");
+                }
+                continue;
+            }
+            if let (true, Some(i)) = (is_same(place), place.before) {
+                self.add(Mark::Both, &format!("  {}", olds[i]));
+                continue;
+            }
+            place.before.into_iter().for_each(|i| self.add(Mark::Old, &format!("  {}", olds[i])));
+            place.after.into_iter().for_each(|j| self.add(Mark::New, &format!("  {}", news[j])));
+        }
+    }
+}
+
+/// The text of a scalar with several lines.
+fn text_of<'n>(node: &'n Node<'_>) -> Option<&'n str> {
+    node.as_scalar().map(|scalar| scalar.text()).filter(|text| text.contains('\n'))
+}

@@ -1,0 +1,140 @@
+//! `diff --compat`: the sides are builds as of two versions of kustomize, and the behaviours that
+//! make the difference are named.
+
+use crate::cli::commands::diff::sides::{Side, Sides, built};
+use crate::cli::failures::Failures;
+use crate::cli::flags::compat::Versions;
+use crate::cli::messages::Messages;
+use crate::cli::request::BuildRequest;
+use crate::cli::roots;
+use crate::diag::Warned;
+use crate::stage::Options;
+use anyhow::{Result, bail};
+use rustomize_base::compat::{Compat, Question, Recorder};
+use rustomize_base::meter::FastMap;
+
+/// The behaviours by which two versions of kustomize differ for some roots.
+pub struct Upgrade {
+    pub before: Compat,
+    pub after: Compat,
+    /// The behaviours that change a resource.
+    pub behaviours: Vec<Behaviour>,
+}
+
+/// A behaviour that is different, and how much it changes.
+pub struct Behaviour {
+    pub question: &'static Question,
+    pub resources: usize,
+    pub roots: usize,
+}
+
+/// The versions that `--compat OLD..NEW` names.
+///
+/// # Errors
+/// `--since` asks for two commits as well.
+pub fn versions(compat: Option<Versions>, since: Option<&str>) -> Result<Option<(Compat, Compat)>> {
+    match compat {
+        Some(Versions { old: Some(_), .. }) if since.is_some() => {
+            bail!("'diff' compares two commits or two versions of kustomize: leave out --since, or name one version")
+        }
+        Some(Versions { old: Some(old), new }) => Ok(Some((old, new))),
+        _ => Ok(None),
+    }
+}
+
+/// Builds each root as of both versions. Roots that do not build are among the failures. Roots that
+/// differ are built again for each behaviour that a build asked for, with that behaviour of the
+/// other version.
+///
+/// # Errors
+/// No root is found, or flags cannot be.
+pub fn sides(
+    request: &BuildRequest,
+    (before, after): (Compat, Compat),
+    failures: &mut Failures,
+    messages: &mut Messages,
+) -> Result<(Vec<Sides>, Upgrade)> {
+    let paths = roots::directories(request)?;
+    let options = request.options_of(&paths)?;
+    let recorders = [Recorder::start(), Recorder::start()];
+    let mut of_version = |compat: Compat, recorder: &Recorder| {
+        let compat = recorder.record(compat);
+        let named = |root: &String| format!("{root} as of {compat}");
+        let names: Vec<String> = paths.iter().map(named).collect();
+        let options: Vec<Options> = options.iter().map(|of_root| Options { compat, ..of_root.clone() }).collect();
+        let results = built(request, &paths, &options);
+        let sides = names.into_iter().zip(results).map(|(name, result)| {
+            let Warned { value, warnings } = result?;
+            warnings.iter().for_each(|warning| messages.warning(warning, Some(&name)));
+            match value {
+                Ok(side) => Some(Side { name, ..side }),
+                Err(error) => {
+                    failures.add(&name, error);
+                    None
+                }
+            }
+        });
+        sides.collect::<Vec<_>>()
+    };
+    let (olds, news) = (of_version(before, &recorders[0]), of_version(after, &recorders[1]));
+    let both = paths.iter().zip(&options).zip(olds.into_iter().zip(news));
+    let (mut sides, mut changed) = (Vec::new(), Vec::new());
+    for ((root, options), both) in both {
+        let (Some(before), Some(after)) = both else { continue };
+        if differing(before.texts(), after.texts()) > 0 {
+            changed.push((root, options, sides.len()));
+        }
+        sides.push(Sides { root: Some(root.clone()), before, after });
+    }
+    let mut behaviours: Vec<Behaviour> =
+        before.differences(after).map(|question| Behaviour { question, resources: 0, roots: 0 }).collect();
+    for behaviour in &mut behaviours {
+        // Some behaviours show only beside others: then the later version without it differs.
+        let turned =
+            [before.with_answer_of(after, behaviour.question), after.with_answer_of(before, behaviour.question)];
+        for (side, with) in turned.into_iter().enumerate() {
+            if behaviour.resources > 0 {
+                break;
+            }
+            // The builds of this version are the same without a question that they did not ask.
+            if !recorders[side].has_noted(behaviour.question) {
+                continue;
+            }
+            let names: Vec<String> = changed.iter().map(|(root, ..)| (*root).clone()).collect();
+            let options: Vec<Options> =
+                changed.iter().map(|(_, options, _)| Options { compat: with, ..(*options).clone() }).collect();
+            for ((.., place), result) in changed.iter().zip(built(request, &names, &options)) {
+                let Some(Warned { value: Ok(other), .. }) = result else { continue };
+                let known = if side == 0 { &sides[*place].before } else { &sides[*place].after };
+                let resources = differing(known.texts(), other.texts());
+                behaviour.resources += resources;
+                behaviour.roots += usize::from(resources > 0);
+            }
+        }
+    }
+    behaviours.retain(|behaviour| behaviour.resources > 0);
+    Ok((sides, Upgrade { before, after, behaviours }))
+}
+
+/// How many resources of one build are not in the other one, whichever are more. O(size of the
+/// texts).
+pub fn differing(before: &[String], after: &[String]) -> usize {
+    let mut open: FastMap<&str, usize> = FastMap::default();
+    before.iter().for_each(|text| *open.entry(text).or_default() += 1);
+    let mut new = 0;
+    for text in after {
+        match open.get_mut(text.as_str()) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => new += 1,
+        }
+    }
+    new.max(open.values().sum())
+}
+
+impl Behaviour {
+    /// What it changes, in words: `3 resources in 2 roots`.
+    pub fn count(&self) -> String {
+        let many = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
+        format!("{} in {}", many(self.resources, "resource"), many(self.roots, "root"))
+    }
+}

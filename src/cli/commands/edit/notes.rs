@@ -1,0 +1,11 @@
+//! The notes of a change.
+
+use crate::cli::writer;
+use crate::edit::Place;
+
+/// Prints the notes of a change.
+pub fn show_notes(place: &mut Place) {
+    for note in place.take_notes() {
+        writer::say(&note);
+    }
+}

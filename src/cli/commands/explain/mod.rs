@@ -1,0 +1,189 @@
+//! `explain`: where the values of a build's output come from, and which steps have changed them.
+
+mod field;
+mod json;
+mod page;
+mod select;
+mod text;
+mod view;
+pub mod code;
+
+use crate::cli::flags::build::BuildFlags;
+use crate::cli::flags::hidden::hidden;
+use crate::cli::messages::Messages;
+use crate::cli::request::BuildRequest;
+use crate::cli::root_files::RootFiles;
+use crate::cli::writer::{self, Shown};
+use crate::cli::{output, status_line};
+use crate::diag::{Code, Error};
+use crate::workspace;
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use rustomize_base::observe::Observer;
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use view::View;
+
+#[derive(Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+#[command(mut_arg("directory", |words| words.value_names(["ROOT", "RESOURCE", "FIELD"]).num_args(0..=3)
+    .help("The directory with the kustomization, a resource of its output, a field of that [default: .]")
+    .long_help(WORDS)))]
+#[command(mut_arg("output", |flag| flag.short(None).long("build-output")))]
+#[command(mut_args(hidden(["output", "layout", "depfile", "all", "leaves", "affected_by", "keep_going", "shard"])))]
+/// `explain`.
+pub struct Explain {
+    /// How to print
+    #[arg(id = "format", short = 'o', long = "output", value_name = "FORMAT", default_value = "text")]
+    pub format: ExplainFormat,
+
+    /// The same as '-o html', into this file
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub html: Option<PathBuf>,
+
+    /// Show the values of Secrets
+    #[arg(long)]
+    pub show_secrets: bool,
+
+    /// List the codes of errors and warnings with their meanings
+    #[arg(long)]
+    pub list: bool,
+
+    #[command(flatten)]
+    pub build: BuildFlags,
+}
+
+/// How values and their steps are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExplainFormat {
+    /// For people, on a terminal
+    Text,
+    /// One JSON object, for programs
+    Json,
+    /// One page with all resources, fields and steps, that needs no other file
+    Html,
+}
+
+const ABOUT: &str = "Build a kustomization, with the flags of 'build', and say of each field of a resource which file and line its \
+    value comes from, and which steps have changed it. Without a resource, all resources are listed. A code of an error or a \
+    warning in place of a directory prints the page of the code: what it means, why, an example, and how it is mended.";
+
+const EXAMPLES: &str = "Examples:
+  # List the resources of an overlay, and the files that they come from
+  rustomize explain overlays/prod
+
+  # Say who has set the number of replicas
+  rustomize explain overlays/prod Deployment/web spec.replicas
+
+  # Write a page for browsers with all resources, fields and steps
+  rustomize explain overlays/prod -o html > prod.html
+
+  # Say what the code of a message means, and list all codes
+  rustomize explain no-match
+  rustomize explain --list";
+
+const WORDS: &str = "The directory with the kustomization, a resource of its output, a field of that [default: .]\n\n\
+    RESOURCE is NAME, KIND/NAME or KIND/NAMESPACE/NAME; KIND may have its group: Deployment.apps. An earlier name does, too.\n\
+    FIELD is a path with dots, as spec.template.spec.containers[name=web].image, or a JSON pointer.";
+
+/// Runs `explain`.
+///
+/// # Errors
+/// Flags that cannot be, a build that fails, a resource or field that the output does not have.
+/// Nothing is on stdout then.
+pub fn run(args: Explain, observer: Observer, messages: &mut Messages) -> Result<()> {
+    check(&args.build)?;
+    let format = args.format;
+    if args.list {
+        return code::list();
+    }
+    if let [word] = args.build.directory.as_slice()
+        && !Path::new(word).exists()
+    {
+        if code::run(word)? {
+            return Ok(());
+        }
+        if let Some(hint) = code::hint(word) {
+            return Err(Error::new(Code::MissingFile, format!("'{word}': no such file or directory"))
+                .hint(hint)
+                .into());
+        }
+    }
+    let request = BuildRequest::new(args.build, observer)?;
+    let words: Vec<&str> = request.directories.iter().map(String::as_str).collect();
+    let (root, resource, field) = match words[..] {
+        [] => (".", None, None),
+        [root] => (root, None, None),
+        [root, resource] => (root, Some(resource), None),
+        [root, resource, field, ..] => (root, Some(resource), Some(field)),
+    };
+    if format == ExplainFormat::Html && resource.is_some() {
+        bail!("'-o html' prints one page with all resources: leave RESOURCE out");
+    }
+    let mut options = request.options(root)?;
+    options.trace = true;
+    options.clock = Some(clock);
+    // The process ends after this: its texts need not be freed.
+    let workspace = ManuallyDrop::new(request.workspace());
+    let files = RootFiles::of(&request, root)?;
+    let built = workspace::build(&workspace, &*files.loader, root, &options);
+    status_line::end();
+    for warning in built.warnings {
+        messages.warning(&warning, None);
+    }
+    let built = built.value?;
+    files.check_given(&built)?;
+    let Some(history) = built.trace() else { bail!("the build has no trace") };
+    let view = View::new(root, &built, history, args.show_secrets);
+    if let Some(file) = &args.html {
+        output::write_text(&page::page(&view), file)?;
+        if resource.is_none() {
+            built.leave();
+            return Ok(());
+        }
+    }
+    let is_colored = messages.colors_stdout();
+    let people = |text: &str| if is_colored { Shown::colored(text) } else { Shown::values(text) };
+    match (format, resource) {
+        (ExplainFormat::Html, _) => writer::data([page::page(&view)])?,
+        (ExplainFormat::Json, None) => writer::print_values_json(&json::all(&view))?,
+        (ExplainFormat::Text, None) => writer::print(&people(&text::all(&view, is_colored)))?,
+        (ExplainFormat::Json | ExplainFormat::Text, Some(resource)) => {
+            let resource = select::resource(&view, resource)?;
+            let fields = field::fields(&view, &resource, field)?;
+            if format == ExplainFormat::Json {
+                writer::print_values_json(&json::one(&view, &resource, &fields))?;
+            } else {
+                writer::print(&people(&text::one(&view, &resource, &fields, is_colored)))?;
+            }
+        }
+    }
+    built.leave();
+    Ok(())
+}
+
+/// Refuses the flags of `build` that are about several roots, or about files for the output.
+fn check(build: &BuildFlags) -> Result<()> {
+    let is_given = [
+        ("--all", build.roots.all),
+        ("--shard", build.roots.shard.is_some()),
+        ("--keep-going", build.roots.keep_going),
+        ("--layout", build.output.layout.is_some()),
+        ("--depfile", build.output.depfile.is_some()),
+        ("--build-output", build.output.output.is_some()),
+    ];
+    match is_given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => {
+            bail!("'explain' builds one kustomization and prints no manifests: leave {flag} out")
+        }
+        None => Ok(()),
+    }
+}
+
+/// The time since the first call.
+fn clock() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
+}

@@ -1,0 +1,219 @@
+//! `-o html`: one page with all of a traced build, for browsers. It loads nothing: its styles, its
+//! script and its data are in it, and a policy in its head forbids the rest.
+//!
+//! The data are JSON in lists of numbers, which page.js reads: each text and each place is written
+//! once and has a number. For a large build this takes a tenth of the size of objects.
+
+use super::text::origin_of;
+use super::view::{Hidden, Subject, View};
+use crate::stage::history::{LayerRole, StepRole, Write};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rustomize_base::meter::FastIndexMap;
+use rustomize_base::shown::{json, lines, masked};
+use rustomize_yaml::Pos;
+use rustomize_yaml::json::write_string;
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The number of a text or place that does not exist.
+const NONE: i64 = -1;
+
+/// The page of a build.
+pub fn page(view: &View<'_, '_>) -> String {
+    let data = Data::of(view).json(view);
+    let sum = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    let policy = format!("default-src 'none'; style-src {}; script-src {}", sum(STYLE), sum(SCRIPT));
+    // The data come last: what they have in them is not looked at again.
+    let parts = [("{policy}", policy.as_str()), ("{style}", STYLE), ("{script}", SCRIPT), ("{data}", &data)];
+    let (mut out, mut rest) = (String::with_capacity(data.len() + 64 * 1024), PAGE);
+    for (mark, text) in parts {
+        let (before, after) = rest.split_once(mark).unwrap_or((rest, ""));
+        out.extend([before, text]);
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The data of a page.
+#[derive(Default)]
+struct Data<'o> {
+    texts: FastIndexMap<Cow<'o, str>, ()>,
+    /// The file, line and column of each place, by its position.
+    places: FastIndexMap<u32, [i64; 3]>,
+    layers: Vec<Vec<i64>>,
+    steps: Vec<Vec<i64>>,
+    resources: Vec<Vec<i64>>,
+    /// Paths of fields, which belong to no text that lives long enough.
+    paths: FastIndexMap<String, ()>,
+}
+
+impl<'o> Data<'o> {
+    fn of<'w: 'o>(view: &View<'o, 'w>) -> Self {
+        let mut data = Data::default();
+        for layer in &view.history.layers {
+            let role = match layer.role {
+                LayerRole::Root => 0,
+                LayerRole::Base => 1,
+                LayerRole::Component => 2,
+            };
+            let row = vec![
+                data.masked_text(masked(layer.file)),
+                role,
+                layer.above.map_or(NONE, i64::from),
+                number(layer.first_run),
+            ];
+            data.layers.push(row);
+        }
+        for run in &view.history.runs {
+            let role = match run.role {
+                StepRole::Read => 0,
+                StepRole::Generate => 1,
+                StepRole::Transform => 2,
+                StepRole::Validate => 3,
+                StepRole::Finish => 4,
+                StepRole::PluginGenerate => 5,
+                StepRole::PluginTransform => 6,
+                StepRole::PluginValidate => 7,
+            };
+            let micros = run.time.map_or(NONE, |time| i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
+            let place = data.place(view, run.entry);
+            let row = vec![data.text(run.step), place, role, i64::from(run.layer), micros, number(run.resources)];
+            data.steps.push(row);
+        }
+        for subject in view.subjects().chain(view.removed()) {
+            let row = data.resource(view, &subject);
+            data.resources.push(row);
+        }
+        data
+    }
+
+    /// The number of a text.
+    fn text(&mut self, text: &'o str) -> i64 {
+        self.masked_text(Cow::Borrowed(text))
+    }
+
+    /// The number of a text, which is that of a name without its secrets.
+    fn masked_text(&mut self, text: Cow<'o, str>) -> i64 {
+        // A browser changes the direction of writing as a terminal does.
+        let text = match lines(&text) {
+            Cow::Owned(shown) => Cow::Owned(shown),
+            Cow::Borrowed(_) => text,
+        };
+        number(self.texts.insert_full(text, ()).0)
+    }
+
+    fn path(&mut self, path: &str) -> i64 {
+        let path = &*lines(path);
+        match self.paths.get_index_of(path) {
+            Some(i) => number(i),
+            None => number(self.paths.insert_full(path.to_owned(), ()).0),
+        }
+    }
+
+    /// The number of a place.
+    fn place<'w: 'o>(&mut self, view: &View<'o, 'w>, pos: Pos) -> i64 {
+        if let Some(i) = self.places.get_index_of(&pos.0) {
+            return number(i);
+        }
+        let Some(spot) = view.spot(pos) else { return NONE };
+        let place = [self.masked_text(masked(&spot.source.name)), number(spot.line), number(spot.column)];
+        number(self.places.insert_full(pos.0, place).0)
+    }
+
+    /// A resource: version, group, kind, namespace, name, place, the steps that have brought and
+    /// removed it, the number of its fields, those, and the writes that have removed fields.
+    fn resource<'w: 'o>(&mut self, view: &View<'o, 'w>, subject: &Subject<'o, 'w>) -> Vec<i64> {
+        let id = subject.id;
+        let mut row: Vec<i64> =
+            [id.gvk.version, id.gvk.group, id.gvk.kind, id.namespace, id.name].map(|text| self.text(text)).to_vec();
+        row.push(subject.origin.map_or(NONE, |write| self.place(view, origin_of(write))));
+        row.push(subject.origin.map_or(NONE, |write| i64::from(write.run)));
+        row.push(subject.removal.map_or(NONE, |write| i64::from(write.run)));
+        let Some(node) = subject.node else { return row };
+        let hidden = view.hidden(subject);
+        let fields = view.history.fields(subject.number, node);
+        row.push(number(fields.len()));
+        for field in fields {
+            let shown = |data: &mut Self, text: &'o str| data.text(hidden.shown([&field.path; 2], text));
+            let value = shown(self, field.value);
+            let (before, place) = match field.origin {
+                Some((text, pos)) => (shown(self, text), self.place(view, pos)),
+                None => (NONE, NONE),
+            };
+            row.extend([self.path(&field.path), value, before, place, number(field.writes.len())]);
+            for write in field.writes {
+                self.written(view, (&hidden, &field.path), write, &mut row);
+            }
+        }
+        for write in view.history.removals(subject.number, node) {
+            row.push(self.path(&write.path));
+            self.written(view, (&hidden, &write.path), write, &mut row);
+        }
+        row
+    }
+
+    /// A write: its step, the place of the value, and the values before and after. The field is at
+    /// `path` now.
+    fn written<'w: 'o>(
+        &mut self,
+        view: &View<'o, 'w>,
+        (hidden, path): (&Hidden<'w>, &str),
+        write: &Write<'w>,
+        row: &mut Vec<i64>,
+    ) {
+        let place = self.place(view, view.cause(write));
+        let [before, after] = [write.before, write.after]
+            .map(|text| text.map_or(NONE, |text| self.text(hidden.shown([path, &write.path], text))));
+        row.extend([i64::from(write.run), place, before, after]);
+    }
+
+    /// The data as JSON that is safe in a script element: it has no `<`.
+    fn json(&self, view: &View<'_, '_>) -> String {
+        let mut out = String::from("{\"root\":");
+        write_string(&mut out, &masked(view.root));
+        out.push_str(",\"version\":");
+        write_string(&mut out, env!("CARGO_PKG_VERSION"));
+        out.push_str(",\"texts\":");
+        list(&mut out, self.texts.keys(), |out, text| write_string(out, text));
+        out.push_str(",\"paths\":");
+        list(&mut out, self.paths.keys(), |out, text| write_string(out, text));
+        out.push_str(",\"places\":");
+        list(&mut out, self.places.values(), |out, place| numbers(out, place));
+        for (name, rows) in [("layers", &self.layers), ("steps", &self.steps), ("resources", &self.resources)] {
+            // Writing into a string cannot fail.
+            let _ = write!(out, ",\"{name}\":");
+            list(&mut out, rows.iter(), |out, row| numbers(out, row));
+        }
+        out.push('}');
+        json(out)
+    }
+}
+
+fn number(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn numbers(out: &mut String, row: &[i64]) {
+    list(out, row.iter(), |out, n| {
+        let _ = write!(out, "{n}");
+    });
+}
+
+/// A list in JSON.
+fn list<T>(out: &mut String, items: impl Iterator<Item = T>, mut item: impl FnMut(&mut String, T)) {
+    out.push('[');
+    for (i, one) in items.enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        item(out, one);
+    }
+    out.push(']');
+}

@@ -1,0 +1,129 @@
+//! Finds the resource that a word names: `NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME`.
+
+use super::view::{Subject, View, full_label, label};
+use crate::diag::nearest;
+use crate::resource::{ResId, Resource};
+use anyhow::{Result, anyhow, bail};
+use rustomize_base::shell::quoted;
+use std::fmt::Write as _;
+
+/// How many resources an error lists.
+const MOST_LISTED: usize = 20;
+
+/// The parts of a word for a resource.
+struct Named<'t> {
+    /// With its group, or with its version and group, where the word has them.
+    kind: Option<&'t str>,
+    namespace: Option<&'t str>,
+    name: &'t str,
+}
+
+/// How strictly kinds and names are compared.
+#[derive(Clone, Copy)]
+struct Rule {
+    is_exact: bool,
+    /// True if a name that the resource had before a step counts.
+    with_earlier_names: bool,
+}
+
+/// The rules, the strictest one first: the first that finds a resource counts.
+const RULES: [Rule; 4] = [
+    Rule { is_exact: true, with_earlier_names: false },
+    Rule { is_exact: false, with_earlier_names: false },
+    Rule { is_exact: true, with_earlier_names: true },
+    Rule { is_exact: false, with_earlier_names: true },
+];
+
+/// The resource that a word names: of the output, or else one that a step has removed.
+///
+/// # Errors
+/// No resource has the name, or several have it.
+pub fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, 'w>> {
+    let named = Named::parse(word)?;
+    for rule in RULES {
+        let found: Vec<&Resource<'w>> = view.output.resources().filter(|r| named.is(r, rule)).collect();
+        match found[..] {
+            [] => {}
+            [one] => return Ok(view.subject(one)),
+            _ => bail!(
+                "'{word}' names {} resources:{}\n  hint: name one of them as it is listed here",
+                found.len(),
+                list(found.iter().map(|resource| full_label(resource.id())))
+            ),
+        }
+    }
+    let removed = view.removed().filter(|subject| named.is_id(&subject.id, subject.id.name, true));
+    removed.last().ok_or_else(|| missing(view, word, &named))
+}
+
+/// The error about a resource that does not exist.
+fn missing(view: &View<'_, '_>, word: &str, named: &Named<'_>) -> anyhow::Error {
+    let ids = || view.output.resources().map(Resource::id);
+    let of_name: Vec<String> = ids().filter(|id| id.name == named.name).map(full_label).collect();
+    let short = |id: &ResId<'_>, name: &str| format!("{}/{name}", id.gvk.kind);
+    let earlier = |resource: &Resource<'_>| {
+        let id = *resource.id();
+        resource.previous().iter().flat_map(|was| [was.name.to_owned(), short(&id, was.name)]).collect::<Vec<_>>()
+    };
+    let mut labels: Vec<String> =
+        ids().flat_map(|id| [label(id), full_label(id), short(id, id.name), id.name.to_owned()]).collect();
+    labels.extend(view.output.resources().flat_map(earlier));
+    let hint = match (of_name.is_empty(), nearest(word, labels.iter().map(String::as_str))) {
+        (false, _) => format!("resources of this name:{}", list(of_name.into_iter())),
+        (true, Some(near)) => format!("did you mean '{near}'?"),
+        (true, None) => format!("all resources are listed by: rustomize explain {}", quoted(view.root)),
+    };
+    anyhow!("the output of '{}' has no resource '{word}'\n  hint: {hint}", view.root)
+}
+
+/// Lines of an error, each with a name.
+fn list(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(MOST_LISTED);
+    let mut lines = String::new();
+    names.take(MOST_LISTED).for_each(|name| {
+        // Writing into a string cannot fail.
+        let _ = write!(lines, "\n    {name}");
+    });
+    if more > 0 {
+        let _ = write!(lines, "\n    and {more} more");
+    }
+    lines
+}
+
+impl<'t> Named<'t> {
+    fn parse(word: &'t str) -> Result<Self> {
+        let parts: Vec<&str> = word.split('/').collect();
+        match parts[..] {
+            [name] if !name.is_empty() => Ok(Named { kind: None, namespace: None, name }),
+            [kind, name] if !name.is_empty() => Ok(Named { kind: Some(kind), namespace: None, name }),
+            [kind, namespace, name] if !name.is_empty() => {
+                Ok(Named { kind: Some(kind), namespace: Some(namespace), name })
+            }
+            _ => bail!(
+                "'{word}' does not name a resource\n  hint: name it as web, Deployment/web, Deployment.apps/web or \
+                 Deployment/shop/web"
+            ),
+        }
+    }
+
+    /// True if the word names this resource.
+    fn is(&self, resource: &Resource<'_>, rule: Rule) -> bool {
+        let id = resource.id();
+        let is_now = self.is_id(id, id.name, rule.is_exact);
+        let was = |name: &str| self.is_id(id, name, rule.is_exact);
+        is_now || rule.with_earlier_names && resource.previous().iter().any(|earlier| was(earlier.name))
+    }
+
+    fn is_id(&self, id: &ResId<'_>, name: &str, is_exact: bool) -> bool {
+        let is_same = |a: &str, b: &str| if is_exact { a == b } else { a.eq_ignore_ascii_case(b) };
+        let is_kind = |kind: &str| match kind.split_once('.') {
+            None => is_same(kind, id.gvk.kind),
+            Some((kind, rest)) => {
+                let versioned = rest.strip_prefix(id.gvk.version).map(|rest| rest.trim_start_matches('.'));
+                is_same(kind, id.gvk.kind) && (is_same(rest, id.gvk.group) || versioned == Some(id.gvk.group))
+            }
+        };
+        let is_namespace = |wanted: &str| wanted == id.namespace || wanted == id.effective_namespace();
+        self.name == name && self.kind.is_none_or(is_kind) && self.namespace.is_none_or(is_namespace)
+    }
+}

@@ -1,0 +1,231 @@
+//! Explanations for people.
+
+use super::field::{Fields, dotted};
+use super::view::{Hidden, Subject, View, label};
+use crate::stage::history::{Field, Write};
+use rustomize_base::shown;
+use rustomize_yaml::Pos;
+use std::fmt::Write as _;
+
+/// How many characters of a value are shown.
+const WIDEST_VALUE: usize = 60;
+
+/// How far a place is moved to the right, at the most, to stand below others.
+const WIDEST_COLUMN: usize = 72;
+
+/// The place of a value that no file has.
+const NO_PLACE: &str = "-";
+
+/// Colours for a terminal, or none.
+#[derive(Clone, Copy)]
+struct Paint {
+    is_colored: bool,
+}
+
+impl Paint {
+    fn with(self, code: &str, text: &str) -> String {
+        if self.is_colored { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    fn dim(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    fn before(self, text: &str) -> String {
+        self.with("31", text)
+    }
+
+    fn after(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    fn step(self, text: &str) -> String {
+        self.with("36", text)
+    }
+}
+
+/// A table whose cells are of one width in each column but the last.
+#[derive(Default)]
+struct Table {
+    /// The cells, and the same with colours.
+    rows: Vec<Vec<(String, String)>>,
+}
+
+impl Table {
+    fn add(&mut self, row: Vec<(String, String)>) {
+        self.rows.push(row);
+    }
+
+    fn print(&self, indent: &str, widest: usize, out: &mut String) {
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter(|row| column + 1 < row.len()).map(|row| row[column].0.chars().count());
+            cells.filter(|width| *width <= widest).max().unwrap_or(0)
+        };
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        for row in &self.rows {
+            out.push_str(indent);
+            for (i, (plain, colored)) in row.iter().enumerate() {
+                out.push_str(colored);
+                if i + 1 < row.len() {
+                    let blanks = widths[i].saturating_sub(plain.chars().count()) + 2;
+                    out.extend(std::iter::repeat_n(' ', blanks));
+                }
+            }
+            out.push('\n');
+        }
+    }
+}
+
+/// All resources of the output, and those that a step has removed.
+pub fn all(view: &View<'_, '_>, is_colored: bool) -> String {
+    let paint = Paint { is_colored };
+    let mut table = Table::default();
+    let bold = |text: &str| (text.to_owned(), paint.bold(text));
+    let row = |subject: &Subject<'_, '_>, last: String| {
+        let name = one_line(&label(&subject.id));
+        let origin = subject.origin.and_then(|write| view.line(origin_of(write)));
+        let origin = one_line(origin.as_deref().unwrap_or(NO_PLACE));
+        vec![(name.clone(), paint.bold(&name)), (origin.clone(), origin), (last.clone(), last)]
+    };
+    table.add(vec![bold("RESOURCE"), bold("FROM"), bold("WRITES")]);
+    for subject in view.subjects() {
+        let writes = view.history.writes_of(subject.number).filter(|write| !write.path.is_empty()).count();
+        table.add(row(&subject, writes.to_string()));
+    }
+    for subject in view.removed() {
+        let by = subject.removal.map(|write| step(view, write, Paint { is_colored: false })).unwrap_or_default();
+        table.add(row(&subject, format!("removed by {by}")));
+    }
+    let mut out = String::new();
+    table.print("", WIDEST_COLUMN, &mut out);
+    out
+}
+
+/// Fields of a resource.
+pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '_>, is_colored: bool) -> String {
+    let paint = Paint { is_colored };
+    let mut out = format!("{}\n", paint.bold(&one_line(&label(&subject.id))));
+    let mut table = Table::default();
+    if let Some(write) = subject.origin {
+        let place = view.place(origin_of(write)).map(|place| one_line(&place));
+        table.add(vec![cell("from"), cell(place.as_deref().unwrap_or(NO_PLACE)), by(view, write, paint)]);
+    }
+    if let Some(write) = subject.removal {
+        table.add(vec![cell("removed"), cell(""), by(view, write, paint)]);
+    }
+    table.print("  ", WIDEST_COLUMN, &mut out);
+    let Some(node) = subject.node else { return out };
+    let hidden = view.hidden(subject);
+    let mut plain = Table::default();
+    for field in &fields.fields {
+        let name = one_line(&dotted(node, &field.path));
+        let value = quoted(hidden.shown([&field.path; 2], field.value));
+        let head = (format!("{name}: {value}"), format!("{}: {value}", paint.bold(&name)));
+        if field.writes.is_empty() {
+            let place = field.origin.and_then(|(_, pos)| view.place(pos)).map(|place| one_line(&place));
+            let place = place.or_else(|| subject.origin.map(|write| step(view, write, Paint { is_colored: false })));
+            let place = place.unwrap_or_else(|| NO_PLACE.to_owned());
+            let dim = paint.dim(&place);
+            plain.add(vec![head, (place, dim)]);
+            continue;
+        }
+        flush(&mut plain, &mut out);
+        let _ = writeln!(out, "\n{}", head.1);
+        history(view, subject, &hidden, (field, paint), &mut out);
+    }
+    flush(&mut plain, &mut out);
+    for write in &fields.removals {
+        let name = one_line(&dotted(node, &write.path));
+        let _ = writeln!(out, "\n{}: {}", paint.bold(&name), paint.dim("removed"));
+        let mut table = Table::default();
+        table.add(vec![values(&hidden, &write.path, write, paint), by(view, write, paint)]);
+        table.print("    ", WIDEST_COLUMN, &mut out);
+    }
+    out
+}
+
+/// Prints fields that no step has changed, below an empty line.
+fn flush(plain: &mut Table, out: &mut String) {
+    if !plain.rows.is_empty() {
+        out.push('\n');
+        std::mem::take(plain).print("", WIDEST_COLUMN, out);
+    }
+}
+
+/// Prints the origin of a field, then a line for each write.
+fn history(
+    view: &View<'_, '_>,
+    subject: &Subject<'_, '_>,
+    hidden: &Hidden<'_>,
+    (field, paint): (&Field<'_, '_>, Paint),
+    out: &mut String,
+) {
+    let mut table = Table::default();
+    if let Some((value, pos)) = field.origin {
+        let value = quoted(hidden.shown([&field.path; 2], value));
+        let place = match (view.place(pos), subject.origin) {
+            (Some(place), _) => cell(&one_line(&place)),
+            (None, Some(write)) => by(view, write, paint),
+            (None, None) => cell(NO_PLACE),
+        };
+        table.add(vec![cell(&value), place]);
+    }
+    for write in &field.writes {
+        table.add(vec![values(hidden, &field.path, write, paint), by(view, write, paint)]);
+    }
+    table.print("    ", WIDEST_COLUMN, out);
+}
+
+fn cell(text: &str) -> (String, String) {
+    (text.to_owned(), text.to_owned())
+}
+
+/// The values before and after a write in a field, which is at `path` now.
+fn values(hidden: &Hidden<'_>, path: &str, write: &Write<'_>, paint: Paint) -> (String, String) {
+    let text = |value: Option<&str>| match value {
+        None => "none".to_owned(),
+        Some(value) => quoted(hidden.shown([path, &write.path], value)),
+    };
+    let (before, after) = (text(write.before), text(write.after));
+    (format!("{before} -> {after}"), format!("{} -> {}", paint.before(&before), paint.after(&after)))
+}
+
+/// The step of a write, with the place of its entry: plain, and with colours.
+fn by(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> (String, String) {
+    (step(view, write, Paint { is_colored: false }), step(view, write, paint))
+}
+
+fn step(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> String {
+    let name = paint.step(&one_line(write.step));
+    match view.place(view.cause(write)) {
+        Some(place) => format!("{name}, {}", one_line(&place)),
+        None => name,
+    }
+}
+
+/// The place of a resource that a step has brought: that of its text, or of the entry.
+pub fn origin_of(write: &Write<'_>) -> Pos {
+    if write.value.is_in_source() { write.value } else { write.entry }
+}
+
+/// A value in one line, cut if it is long; an empty text in quotes.
+fn quoted(value: &str) -> String {
+    if value.is_empty() {
+        return "\"\"".to_owned();
+    }
+    let line = one_line(value);
+    match line.char_indices().nth(WIDEST_VALUE) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+/// A text in one line.
+fn one_line(text: &str) -> String {
+    shown::line(text).into_owned()
+}

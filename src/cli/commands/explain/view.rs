@@ -1,0 +1,166 @@
+//! [`View`]: a traced build, as it is shown: resources by their names, places as text, values of
+//! Secrets, and others that are secret, hidden.
+
+use crate::diff::secrets::{is_secret, secrets};
+use crate::resource::{ResId, Resource};
+use crate::stage::history::{History, Write};
+use crate::workspace::Output;
+use rustomize_base::meter::FastSet;
+use rustomize_base::shown::{self, says_secret};
+use rustomize_yaml::places::{Places, Spot};
+use rustomize_yaml::{Node, Pos};
+
+/// The text that is shown in place of a secret value.
+pub const HIDDEN: &str = "(hidden)";
+
+/// A traced build, as it is shown.
+pub struct View<'o, 'w> {
+    /// The kustomization, as the user named it.
+    pub root: &'o str,
+    pub output: &'o Output<'w>,
+    pub history: &'o History<'w>,
+    places: Places<'w>,
+    shows_secrets: bool,
+}
+
+/// A resource that is explained.
+pub struct Subject<'o, 'w> {
+    pub number: u32,
+    pub id: ResId<'w>,
+    /// `None` if a step has removed the resource.
+    pub node: Option<&'o Node<'w>>,
+    /// The write that brought the resource.
+    pub origin: Option<&'o Write<'w>>,
+    /// The write that removed it.
+    pub removal: Option<&'o Write<'w>>,
+}
+
+impl<'o, 'w> View<'o, 'w> {
+    /// A view of a build.
+    pub fn new(root: &'o str, output: &'o Output<'w>, history: &'o History<'w>, shows_secrets: bool) -> Self {
+        View { root, output, history, places: output.places(), shows_secrets }
+    }
+
+    /// The place of a position.
+    pub fn spot(&self, pos: Pos) -> Option<Spot<'w>> {
+        self.places.spot(pos)
+    }
+
+    /// The place of a position, as `FILE:LINE:COLUMN`.
+    pub fn place(&self, pos: Pos) -> Option<String> {
+        self.spot(pos).map(|spot| format!("{}:{}:{}", shown::masked(&spot.source.name), spot.line, spot.column))
+    }
+
+    /// The place of a position, as `FILE:LINE`.
+    pub fn line(&self, pos: Pos) -> Option<String> {
+        self.spot(pos).map(|spot| format!("{}:{}", shown::masked(&spot.source.name), spot.line))
+    }
+
+    /// The position that is shown for a write: the position of the new value if a file has it, for
+    /// example in a patch, else that of the entry that asked for the step. For a resource as a
+    /// whole, it is the entry. A value that still has its former place has been changed where it
+    /// was: its place does not say why.
+    pub fn cause(&self, write: &Write<'_>) -> Pos {
+        let has_place = !write.path.is_empty() && write.value != write.former;
+        let is_in_file = |spot: Spot<'_>| spot.source.is_file;
+        if has_place && self.spot(write.value).is_some_and(is_in_file) { write.value } else { write.entry }
+    }
+
+    /// A resource of the output.
+    pub fn subject(&self, resource: &'o Resource<'w>) -> Subject<'o, 'w> {
+        let number = resource.number();
+        let origin = self.history.writes_of(number).find(|write| write.path.is_empty());
+        Subject { number, id: *resource.id(), node: Some(resource.node()), origin, removal: None }
+    }
+
+    /// All resources of the output, in its order.
+    pub fn subjects(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
+        self.output.resources().map(|resource| self.subject(resource))
+    }
+
+    /// The resources that a step has removed, in order.
+    pub fn removed(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
+        let mut is_seen = vec![false; 1 + self.history.writes.iter().map(|w| w.number as usize).max().unwrap_or(0)];
+        let of_wholes = self.history.writes.iter().filter(|write| write.path.is_empty());
+        let removals = of_wholes.filter(move |write| std::mem::replace(&mut is_seen[write.number as usize], true));
+        removals.map(|removal| Subject {
+            number: removal.number,
+            id: *removal.resource,
+            node: None,
+            origin: self.history.writes_of(removal.number).find(|write| write.path.is_empty()),
+            removal: Some(removal),
+        })
+    }
+
+    /// What is known of the secret values of a resource. O(its nodes and writes).
+    pub fn hidden<'s>(&self, subject: &Subject<'_, 's>) -> Hidden<'s> {
+        let mut hidden = Hidden { is_asked: self.shows_secrets, id: subject.id, paths: FastSet::default() };
+        if self.shows_secrets {
+            return hidden;
+        }
+        let mut paths = Vec::new();
+        subject.node.into_iter().for_each(|node| secrets(subject.id.gvk.kind, node, &mut paths));
+        hidden.paths.extend(paths);
+        for write in self.history.writes_of(subject.number) {
+            let pair = write.path.strip_suffix("/name").or_else(|| write.path.strip_suffix("/key"));
+            let is_secret = || write.before.is_some_and(says_secret) || write.after.is_some_and(says_secret);
+            if let Some(pair) = pair.filter(|_| is_secret()) {
+                hidden.paths.insert(format!("{pair}/value"));
+            }
+        }
+        hidden
+    }
+}
+
+/// The values of a resource that are not shown.
+pub struct Hidden<'w> {
+    /// True if the user asks for the values of Secrets.
+    is_asked: bool,
+    id: ResId<'w>,
+    /// The JSON pointers of values that their neighbours call secret, now or before a step.
+    paths: FastSet<String>,
+}
+
+impl Hidden<'_> {
+    /// True if the value of a field may be secret and must not be shown, or may have been so at
+    /// another path: `paths` are those of the field.
+    pub fn hides(&self, paths: [&str; 2], value: &str) -> bool {
+        let hides = |path: &str| {
+            self.paths.contains(path) || may_be_secret(&self.id, path) || is_secret(self.id.gvk.kind, path, value)
+        };
+        !self.is_asked && paths.into_iter().any(hides)
+    }
+
+    /// A value of a field, or the text that is shown in its place.
+    pub fn shown<'t>(&self, paths: [&str; 2], value: &'t str) -> &'t str {
+        if self.hides(paths, value) { HIDDEN } else { value }
+    }
+}
+
+/// True if a field may hold a secret: any field of a Secret but those of its head, and the
+/// annotation in which `kubectl apply` keeps the whole Secret.
+fn may_be_secret(id: &ResId<'_>, path: &str) -> bool {
+    let is_head = |field: &str| ["apiVersion", "kind", "type", "immutable", "metadata"].contains(&field);
+    let top = path.split('/').nth(1).unwrap_or_default();
+    id.gvk.kind == "Secret" && (!is_head(top) || path.ends_with("last-applied-configuration"))
+}
+
+/// A resource as `KIND/NAMESPACE/NAME`, without the namespace where it has none.
+pub fn label(id: &ResId<'_>) -> String {
+    full(id.gvk.kind, id)
+}
+
+/// A resource as `KIND.GROUP/NAMESPACE/NAME`.
+pub fn full_label(id: &ResId<'_>) -> String {
+    match id.gvk.group {
+        "" => label(id),
+        group => full(&format!("{}.{group}", id.gvk.kind), id),
+    }
+}
+
+fn full(kind: &str, id: &ResId<'_>) -> String {
+    match id.namespace {
+        "" => format!("{kind}/{}", id.name),
+        namespace => format!("{kind}/{namespace}/{}", id.name),
+    }
+}

@@ -1,0 +1,136 @@
+//! `lint --fix`: mends findings where the mend is sure.
+
+use crate::cli::messages::Messages;
+use crate::cli::settings::real;
+use crate::config::kustomization::FILE_NAMES;
+use crate::diag::{Code, Excerpt, Result, Warning};
+use crate::edit::mend::mended;
+use crate::edit::{fix, place};
+use crate::load::{Disk, Memory, Overlay};
+use crate::stage::Options;
+use crate::workspace::{self, Workspace};
+use anyhow::Context;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The most changed lines of a file that --dry-run shows, on each side.
+const SHOWN: usize = 40;
+
+/// The way in which findings are mended.
+pub struct Fixing<'o> {
+    /// True to show the changes of files, and to make none.
+    pub is_dry: bool,
+    /// The options for the build of a directory.
+    pub options: &'o dyn Fn(&str) -> anyhow::Result<Options>,
+}
+
+/// Mends findings, and says which. Returns how many files have changed, or would change.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn fix(findings: &[Warning], fixing: &Fixing<'_>, messages: &Messages) -> anyhow::Result<usize> {
+    let mut files: BTreeMap<&str, Vec<&Warning>> = BTreeMap::new();
+    for finding in findings {
+        if let Some(place) = finding.place().filter(|_| finding.mend().is_some() || finding.code() == Code::Deprecated)
+        {
+            files.entry(&place.file).or_default().push(finding);
+        }
+    }
+    let mut changed = 0;
+    for (file, findings) in files {
+        changed += usize::from(fix_file(file, &findings, fixing, messages)?);
+    }
+    Ok(changed)
+}
+
+/// Mends the findings in one file. Returns true if that changes it.
+fn fix_file(file: &str, findings: &[&Warning], fixing: &Fixing<'_>, messages: &Messages) -> anyhow::Result<bool> {
+    // The files of clones and of plugins have names that lead nowhere here.
+    let Some(path) = real(file) else { return Ok(false) };
+    let _lock = path.parent().and_then(place::lock);
+    let Ok(before) = fs::read_to_string(&path) else { return Ok(false) };
+    let (text, mut done) = mended(&before, findings.iter().copied());
+    let deprecated = || findings.iter().copied().filter(|finding| finding.code() == Code::Deprecated);
+    let mut after = text;
+    if deprecated().next().is_some() {
+        match current(file, &path, &after, fixing)? {
+            Ok(Some(text)) => {
+                after = text;
+                done.extend(deprecated());
+            }
+            Ok(None) => {}
+            Err(why) => messages.note(&format!("{file}: deprecated fields stay: {why}")),
+        }
+    }
+    if after == before {
+        return Ok(false);
+    }
+    let word = if fixing.is_dry { "would fix" } else { "fixed" };
+    for finding in &done {
+        let place = finding.place().map(ToString::to_string).unwrap_or_default();
+        messages.note(&format!("{word}: {place}: {} [{}]", short(finding), finding.code().as_str()));
+    }
+    if fixing.is_dry {
+        if !done.iter().any(|finding| finding.hides_line()) {
+            show(&before, &after, messages);
+        }
+    } else {
+        place::write(&path, after.as_bytes()).with_context(|| format!("cannot write '{file}'"))?;
+    }
+    Ok(true)
+}
+
+/// The first sentence of a finding.
+fn short(finding: &Warning) -> &str {
+    let message = finding.message().trim_start_matches("# Warning: ");
+    message.split_once(". ").map_or(message, |(first, _)| first)
+}
+
+/// The text of a kustomization file with current fields in place of deprecated ones; `None` if
+/// there is nothing to convert. If the kustomization does not build the same bytes with both texts,
+/// the reason is the error within.
+fn current(file: &str, path: &Path, text: &str, fixing: &Fixing<'_>) -> anyhow::Result<Result<Option<String>, String>> {
+    let name = FILE_NAMES.into_iter().find(|name| path.ends_with(name));
+    let (Some(name), Some(directory)) = (name, path.parent()) else { return Ok(Ok(None)) };
+    let root = Path::new(file).parent().map(|parent| parent.to_string_lossy().into_owned()).unwrap_or_default();
+    let options = (fixing.options)(if root.is_empty() { "." } else { &root })?;
+    let fixed = match fix::fixed(directory, name, text.to_owned(), options.clone()) {
+        Ok(Some(fixed)) => fixed,
+        Ok(None) => return Ok(Ok(None)),
+        Err(error) => return Ok(Err(error.message().to_owned())),
+    };
+    let built = |text: &str| {
+        let workspace = Workspace::new();
+        let loader = Overlay::new(Disk::new(), Memory::from_iter([(path, text.as_bytes())]));
+        workspace::build(&workspace, &loader, &directory.to_string_lossy(), &options).value?.print()
+    };
+    let verdict = match (built(text), built(&fixed)) {
+        (Ok(before), Ok(after)) if before == after => Ok(Some(fixed)),
+        (Err(_), _) => {
+            Err("the directory does not build on its own, so nothing shows that the output stays the same".to_owned())
+        }
+        _ => Err("the output would change; see it with: rustomize edit fix".to_owned()),
+    };
+    Ok(verdict)
+}
+
+/// Shows the lines in which two texts differ, except lines that may have a secret.
+fn show(before: &str, after: &str, messages: &Messages) {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let first = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let ends = old[first..].iter().rev().zip(new[first..].iter().rev());
+    let last = ends.take_while(|(old, new)| old == new).count();
+    for (sign, text, lines) in
+        [('-', before, &old[first..old.len() - last]), ('+', after, &new[first..new.len() - last])]
+    {
+        for line in lines.iter().take(SHOWN) {
+            let offset = line.as_ptr().addr() - text.as_ptr().addr();
+            let is_shown = Excerpt::of(text, offset).is_some();
+            messages.note(&format!("{sign} {}", if is_shown { line } else { "(not shown: may have a secret)" }));
+        }
+        if lines.len() > SHOWN {
+            messages.note(&format!("{sign} ({} more lines)", lines.len() - SHOWN));
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! `lsp`: the language server, on stdin and stdout.
+
+use crate::cli::flags::build::BuildFlags;
+use crate::cli::flags::hidden::hidden;
+use crate::cli::flags::remote::RemoteFlags;
+use crate::cli::request::BuildRequest;
+use crate::cli::writer;
+use crate::diag::{Code, Error};
+use crate::lsp;
+use anyhow::{Result, anyhow};
+use clap::Args;
+use rustomize_base::observe::Observer;
+
+/// `lsp`.
+#[derive(Args)]
+#[command(long_about = ABOUT)]
+#[command(mut_args(hidden(["output", "layout", "timings", "trace", "verbose", "depfile", "directory"])))]
+pub struct Lsp {
+    /// Accepted for editors that pass it: the server speaks on stdin and stdout anyway
+    #[arg(long, hide = true)]
+    pub stdio: bool,
+
+    #[command(flatten)]
+    pub build: BuildFlags,
+}
+
+const ABOUT: &str = "Serve an editor, by the Language Server Protocol on stdin and stdout: faults of the kustomizations that \
+    a change can affect, while it is typed; fields, words, files and names to complete; docs; the file, base or resource that a \
+    place names; files that get another name. Plugins and helm run only with the flags of 'build' that allow them.";
+
+/// Runs `lsp`, until the editor ends it.
+///
+/// # Errors
+/// A message that is not one of the protocol, or an end without a shutdown.
+pub fn run(args: Lsp) -> Result<()> {
+    // A server on the network is not asked at every keystroke.
+    let remote = RemoteFlags { offline: true, ..args.build.remote };
+    // Findings come with the faults.
+    let request =
+        BuildRequest::new(BuildFlags { remote, ..args.build }, Observer::default())?.with_findings(Vec::new());
+    let options = move |root: &str| request.options(root).map_err(|e| Error::new(Code::Usage, format!("{e:#}")));
+    lsp::serve(std::io::stdin().lock(), writer::protocol(), options).map_err(|message| anyhow!(message))
+}

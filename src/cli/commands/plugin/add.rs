@@ -1,0 +1,58 @@
+//! `plugin add`: a plugin more in plugins.yaml.
+
+use super::install::report;
+use super::named::{constraint_of, halves, parse};
+use crate::cli::flags::format::Printing;
+use crate::cli::flags::transfer::TransferFlags;
+use crate::cli::installer::{installing, lock_project};
+use crate::cli::machine::policy;
+use crate::manager::install::project::Addition;
+use crate::plugin::PluginOptions;
+use anyhow::Result;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Add a plugin to plugins.yaml, and install and lock it
+#[derive(Args)]
+pub struct Add {
+    /// The source, as in github.com/acme/app, with a constraint on the version
+    /// [default: the highest version and above, below the next major version]
+    #[arg(value_name = "SOURCE[@CONSTRAINT]")]
+    pub what: String,
+
+    /// The name in plugins.yaml [default: the last part of SOURCE]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// Where to fetch it: https://..., git::..., oci://..., ./path
+    /// [default: the releases of its repository]
+    #[arg(long, value_name = "LOCATION")]
+    pub from: Option<String>,
+
+    /// The directory with plugins.yaml; the file is made if it is missing
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub directory: PathBuf,
+
+    #[command(flatten)]
+    pub transfer: TransferFlags,
+
+    #[command(flatten)]
+    pub printing: Printing,
+}
+
+/// Runs `plugin add`. Neither file changes before the plugin is installed.
+///
+/// # Errors
+/// The plugin is required already, or the installer fails.
+pub fn run(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
+    let (source, constraint) = halves(&args.what);
+    let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
+    let name = args.name.clone().unwrap_or_else(|| source.name().to_owned());
+    let from = args.from.as_deref().unwrap_or_default();
+    let addition = Addition { name: &name, source, constraint, from };
+    let _lock = lock_project(&args.directory);
+    let done = installing(args.transfer, &policy(Some(false))?, options, |installer| {
+        installer.add(&args.directory, &addition)
+    })?;
+    report(&done.0).print(is_json)
+}

@@ -1,0 +1,128 @@
+//! `plugin export`: installed plugins for kustomize, and bundles for a web server.
+
+use crate::cli::flags::format::Printing;
+use crate::cli::flags::switch::Switch;
+use crate::cli::installer::install_missing;
+use crate::cli::machine::{environment, inputs, policy};
+use crate::cli::report::Report;
+use crate::cli::variable::variable;
+use crate::cli::writer;
+use crate::manager::policy::environment::Environment;
+use crate::manager::resolve::Resolver;
+use crate::manager::share::{export, placement};
+use crate::manager::store::root;
+use crate::plugin::PluginOptions;
+use anyhow::{Result, bail};
+use clap::{ArgGroup, Args};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Write installed plugins for kustomize and kubectl, or bundles for a web server
+#[derive(Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+#[command(group(ArgGroup::new("place").required(true).args(["placement", "mounts"])))]
+pub struct Export {
+    /// The plugin directory to write to, as KUSTOMIZE_PLUGIN_HOME names it
+    #[arg(value_name = "DIR")]
+    pub placement: Option<PathBuf>,
+
+    /// Write the bundles of an environment for a web server, which machines sync from
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["directory", "dry_run", "frozen"])]
+    pub mounts: Option<PathBuf>,
+
+    /// The environment whose bundles are written [default: RUSTOMIZE_ENVIRONMENT, or 'default']
+    #[arg(long, value_name = "NAME", requires = "mounts")]
+    pub environment: Option<String>,
+
+    /// The directory with plugins.yaml
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub directory: PathBuf,
+
+    /// Print what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Export only locked plugins [default: whether CI is set]
+    #[arg(long, switch())]
+    pub frozen: Option<bool>,
+
+    #[command(flatten)]
+    pub printing: Printing,
+}
+
+const ABOUT: &str = "Write the required plugins into a plugin directory, as KUSTOMIZE_PLUGIN_HOME names it, so that kustomize and kubectl run them. Without \
+    plugins.yaml, all installed plugins are written.\n\nFiles of an earlier export that are not needed any more are removed. Other files stay as they are.\n\n\
+    With --mounts, write the bundles on the module path of an environment as files that any web server serves: 'rustomize plugin sync --environment NAME --from URL' \
+    copies them to another machine. The directory is for one environment. A server gives the old state or the new one, also while this command runs.";
+
+const EXAMPLES: &str = "Examples:
+  # For kustomize and kubectl
+  rustomize plugin export ~/.config/kustomize/plugin
+
+  # For the machines that sync from https://plugins.example.com/prod
+  rustomize plugin export --mounts /srv/www/prod --environment prod";
+
+/// Runs `plugin export`.
+///
+/// # Errors
+/// A plugin is not installed, another file is in its place, or the environment does not exist.
+pub fn run(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> {
+    if let Some(mounts) = &args.mounts {
+        let environment = existing(args.environment.as_deref())?;
+        let export::ExportChanges { written, removed } = export::export(&environment, mounts)?;
+        return changes(&written, &removed).print(is_json);
+    }
+    let (Some(placement), directory) = (&args.placement, args.directory.as_path()) else {
+        bail!("'plugin export' needs a directory\n  hint: rustomize plugin export DIR, or --mounts DIR");
+    };
+    lay(placement, directory, (args.frozen, args.dry_run), options)?.print(is_json)
+}
+
+/// The environment with a name, or the default one.
+pub fn existing(named: Option<&str>) -> Result<Environment> {
+    if let Some(environment) = environment(named)? {
+        return Ok(environment);
+    }
+    bail!(
+        "the environment 'default' does not exist\n  hint: make it below '{}', or name another with --environment NAME",
+        root::configuration(variable)?.join("environments").display()
+    )
+}
+
+/// The report of files that were written and removed.
+fn changes(written: &[PathBuf], removed: &[PathBuf]) -> Report {
+    let mut report = Report::default();
+    for (sign, paths) in [("+", written), ("-", removed)] {
+        for path in paths {
+            let change = if sign == "+" { "written" } else { "removed" };
+            report.add(format!("{sign} {}", path.display()), json!({ "path": path, "change": change }));
+        }
+    }
+    report
+}
+
+/// Lays the plugins of a directory into a plugin directory of kustomize; `frozen` and `is_dry` are
+/// the flags of the command.
+pub fn lay(
+    placement: &Path,
+    directory: &Path,
+    (frozen, is_dry): (Option<bool>, bool),
+    options: &PluginOptions,
+) -> Result<Report> {
+    let policy = policy(frozen)?;
+    let inputs = inputs(directory, None, &policy)?;
+    for project in inputs.own_projects()? {
+        let is_missing = |need| matches!(inputs.required(&project, need, &policy), Ok(None));
+        if project.needs.iter().any(is_missing) {
+            install_missing(&project.place(), policy.is_frozen, options)?;
+        }
+    }
+    // The installation above changed the directory of installed plugins.
+    let inputs = crate::cli::machine::inputs(directory, None, &policy)?;
+    let everything = Resolver { inputs: &inputs, policy: &policy, options }.everything()?;
+    let changes = placement::lay(placement, &everything, is_dry)?;
+    for (source, why) in &changes.left_out {
+        writer::say(&format!("Left out: {source}: {why}"));
+    }
+    Ok(self::changes(&changes.written, &changes.removed))
+}

@@ -1,0 +1,76 @@
+//! The images of container functions in `plugin lock`.
+
+use crate::cli::flags::transfer::TransferFlags;
+use crate::cli::installer::transfer;
+use crate::load::FileLimit;
+use crate::manager::fetch::Transfer;
+use crate::manager::install::project::Upgrade;
+use crate::manager::policy::image;
+use crate::manager::policy::lock::Lock;
+use crate::plugin::function::images_in;
+use anyhow::{Result, bail};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The images that are to be locked: those that files below the directory name, and `named` ones.
+/// Unless all are upgraded, also those that are locked.
+///
+/// # Errors
+/// A directory or a file cannot be read.
+pub fn wanted(
+    directory: &Path,
+    named: &[String],
+    upgrade: Upgrade<'_>,
+    known: Option<&Lock>,
+) -> Result<BTreeSet<String>> {
+    let mut wanted: BTreeSet<String> = named.iter().cloned().collect();
+    for path in image::files(directory)? {
+        // A file that is not text, or too large, is not one of configuration objects.
+        if let Ok(text) = FileLimit::default().read_to_string(&path) {
+            wanted.extend(images_in(text));
+        }
+    }
+    wanted.retain(|image| !image.contains('@'));
+    let forgets = matches!(upgrade, Upgrade::All);
+    wanted.extend(known.filter(|_| !forgets).into_iter().flat_map(|lock| lock.images.keys().cloned()));
+    Ok(wanted)
+}
+
+/// The digests of images. A tag that is locked is not asked for again, unless it is upgraded.
+/// `is_check` asks no registry.
+///
+/// # Errors
+/// A name is not valid, a registry cannot be asked or lacks the image; or `is_check` is set and an
+/// image is not locked.
+pub fn digests(
+    wanted: BTreeSet<String>,
+    (upgrade, is_check): (Upgrade<'_>, bool),
+    known: Option<&Lock>,
+    transfer: &Transfer,
+) -> Result<BTreeMap<String, String>> {
+    let is_upgraded = |name: &String| match upgrade {
+        Upgrade::Nothing => false,
+        Upgrade::All => true,
+        Upgrade::Named(names) => names.contains(name),
+    };
+    let mut known = known.map(|lock| lock.images.clone()).unwrap_or_default();
+    known.retain(|name, _| !is_upgraded(name));
+    if is_check && let Some(name) = wanted.iter().find(|name| !known.contains_key(*name)) {
+        bail!("the image '{name}' is not locked\n  run 'rustomize plugin lock' and commit plugins.lock");
+    }
+    let resolve = |image: &image::Image| transfer.repository(&image.repository()).digest(&image.tag);
+    Ok(image::digests(wanted, &known, resolve)?)
+}
+
+/// The digests of the images that a directory names, and of `named` ones.
+pub fn images_of(
+    directory: &Path,
+    named: &[String],
+    (upgrade, is_check): (Upgrade<'_>, bool),
+    flags: TransferFlags,
+) -> Result<BTreeMap<String, String>> {
+    let known = Lock::read(directory)?;
+    let wanted = wanted(directory, named, upgrade, known.as_ref())?;
+    let transfer = transfer(flags.offline, flags.size_limit, None);
+    digests(wanted, (upgrade, is_check), known.as_ref(), &transfer)
+}

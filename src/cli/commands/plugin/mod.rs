@@ -1,0 +1,109 @@
+//! `plugin`: makes, installs and lists plugins.
+
+pub mod add;
+pub mod adopt;
+pub mod build;
+pub mod built;
+pub mod describe;
+pub mod export;
+pub mod header;
+pub mod images;
+pub mod install;
+pub mod list;
+pub mod lock;
+pub mod named;
+pub mod new;
+pub mod package;
+pub mod prune;
+pub mod remove;
+pub mod run;
+pub mod sync;
+pub mod trust;
+pub mod update;
+pub mod verify;
+pub mod why;
+
+use crate::cli::flags::format::{Format, Printing};
+use crate::cli::variable::variable;
+use crate::cli::{cache, plugin_host, signals, writer};
+use crate::plugin::PluginOptions;
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+/// `plugin`.
+#[derive(Args)]
+pub struct PluginCommand {
+    #[command(subcommand)]
+    pub command: Plugin,
+
+    /// The same as `-o json`
+    #[arg(long, global = true, hide = true)]
+    pub json: bool,
+}
+
+/// The commands of `plugin`: those of every day first, those of authors last.
+#[derive(Subcommand)]
+pub enum Plugin {
+    Add(add::Add),
+    Install(install::Install),
+    #[command(alias = "upgrade")]
+    Update(update::Update),
+    #[command(alias = "ls")]
+    List(list::List),
+    #[command(alias = "uninstall", alias = "rm")]
+    Remove(remove::Remove),
+    Lock(lock::LockFlags),
+    #[command(alias = "doctor", alias = "explain")]
+    Why(why::Why),
+    Verify(verify::Verify),
+    Trust(trust::Trust),
+    Prune(prune::Prune),
+    Sync(sync::Sync),
+    Export(export::Export),
+    New(new::New),
+    Run(Box<run::Run>),
+    Describe(describe::Describe),
+    Package(package::Package),
+    Header(header::Header),
+    Build(build::Build),
+    Adopt(adopt::Adopt),
+}
+
+/// Runs `plugin`.
+///
+/// # Errors
+/// The subcommand fails.
+pub fn run(args: &PluginCommand) -> Result<()> {
+    let is_json = args.json;
+    let json = |printing: Printing| is_json || printing.output == Format::Json;
+    let options = PluginOptions {
+        host: plugin_host::program(),
+        go_hosts: cache::go_hosts(),
+        stderr: writer::relay,
+        shows_stderr: true,
+        variable,
+        children: signals::children().clone(),
+        ..PluginOptions::default()
+    };
+    match &args.command {
+        Plugin::Add(args) => add::run(args, json(args.printing), &options),
+        Plugin::Install(args) => install::run(args, json(args.printing), &options),
+        Plugin::Update(args) => update::run(args, json(args.printing), &options),
+        Plugin::List(args) => list::run(args, json(args.printing), &options),
+        Plugin::Remove(args) => remove::run(args, json(args.printing)),
+        Plugin::Lock(args) => lock::run(args, json(args.printing), &options),
+        Plugin::Why(args) => why::run(args, json(args.printing), &options),
+        Plugin::Verify(args) => verify::run(args, json(args.printing), &options),
+        Plugin::Trust(args) => trust::run(args, is_json),
+        Plugin::Prune(args) => prune::run(args, json(args.printing)),
+        Plugin::Sync(args) => sync::run(args, json(args.printing), &options),
+        Plugin::Export(args) => export::run(args, json(args.printing), &options),
+        Plugin::New(args) => new::run(args, is_json),
+        Plugin::Run(args) => run::run(args),
+        Plugin::Describe(args) => describe::run(args, &options),
+        Plugin::Package(args) => package::run(args, is_json, &options),
+        Plugin::Header(args) => header::run(args),
+        Plugin::Build(args) => build::run(args, is_json, &options),
+        Plugin::Adopt(args) => adopt::run(args, is_json, &options),
+    }
+}

@@ -1,0 +1,34 @@
+//! The source and constraint that a user names, as `host/owner/name@1.2`.
+
+use crate::manager::id::source::{Source, SourceError};
+use crate::manager::id::version::Constraint;
+use anyhow::{Result, anyhow};
+
+/// Splits `host/owner/name@1.2` into source and constraint; the constraint is empty if the text has
+/// none. An `@` before the first slash does not count.
+pub fn halves(what: &str) -> (&str, &str) {
+    let start = what.find('/').unwrap_or(0);
+    match what[start..].find('@') {
+        Some(at) => (&what[..start + at], &what[start + at + 1..]),
+        None => (what, ""),
+    }
+}
+
+/// Reads a source.
+///
+/// # Errors
+/// The text is not a valid source.
+pub fn parse(source: &str) -> Result<Source> {
+    source.parse().map_err(|e: SourceError| {
+        let hint = e.hint().map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
+        anyhow!("the source '{source}' {e}{hint}")
+    })
+}
+
+/// Reads a constraint; an empty text allows every version.
+///
+/// # Errors
+/// The text is not a valid constraint.
+pub fn constraint_of(text: &str) -> Result<Constraint> {
+    Ok(if text.is_empty() { Constraint::default() } else { text.parse()? })
+}

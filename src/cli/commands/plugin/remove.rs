@@ -1,0 +1,53 @@
+//! `plugin remove`: installed plugins are removed.
+
+use super::named::{constraint_of, halves, parse};
+use crate::cli::flags::complete;
+use crate::cli::flags::format::Printing;
+use crate::cli::installer::locked_root;
+use crate::cli::report::Report;
+use crate::cli::variable::variable;
+use crate::manager::id::name::Platform;
+use crate::manager::store::discover::candidates;
+use crate::manager::store::{place, root};
+use anyhow::{Result, bail};
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+use serde_json::json;
+
+/// Remove an installed plugin
+#[derive(Args)]
+pub struct Remove {
+    /// The source, with a constraint if only some versions are to be removed, as in
+    /// 'github.com/acme/app@< 2'
+    #[arg(value_name = "SOURCE[@CONSTRAINT]", add = ArgValueCompleter::new(complete::plugins))]
+    pub what: String,
+
+    #[command(flatten)]
+    pub printing: Printing,
+}
+
+/// Runs `plugin remove`.
+///
+/// # Errors
+/// Nothing that is installed is meant, or a file cannot be removed.
+pub fn run(args: &Remove, is_json: bool) -> Result<()> {
+    let (source, constraint) = halves(&args.what);
+    let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
+    let root = root::root(variable)?;
+    let mut found = candidates(&root, &source, &Platform::host());
+    if !constraint.is_any() {
+        found.retain(|c| c.verdict.as_ref().is_ok_and(|i| constraint.allows(&i.file.version)));
+    }
+    if found.is_empty() {
+        bail!(
+            "no installed version of '{source}' in '{}' is {constraint}\n  hint: see what is installed: rustomize plugin list",
+            root.display()
+        );
+    }
+    let root = locked_root()?;
+    let mut report = Report::default();
+    for path in place::remove(&root, &found)? {
+        report.add(path.display().to_string(), json!({ "path": path }));
+    }
+    report.print(is_json)
+}

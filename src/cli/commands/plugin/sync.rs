@@ -1,0 +1,75 @@
+//! `plugin sync`: the bundles of an environment from its server.
+
+use super::export::{existing, lay};
+use crate::cli::flags::format::Printing;
+use crate::cli::flags::switch::Switch;
+use crate::cli::machine::policy;
+use crate::cli::report::Report;
+use crate::cli::sync::sync_environment;
+use crate::manager::policy::ADD_SOURCE;
+use crate::manager::share::sync::SyncCounts;
+use crate::plugin::PluginOptions;
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Get the bundles of an environment from its server
+#[derive(Args)]
+#[command(long_about = ABOUT)]
+pub struct Sync {
+    /// The environment [default: RUSTOMIZE_ENVIRONMENT, or 'default']
+    #[arg(long, value_name = "NAME")]
+    pub environment: Option<String>,
+
+    /// The URL of the server [default: the one in environment.yaml]
+    #[arg(long, value_name = "URL")]
+    pub from: Option<String>,
+
+    /// The same as 'rustomize plugin export DIR'
+    #[arg(long, hide = true, value_name = "DIR", conflicts_with_all = ["environment", "from"])]
+    pub placement: Option<PathBuf>,
+
+    /// The directory with plugins.yaml
+    #[arg(hide = true, value_name = "DIR", default_value = ".")]
+    pub directory: PathBuf,
+
+    /// Print what would be done, and do nothing
+    #[arg(long, hide = true, requires = "placement")]
+    pub dry_run: bool,
+
+    /// Sync nothing, because synced bundles are not locked [default: whether CI is set]
+    #[arg(long, switch())]
+    pub frozen: Option<bool>,
+
+    #[command(flatten)]
+    pub printing: Printing,
+}
+
+const ABOUT: &str = "Make the bundles that were synced for an environment the same as those of its server. Only files that differ are fetched. Files that the \
+    server no longer has are deleted. The old files stay in use until all new ones have arrived.";
+
+/// Runs `plugin sync`.
+///
+/// # Errors
+/// The server of the environment is not trusted, or cannot be asked.
+pub fn run(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
+    if let Some(placement) = &args.placement {
+        return lay(placement, &args.directory, (args.frozen, args.dry_run), options)?.print(is_json);
+    }
+    let environment = existing(args.environment.as_deref())?;
+    let Some(server) = args.from.as_deref().or(environment.sync.as_deref()) else {
+        bail!(
+            "the environment '{}' does not name its server\n  hint: give --from URL, or write 'sync: URL' into its environment.yaml",
+            environment.name
+        );
+    };
+    let policy = policy(args.frozen)?;
+    let what = format!("a bundle that is synced for '{}'", environment.name);
+    policy.check_unlocked(&what, ADD_SOURCE, &args.directory)?;
+    let SyncCounts { files, fetched, removed } = sync_environment(&environment, server, &policy)?;
+    let value = json!({ "environment": environment.name, "files": files, "fetched": fetched, "removed": removed });
+    let mut report = Report::default();
+    report.add(format!("{}: {files} files, {fetched} fetched, {removed} removed", environment.name), value);
+    report.print(is_json)
+}

@@ -1,0 +1,57 @@
+//! `plugin verify`: each installed plugin, checked.
+
+use crate::cli::flags::format::Printing;
+use crate::cli::flags::project::Project;
+use crate::cli::machine::{environment, inputs, policy};
+use crate::cli::report::Report;
+use crate::manager::resolve::Resolver;
+use crate::manager::resolve::inputs::Inputs;
+use crate::manager::resolve::overview::PluginState;
+use crate::plugin::PluginOptions;
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::json;
+
+/// Check every installed plugin: its name, its content, and its description
+#[derive(Args)]
+pub struct Verify {
+    #[command(flatten)]
+    pub project: Project,
+
+    #[command(flatten)]
+    pub printing: Printing,
+}
+
+/// Runs `plugin verify`. What plugins said before does not count: each is asked again, and what it
+/// says now is kept.
+///
+/// # Errors
+/// A plugin has a fault; all plugins were printed then.
+pub fn run(args: &Verify, is_json: bool, options: &PluginOptions) -> Result<()> {
+    let policy = policy(None)?;
+    let inputs = Inputs { asks_again: true, ..inputs(args.project.path(), environment(None)?.as_ref(), &policy)? };
+    let rows = Resolver { inputs: &inputs, policy: &policy, options }.rows()?;
+    let mut report = Report::default();
+    let mut wrong = 0;
+    for row in &rows {
+        let names = row.required_by.iter().map(|(_, name)| name.clone());
+        let what = match (&row.path, &row.source) {
+            (Some(path), _) => path.display().to_string(),
+            (None, Some(source)) => format!("{} ({source})", names.collect::<Vec<_>>().join(", ")),
+            (None, None) => names.collect::<Vec<_>>().join(", "),
+        };
+        let reason = match &row.state {
+            PluginState::Installed(_) => None,
+            PluginState::Present(why) | PluginState::Refused(why) => Some(why.clone()),
+            PluginState::Absent(_) => Some("it is required and not installed".to_owned()),
+        };
+        wrong += usize::from(reason.is_some());
+        let value = json!({ "what": what, "isRight": reason.is_none(), "reason": reason });
+        report.add(format!("{what}: {}", reason.as_deref().unwrap_or("ok")), value);
+    }
+    report.print(is_json)?;
+    match wrong {
+        0 => Ok(()),
+        n => bail!("plugins with a fault: {n}; each is listed with its reason"),
+    }
+}

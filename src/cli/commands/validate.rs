@@ -1,0 +1,65 @@
+//! `validate`: builds as `build` does, and writes nothing but errors and warnings.
+
+use crate::cli::commands::build::build;
+use crate::cli::commands::build::results::Results;
+use crate::cli::flags::build::BuildFlags;
+use crate::cli::flags::hidden::hidden;
+use crate::cli::messages::Messages;
+use crate::cli::request::BuildRequest;
+use anyhow::{Result, bail};
+use clap::Args;
+use rustomize_base::observe::Observer;
+
+/// `validate`.
+#[derive(Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+#[command(mut_args(hidden(["output", "layout", "depfile"])))]
+pub struct Validate {
+    /// Hold the resources to the schemas of their kinds
+    ///
+    /// Kubernetes' own kinds, and those that CustomResourceDefinitions in the output define; other
+    /// kinds are left alone. Findings are errors, except a version of an API that is deprecated.
+    /// Nothing is fetched.
+    #[arg(long)]
+    pub schema: bool,
+
+    /// The version of Kubernetes whose kinds count, as in 1.31; implies --schema [default: the
+    /// newest]
+    #[arg(long, value_name = "VERSION", hide_short_help = true)]
+    pub kubernetes_version: Option<String>,
+
+    #[command(flatten)]
+    pub build: BuildFlags,
+}
+
+const ABOUT: &str = "Build a kustomization and run its validators, with the flags of 'build', and print nothing: the exit status \
+    and the errors say whether it builds.";
+
+const EXAMPLES: &str = "Examples:
+  # Check an overlay before a commit
+  rustomize validate --enable-alpha-plugins overlays/prod
+
+  # Check every overlay below a directory, and show all faults
+  rustomize validate --all --leaves --keep-going deploy
+
+  # Hold the resources to the schemas of Kubernetes 1.31
+  rustomize validate --kubernetes-version 1.31 overlays/prod
+
+  # Check what the commits of a branch have changed
+  git diff -z --name-only main... | rustomize validate --all --affected-by -";
+
+/// Runs `validate`.
+///
+/// # Errors
+/// Flags that cannot be, --output among them, a build that fails, or with --schema a resource that
+/// does not fit the schema of its kind.
+pub fn run(args: Validate, observer: Observer, messages: &mut Messages) -> Result<()> {
+    let Validate { build: flags, schema, kubernetes_version } = args;
+    if flags.output.output.is_some() {
+        bail!("'validate' writes nothing, and --output asks for a file: leave it out, or use 'build'");
+    }
+    let request = BuildRequest::new(flags, observer)?;
+    let is_checked = schema || kubernetes_version.is_some();
+    let request = if is_checked { request.with_schemas(kubernetes_version.as_deref())? } else { request };
+    build(&request, Results::Dropped, messages)
+}

@@ -1,0 +1,88 @@
+//! `vendor`: copies the remote parts of kustomizations beside them, and locks their versions.
+
+use crate::cli::flags::build::BuildFlags;
+use crate::cli::flags::hidden::hidden;
+use crate::cli::messages::Messages;
+use crate::cli::request::BuildRequest;
+use crate::cli::{roots, signals, writer};
+use crate::load::artifact_reference::is_artifact;
+use crate::load::lock::{FILE, RemoteLock};
+use crate::load::vendor::{Copies, write};
+use crate::load::{Disk, RepoSpec};
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustomize_base::observe::Observer;
+use std::path::Path;
+
+/// `vendor`.
+#[derive(Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+#[command(mut_args(hidden(["output", "layout", "depfile", "shard", "locked"])))]
+pub struct Vendor {
+    /// Write the lock alone: 'build --locked' fetches what the cache does not have
+    #[arg(long)]
+    pub lock_only: bool,
+
+    #[command(flatten)]
+    pub build: BuildFlags,
+}
+
+const ABOUT: &str = "Build a kustomization, with the flags of 'build', and copy the remote parts that the build uses into \
+    .kustomization.vendor beside it. kustomization.lock gets their versions and checksums. 'build --locked' uses exactly these. \
+    A failed command leaves the lock as it was.";
+
+const EXAMPLES: &str = "Examples:
+  # Lock the remote bases and charts of an overlay, and build it without the network
+  rustomize vendor --enable-helm overlays/prod
+  rustomize build --enable-helm --locked --offline overlays/prod
+
+  # Lock the versions, without copies
+  rustomize vendor --lock-only overlays/prod";
+
+/// Runs `vendor`.
+///
+/// # Errors
+/// Flags that cannot be, a build that fails, or files that cannot be written. The lock of that root
+/// is as before then.
+pub fn run(args: Vendor, observer: Observer, messages: &mut Messages) -> Result<()> {
+    let flags = args.build;
+    if flags.remote.locked {
+        bail!("'vendor' makes the lock that --locked uses: leave --locked out");
+    }
+    if flags.output.output.is_some() || flags.roots.shard.is_some() {
+        bail!("'vendor' prints no resources: leave --output and --shard out");
+    }
+    let copies = if args.lock_only { Copies::Dropped } else { Copies::Kept };
+    let request = BuildRequest::new(flags, observer)?;
+    for root in &roots::directories(&request)? {
+        let lock = vendor(&request, root, copies, messages).with_context(|| format!("in {root}"))?;
+        let count = lock.parts().count();
+        let parts = if count == 1 { "remote part" } else { "remote parts" };
+        let line = format!("{}: {count} {parts}", Path::new(root).join(FILE).display());
+        writer::say(&line);
+    }
+    Ok(())
+}
+
+/// Builds a root and locks its remote parts.
+fn vendor(request: &BuildRequest, root: &str, copies: Copies, messages: &mut Messages) -> Result<RemoteLock> {
+    if RepoSpec::parse(root).is_some() || is_artifact(root) {
+        bail!("a lock is written beside a kustomization of this machine, and '{root}' is from elsewhere");
+    }
+    let directory = Path::new(root);
+    let options = request.options(root)?;
+    // Two commands would remove each other's copies.
+    let handle = open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    let handle = handle.with_context(|| format!("cannot open '{root}'"))?;
+    flock(&handle, FlockOperation::LockExclusive).with_context(|| format!("cannot lock '{root}'"))?;
+    let workspace = request.workspace();
+    let disk = Disk::new();
+    let built = workspace::build(&workspace, &disk, root, &options);
+    for warning in built.warnings {
+        messages.warning(&warning, None);
+    }
+    let output = built.value?;
+    Ok(write(output.remote_parts(), directory, copies, signals::children())?)
+}

@@ -1,0 +1,107 @@
+//! The words that complete a value: those that only this machine or kustomize knows.
+
+use crate::config::kustomization::FILE_NAMES;
+use crate::manager::id::name::Platform;
+use crate::manager::store::discover::all;
+use crate::manager::store::root;
+use crate::schema::builtin_kinds;
+use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How many directories are looked at for one completion.
+const MOST_DIRECTORIES: usize = 2_000;
+
+/// How deep below the typed directory kustomizations are looked for.
+const MOST_DEPTH: usize = 4;
+
+/// Words of a list.
+fn listed<T: AsRef<str>>(words: &[T], typed: &OsStr) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let fitting = words.iter().map(AsRef::as_ref).filter(|word| word.starts_with(typed.as_ref()));
+    fitting.map(CompletionCandidate::new).collect()
+}
+
+/// The words of 'buildMetadata'.
+pub fn build_metadata(typed: &OsStr) -> Vec<CompletionCandidate> {
+    listed(&["originAnnotations", "transformerAnnotations", "managedByLabel"], typed)
+}
+
+/// The behaviors of a ConfigMap or Secret for one of the same name.
+pub fn behaviors(typed: &OsStr) -> Vec<CompletionCandidate> {
+    listed(&["create", "merge", "replace"], typed)
+}
+
+/// Types of Secrets.
+pub fn secret_types(typed: &OsStr) -> Vec<CompletionCandidate> {
+    listed(&["Opaque", "kubernetes.io/tls"], typed)
+}
+
+/// Files and directories.
+pub fn files(typed: &OsStr) -> Vec<CompletionCandidate> {
+    PathCompleter::any().complete(typed)
+}
+
+/// Directories.
+pub fn directories(typed: &OsStr) -> Vec<CompletionCandidate> {
+    PathCompleter::dir().complete(typed)
+}
+
+/// Kubernetes' own kinds.
+pub fn kinds(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let names: BTreeSet<&str> = builtin_kinds().collect();
+    listed(&names.into_iter().collect::<Vec<_>>(), typed)
+}
+
+/// The sources of installed plugins.
+pub fn plugins(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Ok(root) = root::root(|name| std::env::var_os(name)) else { return Vec::new() };
+    let candidates = all(&root, &Platform::host());
+    let sources: BTreeSet<String> =
+        candidates.iter().filter_map(|c| c.source.as_ref()).map(ToString::to_string).collect();
+    listed(&sources.into_iter().collect::<Vec<_>>(), typed)
+}
+
+/// Directories that have a kustomization, at and below the typed directory; all directories if none
+/// has one.
+pub fn kustomizations(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(typed_text) = typed.to_str() else { return Vec::new() };
+    let (parent, _) = typed_text.rsplit_once('/').map_or(("", typed_text), |(parent, name)| (parent, name));
+    let parent = if typed_text.starts_with('/') && parent.is_empty() { "/" } else { parent };
+    let mut found = Vec::new();
+    let mut left = MOST_DIRECTORIES;
+    collect(Path::new(parent), MOST_DEPTH, &mut left, &mut found);
+    let mut names: Vec<String> = found.iter().filter_map(|path| path.to_str()).map(str::to_owned).collect();
+    names.retain(|name| name.starts_with(typed_text) && !name.is_empty());
+    names.sort();
+    if names.is_empty() { directories(typed) } else { listed(&names, typed) }
+}
+
+/// Adds the directories with a kustomization at and below one, without hidden directories and
+/// links.
+fn collect(directory: &Path, depth: usize, left: &mut usize, found: &mut Vec<PathBuf>) {
+    if *left == 0 {
+        return;
+    }
+    *left -= 1;
+    let readable = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let Ok(entries) = fs::read_dir(readable) else { return };
+    let mut below = Vec::new();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if FILE_NAMES.iter().any(|known| name == *known) {
+            found.push(directory.to_owned());
+        }
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !name.as_encoded_bytes().starts_with(b".") {
+            below.push(directory.join(name));
+        }
+    }
+    if depth > 0 {
+        below.sort();
+        for directory in below {
+            collect(&directory, depth - 1, left, found);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The roles of plugins.
+
+use crate::manager::author::describe::Role;
+use clap::ValueEnum;
+
+/// The role in which a plugin is called.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum RunAs {
+    Generator,
+    Transformer,
+    Validator,
+}
+
+impl From<RunAs> for Role {
+    fn from(role: RunAs) -> Role {
+        match role {
+            RunAs::Generator => Role::Generator,
+            RunAs::Transformer => Role::Transformer,
+            RunAs::Validator => Role::Validator,
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The name under which this program was started. It decides how help and `version` speak.
+
+use std::ffi::OsStr;
+
+/// The tool that the caller believes to have started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvokedAs {
+    Rustomize,
+    /// A link, or a copy, whose name begins with `kustomize`.
+    Kustomize,
+    /// `kubectl rustomize`: kubectl starts the program `kubectl-rustomize`.
+    KubectlPlugin,
+}
+
+impl InvokedAs {
+    /// Reads the file name of a program. kubectl also takes `kubectl-rustomize.exe`.
+    pub fn from_file_name(name: Option<&OsStr>) -> InvokedAs {
+        match name.map(OsStr::to_string_lossy) {
+            Some(name) if name.starts_with("kustomize") => InvokedAs::Kustomize,
+            Some(name) if name.starts_with("kubectl-rustomize") => InvokedAs::KubectlPlugin,
+            _ => InvokedAs::Rustomize,
+        }
+    }
+
+    /// The words with which a user starts this program.
+    pub fn words(self) -> &'static str {
+        match self {
+            InvokedAs::Rustomize => "rustomize",
+            InvokedAs::Kustomize => "kustomize",
+            InvokedAs::KubectlPlugin => "kubectl rustomize",
+        }
+    }
+}

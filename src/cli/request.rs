@@ -1,0 +1,228 @@
+//! [`BuildRequest`]: a build as flags, environment and settings ask for it, resolved before
+//! anything runs.
+
+use crate::check::Known;
+use crate::cli::flags::build::BuildFlags;
+use crate::cli::flags::compat::Versions;
+use crate::cli::flags::files::{FileFlags, Restriction};
+use crate::cli::flags::output::{OutputFlags, Reorder};
+use crate::cli::flags::plugins::PluginFlags;
+use crate::cli::flags::roots::RootFlags;
+use crate::cli::flags::switch::is_on;
+use crate::cli::flags::word::Word;
+use crate::cli::variable::variable;
+use crate::cli::{cache, kustomize_version, machine, plugin_options, signals};
+use crate::diag::{Code, Error};
+use crate::load::artifact_reference::is_artifact;
+use crate::load::{FileLimit, Lock, RemoteOptions, RepoSpec, Restrictor, Secrets};
+use crate::resource::Order;
+use crate::stage::{HelmOptions, Options, UsedEntries};
+use crate::workspace::{Together, Workspace};
+use anyhow::{Context, Result, bail};
+use rustomize_base::observe::Observer;
+use rustomize_base::parallel;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A build, or the builds of several roots.
+pub struct BuildRequest {
+    /// The directories with the roots; empty for the working directory.
+    pub directories: Vec<String>,
+    pub roots: RootFlags,
+    /// The file or directory for the result, and the form of the result.
+    pub output: OutputFlags,
+    /// The file in whose place stdin is read.
+    pub stdin_as: Option<PathBuf>,
+    pub file_limit: FileLimit,
+    /// The schemas that resources are checked against, if they are.
+    pub known: Option<Known>,
+    /// The options that all roots share.
+    shared: Options,
+    compat: Option<Versions>,
+    plugins: PluginFlags,
+    /// True if plugins run.
+    runs_plugins: bool,
+    /// True if each root has to be as its kustomization.lock says.
+    is_locked: bool,
+    /// True until the environment of plugins was synced: a command does that once.
+    may_sync: AtomicBool,
+}
+
+impl BuildRequest {
+    /// Resolves flags. `observer` notes the work of the builds.
+    ///
+    /// # Errors
+    /// A flag has a value that kustomize refuses.
+    pub fn new(flags: BuildFlags, observer: Observer) -> Result<BuildRequest> {
+        let BuildFlags { directory, output, files, roots, watch: _, enable_alpha_plugins, plugins, helm, remote } =
+            flags;
+        // kustomize takes an empty path for stdout.
+        let place = output.output.filter(|path| !path.as_os_str().is_empty());
+        let output = OutputFlags { output: place, ..output };
+        let runs_plugins = is_on(enable_alpha_plugins);
+        let managed_by = || variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL").is_some_and(|value| value == "on");
+        let FileFlags { stdin_as, load_restrictor, file_size_limit, build_size_limit, crd_merge_keys } = files;
+        let shared = Options {
+            plugins: Arc::new(plugin_options::disabled()),
+            restrictor: restrictor(&load_restrictor)?,
+            file_limit: FileLimit(file_size_limit),
+            build_limit: build_size_limit,
+            order: order(&output.reorder)?,
+            managed_by_label: is_on(output.enable_managedby_label) || managed_by(),
+            remote: RemoteOptions {
+                // Without the network a cache that cannot be written to is as good.
+                cache: remote.remote_cache.or_else(if remote.offline { cache::of_user } else { cache::writable }),
+                offline: remote.offline,
+                timeout: remote.remote_timeout,
+                size_limit: remote.remote_size_limit,
+                lock: None,
+                secrets: Secrets(machine::secret),
+            },
+            children: signals::children().clone(),
+            observer,
+            lint: output.strict,
+            crd_merge_keys,
+            helm: HelmOptions {
+                enabled: is_on(helm.enable_helm) || runs_plugins,
+                command: helm.helm_command,
+                api_versions: helm.helm_api_versions,
+                kube_version: helm.helm_kube_version,
+                debug: is_on(helm.helm_debug),
+                limits: plugin_options::limits(&plugins),
+                user_config: helm.helm_user_config,
+                variable,
+            },
+            ..Options::default()
+        };
+        Ok(BuildRequest {
+            directories: directory,
+            roots,
+            stdin_as,
+            file_limit: FileLimit(file_size_limit),
+            known: None,
+            shared,
+            compat: output.compat,
+            output,
+            plugins,
+            runs_plugins,
+            is_locked: remote.locked,
+            may_sync: AtomicBool::new(true),
+        })
+    }
+
+    /// Asks for the findings of lint, and for those of `also`, which are off by default.
+    pub fn with_findings(mut self, also: Vec<Code>) -> BuildRequest {
+        (self.shared.lint, self.shared.lint_also) = (true, also);
+        self
+    }
+
+    /// Asks for a check of the resources against schemas: of a version of Kubernetes, or of the
+    /// newest one.
+    ///
+    /// # Errors
+    /// The version is not known.
+    pub fn with_schemas(mut self, kubernetes_version: Option<&str>) -> Result<BuildRequest> {
+        self.known = Some(Known::new(kubernetes_version)?);
+        Ok(self)
+    }
+
+    /// The options for the build of a root.
+    ///
+    /// # Errors
+    /// The settings or the lock of the root cannot be read, or the environment cannot be synced.
+    pub fn options(&self, root: &str) -> Result<Options> {
+        let mut options = Options { used_entries: UsedEntries::default(), ..self.shared.clone() };
+        if self.runs_plugins {
+            let may_sync = self.may_sync.swap(false, Ordering::Relaxed);
+            let offline = options.remote.offline;
+            let (plugins, schemas) = plugin_options::of_directory(&self.plugins, Path::new(root), offline, may_sync)?;
+            (options.plugins, options.schemas) = (Arc::new(plugins), schemas);
+        }
+        options.compat = kustomize_version::of_root(self.compat, root)?;
+        if self.is_locked {
+            options.remote.lock = Some(Arc::new(lock(root)?));
+        }
+        Ok(options)
+    }
+
+    /// The options for the builds of several roots.
+    ///
+    /// # Errors
+    /// As [`BuildRequest::options`], with the root.
+    pub fn options_of(&self, roots: &[String]) -> Result<Vec<Options>> {
+        roots.iter().map(|root| self.options(root).with_context(|| format!("in {root}"))).collect()
+    }
+
+    /// A workspace for one root.
+    pub fn workspace(&self) -> Workspace {
+        self.roots.jobs.map_or_else(Workspace::new, Workspace::with_jobs)
+    }
+
+    /// How many threads work at once.
+    pub fn jobs(&self) -> NonZero<usize> {
+        self.roots.jobs.unwrap_or_else(parallel::cores)
+    }
+
+    /// The way in which several roots are built.
+    pub fn together(&self) -> Together {
+        Together { jobs: self.jobs(), keep_going: self.roots.keep_going }
+    }
+}
+
+/// The options of loading in the working directory, as those of a build with no other flag than
+/// `--compat`.
+///
+/// # Errors
+/// As [`kustomize_version::of_root`].
+pub fn plain_options(version: Option<Versions>) -> Result<Options> {
+    let remote = RemoteOptions { cache: cache::writable(), ..RemoteOptions::default() };
+    let compat = kustomize_version::of_root(version, ".")?;
+    Ok(Options { compat, remote, children: signals::children().clone(), ..Options::default() })
+}
+
+/// The warnings of deprecated flags, one for each time that a flag is given.
+pub fn deprecated(flags: &BuildFlags) -> Vec<&'static str> {
+    let reorder = "Flag --reorder has been deprecated, use the new 'sortOptions' field in kustomization.yaml instead.";
+    let managed_by =
+        "Flag --enable-managedby-label has been deprecated, use 'buildMetadata' in kustomization.yaml instead.";
+    let reorders = flags.output.reorder.iter().map(|_| reorder);
+    reorders.chain(flags.output.enable_managedby_label.map(|_| managed_by)).collect()
+}
+
+/// The restrictor that a word of kustomize's names.
+fn restrictor(word: &Word<Restriction>) -> Result<Restrictor> {
+    match word {
+        Word::Known(Restriction::RootOnly) => Ok(Restrictor::RootOnly),
+        Word::Known(Restriction::None) => Ok(Restrictor::None),
+        Word::Other(word) if word.is_empty() => Ok(Restrictor::RootOnly),
+        Word::Other(word) => bail!(
+            "illegal flag value --load-restrictor {word}; legal values: [LoadRestrictionsRootOnly LoadRestrictionsNone]"
+        ),
+    }
+}
+
+/// The order that the last of several words names.
+fn order(words: &[Word<Reorder>]) -> Result<Option<Order>> {
+    let mut order = None;
+    for word in words {
+        order = Some(match word {
+            Word::Known(Reorder::Legacy) => Order::Legacy,
+            Word::Known(Reorder::None) => Order::Fifo,
+            Word::Other(word) => {
+                let message = format!("illegal flag value --reorder {word}; legal values: [legacy none]");
+                return Err(Error::new(Code::Usage, message).hint("write --reorder legacy or --reorder none").into());
+            }
+        });
+    }
+    Ok(order)
+}
+
+/// The lock beside the kustomization of a root.
+fn lock(root: &str) -> Result<Lock> {
+    if RepoSpec::parse(root).is_some() || is_artifact(root) {
+        bail!("--locked needs a directory of this machine: the lock of '{root}' would not be yours");
+    }
+    Ok(Lock::read(Path::new(root), root)?)
+}
