@@ -224,6 +224,9 @@ questions! {
     Accepted refuses_unknown_patch_options: V5_8_0..=V5_8_3,
         yes: "An unknown option of a patch is refused.",
         no: "An unknown option of a patch is ignored.";
+    Accepted skips_scalars_for_whole_resources: V5_4_2..=V5_8_0,
+        yes: "A JSON patch that replaces the path `\"\"` by a text, a number or null changes nothing.",
+        no: "A JSON patch that replaces the path `\"\"` by a text, a number or null is refused.";
     Accepted takes_empty_patches: V5_8_1..=V5_8_3,
         yes: "A patch file without a patch does nothing.",
         no: "The entry of a patch file without a patch has to have a target.";

@@ -85,6 +85,13 @@ impl<'a> Operation<'a> {
         Some((self.path.parts.as_deref()?, value))
     }
 
+    /// Returns true if this puts a scalar in the place of a whole resource.
+    fn makes_a_scalar_of_all(&self) -> bool {
+        self.op == Some("replace")
+            && self.path.is_root()
+            && self.value.as_ref().is_some_and(|value| value.as_scalar().is_some())
+    }
+
     /// Returns true if this asks for a value.
     pub(super) fn is_test(&self) -> bool {
         self.op == Some("test")
@@ -250,7 +257,10 @@ pub fn apply<'a>(
         if is_spelled {
             spelling::spell(arena, node);
         }
-        for operation in operations {
+        let skips = |operation: &&Operation<'a>| {
+            operation.makes_a_scalar_of_all() && arena.compat().skips_scalars_for_whole_resources()
+        };
+        for operation in operations.iter().filter(|operation| !skips(operation)) {
             let old = run(node, operation, &mut copies).map_err(|e| located(e, operation))?;
             if let (Some((overridden, entry)), Some(mut old)) = (overridden, old)
                 && let Some(path) = &operation.path.parts
