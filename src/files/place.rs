@@ -143,7 +143,8 @@ mod tests {
         let here = Path::new(".").canonicalize().unwrap();
         assert_eq!(split(&here.join("a/b")), Some((here.clone(), "a/b".into())));
         assert_eq!(split(&here.join("../b")), None);
-        assert_eq!(split(&here.join("src/../b")), Some((here.clone(), "b".into())));
+        let around = here.join("..").join(here.file_name().unwrap());
+        assert_eq!(split(&around.join("b")), Some((here.clone(), "b".into())));
     }
 
     #[test]

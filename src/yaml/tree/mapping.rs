@@ -323,7 +323,11 @@ impl<'a> Mapping<'a> {
     /// are no chunks is not asked.
     fn find_printed(&self, key: &str, print: u8) -> Option<usize> {
         if self.entries.len() <= LINEAR {
-            return self.entries.iter().position(|e| e.key.print == print && same(e.key.text, key));
+            let mut entries = self.entries.as_slice().iter();
+            let at = entries.position(|e| e.key.print == print && same(e.key.text, key));
+            // To see that a few chunks are not meant is one step.
+            meter::count(if self.has_chunks { 1 } else { at.map_or(self.entries.len(), |at| at + 1) });
+            return at;
         }
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
         self.entries.get(at).is_some_and(|e| e.key.print == print && e.key.text == key).then_some(at)
