@@ -325,8 +325,10 @@ impl<'a> Mapping<'a> {
         if self.entries.len() <= LINEAR {
             let mut entries = self.entries.as_slice().iter();
             let at = entries.position(|e| e.key.print == print && same(e.key.text, key));
-            // To see that a few chunks are not meant is one step.
-            meter::count(if self.has_chunks { 1 } else { at.map_or(self.entries.len(), |at| at + 1) });
+            // Of chunks, the search for the right one is counted.
+            if !self.has_chunks {
+                meter::count(at.map_or(self.entries.len(), |at| at + 1));
+            }
             return at;
         }
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
