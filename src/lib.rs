@@ -12,7 +12,7 @@
 //!    and resources and annotations that do not belong in the output are removed.
 //! 5. `resource::print` prints the result with `yaml::emit`.
 //!
-//! The modules, in reading order, and what always holds in each:
+//! The modules and the crates below them, in reading order, and what always holds in each:
 //!
 //! * `pipeline`: the steps. No step is skipped silently.
 //! * `config`: the users' configuration, decoded once, straight from nodes.

@@ -94,8 +94,8 @@ pub enum Effect {
 pub struct Question {
     /// The name of the method of [`Compat`] that asks.
     pub name: &'static str,
-    /// What the versions do that answer yes, and what the others do: a sentence each, in Markdown,
-    /// that can be read without the other one.
+    /// A sentence in Markdown about the versions that answer yes, and one about the others. Each
+    /// can be read without the other one.
     yes: &'static str,
     no: &'static str,
     pub effect: Effect,

@@ -3,9 +3,9 @@
 //!
 //! A small input can make a huge output: a text that is put into another one ten thousand times, a
 //! base that is used twice by each of thirty layers. So everything that steps make is counted where
-//! it is made, and drawn from the one [`Budget`] of the build: texts, lists that are
-//! copied, entries that are added, documents that are read again, and the output. Memory that is
-//! freed again is not given back to the budget.
+//! it is made, and drawn from the one [`Budget`] of the build: texts, lists that are copied,
+//! entries that are added, documents that are read again, and the output. Memory that is freed
+//! again is not given back to the budget.
 
 use std::cell::Cell;
 use std::sync::LazyLock;
