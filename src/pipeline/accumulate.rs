@@ -224,9 +224,9 @@ fn merge_config<'a>(all: &mut Accumulator<'a>, config: Arc<TransformerConfig<'a>
 
 fn configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     if target.kustomization.configurations.is_empty() && target.kustomization.crds.is_empty() {
-        return merge_config(all, Arc::clone(&build.default_config));
+        return merge_config(all, Arc::clone(build.default_config()));
     }
-    let mut own = (*build.default_config).clone();
+    let mut own = (**build.default_config()).clone();
     let mut errors = Errors::default();
     for path in &target.kustomization.configurations {
         // After a fault, nothing is fetched.
@@ -403,7 +403,7 @@ impl<'a> Asked<'a> {
 
 fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let mut stages: Vec<Asked<'a>> = Vec::new();
-    let config = all.config.clone().unwrap_or_else(|| Arc::clone(&build.default_config));
+    let config = all.config.clone().unwrap_or_else(|| Arc::clone(build.default_config()));
     let configurations = target.kustomization.place_of("configurations");
     let in_file = |e: Error| e.through(configurations, format!("in {}", target.file));
     for planned in plan::transformers(build, target, &config).map_err(in_file)? {
@@ -455,7 +455,7 @@ fn run<'a>(build: &mut Build<'a>, stages: &[Asked<'a>], map: &mut ResMap<'a>) ->
         let name = names.as_deref().unwrap_or(group[0].origin.tool());
         let step = Step { name, entry: group[0].pos, role: group[0].role };
         traced(build, map, step, |build, map| transform(build, group, map))?;
-        if build.keeps_origins {
+        if build.keeps_origins() {
             for stage in group {
                 note_transformation(build, map, &stage.origin, stage.instances)?;
             }

@@ -140,7 +140,7 @@ pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Res
                 annotations,
                 specs,
                 pos: config.pos(),
-                keeps_origins: build.keeps_origins,
+                keeps_origins: build.keeps_origins(),
                 overridden: None,
             })
         }

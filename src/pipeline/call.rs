@@ -23,7 +23,10 @@ pub struct Call<'c> {
 /// # Errors
 /// The configuration is not one object, its plugin is missing, or the plugin fails.
 pub fn call<'a>(cx: &Rc<Context<'a>>, directory: &str, call: Call<'_>) -> Warned<Result<Built<'a>>> {
-    let mut build = Build::new(cx);
+    let mut build = match bundle::premises(cx) {
+        Ok(premises) => Build::with(cx, premises),
+        Err(e) => return Warned { value: Err(e), warnings: Vec::new() },
+    };
     let value = run(&mut build, directory, call);
     let value = value.map(|map| Built { map, history: None, findings: Vec::new() });
     Warned { value, warnings: build.warnings }
@@ -31,7 +34,6 @@ pub fn call<'a>(cx: &Rc<Context<'a>>, directory: &str, call: Call<'_>) -> Warned
 
 fn run<'a>(build: &mut Build<'a>, directory: &str, call: Call<'_>) -> Result<ResMap<'a>> {
     let arena = build.arena;
-    bundle::learn(build)?;
     let root = build.cx.files.root(directory)?;
     let mut configs = read(build, call.name, call.config)?;
     let (Some(config), true) = (configs.pop(), configs.is_empty()) else {

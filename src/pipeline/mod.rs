@@ -29,7 +29,7 @@ use crate::lint::{for_kinds, result};
 use crate::resource::{Changes, HELM_GENERATED, Order, ResMap, Resource, is_build_annotation, order};
 use crate::stage::history::{History, StepRole};
 use crate::stage::trace::{Step, Trace, traced};
-use crate::stage::{Accumulator, Build, Context, TransformEach, Transformer};
+use crate::stage::{Accumulator, Build, BuildMetadata, Context, Premises, TransformEach, Transformer};
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::label::LabelTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
@@ -45,9 +45,13 @@ use std::rc::Rc;
 /// # Errors
 /// Anything that a user can have wrong; nothing is half done then.
 pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'a>>> {
-    let mut build = Build::new(cx);
     let noted = cx.options.observer.begin(Work::Root, || directory.to_owned());
-    let value = run(&mut build, directory).map_err(|e| survey::explained(cx, directory, e));
+    let explained = |e| survey::explained(cx, directory, e);
+    let (mut build, target) = match begin(cx, directory) {
+        Ok(begun) => begun,
+        Err(e) => return Warned { value: Err(explained(e)), warnings: Vec::new() },
+    };
+    let value = run(&mut build, &target).map_err(explained);
     drop(noted);
     let mut found = build.findings.take().unwrap_or_default();
     let also = &cx.options.lint_also;
@@ -69,16 +73,21 @@ pub struct Built<'a> {
     pub findings: Vec<Warning>,
 }
 
-fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
+/// Reads the premises of a build: the schemas of the environment, and the kustomization of the root.
+fn begin<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Result<(Build<'a>, Target<'a>)> {
+    let premises = bundle::premises(cx)?;
+    let root = Target::read(cx, cx.files.root(directory)?)?;
+    let metadata = BuildMetadata::of(&root.target.kustomization.build_metadata);
+    let mut build = Build::with(cx, Premises { metadata, ..premises });
+    let target = root.noted_in(&mut build);
+    Ok((build, target))
+}
+
+fn run<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<ResMap<'a>> {
     let arena = build.arena;
-    bundle::learn(build)?;
-    let root = build.cx.files.root(directory)?;
-    let target = Target::load(build, root)?;
-    let order = output_order(build, &target)?;
-    openapi::set(build, &target)?;
-    let asked = &target.kustomization.build_metadata;
-    build.keeps_origins = !asked.is_empty();
-    let Accumulator { mut map, config, vars } = accumulate::root(build, &target)?;
+    let order = output_order(build, target)?;
+    openapi::set(build, target)?;
+    let Accumulator { mut map, config, vars } = accumulate::root(build, target)?;
     let files = std::mem::take(&mut build.for_kinds);
     let used = build.cx.options.used_entries.clone();
     let note_used = |entry| arena.place(entry).iter().for_each(|place| used.note(place));
@@ -90,11 +99,12 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     // No resource is added after this point.
     let count = map.iter().len();
     step(build, &mut map, "HashTransformer", |build, map| HashTransformer.transform(map, build))?;
-    // Names are final after this point.
+    // From here on only a var can change a name.
     let references = NameReferenceTransformer { references: config.references() };
     step(build, &mut map, "NameReferenceTransformer", |build, map| references.transform(map, build))?;
     let vars = RefVarTransformer { vars: vars.into_values().collect(), specs: config.var_reference.in_order() };
     step(build, &mut map, "RefVarTransformer", |build, map| vars.transform(map, build))?;
+    // Names are final after this point.
     map.check_unique(arena)?;
     check_identities(arena, &map)?;
     debug_assert_eq!(map.iter().len(), count, "names, references and vars make no resources");
@@ -107,10 +117,10 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
         drop(noted);
     }
     order::sort(arena, &mut map, &order);
-    if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {
+    if build.cx.options.managed_by_label || build.metadata().managed_by_label {
         step(build, &mut map, "managedByLabel", |build, map| add_managed_by_label(build, map))?;
     }
-    step(build, &mut map, "buildMetadata", |build, map| origin::annotate(build, map, asked))?;
+    step(build, &mut map, "buildMetadata", origin::annotate)?;
     Ok(map)
 }
 

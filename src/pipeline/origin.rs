@@ -13,7 +13,7 @@
 //! *Example*: `testdata/reference/origin.txtar`
 
 use super::Target;
-use crate::config::{Decode, Decoder, Written};
+use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{ORIGIN, ResMap, Resource, TRANSFORMATIONS};
@@ -123,7 +123,7 @@ fn path_of(text: &str) -> Option<String> {
 /// A name that cannot be printed, or annotations that are not a mapping.
 pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
     let arena = build.arena;
-    if !build.keeps_origins || resources.is_empty() {
+    if !build.keeps_origins() || resources.is_empty() {
         return Ok(());
     }
     let text = arena.text(&origin.text(false)?);
@@ -150,7 +150,7 @@ pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], or
 /// # Errors
 /// A name that cannot be printed.
 pub fn note_generated<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
-    if build.keeps_origins && !resources.is_empty() {
+    if build.keeps_origins() && !resources.is_empty() {
         let text = build.arena.text(&origin.text(false)?);
         for resource in resources {
             if resource.annotation(ORIGIN).is_none() {
@@ -302,10 +302,9 @@ struct ConfiguredBy<'a> {
 }
 
 /// Writes the annotations that the root asks for.
-pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, asked: &[Written<'a>]) -> Result<()> {
-    let [origins, transformations] =
-        ["originAnnotations", "transformerAnnotations"].map(|word| asked.iter().any(|asked| asked.text == word));
-    if !origins && !transformations {
+pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>) -> Result<()> {
+    let asked = build.metadata();
+    if !asked.origin_annotations && !asked.transformer_annotations {
         return Ok(());
     }
     // Most resources were there for the same transformers: they have one text.
@@ -313,10 +312,10 @@ pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, asked: &[Writte
     map.edit_content(|resource| {
         let Some(rare) = resource.rare() else { return Ok(()) };
         let mut entries: Vec<(&str, &str)> = Vec::new();
-        if origins {
+        if asked.origin_annotations {
             entries.extend(rare.origin.map(|text| (ORIGIN, text)));
         }
-        if transformations && !rare.transformations.is_empty() {
+        if asked.transformer_annotations && !rare.transformations.is_empty() {
             let text = match texts.get(rare.transformations.as_slice()) {
                 Some(known) => known,
                 None => {

@@ -210,7 +210,7 @@ pub fn transformers<'a>(
         labels.push(LabelTransformer { labels: pairs, fields, specs, pos: label.pos, overridden: overridden() });
     }
     // Upstream has one for commonLabels as soon as there is one for labels.
-    if !k.common_labels.is_empty() || (build.keeps_origins && !k.labels.is_empty()) {
+    if !k.common_labels.is_empty() || (build.keeps_origins() && !k.labels.is_empty()) {
         let (pairs, pos) = (k.common_labels.clone(), k.place_of("commonLabels"));
         let (fields, specs) = (Vec::new(), specs(&config.common_labels)?);
         labels.push(LabelTransformer { labels: pairs, fields, specs, pos, overridden: overridden() });
@@ -223,7 +223,7 @@ pub fn transformers<'a>(
         let specs = specs(&config.common_annotations)?;
         let annotations = k.common_annotations.clone();
         let pos = k.place_of("commonAnnotations");
-        let (keeps_origins, overridden) = (build.keeps_origins, overridden());
+        let (keeps_origins, overridden) = (build.keeps_origins(), overridden());
         let stage = AnnotationsTransformer { annotations, specs, pos, keeps_origins, overridden };
         add("AnnotationsTransformer", pos, 1, Stage::each(stage));
     }

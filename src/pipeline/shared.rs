@@ -39,20 +39,20 @@ pub fn of_base<'a>(
     match layers.ask(&key, &above.real) {
         Some(Known::Shared(layer)) => return Ok(adopt(build, &layer)),
         // A base that one base alone names is shared with that one.
-        Some(Known::Asked(by)) if !build.is_for_all || *by != *above.real => {
+        Some(Known::Asked(by)) if !build.is_of_layer() || *by != *above.real => {
             if let Some(layer) = for_all(build, target, accumulate).ok().flatten() {
                 layers.keep(key, Known::Shared(Arc::clone(&layer)));
                 return Ok(adopt(build, &layer));
             }
             layers.keep(key.clone(), Known::Own);
         }
-        Some(Known::Own) if build.is_for_all => {
+        Some(Known::Own) if build.is_of_layer() => {
             return Err(Error::new(Code::Internal, "each build accumulates this base by itself"));
         }
         _ => {}
     }
     let all = accumulate(build, target);
-    if build.is_for_all && all.is_err() {
+    if build.is_of_layer() && all.is_err() {
         // Nor can the bases on the way to what cannot be shared.
         layers.keep(key, Known::Own);
     }
@@ -62,7 +62,7 @@ pub fn of_base<'a>(
 /// The layers that a build shares with others: none if it keeps account of origins, which are told
 /// from its own root, is traced, or has a schema of its own.
 fn layers<'a>(build: &Build<'a>) -> Option<Arc<Layers<'a>>> {
-    let is_usual = !build.keeps_origins
+    let is_usual = !build.keeps_origins()
         && build.trace.is_none()
         && !build.cx.options.crd_merge_keys
         && !build.schema.is_chosen()
@@ -83,7 +83,7 @@ fn for_all<'a>(build: &Build<'a>, target: &Target<'a>, accumulate: Accumulate<'a
         ..build.cx.options.clone()
     };
     let cx = Context { arena: build.arena, files: build.cx.files.fork(), options, layers: build.cx.layers.clone() };
-    let mut own = Build { is_for_all: true, ..Build::new(&Rc::new(cx)) };
+    let mut own = Build::of_layer(&Rc::new(cx));
     let all = accumulate(&mut own, target)?;
     if own.schema.is_chosen() {
         return Ok(None);

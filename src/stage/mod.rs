@@ -1,6 +1,7 @@
 //! The values that a build hands to its stages, and the interface of a stage.
 //!
 //! * [`Context`]: the input of a build, which it does not change: texts, files, options.
+//! * [`Premises`]: the facts that decide a build and are read before it begins.
 //! * [`Build`]: the state of one build, which each stage gets and may change.
 //! * [`Generator`], [`Stage`]: the stages. Built-in ones are in
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
@@ -13,6 +14,7 @@
 //!   of a build; [`trace`]: which step wrote which field; [`compare`]: the differences that a step
 //!   makes; [`history`]: the trace of a build that is done.
 
+mod build_metadata;
 pub mod compare;
 pub mod documents;
 mod for_kinds;
@@ -27,6 +29,7 @@ pub mod schema;
 pub mod trace;
 pub mod wire;
 
+pub use build_metadata::BuildMetadata;
 pub use documents::{documents_to_resources, resources_in, scoped_resources_in};
 pub use for_kinds::{ForKinds, KindField, NamedKind, UsedEntries};
 pub use hits::Hit;
@@ -39,6 +42,7 @@ use crate::config::{TransformerConfig, Written};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::load::{Common, FileLimit, Files, Loader, RemoteOptions, Restrictor};
 use crate::resource::{Changes, Order, ResMap, Resource};
+use crate::schema::Document;
 use rustomize_base::compat::Compat;
 use rustomize_base::observe::Observer;
 use rustomize_process::{Children, Limits};
@@ -188,19 +192,36 @@ impl<'a> Context<'a> {
     }
 }
 
+/// The facts that decide a build. They are read before it begins, and do not change.
+#[derive(Default)]
+pub struct Premises<'a> {
+    /// The notes that the root asks for.
+    pub metadata: BuildMetadata,
+    /// The schemas of the environment.
+    pub schemas: Vec<Document<'a>>,
+    /// The transformer configuration that every root begins with, if the schemas add to the usual
+    /// one.
+    pub default_config: Option<Arc<TransformerConfig<'a>>>,
+}
+
+/// The reason for a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// The result of its own root.
+    Root,
+    /// A layer that several builds share.
+    Layer,
+}
+
 /// The state of one build, from its first file to its result. The next build begins with a new one.
 pub struct Build<'a> {
     pub cx: Rc<Context<'a>>,
     pub arena: Arena<'a>,
     /// The known facts about kinds.
     pub schema: BuildSchema<'a>,
-    /// The transformer configuration that every root begins with.
-    pub default_config: Arc<TransformerConfig<'a>>,
-    /// True if the root's `buildMetadata` asks for anything: then the build keeps account of what
-    /// comes from where.
-    pub keeps_origins: bool,
-    /// True if this build makes a layer that several builds share.
-    pub is_for_all: bool,
+    default_config: Arc<TransformerConfig<'a>>,
+    metadata: BuildMetadata,
+    purpose: Purpose,
     /// The API versions for charts that name none.
     pub helm_api_versions: Vec<String>,
     /// The writes of its steps, if a trace is asked for.
@@ -216,18 +237,30 @@ pub struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    /// A build that has not begun.
+    /// A build with the usual premises.
     pub fn new(cx: &Rc<Context<'a>>) -> Self {
+        Build::with(cx, Premises::default())
+    }
+
+    /// A build of a layer that several builds share.
+    pub fn of_layer(cx: &Rc<Context<'a>>) -> Self {
+        Build { purpose: Purpose::Layer, ..Build::new(cx) }
+    }
+
+    /// A build with these premises.
+    pub fn with(cx: &Rc<Context<'a>>, premises: Premises<'a>) -> Self {
+        let Premises { metadata, schemas, default_config } = premises;
+        let usual = || match &cx.layers {
+            Some(layers) => Arc::clone(&layers.default_config),
+            None => Arc::new(TransformerConfig::defaults(cx.options.compat)),
+        };
         Build {
             cx: Rc::clone(cx),
             arena: cx.arena,
-            schema: BuildSchema::default(),
-            default_config: match &cx.layers {
-                Some(layers) => Arc::clone(&layers.default_config),
-                None => Arc::new(TransformerConfig::defaults(cx.options.compat)),
-            },
-            keeps_origins: false,
-            is_for_all: false,
+            schema: BuildSchema::with(schemas),
+            default_config: default_config.unwrap_or_else(usual),
+            metadata,
+            purpose: Purpose::Root,
             helm_api_versions: cx.options.helm.api_versions.clone(),
             trace: cx.options.trace.then(Trace::default),
             warnings: Vec::new(),
@@ -235,6 +268,26 @@ impl<'a> Build<'a> {
             for_kinds: Vec::new(),
             of_kind: Vec::new(),
         }
+    }
+
+    /// The notes that the root asks for.
+    pub fn metadata(&self) -> BuildMetadata {
+        self.metadata
+    }
+
+    /// Returns true if the build notes the origin of each resource.
+    pub fn keeps_origins(&self) -> bool {
+        self.metadata.keeps_origins
+    }
+
+    /// Returns true if this build makes a layer that several builds share.
+    pub fn is_of_layer(&self) -> bool {
+        self.purpose == Purpose::Layer
+    }
+
+    /// The transformer configuration that every root begins with.
+    pub fn default_config(&self) -> &Arc<TransformerConfig<'a>> {
+        &self.default_config
     }
 
     /// The external plugin for a configuration object.

@@ -46,10 +46,13 @@ impl<'a> BuildSchema<'a> {
         self.chosen.as_ref().unwrap_or(&self.builtin)
     }
 
-    /// Learns what bundles say of kinds, before anything is merged.
-    pub fn learn(&mut self, bundled: Vec<Document<'a>>) {
-        self.builtin = Rc::new(Schemas::custom(Custom::new(&bundled, true), true));
-        self.bundled = bundled;
+    /// The built-in schema, with kinds that bundles describe.
+    pub fn with(bundled: Vec<Document<'a>>) -> Self {
+        if bundled.is_empty() {
+            return BuildSchema::default();
+        }
+        let builtin = Rc::new(Schemas::custom(Custom::new(&bundled, true), true));
+        BuildSchema { builtin, bundled, ..BuildSchema::default() }
     }
 
     /// Returns true if a schema was chosen.

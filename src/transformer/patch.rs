@@ -161,7 +161,7 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
         let are_wide = |a: &Prepared<'_>, b: &Prepared<'_>| a.is_wide() && b.is_wide() && a.kind() == b.kind();
         // Where a build notes what transformed a resource, kustomize writes all annotations after
         // each patch.
-        let notes = build.keeps_origins;
+        let notes = build.keeps_origins();
         let are_same =
             |a: &Prepared<'_>, b: &Prepared<'_>| !notes && b.has_same_target && a.is_of_content() && b.is_of_content();
         let are_named = |a: &Prepared<'_>, b: &Prepared<'_>| !notes && a.names_resources() && b.names_resources();
@@ -187,7 +187,7 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
             let Some(patched) = patched else { continue };
             // A JSON patch leaves texts.
             let are_text = annotations_are_text && group.iter().all(Prepared::is_json);
-            if build.keeps_origins && !are_text {
+            if build.keeps_origins() && !are_text {
                 write_annotations(map, &patched, &mut annotations_are_text)?;
             }
         }
