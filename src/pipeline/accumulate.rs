@@ -16,6 +16,7 @@
 
 use super::absorb::absorb;
 use super::origin::{Origin, note_generated, note_origin, note_transformation};
+use super::plan::PlannedGenerator;
 use super::validate::{Contents, adopt_labels};
 use super::{Target, builtin, crds, openapi, plan, shared};
 use crate::config::kustomization::FILE_NAMES;
@@ -31,7 +32,8 @@ use crate::schema::Document;
 use crate::stage::history::StepRole;
 use crate::stage::trace::{Step, trace_read, traced, traced_generator, traced_layer};
 use crate::stage::{
-    Accumulator, Build, Generator, Given, KindField, Mode, PluginEntry, Running, Stage, documents, transform_each,
+    Accumulator, BoxedGenerator, Build, Generator, Given, KindField, Mode, PluginEntry, Running, Stage, documents,
+    transform_each,
 };
 use crate::transformer::ref_var;
 use rustomize_base::memory;
@@ -267,11 +269,11 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
     let charts = Charts::default();
     let planned = plan::generators(build, target, &charts).map_err(|e| e.context(format!("in {}", target.file)))?;
     // A broken entry fails before any generator of this root has run.
-    let mut configured: Vec<(plan::BoxedGenerator<'_, 'a>, Pos, GeneratorEntry)> = Vec::new();
+    let mut configured: Vec<(BoxedGenerator<'_, 'a>, Pos, GeneratorEntry)> = Vec::new();
     for config in plugin_configs(build, target, &target.kustomization.generators, "generators")? {
         let name = format!("running the generator {} of {}", config.id(), target.file);
         let origin = Origin::plugin(target, &config);
-        let (stage, role): (plan::BoxedGenerator<'_, 'a>, _) = match builtin::is_builtin(&config) {
+        let (stage, role): (BoxedGenerator<'_, 'a>, _) = match builtin::is_builtin(&config) {
             true => {
                 let in_config = |e: Error| e.through(config.pos(), name.clone());
                 (builtin::generator(build, target, &config, &charts).map_err(in_config)?, StepRole::Generate)
@@ -287,7 +289,7 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
     let mut errors = Errors::default();
     let mut of_field: Option<GeneratorEntry> = None;
     all.map.reserve(planned.size_hint().0);
-    for ((stage, kind, pos), made) in planned.zip(plan::made_ahead(build.arena, target)) {
+    for (PlannedGenerator { stage, kind, pos }, made) in planned.zip(plan::made_ahead(build.arena, target)) {
         // Entries of one field differ in their places alone.
         let entry = match of_field.take().filter(|last| last.origin.tool() == kind) {
             Some(same) => same,

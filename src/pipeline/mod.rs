@@ -193,8 +193,7 @@ fn add_managed_by_label<'a>(build: &Build<'a>, map: &mut ResMap<'a>) -> Result<(
     let specs = [FieldSpec { path: "metadata/labels", create: true, ..FieldSpec::default() }];
     let labels = [("app.kubernetes.io/managed-by", value)].into_iter().collect();
     // The transformer of all other labels: a label that is in several places changes in all.
-    let (specs, fields, pos) = (FieldSpecs::new(arena, specs), Vec::new(), Pos::NONE);
-    let stage = LabelTransformer { labels, fields, specs, pos, overridden: None };
+    let stage = LabelTransformer::new(labels, FieldSpecs::new(arena, specs), Pos::NONE);
     let mut set = stage.editor(arena);
     map.edit_content(|resource| {
         if let Some(labels) = resource.node().get("metadata").and_then(|m| m.get("labels"))

@@ -141,8 +141,8 @@ impl Survey {
     fn generators<'a>(&mut self, build: &mut Build<'a>, target: &Target<'a>) {
         let charts = Charts::default();
         let planned = plan::generators(build, target, &charts);
-        for (generator, _, pos) in self.note(planned).into_iter().flatten() {
-            let checked = generator.check_fetched(build).map_err(|e| e.at(pos));
+        for plan::PlannedGenerator { stage, pos, .. } in self.note(planned).into_iter().flatten() {
+            let checked = stage.check_fetched(build).map_err(|e| e.at(pos));
             self.note(checked);
         }
         let configs = accumulate::plugin_configs(build, target, &target.kustomization.generators, "generators");

@@ -5,6 +5,8 @@
 //! * [`Build`]: the state of one build, which each stage gets and may change.
 //! * [`Generator`], [`Stage`]: the stages. Built-in ones are in
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
+//! * [`Fields`], [`Object`]: the two ways to configure a built-in stage; [`Planned`]: a transformer
+//!   that a field asks for.
 //! * [`Hit`]: whether an entry has found something to work on; [`Overridden`]: values of patches
 //!   that a later stage replaces.
 //! * [`ForKinds`]: files that are for some kinds of resources.
@@ -16,6 +18,7 @@
 
 mod build_metadata;
 pub mod compare;
+mod configured;
 pub mod documents;
 mod for_kinds;
 pub mod format;
@@ -30,12 +33,13 @@ pub mod trace;
 pub mod wire;
 
 pub use build_metadata::BuildMetadata;
+pub use configured::{Fields, Object, Planned, Specs};
 pub use documents::{documents_to_resources, resources_in, scoped_resources_in};
 pub use for_kinds::{ForKinds, KindField, NamedKind, UsedEntries};
 pub use hits::Hit;
 pub use layers::{Accumulator, Layers};
 pub use of_kind::OfKind;
-pub use overridden::{Overridden, PatchTexts};
+pub use overridden::{Overridden, Overriding, PatchPart, PatchTexts, Watched};
 pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
 use crate::config::{TransformerConfig, Written};
@@ -363,6 +367,9 @@ pub trait Generator<'a> {
     }
 }
 
+/// A configured generator, which may borrow from its kustomization.
+pub type BoxedGenerator<'t, 'a> = Box<dyn Generator<'a> + 't>;
+
 /// Changes resources.
 pub trait Transformer<'a> {
     /// Works on all resources accumulated so far.
@@ -370,6 +377,11 @@ pub trait Transformer<'a> {
     /// # Errors
     /// A resource is not as the transformer needs it, or what it reads is missing or wrong.
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()>;
+
+    /// The stage as one that brings or replaces values of patches.
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        None
+    }
 }
 
 /// Changes one resource, on one thread.
@@ -394,6 +406,11 @@ pub trait TransformEach<'a>: Sync {
     /// The result cannot be.
     fn check(&self, _map: &mut ResMap<'a>, _build: &mut Build<'a>) -> Result<()> {
         Ok(())
+    }
+
+    /// The stage as one that brings or replaces values of patches.
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        None
     }
 }
 
@@ -449,6 +466,14 @@ impl<'a> Stage<'a> {
     /// A stage that looks at all resources.
     pub fn whole(stage: impl Transformer<'a> + 'a) -> Self {
         Stage::Whole(Box::new(stage))
+    }
+
+    /// The stage as one that brings or replaces values of patches.
+    pub fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        match self {
+            Stage::Each(stage) => stage.overriding(),
+            Stage::Whole(stage) => stage.overriding(),
+        }
     }
 
     /// Works on all resources; whoever asked for it says so in its errors.

@@ -12,7 +12,7 @@ use crate::stage::{Build, OfKind, Overridden};
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::{Mapping, Node, Pos, Sequence, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The fields by which people tell the items of a list apart.
 const NAMES_OF_ITEMS: [&str; 3] = ["name", "key", "id"];
@@ -24,7 +24,7 @@ pub(super) struct PatchFindings<'a> {
     /// The findings about fields that a kind does not have.
     unknown: Mutex<BTreeMap<(Pos, String), OfKind<'a>>>,
     /// The patches so far, where values that a later one replaces are looked for.
-    overridden: Option<Arc<Overridden>>,
+    overridden: Option<Overridden>,
 }
 
 impl<'a> PatchFindings<'a> {
@@ -34,7 +34,7 @@ impl<'a> PatchFindings<'a> {
         build: &Build<'a>,
         map: &ResMap<'a>,
         kinds: impl Iterator<Item = Option<&'k str>>,
-        overridden: Option<&Arc<Overridden>>,
+        overridden: Option<&Overridden>,
     ) -> Option<PatchFindings<'a>> {
         build.findings.as_ref()?;
         let kinds: FastSet<Option<&str>> = kinds.collect();
@@ -53,7 +53,7 @@ impl<'a> PatchFindings<'a> {
 
     /// The patches so far, where values that a later one replaces are looked for.
     pub fn overridden(&self) -> Option<&Overridden> {
-        self.overridden.as_deref()
+        self.overridden.as_ref()
     }
 
     /// Looks at a strategic merge patch and the resource that it is about to be merged into.

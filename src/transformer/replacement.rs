@@ -20,6 +20,7 @@
 //! *Example*: `testdata/reference/replacement.txtar`
 
 use super::item_index::ItemIndex;
+use super::objects::Replacements;
 use super::open_text::OpenText;
 use super::replacement_source::Source;
 use super::structured_text::{self, FieldPath, Texts, empty_like, lookup_mut, visit};
@@ -32,7 +33,7 @@ use crate::load::Root;
 use crate::merge::copies::{Copies, check_depth, check_text};
 use crate::resource::matcher::{Ids, Matcher};
 use crate::resource::{Hint, ResMap, Resource};
-use crate::stage::{Build, Hit, Transformer};
+use crate::stage::{Build, Fields, Hit, Object, Planned, Stage, Transformer};
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::{Arena, Node, Pos, Value, first_document, json};
 use std::borrow::Cow;
@@ -56,11 +57,33 @@ struct Target<'a> {
 }
 
 impl<'a> ReplacementTransformer<'a> {
-    /// Reads the files of entries that name one, and compiles all.
+    /// The transformer of `replacements`.
     ///
     /// # Errors
     /// A file cannot be read, an entry lacks a source or targets, or a pattern is wrong.
-    pub fn new(build: &mut Build<'a>, root: &Root, entries: &[Replacement<'a>], cx: &Decoder<'a>) -> Result<Self> {
+    pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
+        let replacements = &fields.kustomization.replacements;
+        if replacements.is_empty() {
+            return Ok(Vec::new());
+        }
+        let cx = Decoder::strict(fields.build.arena);
+        let stage = ReplacementTransformer::new(fields.build, fields.root, replacements, &cx)?;
+        Ok(vec![fields.whole(stage, fields.pos("replacements"))])
+    }
+
+    /// The transformer of a configuration object.
+    ///
+    /// # Errors
+    /// As [`ReplacementTransformer::from_fields`], or a field has a wrong type.
+    pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
+        let mut entries = Replacements::default();
+        let cx = Decoder::unconverted(object.arena());
+        entries.decode(object.config.node(), &cx)?;
+        Ok(Stage::whole(ReplacementTransformer::new(object.build, object.root, &entries.replacements, &cx)?))
+    }
+
+    /// Reads the files of entries that name one, and compiles all.
+    fn new(build: &mut Build<'a>, root: &Root, entries: &[Replacement<'a>], cx: &Decoder<'a>) -> Result<Self> {
         let arena = build.arena;
         let mut prepared = Vec::new();
         for entry in entries {
