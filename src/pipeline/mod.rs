@@ -12,6 +12,7 @@ pub mod object;
 mod openapi;
 mod origin;
 pub mod outline;
+mod phase;
 pub mod plan;
 pub mod roots;
 mod shared;

@@ -4,7 +4,7 @@
 //! The kustomizations of the tree are read as a build reads them, and nothing is transformed.
 //! O(size of the kustomizations and of the files that they name).
 
-use super::accumulate::{self, Entry};
+use super::accumulate::{self, Directories, Entry};
 use super::{Target, builtin, plan};
 use crate::config::Written;
 use crate::diag::{Code, Error, Result};
@@ -121,7 +121,7 @@ impl Survey {
         if entry.contains('\n') {
             return;
         }
-        let loaded = accumulate::load(build, &target.root, entry, true).map_err(|e| e.at(entry.pos));
+        let loaded = accumulate::load(build, &target.root, entry, Directories::Any).map_err(|e| e.at(entry.pos));
         if let Some(Entry::Root(root)) = self.note(loaded)
             && let Some(base) = self.note(Target::load_below(build, root, target))
         {
