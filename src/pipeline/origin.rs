@@ -162,20 +162,14 @@ pub fn note_generated<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>],
 }
 
 fn annotations_of<'r, 'a>(resource: &'r mut Resource<'a>) -> Option<&'r mut Node<'a>> {
-    let root = resource.node_mut_in_form().as_mapping_mut()?;
+    let root = resource.node_mut().as_mapping_mut()?;
     root.get_mut("metadata")?.as_mapping_mut()?.get_mut("annotations")
-}
-
-/// Takes annotations off. The value of one is empty if it is not a scalar.
-fn take<'a, const N: usize>(resource: &mut Resource<'a>, keys: [&str; N]) -> [Option<&'a str>; N] {
-    let Some(annotations) = annotations_of(resource).and_then(Node::as_mapping_mut) else { return [None; N] };
-    keys.map(|key| annotations.remove(key).map(|value| value.scalar_text()))
 }
 
 /// Takes an origin and transformations that the annotations of a resource say for what the build
 /// knows: patches and other transformers have written them, or the manifest has.
 pub fn adopt(resource: &mut Resource<'_>) {
-    let [origin, transformations] = take(resource, [ORIGIN, TRANSFORMATIONS]);
+    let [origin, transformations] = resource.remove_annotations([ORIGIN, TRANSFORMATIONS]);
     if origin.is_some() {
         resource.rare_mut().origin = origin;
     }
@@ -208,7 +202,7 @@ pub fn note_transformation<'a>(
         if times == 0 {
             return Ok(());
         }
-        if let [Some(own)] = take(resource, [ORIGIN]) {
+        if let [Some(own)] = resource.remove_annotations([ORIGIN]) {
             listed(build, resource, own, |cx, node| listed_origin(cx, node).map(drop))?;
             resource.rare_mut().origin = Some(own);
         }
@@ -219,7 +213,7 @@ pub fn note_transformation<'a>(
         if times == 0 {
             return Ok(());
         }
-        if let [Some(own)] = take(resource, [TRANSFORMATIONS]) {
+        if let [Some(own)] = resource.remove_annotations([TRANSFORMATIONS]) {
             let texts = listed(build, resource, own, listed_transformations)?.unwrap_or_default();
             resource.rare_mut().transformations = texts.into_iter().map(|text| (text, 1)).collect();
         }

@@ -1,5 +1,6 @@
 //! [`ResMap`]: the resources of a build, in order, and the indexes that find them.
 
+use super::changes::Changes;
 use super::distinct::distinct;
 use super::ids::Ids;
 use super::untraced::Untraced;
@@ -48,18 +49,6 @@ pub struct ResMap<'a> {
     /// The budget of the build, which edits of single resources check; `None` for a map without
     /// resources.
     budget: Option<&'a Budget>,
-}
-
-/// The parts of identities that an edit of every resource may change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Changes {
-    /// Nothing that is looked up before the identities are read again.
-    Content,
-    /// Names or namespaces, in the same way for all resources whose kind is and was the same: ids
-    /// that differ before still differ after, and kinds stay.
-    NamesAlike,
-    /// Anything. The edit itself reads identities again where they change.
-    Names,
 }
 
 /// The size of a usual resource in bytes. It decides how many threads the work on resources is
@@ -319,8 +308,7 @@ impl<'a> ResMap<'a> {
         self.resources[i].take_touched();
     }
 
-    /// Edits every resource, in order; the edit itself reads identities again where they change.
-    /// O(edits).
+    /// Edits every resource, in order; the edits may change identities. O(edits).
     ///
     /// # Errors
     /// The first error of an edit.
@@ -329,7 +317,10 @@ impl<'a> ResMap<'a> {
         self.changes.note_all();
         (self.unique, self.may_have_empty) = (false, true);
         let budget = self.budget;
-        self.resources.iter_mut().try_for_each(|resource| edit(resource).and_then(|()| check(budget, resource)))
+        self.resources.iter_mut().try_for_each(|resource| {
+            resource.edit(Changes::Names, &mut edit)?;
+            check(budget, resource)
+        })
     }
 
     /// Looks at each resource that may have changed since the last call; on all cores if there are
@@ -405,8 +396,7 @@ impl<'a> ResMap<'a> {
     }
 
     /// Edits the resources at `places`, which are in ascending order, each by itself; on all cores
-    /// if they are many. `editor` is as for [`ResMap::edit_each`]. An edit that changes an identity
-    /// reads it again. O(n + edits).
+    /// if they are many. `editor` is as for [`ResMap::edit_each`]. O(n + edits).
     ///
     /// # Errors
     /// The error of the first resource, in order, whose edit fails.
@@ -414,6 +404,7 @@ impl<'a> ResMap<'a> {
         &mut self,
         arena: Arena<'a>,
         places: &[usize],
+        changes: Changes,
         editor: impl Fn(Arena<'a>) -> W + Sync,
     ) -> Result<()>
     where
@@ -428,7 +419,7 @@ impl<'a> ResMap<'a> {
                 let mut changed = Vec::new();
                 for (i, resource) in run {
                     let (before, history) = (*resource.id(), resource.previous().len());
-                    edit(*i, resource)?;
+                    resource.edit(changes, |resource| edit(*i, resource))?;
                     check(Some(arena.budget()), resource)?;
                     if *resource.id() != before || resource.previous().len() != history || resource.is_deleted() {
                         changed.push((*i, before, history));
@@ -455,7 +446,8 @@ impl<'a> ResMap<'a> {
     }
 
     /// Edits every resource by itself, on all cores if there are many. `editor` makes the edit
-    /// function of a thread, given the arena of the thread. O(edits).
+    /// function of a thread, given the arena of the thread. An edit that changes identities reads
+    /// them again, by [`Resource::edit`]. O(edits).
     ///
     /// # Errors
     /// The error of the first resource, in order, whose edit fails.
@@ -551,12 +543,13 @@ impl<'a> ResMap<'a> {
         }
     }
 
-    /// Replaces a resource by another one, which `make` makes from it. O(1), plus the cost of
-    /// `make`.
+    /// Replaces a resource by another one, which `make` makes from it, and reads the identity of that
+    /// one. O(1), plus the cost of `make`.
     pub fn replace_with(&mut self, i: usize, make: impl FnOnce(Resource<'a>) -> Resource<'a>) {
         let before = std::mem::replace(&mut self.resources[i], Resource::unchecked(Node::null()));
         let id = *before.id();
         self.resources[i] = make(before);
+        self.resources[i].refresh_id();
         self.changes.note(i);
         self.changes.forget_numbers();
         self.reindex(i, &id, usize::MAX);
@@ -623,14 +616,14 @@ impl<'a> ResMap<'a> {
     /// [`ResMap::put_nodes`] is called the resources are empty. O(n).
     pub fn take_nodes(&mut self) -> Vec<Node<'a>> {
         self.changes.note_all();
-        self.resources.iter_mut().map(|resource| std::mem::take(resource.node_mut_in_form())).collect()
+        self.resources.iter_mut().map(Resource::take_node).collect()
     }
 
     /// Puts the nodes back that [`ResMap::take_nodes`] took out. `renamed` has the place and the
     /// new identity of each resource whose identity has changed. O(n).
     pub fn put_nodes(&mut self, nodes: Vec<Node<'a>>, renamed: Vec<(usize, ResId<'a>)>) {
         for (resource, node) in self.resources.iter_mut().zip(nodes) {
-            *resource.node_mut_in_form() = node;
+            resource.put_node(node);
         }
         self.unique &= renamed.is_empty();
         renamed.into_iter().for_each(|(i, id)| self.resources[i].set_id(id));

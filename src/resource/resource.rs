@@ -1,6 +1,7 @@
 //! [`Resource`]: a node and the build's notes about it.
 
 use super::annotations::INTERNAL;
+use super::changes::Changes;
 use super::metadata::{make_string, mapping_in, set_untyped, stringify};
 use super::res_id::UNNAMED;
 use super::{Behavior, PreviousId, ResId, Scope};
@@ -15,8 +16,8 @@ use rustomize_yaml::{
 use thin_vec::ThinVec;
 
 /// A resource: its node plus the notes that upstream keeps in internal annotations. The identity is
-/// read from the node once; nodes are edited through [`super::ResMap`], which reads the identity
-/// again.
+/// read from the node once. [`super::ResMap`] reads it again after edits that may change it, and so
+/// does [`Resource::edit`], between two edits of one pass.
 #[derive(Clone, Debug)]
 pub struct Resource<'a> {
     node: Node<'a>,
@@ -28,20 +29,36 @@ pub struct Resource<'a> {
     pub behavior: Option<Behavior>,
     /// True if the name gets a hash of the content at the end.
     pub needs_hash: bool,
-    /// True if the node is known to be in the form that a detour through JSON gives it. An edit
-    /// sets this to false.
-    json_form: bool,
-    /// True if `data` and `binaryData` are known to hold texts as a generator writes them. An edit
-    /// sets this to false.
-    data_is_text: bool,
-    /// True if the node may hold values that are shared by several places.
-    shares_values: bool,
+    known: Known,
     /// The numbers of the shared values of the node.
     numbers: shared::Numbers,
-    /// True if the node may have changed since [`Resource::take_touched`].
-    is_touched: bool,
     /// Facts that few builds ask for.
     rare: Option<Box<Rare<'a>>>,
+}
+
+/// The known facts about a node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// True if the node is known to be in the form that a detour through JSON gives it.
+    is_in_json_form: bool,
+    /// True if `data` and `binaryData` are known to hold texts as a generator writes them.
+    has_text_data: bool,
+    /// True if several places of the node may share a value.
+    shares_values: bool,
+    /// True if the node has not changed since [`Resource::take_touched`].
+    is_untouched: bool,
+}
+
+impl Known {
+    /// The facts that are still known after an edit.
+    fn after_edit(self) -> Self {
+        Known { shares_values: self.shares_values, ..Known::default() }
+    }
+
+    /// The facts that are still known after an edit that keeps the form of the node.
+    fn after_edit_in_form(self) -> Self {
+        Known { is_in_json_form: self.is_in_json_form, ..self.after_edit() }
+    }
 }
 
 /// The annotations of a manifest or patch, if one of them is upstream's own.
@@ -170,11 +187,8 @@ impl<'a> Resource<'a> {
             suffixes: ThinVec::new(),
             behavior: None,
             needs_hash: false,
-            json_form: false,
-            data_is_text: false,
-            shares_values: false,
+            known: Known::default(),
             numbers: shared::Numbers::default(),
-            is_touched: true,
             rare: None,
         }
     }
@@ -320,7 +334,7 @@ impl<'a> Resource<'a> {
             && let Some(metadata) = self.node.as_mapping_mut().and_then(|m| m.get_mut("metadata"))
         {
             metadata.as_mapping_mut().map(|m| m.remove("annotations"));
-            self.is_touched = true;
+            self.known = self.known.after_edit_in_form();
         }
     }
 
@@ -432,12 +446,12 @@ impl<'a> Resource<'a> {
 
     /// Returns true if the node is known to be in the form that a detour through JSON gives it.
     pub fn is_in_json_form(&self) -> bool {
-        self.json_form
+        self.known.is_in_json_form
     }
 
     /// Notes that the node is in the form that a detour through JSON gives it.
     pub fn note_json_form(&mut self) {
-        self.json_form = true;
+        self.known.is_in_json_form = true;
     }
 
     /// Returns true if a JSON patch may change the text of the apiVersion, kind, name or namespace:
@@ -446,7 +460,7 @@ impl<'a> Resource<'a> {
     pub fn may_be_respelled(&self) -> bool {
         let is_other = |node: &Node<'_>| node.as_scalar().is_some_and(|s| s.kind() != Kind::Str);
         let has_other = |node: &Node<'_>, keys: [&str; 2]| keys.iter().any(|key| node.get(key).is_some_and(is_other));
-        !self.json_form
+        !self.known.is_in_json_form
             && (has_other(&self.node, ["apiVersion", "kind"])
                 || self.node.get("metadata").is_some_and(|metadata| has_other(metadata, ["name", "namespace"])))
     }
@@ -465,12 +479,12 @@ impl<'a> Resource<'a> {
 
     /// Returns true if `data` and `binaryData` are known to hold texts as a generator writes them.
     pub fn data_is_text(&self) -> bool {
-        self.data_is_text
+        self.known.has_text_data
     }
 
     /// Notes that `data` and `binaryData` hold texts as a generator writes them.
     pub fn note_text_data(&mut self) {
-        self.data_is_text = true;
+        self.known.has_text_data = true;
     }
 
     /// The node.
@@ -479,23 +493,45 @@ impl<'a> Resource<'a> {
         &self.node
     }
 
-    /// The node, for editing; [`super::ResMap`] reads the identity again afterwards.
+    /// The node, for an edit. The known facts about it are forgotten.
     pub fn node_mut(&mut self) -> &mut Node<'a> {
         meter::count(1);
-        (self.json_form, self.data_is_text, self.is_touched) = (false, false, true);
+        self.known = self.known.after_edit();
         &mut self.node
     }
 
-    /// The node, for edits that keep it in the form that a detour through JSON gives it.
-    pub fn node_mut_in_form(&mut self) -> &mut Node<'a> {
+    /// Takes the node out, for an edit of names in it that needs the resource beside it. Until
+    /// [`Resource::put_node`] is called the resource is empty.
+    pub fn take_node(&mut self) -> Node<'a> {
         meter::count(1);
-        (self.data_is_text, self.is_touched) = (false, true);
-        &mut self.node
+        std::mem::take(&mut self.node)
     }
 
-    /// True if the node may have changed since the last call, or since the resource was made.
+    /// Puts the node back that [`Resource::take_node`] took out. Other names leave it in the form
+    /// that it had.
+    pub fn put_node(&mut self, node: Node<'a>) {
+        meter::count(1);
+        self.known = self.known.after_edit_in_form();
+        self.node = node;
+    }
+
+    /// Lets `edit` change the resource, and reads the identity again if `changes` says that it may
+    /// be another one.
+    ///
+    /// # Errors
+    /// The errors of the edit.
+    pub fn edit<T>(&mut self, changes: Changes, edit: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let edited = edit(self)?;
+        if changes != Changes::Content {
+            self.refresh_id();
+        }
+        Ok(edited)
+    }
+
+    /// Returns true if the node may have changed since the last call, or since the resource was
+    /// made.
     pub fn take_touched(&mut self) -> bool {
-        std::mem::take(&mut self.is_touched)
+        !std::mem::replace(&mut self.known.is_untouched, true)
     }
 
     /// The numbers of the shared values of the node.
@@ -505,19 +541,19 @@ impl<'a> Resource<'a> {
 
     /// Returns true if several places of the node may share a value.
     pub fn shares_values(&self) -> bool {
-        self.shares_values
+        self.known.shares_values
     }
 
     /// Says that several places of the node share a value ([`shared`]).
     pub fn mark_shared(&mut self) {
-        self.shares_values = true;
+        self.known.shares_values = true;
     }
 
     /// Copies a change of a shared value to all its places. O(1) if no value is shared, else
     /// O(nodes).
     pub fn settle_shared(&mut self) {
-        if self.shares_values {
-            self.is_touched = true;
+        if self.known.shares_values {
+            self.known = self.known.after_edit_in_form();
             shared::settle(&mut self.node);
         }
     }
@@ -525,15 +561,15 @@ impl<'a> Resource<'a> {
     /// Sets shared values in all their places, for the entry at `by`. O(1) if no value is shared,
     /// else O(nodes).
     pub fn set_shared(&mut self, values: &[(Shared, Scalar<'a>)], by: Pos) {
-        if self.shares_values && !values.is_empty() {
-            self.is_touched = true;
+        if self.known.shares_values && !values.is_empty() {
+            self.known = self.known.after_edit_in_form();
             shared::set(&mut self.node, values, by);
         }
     }
 
     /// Gives every place a value of its own. O(1) if no value is shared, else O(nodes).
     pub fn unshare(&mut self) {
-        if std::mem::take(&mut self.shares_values) {
+        if std::mem::take(&mut self.known.shares_values) {
             shared::unshare(&mut self.node);
         }
     }
@@ -551,14 +587,14 @@ impl<'a> Resource<'a> {
         self.node
     }
 
-    /// The resource with its identity read from the node again.
-    pub fn with_fresh_id(mut self) -> Self {
+    /// Notes the scope of the kind, which is part of the identity.
+    pub fn set_scope(&mut self, scope: Scope) {
+        self.rare_mut().scope = Some(scope);
         self.refresh_id();
-        self
     }
 
     /// Reads the identity from the node again.
-    pub(crate) fn refresh_id(&mut self) {
+    pub(super) fn refresh_id(&mut self) {
         self.id = self.id_with(&self.node);
     }
 
@@ -655,6 +691,16 @@ impl<'a> Resource<'a> {
         taken?.as_scalar().copied()
     }
 
+    /// Removes annotations, and returns their texts: a value that is not a scalar has an empty one.
+    /// The node stays in the form that it had.
+    pub fn remove_annotations<const N: usize>(&mut self, keys: [&str; N]) -> [Option<&'a str>; N] {
+        let metadata = self.node.as_mapping_mut().and_then(|root| root.get_mut("metadata"));
+        let annotations = metadata.and_then(Node::as_mapping_mut).and_then(|m| m.get_mut("annotations"));
+        let Some(annotations) = annotations.and_then(Node::as_mapping_mut) else { return [None; N] };
+        self.known = self.known.after_edit_in_form();
+        keys.map(|key| annotations.remove(key).map(|value| value.scalar_text()))
+    }
+
     /// Turns `metadata.<map>` into a map of strings: a scalar becomes its text, without its style,
     /// and other values become empty. An empty or null map is removed.
     pub fn stringify_metadata(&mut self, map: &'a str) {
@@ -669,7 +715,7 @@ impl<'a> Resource<'a> {
     /// As [`Resource::stringify_metadata`] for the annotations in `keys`; the other annotations are
     /// strings already. O(keys x log annotations).
     pub fn stringify_annotations(&mut self, keys: &[&str]) {
-        self.is_touched = true;
+        self.known = self.known.after_edit_in_form();
         let Some(metadata) = self.node.as_mapping_mut().and_then(|root| root.get_mut("metadata")) else { return };
         let Some(metadata) = metadata.as_mapping_mut() else { return };
         match metadata.get_mut("annotations").map(Node::as_mapping_mut) {

@@ -438,11 +438,8 @@ pub fn transform_each<'a>(stages: &[Running<'_, 'a>], map: &mut ResMap<'a>, buil
         let mut editors: Vec<_> = stages.iter().map(|running| (running, running.stage.editor(arena))).collect();
         move |resource: &mut Resource<'a>| {
             editors.iter_mut().try_for_each(|(running, edit)| {
-                edit(resource).map_err(|e| running.fault(e.at(resource.pos())))?;
-                if running.stage.changes() != Changes::Content {
-                    resource.refresh_id();
-                }
-                Ok(())
+                let edited = resource.edit(running.stage.changes(), &mut **edit);
+                edited.map_err(|e| running.fault(e.at(resource.pos())))
             })
         }
     })?;

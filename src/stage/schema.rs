@@ -120,8 +120,7 @@ impl<'a> BuildSchema<'a> {
         }
         for resource in resources {
             if let Some(scope) = scope(&resource.id().gvk) {
-                resource.rare_mut().scope = Some(scope);
-                resource.refresh_id();
+                resource.set_scope(scope);
             }
         }
         Ok(())

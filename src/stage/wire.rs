@@ -157,16 +157,16 @@ pub fn with_build_annotations<'a>(
 ) -> Result<()> {
     let added = build_annotations(arena, resource, sees);
     if added.is_empty() {
-        return edit(resource.node_mut_in_form());
+        return edit(resource.node_mut());
     }
     let before = added.clone();
     if let Some(metadata) =
-        resource.node_mut_in_form().as_mapping_mut().and_then(|m| crate::resource::mapping_in(m, "metadata"))
+        resource.node_mut().as_mapping_mut().and_then(|m| crate::resource::mapping_in(m, "metadata"))
     {
         put_annotations(metadata, added);
     }
-    edit(resource.node_mut_in_form())?;
-    let metadata = resource.node_mut_in_form().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
+    edit(resource.node_mut())?;
+    let metadata = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
     let annotations = metadata.and_then(Node::as_mapping_mut).and_then(|m| m.get_mut("annotations"));
     let (mut is_same_origin, mut are_same_transformations) = (false, false);
     if let Some(annotations) = annotations.and_then(Node::as_mapping_mut) {

@@ -13,7 +13,7 @@
 
 use super::name_hash;
 use crate::diag::Result;
-use crate::resource::{NEEDS_HASH_SUFFIX, ResMap, Resource};
+use crate::resource::{Changes, NEEDS_HASH_SUFFIX, ResMap, Resource};
 use crate::stage::{Build, Transformer};
 use rustomize_yaml::{Arena, Pos};
 
@@ -23,7 +23,7 @@ pub struct HashTransformer;
 impl<'a> Transformer<'a> for HashTransformer {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let places = map.places(build.arena, needs_hash);
-        map.edit_some(build.arena, &places, |arena| {
+        map.edit_some(build.arena, &places, Changes::Names, |arena| {
             let mut text = String::new();
             move |_, resource| add_hash(arena, resource, &mut text)
         })?;
@@ -44,7 +44,6 @@ fn add_hash<'a>(arena: Arena<'a>, resource: &mut Resource<'a>, text: &mut String
             _ => resource.set_name(name),
         }
     }
-    resource.refresh_id();
     Ok(())
 }
 

@@ -281,7 +281,7 @@ pub fn apply<'a>(
         if has_unreadable { Ok(reprint::check_dumped(node)?) } else { Ok(()) }
     };
     match seen_annotations(operations) {
-        Some(keys) if keys.is_empty() => run_all(resource.node_mut_in_form())?,
+        Some(keys) if keys.is_empty() => run_all(resource.node_mut())?,
         Some(keys) => {
             wire::with_build_annotations(arena, resource, &|key| keys.contains(&key), run_all)?;
             check_written(resource, record)?;

@@ -6,7 +6,7 @@ use crate::diag::{Code, Error, Result};
 use crate::merge;
 use crate::resource::similar;
 use crate::resource::{
-    Found, Matcher, ResId, ResMap, Resource, empty_key, internal_annotations, set_untyped, stringify,
+    Changes, Found, Matcher, ResId, ResMap, Resource, empty_key, internal_annotations, set_untyped, stringify,
 };
 use crate::schema::Schemas;
 use crate::stage::Build;
@@ -111,10 +111,9 @@ pub(super) fn merge_each<'a>(
                 break;
             }
         }
-        resource.refresh_id();
         Ok(())
     };
-    let edited = map.edit_some(arena, &places, |_| &merge_all);
+    let edited = map.edit_some(arena, &places, Changes::Names, |_| &merge_all);
     map.note_edits(&places);
     let mut faults = faults.into_inner().unwrap_or_else(PoisonError::into_inner);
     faults.sort_by_key(|(number, _)| *number);

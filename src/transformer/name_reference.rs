@@ -149,9 +149,9 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
             // Upstream walks here, too: it refuses what it cannot walk, and makes null lists empty.
             return map.edit_each(arena, Changes::Content, |_| {
                 |resource: &mut Resource<'a>| {
-                    let mut node = std::mem::take(resource.node_mut_in_form());
+                    let mut node = resource.take_node();
                     let walked = walk(resource, &mut node, None);
-                    *resource.node_mut_in_form() = node;
+                    resource.put_node(node);
                     walked
                 }
             });

@@ -30,7 +30,7 @@ use crate::config::Written;
 use crate::config::kustomization::{Patch, PatchOptions};
 use crate::diag::{Code, Error, Errors, Result, Warning};
 use crate::load::Root;
-use crate::resource::{Hint, Matcher, ResMap, Resource};
+use crate::resource::{Changes, Hint, Matcher, ResMap, Resource};
 use crate::stage::{Build, Fields, Object, Overridden, Overriding, PatchPart, Planned, Stage, Transformer, Watched};
 use rustomize_yaml::{Arena, Pos};
 
@@ -257,7 +257,7 @@ fn apply_together<'a>(
     let candidates = map.candidates(&if are_same { hint } else { Hint::of_kind(hint.kind) });
     let respells = || candidates.iter().any(|&i| map.get(i).may_be_respelled());
     if patches.iter().all(PatchEntry::is_of_content) && !respells() {
-        map.edit_some(arena, &candidates, |arena| {
+        map.edit_some(arena, &candidates, Changes::Content, |arena| {
             move |_, resource: &mut Resource<'a>| apply_all(resource, arena, patches, findings)
         })?;
         return Ok(candidates);

@@ -91,7 +91,6 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
             let mut shared = Vec::new();
             super::edit_fields(resource, &specs, Create::No, &mut |node| cx.field(node, &mut shared))?;
             resource.set_shared(&shared, Pos::NONE);
-            resource.refresh_id();
             Ok(())
         });
         cx.warnings.take().into_iter().for_each(|warning| build.warn(Code::Input, warning));

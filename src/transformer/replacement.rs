@@ -32,7 +32,7 @@ use crate::diag::{Code, Error, Result, Warning};
 use crate::load::Root;
 use crate::merge::copies::{Copies, check_depth, check_text};
 use crate::resource::matcher::{Ids, Matcher};
-use crate::resource::{Hint, ResMap, Resource};
+use crate::resource::{Changes, Hint, ResMap, Resource};
 use crate::stage::{Build, Fields, Hit, Object, Planned, Stage, Transformer};
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::{Arena, Node, Pos, Value, first_document, json};
@@ -295,7 +295,7 @@ impl<'a> ReplacementTransformer<'a> {
             values.push(replacement.source.value_by(map, *place, &mut sources)?);
         }
         let values = &values;
-        map.edit_some(arena, &run.targets, |arena| {
+        map.edit_some(arena, &run.targets, Changes::Content, |arena| {
             move |_, resource: &mut Resource<'a>| {
                 let mut open = Open::default();
                 for (replacement, value) in self.0.iter().zip(values) {
