@@ -40,6 +40,11 @@ impl HelmCommand {
         self
     }
 
+    /// Adds an option without a value.
+    pub fn flag(self, name: &'static str) -> Self {
+        self.switch(name, true)
+    }
+
     /// Adds a text that belongs to no option.
     pub fn word(mut self, word: impl Into<OsString>) -> Self {
         self.arguments.push(word.into());

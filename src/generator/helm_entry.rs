@@ -96,7 +96,7 @@ impl<'a> ChartEntry<'a> {
         std::fs::create_dir(&temporary).map_err(no_file)?;
         let environment = self.environment(build, &temporary);
         let is_old = !build.arena.compat().asks_helm_4_for_its_version();
-        let version = HelmCommand::new("version").switch("-c", is_old).switch("--short", true);
+        let version = HelmCommand::new("version").switch("-c", is_old).flag("--short");
         let home = self.home();
         let present = self.present(build, &home);
         let is_pulled = matches!(present, Ok(None));
@@ -167,7 +167,7 @@ impl<'a> ChartEntry<'a> {
         if directory.is_dir() {
             return Ok(());
         }
-        let command = HelmCommand::new("pull").switch("--untar", true).option("--untardir", &home.to_string_lossy());
+        let command = HelmCommand::new("pull").flag("--untar").option("--untardir", &home.to_string_lossy());
         let of_user = match build.cx.options.helm.user_config && self.globals.config_home.is_empty() {
             true => helm_user::repository(build, chart.repo),
             false => None,
@@ -275,9 +275,7 @@ impl<'a> ChartEntry<'a> {
         };
         let schemas = build.schema.for_merging().map_err(in_values)?;
         let file = || self.values_file(build, chart, home);
-        helm_values::merged(build.arena, (&self.chart, inline), &schemas, file)
-            .map(String::into_bytes)
-            .map_err(in_values)
+        helm_values::merged(build.arena, &self.chart, inline, &schemas, file).map(String::into_bytes).map_err(in_values)
     }
 
     fn template(&self, build: &Build<'a>, chart: &Path, values: &Path) -> HelmCommand {

@@ -24,7 +24,8 @@ use rustomize_yaml::{
 /// The file cannot be read, or the two cannot be merged.
 pub(super) fn merged<'a>(
     arena: Arena<'a>,
-    (chart, inline): (&HelmChart<'a>, &Mapping<'a>),
+    chart: &HelmChart<'a>,
+    inline: &Mapping<'a>,
     schemas: &Schemas<'a>,
     file: impl FnOnce() -> Result<&'a Source>,
 ) -> Result<String> {

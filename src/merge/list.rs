@@ -44,7 +44,8 @@ pub fn merge<'a>(
             if items.merging == Merging::Resource
                 && let (Some(own), Some(other)) = (distinct_texts(base, keys), distinct_texts(patch, keys))
             {
-                return merge_distinct((std::mem::take(base), own), (patch, other), items).map(Some);
+                let base = DistinctItems { items: std::mem::take(base), texts: own };
+                return merge_distinct(base, patch, other, items).map(Some);
             }
             let mut merge = Merge::new(std::mem::take(base), Some(std::mem::take(patch)), keys, items.merging);
             merge.run(items)?;
@@ -134,13 +135,21 @@ fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<List<&'a str
     is_distinct.then_some(texts)
 }
 
-/// Lists of up to so many items are searched from the start.
+/// Lists of at most this many items are searched from the start.
 const FEW: usize = 8;
 
-/// Merges items whose keys are found with [`distinct_texts`]: those of the patch come first.
+/// Items with the texts of their keys, by [`distinct_texts`].
+struct DistinctItems<'a> {
+    items: Items<'a>,
+    texts: List<&'a str>,
+}
+
+/// Merges the items of a patch, whose keys have these texts, into those of a base: the items of the
+/// patch come first.
 fn merge_distinct<'a>(
-    (base, texts): (Items<'a>, List<&'a str>),
-    (patch, patch_texts): (&mut [Node<'a>], List<&'a str>),
+    DistinctItems { items: base, texts }: DistinctItems<'a>,
+    patch: &mut [Node<'a>],
+    patch_texts: List<&'a str>,
     items: Known<'_>,
 ) -> Result<Items<'a>> {
     let places: FastMap<&str, usize> = match texts.len() {

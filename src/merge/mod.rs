@@ -334,7 +334,9 @@ fn introduced<'a>(patch: &mut Node<'a>, known: Known<'_>) -> Result<Merged<'a>> 
         }
         ValueMut::Sequence(items) => match known.merge_keys() {
             Some(keys) => {
-                Ok(new_list(Some(list::introduced(items.items_mut(), keys, known.items())?), false, patch.pos()))
+                let list = list::introduced(items.items_mut(), keys, known.items())?;
+                let in_brackets = false;
+                Ok(new_list(Some(list), in_brackets, patch.pos()))
             }
             None => Ok(Merged::Patch),
         },

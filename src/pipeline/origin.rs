@@ -72,9 +72,18 @@ impl Origin {
         origin
     }
 
-    /// The text of the origin annotation, or with `- ` in front an item of the list of
-    /// transformations.
-    fn text(&self, as_item: bool) -> Result<String> {
+    /// The text of the origin annotation.
+    fn text(&self) -> Result<String> {
+        self.printed("", "")
+    }
+
+    /// An item of the text of the transformations annotation.
+    fn item(&self) -> Result<String> {
+        self.printed("- ", "  ")
+    }
+
+    /// The fields, one a line: `first` is in front of the first one, and `next` of each other one.
+    fn printed(&self, first: &str, next: &str) -> Result<String> {
         let mut lines: Vec<(&str, &str, &str)> = vec![
             ("", "path", &self.path),
             ("", "repo", &self.repo),
@@ -89,13 +98,10 @@ impl Origin {
         lines.retain(|(_, key, value)| *key == "configuredBy" || !value.is_empty());
         let mut out = String::new();
         if lines.is_empty() {
-            out.push_str(if as_item { "- {}\n" } else { "{}\n" });
+            out.extend([first, "{}\n"]);
         }
         for (i, (indent, key, value)) in lines.into_iter().enumerate() {
-            if as_item {
-                out.push_str(if i == 0 { "- " } else { "  " });
-            }
-            out.extend([indent, key, ":"]);
+            out.extend([if i == 0 { first } else { next }, indent, key, ":"]);
             if !value.is_empty() {
                 out.push(' ');
                 emit::scalar(&mut out, &Scalar::string(value)).map_err(|e| Error::new(Code::NotYaml, e.message))?;
@@ -126,7 +132,7 @@ pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], or
     if !build.keeps_origins() || resources.is_empty() {
         return Ok(());
     }
-    let text = arena.text(&origin.text(false)?);
+    let text = arena.text(&origin.text()?);
     for resource in resources {
         if let Some(annotations) = annotations_of(resource)
             && !annotations.is_null()
@@ -151,7 +157,7 @@ pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], or
 /// A name that cannot be printed.
 pub fn note_generated<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
     if build.keeps_origins() && !resources.is_empty() {
-        let text = build.arena.text(&origin.text(false)?);
+        let text = build.arena.text(&origin.text()?);
         for resource in resources {
             if resource.annotation(ORIGIN).is_none() {
                 resource.rare_mut().origin.get_or_insert(text);
@@ -191,8 +197,8 @@ pub fn note_transformation<'a>(
     times: usize,
 ) -> Result<()> {
     let arena = build.arena;
-    let text = arena.text(&origin.text(false)?);
-    let item = arena.text(&origin.text(true)?);
+    let text = arena.text(&origin.text()?);
+    let item = arena.text(&origin.item()?);
     map.edit_content(|resource| {
         if times > 0 {
             // Upstream writes all annotations again with this one.
@@ -256,7 +262,7 @@ fn listed_transformations<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Vec<&
     };
     let text = |item: &Node<'a>| match item.is_null() {
         true => Ok("- null\n"),
-        false => Ok(cx.arena.text(&listed_origin(cx, item)?.text(true)?)),
+        false => Ok(cx.arena.text(&listed_origin(cx, item)?.item()?)),
     };
     items.iter().map(text).collect()
 }

@@ -71,14 +71,11 @@ pub fn print_one(build: Arenas<'_>, resource: &Resource<'_>, out: &mut String) -
         }
     }
     budget.has_room(out.len() - start)?;
-    printed.map_err(|e| error((resource, e)))
+    printed.map_err(|e| error(resource, e))
 }
 
 /// A resource and its place among all resources.
 type Numbered<'r, 'a> = (usize, &'r Resource<'a>);
-
-/// A resource, and the reason why it cannot be printed.
-type Unprintable<'r, 'a> = (&'r Resource<'a>, emit::Unprintable);
 
 /// The size of a piece of text: small enough for the allocator to put pieces side by side. Each
 /// large piece would take whole huge pages.
@@ -117,7 +114,7 @@ fn text(room: usize) -> String {
     text
 }
 
-fn error((resource, e): Unprintable<'_, '_>) -> Error {
+fn error(resource: &Resource<'_>, e: emit::Unprintable) -> Error {
     let error = Error::from(Malformed { message: e.message, pos: e.pos }).at(resource.pos());
     error.in_resource(resource.id()).context(format!("printing {}", resource.id()))
 }

@@ -130,7 +130,7 @@ impl<'a> ResMap<'a> {
         }
         let resource = &self.resources[i as usize];
         self.ids.add_any(i, resource, 0);
-        self.facets.add(resource, 0, i, true);
+        self.facets.add(resource, i);
         self.may_have_empty |= resource.is_deleted();
         self.changes.note(i as usize);
         self.changes.forget_numbers();
@@ -532,7 +532,7 @@ impl<'a> ResMap<'a> {
         let is_same_api = is_same(api.group, api_before.group) && is_same(api.version, api_before.version);
         let first = if is_same_api && history <= resource.previous().len() { history } else { 0 };
         self.ids.add_any(i as u32, resource, first);
-        self.facets.add(resource, first, i as u32, false);
+        self.facets.add_identities(resource, first, i as u32);
         if moved {
             self.ids.remove_current(i as u32, before);
             // If another resource has the new id, the next check has to find that out.

@@ -51,7 +51,8 @@ impl<'a> BuildSchema<'a> {
         if bundled.is_empty() {
             return BuildSchema::default();
         }
-        let builtin = Rc::new(Schemas::custom(Custom::new(&bundled, true), true));
+        let with_builtin = true;
+        let builtin = Rc::new(Schemas::custom(Custom::new(&bundled, with_builtin), with_builtin));
         BuildSchema { builtin, bundled, ..BuildSchema::default() }
     }
 

@@ -224,11 +224,26 @@ pub fn from_json<'a>(arena: Arena<'a>, text: &'a str, node: &Node<'a>) -> Result
     Ok(operations)
 }
 
-/// Applies operations to a resource, in order. `record` says whether the old identity is remembered
-/// first; values of other patches that are replaced or removed are noted in `overridden`, which has
-/// the place of the patch too. The annotations that upstream keeps for itself are there while the
-/// operations run. In a patch with a `test` the operations work on a [spelled](spelling) tree.
-/// O(operations + size of the resource, once).
+/// Whether the names that a patch changes are followed by references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Renames {
+    /// The old identity is recorded first, as for `patches`.
+    Recorded,
+    /// As for `patchesJson6902`: a reference keeps the old name.
+    Unrecorded,
+}
+
+/// A set in which a patch notes the values of earlier patches that it replaces or removes.
+#[derive(Clone, Copy)]
+pub struct LaterPatch<'p> {
+    pub overridden: &'p Overridden,
+    /// The entry of the patch.
+    pub entry: Pos,
+}
+
+/// Applies operations to a resource, in order. The annotations that upstream keeps for itself are
+/// there while the operations run. In a patch with a `test` the operations work on a
+/// [spelled](spelling) tree. O(operations + size of the resource, once).
 ///
 /// # Errors
 /// The first operation that does not apply; the resource is then half patched.
@@ -236,9 +251,10 @@ pub fn apply<'a>(
     arena: Arena<'a>,
     resource: &mut Resource<'a>,
     operations: &[Operation<'a>],
-    (record, overridden): (bool, Option<(&Overridden, Pos)>),
+    renames: Renames,
+    later: Option<LaterPatch<'_>>,
 ) -> Result<()> {
-    if record {
+    if renames == Renames::Recorded {
         resource.record_previous();
     }
     let is_new = !resource.is_in_json_form();
@@ -262,7 +278,7 @@ pub fn apply<'a>(
         };
         for operation in operations.iter().filter(|operation| !skips(operation)) {
             let old = run(node, operation, &mut copies).map_err(|e| located(e, operation))?;
-            if let (Some((overridden, entry)), Some(mut old)) = (overridden, old)
+            if let (Some(LaterPatch { overridden, entry }), Some(mut old)) = (later, old)
                 && let Some(path) = &operation.path.parts
             {
                 if is_spelled {
@@ -270,7 +286,7 @@ pub fn apply<'a>(
                 }
                 // A node that was read from JSON lacks a position.
                 let by = if operation.pos.is_in_source() { operation.pos } else { entry };
-                note_operation(overridden, path, (&old, operation.value.as_ref()), by);
+                note_operation(overridden, path, &old, operation.value.as_ref(), by);
             }
         }
         if is_spelled {
@@ -284,14 +300,14 @@ pub fn apply<'a>(
         Some(keys) if keys.is_empty() => run_all(resource.node_mut())?,
         Some(keys) => {
             wire::with_build_annotations(arena, resource, &|key| keys.contains(&key), run_all)?;
-            check_written(resource, record)?;
+            check_written(resource, renames)?;
             resource.stringify_annotations(&keys);
         }
         None => {
             let internal = internal_annotations(resource);
             wire::with_build_annotations(arena, resource, &|_| true, run_all)?;
             resource.check_annotations()?;
-            check_written(resource, record)?;
+            check_written(resource, renames)?;
             resource.stringify_metadata("annotations");
             // Upstream puts back what tools keep for themselves, whatever the patch has done to it.
             if !resource.has_null_metadata() {
@@ -301,7 +317,7 @@ pub fn apply<'a>(
     }
     if is_new {
         resource.check_annotations()?;
-        check_written(resource, record)?;
+        check_written(resource, renames)?;
         resource.stringify_metadata("annotations");
     }
     resource.note_json_form();
@@ -311,15 +327,16 @@ pub fn apply<'a>(
 /// Looks for metadata that is not a mapping, and for an annotation with an empty key: kustomize
 /// cannot write its annotations then, and the history, which is among them, is lost. Only
 /// `patchesJson6902`, which does not record the old identity, asks whether they were written.
-fn check_written(resource: &mut Resource<'_>, record: bool) -> Result<()> {
+fn check_written(resource: &mut Resource<'_>, renames: Renames) -> Result<()> {
     let metadata = resource.node().get("metadata");
-    if record && metadata.is_some_and(|metadata| metadata.as_mapping().is_none()) {
+    let is_recorded = renames == Renames::Recorded;
+    if is_recorded && metadata.is_some_and(|metadata| metadata.as_mapping().is_none()) {
         resource.forget_history();
         return Ok(());
     }
     let annotations = metadata.and_then(|m| m.get("annotations"));
     let Some(pos) = annotations.and_then(empty_key) else { return Ok(()) };
-    if !record {
+    if !is_recorded {
         let error = Error::new(Code::BadPatch, "an annotation has an empty key").at(pos);
         return Err(error.hint("a path that ends with '/' names the empty key: remove the '/', or add a key"));
     }
@@ -658,7 +675,7 @@ mod tests {
         let read = |text: &str| first_document(arena, arena.add_source("test", text.to_owned())).unwrap().unwrap();
         let operations = from_yaml(arena, &read(&format!("[{operation}]"))).map_err(|e| e.to_string())?;
         let mut resource = Resource::unchecked(read(ROOT));
-        apply(arena, &mut resource, &operations, (false, None)).map_err(|e| e.message().to_owned())?;
+        apply(arena, &mut resource, &operations, Renames::Unrecorded, None).map_err(|e| e.message().to_owned())?;
         let mut out = String::new();
         emit::document(&mut out, resource.node()).unwrap();
         Ok(out)

@@ -22,25 +22,22 @@ pub(super) enum Way {
     Copied,
 }
 
-/// The schemas of a merge, and the search for mistakes.
+/// The way of a merge, and the search for mistakes.
 #[derive(Clone, Copy)]
 pub(super) struct Merging<'s, 'a> {
     /// By which keys lists are merged.
     pub schemas: &'s Schemas<'a>,
     /// The search for mistakes, if the build is asked for findings.
     pub findings: Option<&'s PatchFindings<'a>>,
+    pub way: Way,
+    pub options: PatchOptions,
 }
 
-/// Merges a patch into the resource that it names, by any id the resource has had, and gives its
+/// Merges a patch into the resource that it names, by any id the resource has had, and returns its
 /// place.
-pub(super) fn merge_by_id<'a>(
-    map: &mut ResMap<'a>,
-    patch: &Resource<'a>,
-    way: (PatchOptions, Way),
-    merging: Merging<'_, 'a>,
-) -> Result<usize> {
+pub(super) fn merge_by_id<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>, merging: Merging<'_, 'a>) -> Result<usize> {
     let i = find(map, patch)?;
-    merge_into(map, i, patch, way, merging)?;
+    merge_into(map, i, patch, merging)?;
     Ok(i)
 }
 
@@ -105,8 +102,7 @@ pub(super) fn merge_each<'a>(
     let merge_all = |place: usize, resource: &mut Resource<'a>| {
         let from = merges.partition_point(|(other, _)| *other < place);
         for (_, number) in merges[from..].iter().take_while(|(other, _)| *other == place) {
-            let way = (PatchOptions::default(), Way::AsItIs);
-            if let Err(e) = merge_in(resource, patches[*number], way, merging) {
+            if let Err(e) = merge_in(resource, patches[*number], merging) {
                 note(*number, e);
                 break;
             }
@@ -126,7 +122,8 @@ pub(super) fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
     build: &mut Build<'a>,
     document: &Resource<'a>,
-    (target, options): (&Matcher<'a>, PatchOptions),
+    target: &Matcher<'a>,
+    options: PatchOptions,
     findings: Option<&PatchFindings<'a>>,
 ) -> Result<Vec<usize>> {
     let arena = build.arena;
@@ -135,8 +132,8 @@ pub(super) fn merge_into_target<'a>(
     for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
             document.check_annotations()?;
-            let merging = Merging { schemas: &*build.schema.for_merging()?, findings };
-            merge_into(map, i, &patch, (options, Way::Copied), merging)?;
+            let schemas = &*build.schema.for_merging()?;
+            merge_into(map, i, &patch, Merging { schemas, findings, way: Way::Copied, options })?;
             patched.push(i);
         }
     }
@@ -146,14 +143,8 @@ pub(super) fn merge_into_target<'a>(
 
 /// Merges a patch into a resource, which keeps what identifies it unless the options allow a
 /// change.
-fn merge_into<'a>(
-    map: &mut ResMap<'a>,
-    i: usize,
-    patch: &Resource<'a>,
-    way: (PatchOptions, Way),
-    merging: Merging<'_, 'a>,
-) -> Result<()> {
-    if !map.edit(i, |resource| merge_in(resource, patch, way, merging))? {
+fn merge_into<'a>(map: &mut ResMap<'a>, i: usize, patch: &Resource<'a>, merging: Merging<'_, 'a>) -> Result<()> {
+    if !map.edit(i, |resource| merge_in(resource, patch, merging))? {
         map.delete(i);
     }
     Ok(())
@@ -163,8 +154,7 @@ fn merge_into<'a>(
 fn merge_in<'a>(
     resource: &mut Resource<'a>,
     patch: &Resource<'a>,
-    (options, way): (PatchOptions, Way),
-    Merging { schemas, findings }: Merging<'_, 'a>,
+    Merging { schemas, findings, way, options }: Merging<'_, 'a>,
 ) -> Result<bool> {
     let id = *resource.id();
     // Upstream looks at the history when it searches for the resource: what the patch brings comes

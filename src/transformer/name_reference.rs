@@ -484,7 +484,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
         }
         let mut fitting = Vec::new();
         for answer in answers {
-            renamed.add_fitting(*answer, (self.resource.prefixes(), self.resource.suffixes()), &mut fitting);
+            renamed.add_fitting(*answer, self.resource.prefixes(), self.resource.suffixes(), &mut fitting);
         }
         fitting.retain(is_meant);
         sort(&mut fitting);

@@ -20,7 +20,7 @@
 //! emptied patch deletes is gone at once (patch-deletes-then-checks).
 //! *Example*: `testdata/reference/patch.txtar`
 
-use super::json_patch::{self, Operation};
+use super::json_patch::{self, LaterPatch, Operation, Renames};
 use super::merge_patch::{Merging, Way, copied, merge_by_id, merge_each, merge_into_target, with_text_annotations};
 use super::objects::{self, MergePatches};
 use super::patch_entry::{PatchEntry, apart, has_test};
@@ -32,7 +32,7 @@ use crate::diag::{Code, Error, Errors, Result, Warning};
 use crate::load::Root;
 use crate::resource::{Changes, Hint, Matcher, ResMap, Resource};
 use crate::stage::{Build, Fields, Object, Overridden, Overriding, PatchPart, Planned, Stage, Transformer, Watched};
-use rustomize_yaml::{Arena, Pos};
+use rustomize_yaml::Arena;
 
 /// All entries of `patches`, in order.
 pub struct PatchTransformer<'a> {
@@ -266,8 +266,8 @@ fn apply_together<'a>(
         patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
             (Content::Json(operations), Some(target)) => {
                 let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
-                let json = JsonPatch { operations, patch, findings };
-                apply_json_to(map, i, arena, json, (target, true)).map_err(in_patch)
+                let json = JsonPatch { operations, patch, renames: Renames::Recorded, findings };
+                apply_json_to(map, i, arena, json, target).map_err(in_patch)
             }
             _ => Ok(()),
         })?;
@@ -295,11 +295,10 @@ fn apply_all<'a>(
         // The first patch of a resource may respell its labels and annotations.
         known = Some(is_target).filter(|_| !is_target || resource.is_in_json_form());
         if is_target {
-            let json = JsonPatch { operations, patch, findings };
+            let json = JsonPatch { operations, patch, renames: Renames::Recorded, findings };
             json.meets(resource);
             let id = *resource.id();
-            json_patch::apply(arena, resource, operations, (true, json.overridden()))
-                .map_err(|e| in_patch(e.in_resource(id).context(format!("patching {id}"))))?;
+            json.apply(arena, resource).map_err(|e| in_patch(e.in_resource(id).context(format!("patching {id}"))))?;
         }
     }
     Ok(())
@@ -315,7 +314,12 @@ fn merge_named<'a>(
     let of_patch = |patch| PatchEntry::documents(patch).iter().map(move |document| (patch, document));
     let named: Vec<(&PatchEntry<'a>, &Resource<'a>)> = patches.iter().flat_map(of_patch).collect();
     let documents: Vec<&Resource<'a>> = named.iter().map(|(_, document)| *document).collect();
-    let merging = Merging { schemas: &*build.schema.for_merging()?, findings };
+    let merging = Merging {
+        schemas: &*build.schema.for_merging()?,
+        findings,
+        way: Way::AsItIs,
+        options: PatchOptions::default(),
+    };
     let merged = merge_each(map, build.arena, &documents, merging);
     merged.or_else(|failed| {
         let mut errors = Errors::default();
@@ -339,12 +343,12 @@ fn apply_one<'a>(
     let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
     match (&patch.content, &patch.target) {
         (Content::Json(operations), target) => {
-            let json = JsonPatch { operations, patch, findings };
-            patched = apply_json(map, arena, json, (target.as_ref(), true)).map_err(in_patch)?;
+            let json = JsonPatch { operations, patch, renames: Renames::Recorded, findings };
+            patched = apply_json(map, arena, json, target.as_ref()).map_err(in_patch)?;
         }
         (Content::StrategicMerge(documents), Some(target)) => {
             for document in documents {
-                let merged = merge_into_target(map, build, document, (target, patch.options), findings);
+                let merged = merge_into_target(map, build, document, target, patch.options, findings);
                 let merged = merged.map_err(in_patch)?;
                 if !merged.is_empty() {
                     patch.hit.note();
@@ -356,9 +360,9 @@ fn apply_one<'a>(
             for document in documents {
                 document.check_annotations().map_err(in_patch)?;
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
-                let way = (patch.options, Way::AsItIs);
-                let merging = Merging { schemas: &*build.schema.for_merging()?, findings };
-                patched.push(merge_by_id(map, &document, way, merging).map_err(in_patch)?);
+                let schemas = &*build.schema.for_merging()?;
+                let merging = Merging { schemas, findings, way: Way::AsItIs, options: patch.options };
+                patched.push(merge_by_id(map, &document, merging).map_err(in_patch)?);
             }
         }
     }
@@ -449,8 +453,10 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
             let in_patch = |e: Error| e.through(document.pos(), format!("applying {name}"));
             document.check_annotations().map_err(in_patch)?;
             let patch = copied(document);
-            let merging = Merging { schemas: &*build.schema.for_merging()?, findings: findings.as_ref() };
-            merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), merging).map_err(in_patch)?;
+            let schemas = &*build.schema.for_merging()?;
+            let options = PatchOptions::default();
+            let merging = Merging { schemas, findings: findings.as_ref(), way: Way::Copied, options };
+            merge_by_id(map, &patch, merging).map_err(in_patch)?;
             map.check_unique(arena).map_err(in_patch)?;
         }
         map.drop_empty();
@@ -549,8 +555,8 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
                 continue;
             };
             let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
-            let json = JsonPatch { operations, patch, findings: findings.as_ref() };
-            apply_json(map, arena, json, (patch.target.as_ref(), false)).map_err(in_patch)?;
+            let json = JsonPatch { operations, patch, renames: Renames::Unrecorded, findings: findings.as_ref() };
+            apply_json(map, arena, json, patch.target.as_ref()).map_err(in_patch)?;
         }
         map.drop_empty();
         find_all(&self.patches, findings, map, build);
@@ -567,18 +573,21 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
 struct JsonPatch<'p, 'a> {
     operations: &'p [Operation<'a>],
     patch: &'p PatchEntry<'a>,
+    renames: Renames,
     findings: Option<&'p PatchFindings<'a>>,
 }
 
-impl<'p, 'a> JsonPatch<'p, 'a> {
-    /// The patches so far, where values that this one replaces are looked for, and its entry.
-    fn overridden(self) -> Option<(&'p Overridden, Pos)> {
-        self.findings?.overridden().map(|overridden| (overridden, self.patch.pos))
+impl<'a> JsonPatch<'_, 'a> {
+    /// Applies the patch to a resource.
+    fn apply(self, arena: Arena<'a>, resource: &mut Resource<'a>) -> Result<()> {
+        let overridden = self.findings.and_then(PatchFindings::overridden);
+        let later = overridden.map(|overridden| LaterPatch { overridden, entry: self.patch.pos });
+        json_patch::apply(arena, resource, self.operations, self.renames, later)
     }
 
     /// Notes that the patch has found a resource, to which it is applied next.
     fn meets(self, resource: &Resource<'a>) {
-        let JsonPatch { operations, patch, findings } = self;
+        let JsonPatch { operations, patch, findings, .. } = self;
         patch.hit.note();
         let gvk = resource.id().gvk;
         if let Some(findings) = findings.filter(|_| patch.fits.get() != Some(&gvk))
@@ -590,17 +599,16 @@ impl<'p, 'a> JsonPatch<'p, 'a> {
     }
 }
 
-/// Applies a JSON patch to the resources of a target, and gives their places. The bool is true if
-/// the old identities are remembered.
+/// Applies a JSON patch to the resources of a target, and returns their places.
 fn apply_json<'a>(
     map: &mut ResMap<'a>,
     arena: Arena<'a>,
     json: JsonPatch<'_, 'a>,
-    (target, record): (Option<&Matcher<'a>>, bool),
+    target: Option<&Matcher<'a>>,
 ) -> Result<Vec<usize>> {
     let Some(target) = target else { return Ok(Vec::new()) };
     let candidates = map.candidates(&target.hint());
-    candidates.iter().try_for_each(|&i| apply_json_to(map, i, arena, json, (target, record)))?;
+    candidates.iter().try_for_each(|&i| apply_json_to(map, i, arena, json, target))?;
     Ok(candidates)
 }
 
@@ -610,17 +618,15 @@ fn apply_json_to<'a>(
     i: usize,
     arena: Arena<'a>,
     json: JsonPatch<'_, 'a>,
-    (target, record): (&Matcher<'a>, bool),
+    target: &Matcher<'a>,
 ) -> Result<()> {
     if !target.is_match(map.get(i))? {
         return Ok(());
     }
     json.meets(map.get(i));
     let id = *map.get(i).id();
-    let operations = json.operations;
-    let patch =
-        |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, (record, json.overridden()));
-    let renames = map.get(i).may_be_respelled() || operations.iter().any(Operation::touches_identity);
+    let patch = |resource: &mut Resource<'a>| json.apply(arena, resource);
+    let renames = map.get(i).may_be_respelled() || json.operations.iter().any(Operation::touches_identity);
     let patched = if renames { map.edit(i, patch) } else { map.edit_in_place(i, patch) };
     patched.map_err(|e| e.in_resource(id).context(format!("patching {id}")))
 }

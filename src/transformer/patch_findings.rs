@@ -76,7 +76,7 @@ impl<'a> PatchFindings<'a> {
         if !self.kinds.is_of_kubernetes(gvk)
             && let (Some(fields), Some(patch)) = (resource.node().as_mapping(), patch.as_mapping())
         {
-            self.lists(resource, (fields, patch), schemas.of(gvk), &mut Vec::new());
+            self.lists(resource, fields, patch, schemas.of(gvk), &mut Vec::new());
         }
     }
 
@@ -118,7 +118,8 @@ impl<'a> PatchFindings<'a> {
     fn lists<'n>(
         &self,
         resource: &Resource<'_>,
-        (fields, patch): (&Mapping<'_>, &'n Mapping<'_>),
+        fields: &Mapping<'_>,
+        patch: &'n Mapping<'_>,
         schema: Schema<'_>,
         way: &mut Vec<&'n str>,
     ) {
@@ -131,7 +132,7 @@ impl<'a> PatchFindings<'a> {
             let schema = schema.field(name);
             way.push(name);
             match (old.value(), entry.value().value()) {
-                (Value::Mapping(old), Value::Mapping(new)) => self.lists(resource, (old, new), schema, way),
+                (Value::Mapping(old), Value::Mapping(new)) => self.lists(resource, old, new, schema, way),
                 (Value::Sequence(old), Value::Sequence(new)) if schema.merge_keys().is_none() => {
                     if let Some(loss) = loss(old, new) {
                         let path = way.join(".");

@@ -131,12 +131,7 @@ impl<'m, 'a> Referents<'m, 'a> {
     /// Adds the resources of an answer whose prefixes and suffixes fit those of a referrer: of two
     /// lists one is the end of the other. O(answer) for the first referrer, O(affixes + result) for
     /// the others.
-    pub(super) fn add_fitting(
-        &self,
-        answer: Answer<'_>,
-        (prefixes, suffixes): (&[&str], &[&str]),
-        into: &mut Vec<u32>,
-    ) {
+    pub(super) fn add_fitting(&self, answer: Answer<'_>, prefixes: &[&str], suffixes: &[&str], into: &mut Vec<u32>) {
         let mut all = self.affixes.lock().unwrap_or_else(PoisonError::into_inner);
         let table = all.entry(answer.key).or_insert_with(|| self.by_affixes(answer.places));
         if table.is_empty() {

@@ -19,9 +19,9 @@
 //! replacement-source-moved and replacement-source-replaced).
 //! *Example*: `testdata/reference/replacement.txtar`
 
-use super::item_index::ItemIndex;
+use super::item_index::{ItemIndex, KnownItems};
 use super::objects::Replacements;
-use super::open_text::OpenText;
+use super::open_text::{OpenText, TextPath};
 use super::replacement_source::Source;
 use super::structured_text::{self, FieldPath, Texts, empty_like, lookup_mut, visit};
 use super::text_pieces::{delimited, spliced};
@@ -175,7 +175,10 @@ fn target<'a>(arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a
         reject: target.reject.iter().filter(|r| !r.is_empty()).map(matcher).collect::<Result<_>>()?,
         paths: paths
             .iter()
-            .map(|path| Ok((*path, target_parts(arena, path).map_err(|e| e.at(path.pos))?)))
+            .map(|path| {
+                let parts = target_parts(arena, path).map_err(|e| e.at(path.pos))?;
+                Ok(FieldPath { written: *path, parts })
+            })
             .collect::<Result<_>>()?,
         options: target.options.clone(),
         texts: Texts::of(arena.compat()),
@@ -227,7 +230,7 @@ impl<'a> ReplacementTransformer<'a> {
                     }
                     let own = Some(&replacement.source).filter(|source| source.is_live() && place == Some(i));
                     is_stale = own.is_some();
-                    target.replace(map, i, arena, (&value, own), &mut open)?;
+                    target.replace(map, i, arena, Sourced { value: &value, own }, &mut open)?;
                 }
             }
         }
@@ -301,7 +304,7 @@ impl<'a> ReplacementTransformer<'a> {
                 for (replacement, value) in self.0.iter().zip(values) {
                     for target in &replacement.targets {
                         if target.select.is_match_by(resource, Ids::Any)? {
-                            target.replace_in(resource, arena, (value, None), &mut open)?;
+                            target.replace_in(resource, arena, Sourced { value, own: None }, &mut open)?;
                         }
                     }
                 }
@@ -323,11 +326,10 @@ impl<'a> Target<'a> {
     /// Returns true if a path may lead to what identifies a resource.
     fn renames(&self) -> bool {
         let is_content = |path: &[Part<'_>]| matches!(path.first(), Some(Part::Key(k)) if !matches!(*k, "metadata" | "kind" | "apiVersion"));
-        !self.paths.iter().all(|(_, path)| is_content(path))
+        !self.paths.iter().all(|path| is_content(&path.parts))
     }
 
-    /// Puts a value into one resource; its source comes along if that is the resource which it was
-    /// read from.
+    /// Puts a value into one resource.
     fn replace<'s>(
         &'s self,
         map: &mut ResMap<'a>,
@@ -354,9 +356,9 @@ impl<'a> Target<'a> {
         open: &mut Open<'s, 'a>,
     ) -> Result<()> {
         self.hit.note();
-        if let ((node, None), [(_, path)], false) = (value, &self.paths[..], self.renames())
-            && let Some(scalar) = node.as_scalar()
-            && OpenText::put(&mut open.text, resource, arena, (path, &self.options, self.texts), scalar)?
+        if let (None, [path], false) = (value.own, &self.paths[..], self.renames())
+            && let Some(scalar) = value.value.as_scalar()
+            && OpenText::put(&mut open.text, resource, arena, self.text_path(path), scalar)?
         {
             open.items.forget();
             return Ok(());
@@ -399,19 +401,23 @@ impl<'a> Target<'a> {
         Ok(selected)
     }
 
+    fn text_path<'s>(&'s self, path: &'s FieldPath<'a>) -> TextPath<'s, 'a> {
+        TextPath { path: &path.parts, options: &self.options, texts: self.texts }
+    }
+
     fn apply<'s>(
         &'s self,
         arena: Arena<'a>,
         resource: &mut Resource<'a>,
-        (value, own): Sourced<'_, 'a>,
+        Sourced { value, own }: Sourced<'_, 'a>,
         items: &mut ItemIndex<'s, 'a>,
     ) -> Result<()> {
         let mut value = Cow::Borrowed(value);
         let mut copies = Copies::default();
         for field in &self.paths {
-            let text = &field.0;
+            let text = &field.written;
             let create = self.options.create.then(|| empty_like(&value));
-            let known = if own.is_none() { items.places(resource, &field.1) } else { None };
+            let known = if own.is_none() { items.places(resource, &field.parts) } else { None };
             if own.is_some() {
                 items.forget();
             }
@@ -423,14 +429,11 @@ impl<'a> Target<'a> {
                 resource.settle_shared();
                 continue;
             }
+            let to = &mut Destination { arena, field, create: create.as_ref(), copies: &mut copies };
             let found = match (own, known) {
-                (None, Some(known)) => {
-                    self.copy_to_items(arena, resource, (field, known), (&value, create.as_ref()), &mut copies)
-                }
-                (Some(source), _) if value.as_scalar().is_none() => {
-                    self.copy_within(arena, resource, field, (&mut value, source, create.as_ref()), &mut copies)
-                }
-                (own, _) => self.copy(arena, resource, field, (&mut value, own, create.as_ref()), &mut copies),
+                (None, Some(known)) => self.copy_to_items(to, resource, known, &value),
+                (Some(source), _) if value.as_scalar().is_none() => self.copy_within(to, resource, &mut value, source),
+                (own, _) => self.copy(to, resource, &mut value, own),
             };
             let found = found.map_err(|e| e.through(text.pos, format!("at the field path '{text}'")))?;
             if copies.take_ahead() {
@@ -441,7 +444,7 @@ impl<'a> Target<'a> {
                 let message = format!("unable to {find} field \"{text}\" in replacement target");
                 let error = Error::new(Code::MissingPath, message)
                     .at(text.pos)
-                    .hint(field_path::advice(resource.node(), &field.1));
+                    .hint(field_path::advice(resource.node(), &field.parts));
                 return Err(match self.options.create {
                     true => error,
                     false => error.hint("a field that is missing is added with 'options: {create: true}'"),
@@ -456,22 +459,21 @@ impl<'a> Target<'a> {
         Some(arena).filter(|_| self.texts != Texts::Closed)
     }
 
-    /// Puts a value at one path, and gives the number of places. A text that was read from the same
-    /// resource changes with the place that it was read from.
+    /// Puts a value at a path, and returns the number of places. If the value is a text of the same
+    /// resource, it changes with its source.
     fn copy(
         &self,
-        arena: Arena<'a>,
+        to: &mut Destination<'_, 'a>,
         resource: &mut Resource<'a>,
-        (text, path): &FieldPath<'a>,
-        (value, own, create): (&mut Cow<'_, Node<'a>>, Option<&Source<'a>>, Option<&Node<'a>>),
-        copies: &mut Copies,
+        value: &mut Cow<'_, Node<'a>>,
+        own: Option<&Source<'a>>,
     ) -> Result<usize> {
         let source = own.and_then(|source| source.place(resource));
-        let texts = self.texts_in(arena);
+        let (texts, field, create) = (self.texts_in(to.arena), to.field, to.create);
         let mut found = 0;
-        visit(texts, resource.node_mut(), path, create, &mut |node| {
+        visit(texts, resource.node_mut(), &field.parts, create, &mut |node| {
             found += 1;
-            self.set(arena, node, value, (path.len(), copies), text.pos)?;
+            self.set(to, node, value)?;
             if source.is_some_and(|source| std::ptr::eq(source, node))
                 && let Some(new) = node.as_scalar()
             {
@@ -482,81 +484,71 @@ impl<'a> Target<'a> {
         Ok(found)
     }
 
-    /// Puts a value into the items of a list to which a path leads; their places are known. Gives
-    /// the number of places that have got it.
+    /// Puts a value into items of the list to which a path leads, and returns the number of places
+    /// that have got it.
     fn copy_to_items(
         &self,
-        arena: Arena<'a>,
+        to: &mut Destination<'_, 'a>,
         resource: &mut Resource<'a>,
-        ((text, path), (at, places)): (&FieldPath<'a>, (usize, Vec<usize>)),
-        (value, create): (&Node<'a>, Option<&Node<'a>>),
-        copies: &mut Copies,
+        items: KnownItems,
+        value: &Node<'a>,
     ) -> Result<usize> {
+        let (texts, path, create) = (self.texts_in(to.arena), &to.field.parts, to.create);
         let mut found = 0;
-        let list = lookup_mut(resource.node_mut(), &path[..at]).and_then(Node::as_sequence_mut);
+        let list = lookup_mut(resource.node_mut(), &path[..items.depth]).and_then(Node::as_sequence_mut);
         let Some(list) = list else { return Ok(found) };
-        for i in places {
+        for i in items.places {
             let Some(item) = list.get_mut(i) else { continue };
-            visit(self.texts_in(arena), item, &path[at + 1..], create, &mut |node| {
+            visit(texts, item, &path[items.depth + 1..], create, &mut |node| {
                 found += 1;
-                self.set(arena, node, value, (path.len(), copies), text.pos)
+                self.set(to, node, value)
             })?;
         }
         Ok(found)
     }
 
-    /// Puts a mapping or a list of the same resource at one path. A place may lie inside the
-    /// source: what is made on the way to it is then part of what is copied, and so is each copy of
-    /// those that follow.
+    /// Puts a mapping or a list of the same resource at a path. If a place is inside the source, the
+    /// fields that are made on the way to it are part of the copy, and so is each copy of the places
+    /// before it.
     fn copy_within(
         &self,
-        arena: Arena<'a>,
+        to: &mut Destination<'_, 'a>,
         resource: &mut Resource<'a>,
-        (text, path): &FieldPath<'a>,
-        (value, source, create): (&mut Cow<'_, Node<'a>>, &Source<'a>, Option<&Node<'a>>),
-        copies: &mut Copies,
+        value: &mut Cow<'_, Node<'a>>,
+        source: &Source<'a>,
     ) -> Result<usize> {
-        let texts = self.texts_in(arena);
+        let (texts, path, create) = (self.texts_in(to.arena), &to.field.parts, to.create);
         let mut found = 0;
         visit(texts, resource.node_mut(), path, create, &mut |_| {
             found += 1;
             Ok(())
         })?;
         for nth in 1..=found {
-            // A copy may have taken the place of what holds the source, which then stays as it was.
+            // A copy may have taken the place of a value around the source, which then stays as it
+            // was.
             if let Ok(now) = source.value_now(resource) {
                 *value = Cow::Owned(now);
             }
             let mut at = 0;
             visit(texts, resource.node_mut(), path, create, &mut |node| {
                 at += 1;
-                if at == nth { self.set(arena, node, value, (path.len(), copies), text.pos) } else { Ok(()) }
+                if at == nth { self.set(to, node, value) } else { Ok(()) }
             })?;
         }
         Ok(found)
     }
 
     /// Puts a value into a node: as text into a scalar, which keeps its type and style; else in
-    /// place of the old value. The node is so many levels below its resource; `by` is the path that
-    /// leads to it.
-    fn set(
-        &self,
-        arena: Arena<'a>,
-        node: &mut Node<'a>,
-        value: &Node<'a>,
-        (depth, copies): (usize, &mut Copies),
-        by: Pos,
-    ) -> Result<()> {
+    /// place of the old value.
+    fn set(&self, to: &mut Destination<'_, 'a>, node: &mut Node<'a>, value: &Node<'a>) -> Result<()> {
         let options = &self.options;
-        let mut copied = || {
-            check_depth(depth, value)?;
-            copies.copy(value).map(Node::into_value)
-        };
+        let (arena, depth, by) = (to.arena, to.field.parts.len(), to.field.written.pos);
         let Value::Scalar(old) = node.value() else {
             if !options.delimiter.is_empty() {
                 return Err(delimited());
             }
-            node.put(copied()?, by);
+            check_depth(depth, value)?;
+            node.put(to.copies.copy(value)?.into_value(), by);
             return Ok(());
         };
         let text = value.scalar_text();
@@ -567,10 +559,24 @@ impl<'a> Target<'a> {
         // Nothing in place of a null is a null still.
         let tag = if text.is_empty() && old.is_null() { old.tag() } else { old.resolved_tag() };
         node.set_text(text, tag, by);
-        copies.note(node);
+        to.copies.note(node);
         Ok(())
     }
 }
 
-/// A value, and its source if that is in the resource that gets the value.
-type Sourced<'v, 'a> = (&'v Node<'a>, Option<&'v Source<'a>>);
+/// A value for a resource.
+#[derive(Clone, Copy)]
+struct Sourced<'v, 'a> {
+    value: &'v Node<'a>,
+    /// The source of the value, if it is in the same resource.
+    own: Option<&'v Source<'a>>,
+}
+
+/// A path of a target in one resource.
+struct Destination<'d, 'a> {
+    arena: Arena<'a>,
+    field: &'d FieldPath<'a>,
+    /// The value at the end of the path where it is missing, if it is made there.
+    create: Option<&'d Node<'a>>,
+    copies: &'d mut Copies,
+}

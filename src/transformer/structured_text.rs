@@ -42,8 +42,11 @@ impl Texts {
     }
 }
 
-/// The path of a target's field, as it is written and in parts.
-pub(super) type FieldPath<'a> = (Written<'a>, Vec<Part<'a>>);
+/// The path of a target's field.
+pub(super) struct FieldPath<'a> {
+    pub written: Written<'a>,
+    pub parts: Vec<Part<'a>>,
+}
 
 /// Replaces the value at a path that leads into a text; `false` if this path does not, or what it
 /// leads to cannot be replaced there. With `pieces`, one piece of the text at its end is replaced.
@@ -53,12 +56,12 @@ pub(super) type FieldPath<'a> = (Written<'a>, Vec<Part<'a>>);
 pub(super) fn replace<'a>(
     arena: Arena<'a>,
     resource: &mut Resource<'a>,
-    (field, path): &FieldPath<'a>,
+    field: &FieldPath<'a>,
     create: Option<&Node<'a>>,
     value: &Node<'a>,
     pieces: Option<&FieldOptions<'a>>,
 ) -> Result<bool> {
-    let by = field.pos;
+    let (by, path) = (field.written.pos, &field.parts);
     let Some((at, source, mut content)) = find(arena, resource.node(), path) else { return Ok(false) };
     let is_json = source.text.trim_start().starts_with(['{', '[']);
     let layout = if is_json { None } else { Layout::of(source, &content) };
@@ -216,9 +219,9 @@ pub(super) fn visit<'a>(
     match (part, node.value_mut()) {
         (Part::NotAnElement, _) => Err(Part::not_an_element()),
         (Part::Key(""), _) => Err(Error::new(Code::BadPath, "the path of a target has an empty field name")),
-        (Part::Key(key), ValueMut::Mapping(m)) => visit_key(texts, m, (key, rest), create, edit),
+        (Part::Key(key), ValueMut::Mapping(m)) => visit_key(texts, m, key, rest, create, edit),
         // Only the path of a source has a sign for the last item.
-        (Part::Last, ValueMut::Mapping(m)) => visit_key(texts, m, ("-", rest), create, edit),
+        (Part::Last, ValueMut::Mapping(m)) => visit_key(texts, m, "-", rest, create, edit),
         (Part::All, ValueMut::Sequence(items)) => {
             items.iter_mut().try_for_each(|n| visit(texts, n, rest, create, edit))
         }
@@ -285,7 +288,8 @@ fn visit_made<'a>(
 fn visit_key<'a>(
     texts: Option<Arena<'a>>,
     m: &mut Mapping<'a>,
-    (key, rest): (&'a str, &[Part<'a>]),
+    key: &'a str,
+    rest: &[Part<'a>],
     create: Option<&Node<'a>>,
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
