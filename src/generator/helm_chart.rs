@@ -162,7 +162,7 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         let mut resources = scoped_resources_in(build, source, malformed)
             .map_err(|e| e.context("could not parse what helm printed into resources"))?;
         for resource in &mut resources {
-            resource.rare_mut().helm_generated = build.arena.compat().leaves_namespaces_to_charts();
+            resource.notes_mut().helm_generated = build.arena.compat().leaves_namespaces_to_charts();
             resource.behavior = Some(Behavior::Unspecified);
         }
         Ok(resources)

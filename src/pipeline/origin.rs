@@ -1,4 +1,4 @@
-//! Build metadata: where resources come from and what transformed them, written into the output.
+//! Build metadata: the origins and the transformers of resources, written into the output.
 //!
 //! *Fields*: `buildMetadata`.
 //! *Reads*: the words `managedByLabel`, `originAnnotations` and `transformerAnnotations`; others
@@ -62,7 +62,7 @@ impl Origin {
     /// configured; an inline one was in the kustomization.
     pub fn plugin(target: &Target<'_>, config: &Resource<'_>) -> Self {
         let mut origin = Origin::of(&target.root);
-        origin.configured_in = match config.rare().and_then(|rare| rare.origin).and_then(path_of) {
+        origin.configured_in = match config.notes().and_then(|notes| notes.origin).and_then(path_of) {
             Some(path) => path,
             None => target.root.relative(&target.file_name),
         };
@@ -122,8 +122,8 @@ fn path_of(text: &str) -> Option<String> {
     node.as_scalar().map(|s| s.text().to_owned())
 }
 
-/// Notes the file of each resource, if this build keeps account of origins; the origin in a
-/// manifest itself does not count.
+/// Notes the file of each resource, if this build notes origins. An origin in the manifest itself
+/// is ignored.
 ///
 /// # Errors
 /// A name that cannot be printed, or annotations that are not a mapping.
@@ -145,13 +145,13 @@ pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], or
             };
             annotations.remove(ORIGIN);
         }
-        resource.rare_mut().origin = Some(text);
+        resource.notes_mut().origin = Some(text);
     }
     Ok(())
 }
 
-/// Notes the generator of resources, if this build keeps account of origins; a resource that brings
-/// its origin keeps it.
+/// Notes the generator of resources, if this build notes origins. A resource that brings its origin
+/// keeps it.
 ///
 /// # Errors
 /// A name that cannot be printed.
@@ -160,7 +160,7 @@ pub fn note_generated<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>],
         let text = build.arena.text(&origin.text()?);
         for resource in resources {
             if resource.annotation(ORIGIN).is_none() {
-                resource.rare_mut().origin.get_or_insert(text);
+                resource.notes_mut().origin.get_or_insert(text);
             }
         }
     }
@@ -172,20 +172,20 @@ fn annotations_of<'r, 'a>(resource: &'r mut Resource<'a>) -> Option<&'r mut Node
     root.get_mut("metadata")?.as_mapping_mut()?.get_mut("annotations")
 }
 
-/// Takes an origin and transformations that the annotations of a resource say for what the build
-/// knows: patches and other transformers have written them, or the manifest has.
+/// Moves the origin and the transformations in the annotations of a resource to the notes of the
+/// build. A patch, another transformer or the manifest has written them.
 pub fn adopt(resource: &mut Resource<'_>) {
     let [origin, transformations] = resource.remove_annotations([ORIGIN, TRANSFORMATIONS]);
     if origin.is_some() {
-        resource.rare_mut().origin = origin;
+        resource.notes_mut().origin = origin;
     }
     if let Some(text) = transformations {
-        resource.rare_mut().transformations = vec![(text, 1)];
+        resource.notes_mut().transformations = vec![(text, 1)];
     }
 }
 
-/// Notes that a transformer ran, `times` times, on all present resources. It has made the resources
-/// without an origin.
+/// Notes that a transformer ran, `times` times, on all present resources. For a resource without an
+/// origin, the transformer is its origin.
 ///
 /// # Errors
 /// A name that cannot be printed, or an origin or transformations in a resource's annotations that
@@ -210,10 +210,10 @@ pub fn note_transformation<'a>(
         }
         if let [Some(own)] = resource.remove_annotations([ORIGIN]) {
             listed(build, resource, own, |cx, node| listed_origin(cx, node).map(drop))?;
-            resource.rare_mut().origin = Some(own);
+            resource.notes_mut().origin = Some(own);
         }
-        if resource.rare().is_none_or(|rare| rare.origin.is_none()) {
-            resource.rare_mut().origin = Some(text);
+        if resource.notes().is_none_or(|notes| notes.origin.is_none()) {
+            resource.notes_mut().origin = Some(text);
             times -= 1;
         }
         if times == 0 {
@@ -221,9 +221,9 @@ pub fn note_transformation<'a>(
         }
         if let [Some(own)] = resource.remove_annotations([TRANSFORMATIONS]) {
             let texts = listed(build, resource, own, listed_transformations)?.unwrap_or_default();
-            resource.rare_mut().transformations = texts.into_iter().map(|text| (text, 1)).collect();
+            resource.notes_mut().transformations = texts.into_iter().map(|text| (text, 1)).collect();
         }
-        resource.rare_mut().transformations.push((item, times));
+        resource.notes_mut().transformations.push((item, times));
         Ok(())
     })
 }
@@ -240,7 +240,7 @@ pub fn check_own<'a>(build: &mut Build<'a>, resource: &Resource<'a>) -> Result<(
     }
 }
 
-/// Reads the text of an annotation; `None` if it says nothing.
+/// Reads the text of an annotation; `None` if it has no value.
 fn listed<'a, T>(
     build: &mut Build<'a>,
     resource: &Resource<'a>,
@@ -310,17 +310,17 @@ pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>) -> Result<()> {
     // Most resources were there for the same transformers: they have one text.
     let mut texts: FastMap<Vec<(&str, usize)>, &str> = FastMap::default();
     map.edit_content(|resource| {
-        let Some(rare) = resource.rare() else { return Ok(()) };
+        let Some(notes) = resource.notes() else { return Ok(()) };
         let mut entries: Vec<(&str, &str)> = Vec::new();
         if asked.origin_annotations {
-            entries.extend(rare.origin.map(|text| (ORIGIN, text)));
+            entries.extend(notes.origin.map(|text| (ORIGIN, text)));
         }
-        if asked.transformer_annotations && !rare.transformations.is_empty() {
-            let text = match texts.get(rare.transformations.as_slice()) {
+        if asked.transformer_annotations && !notes.transformations.is_empty() {
+            let text = match texts.get(notes.transformations.as_slice()) {
                 Some(known) => known,
                 None => {
-                    let text = build.arena.text(&rare.transformations_text());
-                    texts.insert(rare.transformations.clone(), text);
+                    let text = build.arena.text(&notes.transformations_text());
+                    texts.insert(notes.transformations.clone(), text);
                     text
                 }
             };

@@ -2,10 +2,12 @@
 
 pub mod annotations;
 mod behavior;
+mod build_notes;
 mod changes;
 mod distinct;
 mod facets;
 mod ids;
+mod known;
 pub mod matcher;
 mod metadata;
 pub mod order;
@@ -19,6 +21,7 @@ mod untraced;
 
 pub use annotations::{HELM_GENERATED, INTERNAL, NEEDS_HASH_SUFFIX, ORIGIN, TRANSFORMATIONS, is_build_annotation};
 pub use behavior::Behavior;
+pub use build_notes::BuildNotes;
 pub use changes::Changes;
 pub use distinct::distinct;
 pub use facets::{Facets, Hint, Metadatum};
@@ -29,4 +32,4 @@ pub use order::Order;
 pub use print::{check_printable, print, print_in_pieces, print_one};
 pub use res_id::{DEFAULT_NAMESPACE, NOT_NAMESPACED, PreviousId, ResId, Scope};
 pub use res_map::{Found, Index, RESOURCE, ResMap, Taken};
-pub use resource::{Rare, Resource, internal_annotations};
+pub use resource::{Resource, internal_annotations};

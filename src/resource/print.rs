@@ -56,8 +56,7 @@ pub fn check_printable(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
 
 /// Appends one resource of a build to `out`.
 ///
-/// # Errors
-/// As [`print`], or the text is longer than what is left of the budget of the build.
+/// # Errors As [`print`], or the text is longer than the rest of the budget of the build.
 pub fn print_one(build: Arenas<'_>, resource: &Resource<'_>, out: &mut String) -> Result<()> {
     let budget = build.budget();
     let (start, left) = (out.len(), budget.left());
@@ -82,7 +81,8 @@ type Numbered<'r, 'a> = (usize, &'r Resource<'a>);
 const PIECE: usize = 256 << 10;
 
 /// Prints resources, with a separator before each except the first of all, in pieces of about
-/// `limit` bytes; each piece has room for `room` bytes. What is printed is drawn from the budget.
+/// `limit` bytes; each piece has room for `room` bytes. The length of the text is drawn from the
+/// budget.
 fn run<'r, 'a>(build: Arenas<'_>, resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Result<Vec<String>> {
     let mut pieces = Vec::new();
     let (mut out, mut drawn) = (text(room), 0);

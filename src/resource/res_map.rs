@@ -44,7 +44,7 @@ pub struct ResMap<'a> {
     facets: Facets<'a>,
     /// True if a resource may be empty.
     may_have_empty: bool,
-    /// What has changed since a trace looked at the resources.
+    /// The changes since a trace looked at the resources.
     changes: Untraced,
     /// The budget of the build, which edits of single resources check; `None` for a map without
     /// resources.
@@ -55,7 +55,7 @@ pub struct ResMap<'a> {
 /// worth.
 pub const RESOURCE: usize = 1 << 10;
 
-/// Draws what an edit of a resource has made from the budget of the build.
+/// Checks that the edit of a resource has not used up the budget of the build.
 #[inline]
 fn check(budget: Option<&Budget>, resource: &Resource<'_>) -> Result<()> {
     let spent = budget.map_or(Ok(()), Budget::check);
@@ -116,8 +116,7 @@ impl<'a> ResMap<'a> {
 
     /// Appends a resource, at the last place. O(1).
     ///
-    /// # Errors
-    /// Another resource has the id already; the message names both places.
+    /// # Errors Another resource has the same id. The message names both places.
     pub fn append(&mut self, arena: Arena<'a>, resource: Resource<'a>) -> Result<()> {
         self.budget = Some(arena.budget());
         self.index_current(arena)?;
@@ -153,8 +152,8 @@ impl<'a> ResMap<'a> {
         other.resources.into_iter().try_for_each(|r| self.append(arena, r))
     }
 
-    /// Makes room for `more` resources. Where there is none, an index hashes all its ids anew each
-    /// time it grows.
+    /// Makes room for `more` resources. Without room, an index hashes all its ids again each time
+    /// it grows.
     pub fn reserve(&mut self, more: usize) {
         self.resources.reserve(more);
         if self.ids.has_current() {
@@ -190,8 +189,7 @@ impl<'a> ResMap<'a> {
     /// As [`ResMap::check_unique`], but the resources for which `counts` does not hold may share an
     /// id with each other. O(n) if two resources share an id.
     ///
-    /// # Errors
-    /// A resource for which `counts` holds shares its id.
+    /// # Errors Another resource has the id of a resource for which `counts` holds.
     pub fn check_unique_among(&mut self, arena: Arena<'a>, counts: impl Fn(&Resource<'a>) -> bool) -> Result<()> {
         if self.check_unique(arena).is_ok() {
             return Ok(());
@@ -263,7 +261,7 @@ impl<'a> ResMap<'a> {
         Ok(out)
     }
 
-    /// Draws what an edit has made from the budget of the build.
+    /// Checks that an edit has not used up the budget of the build.
     fn check_budget(&self, i: usize) -> Result<()> {
         check(self.budget, &self.resources[i])
     }
@@ -295,13 +293,13 @@ impl<'a> ResMap<'a> {
         numbers
     }
 
-    /// Gives every resource the number that a trace knows it by.
+    /// Sets the number of every resource in a trace.
     pub fn number_each(&mut self, mut number: impl FnMut(&Resource<'a>) -> u32) {
         self.changes.forget_numbers();
         self.resources.iter_mut().for_each(|resource| resource.set_number(number(resource)));
     }
 
-    /// Gives a resource the number that a trace knows it by. The trace has looked at its changes.
+    /// Sets the number of a resource in a trace, which has looked at the changes of the resource.
     pub fn number(&mut self, i: usize, number: u32) {
         self.changes.forget_numbers();
         self.resources[i].set_number(number);
@@ -543,8 +541,8 @@ impl<'a> ResMap<'a> {
         }
     }
 
-    /// Replaces a resource by another one, which `make` makes from it, and reads the identity of that
-    /// one. O(1), plus the cost of `make`.
+    /// Replaces a resource by the one that `make` makes from it, and reads the new identity. O(1),
+    /// plus the cost of `make`.
     pub fn replace_with(&mut self, i: usize, make: impl FnOnce(Resource<'a>) -> Resource<'a>) {
         let before = std::mem::replace(&mut self.resources[i], Resource::unchecked(Node::null()));
         let id = *before.id();

@@ -1,7 +1,9 @@
 //! [`Resource`]: a node and the build's notes about it.
 
 use super::annotations::INTERNAL;
+use super::build_notes::BuildNotes;
 use super::changes::Changes;
+use super::known::Known;
 use super::metadata::{make_string, mapping_in, set_untyped, stringify};
 use super::res_id::UNNAMED;
 use super::{Behavior, PreviousId, ResId, Scope};
@@ -33,68 +35,13 @@ pub struct Resource<'a> {
     /// The numbers of the shared values of the node.
     numbers: shared::Numbers,
     /// Facts that few builds ask for.
-    rare: Option<Box<Rare<'a>>>,
-}
-
-/// The known facts about a node.
-#[derive(Clone, Copy, Debug, Default)]
-struct Known {
-    /// True if the node is known to be in the form that a detour through JSON gives it.
-    is_in_json_form: bool,
-    /// True if `data` and `binaryData` are known to hold texts as a generator writes them.
-    has_text_data: bool,
-    /// True if several places of the node may share a value.
-    shares_values: bool,
-    /// True if the node has not changed since [`Resource::take_touched`].
-    is_untouched: bool,
-}
-
-impl Known {
-    /// The facts that are still known after an edit.
-    fn after_edit(self) -> Self {
-        Known { shares_values: self.shares_values, ..Known::default() }
-    }
-
-    /// The facts that are still known after an edit that keeps the form of the node.
-    fn after_edit_in_form(self) -> Self {
-        Known { is_in_json_form: self.is_in_json_form, ..self.after_edit() }
-    }
+    notes: Option<Box<BuildNotes<'a>>>,
 }
 
 /// The annotations of a manifest or patch, if one of them is upstream's own.
 pub fn internal_annotations<'n, 'a>(node: &'n Node<'a>) -> Option<&'n Mapping<'a>> {
     let annotations = node.get("metadata")?.get("annotations")?.as_mapping()?;
     annotations.iter().any(|entry| entry.key().text().starts_with(INTERNAL)).then_some(annotations)
-}
-
-/// Facts about a resource that only few builds need. They are kept apart, so that other builds do
-/// not pay for them.
-#[derive(Clone, Debug, Default)]
-pub struct Rare<'a> {
-    /// Names of the vars whose values this resource has.
-    pub vars: Vec<&'a str>,
-    /// The origin of the resource: the text of the origin annotation.
-    pub origin: Option<&'a str>,
-    /// The transformers that changed the resource: items of the list in the transformations
-    /// annotation, each with the number of times that it occurs.
-    pub transformations: Vec<(&'a str, usize)>,
-    /// True if helm generated the resource: its namespace must not be set here.
-    pub helm_generated: bool,
-    /// True if a patch was merged that may change the name.
-    pub allows_name_change: bool,
-    /// True if a patch was merged that may change the kind.
-    pub allows_kind_change: bool,
-    /// The scope of the kind, if the built-in tables do not say it.
-    pub scope: Option<Scope>,
-    /// The number by which a trace knows the resource; 0 if it has none.
-    pub number: u32,
-}
-
-impl Rare<'_> {
-    /// The text of the transformations annotation.
-    pub fn transformations_text(&self) -> String {
-        self.transformations.iter().map(|(item, times)| item.repeat(*times)).collect()
-    }
 }
 
 /// The hint of an error about a mapping in which the field `name` is missing or empty. It names the
@@ -189,34 +136,34 @@ impl<'a> Resource<'a> {
             needs_hash: false,
             known: Known::default(),
             numbers: shared::Numbers::default(),
-            rare: None,
+            notes: None,
         }
     }
 
     /// The facts that only few builds need, if there are any.
-    pub fn rare(&self) -> Option<&Rare<'a>> {
+    pub fn notes(&self) -> Option<&BuildNotes<'a>> {
         meter::count(1);
-        self.rare.as_deref()
+        self.notes.as_deref()
     }
 
     /// The number by which a trace knows the resource; 0 if it has none.
     pub fn number(&self) -> u32 {
-        self.rare.as_ref().map_or(0, |rare| rare.number)
+        self.notes.as_ref().map_or(0, |notes| notes.number)
     }
 
     /// Sets the number by which a trace knows the resource.
     pub fn set_number(&mut self, number: u32) {
-        self.rare_mut().number = number;
+        self.notes_mut().number = number;
     }
 
     /// The facts that only few builds need; an empty set is made if there are none.
-    pub fn rare_mut(&mut self) -> &mut Rare<'a> {
-        self.rare.get_or_insert_default()
+    pub fn notes_mut(&mut self) -> &mut BuildNotes<'a> {
+        self.notes.get_or_insert_default()
     }
 
     /// Names of the vars whose values this resource has.
     pub fn vars(&self) -> &[&'a str] {
-        self.rare().map_or(&[], |rare| &rare.vars)
+        self.notes().map_or(&[], |notes| &notes.vars)
     }
 
     /// The current identity.
@@ -406,14 +353,14 @@ impl<'a> Resource<'a> {
     /// Returns true if upstream keeps notes about this resource in annotations while it builds the
     /// layers.
     pub fn has_notes(&self) -> bool {
-        let is_noted = |rare: &Rare<'a>| {
-            let allows_change = rare.allows_name_change || rare.allows_kind_change;
-            let is_transformed = rare.origin.is_some() || !rare.transformations.is_empty();
-            allows_change || is_transformed || rare.helm_generated
+        let is_noted = |notes: &BuildNotes<'a>| {
+            let allows_change = notes.allows_name_change || notes.allows_kind_change;
+            let is_transformed = notes.origin.is_some() || !notes.transformations.is_empty();
+            allows_change || is_transformed || notes.helm_generated
         };
         let has_affixes = !self.prefixes.is_empty() || !self.suffixes.is_empty();
         let is_generated = self.behavior.is_some() || self.needs_hash;
-        !self.previous.is_empty() || has_affixes || is_generated || self.rare.as_deref().is_some_and(is_noted)
+        !self.previous.is_empty() || has_affixes || is_generated || self.notes.as_deref().is_some_and(is_noted)
     }
 
     /// Forgets the notes that upstream keeps in internal annotations, as a patch does that removes
@@ -424,9 +371,9 @@ impl<'a> Resource<'a> {
         self.suffixes.clear();
         self.behavior = None;
         self.needs_hash = false;
-        self.rare = self.rare.take().map(|rare| {
-            let Rare { vars, scope, number, .. } = *rare;
-            Box::new(Rare { vars, scope, number, ..Rare::default() })
+        self.notes = self.notes.take().map(|notes| {
+            let BuildNotes { vars, scope, number, .. } = *notes;
+            Box::new(BuildNotes { vars, scope, number, ..BuildNotes::default() })
         });
     }
 
@@ -438,9 +385,9 @@ impl<'a> Resource<'a> {
         self.prefixes.clone_from(&old.prefixes);
         self.suffixes.clone_from(&old.suffixes);
         self.previous.clone_from(&old.previous);
-        if let Some(rare) = old.rare() {
-            let origin = if is_merge { rare.origin } else { self.rare().and_then(|own| own.origin) };
-            *self.rare_mut() = Rare { origin, ..rare.clone() };
+        if let Some(notes) = old.notes() {
+            let origin = if is_merge { notes.origin } else { self.notes().and_then(|own| own.origin) };
+            *self.notes_mut() = BuildNotes { origin, ..notes.clone() };
         }
     }
 
@@ -567,14 +514,15 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Gives every place a value of its own. O(1) if no value is shared, else O(nodes).
+    /// Separates shared values: every place gets a value of its own. O(1) if no value is shared,
+    /// else O(nodes).
     pub fn unshare(&mut self) {
         if std::mem::take(&mut self.known.shares_values) {
             shared::unshare(&mut self.node);
         }
     }
 
-    /// Gives the annotations of the resource values of their own. O(annotations).
+    /// As [`Resource::unshare`], for the annotations alone. O(annotations).
     pub fn unshare_annotations(&mut self) {
         let metadata = self.node.as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut);
         if let Some(annotations) = metadata.and_then(|m| m.get_mut("annotations")) {
@@ -589,7 +537,7 @@ impl<'a> Resource<'a> {
 
     /// Notes the scope of the kind, which is part of the identity.
     pub fn set_scope(&mut self, scope: Scope) {
-        self.rare_mut().scope = Some(scope);
+        self.notes_mut().scope = Some(scope);
         self.refresh_id();
     }
 
@@ -601,7 +549,7 @@ impl<'a> Resource<'a> {
     /// The identity that this resource has if its node is `node`.
     pub fn id_with(&self, node: &Node<'a>) -> ResId<'a> {
         let id = read_id(node, &self.id);
-        self.rare().and_then(|rare| rare.scope).map_or(id, |scope| id.in_scope(scope))
+        self.notes().and_then(|notes| notes.scope).map_or(id, |scope| id.in_scope(scope))
     }
 
     /// Sets the identity, which was read from the node.

@@ -10,7 +10,7 @@ use std::rc::Rc;
 #[derive(Default)]
 pub struct BuildSchema<'a> {
     chosen: Option<Rc<Schemas<'a>>>,
-    /// The built-in tables, with what bundles add to them.
+    /// The built-in tables, with the kinds of bundles.
     builtin: Rc<Schemas<'a>>,
     bundled: Vec<Document<'a>>,
     /// CustomResourceDefinitions of the tree, for a schema that is chosen later.
@@ -97,8 +97,8 @@ impl<'a> BuildSchema<'a> {
         self.fault.clone().map_or(Ok(()), Err)
     }
 
-    /// Lets resources know what the schema says about their scope. O(n), on all cores if there are
-    /// many.
+    /// Notes the scope that the schema gives the kinds of resources. O(n), on all cores if there
+    /// are many.
     ///
     /// # Errors
     /// The chosen schema cannot be read, and a kind is not one whose scope upstream knows by heart.

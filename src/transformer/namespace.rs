@@ -3,7 +3,7 @@
 //! *Fields*: `namespace`.
 //! *Kinds*: `NamespaceTransformer`, with `metadata.namespace`, `fieldSpecs`, `unsetOnly`, and
 //! `setRoleBindingSubjects`: `defaultOnly`, `allServiceAccounts` or `none`.
-//! *Selects*: all resources, but not what helm made for a kustomization's own charts.
+//! *Selects*: all resources, but not those that helm made for a kustomization's own charts.
 //! *Writes*: `metadata/namespace`, the names of Namespaces, subjects of role bindings, and the
 //! fields of the specs.
 //! *Order*: after patches, before the names.
@@ -132,11 +132,11 @@ impl Overriding for NamespaceTransformer<'_> {
 }
 
 impl<'a> NamespaceTransformer<'a> {
-    /// Returns true if a resource keeps its namespace, for helm has made it. A manifest or a patch
-    /// may say so by hand.
+    /// Returns true if a resource keeps its namespace, because helm has made it. A manifest or a
+    /// patch may have that annotation too.
     fn spares(&self, resource: &Resource<'_>) -> bool {
         self.spares_charts
-            && (resource.rare().is_some_and(|rare| rare.helm_generated)
+            && (resource.notes().is_some_and(|notes| notes.helm_generated)
                 || resource.annotation(HELM_GENERATED) == Some("true"))
     }
 
@@ -247,8 +247,8 @@ impl<'a> NamespaceTransformer<'a> {
     }
 }
 
-/// Gives a null another tag, as upstream does with a field that it would make: its spelling is then
-/// a namespace.
+/// Sets another tag of a null, as upstream does with a field that it would make: its spelling is
+/// then a namespace.
 fn forget_null(node: &mut Node<'_>, tag: Tag) {
     if node.is_null() {
         node.retag(tag);
