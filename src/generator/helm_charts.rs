@@ -22,8 +22,8 @@ pub struct Charts<'a>(Rc<RefCell<State<'a>>>);
 #[derive(Default)]
 struct State<'a> {
     entries: Vec<Rc<ChartEntry<'a>>>,
-    /// What helm has printed, by the number of the chart; `None` for a chart that was not rendered,
-    /// or whose output was taken.
+    /// The output of helm, by the number of the chart; `None` for a chart that was not rendered, or
+    /// whose output was taken.
     printed: Vec<Option<Result<Vec<u8>>>>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Charts<'a> {
         entries.len() - 1
     }
 
-    /// What helm prints for a chart. O(charts) runs of helm for the first chart.
+    /// The output of helm for a chart. O(charts) runs of helm for the first chart.
     ///
     /// # Errors
     /// The chart cannot be made ready, or helm fails.
@@ -55,7 +55,7 @@ impl<'a> Charts<'a> {
     }
 }
 
-/// What helm prints for charts, in their order, up to the first that cannot be made ready.
+/// The output of helm for charts, in their order, up to the first that cannot be made ready.
 fn render<'a>(build: &mut Build<'a>, entries: &[Rc<ChartEntry<'a>>]) -> Vec<Result<Vec<u8>>> {
     let mut ready: Vec<Named<'_>> = Vec::with_capacity(entries.len());
     let mut printed = Vec::with_capacity(entries.len());
@@ -83,7 +83,7 @@ fn render<'a>(build: &mut Build<'a>, entries: &[Rc<ChartEntry<'a>>]) -> Vec<Resu
 /// A chart with its name and the place of its entry.
 type Named<'e> = (ReadyChart, &'e str, Pos);
 
-/// What helm prints for charts that are ready.
+/// The output of helm for charts that are ready.
 fn side_by_side(build: &Build<'_>, ready: &[Named<'_>]) -> Vec<Result<Vec<u8>>> {
     let options = &build.cx.options;
     let (helm, observer, layer) = (Helm::new(options), &options.observer, options.observer.layer());

@@ -45,7 +45,7 @@ impl HelmCommand {
         self.switch(name, true)
     }
 
-    /// Adds a text that belongs to no option.
+    /// Adds a word that is not part of an option.
     pub fn word(mut self, word: impl Into<OsString>) -> Self {
         self.arguments.push(word.into());
         self

@@ -6,8 +6,8 @@ use crate::config::Kustomization;
 use crate::stage::{Overridden, Overriding, PatchPart, PatchTexts, Planned, Watched};
 use rustomize_yaml::Arena;
 
-/// Gives each transformer of a kustomization the patches before it, as far as their values count
-/// for it. O(patches x kinds of transformers).
+/// Sets for each transformer of a kustomization the patches whose values it may replace. O(patches
+/// x kinds of transformers).
 pub fn watch<'a>(arena: Arena<'a>, kustomization: &Kustomization<'a>, planned: &mut [Planned<'a>]) {
     // A component works on the resources of each of its users; and a patch may ask for a value
     // before it is replaced.

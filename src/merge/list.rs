@@ -322,8 +322,8 @@ impl<'k, 'a> Merge<'k, 'a> {
         }
     }
 
-    /// The second round: puts an item of the base into the result. One that lacks a key is appended
-    /// for each key that it lacks, and what it has at the others is taken for its first keys.
+    /// The second round: puts an item of the base into the result. An item that lacks keys is
+    /// appended once for each of them, and its other texts count as those of its first keys.
     fn put_again(&mut self, item: u32) -> Result<()> {
         let node = &self.pool[item as usize];
         let is_set = self.keys[0].is_empty();
@@ -360,8 +360,7 @@ impl<'k, 'a> Merge<'k, 'a> {
 
     /// The result, and those items that are `left`, both as nodes.
     ///
-    /// # Errors
-    /// Items that stand several times are too many: an item that lacks one of two keys stands twice
+    /// # Errors The copies of items are too many: an item that lacks one of two keys is there twice
     /// after each patch.
     fn into_nodes(mut self, left: Vec<u32>) -> Result<(Items<'a>, Items<'a>)> {
         let result = self.result.items();

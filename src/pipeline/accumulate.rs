@@ -1,5 +1,5 @@
-//! Resources and components: what a kustomization is made of; [`root`] accumulates one
-//! kustomization root, recursively.
+//! Resources and components: the parts of a kustomization; [`root`] accumulates one kustomization
+//! root, recursively.
 //!
 //! *Fields*: `resources`, `bases`, `components`.
 //! *Reads*: files of resources, directories with kustomizations, URLs of files, and references to

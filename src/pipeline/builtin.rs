@@ -1,5 +1,5 @@
-//! Plugins and built-ins as configuration objects: what `generators` and `transformers` list. An
-//! `apiVersion` of `builtin` means a kind of kustomize's own, any other a plugin, which
+//! Plugins and built-ins as configuration objects: the entries of `generators` and `transformers`.
+//! An `apiVersion` of `builtin` means a kind of kustomize's own, any other a plugin, which
 //! `--enable-alpha-plugins` allows.
 //!
 //! *Fields*: `generators`, `transformers`.
@@ -10,7 +10,7 @@
 //! *Cost*: that of the kind; a plugin costs its process, and printing and reading the resources
 //! once each.
 //! *Quirks*: SortOrderTransformer cannot be loaded, as upstream; `sortOptions` is its only door.
-//! Unknown fields of an object do not count.
+//! Unknown fields of an object have no effect.
 //! *Example*: `testdata/reference/builtin.txtar`
 
 use super::Target;

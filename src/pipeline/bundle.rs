@@ -1,10 +1,10 @@
-//! Schemas of bundles: what an environment knows of kinds that Kubernetes does not have (M17).
+//! Schemas of bundles: the kinds of an environment that Kubernetes does not have.
 //!
 //! *Reads*: manifests of CustomResourceDefinitions, and OpenAPI documents with `definitions` as
 //! Kubernetes publishes them. Lists are merged by the keys that they name, kinds have the scope
 //! that they name, and fields with `x-kubernetes-object-ref-kind` and the other extensions of
 //! `crds` hold references, labels, annotations and names.
-//! *Order*: before everything else, for all roots. Kubernetes' own kinds stay as they are; a
+//! *Order*: before the build begins, for all roots. Kubernetes' own kinds stay as they are; a
 //! kustomization's `openapi` file wins.
 //! *Cost*: O(size of the files); nothing without an environment that has such files.
 

@@ -17,8 +17,8 @@ pub struct Call<'c> {
     pub resources: String,
 }
 
-/// Calls the plugin that a configuration object is for, in a directory. Gives what it printed, as
-/// it would go on through a build.
+/// Calls the plugin that a configuration object is for, in a directory. Returns the resources that
+/// it printed, as the next step of a build would get them.
 ///
 /// # Errors
 /// The configuration is not one object, its plugin is missing, or the plugin fails.

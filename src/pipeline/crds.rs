@@ -6,10 +6,10 @@
 //! merged. The extensions `x-kubernetes-annotation`,
 //! `x-kubernetes-label-selector`, `x-kubernetes-identity` and `x-kubernetes-object-ref-api-version`
 //! with `x-kubernetes-object-ref-kind` count.
-//! *Order*: before the resources of the layer; what was learnt holds for the layers above too.
+//! *Order*: before the resources of the layer; the field specs hold for the layers above too.
 //! *Cost*: O(size of the files).
-//! *Quirks*: only `$ref` is followed, no properties in place and no items of lists. A prefix is for
-//! names, a suffix is not.
+//! *Quirks*: only `$ref` is followed, no properties in place and no items of lists. Fields with
+//! `x-kubernetes-identity` get `namePrefix` but not `nameSuffix`.
 //! *Example*: `testdata/reference/crds.txtar`
 
 use super::Target;
@@ -24,8 +24,8 @@ use crate::schema::{Document, Types};
 use crate::stage::{Build, KindField, NamedKind};
 use rustomize_yaml::{Arena, Node, first_document};
 
-/// The field specs of the files of `crds`. `None` if a file cannot be read, or does not map names of
-/// types to schemas, as a CustomResourceDefinition does not: the phase has the faults.
+/// The field specs of the files of `crds`. `None` if a file cannot be read, or does not map names
+/// of types to schemas, as a CustomResourceDefinition does not: the phase has the faults.
 pub(super) fn config<'a>(
     build: &mut Build<'a>,
     target: &Target<'a>,
@@ -42,7 +42,7 @@ pub(super) fn config<'a>(
     are_sound.then_some(config)
 }
 
-/// Adds the field specs that a file gives.
+/// Adds the field specs of a file.
 fn add_file<'a>(
     build: &mut Build<'a>,
     target: &Target<'a>,

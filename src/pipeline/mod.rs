@@ -43,8 +43,7 @@ use std::rc::Rc;
 /// Builds the kustomization in a directory. The result is in output order, ready to be printed.
 /// Builds with one context share the files that they read, and nothing else.
 ///
-/// # Errors
-/// Anything that a user can have wrong; nothing is half done then.
+/// # Errors Any fault of the input. There is no partial result.
 pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'a>>> {
     let noted = cx.options.observer.begin(Work::Root, || directory.to_owned());
     let explained = |e| survey::explained(cx, directory, e);
@@ -74,7 +73,7 @@ pub struct Built<'a> {
     pub findings: Vec<Warning>,
 }
 
-/// Reads the premises of a build: the schemas of the environment, and the kustomization of the root.
+/// Reads the premises of a build: the schemas of the environment and the root's kustomization.
 fn begin<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Result<(Build<'a>, Target<'a>)> {
     let premises = bundle::premises(cx)?;
     let root = Target::read(cx, cx.files.root(directory)?)?;
@@ -112,7 +111,7 @@ fn run<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<ResMap<'a>> {
     step(build, &mut map, "build annotations", |_, map| take_build_annotations_off(arena, map))?;
     if build.findings.is_some() {
         let noted = build.cx.options.observer.begin(Work::Step, || "lint".to_owned());
-        let found = result::findings(arena, &map)?;
+        let found = result::findings(arena, &map);
         let of_kind = std::mem::take(&mut build.of_kind);
         build.find(|| found.into_iter().chain(result::holding(&map, of_kind)));
         drop(noted);
@@ -135,7 +134,7 @@ fn step<'a>(
     traced(build, map, Step { name, entry: Pos::NONE, role: StepRole::Finish }, work)
 }
 
-/// The order of the output: what the root's kustomization says, else the option, else legacy.
+/// The order of the output: that of the root's kustomization, else that of the option, else legacy.
 fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
     let Some(options) = &target.kustomization.sort_options else {
         return Ok(build.cx.options.order.clone().unwrap_or(Order::Legacy));
@@ -164,7 +163,7 @@ fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
     }
 }
 
-/// A patch or plugin may have taken what a resource must have.
+/// Checks that each resource has a kind and a name, which a patch or plugin may have removed.
 fn check_identities<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Result<()> {
     let lacks = |r: &Resource<'a>| match r.id() {
         _ if r.lacks_kind() => Some("kind"),
@@ -218,7 +217,7 @@ fn untype_keys(map: &mut Mapping<'_>) {
 }
 
 /// Drops resources that exist for the build alone, refuses annotations that are not a map, and
-/// takes those off that are not for the output.
+/// removes annotations that are not for the output.
 fn take_build_annotations_off<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
     let compat = arena.compat();
     map.edit_each(arena, Changes::Content, |_| {
@@ -237,7 +236,7 @@ fn take_build_annotations_off<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Res
     Ok(())
 }
 
-/// Takes the annotations off that are not for the output. The rest becomes a map of strings with
+/// Removes the annotations that are not for the output. The rest becomes a map of strings with
 /// untyped keys, as upstream rebuilds it; an empty map is removed, and missing metadata is made.
 fn strip_build_annotations(compat: Compat, resource: &mut Resource<'_>) {
     let metadata = resource.node().get("metadata");

@@ -49,7 +49,7 @@ pub(super) fn explained<'a>(cx: &Rc<Context<'a>>, directory: &str, error: Error)
     with_command(error)
 }
 
-/// The command that fetches what a build needs.
+/// The command that fetches the remote parts that a build needs.
 fn fetch_command(cx: &Context<'_>, directory: &str) -> String {
     let helm = if cx.options.helm.enabled { " --enable-helm" } else { "" };
     let locked = if cx.options.remote.lock.is_some() { " --locked" } else { "" };

@@ -94,7 +94,7 @@ impl<'a> Target<'a> {
 pub struct ReadTarget<'a> {
     pub target: Target<'a>,
     warnings: Vec<Warning>,
-    /// Empty if nobody asks for findings.
+    /// Empty if the build is not asked for findings.
     findings: Vec<Warning>,
 }
 
@@ -141,11 +141,11 @@ pub fn find<'a>(files: &Files<'a>, root: &Root) -> Result<&'a Source> {
     }
 }
 
-/// So many files are listed in a hint.
+/// At most this many files are listed in a hint.
 const LISTED: usize = 5;
 
-/// The advice about a directory without a kustomization file: its files show what the user may
-/// mean. O(entries of the directory).
+/// The advice about a directory without a kustomization file: it suggests a directory or file that
+/// the user may mean. O(entries of the directory).
 fn without_kustomization(files: &Files<'_>, root: &Root) -> String {
     let entries = files.list(root);
     let (directories, others): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.is_directory);

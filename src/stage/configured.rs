@@ -41,8 +41,7 @@ impl<'a> Fields<'_, 'a> {
 
     /// Field specs as a built-in transformer reads them.
     ///
-    /// # Errors
-    /// A path has a control character.
+    /// # Errors A path of a field spec has a control character.
     pub fn specs(&self, list: &MergedSpecs<'a>) -> Result<FieldSpecs<'a>> {
         let arena = self.build.arena;
         let mut specs = list.in_order();

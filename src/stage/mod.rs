@@ -64,7 +64,7 @@ use trace::Trace;
 pub struct Options {
     /// The version of kustomize whose bytes the build prints.
     pub compat: Compat,
-    /// The external plugins; none, unless somebody brings them.
+    /// The external plugins. There are none by default.
     pub plugins: Arc<dyn Plugins>,
     pub restrictor: Restrictor,
     /// How large the files may be that are read.
@@ -82,9 +82,9 @@ pub struct Options {
     pub remote: RemoteOptions,
     /// The runner of git and helm. Plugins come with their own.
     pub children: Children,
-    /// True if builds note who wrote what: see [`trace`].
+    /// True if builds note which step wrote which field: see [`trace`].
     pub trace: bool,
-    /// Gives the time since some moment, for the times of the steps of a trace: a build reads no
+    /// Returns the time since some moment, for the times of the steps of a trace. A build reads no
     /// other clock for them.
     pub clock: Option<fn() -> Duration>,
     /// Notes the work of builds, for progress and times.
@@ -96,7 +96,8 @@ pub struct Options {
     pub used_entries: UsedEntries,
     /// Codes of findings to look for that are off by default: see [`Code::OFF_BY_DEFAULT`].
     pub lint_also: Vec<Code>,
-    /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
+    /// Files with schemas of kinds that Kubernetes does not have. The first schema of a kind
+    /// counts.
     pub schemas: Vec<PathBuf>,
     /// True to merge lists of custom kinds by the keys that CustomResourceDefinitions in the tree
     /// name: an extension.
@@ -134,16 +135,16 @@ pub struct HelmOptions {
     pub enabled: bool,
     /// A path, or a name to look for in PATH.
     pub command: String,
-    /// What `.Capabilities.APIVersions` has, for charts that do not say.
+    /// The items of `.Capabilities.APIVersions`, for charts that do not name any.
     pub api_versions: Vec<String>,
-    /// What `.Capabilities.KubeVersion` is, for charts that do not say.
+    /// The value of `.Capabilities.KubeVersion`, for charts that do not name one.
     pub kube_version: String,
     pub debug: bool,
     /// True to let helm use the logins and repositories of the user.
     pub user_config: bool,
     /// The limits of one call of helm.
     pub limits: Limits,
-    /// Gives variables of this process: helm reads some of them.
+    /// Returns a variable of this process: helm reads some of them.
     pub variable: fn(&str) -> Option<OsString>,
 }
 
@@ -303,7 +304,7 @@ impl<'a> Build<'a> {
         cx.options.plugins.load(self, entry)
     }
 
-    /// Adds findings, if they are asked for: without, nothing is worked out.
+    /// Adds findings, if they are asked for. Otherwise `look` does not run.
     pub fn find<I: IntoIterator<Item = Warning>>(&mut self, look: impl FnOnce() -> I) {
         if let Some(findings) = &mut self.findings {
             findings.extend(look());
@@ -338,7 +339,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Remembers something the user should know.
+    /// Adds a warning.
     pub fn warn(&mut self, code: Code, message: impl Into<String>) {
         self.warnings.push(Warning::new(code, message));
     }
@@ -360,8 +361,7 @@ pub trait Generator<'a> {
 
     /// Checks that a remote part that the generator needs can be had without the network.
     ///
-    /// # Errors
-    /// It would have to be fetched, or is not in the lock.
+    /// # Errors The part would have to be fetched, or is not in the lock.
     fn check_fetched(&self, _build: &Build<'a>) -> Result<()> {
         Ok(())
     }
@@ -374,8 +374,8 @@ pub type BoxedGenerator<'t, 'a> = Box<dyn Generator<'a> + 't>;
 pub trait Transformer<'a> {
     /// Works on all resources accumulated so far.
     ///
-    /// # Errors
-    /// A resource is not as the transformer needs it, or what it reads is missing or wrong.
+    /// # Errors A resource lacks the shape that the transformer needs, or a file of the transformer
+    /// is missing or wrong.
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()>;
 
     /// The stage as one that brings or replaces values of patches.
@@ -400,10 +400,9 @@ pub trait TransformEach<'a>: Sync {
         Changes::Content
     }
 
-    /// Looks at the result as a whole.
+    /// Checks the result as a whole.
     ///
-    /// # Errors
-    /// The result cannot be.
+    /// # Errors The result is not valid, as with two resources of one id.
     fn check(&self, _map: &mut ResMap<'a>, _build: &mut Build<'a>) -> Result<()> {
         Ok(())
     }
@@ -414,7 +413,7 @@ pub trait TransformEach<'a>: Sync {
     }
 }
 
-/// A transformer that runs: what its errors call it, and the place of the entry that asked for it.
+/// A transformer that runs, with its name in errors and the place of the entry that asks for it.
 #[derive(Clone, Copy)]
 pub struct Running<'s, 'a> {
     pub stage: &'s dyn TransformEach<'a>,
@@ -430,8 +429,7 @@ impl Running<'_, '_> {
 
 /// Runs neighbouring transformers in one pass. O(resources x transformers).
 ///
-/// # Errors
-/// The first that one gives, at the resource if it says no better place.
+/// # Errors The first error of a transformer, at its resource if it has no better place.
 pub fn transform_each<'a>(stages: &[Running<'_, 'a>], map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
     let changes = stages.iter().map(|running| running.stage.changes()).max().unwrap_or(Changes::Content);
     map.edit_each(build.arena, changes, |arena| {
@@ -473,10 +471,9 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Works on all resources; whoever asked for it says so in its errors.
+    /// Works on all resources. The caller adds the name of the stage to its errors.
     ///
-    /// # Errors
-    /// The first that it gives, at the resource if it says no better place.
+    /// # Errors The first error of the stage, at its resource if it has no better place.
     pub fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         match self {
             Stage::Each(stage) => transform_each(&[Running { stage: &**stage, name: "", pos: Pos::NONE }], map, build),

@@ -53,7 +53,7 @@ pub struct PatchPart {
 pub enum Watched {
     /// Patches in several texts, its own ones included: the values are replaced by other patches.
     SeveralTexts,
-    /// Patches whose labels and annotations nobody has asked for before they are replaced.
+    /// All patches, unless one of them finds its resources by labels or annotations.
     UnaskedFor,
     /// JSON patches: a merge patch says by its namespace which resource it is for.
     JsonPatches,
@@ -76,12 +76,12 @@ pub trait Overriding {
     /// The patches whose values the stage may replace.
     fn watched(&self) -> Watched;
 
-    /// Gives the stage the set in which it notes these values.
+    /// Sets the set in which the stage notes these values.
     fn note_in(&mut self, overridden: Overridden);
 }
 
-/// The values of patches that a stage replaces by others, or removes. Clones are handles of the same
-/// set: neighbouring stages may share one, and so may threads.
+/// The values of patches that a stage replaces by others, or removes. Clones are handles of the
+/// same set: neighbouring stages may share one, and so may threads.
 #[derive(Clone, Debug, Default)]
 pub struct Overridden {
     pub patches: PatchTexts,

@@ -1,14 +1,14 @@
 //! HashTransformer: puts a hash of the content behind the names of those that ask for it.
 //!
 //! *Kinds*: `HashTransformer`.
-//! *Selects*: generated ConfigMaps and Secrets whose hash is not turned off, what plugins mark with
-//! the annotation `kustomize.config.k8s.io/needs-hash`, and resources whose file asks for it.
+//! *Selects*: generated ConfigMaps and Secrets whose hash is not turned off, those that plugins
+//! mark with the annotation `kustomize.config.k8s.io/needs-hash`, and resources whose file asks for
+//! it.
 //! *Writes*: `metadata/name`.
 //! *Order*: once, at the root, after everything is accumulated and before references are fixed.
 //! *Cost*: O(bytes of the content).
-//! *Quirks*: patches count, as the hash is of what the resource holds at the end (case
-//! hash-after-patches). An annotation that a user wrote into a file asks for nothing
-//! (hash-annotation-by-hand).
+//! *Quirks*: patches count, as the hash is that of the final content (case hash-after-patches). An
+//! annotation that a user wrote into a file asks for nothing (hash-annotation-by-hand).
 //! *Example*: `testdata/reference/hash.txtar`
 
 use super::name_hash;
@@ -32,7 +32,7 @@ impl<'a> Transformer<'a> for HashTransformer {
     }
 }
 
-/// Puts the hash behind the name of a resource. `text` is memory for what is hashed.
+/// Puts the hash behind the name of a resource. `text` is a buffer for the hashed text.
 fn add_hash<'a>(arena: Arena<'a>, resource: &mut Resource<'a>, text: &mut String) -> Result<()> {
     let hash = name_hash::hash(arena, resource, text).map_err(|e| e.at(resource.pos()))?;
     resource.record_previous();

@@ -6,8 +6,8 @@
 //! *Selects*: all resources but CustomResourceDefinitions.
 //! *Writes*: `image` of every element of a `containers` or `initContainers` list at any depth, then
 //! the fields of the specs.
-//! *Order*: after replicas, before replacements; entries in order, each seeing what earlier ones
-//! did.
+//! *Order*: after replicas, before replacements; entries in order, each after the changes of
+//! earlier ones.
 //! *Cost*: O(nodes) for all entries together: the outcome is remembered for each image text, and
 //! most names are looked up in tables. Each different image is also compared with each name that
 //! is a pattern with more than dots in it.
@@ -271,7 +271,7 @@ impl<'a> ImageEditor<'_, 'a> {
                 let way = &path[..path.len() - 1];
                 walk(node, way, Create::No, &mut |found| match found.value() {
                     Value::Sequence(_) => Ok(()),
-                    // Anything else is what the spec says it is.
+                    // Any other value is an image, as the spec says.
                     _ => walk(found, std::slice::from_ref(image), Create::No, edit),
                 })
             }

@@ -8,7 +8,8 @@ use crate::resource::{INTERNAL, Resource, empty_key};
 use crate::stage::{Hit, Overridden, wire};
 use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint, spelling};
 
-/// One operation of a JSON patch. What it lacks is an error once it is applied, and not before.
+/// One operation of a JSON patch. A missing field is an error when the operation is applied, not
+/// before.
 #[derive(Clone, Debug, Default)]
 pub struct Operation<'a> {
     /// `None` if it is missing or not a string.
@@ -38,8 +39,8 @@ pub struct Pointer<'a> {
 }
 
 impl<'a> Pointer<'a> {
-    /// Splits a path at its slashes; what stands before the first one does not count. `~1` is a
-    /// slash, `~0` a tilde.
+    /// Splits a path at its slashes. The text before the first one is ignored. `~1` is a slash,
+    /// `~0` a tilde.
     fn new(arena: Arena<'a>, text: &'a str) -> Self {
         let unescape = |part: &'a str| match part.contains('~') {
             true => arena.text(&part.replace("~1", "/").replace("~0", "~")),
@@ -102,7 +103,7 @@ impl<'a> Operation<'a> {
         self.path.parts.as_ref().is_none_or(|parts| matches!(parts.first(), Some(&("kind" | "apiVersion"))))
     }
 
-    /// Returns true if this may change the metadata of a resource, or what kind it is.
+    /// Returns true if this may change the metadata or the kind of a resource.
     pub fn touches_identity(&self) -> bool {
         let may_touch = |p: &Pointer<'_>| {
             p.parts
@@ -293,7 +294,7 @@ pub fn apply<'a>(
             spelling::restore(arena, node);
         }
         check_whole(node)?;
-        // Upstream dumps what is patched, and reads it again.
+        // Upstream dumps the patched resource, and reads it again.
         if has_unreadable { Ok(reprint::check_dumped(node)?) } else { Ok(()) }
     };
     match seen_annotations(operations) {
@@ -309,7 +310,7 @@ pub fn apply<'a>(
             resource.check_annotations()?;
             check_written(resource, renames)?;
             resource.stringify_metadata("annotations");
-            // Upstream puts back what tools keep for themselves, whatever the patch has done to it.
+            // Upstream puts back the annotations of tools, whatever the patch has done to them.
             if !resource.has_null_metadata() {
                 resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
             }
@@ -383,8 +384,8 @@ fn located(error: Error, operation: &Operation<'_>) -> Error {
     error.at(spot).at(operation.pos)
 }
 
-/// Applies an operation, and gives the value that it has replaced or removed. Where it moves or
-/// copies a value, it gives none.
+/// Applies an operation, and returns the value that it has replaced or removed. The result is
+/// `None` for a move and a copy.
 fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) -> Result<Option<Node<'a>>> {
     let op = operation.op.unwrap_or("unknown");
     if !OPERATIONS.contains(&op) {
@@ -443,7 +444,7 @@ fn replace_root<'a>(root: &mut Node<'a>, value: Node<'a>) -> Result<()> {
     Ok(())
 }
 
-/// The mapping or list that holds what a path names, and the last part of the path.
+/// The mapping or list that a path leads into, and the last part of the path.
 fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Result<(&'n mut Node<'a>, &'a str)> {
     let missing = || {
         Error::new(
@@ -473,7 +474,7 @@ fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Re
     }
 }
 
-/// Returns true if a mapping or list has what a part of a path names.
+/// Returns true if a mapping or list has the key or item that a part of a path names.
 fn has_part(node: &Node<'_>, part: &str) -> bool {
     match node.value() {
         Value::Mapping(m) => m.contains(part),
@@ -523,7 +524,7 @@ fn bad_index(op: &str, path: &Pointer<'_>, part: &str) -> Error {
     .hint("an item of a list has a number from 0 on; '-' is the place behind the last one")
 }
 
-/// Adds a value, and gives the value of the key so far.
+/// Adds a value, and returns the old value of the key.
 fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<Option<Node<'a>>> {
     check_depth(path.len(), &value)?;
     put(root, path, value)
@@ -548,7 +549,7 @@ fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<O
     Ok(None)
 }
 
-/// Sets the value of a key, and gives the old one.
+/// Sets the value of a key, and returns the old one.
 fn insert<'a>(m: &mut Mapping<'a>, key: &'a str, value: Node<'a>) -> Option<Node<'a>> {
     let old = m.insert(Key::string(key), value);
     m.set_braces(false);
@@ -586,8 +587,7 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
     }
 }
 
-/// Replaces a value, and gives the old one. kustomize makes a field that is not there: `made` notes
-/// it.
+/// Replaces a value, and returns the old one. kustomize makes a missing field: `made` notes that.
 fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>, made: &Hit) -> Result<Option<Node<'a>>> {
     check_depth(path.len(), &value)?;
     let (node, last) = container(root, path, "replace")?;

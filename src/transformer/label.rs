@@ -84,8 +84,8 @@ impl<'a> LabelTransformer<'a> {
     }
 }
 
-/// The fields in which an entry of `labels` sets its pairs: its own fields first, which may restrict
-/// the common ones.
+/// The fields in which an entry of `labels` sets its pairs: its own fields first, which may
+/// restrict the common ones.
 fn specs_of<'a>(label: &Label<'a>, config: &TransformerConfig<'a>) -> Result<MergedSpecs<'a>> {
     let merging = |e: Error| e.context("failed to merge labels");
     let mut specs = MergedSpecs::from(label.fields.clone());

@@ -1,5 +1,5 @@
-//! Transformers: what changes resources. One file each, named by its kustomize kind; the order in
-//! which they run is in [`crate::pipeline::plan`].
+//! Transformers: stages that change resources. One file each, named by its kustomize kind; the
+//! order in which they run is in [`crate::pipeline::plan`].
 
 pub mod annotations;
 pub mod hash;

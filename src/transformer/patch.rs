@@ -6,15 +6,15 @@
 //! `paths` and `patches`; `PatchJson6902Transformer`, with `target`, and `path` or `jsonOp`.
 //! *Entry*: `Patch`, `PatchOptions`, `Selector`.
 //! *Selects*: the resources of a `target`, or the one that a strategic merge patch names.
-//! *Writes*: what the patch says. A strategic merge patch merges mappings, and lists by the keys of
-//! the Kubernetes schema; `null` takes a field away, `$patch: delete` and `$patch: replace` work on
-//! mappings and items. A JSON patch (RFC 6902) has its operations applied in order. Names, kinds
-//! and namespaces stay, unless `options` allow a change.
+//! *Writes*: the fields of the patch. A strategic merge patch merges mappings, and lists by the
+//! keys of the Kubernetes schema; `null` takes a field away, `$patch: delete` and `$patch: replace`
+//! work on mappings and items. A JSON patch (RFC 6902) has its operations applied in order. Names,
+//! kinds and namespaces stay, unless `options` allow a change.
 //! *Order*: patchesStrategicMerge, then patches, before the namespace; patchesJson6902 after
 //! annotations. Every patch is read before the first one is applied.
-//! *Cost*: O(patches + size of what they touch). A target is compared with the resources of its
-//! kind, name, namespace, label or annotation, or with names that begin as its pattern does; a
-//! pattern without a beginning, as `.*-web`, with all of its kind.
+//! *Cost*: O(patches + size of the resources that they change). A target is compared with the
+//! resources of its kind, name, namespace, label or annotation, or with names that begin as its
+//! pattern does; a pattern without a beginning, as `.*-web`, with all of its kind.
 //! *Quirks*: a target that matches nothing is not an error. JSON patches take the resource through
 //! JSON, and its numbers and quotes with it (case smp-after-json-quoting). A resource that an
 //! emptied patch deletes is gone at once (patch-deletes-then-checks).
@@ -68,9 +68,8 @@ impl<'a> PatchTransformer<'a> {
 
     /// Reads the patches.
     ///
-    /// # Errors
-    /// One cannot be read, is neither a strategic merge patch nor a JSON patch, or does not go with
-    /// its target.
+    /// # Errors A patch cannot be read, is neither a strategic merge patch nor a JSON patch, or is
+    /// of the wrong kind for its target.
     fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
         let compat = build.arena.compat();
         let prepare = |patch: &Patch<'a>, read: Read<'a>| {
@@ -133,7 +132,7 @@ impl Overriding for PatchTransformer<'_> {
 impl<'a> Transformer<'a> for PatchTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let are_wide = |a: &PatchEntry<'_>, b: &PatchEntry<'_>| a.is_wide() && b.is_wide() && a.kind() == b.kind();
-        // Where a build notes what transformed a resource, kustomize writes all annotations after
+        // If a build notes the transformers of a resource, kustomize writes all annotations after
         // each patch.
         let notes = build.keeps_origins();
         let are_same = |a: &PatchEntry<'_>, b: &PatchEntry<'_>| {
@@ -152,7 +151,7 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
                 _ => apply_together(map, build, group, looking),
             };
             // Behind a patch without a resource, only other ones without a resource are faults: a
-            // patch may need what the missing one would have written.
+            // patch may need a value that the missing resource would have got.
             let counts = |e: &Error| e.code() == Code::NoMatch || errors.is_empty();
             let patched = match patched {
                 Err(e) if !counts(&e) => break,
@@ -241,8 +240,8 @@ fn write_annotations(map: &mut ResMap<'_>, patched: &[usize], are_text: &mut boo
         .try_for_each(|i| map.edit(i, stringify))
 }
 
-/// Applies JSON patches for the same kind, or the same target, in one pass: what one does to a
-/// resource depends on that resource alone. Gives the places of the resources that they may have
+/// Applies JSON patches for the same kind, or the same target, in one pass: the effect on a
+/// resource depends on that resource alone. Returns the places of the resources that they may have
 /// changed.
 fn apply_together<'a>(
     map: &mut ResMap<'a>,
@@ -304,7 +303,7 @@ fn apply_all<'a>(
     Ok(())
 }
 
-/// Merges patches, each into the resource that it names, and gives the places of these.
+/// Merges patches, each into the resource that it names, and returns the places of these resources.
 fn merge_named<'a>(
     map: &mut ResMap<'a>,
     build: &mut Build<'a>,
@@ -331,7 +330,7 @@ fn merge_named<'a>(
     })
 }
 
-/// Applies a patch, and gives the places of the resources that it changed.
+/// Applies a patch, and returns the places of the resources that it changed.
 fn apply_one<'a>(
     map: &mut ResMap<'a>,
     build: &mut Build<'a>,

@@ -76,15 +76,15 @@ impl PatchEntry<'_> {
         self.is_json() && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
     }
 
-    /// Returns true if this is a JSON patch with a target whose operations leave alone what
-    /// identifies a resource, and its metadata. The detour through JSON can spell them in another
+    /// Returns true if this is a JSON patch with a target whose operations leave the identity and
+    /// the metadata of a resource alone. The detour through JSON can still spell them in another
     /// way.
     pub fn is_of_content(&self) -> bool {
         let Content::Json(operations) = &self.content else { return false };
         self.target.is_some() && !operations.iter().any(Operation::touches_identity)
     }
 
-    /// Returns true if this sees or changes the annotations in which kustomize notes what it knows
+    /// Returns true if this sees or changes the annotations in which kustomize keeps its notes
     /// about a resource.
     pub fn sees_notes(&self) -> bool {
         match &self.content {

@@ -35,7 +35,7 @@ const OF_ITEM: [&str; 13] = [
 ];
 
 /// Notes the values that a strategic merge patch is about to replace or remove in a resource.
-/// O(size of the patch + items of the lists that it changes + size of what it removes).
+/// O(size of the patch + items of the lists that it changes + size of the values that it removes).
 pub(super) fn note_merge(overridden: &Overridden, resource: &Node<'_>, patch: &Node<'_>, schema: Schema<'_>) {
     let (Some(old), Some(new)) = (resource.as_mapping(), patch.as_mapping()) else { return };
     match new.get("$patch").filter(|directive| !directive.is_null()) {

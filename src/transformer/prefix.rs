@@ -5,7 +5,7 @@
 //! and `fieldSpecs`; `PrefixSuffixTransformer`, with all three.
 //! *Selects*: all resources but CustomResourceDefinitions, Namespaces and APIServices, by their
 //! original id.
-//! *Writes*: `metadata/name`, and what `configurations` add.
+//! *Writes*: `metadata/name`, and the fields that `configurations` add.
 //! *Order*: after `namespace`, before labels; the prefix first.
 //! *Cost*: O(resources).
 //! *Quirks*: the new text keeps the old style, so that a plain `e5` with prefix `1` becomes a

@@ -7,7 +7,8 @@
 //! *Writes*: the fields of the targets' paths. A path is keys between dots; `\.` is a dot in a key,
 //! a number or `[name=x]` an item of a list, `*` everything. It may go on inside a text that holds
 //! JSON or YAML: see [`super::structured_text`].
-//! *Order*: last of the built-in transformers; entries in order, over what earlier ones did.
+//! *Order*: last of the built-in transformers; entries in order, each after the changes of earlier
+//! ones.
 //! *Cost*: O(targets that may match + nodes on their paths); which may match is found as for
 //! patches. Replacements that follow each other in one long list find its items by an index. A text
 //! that holds YAML is read and written by each replacement in it; one with pieces or JSON once for
@@ -238,7 +239,7 @@ impl<'a> ReplacementTransformer<'a> {
     }
 }
 
-/// What is known of the resource that replacements change one after the other.
+/// The resource that replacements change one after the other.
 #[derive(Default)]
 struct Open<'s, 'a> {
     place: usize,
@@ -262,8 +263,8 @@ impl<'a> Open<'_, 'a> {
 }
 
 impl<'a> ReplacementTransformer<'a> {
-    /// The resources that all replacements are for, if they are for any of one kind, or of all
-    /// kinds. More is known of most targets, whose resources are found one by one.
+    /// The hint for the resources of all replacements, if each replacement is for all resources of
+    /// one kind, or of all kinds. The resources of most other targets are found one by one.
     fn common_kind(&self) -> Option<Hint<'_>> {
         let mut targets = self.0.iter().flat_map(|replacement| &replacement.targets);
         let first = targets.next()?;
@@ -273,8 +274,8 @@ impl<'a> ReplacementTransformer<'a> {
     }
 
     /// The resources that all replacements are for, and the places of the sources, if no
-    /// replacement changes a source, or what identifies a resource. Which resource a replacement is
-    /// for, and with what, is then known from the start.
+    /// replacement changes a source, or the identity of a resource. The resources and the value of
+    /// each replacement are then known from the start.
     fn independent(&self, map: &mut ResMap<'a>) -> Result<Option<Together>> {
         let Some(hint) = self.common_kind() else { return Ok(None) };
         let targets = map.candidates(&hint);
@@ -323,7 +324,7 @@ struct Together {
 }
 
 impl<'a> Target<'a> {
-    /// Returns true if a path may lead to what identifies a resource.
+    /// Returns true if a path may lead to the identity of a resource.
     fn renames(&self) -> bool {
         let is_content = |path: &[Part<'_>]| matches!(path.first(), Some(Part::Key(k)) if !matches!(*k, "metadata" | "kind" | "apiVersion"));
         !self.paths.iter().all(|path| is_content(&path.parts))
@@ -369,8 +370,8 @@ impl<'a> Target<'a> {
             .map_err(|e| e.in_resource(id).context(format!("replacing in {id}")))
     }
 
-    /// Returns true if this target may be any resource of a kind, and only what they contain is
-    /// replaced.
+    /// Returns true if this target may be any resource of a kind, and the paths leave the identity
+    /// alone.
     fn is_wide(&self) -> bool {
         self.select.hint().is_wide() && self.reject.is_empty() && !self.renames()
     }
@@ -507,9 +508,9 @@ impl<'a> Target<'a> {
         Ok(found)
     }
 
-    /// Puts a mapping or a list of the same resource at a path. If a place is inside the source, the
-    /// fields that are made on the way to it are part of the copy, and so is each copy of the places
-    /// before it.
+    /// Puts a mapping or a list of the same resource at a path. If a place is inside the source,
+    /// the fields that are made on the way to it are part of the copy, and so is each copy of the
+    /// places before it.
     fn copy_within(
         &self,
         to: &mut Destination<'_, 'a>,

@@ -76,7 +76,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns true if each target sees what the source has become by then.
+    /// Returns true if the source is read again for each target.
     pub(super) fn is_live(&self) -> bool {
         matches!(self, Source::Field { selector, .. } if selector.options.delimiter.is_empty())
     }
