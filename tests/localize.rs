@@ -190,7 +190,6 @@ pub fn check_folder(folder: &str, others: &[(&str, &str)]) -> usize {
     count
 }
 
-#[expect(clippy::too_many_arguments, reason = "one comparison")]
 fn fault(
     line: &str,
     folder: &str,

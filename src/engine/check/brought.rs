@@ -17,7 +17,7 @@ use rustomize_yaml::{Node, Pos, Value};
 /// The most unknown fields that are looked for in a patch or an operation.
 pub const MOST_UNKNOWN: usize = 100;
 
-/// So many mappings inside each other are searched for a field of the same name.
+/// At most this many mappings inside each other are searched for a field of the same name.
 const DEPTH_OF_HINTS: usize = 3;
 
 /// The schemas of the kinds that patches are for.
@@ -200,7 +200,7 @@ fn hint(table: &Table<'_>, fields: &Struct<'_>, name: &str) -> Option<String> {
     inside.map(|path| format!("did you mean '{path}'?"))
 }
 
-/// The path of a field of a name that is so many mappings further inside.
+/// The path of a field with a name that is this many mappings further inside.
 fn inside(table: &Table<'_>, fields: &Struct<'_>, name: &str, depth: usize) -> Option<String> {
     if depth == 0 {
         return fields.field(name).map(|_| name.to_owned());

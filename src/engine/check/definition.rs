@@ -11,7 +11,7 @@ use rustomize_base::meter::FastSet;
 use rustomize_go_regexp::GoRegex;
 use rustomize_yaml::{Node, Pos, Scalar};
 
-/// The deepest nesting of a schema that is compiled: what is below may have any value.
+/// The deepest nesting of a schema that is compiled. Deeper fields may have any value.
 const MOST_DEPTH: usize = 200;
 
 /// Group and kind that a manifest defines.

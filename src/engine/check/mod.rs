@@ -39,11 +39,8 @@ pub struct Findings {
 /// The definitions among the resources: by group and kind, those of the kinds that are used.
 type Definitions<'a> = FastMap<Gvk<'a>, Definition<'a>>;
 
-/// Holds the resources of an output to the schemas of their kinds. Findings that a comment allows
-/// are left out. O(size of the trees).
-///
-/// # Errors
-/// None today: threads report through results.
+/// Checks the resources of an output against the schemas of their kinds. Findings that a comment
+/// allows are left out. O(size of the trees).
 pub fn check<'a>(arena: Arena<'a>, map: &ResMap<'a>, known: &Known) -> Result<Findings> {
     let definitions = definitions(map, |_| true);
     let found = map.look_at_each(arena, |resource| Ok(of_resource(resource, known, &definitions)))?;

@@ -9,14 +9,14 @@ use rustomize_base::meter::FastSet;
 use rustomize_yaml::scalar::{self, Kind};
 use rustomize_yaml::{Mapping, Node, Pos, Scalar, Value};
 
-/// Holds a resource to the rule of its kind.
+/// Checks a resource by the rule of its kind.
 pub fn builtin(resource: &Resource<'_>, known: &Known, rule: RuleId, findings: &mut Vec<Warning>) {
     let mut walk = Walk { resource, visits: Vec::new(), findings };
     walk.value(resource.node(), known.table(), rule, TOP, Step::Field(""));
     walk.run();
 }
 
-/// Holds a resource to the rules of its definition, and its metadata to those of Kubernetes.
+/// Checks a resource by the rules of its definition, and its metadata by those of Kubernetes.
 pub fn custom(resource: &Resource<'_>, table: &Table<'_>, known: &Known, findings: &mut Vec<Warning>) {
     let mut walk = Walk { resource, visits: Vec::new(), findings };
     walk.value(resource.node(), table, 0, TOP, Step::Field(""));
@@ -145,7 +145,7 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
         matches!(first, Step::Field("status"))
     }
 
-    /// Holds a value to a rule; what is in it waits for its visit.
+    /// Checks a value by a rule. The values inside it are visited later.
     fn value(&mut self, node: &'n Node<'a>, table: &'t Table<'t>, rule: RuleId, parent: u32, step: Step<'n>) {
         let Some(rule) = table.rules.get(rule as usize) else { return };
         let fits = match (node.value(), &rule.shape) {

@@ -228,7 +228,7 @@ pub fn lookup<'n, 'a>(node: &'n Node<'a>, path: &[Part<'a>]) -> Result<Option<&'
     Ok(Some(node))
 }
 
-/// So many fields are listed, where none is like the one that a path names.
+/// At most this many fields are listed if none is like the one that a path names.
 const LISTED: usize = 8;
 
 /// The advice for a part of a path that leads nowhere from `node`. O(parts, and items of lists and

@@ -80,8 +80,7 @@ impl<'a> FieldSpecs<'a> {
         self.of_names.iter().any(|&at| self.specs[at as usize].0.gvk.selects(&gvk))
     }
 
-    /// Returns true if there are so many specs for a kind that it is better to search for the right
-    /// ones.
+    /// Returns true if a kind has many specs: searching for the right ones is faster then.
     fn are_many(&self, gvk: Gvk<'_>) -> bool {
         let own = self.by_kind.get(gvk.kind).is_some_and(|group| group.tree.is_some());
         own || self.general.tree.is_some()

@@ -37,7 +37,7 @@ pub struct Kustomization<'a> {
     /// Old spelling of `resources`.
     #[field(deprecated)]
     bases: Vec<Written<'a>>,
-    /// Directories with components, which work on what has been accumulated so far.
+    /// Directories with components, which work on the resources so far.
     pub components: Vec<Written<'a>>,
     /// ConfigMaps made from literals and files.
     #[field(for_builtin)]

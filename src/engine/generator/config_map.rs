@@ -13,12 +13,12 @@
 //! *Example*: `testdata/reference/config_map.txtar`
 
 use super::key_values::{self, Pair};
-use super::{env_lines, merged_options, object};
+use super::{args_of, env_lines, merged_options, object};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::Resource;
-use crate::stage::{Build, Generator};
+use crate::stage::{Build, Generator, Object};
 use base64::Engine;
 use rustomize_yaml::{Arena, Entries, Entry, Key, Mapping, Node, json};
 use std::borrow::Cow;
@@ -31,7 +31,15 @@ pub struct ConfigMapGenerator<'t, 'a> {
     pub root: &'t Root,
 }
 
-impl<'a> ConfigMapGenerator<'_, 'a> {
+impl<'t, 'a> ConfigMapGenerator<'t, 'a> {
+    /// The generator of a configuration object that the kustomization of a root lists.
+    ///
+    /// # Errors
+    /// A field has a wrong type.
+    pub fn from_object(object: &Object<'_, 'a>, root: &'t Root) -> Result<Self> {
+        Ok(ConfigMapGenerator { args: Cow::Owned(args_of(object)?), shared: None, root })
+    }
+
     /// The ConfigMap of an entry without files, which can be made on any thread; `None` for another
     /// entry.
     pub fn of_literals(

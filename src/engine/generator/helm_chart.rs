@@ -20,7 +20,7 @@ use crate::config::helm::{HelmChart, HelmGlobals};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{Behavior, Resource};
-use crate::stage::{Build, ChartEntry, Generator, scoped_resources_in};
+use crate::stage::{Build, ChartEntry, Generator, Object, scoped_resources_in};
 use rustomize_yaml::Malformed;
 use std::rc::Rc;
 
@@ -30,6 +30,15 @@ pub struct HelmChartInflationGenerator<'a> {
     charts: Charts<'a>,
     /// The number of the chart among those of its kustomization.
     number: usize,
+}
+
+/// A chart that is asked for.
+pub struct ChartRequest<'r, 'a> {
+    /// The root whose kustomization asks for it.
+    pub root: &'r Root,
+    pub chart: HelmChart<'a>,
+    pub globals: HelmGlobals<'a>,
+    pub asked_by: AskedBy<'a>,
 }
 
 /// The source of a chart: a field, or a configuration object.
@@ -44,18 +53,23 @@ pub enum AskedBy<'a> {
 }
 
 impl<'a> HelmChartInflationGenerator<'a> {
+    /// The generator of a configuration object. Its chart joins those of its kustomization.
+    ///
+    /// # Errors
+    /// As [`HelmChartInflationGenerator::new`], or a field has a wrong type.
+    pub fn from_object(object: Object<'_, 'a>, charts: &Charts<'a>) -> Result<Self> {
+        let chart = HelmChart { pos: object.pos(), ..object.read()? };
+        let request = ChartRequest { root: object.root, chart, globals: object.read()?, asked_by: AskedBy::Object };
+        HelmChartInflationGenerator::new(object.build, request, charts)
+    }
+
     /// Checks a chart, and adds it to those of its kustomization.
     ///
     /// # Errors
     /// helm is not enabled, the name of the chart is missing or leads elsewhere, an additional
     /// values file cannot be read, or `valuesMerge` is unknown.
-    pub fn new(
-        build: &mut Build<'a>,
-        root: &Root,
-        mut chart: HelmChart<'a>,
-        globals: HelmGlobals<'a>,
-        (asked_by, charts): (AskedBy<'a>, &Charts<'a>),
-    ) -> Result<Self> {
+    pub fn new(build: &mut Build<'a>, request: ChartRequest<'_, 'a>, charts: &Charts<'a>) -> Result<Self> {
+        let ChartRequest { root, mut chart, globals, asked_by } = request;
         let cx = Rc::clone(&build.cx);
         let options = &cx.options.helm;
         let fault = |message: &str| Error::new(Code::BadValue, message).at(chart.pos);
@@ -142,7 +156,7 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
         let mut resources = scoped_resources_in(build, source, malformed)
             .map_err(|e| e.context("could not parse what helm printed into resources"))?;
         for resource in &mut resources {
-            resource.rare_mut().helm_generated = build.arena.compat().leaves_namespaces_to_charts();
+            resource.notes_mut().helm_generated = build.arena.compat().leaves_namespaces_to_charts();
             resource.behavior = Some(Behavior::Unspecified);
         }
         Ok(resources)

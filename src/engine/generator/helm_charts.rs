@@ -16,7 +16,7 @@ pub struct Charts<'a>(Rc<RefCell<State<'a>>>);
 #[derive(Default)]
 struct State<'a> {
     entries: Vec<Rc<ChartEntry<'a>>>,
-    /// What helm has printed, by the number of the chart; `None` for a chart that was not rendered,
+    /// The output of helm, by the number of the chart; `None` for a chart that was not rendered, or
     /// or whose output was taken.
     printed: Vec<Option<Result<Vec<u8>>>>,
 }
@@ -29,7 +29,7 @@ impl<'a> Charts<'a> {
         entries.len() - 1
     }
 
-    /// What helm prints for a chart. O(charts) runs of helm for the first chart.
+    /// The output of helm for a chart. O(charts) runs of helm for the first chart.
     ///
     /// # Errors
     /// The chart cannot be made ready, or helm fails.

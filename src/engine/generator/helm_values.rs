@@ -3,8 +3,8 @@
 //! kustomize merges the two as it merges a patch into a resource ([`merge::values`]), and before it
 //! decodes them. So a null in the file that wins, `$patch` and lists of a known kind count as they
 //! do in patches, a mapping and a text cannot be merged, and an alias that is the value of a key is
-//! neither a mapping nor a text: kustomize drops the key, and refuses what would be merged with the
-//! alias. An alias in a list stays what it is. With a real helm or without, this is what helm gets.
+//! neither a mapping nor a text: kustomize drops the key, and refuses values that would be merged
+//! with the alias. An alias in a list stays an alias.
 
 use crate::config::helm::HelmChart;
 use crate::config::{Described, Shape};
@@ -24,7 +24,8 @@ use rustomize_yaml::{
 /// The file cannot be read, or the two cannot be merged.
 pub fn merged<'a>(
     arena: Arena<'a>,
-    (chart, inline): (&HelmChart<'a>, &Mapping<'a>),
+    chart: &HelmChart<'a>,
+    inline: &Mapping<'a>,
     schemas: &Schemas<'a>,
     file: impl FnOnce() -> Result<&'a Source>,
 ) -> Result<String> {

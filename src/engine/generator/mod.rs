@@ -17,9 +17,26 @@ use crate::config::StringMap;
 use crate::config::decode::for_builtin;
 use crate::diag::{Code, Error, Result};
 use crate::resource::{Behavior, Resource};
+use crate::stage::Object;
 use rustomize_yaml::{Arena, Entries, Entry, Mapping, Node, Scalar, json, reprint};
 
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
+
+/// The entry that a configuration object of ConfigMapGenerator or SecretGenerator stands for: name
+/// and namespace may be those of its metadata.
+///
+/// # Errors
+/// A field has a wrong type.
+fn args_of<'a>(object: &Object<'_, 'a>) -> Result<GeneratorArgs<'a>> {
+    let mut args: GeneratorArgs<'a> = object.read()?;
+    let metadata = object.metadata()?;
+    for (own, of_object) in [(&mut args.name, metadata.name), (&mut args.namespace, metadata.namespace)] {
+        if own.is_empty() {
+            *own = of_object;
+        }
+    }
+    Ok(args)
+}
 
 /// The options of an entry, merged with those of its kustomization. The entry's own labels and
 /// annotations win; a switch is on if either turns it on.

@@ -11,12 +11,12 @@
 
 use super::config_map::{base64_node, check_name, key};
 use super::key_values::{self, Pair};
-use super::{env_lines, merged_options, object};
+use super::{args_of, env_lines, merged_options, object};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 use crate::diag::Result;
 use crate::load::Root;
 use crate::resource::Resource;
-use crate::stage::{Build, Generator};
+use crate::stage::{Build, Generator, Object};
 use rustomize_yaml::{Arena, Entry, Mapping, Node};
 use std::borrow::Cow;
 
@@ -28,7 +28,15 @@ pub struct SecretGenerator<'t, 'a> {
     pub root: &'t Root,
 }
 
-impl<'a> SecretGenerator<'_, 'a> {
+impl<'t, 'a> SecretGenerator<'t, 'a> {
+    /// The generator of a configuration object that the kustomization of a root lists.
+    ///
+    /// # Errors
+    /// A field has a wrong type.
+    pub fn from_object(object: &Object<'_, 'a>, root: &'t Root) -> Result<Self> {
+        Ok(SecretGenerator { args: Cow::Owned(args_of(object)?), shared: None, root })
+    }
+
     /// The Secret of an entry without files, which can be made on any thread; `None` for another
     /// entry.
     pub fn of_literals(

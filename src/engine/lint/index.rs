@@ -9,7 +9,7 @@ use std::hash::BuildHasher;
 /// Kind, namespace and name; the kind is empty where any kind counts.
 pub type Key<'a> = (&'a str, &'a str, &'a str);
 
-/// Gives the key of a resource; `None` for one that nobody looks for.
+/// Returns the key of a resource; `None` for a resource that no check looks for.
 type KeyOf<'a> = fn(&Resource<'a>) -> Option<Key<'a>>;
 
 /// Resources by their keys, with the hashes of the keys: the texts are not read again.

@@ -1,12 +1,13 @@
 //! Findings: likely mistakes that kustomize says nothing about. A stage finds entries without
-//! effect itself; this module looks at kustomization files, at files that are for some kinds, and
-//! at the result of a build.
+//! effect itself; this module looks at kustomization files, at files that are for some kinds, at
+//! the transformers of a kustomization before they run, and at the result of a build.
 
 pub mod file;
 mod finding;
 pub mod for_kinds;
 mod index;
 mod names;
+pub mod overridden;
 mod parts;
 mod references;
 pub mod result;

@@ -9,7 +9,7 @@ use rustomize_yaml::{Mapping, Node};
 /// The form of a name.
 #[derive(Clone, Copy)]
 enum Form {
-    /// Labels with dots between them, of so many characters (RFC 1123).
+    /// Labels with dots between them, of at most this many characters (RFC 1123).
     Subdomain(usize),
     /// One label (RFC 1123).
     Label,

@@ -3,7 +3,7 @@
 use super::finding::finding;
 use super::parts::Parts;
 use super::{names, references, secrets, services};
-use crate::diag::{Code, Result, Warning, allow};
+use crate::diag::{Code, Warning, allow};
 use crate::resource::{ResMap, Resource};
 use crate::schema::builtin_kinds;
 use crate::stage::OfKind;
@@ -21,12 +21,9 @@ type Check = fn(&Parts<'_, '_>) -> Option<Warning>;
 const CHECKS: [Check; 6] =
     [kind_case, names::bad_name, names::bad_label, bad_base64, selector_mismatch, function_skipped];
 
-/// The findings in all resources, in their order; on all cores if they are many. O(size of what is
-/// looked at).
-///
-/// # Errors
-/// Never: no check fails.
-pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Result<Vec<Warning>> {
+/// The findings in all resources, in their order; on all cores if they are many. O(size of the
+/// resources).
+pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Vec<Warning> {
     let (named, workloads) = (references::Named::of(arena, map), services::Workloads::of(arena, map));
     let of_resource = |resource: &Resource<'a>| {
         let parts = Parts::of(resource);
@@ -34,11 +31,12 @@ pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Result<Vec<Warning>> 
         secrets::clear_text(resource, &mut found);
         references::dangling(&parts, &named, &mut found);
         found.extend(services::without_pods(&parts, &workloads));
-        Ok(found)
+        found
     };
-    let mut found: Vec<Warning> = map.look_at_each(arena, of_resource)?.into_iter().flatten().collect();
+    let of_run = |run: &[Resource<'a>]| run.iter().flat_map(of_resource).collect::<Vec<_>>();
+    let mut found: Vec<Warning> = map.look_at_runs(arena, of_run).into_iter().flatten().collect();
     found.extend(comments(arena, map));
-    Ok(found)
+    found
 }
 
 /// The findings about resources that still have the kind which each is about, or that are no longer

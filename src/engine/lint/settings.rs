@@ -19,7 +19,7 @@ struct File<'a> {
     compat: Written<'a>,
 }
 
-/// What a build reads of the file.
+/// The part of the file that a build reads.
 #[derive(Default, Decode, Described)]
 struct OfBuilds<'a> {
     /// Anything.

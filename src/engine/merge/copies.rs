@@ -18,7 +18,7 @@ const MAX_TEXT: usize = 64 << 20;
 /// How much one step may still copy into one resource.
 pub struct Copies {
     left: usize,
-    /// True if a place of a shared value has got another one, which its other places lack.
+    /// True if one place of a shared value was set, and the others have the old value.
     is_ahead: bool,
 }
 
@@ -31,8 +31,7 @@ impl Default for Copies {
 impl Copies {
     /// A copy of a node. O(nodes).
     ///
-    /// # Errors
-    /// The copies are too many nodes.
+    /// # Errors The copies have too many nodes.
     pub fn copy<'a>(&mut self, node: &Node<'a>) -> Result<Node<'a>> {
         self.left = self.left.checked_sub(weight(node)).ok_or_else(|| {
             Error::new(Code::TooLarge, format!("copies add more than {MAX_NODES} nodes to the resource"))
@@ -41,13 +40,13 @@ impl Copies {
         Ok(node.clone())
     }
 
-    /// Notes a node that has got a value.
+    /// Notes a node that was set.
     pub fn note(&mut self, node: &Node<'_>) {
         self.is_ahead |= node.is_ahead();
     }
 
-    /// Returns true if a noted node shares its value with other places, which have to get it; the
-    /// next notes begin anew.
+    /// Returns true if a noted node shares its value with other places, which still have the old
+    /// one. Forgets the notes.
     pub fn take_ahead(&mut self) -> bool {
         std::mem::take(&mut self.is_ahead)
     }
@@ -62,10 +61,9 @@ fn weight(node: &Node<'_>) -> usize {
     }
 }
 
-/// Holds a node that is put at a path to the depth that documents may have. O(nodes).
+/// Checks the depth of a node that is put at a path: documents have a limit. O(nodes).
 ///
-/// # Errors
-/// The path and the node are deeper together.
+/// # Errors The path and the node together are deeper than a document may be.
 pub fn check_depth(path: usize, node: &Node<'_>) -> Result<()> {
     match is_within(node, MAX_DEPTH.saturating_sub(path)) {
         true => Ok(()),
@@ -75,7 +73,7 @@ pub fn check_depth(path: usize, node: &Node<'_>) -> Result<()> {
     }
 }
 
-/// Returns true if a node has at most so many levels of mappings and lists.
+/// Returns true if a node has at most this many levels of mappings and lists.
 fn is_within(node: &Node<'_>, levels: usize) -> bool {
     let below = |node: &Node<'_>| levels > 0 && is_within(node, levels - 1);
     match node.value() {
@@ -85,10 +83,9 @@ fn is_within(node: &Node<'_>, levels: usize) -> bool {
     }
 }
 
-/// Holds a text that was made of others to its limit.
+/// Checks the length of a text that was made of others.
 ///
-/// # Errors
-/// It is longer.
+/// # Errors The text is longer than its limit.
 pub fn check_text(text: &str) -> Result<&str> {
     match text.len() > MAX_TEXT {
         true => Err(Error::new(Code::TooLarge, format!("the replaced text would be longer than {MAX_TEXT} bytes"))),

@@ -72,7 +72,7 @@ pub struct Elements<'k> {
     /// Slots whose items may be of a kind without such keys.
     odd: Vec<u32>,
     asked: Vec<Vec<Ask>>,
-    /// Hashes of what was asked for and of the texts there, with slots.
+    /// Hashes of a combination of questions and of the texts that answer them, with slots.
     index: BTreeSet<(u64, u32)>,
     hasher: rustomize_base::meter::RandomState,
 }
@@ -126,8 +126,7 @@ impl<'k> Elements<'k> {
     /// text stands for any text, a missing one for a missing key. Blank items are removed on the
     /// way, and without texts all.
     ///
-    /// # Errors
-    /// An item cannot be asked for its keys.
+    /// # Errors An item is of a kind that has no keys.
     pub fn set(&mut self, pool: &[Node<'_>], texts: &[&str], item: Option<u32>) -> Result<()> {
         self.remove_blank(pool);
         let is_set = self.keys[0].is_empty();
@@ -239,7 +238,7 @@ impl<'k> Elements<'k> {
         self.keys.iter().zip(tests).all(|(key, test)| test.passes(item, key))
     }
 
-    /// The hash of what is asked for, after the items are indexed by it.
+    /// The hash of the questions, after the items are indexed by them.
     fn ask(&mut self, pool: &[Node<'_>], tests: &[Test<'_>]) -> u64 {
         let asked = |known: &Vec<Ask>| known.iter().zip(tests).all(|(ask, test)| *ask == test.ask());
         let i = self.asked.iter().position(asked).unwrap_or_else(|| {

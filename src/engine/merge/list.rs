@@ -44,7 +44,8 @@ pub fn merge<'a>(
             if items.merging == Merging::Resource
                 && let (Some(own), Some(other)) = (distinct_texts(base, keys), distinct_texts(patch, keys))
             {
-                return merge_distinct((std::mem::take(base), own), (patch, other), items).map(Some);
+                let base = DistinctItems { items: std::mem::take(base), texts: own };
+                return merge_distinct(base, patch, other, items).map(Some);
             }
             let mut merge = Merge::new(std::mem::take(base), Some(std::mem::take(patch)), keys, items.merging);
             merge.run(items)?;
@@ -134,13 +135,21 @@ fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<List<&'a str
     is_distinct.then_some(texts)
 }
 
-/// Lists of up to so many items are searched from the start.
+/// Lists of at most this many items are searched from the start.
 const FEW: usize = 8;
 
-/// Merges items whose keys are found with [`distinct_texts`]: those of the patch come first.
+/// Items with the texts of their keys, by [`distinct_texts`].
+struct DistinctItems<'a> {
+    items: Items<'a>,
+    texts: List<&'a str>,
+}
+
+/// Merges the items of a patch, whose keys have these texts, into those of a base: the items of the
+/// patch come first.
 fn merge_distinct<'a>(
-    (base, texts): (Items<'a>, List<&'a str>),
-    (patch, patch_texts): (&mut [Node<'a>], List<&'a str>),
+    DistinctItems { items: base, texts }: DistinctItems<'a>,
+    patch: &mut [Node<'a>],
+    patch_texts: List<&'a str>,
     items: Known<'_>,
 ) -> Result<Items<'a>> {
     let places: FastMap<&str, usize> = match texts.len() {
@@ -313,8 +322,8 @@ impl<'k, 'a> Merge<'k, 'a> {
         }
     }
 
-    /// The second round: puts an item of the base into the result. One that lacks a key is appended
-    /// for each key that it lacks, and what it has at the others is taken for its first keys.
+    /// The second round: puts an item of the base into the result. An item that lacks keys is
+    /// appended once for each of them, and its other texts count as those of its first keys.
     fn put_again(&mut self, item: u32) -> Result<()> {
         let node = &self.pool[item as usize];
         let is_set = self.keys[0].is_empty();
@@ -351,8 +360,7 @@ impl<'k, 'a> Merge<'k, 'a> {
 
     /// The result, and those items that are `left`, both as nodes.
     ///
-    /// # Errors
-    /// Items that stand several times are too many: an item that lacks one of two keys stands twice
+    /// # Errors The copies of items are too many: an item that lacks one of two keys is there twice
     /// after each patch.
     fn into_nodes(mut self, left: Vec<u32>) -> Result<(Items<'a>, Items<'a>)> {
         let result = self.result.items();

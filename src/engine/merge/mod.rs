@@ -1,6 +1,6 @@
 //! Strategic merge: a patch into a resource, or values of a chart into others.
 //!
-//! For values, the base is what may be overridden, and the patch overrides it.
+//! For values of a chart, the patch overrides the base.
 //!
 //! The whole resource is walked, also where the patch says nothing, because upstream does: nulls
 //! written as nothing go, and items of keyed lists that share a key become one. Lists are merged by
@@ -24,7 +24,7 @@ use rustomize_yaml::{
 };
 use std::cmp::Ordering;
 
-/// The field of a patch that says what to do with its mapping or item.
+/// The field of a patch with a directive for its mapping or item.
 const DIRECTIVE: &str = "$patch";
 
 /// The request of a `$patch` field.
@@ -44,7 +44,7 @@ enum Merging {
     Values,
 }
 
-/// What a merge knows about a value.
+/// The known facts about a value that is merged.
 #[derive(Clone, Copy)]
 struct Known<'s> {
     schema: Schema<'s>,
@@ -52,7 +52,7 @@ struct Known<'s> {
 }
 
 impl<'s> Known<'s> {
-    /// Nothing is known.
+    /// No fact is known.
     fn nothing(schemas: &'s Schemas<'_>, merging: Merging) -> Self {
         Known { schema: schemas.unknown(), merging }
     }
@@ -74,7 +74,7 @@ impl<'s> Known<'s> {
     }
 }
 
-/// The value that comes of merging two.
+/// The result of merging two values.
 #[derive(Debug)]
 enum Merged<'a> {
     /// No value.
@@ -90,7 +90,7 @@ enum Merged<'a> {
 /// Merges a patch into a resource; `false` if the resource is to be deleted. O(size of both).
 ///
 /// # Errors
-/// The two differ in shape somewhere, or a directive is unknown.
+/// Two values differ in shape, or a directive is unknown.
 pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>, schemas: &Schemas<'_>) -> Result<bool> {
     let had_null = has_null(base);
     let merged = merge(base, &mut patch, Known::nothing(schemas, Merging::Resource))?;
@@ -116,7 +116,7 @@ pub const NOT_MERGED: &str =
 /// directive that was obeyed, and a null that a null takes the place of, are gone. O(size of both).
 ///
 /// # Errors
-/// The two differ in shape somewhere, or a directive is unknown.
+/// Two values differ in shape, or a directive is unknown.
 pub fn values<'a>(base: Node<'a>, patch: &mut Node<'a>, schemas: &Schemas<'_>) -> Result<Option<Node<'a>>> {
     let mut base = base;
     Ok(match merge(&mut base, patch, Known::nothing(schemas, Merging::Values))? {
@@ -221,8 +221,8 @@ fn new_list(items: Option<Items<'_>>, in_brackets: bool, pos: Pos) -> Merged<'_>
     Merged::New(Node::new(list, pos))
 }
 
-/// Returns true if what takes the place of a value is written in braces or brackets: upstream keeps
-/// the style of the field, unless nothing is in it, which says nothing about what comes into it.
+/// Returns true if a new value of a field is written in braces or brackets: upstream keeps the
+/// style of the old value, unless that is empty.
 fn stays_in_braces(field: &Value<'_>, patch: &Value<'_>) -> bool {
     let is_in_braces = |value: &Value<'_>| match value {
         Value::Scalar(_) => false,
@@ -241,7 +241,7 @@ fn stays_in_braces(field: &Value<'_>, patch: &Value<'_>) -> bool {
 fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, known: Known<'_>) -> Result<()> {
     let known = schema_of(known, base, Some(patch));
     let mut out: Entries<'a> = Entries::with_capacity(base.len().max(patch.len()));
-    // Braces around nothing say nothing about what comes into them.
+    // The braces of an empty mapping are not kept.
     let in_braces = if base.is_empty() { patch.is_in_braces() } else { base.is_in_braces() };
     // Of a key that stands twice in one of them, upstream finds the first.
     let (mut last_of_patch, mut last) = (None, None);
@@ -334,7 +334,9 @@ fn introduced<'a>(patch: &mut Node<'a>, known: Known<'_>) -> Result<Merged<'a>> 
         }
         ValueMut::Sequence(items) => match known.merge_keys() {
             Some(keys) => {
-                Ok(new_list(Some(list::introduced(items.items_mut(), keys, known.items())?), false, patch.pos()))
+                let list = list::introduced(items.items_mut(), keys, known.items())?;
+                let in_brackets = false;
+                Ok(new_list(Some(list), in_brackets, patch.pos()))
             }
             None => Ok(Merged::Patch),
         },
@@ -396,8 +398,8 @@ fn untouched<'a>(node: &mut Node<'a>, known: Known<'_>) -> Result<Merged<'a>> {
 }
 
 /// Upstream puts quotes around strings that YAML 1.1 reads as something else when it passes them:
-/// the style counts when another value is put there. What a build step has set counts as a string.
-/// A string that has a tag in the file gets no quotes.
+/// the style counts when another value is put there. A value that a build step has set counts as a
+/// string. A string that has a tag in the file gets no quotes.
 fn quote(node: &mut Node<'_>) {
     if node.as_scalar().is_some_and(needs_quotes) {
         node.restyle(Style::Double);

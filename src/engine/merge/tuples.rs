@@ -66,8 +66,8 @@ impl<'a> Tuples<'a> {
         used
     }
 
-    /// Makes tuples that may mean the same item the same: two that agree somewhere, if only in what
-    /// both lack, and differ only where one of them lacks a text, both become their union.
+    /// Unites tuples that may mean the same item. If two tuples agree at some key, or both lack it,
+    /// and differ only where one of them lacks a text, both become their union.
     ///
     /// Upstream compares each tuple with each: with the text that it has when its turn comes. Here
     /// the tuples are kept by the keys that they have, with an index of their texts. O(tuples · log

@@ -135,7 +135,6 @@ fn merged<'a>(mut old: Resource<'a>, mut new: Resource<'a>, merge_data: bool) ->
         root.retain(|key, value| !matches!(key.text(), "data" | "binaryData") || !value.is_null_or_empty());
     }
     new.inherit(&old, merge_data);
-    new = new.with_fresh_id();
     if merge_data {
         new.note_text_data();
     }

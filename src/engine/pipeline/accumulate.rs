@@ -1,5 +1,5 @@
-//! Resources and components: what a kustomization is made of; [`root`] accumulates one
-//! kustomization root, recursively.
+//! Resources and components: the parts of a kustomization; [`root`] accumulates one kustomization
+//! root, recursively.
 //!
 //! *Fields*: `resources`, `bases`, `components`.
 //! *Reads*: files of resources, directories with kustomizations, URLs of files, and references to
@@ -16,22 +16,24 @@
 
 use super::absorb::absorb;
 use super::origin::{Origin, note_generated, note_origin, note_transformation};
+use super::phase::Phase;
+use super::plan::PlannedGenerator;
 use super::validate::{Contents, adopt_labels};
 use super::{Target, builtin, crds, openapi, plan, shared};
 use crate::config::kustomization::FILE_NAMES;
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
-use crate::diag::{Code, Error, Errors, Result};
+use crate::diag::{Code, Error, Result};
 use crate::generator::helm_charts::Charts;
 use crate::lint::for_kinds;
-use crate::load::remote::is_remote;
 use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::{RESOURCE, ResMap, Resource};
 use crate::schema::Document;
 use crate::stage::history::StepRole;
 use crate::stage::trace::{Step, trace_read, traced, traced_generator, traced_layer};
 use crate::stage::{
-    Accumulator, Build, Generator, Given, KindField, Mode, PluginEntry, Running, Stage, documents, transform_each,
+    Accumulator, BoxedGenerator, Build, Generator, Given, KindField, Mode, PluginEntry, Running, Stage, documents,
+    transform_each,
 };
 use crate::transformer::ref_var;
 use rustomize_base::memory;
@@ -74,7 +76,7 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
     let paths: Vec<&str> = k.resources.iter().map(|entry| entry.text).collect();
     let read_resources = |arena, source| resources_in(arena, source).ok();
     let mut ahead = build.cx.files.ahead(&target.root, &paths, read_resources).into_iter();
-    let mut errors = Errors::default();
+    let mut phase = Phase::default();
     for entry in &k.resources {
         let in_entry = |e: Error| {
             let text = format!("accumulating resources from '{entry}' of {}", target.file);
@@ -85,20 +87,20 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
                 build.cx.files.note_local(&target.root, &place);
                 scoped(build, resources).map(Entry::File)
             }
-            // After a fault, nothing is fetched.
-            None if !errors.is_empty() && is_remote(entry) => continue,
-            None => load(build, &target.root, entry, false),
+            None if !phase.reads(entry) => continue,
+            None => load(build, &target.root, entry, Directories::Relative),
         };
-        // After a fault, files are still read, and nothing is built.
-        let is_sound = errors.is_empty();
         let added = loaded.and_then(|loaded| match loaded {
-            Entry::File(found) if is_sound => add_file(build, target, all, (entry, found)),
+            Entry::File(found) if phase.is_sound() => add_file(build, target, all, entry, found),
             Entry::File(_) => Ok(()),
-            Entry::Root(root) => add_root(build, target, (is_sound.then_some(all), entry), root),
+            Entry::Root(root) => {
+                let base = load_base(build, target, entry, root)?;
+                if phase.is_sound() { add_base(build, target, all, &base) } else { Ok(()) }
+            }
         });
-        errors.note(added.map_err(in_entry));
+        phase.note(added.map_err(in_entry));
     }
-    errors.end(())
+    phase.end(())
 }
 
 /// Adds the resources of a file that an entry names.
@@ -106,7 +108,8 @@ fn add_file<'a>(
     build: &mut Build<'a>,
     target: &Target<'a>,
     all: &mut Accumulator<'a>,
-    (entry, mut found): (&Written<'a>, Vec<Resource<'a>>),
+    entry: &Written<'a>,
+    mut found: Vec<Resource<'a>>,
 ) -> Result<()> {
     note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
     let step = Step { name: "resources", entry: entry.pos, role: StepRole::Read };
@@ -116,22 +119,25 @@ fn add_file<'a>(
     all.map.append_all(build.arena, found.into_iter().collect())
 }
 
-/// Adds what the base that an entry names accumulates. Without an accumulator, only its
-/// kustomization is read.
-fn add_root<'a>(
-    build: &mut Build<'a>,
-    target: &Target<'a>,
-    (all, entry): (Option<&mut Accumulator<'a>>, &Written<'a>),
-    root: Root,
-) -> Result<()> {
+/// Reads the kustomization of a base that an entry names.
+fn load_base<'a>(build: &mut Build<'a>, target: &Target<'a>, entry: &Written<'a>, root: Root) -> Result<Target<'a>> {
     let base = Target::load_below(build, root, target)?;
     if base.kustomization.is_component() {
         let message = format!("expected kind != 'Component' for path '{entry}'");
         return Err(base.error("kind", message).with_code(Code::WrongKind).hint("list it under 'components'"));
     }
-    let Some(all) = all else { return Ok(()) };
-    openapi::set(build, &base)?;
-    let below = shared::of_base(build, &base, &target.root, alone)?;
+    Ok(base)
+}
+
+/// Adds the resources, field specs and vars that a base accumulates.
+fn add_base<'a>(
+    build: &mut Build<'a>,
+    target: &Target<'a>,
+    all: &mut Accumulator<'a>,
+    base: &Target<'a>,
+) -> Result<()> {
+    openapi::set(build, base)?;
+    let below = shared::of_base(build, base, &target.root, alone)?;
     // A base of several layers is the same text each time, and other resources.
     memory::made(below.map.len() * RESOURCE);
     build.arena.check()?;
@@ -148,7 +154,7 @@ fn advice_for_file(entry: &str) -> Option<String> {
     FILE_NAMES.contains(&name).then(|| format!("name the directory of a kustomization, not its file: '{directory}'"))
 }
 
-/// So many layers upon each other fit into [`STACK_OF_LAYERS`].
+/// At most this many layers upon each other fit into [`STACK_OF_LAYERS`].
 const LAYERS: usize = 16;
 
 /// The bytes that a stack must have left. A debug build takes ten times as much as a release build.
@@ -168,9 +174,18 @@ pub(super) enum Entry<'a> {
     Root(Root),
 }
 
-/// Finds out what an entry names: a file with resources, else a repository or directory with a
-/// kustomization.
-pub(super) fn load<'a>(build: &mut Build<'a>, root: &Root, entry: &str, allow_absolute: bool) -> Result<Entry<'a>> {
+/// The paths by which an entry may name a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Directories {
+    Relative,
+    /// Relative and absolute paths, as in lists of configuration objects.
+    Any,
+}
+
+/// Loads the thing that an entry names: a file with resources, else a repository or directory with
+/// a kustomization.
+pub(super) fn load<'a>(build: &mut Build<'a>, root: &Root, entry: &str, directories: Directories) -> Result<Entry<'a>> {
+    let allow_absolute = directories == Directories::Any;
     let is_remote = RepoSpec::parse(entry).is_some();
     let as_file = match build.cx.files.text(root, entry) {
         Ok(source) => match read(build, source) {
@@ -224,23 +239,22 @@ fn merge_config<'a>(all: &mut Accumulator<'a>, config: Arc<TransformerConfig<'a>
 
 fn configurations<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     if target.kustomization.configurations.is_empty() && target.kustomization.crds.is_empty() {
-        return merge_config(all, Arc::clone(&build.default_config));
+        return merge_config(all, Arc::clone(build.default_config()));
     }
-    let mut own = (*build.default_config).clone();
-    let mut errors = Errors::default();
+    let mut own = (**build.default_config()).clone();
+    let mut phase = Phase::default();
     for path in &target.kustomization.configurations {
-        // After a fault, nothing is fetched.
-        if errors.is_empty() || !is_remote(path) {
+        if phase.reads(path) {
             let in_file =
                 |e: Error| e.through(path.pos, format!("in configurations entry '{path}' of {}", target.file));
-            errors.note(configuration(build, target, *path, &mut own).map_err(in_file));
+            phase.note(configuration(build, target, *path, &mut own).map_err(in_file));
         }
     }
     let merging = |e: Error| e.context(format!("merging the crds of {}", target.file));
-    if let Some(of_crds) = errors.note(crds::config(build, target, !errors.is_empty())) {
-        errors.note(own.merge(of_crds).map_err(merging));
+    if let Some(of_crds) = crds::config(build, target, &mut phase) {
+        phase.note(own.merge(of_crds).map_err(merging));
     }
-    errors.end(())?;
+    phase.end(())?;
     // Merged item by item, also into nothing: a specific spec stands before a general default and
     // takes its place.
     let merging = |e: Error| e.context(format!("merging the configurations of {}", target.file));
@@ -267,11 +281,11 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
     let charts = Charts::default();
     let planned = plan::generators(build, target, &charts).map_err(|e| e.context(format!("in {}", target.file)))?;
     // A broken entry fails before any generator of this root has run.
-    let mut configured: Vec<(plan::BoxedGenerator<'_, 'a>, Pos, GeneratorEntry)> = Vec::new();
+    let mut configured: Vec<ConfiguredGenerator<'_, 'a>> = Vec::new();
     for config in plugin_configs(build, target, &target.kustomization.generators, "generators")? {
         let name = format!("running the generator {} of {}", config.id(), target.file);
         let origin = Origin::plugin(target, &config);
-        let (stage, role): (plan::BoxedGenerator<'_, 'a>, _) = match builtin::is_builtin(&config) {
+        let (stage, role): (BoxedGenerator<'_, 'a>, _) = match builtin::is_builtin(&config) {
             true => {
                 let in_config = |e: Error| e.through(config.pos(), name.clone());
                 (builtin::generator(build, target, &config, &charts).map_err(in_config)?, StepRole::Generate)
@@ -282,12 +296,12 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
                 (plugin, StepRole::PluginGenerate)
             }
         };
-        configured.push((stage, config.pos(), GeneratorEntry { name, origin, role }));
+        configured.push(ConfiguredGenerator { stage, pos: config.pos(), entry: GeneratorEntry { name, origin, role } });
     }
-    let mut errors = Errors::default();
+    let mut phase = Phase::default();
     let mut of_field: Option<GeneratorEntry> = None;
     all.map.reserve(planned.size_hint().0);
-    for ((stage, kind, pos), made) in planned.zip(plan::made_ahead(build.arena, target)) {
+    for (PlannedGenerator { stage, kind, pos }, made) in planned.zip(plan::made_ahead(build.arena, target)) {
         // Entries of one field differ in their places alone.
         let entry = match of_field.take().filter(|last| last.origin.tool() == kind) {
             Some(same) => same,
@@ -297,83 +311,92 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
                 role: StepRole::Generate,
             },
         };
-        let make = |build: &mut Build<'a>| made.unwrap_or_else(|| stage.generate(build));
-        generate(build, &mut all.map, (&*stage, make), pos, &entry, &mut errors);
+        generate(build, &mut all.map, GeneratorRun { stage: &*stage, made, pos, entry: &entry }, &mut phase);
         of_field = Some(entry);
     }
-    for (stage, pos, entry) in configured {
-        let make = |build: &mut Build<'a>| stage.generate(build);
-        generate(build, &mut all.map, (&*stage, make), pos, &entry, &mut errors);
+    for ConfiguredGenerator { stage, pos, entry } in configured {
+        generate(build, &mut all.map, GeneratorRun { stage: &*stage, made: None, pos, entry: &entry }, &mut phase);
     }
-    errors.end(())
+    phase.end(())
 }
 
-/// The names of a generator: one for messages, one for the origin of what it makes.
+/// A generator of a configuration object.
+struct ConfiguredGenerator<'t, 'a> {
+    stage: BoxedGenerator<'t, 'a>,
+    pos: Pos,
+    entry: GeneratorEntry,
+}
+
+/// The names of a generator: one for messages, one for the origin of the resources that it makes.
 struct GeneratorEntry {
     name: String,
     origin: Origin,
     role: StepRole,
 }
 
-/// Adds to the resources what a generator makes that an entry at `pos` asks for. `make` runs it, or
-/// returns what it has made ahead.
-fn generate<'a>(
-    build: &mut Build<'a>,
-    map: &mut ResMap<'a>,
-    (stage, make): (&dyn Generator<'a>, impl FnOnce(&mut Build<'a>) -> Result<Vec<Resource<'a>>>),
+/// One run of a generator.
+struct GeneratorRun<'g, 'a> {
+    stage: &'g dyn Generator<'a>,
+    /// The resources, if they were made ahead.
+    made: Option<Result<Vec<Resource<'a>>>>,
+    /// The place of the entry that asks for the generator.
     pos: Pos,
-    entry: &GeneratorEntry,
-    errors: &mut Errors,
-) {
+    entry: &'g GeneratorEntry,
+}
+
+/// Runs a generator, and adds the resources that it makes.
+fn generate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, run: GeneratorRun<'_, 'a>, phase: &mut Phase) {
+    let GeneratorRun { stage, made, pos, entry } = run;
     let in_stage = |e: Error| e.through(pos, entry.name.clone());
-    if !errors.is_empty() {
-        // After a fault, files are still read. Nothing is fetched, and no program runs.
+    let make = |build: &mut Build<'a>| made.unwrap_or_else(|| stage.generate(build)).map_err(in_stage);
+    if !phase.is_sound() {
         if stage.only_reads_files() {
-            errors.note(make(build).map_err(in_stage));
+            phase.note(make(build));
         }
         return;
     }
     let step = Step { name: entry.origin.tool(), entry: pos, role: entry.role };
     let absorbed = traced_generator(build, map, step, |build, map| {
-        let mut generated = make(build).map_err(in_stage)?;
+        let mut generated = make(build)?;
         note_generated(build, &mut generated, &entry.origin)?;
         generated.into_iter().map(|resource| absorb(build, map, resource)).collect::<Result<_>>().map_err(in_stage)
     });
-    errors.note(absorbed);
+    phase.note(absorbed);
 }
 
 fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
-    let mut errors = Errors::default();
-    for entry in &target.kustomization.components {
-        let is_sound = errors.is_empty();
-        // After a fault, nothing is fetched.
-        if is_sound || !is_remote(entry) {
-            let in_entry =
-                |e: Error| e.through(entry.pos, format!("accumulating components from '{entry}' of {}", target.file));
-            let added = component(build, target, (is_sound.then_some(&mut *all), entry));
-            errors.note(added.map_err(in_entry));
+    let mut phase = Phase::default();
+    for entry in target.kustomization.components.iter() {
+        if !phase.reads(entry) {
+            continue;
         }
+        let in_entry =
+            |e: Error| e.through(entry.pos, format!("accumulating components from '{entry}' of {}", target.file));
+        let added = load_component(build, target, entry).and_then(|component| {
+            // After a fault the resources are unknown on which the component would work.
+            if phase.is_sound() { add_component(build, &component, all) } else { Ok(()) }
+        });
+        phase.note(added.map_err(in_entry));
     }
-    errors.end(())
+    phase.end(())
 }
 
-/// Lets the component that an entry names work on the resources so far. Without an accumulator,
-/// only its kustomization is read: what it would work on is not known after a fault.
-fn component<'a>(
-    build: &mut Build<'a>,
-    target: &Target<'a>,
-    (all, entry): (Option<&mut Accumulator<'a>>, &Written<'a>),
-) -> Result<()> {
+/// Reads the kustomization of a component that an entry names.
+fn load_component<'a>(build: &mut Build<'a>, target: &Target<'a>, entry: &Written<'a>) -> Result<Target<'a>> {
     let root = build.cx.files.base(&target.root, entry, false)?;
     let component = Target::load_below(build, root, target)?;
     if !component.kustomization.is_component() {
         let message = format!("expected kind 'Component' for path '{entry}' but got 'Kustomization'");
         return Err(component.error("kind", message).with_code(Code::WrongKind).hint("list it under 'resources'"));
     }
-    let Some(all) = all else { return Ok(()) };
-    openapi::set(build, &component)?;
+    Ok(component)
+}
+
+/// Lets a component work on the resources so far.
+fn add_component<'a>(build: &mut Build<'a>, component: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+    openapi::set(build, component)?;
     let count = build.finding_count();
-    on_stack(&component.root, || accumulate(build, &component, all))?;
+    on_stack(&component.root, || accumulate(build, component, all))?;
     build.drop_without_effect(count);
     all.map.check_unique(build.arena)
 }
@@ -403,7 +426,7 @@ impl<'a> Asked<'a> {
 
 fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
     let mut stages: Vec<Asked<'a>> = Vec::new();
-    let config = all.config.clone().unwrap_or_else(|| Arc::clone(&build.default_config));
+    let config = all.config.clone().unwrap_or_else(|| Arc::clone(build.default_config()));
     let configurations = target.kustomization.place_of("configurations");
     let in_file = |e: Error| e.through(configurations, format!("in {}", target.file));
     for planned in plan::transformers(build, target, &config).map_err(in_file)? {
@@ -455,7 +478,7 @@ fn run<'a>(build: &mut Build<'a>, stages: &[Asked<'a>], map: &mut ResMap<'a>) ->
         let name = names.as_deref().unwrap_or(group[0].origin.tool());
         let step = Step { name, entry: group[0].pos, role: group[0].role };
         traced(build, map, step, |build, map| transform(build, group, map))?;
-        if build.keeps_origins {
+        if build.keeps_origins() {
             for stage in group {
                 note_transformation(build, map, &stage.origin, stage.instances)?;
             }
@@ -543,31 +566,29 @@ pub(super) fn plugin_configs<'a>(
         let shown = if entry.contains('\n') { "an inline object" } else { entry };
         e.through(entry.pos, format!("loading the entry '{shown}' of '{field}' of {}", target.file))
     };
-    let mut errors = Errors::default();
+    let mut phase = Phase::default();
     let mut paths = Vec::new();
     for entry in entries {
         let source = arena.add_inline(format!("inline object in '{field}' of {}", target.file), entry, entry.pos, 0);
         match read(build, source) {
             Ok(inline) => {
                 for config in inline {
-                    errors.note(configs.append(arena, config).map_err(|e| in_entry(entry, e)));
+                    phase.note(configs.append(arena, config).map_err(|e| in_entry(entry, e)));
                 }
             }
             // A text of several lines cannot be a path: its own fault says more than a missing file
             // would.
             Err(e) if entry.contains('\n') => {
-                errors.note::<()>(Err(in_entry(entry, e)));
+                phase.note::<()>(Err(in_entry(entry, e)));
             }
             Err(_) => paths.push(entry),
         }
     }
     for entry in paths {
-        // After a fault, files are still read; nothing is fetched or built.
-        let is_sound = errors.is_empty();
-        if !is_sound && is_remote(entry) {
+        if !phase.reads(entry) {
             continue;
         }
-        let found = load(build, &target.root, entry, true).and_then(|loaded| match loaded {
+        let found = load(build, &target.root, entry, Directories::Any).and_then(|loaded| match loaded {
             Entry::File(mut found) => {
                 note_origin(build, &mut found, &Origin::file(&target.root, entry))?;
                 Ok(found.into_iter().collect())
@@ -575,13 +596,13 @@ pub(super) fn plugin_configs<'a>(
             Entry::Root(root) => {
                 let target = Target::load_below(build, root, target)?;
                 openapi::set(build, &target)?;
-                if is_sound { Ok(alone(build, &target)?.map) } else { Ok(ResMap::new()) }
+                if phase.is_sound() { Ok(alone(build, &target)?.map) } else { Ok(ResMap::new()) }
             }
         });
         let added = found.and_then(|found| configs.append_all(arena, found));
-        errors.note(added.map_err(|e| in_entry(entry, e)));
+        phase.note(added.map_err(|e| in_entry(entry, e)));
     }
     // Configurations of these roots are for configuration objects, which are not in the result.
     build.for_kinds.truncate(noted);
-    errors.end(configs.into_resources())
+    phase.end(configs.into_resources())
 }

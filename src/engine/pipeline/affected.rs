@@ -368,7 +368,7 @@ mod tests {
         assert_eq!(of(&files, &["a/x.yaml"]), ["a", "b"]);
     }
 
-    /// Counts what is opened.
+    /// Counts the files that are opened.
     struct Counting(Memory, AtomicUsize);
 
     impl Loader for Counting {

@@ -1,10 +1,10 @@
-//! Schemas of bundles: what an environment knows of kinds that Kubernetes does not have (M17).
+//! Schemas of bundles: the kinds of an environment that Kubernetes does not have.
 //!
 //! *Reads*: manifests of CustomResourceDefinitions, and OpenAPI documents with `definitions` as
 //! Kubernetes publishes them. Lists are merged by the keys that they name, kinds have the scope
 //! that they name, and fields with `x-kubernetes-object-ref-kind` and the other extensions of
 //! `crds` hold references, labels, annotations and names.
-//! *Order*: before everything else, for all roots. Kubernetes' own kinds stay as they are; a
+//! *Order*: before the build begins, for all roots. Kubernetes' own kinds stay as they are; a
 //! kustomization's `openapi` file wins.
 //! *Cost*: O(size of the files); nothing without an environment that has such files.
 
@@ -13,40 +13,36 @@ use crate::config::TransformerConfig;
 use crate::diag::{Code, Error, Result};
 use crate::schema::Document;
 use crate::schema::Gvk;
-use crate::stage::{Build, Context};
-use rustomize_yaml::{Node, documents};
+use crate::stage::{Context, Premises};
+use rustomize_yaml::{Arena, Node, documents};
 use std::io;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 
-/// Lets a build know what the files say that its options name.
+/// The premises of a build with the schema files that its options name.
 ///
 /// # Errors
-/// A file cannot be read, or is neither of the two.
-pub(super) fn learn(build: &mut Build<'_>) -> Result<()> {
-    let arena = build.arena;
+/// A file cannot be read, or is neither a CustomResourceDefinition nor an OpenAPI document.
+pub(super) fn premises<'a>(cx: &Context<'a>) -> Result<Premises<'a>> {
+    let arena = cx.arena;
     let mut all = Vec::new();
-    let cx = Rc::clone(&build.cx);
     for path in &cx.options.schemas {
         cx.files.note(path);
         let shown = path.display().to_string();
-        let text = text(&cx, path).map_err(|e| Error::io(&e, format!("cannot read the schema '{shown}': {e}")))?;
+        let text = text(cx, path).map_err(|e| Error::io(&e, format!("cannot read the schema '{shown}': {e}")))?;
         let source = arena.add_source(shown, text);
         for node in documents(arena, source)?.into_iter().filter(|node| !node.is_null()) {
             all.push(document(node)?);
         }
     }
     if all.is_empty() {
-        return Ok(());
+        return Ok(Premises::default());
     }
     let mut config = TransformerConfig::defaults(cx.options.compat);
     for document in &all {
-        config.merge(references(build, document))?;
+        config.merge(references(arena, document))?;
     }
-    build.default_config = Arc::new(config);
-    build.schema.learn(all);
-    Ok(())
+    Ok(Premises { schemas: all, default_config: Some(Arc::new(config)), ..Premises::default() })
 }
 
 /// The text of a file of this machine.
@@ -71,20 +67,13 @@ fn document<'a>(node: Node<'a>) -> Result<Document<'a>> {
 }
 
 /// The references in the fields of a document's kinds.
-fn references<'a>(build: &mut Build<'a>, document: &Document<'a>) -> TransformerConfig<'a> {
+fn references<'a>(arena: Arena<'a>, document: &Document<'a>) -> TransformerConfig<'a> {
     let mut config = TransformerConfig::default();
     let (types, kinds) = document.kinds();
     for (gvk, schema) in kinds {
         let any_version = Gvk { version: "", ..gvk };
-        crds::Walk {
-            arena: build.arena,
-            types: &types,
-            gvk: any_version,
-            config: &mut config,
-            open: Vec::new(),
-            is_nested: true,
-        }
-        .add_properties(schema, "");
+        crds::Walk { arena, types: &types, gvk: any_version, config: &mut config, open: Vec::new(), is_nested: true }
+            .add_properties(schema, "");
     }
     config
 }

@@ -17,13 +17,16 @@ pub struct Call<'c> {
     pub resources: String,
 }
 
-/// Calls the plugin that a configuration object is for, in a directory. Gives what it printed, as
-/// it would go on through a build.
+/// Calls the plugin that a configuration object is for, in a directory. Returns the resources that
+/// it printed, as the next step of a build would get them.
 ///
 /// # Errors
 /// The configuration is not one object, its plugin is missing, or the plugin fails.
 pub fn call<'a>(cx: &Rc<Context<'a>>, directory: &str, call: Call<'_>) -> Warned<Result<Built<'a>>> {
-    let mut build = Build::new(cx);
+    let mut build = match bundle::premises(cx) {
+        Ok(premises) => Build::with(cx, premises),
+        Err(e) => return Warned { value: Err(e), warnings: Vec::new() },
+    };
     let value = run(&mut build, directory, call);
     let value = value.map(|map| Built { map, history: None, findings: Vec::new() });
     Warned { value, warnings: build.warnings }
@@ -31,7 +34,6 @@ pub fn call<'a>(cx: &Rc<Context<'a>>, directory: &str, call: Call<'_>) -> Warned
 
 fn run<'a>(build: &mut Build<'a>, directory: &str, call: Call<'_>) -> Result<ResMap<'a>> {
     let arena = build.arena;
-    bundle::learn(build)?;
     let root = build.cx.files.root(directory)?;
     let mut configs = read(build, call.name, call.config)?;
     let (Some(config), true) = (configs.pop(), configs.is_empty()) else {

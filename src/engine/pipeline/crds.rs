@@ -6,46 +6,43 @@
 //! merged. The extensions `x-kubernetes-annotation`,
 //! `x-kubernetes-label-selector`, `x-kubernetes-identity` and `x-kubernetes-object-ref-api-version`
 //! with `x-kubernetes-object-ref-kind` count.
-//! *Order*: before the resources of the layer; what was learnt holds for the layers above too.
+//! *Order*: before the resources of the layer; the field specs hold for the layers above too.
 //! *Cost*: O(size of the files).
-//! *Quirks*: only `$ref` is followed, no properties in place and no items of lists. A prefix is for
-//! names, a suffix is not.
+//! *Quirks*: only `$ref` is followed, no properties in place and no items of lists. Fields with
+//! `x-kubernetes-identity` get `namePrefix` but not `nameSuffix`.
 //! *Example*: `testdata/reference/crds.txtar`
 
 use super::Target;
+use super::phase::Phase;
 use crate::config::field_spec::{FieldSpec, MergedSpecs};
 use crate::config::transformer_config::NameBackReferences;
 use crate::config::{TransformerConfig, Written};
-use crate::diag::{Code, Error, Errors, Result};
+use crate::diag::{Code, Error, Result};
 use crate::lint::for_kinds;
-use crate::load::remote::is_remote;
 use crate::schema::Gvk;
 use crate::schema::{Document, Types};
 use crate::stage::{Build, KindField, NamedKind};
 use rustomize_yaml::{Arena, Node, first_document};
 
-/// The field specs that the files of `crds` give. If `has_faults` is true, the build fails anyway,
-/// and nothing is fetched.
-///
-/// # Errors
-/// Files cannot be read, or are not of this form: a CustomResourceDefinition is not.
+/// The field specs of the files of `crds`. `None` if a file cannot be read, or does not map names
+/// of types to schemas, as a CustomResourceDefinition does not: the phase has the faults.
 pub(super) fn config<'a>(
     build: &mut Build<'a>,
     target: &Target<'a>,
-    has_faults: bool,
-) -> Result<TransformerConfig<'a>> {
+    phase: &mut Phase,
+) -> Option<TransformerConfig<'a>> {
     let mut config = TransformerConfig::default();
-    let mut errors = Errors::default();
-    for path in &target.kustomization.crds {
-        if (errors.is_empty() && !has_faults) || !is_remote(path) {
+    let mut are_sound = true;
+    for path in target.kustomization.crds.iter() {
+        if phase.reads(path) {
             let in_file = |e: Error| e.through(path.pos, format!("in crds entry '{path}' of {}", target.file));
-            errors.note(add_file(build, target, *path, &mut config).map_err(in_file));
+            are_sound &= phase.note(add_file(build, target, *path, &mut config).map_err(in_file)).is_some();
         }
     }
-    errors.end(config)
+    are_sound.then_some(config)
 }
 
-/// Adds the field specs that a file gives.
+/// Adds the field specs of a file.
 fn add_file<'a>(
     build: &mut Build<'a>,
     target: &Target<'a>,

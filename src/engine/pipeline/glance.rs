@@ -1,4 +1,4 @@
-//! A look at kustomization files without a build: their documents, whatever they hold.
+//! The documents of kustomization files, without a build.
 
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{FileLimit, Loader};
@@ -10,8 +10,8 @@ pub fn kustomization_in(loader: &dyn Loader, directory: &Path) -> Option<PathBuf
     FILE_NAMES.iter().map(|name| directory.join(name)).find(|file| loader.open(file).is_ok())
 }
 
-/// Gives each document of a file to `take`. Returns false for a file that cannot be read; its build
-/// says why. O(size of the file).
+/// Calls `take` with each document of a file. Returns false for a file that cannot be read; its
+/// build reports the reason. O(size of the file).
 pub fn documents_of(loader: &dyn Loader, path: &Path, limit: FileLimit, take: impl FnMut(&Node<'_>)) -> bool {
     let Some(bytes) = loader.open(path).ok().and_then(|opened| opened.read(limit).ok()) else { return false };
     match encoding::decode(bytes) {
@@ -20,7 +20,7 @@ pub fn documents_of(loader: &dyn Loader, path: &Path, limit: FileLimit, take: im
     }
 }
 
-/// Gives each document of a text to `take`. Returns false for a text that is not YAML. O(size).
+/// Calls `take` with each document of a text. Returns false for a text that is not YAML. O(size).
 pub fn documents_in(text: impl Into<encoding::Text>, take: impl FnMut(&Node<'_>)) -> bool {
     let heap = Heap::new();
     let arena = heap.arena();

@@ -12,6 +12,7 @@ pub mod object;
 mod openapi;
 mod origin;
 pub mod outline;
+mod phase;
 pub mod plan;
 pub mod roots;
 mod shared;
@@ -29,7 +30,7 @@ use crate::lint::{for_kinds, result};
 use crate::resource::{Changes, HELM_GENERATED, Order, ResMap, Resource, is_build_annotation, order};
 use crate::stage::history::{History, StepRole};
 use crate::stage::trace::{Step, Trace, traced};
-use crate::stage::{Accumulator, Build, Context, TransformEach, Transformer};
+use crate::stage::{Accumulator, Build, BuildMetadata, Context, Premises, TransformEach, Transformer};
 use crate::transformer::hash::HashTransformer;
 use crate::transformer::label::LabelTransformer;
 use crate::transformer::name_reference::NameReferenceTransformer;
@@ -42,12 +43,15 @@ use std::rc::Rc;
 /// Builds the kustomization in a directory. The result is in output order, ready to be printed.
 /// Builds with one context share the files that they read, and nothing else.
 ///
-/// # Errors
-/// Anything that a user can have wrong; nothing is half done then.
+/// # Errors Any fault of the input. There is no partial result.
 pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'a>>> {
-    let mut build = Build::new(cx);
     let noted = cx.options.observer.begin(Work::Root, || directory.to_owned());
-    let value = run(&mut build, directory).map_err(|e| survey::explained(cx, directory, e));
+    let explained = |e| survey::explained(cx, directory, e);
+    let (mut build, target) = match begin(cx, directory) {
+        Ok(begun) => begun,
+        Err(e) => return Warned { value: Err(explained(e)), warnings: Vec::new() },
+    };
+    let value = run(&mut build, &target).map_err(explained);
     drop(noted);
     let mut found = build.findings.take().unwrap_or_default();
     let also = &cx.options.lint_also;
@@ -69,16 +73,21 @@ pub struct Built<'a> {
     pub findings: Vec<Warning>,
 }
 
-fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
+/// Reads the premises of a build: the schemas of the environment and the root's kustomization.
+fn begin<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Result<(Build<'a>, Target<'a>)> {
+    let premises = bundle::premises(cx)?;
+    let root = Target::read(cx, cx.files.root(directory)?)?;
+    let metadata = BuildMetadata::of(&root.target.kustomization.build_metadata);
+    let mut build = Build::with(cx, Premises { metadata, ..premises });
+    let target = root.noted_in(&mut build);
+    Ok((build, target))
+}
+
+fn run<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<ResMap<'a>> {
     let arena = build.arena;
-    bundle::learn(build)?;
-    let root = build.cx.files.root(directory)?;
-    let target = Target::load(build, root)?;
-    let order = output_order(build, &target)?;
-    openapi::set(build, &target)?;
-    let asked = &target.kustomization.build_metadata;
-    build.keeps_origins = !asked.is_empty();
-    let Accumulator { mut map, config, vars } = accumulate::root(build, &target)?;
+    let order = output_order(build, target)?;
+    openapi::set(build, target)?;
+    let Accumulator { mut map, config, vars } = accumulate::root(build, target)?;
     let files = std::mem::take(&mut build.for_kinds);
     let used = build.cx.options.used_entries.clone();
     let note_used = |entry| arena.place(entry).iter().for_each(|place| used.note(place));
@@ -90,27 +99,28 @@ fn run<'a>(build: &mut Build<'a>, directory: &str) -> Result<ResMap<'a>> {
     // No resource is added after this point.
     let count = map.iter().len();
     step(build, &mut map, "HashTransformer", |build, map| HashTransformer.transform(map, build))?;
-    // Names are final after this point.
+    // From here on only a var can change a name.
     let references = NameReferenceTransformer { references: config.references() };
     step(build, &mut map, "NameReferenceTransformer", |build, map| references.transform(map, build))?;
     let vars = RefVarTransformer { vars: vars.into_values().collect(), specs: config.var_reference.in_order() };
     step(build, &mut map, "RefVarTransformer", |build, map| vars.transform(map, build))?;
+    // Names are final after this point.
     map.check_unique(arena)?;
     check_identities(arena, &map)?;
     debug_assert_eq!(map.iter().len(), count, "names, references and vars make no resources");
     step(build, &mut map, "build annotations", |_, map| take_build_annotations_off(arena, map))?;
     if build.findings.is_some() {
         let noted = build.cx.options.observer.begin(Work::Step, || "lint".to_owned());
-        let found = result::findings(arena, &map)?;
+        let found = result::findings(arena, &map);
         let of_kind = std::mem::take(&mut build.of_kind);
         build.find(|| found.into_iter().chain(result::holding(&map, of_kind)));
         drop(noted);
     }
     order::sort(arena, &mut map, &order);
-    if build.cx.options.managed_by_label || asked.iter().any(|word| word.text == "managedByLabel") {
+    if build.cx.options.managed_by_label || build.metadata().managed_by_label {
         step(build, &mut map, "managedByLabel", |build, map| add_managed_by_label(build, map))?;
     }
-    step(build, &mut map, "buildMetadata", |build, map| origin::annotate(build, map, asked))?;
+    step(build, &mut map, "buildMetadata", origin::annotate)?;
     Ok(map)
 }
 
@@ -124,7 +134,7 @@ fn step<'a>(
     traced(build, map, Step { name, entry: Pos::NONE, role: StepRole::Finish }, work)
 }
 
-/// The order of the output: what the root's kustomization says, else the option, else legacy.
+/// The order of the output: that of the root's kustomization, else that of the option, else legacy.
 fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
     let Some(options) = &target.kustomization.sort_options else {
         return Ok(build.cx.options.order.clone().unwrap_or(Order::Legacy));
@@ -153,7 +163,7 @@ fn output_order(build: &mut Build<'_>, target: &Target<'_>) -> Result<Order> {
     }
 }
 
-/// A patch or plugin may have taken what a resource must have.
+/// Checks that each resource has a kind and a name, which a patch or plugin may have removed.
 fn check_identities<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Result<()> {
     let lacks = |r: &Resource<'a>| match r.id() {
         _ if r.lacks_kind() => Some("kind"),
@@ -183,8 +193,7 @@ fn add_managed_by_label<'a>(build: &Build<'a>, map: &mut ResMap<'a>) -> Result<(
     let specs = [FieldSpec { path: "metadata/labels", create: true, ..FieldSpec::default() }];
     let labels = [("app.kubernetes.io/managed-by", value)].into_iter().collect();
     // The transformer of all other labels: a label that is in several places changes in all.
-    let (specs, fields, pos) = (FieldSpecs::new(arena, specs), Vec::new(), Pos::NONE);
-    let stage = LabelTransformer { labels, fields, specs, pos, overridden: None };
+    let stage = LabelTransformer::new(labels, FieldSpecs::new(arena, specs), Pos::NONE);
     let mut set = stage.editor(arena);
     map.edit_content(|resource| {
         if let Some(labels) = resource.node().get("metadata").and_then(|m| m.get("labels"))
@@ -208,7 +217,7 @@ fn untype_keys(map: &mut Mapping<'_>) {
 }
 
 /// Drops resources that exist for the build alone, refuses annotations that are not a map, and
-/// takes those off that are not for the output.
+/// removes annotations that are not for the output.
 fn take_build_annotations_off<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Result<()> {
     let compat = arena.compat();
     map.edit_each(arena, Changes::Content, |_| {
@@ -227,7 +236,7 @@ fn take_build_annotations_off<'a>(arena: Arena<'a>, map: &mut ResMap<'a>) -> Res
     Ok(())
 }
 
-/// Takes the annotations off that are not for the output. The rest becomes a map of strings with
+/// Removes the annotations that are not for the output. The rest becomes a map of strings with
 /// untyped keys, as upstream rebuilds it; an empty map is removed, and missing metadata is made.
 fn strip_build_annotations(compat: Compat, resource: &mut Resource<'_>) {
     let metadata = resource.node().get("metadata");

@@ -1,4 +1,4 @@
-//! Build metadata: where resources come from and what transformed them, written into the output.
+//! Build metadata: the origins and the transformers of resources, written into the output.
 //!
 //! *Fields*: `buildMetadata`.
 //! *Reads*: the words `managedByLabel`, `originAnnotations` and `transformerAnnotations`; others
@@ -13,7 +13,7 @@
 //! *Example*: `testdata/reference/origin.txtar`
 
 use super::Target;
-use crate::config::{Decode, Decoder, Written};
+use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{ORIGIN, ResMap, Resource, TRANSFORMATIONS};
@@ -62,7 +62,7 @@ impl Origin {
     /// configured; an inline one was in the kustomization.
     pub fn plugin(target: &Target<'_>, config: &Resource<'_>) -> Self {
         let mut origin = Origin::of(&target.root);
-        origin.configured_in = match config.rare().and_then(|rare| rare.origin).and_then(path_of) {
+        origin.configured_in = match config.notes().and_then(|notes| notes.origin).and_then(path_of) {
             Some(path) => path,
             None => target.root.relative(&target.file_name),
         };
@@ -72,9 +72,18 @@ impl Origin {
         origin
     }
 
-    /// The text of the origin annotation, or with `- ` in front an item of the list of
-    /// transformations.
-    fn text(&self, as_item: bool) -> Result<String> {
+    /// The text of the origin annotation.
+    fn text(&self) -> Result<String> {
+        self.printed("", "")
+    }
+
+    /// An item of the text of the transformations annotation.
+    fn item(&self) -> Result<String> {
+        self.printed("- ", "  ")
+    }
+
+    /// The fields, one a line: `first` is in front of the first one, and `next` of each other one.
+    fn printed(&self, first: &str, next: &str) -> Result<String> {
         let mut lines: Vec<(&str, &str, &str)> = vec![
             ("", "path", &self.path),
             ("", "repo", &self.repo),
@@ -89,13 +98,10 @@ impl Origin {
         lines.retain(|(_, key, value)| *key == "configuredBy" || !value.is_empty());
         let mut out = String::new();
         if lines.is_empty() {
-            out.push_str(if as_item { "- {}\n" } else { "{}\n" });
+            out.extend([first, "{}\n"]);
         }
         for (i, (indent, key, value)) in lines.into_iter().enumerate() {
-            if as_item {
-                out.push_str(if i == 0 { "- " } else { "  " });
-            }
-            out.extend([indent, key, ":"]);
+            out.extend([if i == 0 { first } else { next }, indent, key, ":"]);
             if !value.is_empty() {
                 out.push(' ');
                 emit::scalar(&mut out, &Scalar::string(value)).map_err(|e| Error::new(Code::NotYaml, e.message))?;
@@ -116,17 +122,17 @@ fn path_of(text: &str) -> Option<String> {
     node.as_scalar().map(|s| s.text().to_owned())
 }
 
-/// Notes the file of each resource, if this build keeps account of origins; the origin in a
-/// manifest itself does not count.
+/// Notes the file of each resource, if this build notes origins. An origin in the manifest itself
+/// is ignored.
 ///
 /// # Errors
 /// A name that cannot be printed, or annotations that are not a mapping.
 pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
     let arena = build.arena;
-    if !build.keeps_origins || resources.is_empty() {
+    if !build.keeps_origins() || resources.is_empty() {
         return Ok(());
     }
-    let text = arena.text(&origin.text(false)?);
+    let text = arena.text(&origin.text()?);
     for resource in resources {
         if let Some(annotations) = annotations_of(resource)
             && !annotations.is_null()
@@ -139,22 +145,22 @@ pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], or
             };
             annotations.remove(ORIGIN);
         }
-        resource.rare_mut().origin = Some(text);
+        resource.notes_mut().origin = Some(text);
     }
     Ok(())
 }
 
-/// Notes the generator of resources, if this build keeps account of origins; a resource that brings
-/// its origin keeps it.
+/// Notes the generator of resources, if this build notes origins. A resource that brings its origin
+/// keeps it.
 ///
 /// # Errors
 /// A name that cannot be printed.
 pub fn note_generated<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
-    if build.keeps_origins && !resources.is_empty() {
-        let text = build.arena.text(&origin.text(false)?);
+    if build.keeps_origins() && !resources.is_empty() {
+        let text = build.arena.text(&origin.text()?);
         for resource in resources {
             if resource.annotation(ORIGIN).is_none() {
-                resource.rare_mut().origin.get_or_insert(text);
+                resource.notes_mut().origin.get_or_insert(text);
             }
         }
     }
@@ -162,30 +168,24 @@ pub fn note_generated<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>],
 }
 
 fn annotations_of<'r, 'a>(resource: &'r mut Resource<'a>) -> Option<&'r mut Node<'a>> {
-    let root = resource.node_mut_in_form().as_mapping_mut()?;
+    let root = resource.node_mut().as_mapping_mut()?;
     root.get_mut("metadata")?.as_mapping_mut()?.get_mut("annotations")
 }
 
-/// Takes annotations off. The value of one is empty if it is not a scalar.
-fn take<'a, const N: usize>(resource: &mut Resource<'a>, keys: [&str; N]) -> [Option<&'a str>; N] {
-    let Some(annotations) = annotations_of(resource).and_then(Node::as_mapping_mut) else { return [None; N] };
-    keys.map(|key| annotations.remove(key).map(|value| value.scalar_text()))
-}
-
-/// Takes an origin and transformations that the annotations of a resource say for what the build
-/// knows: patches and other transformers have written them, or the manifest has.
+/// Moves the origin and the transformations in the annotations of a resource to the notes of the
+/// build. A patch, another transformer or the manifest has written them.
 pub fn adopt(resource: &mut Resource<'_>) {
-    let [origin, transformations] = take(resource, [ORIGIN, TRANSFORMATIONS]);
+    let [origin, transformations] = resource.remove_annotations([ORIGIN, TRANSFORMATIONS]);
     if origin.is_some() {
-        resource.rare_mut().origin = origin;
+        resource.notes_mut().origin = origin;
     }
     if let Some(text) = transformations {
-        resource.rare_mut().transformations = vec![(text, 1)];
+        resource.notes_mut().transformations = vec![(text, 1)];
     }
 }
 
-/// Notes that a transformer ran, `times` times, on all present resources. It has made the resources
-/// without an origin.
+/// Notes that a transformer ran, `times` times, on all present resources. For a resource without an
+/// origin, the transformer is its origin.
 ///
 /// # Errors
 /// A name that cannot be printed, or an origin or transformations in a resource's annotations that
@@ -197,8 +197,8 @@ pub fn note_transformation<'a>(
     times: usize,
 ) -> Result<()> {
     let arena = build.arena;
-    let text = arena.text(&origin.text(false)?);
-    let item = arena.text(&origin.text(true)?);
+    let text = arena.text(&origin.text()?);
+    let item = arena.text(&origin.item()?);
     map.edit_content(|resource| {
         if times > 0 {
             // Upstream writes all annotations again with this one.
@@ -208,22 +208,22 @@ pub fn note_transformation<'a>(
         if times == 0 {
             return Ok(());
         }
-        if let [Some(own)] = take(resource, [ORIGIN]) {
+        if let [Some(own)] = resource.remove_annotations([ORIGIN]) {
             listed(build, resource, own, |cx, node| listed_origin(cx, node).map(drop))?;
-            resource.rare_mut().origin = Some(own);
+            resource.notes_mut().origin = Some(own);
         }
-        if resource.rare().is_none_or(|rare| rare.origin.is_none()) {
-            resource.rare_mut().origin = Some(text);
+        if resource.notes().is_none_or(|notes| notes.origin.is_none()) {
+            resource.notes_mut().origin = Some(text);
             times -= 1;
         }
         if times == 0 {
             return Ok(());
         }
-        if let [Some(own)] = take(resource, [TRANSFORMATIONS]) {
+        if let [Some(own)] = resource.remove_annotations([TRANSFORMATIONS]) {
             let texts = listed(build, resource, own, listed_transformations)?.unwrap_or_default();
-            resource.rare_mut().transformations = texts.into_iter().map(|text| (text, 1)).collect();
+            resource.notes_mut().transformations = texts.into_iter().map(|text| (text, 1)).collect();
         }
-        resource.rare_mut().transformations.push((item, times));
+        resource.notes_mut().transformations.push((item, times));
         Ok(())
     })
 }
@@ -240,7 +240,7 @@ pub fn check_own<'a>(build: &mut Build<'a>, resource: &Resource<'a>) -> Result<(
     }
 }
 
-/// Reads the text of an annotation; `None` if it says nothing.
+/// Reads the text of an annotation; `None` if it has no value.
 fn listed<'a, T>(
     build: &mut Build<'a>,
     resource: &Resource<'a>,
@@ -262,7 +262,7 @@ fn listed_transformations<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Vec<&
     };
     let text = |item: &Node<'a>| match item.is_null() {
         true => Ok("- null\n"),
-        false => Ok(cx.arena.text(&listed_origin(cx, item)?.text(true)?)),
+        false => Ok(cx.arena.text(&listed_origin(cx, item)?.item()?)),
     };
     items.iter().map(text).collect()
 }
@@ -302,26 +302,25 @@ struct ConfiguredBy<'a> {
 }
 
 /// Writes the annotations that the root asks for.
-pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, asked: &[Written<'a>]) -> Result<()> {
-    let [origins, transformations] =
-        ["originAnnotations", "transformerAnnotations"].map(|word| asked.iter().any(|asked| asked.text == word));
-    if !origins && !transformations {
+pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>) -> Result<()> {
+    let asked = build.metadata();
+    if !asked.origin_annotations && !asked.transformer_annotations {
         return Ok(());
     }
     // Most resources were there for the same transformers: they have one text.
     let mut texts: FastMap<Vec<(&str, usize)>, &str> = FastMap::default();
     map.edit_content(|resource| {
-        let Some(rare) = resource.rare() else { return Ok(()) };
+        let Some(notes) = resource.notes() else { return Ok(()) };
         let mut entries: Vec<(&str, &str)> = Vec::new();
-        if origins {
-            entries.extend(rare.origin.map(|text| (ORIGIN, text)));
+        if asked.origin_annotations {
+            entries.extend(notes.origin.map(|text| (ORIGIN, text)));
         }
-        if transformations && !rare.transformations.is_empty() {
-            let text = match texts.get(rare.transformations.as_slice()) {
+        if asked.transformer_annotations && !notes.transformations.is_empty() {
+            let text = match texts.get(notes.transformations.as_slice()) {
                 Some(known) => known,
                 None => {
-                    let text = build.arena.text(&rare.transformations_text());
-                    texts.insert(rare.transformations.clone(), text);
+                    let text = build.arena.text(&notes.transformations_text());
+                    texts.insert(notes.transformations.clone(), text);
                     text
                 }
             };

@@ -3,8 +3,8 @@
 //! The first build that needs a base accumulates it for itself, for most bases have one use. The
 //! second one accumulates it for all, in a build of its own without plugins and helm: so a layer
 //! can be shared if it gives the same in every build. If that build fails, each build that needs
-//! the layer accumulates it by itself, and reports what is wrong with the entries that led there.
-//! No thread waits for another one: two that ask at the same time both do the work.
+//! the layer accumulates it by itself, and reports its faults with the entries that led there. No
+//! thread waits for another one: two that ask at the same time both do the work.
 
 use super::Target;
 use crate::diag::{Code, Error, Result};
@@ -39,30 +39,30 @@ pub fn of_base<'a>(
     match layers.ask(&key, &above.real) {
         Some(Known::Shared(layer)) => return Ok(adopt(build, &layer)),
         // A base that one base alone names is shared with that one.
-        Some(Known::Asked(by)) if !build.is_for_all || *by != *above.real => {
+        Some(Known::Asked(by)) if !build.is_of_layer() || *by != *above.real => {
             if let Some(layer) = for_all(build, target, accumulate).ok().flatten() {
                 layers.keep(key, Known::Shared(Arc::clone(&layer)));
                 return Ok(adopt(build, &layer));
             }
             layers.keep(key.clone(), Known::Own);
         }
-        Some(Known::Own) if build.is_for_all => {
+        Some(Known::Own) if build.is_of_layer() => {
             return Err(Error::new(Code::Internal, "each build accumulates this base by itself"));
         }
         _ => {}
     }
     let all = accumulate(build, target);
-    if build.is_for_all && all.is_err() {
-        // Nor can the bases on the way to what cannot be shared.
+    if build.is_of_layer() && all.is_err() {
+        // The bases above a base that cannot be shared cannot be shared either.
         layers.keep(key, Known::Own);
     }
     all
 }
 
-/// The layers that a build shares with others: none if it keeps account of origins, which are told
-/// from its own root, is traced, or has a schema of its own.
+/// The layers that a build shares with others: none if it notes origins, which begin at its own
+/// root, is traced, or has a schema of its own.
 fn layers<'a>(build: &Build<'a>) -> Option<Arc<Layers<'a>>> {
-    let is_usual = !build.keeps_origins
+    let is_usual = !build.keeps_origins()
         && build.trace.is_none()
         && !build.cx.options.crd_merge_keys
         && !build.schema.is_chosen()
@@ -74,8 +74,8 @@ fn key(target: &Target<'_>) -> Key {
     (target.root.real.to_path_buf(), target.root.shown.clone())
 }
 
-/// Accumulates a target in a build of its own, which knows nothing of the one that asks; `None` if
-/// the result changes what that one knows of schemas.
+/// Accumulates a target in a build of its own, which is independent of the build that asks. Returns
+/// `None` if the target chooses a schema, which that build would miss.
 fn for_all<'a>(build: &Build<'a>, target: &Target<'a>, accumulate: Accumulate<'a>) -> Result<Option<Arc<Layer<'a>>>> {
     let options = Options {
         plugins: Arc::new(NoPlugins),
@@ -83,7 +83,7 @@ fn for_all<'a>(build: &Build<'a>, target: &Target<'a>, accumulate: Accumulate<'a
         ..build.cx.options.clone()
     };
     let cx = Context { arena: build.arena, files: build.cx.files.fork(), options, layers: build.cx.layers.clone() };
-    let mut own = Build { is_for_all: true, ..Build::new(&Rc::new(cx)) };
+    let mut own = Build::of_layer(&Rc::new(cx));
     let all = accumulate(&mut own, target)?;
     if own.schema.is_chosen() {
         return Ok(None);
@@ -100,7 +100,8 @@ fn for_all<'a>(build: &Build<'a>, target: &Target<'a>, accumulate: Accumulate<'a
     })))
 }
 
-/// Takes a layer over, with all that a build learns from it.
+/// Adds the warnings, findings and files of a layer to those of a build, and returns a copy of its
+/// resources.
 fn adopt<'a>(build: &mut Build<'a>, layer: &Layer<'a>) -> Accumulator<'a> {
     build.warnings.extend(layer.warnings.iter().cloned());
     build.find(|| layer.findings.iter().cloned());

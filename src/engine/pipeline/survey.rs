@@ -4,7 +4,7 @@
 //! The kustomizations of the tree are read as a build reads them, and nothing is transformed.
 //! O(size of the kustomizations and of the files that they name).
 
-use super::accumulate::{self, Entry};
+use super::accumulate::{self, Directories, Entry};
 use super::{Target, builtin, plan};
 use crate::config::Written;
 use crate::diag::{Code, Error, Result};
@@ -49,7 +49,7 @@ pub(super) fn explained<'a>(cx: &Rc<Context<'a>>, directory: &str, error: Error)
     with_command(error)
 }
 
-/// The command that fetches what a build needs.
+/// The command that fetches the remote parts that a build needs.
 fn fetch_command(cx: &Context<'_>, directory: &str) -> String {
     let helm = if cx.options.helm.enabled { " --enable-helm" } else { "" };
     let locked = if cx.options.remote.is_locked() { " --locked" } else { "" };
@@ -121,7 +121,7 @@ impl Survey {
         if entry.contains('\n') {
             return;
         }
-        let loaded = accumulate::load(build, &target.root, entry, true).map_err(|e| e.at(entry.pos));
+        let loaded = accumulate::load(build, &target.root, entry, Directories::Any).map_err(|e| e.at(entry.pos));
         if let Some(Entry::Root(root)) = self.note(loaded)
             && let Some(base) = self.note(Target::load_below(build, root, target))
         {
@@ -141,8 +141,8 @@ impl Survey {
     fn generators<'a>(&mut self, build: &mut Build<'a>, target: &Target<'a>) {
         let charts = Charts::default();
         let planned = plan::generators(build, target, &charts);
-        for (generator, _, pos) in self.note(planned).into_iter().flatten() {
-            let checked = generator.check_fetched(build).map_err(|e| e.at(pos));
+        for plan::PlannedGenerator { stage, pos, .. } in self.note(planned).into_iter().flatten() {
+            let checked = stage.check_fetched(build).map_err(|e| e.at(pos));
             self.note(checked);
         }
         let configs = accumulate::plugin_configs(build, target, &target.kustomization.generators, "generators");

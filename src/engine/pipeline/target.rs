@@ -12,11 +12,11 @@
 
 use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Decoder, Kustomization};
-use crate::diag::{Code, Error, Result, nearest};
+use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::lint::file;
 use crate::load::loader::Entry;
 use crate::load::{Files, Root, join};
-use crate::stage::Build;
+use crate::stage::{Build, Context};
 use rustomize_yaml::{Malformed, Pos, Source, first_document, json};
 use std::path::Path;
 
@@ -40,11 +40,19 @@ impl<'a> Target<'a> {
     /// Finds, reads and checks the kustomization of a root.
     ///
     /// # Errors
+    /// As [`Target::read`].
+    pub fn load(build: &mut Build<'a>, root: Root) -> Result<Self> {
+        Ok(Target::read(&build.cx, root)?.noted_in(build))
+    }
+
+    /// As [`Target::load`], before there is a build.
+    ///
+    /// # Errors
     /// A missing file, several files, a text that is not YAML, unknown fields, wrong types, or a
     /// wrong kind.
-    pub fn load(build: &mut Build<'a>, root: Root) -> Result<Self> {
-        let source = find(&build.cx.files, &root)?;
-        let (arena, compat) = (build.arena, build.arena.compat());
+    pub fn read(cx: &Context<'a>, root: Root) -> Result<ReadTarget<'a>> {
+        let source = find(&cx.files, &root)?;
+        let (arena, compat) = (cx.arena, cx.arena.compat());
         let start = source.pos(0);
         let invalid = |e: Error| e.through(start, "invalid Kustomization");
         let malformed = |m: Malformed| invalid(m.into());
@@ -52,11 +60,11 @@ impl<'a> Target<'a> {
         node.as_ref().map_or(Ok(()), json::check_keys).map_err(malformed)?;
         let (kustomization, warnings) =
             Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
-        build.warnings.extend(warnings);
-        build.find(|| file::findings(arena, source, node.as_ref()));
+        let findings = if cx.options.lint { file::findings(arena, source, node.as_ref()) } else { Vec::new() };
         let file_name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
         let helm_namespace = if compat.leaves_namespaces_to_charts() { kustomization.namespace } else { "" };
-        Ok(Target { root, kustomization, file: source.name.clone(), file_name, start, helm_namespace })
+        let target = Target { root, kustomization, file: source.name.clone(), file_name, start, helm_namespace };
+        Ok(ReadTarget { target, warnings, findings })
     }
 
     /// As [`Target::load`], for a base or component of another root.
@@ -79,6 +87,24 @@ impl<'a> Target<'a> {
     /// An error in a field of this kustomization file.
     pub fn error(&self, field: &str, message: impl Into<String>) -> Error {
         Error::new(Code::BadValue, message).at(self.kustomization.place_of(field)).at(self.start)
+    }
+}
+
+/// A kustomization that was read, with the warnings and findings about its file.
+pub struct ReadTarget<'a> {
+    pub target: Target<'a>,
+    warnings: Vec<Warning>,
+    /// Empty if the build is not asked for findings.
+    findings: Vec<Warning>,
+}
+
+impl<'a> ReadTarget<'a> {
+    /// Adds the warnings and findings to those of a build.
+    pub fn noted_in(self, build: &mut Build<'a>) -> Target<'a> {
+        let ReadTarget { target, warnings, findings } = self;
+        build.warnings.extend(warnings);
+        build.find(|| findings);
+        target
     }
 }
 
@@ -115,11 +141,11 @@ pub fn find<'a>(files: &Files<'a>, root: &Root) -> Result<&'a Source> {
     }
 }
 
-/// So many files are listed in a hint.
+/// At most this many files are listed in a hint.
 const LISTED: usize = 5;
 
-/// The advice about a directory without a kustomization file: its files show what the user may
-/// mean. O(entries of the directory).
+/// The advice about a directory without a kustomization file: it suggests a directory or file that
+/// the user may mean. O(entries of the directory).
 fn without_kustomization(files: &Files<'_>, root: &Root) -> String {
     let entries = files.list(root);
     let (directories, others): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.is_directory);

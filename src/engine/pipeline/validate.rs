@@ -1,5 +1,5 @@
-//! Validators: plugins that look, and fail the build if they do not like what they see.
-//! [`Contents`] finds out whether one changed anything, without a copy of the map.
+//! Validators: plugins that check resources, and fail the build if a check fails. [`Contents`]
+//! shows whether a validator changed a resource, without a copy of the map.
 //!
 //! *Fields*: `validators`.
 //! *Selects*: all resources of the layer, as its transformers left them.
@@ -38,10 +38,9 @@ impl<'a> Contents<'a> {
         Contents { by_id, hasher }
     }
 
-    /// Holds all resources to the fingerprints: the same ones, with the same content.
+    /// Checks that there are the same resources as before, with the same content.
     ///
-    /// # Errors
-    /// One was added, renamed, removed or changed.
+    /// # Errors A resource was added, renamed, removed or changed.
     pub fn check_all<'r>(&self, resources: impl Iterator<Item = &'r Resource<'a>> + Clone) -> Result<()>
     where
         'a: 'r,
@@ -60,10 +59,9 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Holds those resources to the fingerprints that there is one of. Others are of no effect.
+    /// Checks the content of the resources that were there before. Others have no effect.
     ///
-    /// # Errors
-    /// One was changed, or two have one id.
+    /// # Errors A resource was changed, or two resources have the same id.
     fn check<'r>(&self, resources: impl Iterator<Item = &'r Resource<'a>>) -> Result<()>
     where
         'a: 'r,
@@ -81,11 +79,11 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// Takes the labels over that an external validator may add, and nothing else of what it printed.
-/// Gives whether there was one.
+/// Adds the labels that an external validator may add. The rest of its output has no effect.
+/// Returns true if there was such a label.
 ///
-/// # Errors
-/// It changed a resource, printed one twice, or is a shared object that did not give back each one.
+/// # Errors The validator changed a resource or printed one twice, or it is a shared object and did
+/// not return each resource.
 pub fn adopt_labels<'a>(map: &mut ResMap<'a>, plugin: &dyn Plugin<'a>, printed: &[Resource<'a>]) -> Result<bool> {
     if printed.is_empty() && !plugin.prints_all() {
         return Ok(false);
@@ -117,7 +115,8 @@ fn fingerprint(hasher: &impl BuildHasher, resource: &Resource<'_>) -> u64 {
     let heap = Heap::new();
     let scratch = heap.arena();
     let mut node: Node<'_> = resource.node().clone();
-    // Upstream compares what both print as; what cannot be printed stays as it is.
+    // Upstream compares the printed resources. A resource that cannot be printed is compared as it
+    // is.
     let _ = reprint::reprinted(scratch, &mut node);
     if let Some(metadata) = node.as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut) {
         keep(metadata, "labels", |key| key != VALIDATED_BY);

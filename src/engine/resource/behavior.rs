@@ -1,4 +1,4 @@
-//! [`Behavior`]: what a generated resource does to the one that has its id.
+//! [`Behavior`]: the effect of a generated resource on the one that has its id.
 
 /// The effect of a generated resource on an existing resource with the same id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

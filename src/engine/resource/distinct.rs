@@ -5,7 +5,7 @@ use rustomize_base::meter::FastSet;
 use rustomize_base::parallel;
 use std::hash::Hash;
 
-/// So many answers are compared one by one.
+/// Up to this many answers are compared one by one.
 const FEW: usize = 8;
 
 /// The different answers of resources to `ask`. O(n), on up to `threads` threads.

@@ -169,7 +169,7 @@ impl<'a> Facets<'a> {
         self.edited.dedup();
         for i in std::mem::take(&mut self.edited) {
             for (class, table) in self.tables.iter_mut().filter(|(class, _)| class.is_of_metadata()) {
-                add(&self.hasher, (*class, table), &resources[i as usize], 0, i);
+                add(&self.hasher, *class, table, &resources[i as usize], 0, i);
             }
         }
     }
@@ -180,7 +180,7 @@ impl<'a> Facets<'a> {
         if class != Class::default() && self.tables.iter().all(|(known, _)| *known != class) {
             let mut table = Table::default();
             for (i, resource) in resources.iter().enumerate() {
-                add(&self.hasher, (class, &mut table), resource, 0, i as u32);
+                add(&self.hasher, class, &mut table, resource, 0, i as u32);
             }
             self.tables.push((class, table));
         }
@@ -226,11 +226,21 @@ impl<'a> Facets<'a> {
         Some(found)
     }
 
-    /// Adds the texts of a resource to the existing indexes: identities from number `first` on, and
-    /// the metadata if `metadata` is true. Entries for texts that the resource no longer has stay.
-    pub fn add(&mut self, resource: &Resource<'a>, first: usize, i: u32, metadata: bool) {
-        for (class, table) in self.tables.iter_mut().filter(|(class, _)| metadata || !class.is_of_metadata()) {
-            add(&self.hasher, (*class, table), resource, if class.is_of_metadata() { 0 } else { first }, i);
+    /// Adds the texts of a new resource to the existing indexes.
+    pub fn add(&mut self, resource: &Resource<'a>, i: u32) {
+        for (class, table) in &mut self.tables {
+            add(&self.hasher, *class, table, resource, 0, i);
+        }
+        if let Some(names) = &mut self.names {
+            add_names(names, resource, 0, i);
+        }
+    }
+
+    /// Adds the identities of a resource from number `first` on. Entries for identities that the
+    /// resource no longer has stay.
+    pub fn add_identities(&mut self, resource: &Resource<'a>, first: usize, i: u32) {
+        for (class, table) in self.tables.iter_mut().filter(|(class, _)| !class.is_of_metadata()) {
+            add(&self.hasher, *class, table, resource, first, i);
         }
         if let Some(names) = &mut self.names {
             add_names(names, resource, first, i);
@@ -269,7 +279,7 @@ fn hash_entry(hasher: &RandomState, class: Class, texts: u64, entry: (&str, &str
 }
 
 /// Adds a resource to a table by each combination of texts that a selector may find it by.
-fn add(hasher: &RandomState, (class, table): (Class, &mut Table), resource: &Resource<'_>, first: usize, i: u32) {
+fn add(hasher: &RandomState, class: Class, table: &mut Table, resource: &Resource<'_>, first: usize, i: u32) {
     // Without texts all identities have the same key.
     let first = if class.texts == 0 { resource.previous().len() } else { first };
     let mut last = None;

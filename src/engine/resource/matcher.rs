@@ -200,7 +200,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Compares all parts with one id. The current id counts with its namespace as written, others
-    /// with the namespace that was noted: the effective one, unless somebody has written the note.
+    /// with the namespace that was noted: the effective one, unless the note is from a manifest.
     fn is_match_by_any_id(&self, resource: &Resource<'_>) -> bool {
         let is_match = |id: &ResId<'_>| {
             let is_default = self.has_default && id.namespace.is_empty();

@@ -12,7 +12,7 @@
 
 use super::{ResId, ResMap, Resource};
 use crate::schema::Gvk;
-use crate::schema::gvk::{compare_gvk, legacy_rank, or};
+use crate::schema::gvk::{compare_gvk, compare_reversing_namespaces, legacy_rank, or};
 use rustomize_base::meter::FastMap;
 use rustomize_yaml::Arena;
 use std::cmp::Ordering;
@@ -56,7 +56,7 @@ pub fn sort<'a>(arena: Arena<'a>, map: &mut ResMap<'a>, order: &Order) {
 fn sort_by_rank<'a>(arena: Arena<'a>, map: &mut ResMap<'a>, rank: impl Fn(&str) -> i32) {
     let mut kinds: Vec<Gvk<'_>> = map.distinct(arena, |r| Some(r.id().gvk)).into_iter().collect();
     kinds.sort_unstable();
-    kinds.sort_by(|a, b| rank(a.kind).cmp(&rank(b.kind)).then_with(|| compare_gvk(a, b, false)));
+    kinds.sort_by(|a, b| rank(a.kind).cmp(&rank(b.kind)).then_with(|| compare_gvk(a, b)));
     if arena.compat().sorts_core_namespaces_first() {
         reverse_namespaces(&mut kinds);
     }
@@ -82,7 +82,7 @@ fn reverse_namespaces(kinds: &mut [Gvk<'_>]) {
     let count = kinds.iter().filter(|gvk| is_namespace(gvk)).count();
     let block = &mut kinds[first..first + count];
     if block.iter().all(is_namespace) {
-        block.sort_by(|a, b| compare_gvk(a, b, true));
+        block.sort_by(|a, b| compare_reversing_namespaces(a, b));
     }
 }
 

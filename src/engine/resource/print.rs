@@ -56,8 +56,7 @@ pub fn check_printable(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
 
 /// Appends one resource of a build to `out`.
 ///
-/// # Errors
-/// As [`print`], or the text is longer than what is left of the budget of the build.
+/// # Errors As [`print`], or the text is longer than the rest of the budget of the build.
 pub fn print_one(build: Arenas<'_>, resource: &Resource<'_>, out: &mut String) -> Result<()> {
     let budget = build.budget();
     let (start, left) = (out.len(), budget.left());
@@ -71,21 +70,19 @@ pub fn print_one(build: Arenas<'_>, resource: &Resource<'_>, out: &mut String) -
         }
     }
     budget.has_room(out.len() - start)?;
-    printed.map_err(|e| error((resource, e)))
+    printed.map_err(|e| error(resource, e))
 }
 
 /// A resource and its place among all resources.
 type Numbered<'r, 'a> = (usize, &'r Resource<'a>);
-
-/// A resource, and the reason why it cannot be printed.
-type Unprintable<'r, 'a> = (&'r Resource<'a>, emit::Unprintable);
 
 /// The size of a piece of text: small enough for the allocator to put pieces side by side. Each
 /// large piece would take whole huge pages.
 const PIECE: usize = 256 << 10;
 
 /// Prints resources, with a separator before each except the first of all, in pieces of about
-/// `limit` bytes; each piece has room for `room` bytes. What is printed is drawn from the budget.
+/// `limit` bytes; each piece has room for `room` bytes. The length of the text is drawn from the
+/// budget.
 fn run<'r, 'a>(build: Arenas<'_>, resources: &[Numbered<'r, 'a>], room: usize, limit: usize) -> Result<Vec<String>> {
     let mut pieces = Vec::new();
     let (mut out, mut drawn) = (text(room), 0);
@@ -117,7 +114,7 @@ fn text(room: usize) -> String {
     text
 }
 
-fn error((resource, e): Unprintable<'_, '_>) -> Error {
+fn error(resource: &Resource<'_>, e: emit::Unprintable) -> Error {
     let error = Error::from(Malformed { message: e.message, pos: e.pos }).at(resource.pos());
     error.in_resource(resource.id()).context(format!("printing {}", resource.id()))
 }

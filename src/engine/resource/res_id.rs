@@ -11,8 +11,8 @@ pub const NOT_NAMESPACED: &str = "_non_namespaceable_";
 /// The namespace, in comparisons, of a resource that does not name one.
 pub const DEFAULT_NAMESPACE: &str = "default";
 
-/// The namespace of a resource that names none: an empty text. Unlike `""` it lies in memory, so
-/// that comparing it is not slow: see `is_same`.
+/// The namespace of a resource that names none: an empty text. Unlike `""` it is in memory, so that
+/// comparing it is not slow: see `is_same`.
 pub(super) const UNNAMED: &str = DEFAULT_NAMESPACE.split_at(0).0;
 
 /// The identity of a resource. Two ids are equal if group, version, kind, name and *effective*

@@ -1,5 +1,6 @@
 //! [`ResMap`]: the resources of a build, in order, and the indexes that find them.
 
+use super::changes::Changes;
 use super::distinct::distinct;
 use super::ids::Ids;
 use super::untraced::Untraced;
@@ -43,30 +44,18 @@ pub struct ResMap<'a> {
     facets: Facets<'a>,
     /// True if a resource may be empty.
     may_have_empty: bool,
-    /// What has changed since a trace looked at the resources.
+    /// The changes since a trace looked at the resources.
     changes: Untraced,
     /// The budget of the build, which edits of single resources check; `None` for a map without
     /// resources.
     budget: Option<&'a Budget>,
 }
 
-/// The parts of identities that an edit of every resource may change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Changes {
-    /// Nothing that is looked up before the identities are read again.
-    Content,
-    /// Names or namespaces, in the same way for all resources whose kind is and was the same: ids
-    /// that differ before still differ after, and kinds stay.
-    NamesAlike,
-    /// Anything. The edit itself reads identities again where they change.
-    Names,
-}
-
 /// The size of a usual resource in bytes. It decides how many threads the work on resources is
 /// worth.
 pub const RESOURCE: usize = 1 << 10;
 
-/// Draws what an edit of a resource has made from the budget of the build.
+/// Checks that the edit of a resource has not used up the budget of the build.
 #[inline]
 fn check(budget: Option<&Budget>, resource: &Resource<'_>) -> Result<()> {
     let spent = budget.map_or(Ok(()), Budget::check);
@@ -127,8 +116,7 @@ impl<'a> ResMap<'a> {
 
     /// Appends a resource, at the last place. O(1).
     ///
-    /// # Errors
-    /// Another resource has the id already; the message names both places.
+    /// # Errors Another resource has the same id. The message names both places.
     pub fn append(&mut self, arena: Arena<'a>, resource: Resource<'a>) -> Result<()> {
         self.budget = Some(arena.budget());
         self.index_current(arena)?;
@@ -141,7 +129,7 @@ impl<'a> ResMap<'a> {
         }
         let resource = &self.resources[i as usize];
         self.ids.add_any(i, resource, 0);
-        self.facets.add(resource, 0, i, true);
+        self.facets.add(resource, i);
         self.may_have_empty |= resource.is_deleted();
         self.changes.note(i as usize);
         self.changes.forget_numbers();
@@ -164,8 +152,8 @@ impl<'a> ResMap<'a> {
         other.resources.into_iter().try_for_each(|r| self.append(arena, r))
     }
 
-    /// Makes room for `more` resources. Where there is none, an index hashes all its ids anew each
-    /// time it grows.
+    /// Makes room for `more` resources. Without room, an index hashes all its ids again each time
+    /// it grows.
     pub fn reserve(&mut self, more: usize) {
         self.resources.reserve(more);
         if self.ids.has_current() {
@@ -201,8 +189,7 @@ impl<'a> ResMap<'a> {
     /// As [`ResMap::check_unique`], but the resources for which `counts` does not hold may share an
     /// id with each other. O(n) if two resources share an id.
     ///
-    /// # Errors
-    /// A resource for which `counts` holds shares its id.
+    /// # Errors Another resource has the id of a resource for which `counts` holds.
     pub fn check_unique_among(&mut self, arena: Arena<'a>, counts: impl Fn(&Resource<'a>) -> bool) -> Result<()> {
         if self.check_unique(arena).is_ok() {
             return Ok(());
@@ -274,7 +261,7 @@ impl<'a> ResMap<'a> {
         Ok(out)
     }
 
-    /// Draws what an edit has made from the budget of the build.
+    /// Checks that an edit has not used up the budget of the build.
     fn check_budget(&self, i: usize) -> Result<()> {
         check(self.budget, &self.resources[i])
     }
@@ -306,21 +293,20 @@ impl<'a> ResMap<'a> {
         numbers
     }
 
-    /// Gives every resource the number that a trace knows it by.
+    /// Sets the number of every resource in a trace.
     pub fn number_each(&mut self, mut number: impl FnMut(&Resource<'a>) -> u32) {
         self.changes.forget_numbers();
         self.resources.iter_mut().for_each(|resource| resource.set_number(number(resource)));
     }
 
-    /// Gives a resource the number that a trace knows it by. The trace has looked at its changes.
+    /// Sets the number of a resource in a trace, which has looked at the changes of the resource.
     pub fn number(&mut self, i: usize, number: u32) {
         self.changes.forget_numbers();
         self.resources[i].set_number(number);
         self.resources[i].take_touched();
     }
 
-    /// Edits every resource, in order; the edit itself reads identities again where they change.
-    /// O(edits).
+    /// Edits every resource, in order; the edits may change identities. O(edits).
     ///
     /// # Errors
     /// The first error of an edit.
@@ -329,7 +315,10 @@ impl<'a> ResMap<'a> {
         self.changes.note_all();
         (self.unique, self.may_have_empty) = (false, true);
         let budget = self.budget;
-        self.resources.iter_mut().try_for_each(|resource| edit(resource).and_then(|()| check(budget, resource)))
+        self.resources.iter_mut().try_for_each(|resource| {
+            resource.edit(Changes::Names, &mut edit)?;
+            check(budget, resource)
+        })
     }
 
     /// Looks at each resource that may have changed since the last call; on all cores if there are
@@ -405,8 +394,7 @@ impl<'a> ResMap<'a> {
     }
 
     /// Edits the resources at `places`, which are in ascending order, each by itself; on all cores
-    /// if they are many. `editor` is as for [`ResMap::edit_each`]. An edit that changes an identity
-    /// reads it again. O(n + edits).
+    /// if they are many. `editor` is as for [`ResMap::edit_each`]. O(n + edits).
     ///
     /// # Errors
     /// The error of the first resource, in order, whose edit fails.
@@ -414,6 +402,7 @@ impl<'a> ResMap<'a> {
         &mut self,
         arena: Arena<'a>,
         places: &[usize],
+        changes: Changes,
         editor: impl Fn(Arena<'a>) -> W + Sync,
     ) -> Result<()>
     where
@@ -428,7 +417,7 @@ impl<'a> ResMap<'a> {
                 let mut changed = Vec::new();
                 for (i, resource) in run {
                     let (before, history) = (*resource.id(), resource.previous().len());
-                    edit(*i, resource)?;
+                    resource.edit(changes, |resource| edit(*i, resource))?;
                     check(Some(arena.budget()), resource)?;
                     if *resource.id() != before || resource.previous().len() != history || resource.is_deleted() {
                         changed.push((*i, before, history));
@@ -455,7 +444,8 @@ impl<'a> ResMap<'a> {
     }
 
     /// Edits every resource by itself, on all cores if there are many. `editor` makes the edit
-    /// function of a thread, given the arena of the thread. O(edits).
+    /// function of a thread, given the arena of the thread. An edit that changes identities reads
+    /// them again, by [`Resource::edit`]. O(edits).
     ///
     /// # Errors
     /// The error of the first resource, in order, whose edit fails.
@@ -540,7 +530,7 @@ impl<'a> ResMap<'a> {
         let is_same_api = is_same(api.group, api_before.group) && is_same(api.version, api_before.version);
         let first = if is_same_api && history <= resource.previous().len() { history } else { 0 };
         self.ids.add_any(i as u32, resource, first);
-        self.facets.add(resource, first, i as u32, false);
+        self.facets.add_identities(resource, first, i as u32);
         if moved {
             self.ids.remove_current(i as u32, before);
             // If another resource has the new id, the next check has to find that out.
@@ -551,12 +541,13 @@ impl<'a> ResMap<'a> {
         }
     }
 
-    /// Replaces a resource by another one, which `make` makes from it. O(1), plus the cost of
-    /// `make`.
+    /// Replaces a resource by the one that `make` makes from it, and reads the new identity. O(1),
+    /// plus the cost of `make`.
     pub fn replace_with(&mut self, i: usize, make: impl FnOnce(Resource<'a>) -> Resource<'a>) {
         let before = std::mem::replace(&mut self.resources[i], Resource::unchecked(Node::null()));
         let id = *before.id();
         self.resources[i] = make(before);
+        self.resources[i].refresh_id();
         self.changes.note(i);
         self.changes.forget_numbers();
         self.reindex(i, &id, usize::MAX);
@@ -623,14 +614,14 @@ impl<'a> ResMap<'a> {
     /// [`ResMap::put_nodes`] is called the resources are empty. O(n).
     pub fn take_nodes(&mut self) -> Vec<Node<'a>> {
         self.changes.note_all();
-        self.resources.iter_mut().map(|resource| std::mem::take(resource.node_mut_in_form())).collect()
+        self.resources.iter_mut().map(Resource::take_node).collect()
     }
 
     /// Puts the nodes back that [`ResMap::take_nodes`] took out. `renamed` has the place and the
     /// new identity of each resource whose identity has changed. O(n).
     pub fn put_nodes(&mut self, nodes: Vec<Node<'a>>, renamed: Vec<(usize, ResId<'a>)>) {
         for (resource, node) in self.resources.iter_mut().zip(nodes) {
-            *resource.node_mut_in_form() = node;
+            resource.put_node(node);
         }
         self.unique &= renamed.is_empty();
         renamed.into_iter().for_each(|(i, id)| self.resources[i].set_id(id));

@@ -1,6 +1,9 @@
 //! [`Resource`]: a node and the build's notes about it.
 
 use super::annotations::INTERNAL;
+use super::build_notes::BuildNotes;
+use super::changes::Changes;
+use super::known::Known;
 use super::metadata::{make_string, mapping_in, set_untyped, stringify};
 use super::res_id::UNNAMED;
 use super::{Behavior, PreviousId, ResId, Scope};
@@ -15,8 +18,8 @@ use rustomize_yaml::{
 use thin_vec::ThinVec;
 
 /// A resource: its node plus the notes that upstream keeps in internal annotations. The identity is
-/// read from the node once; nodes are edited through [`super::ResMap`], which reads the identity
-/// again.
+/// read from the node once. [`super::ResMap`] reads it again after edits that may change it, and so
+/// does [`Resource::edit`], between two edits of one pass.
 #[derive(Clone, Debug)]
 pub struct Resource<'a> {
     node: Node<'a>,
@@ -28,56 +31,17 @@ pub struct Resource<'a> {
     pub behavior: Option<Behavior>,
     /// True if the name gets a hash of the content at the end.
     pub needs_hash: bool,
-    /// True if the node is known to be in the form that a detour through JSON gives it. An edit
-    /// sets this to false.
-    json_form: bool,
-    /// True if `data` and `binaryData` are known to hold texts as a generator writes them. An edit
-    /// sets this to false.
-    data_is_text: bool,
-    /// True if the node may hold values that are shared by several places.
-    shares_values: bool,
+    known: Known,
     /// The numbers of the shared values of the node.
     numbers: shared::Numbers,
-    /// True if the node may have changed since [`Resource::take_touched`].
-    is_touched: bool,
     /// Facts that few builds ask for.
-    rare: Option<Box<Rare<'a>>>,
+    notes: Option<Box<BuildNotes<'a>>>,
 }
 
 /// The annotations of a manifest or patch, if one of them is upstream's own.
 pub fn internal_annotations<'n, 'a>(node: &'n Node<'a>) -> Option<&'n Mapping<'a>> {
     let annotations = node.get("metadata")?.get("annotations")?.as_mapping()?;
     annotations.iter().any(|entry| entry.key().text().starts_with(INTERNAL)).then_some(annotations)
-}
-
-/// Facts about a resource that only few builds need. They are kept apart, so that other builds do
-/// not pay for them.
-#[derive(Clone, Debug, Default)]
-pub struct Rare<'a> {
-    /// Names of the vars whose values this resource has.
-    pub vars: Vec<&'a str>,
-    /// The origin of the resource: the text of the origin annotation.
-    pub origin: Option<&'a str>,
-    /// The transformers that changed the resource: items of the list in the transformations
-    /// annotation, each with the number of times that it occurs.
-    pub transformations: Vec<(&'a str, usize)>,
-    /// True if helm generated the resource: its namespace must not be set here.
-    pub helm_generated: bool,
-    /// True if a patch was merged that may change the name.
-    pub allows_name_change: bool,
-    /// True if a patch was merged that may change the kind.
-    pub allows_kind_change: bool,
-    /// The scope of the kind, if the built-in tables do not say it.
-    pub scope: Option<Scope>,
-    /// The number by which a trace knows the resource; 0 if it has none.
-    pub number: u32,
-}
-
-impl Rare<'_> {
-    /// The text of the transformations annotation.
-    pub fn transformations_text(&self) -> String {
-        self.transformations.iter().map(|(item, times)| item.repeat(*times)).collect()
-    }
 }
 
 /// The hint of an error about a mapping in which the field `name` is missing or empty. It names the
@@ -170,39 +134,36 @@ impl<'a> Resource<'a> {
             suffixes: ThinVec::new(),
             behavior: None,
             needs_hash: false,
-            json_form: false,
-            data_is_text: false,
-            shares_values: false,
+            known: Known::default(),
             numbers: shared::Numbers::default(),
-            is_touched: true,
-            rare: None,
+            notes: None,
         }
     }
 
     /// The facts that only few builds need, if there are any.
-    pub fn rare(&self) -> Option<&Rare<'a>> {
+    pub fn notes(&self) -> Option<&BuildNotes<'a>> {
         meter::count(1);
-        self.rare.as_deref()
+        self.notes.as_deref()
     }
 
     /// The number by which a trace knows the resource; 0 if it has none.
     pub fn number(&self) -> u32 {
-        self.rare.as_ref().map_or(0, |rare| rare.number)
+        self.notes.as_ref().map_or(0, |notes| notes.number)
     }
 
     /// Sets the number by which a trace knows the resource.
     pub fn set_number(&mut self, number: u32) {
-        self.rare_mut().number = number;
+        self.notes_mut().number = number;
     }
 
     /// The facts that only few builds need; an empty set is made if there are none.
-    pub fn rare_mut(&mut self) -> &mut Rare<'a> {
-        self.rare.get_or_insert_default()
+    pub fn notes_mut(&mut self) -> &mut BuildNotes<'a> {
+        self.notes.get_or_insert_default()
     }
 
     /// Names of the vars whose values this resource has.
     pub fn vars(&self) -> &[&'a str] {
-        self.rare().map_or(&[], |rare| &rare.vars)
+        self.notes().map_or(&[], |notes| &notes.vars)
     }
 
     /// The current identity.
@@ -320,7 +281,7 @@ impl<'a> Resource<'a> {
             && let Some(metadata) = self.node.as_mapping_mut().and_then(|m| m.get_mut("metadata"))
         {
             metadata.as_mapping_mut().map(|m| m.remove("annotations"));
-            self.is_touched = true;
+            self.known = self.known.after_edit_in_form();
         }
     }
 
@@ -392,14 +353,14 @@ impl<'a> Resource<'a> {
     /// Returns true if upstream keeps notes about this resource in annotations while it builds the
     /// layers.
     pub fn has_notes(&self) -> bool {
-        let is_noted = |rare: &Rare<'a>| {
-            let allows_change = rare.allows_name_change || rare.allows_kind_change;
-            let is_transformed = rare.origin.is_some() || !rare.transformations.is_empty();
-            allows_change || is_transformed || rare.helm_generated
+        let is_noted = |notes: &BuildNotes<'a>| {
+            let allows_change = notes.allows_name_change || notes.allows_kind_change;
+            let is_transformed = notes.origin.is_some() || !notes.transformations.is_empty();
+            allows_change || is_transformed || notes.helm_generated
         };
         let has_affixes = !self.prefixes.is_empty() || !self.suffixes.is_empty();
         let is_generated = self.behavior.is_some() || self.needs_hash;
-        !self.previous.is_empty() || has_affixes || is_generated || self.rare.as_deref().is_some_and(is_noted)
+        !self.previous.is_empty() || has_affixes || is_generated || self.notes.as_deref().is_some_and(is_noted)
     }
 
     /// Forgets the notes that upstream keeps in internal annotations, as a patch does that removes
@@ -410,9 +371,9 @@ impl<'a> Resource<'a> {
         self.suffixes.clear();
         self.behavior = None;
         self.needs_hash = false;
-        self.rare = self.rare.take().map(|rare| {
-            let Rare { vars, scope, number, .. } = *rare;
-            Box::new(Rare { vars, scope, number, ..Rare::default() })
+        self.notes = self.notes.take().map(|notes| {
+            let BuildNotes { vars, scope, number, .. } = *notes;
+            Box::new(BuildNotes { vars, scope, number, ..BuildNotes::default() })
         });
     }
 
@@ -424,20 +385,20 @@ impl<'a> Resource<'a> {
         self.prefixes.clone_from(&old.prefixes);
         self.suffixes.clone_from(&old.suffixes);
         self.previous.clone_from(&old.previous);
-        if let Some(rare) = old.rare() {
-            let origin = if is_merge { rare.origin } else { self.rare().and_then(|own| own.origin) };
-            *self.rare_mut() = Rare { origin, ..rare.clone() };
+        if let Some(notes) = old.notes() {
+            let origin = if is_merge { notes.origin } else { self.notes().and_then(|own| own.origin) };
+            *self.notes_mut() = BuildNotes { origin, ..notes.clone() };
         }
     }
 
     /// Returns true if the node is known to be in the form that a detour through JSON gives it.
     pub fn is_in_json_form(&self) -> bool {
-        self.json_form
+        self.known.is_in_json_form
     }
 
     /// Notes that the node is in the form that a detour through JSON gives it.
     pub fn note_json_form(&mut self) {
-        self.json_form = true;
+        self.known.is_in_json_form = true;
     }
 
     /// Returns true if a JSON patch may change the text of the apiVersion, kind, name or namespace:
@@ -446,7 +407,7 @@ impl<'a> Resource<'a> {
     pub fn may_be_respelled(&self) -> bool {
         let is_other = |node: &Node<'_>| node.as_scalar().is_some_and(|s| s.kind() != Kind::Str);
         let has_other = |node: &Node<'_>, keys: [&str; 2]| keys.iter().any(|key| node.get(key).is_some_and(is_other));
-        !self.json_form
+        !self.known.is_in_json_form
             && (has_other(&self.node, ["apiVersion", "kind"])
                 || self.node.get("metadata").is_some_and(|metadata| has_other(metadata, ["name", "namespace"])))
     }
@@ -465,12 +426,12 @@ impl<'a> Resource<'a> {
 
     /// Returns true if `data` and `binaryData` are known to hold texts as a generator writes them.
     pub fn data_is_text(&self) -> bool {
-        self.data_is_text
+        self.known.has_text_data
     }
 
     /// Notes that `data` and `binaryData` hold texts as a generator writes them.
     pub fn note_text_data(&mut self) {
-        self.data_is_text = true;
+        self.known.has_text_data = true;
     }
 
     /// The node.
@@ -479,23 +440,45 @@ impl<'a> Resource<'a> {
         &self.node
     }
 
-    /// The node, for editing; [`super::ResMap`] reads the identity again afterwards.
+    /// The node, for an edit. The known facts about it are forgotten.
     pub fn node_mut(&mut self) -> &mut Node<'a> {
         meter::count(1);
-        (self.json_form, self.data_is_text, self.is_touched) = (false, false, true);
+        self.known = self.known.after_edit();
         &mut self.node
     }
 
-    /// The node, for edits that keep it in the form that a detour through JSON gives it.
-    pub fn node_mut_in_form(&mut self) -> &mut Node<'a> {
+    /// Takes the node out, for an edit of names in it that needs the resource beside it. Until
+    /// [`Resource::put_node`] is called the resource is empty.
+    pub fn take_node(&mut self) -> Node<'a> {
         meter::count(1);
-        (self.data_is_text, self.is_touched) = (false, true);
-        &mut self.node
+        std::mem::take(&mut self.node)
     }
 
-    /// True if the node may have changed since the last call, or since the resource was made.
+    /// Puts the node back that [`Resource::take_node`] took out. Other names leave it in the form
+    /// that it had.
+    pub fn put_node(&mut self, node: Node<'a>) {
+        meter::count(1);
+        self.known = self.known.after_edit_in_form();
+        self.node = node;
+    }
+
+    /// Lets `edit` change the resource, and reads the identity again if `changes` says that it may
+    /// be another one.
+    ///
+    /// # Errors
+    /// The errors of the edit.
+    pub fn edit<T>(&mut self, changes: Changes, edit: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let edited = edit(self)?;
+        if changes != Changes::Content {
+            self.refresh_id();
+        }
+        Ok(edited)
+    }
+
+    /// Returns true if the node may have changed since the last call, or since the resource was
+    /// made.
     pub fn take_touched(&mut self) -> bool {
-        std::mem::take(&mut self.is_touched)
+        !std::mem::replace(&mut self.known.is_untouched, true)
     }
 
     /// The numbers of the shared values of the node.
@@ -505,19 +488,19 @@ impl<'a> Resource<'a> {
 
     /// Returns true if several places of the node may share a value.
     pub fn shares_values(&self) -> bool {
-        self.shares_values
+        self.known.shares_values
     }
 
     /// Says that several places of the node share a value ([`shared`]).
     pub fn mark_shared(&mut self) {
-        self.shares_values = true;
+        self.known.shares_values = true;
     }
 
     /// Copies a change of a shared value to all its places. O(1) if no value is shared, else
     /// O(nodes).
     pub fn settle_shared(&mut self) {
-        if self.shares_values {
-            self.is_touched = true;
+        if self.known.shares_values {
+            self.known = self.known.after_edit_in_form();
             shared::settle(&mut self.node);
         }
     }
@@ -525,20 +508,21 @@ impl<'a> Resource<'a> {
     /// Sets shared values in all their places, for the entry at `by`. O(1) if no value is shared,
     /// else O(nodes).
     pub fn set_shared(&mut self, values: &[(Shared, Scalar<'a>)], by: Pos) {
-        if self.shares_values && !values.is_empty() {
-            self.is_touched = true;
+        if self.known.shares_values && !values.is_empty() {
+            self.known = self.known.after_edit_in_form();
             shared::set(&mut self.node, values, by);
         }
     }
 
-    /// Gives every place a value of its own. O(1) if no value is shared, else O(nodes).
+    /// Separates shared values: every place gets a value of its own. O(1) if no value is shared,
+    /// else O(nodes).
     pub fn unshare(&mut self) {
-        if std::mem::take(&mut self.shares_values) {
+        if std::mem::take(&mut self.known.shares_values) {
             shared::unshare(&mut self.node);
         }
     }
 
-    /// Gives the annotations of the resource values of their own. O(annotations).
+    /// As [`Resource::unshare`], for the annotations alone. O(annotations).
     pub fn unshare_annotations(&mut self) {
         let metadata = self.node.as_mapping_mut().and_then(|m| m.get_mut("metadata")).and_then(Node::as_mapping_mut);
         if let Some(annotations) = metadata.and_then(|m| m.get_mut("annotations")) {
@@ -551,21 +535,21 @@ impl<'a> Resource<'a> {
         self.node
     }
 
-    /// The resource with its identity read from the node again.
-    pub fn with_fresh_id(mut self) -> Self {
+    /// Notes the scope of the kind, which is part of the identity.
+    pub fn set_scope(&mut self, scope: Scope) {
+        self.notes_mut().scope = Some(scope);
         self.refresh_id();
-        self
     }
 
     /// Reads the identity from the node again.
-    pub(crate) fn refresh_id(&mut self) {
+    pub(super) fn refresh_id(&mut self) {
         self.id = self.id_with(&self.node);
     }
 
     /// The identity that this resource has if its node is `node`.
     pub fn id_with(&self, node: &Node<'a>) -> ResId<'a> {
         let id = read_id(node, &self.id);
-        self.rare().and_then(|rare| rare.scope).map_or(id, |scope| id.in_scope(scope))
+        self.notes().and_then(|notes| notes.scope).map_or(id, |scope| id.in_scope(scope))
     }
 
     /// Sets the identity, which was read from the node.
@@ -655,6 +639,16 @@ impl<'a> Resource<'a> {
         taken?.as_scalar().copied()
     }
 
+    /// Removes annotations, and returns their texts: a value that is not a scalar has an empty one.
+    /// The node stays in the form that it had.
+    pub fn remove_annotations<const N: usize>(&mut self, keys: [&str; N]) -> [Option<&'a str>; N] {
+        let metadata = self.node.as_mapping_mut().and_then(|root| root.get_mut("metadata"));
+        let annotations = metadata.and_then(Node::as_mapping_mut).and_then(|m| m.get_mut("annotations"));
+        let Some(annotations) = annotations.and_then(Node::as_mapping_mut) else { return [None; N] };
+        self.known = self.known.after_edit_in_form();
+        keys.map(|key| annotations.remove(key).map(|value| value.scalar_text()))
+    }
+
     /// Turns `metadata.<map>` into a map of strings: a scalar becomes its text, without its style,
     /// and other values become empty. An empty or null map is removed.
     pub fn stringify_metadata(&mut self, map: &'a str) {
@@ -669,7 +663,7 @@ impl<'a> Resource<'a> {
     /// As [`Resource::stringify_metadata`] for the annotations in `keys`; the other annotations are
     /// strings already. O(keys x log annotations).
     pub fn stringify_annotations(&mut self, keys: &[&str]) {
-        self.is_touched = true;
+        self.known = self.known.after_edit_in_form();
         let Some(metadata) = self.node.as_mapping_mut().and_then(|root| root.get_mut("metadata")) else { return };
         let Some(metadata) = metadata.as_mapping_mut() else { return };
         match metadata.get_mut("annotations").map(Node::as_mapping_mut) {

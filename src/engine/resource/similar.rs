@@ -3,7 +3,7 @@
 use super::{ResId, Resource};
 use crate::diag::nearest;
 
-/// So many resources are listed, where none is like the wanted one.
+/// At most this many resources are listed if none is like the wanted one.
 const LISTED: usize = 5;
 
 /// The advice for an id that no resource has. Earlier names of resources count as theirs.

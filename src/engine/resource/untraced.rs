@@ -1,4 +1,4 @@
-//! [`Untraced`]: what edits have changed since a trace looked at the resources.
+//! [`Untraced`]: the changes since a trace looked at the resources.
 
 use std::sync::Arc;
 

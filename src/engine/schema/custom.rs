@@ -41,8 +41,12 @@ struct Object<'a> {
     keys: Option<Vec<&'a str>>,
 }
 
-/// A schema object, and the keys of its list.
-type Found<'s> = (Place, Option<&'s [&'s str]>);
+/// A schema object.
+pub(super) struct Found<'s> {
+    pub place: Place,
+    /// The keys of its items, if it is a list that is merged.
+    pub keys: Option<&'s [&'s str]>,
+}
 
 impl<'a> Custom<'a> {
     /// Reads schema documents: their `definitions` and `paths`; everything else is ignored. A
@@ -97,10 +101,11 @@ impl<'a> Custom<'a> {
     }
 
     fn found(&self, place: Place) -> Found<'_> {
-        match place {
-            Place::Custom(node) => (place, self.nodes[node as usize].keys.as_deref()),
-            place => (place, None),
-        }
+        let keys = match place {
+            Place::Custom(node) => self.nodes[node as usize].keys.as_deref(),
+            _ => None,
+        };
+        Found { place, keys }
     }
 
     pub(super) fn field(&self, node: u32, name: &str) -> Option<Found<'_>> {

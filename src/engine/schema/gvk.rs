@@ -134,16 +134,20 @@ pub(crate) fn rank(kind: &str, first: &[&str], last: &[&str]) -> i32 {
 }
 
 /// Compares `group_version_kind`, with `~` words for empty parts, so that core kinds come after all
-/// groups. If `reverse_namespaces` is true, two Namespaces compare the other way round if one of
-/// them is in the core group.
-pub(crate) fn compare_gvk(a: &Gvk<'_>, b: &Gvk<'_>, reverse_namespaces: bool) -> Ordering {
+/// groups.
+pub(crate) fn compare_gvk(a: &Gvk<'_>, b: &Gvk<'_>) -> Ordering {
     let text = |g: &Gvk<'_>| format!("{}_{}_{}", or(g.group, "~G"), or(g.version, "~V"), or(g.kind, "~K"));
-    let order = text(a).cmp(&text(b));
+    text(a).cmp(&text(b))
+}
+
+/// As [`compare_gvk`], but two Namespaces compare the other way round if one of them is in the core
+/// group.
+pub(crate) fn compare_reversing_namespaces(a: &Gvk<'_>, b: &Gvk<'_>) -> Ordering {
     let core_namespaces = a.kind == "Namespace" && b.kind == "Namespace" && (a.group.is_empty() || b.group.is_empty());
-    if core_namespaces && reverse_namespaces { order.reverse() } else { order }
+    if core_namespaces { compare_gvk(b, a) } else { compare_gvk(a, b) }
 }
 
 /// Compares two kinds as field specs are sorted: by legacy rank, then by text.
 pub fn compare_kinds(a: &Gvk<'_>, b: &Gvk<'_>) -> Ordering {
-    legacy_rank(a.kind).cmp(&legacy_rank(b.kind)).then_with(|| compare_gvk(a, b, true))
+    legacy_rank(a.kind).cmp(&legacy_rank(b.kind)).then_with(|| compare_reversing_namespaces(a, b))
 }

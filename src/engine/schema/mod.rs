@@ -9,6 +9,8 @@ pub mod gvk;
 pub use custom::{Custom, Document, Types};
 pub use gvk::Gvk;
 
+use custom::Found;
+
 /// No definition: no list below the field is merged by key.
 const NONE: u16 = u16::MAX;
 
@@ -86,10 +88,10 @@ impl<'a> Schemas<'a> {
 
 /// Changes the place of a schema object to one in the table of CustomResourceDefinitions in the
 /// tree.
-fn of_tree<'s>((place, keys): (Place, Option<&'s [&'s str]>)) -> (Place, Option<&'s [&'s str]>) {
-    match place {
-        Place::Custom(node) => (Place::OfTree(node), keys),
-        place => (place, keys),
+fn of_tree(found: Found<'_>) -> Found<'_> {
+    match found.place {
+        Place::Custom(node) => Found { place: Place::OfTree(node), ..found },
+        _ => found,
     }
 }
 
@@ -142,9 +144,8 @@ impl<'s> Schema<'s> {
         Schema { all: self.all, place, keys }
     }
 
-    fn found(&self, found: Option<(Place, Option<&'s [&'s str]>)>) -> Schema<'s> {
-        let (place, keys) = found.unwrap_or((Place::Unknown, None));
-        self.at(place, keys)
+    fn found(&self, found: Option<Found<'s>>) -> Schema<'s> {
+        found.map_or(self.at(Place::Unknown, None), |found| self.at(found.place, found.keys))
     }
 
     /// The schema of a field of a mapping that has this schema. O(log fields).

@@ -2,7 +2,7 @@
 //! new one, and values that are the same keep their old places.
 //!
 //! Items of a list are paired before they are compared: an item that moves is the same item. Items
-//! are paired by what they are called ([`NAMES`]), then by their place.
+//! are paired by their names ([`NAMES`]), then by their place.
 //!
 //! *Cost*: O(size of both states).
 
@@ -60,7 +60,7 @@ pub fn push(pointer: &mut String, below: Below<'_>) {
     }
 }
 
-/// Tells `found` of every difference between two states, and turns the old one into the new one:
+/// Calls `found` with every difference between two states, and turns the old one into the new one:
 /// values that are the same keep their places. O(size of both).
 pub fn update<'a>(old: &mut Node<'a>, new: &Node<'a>, found: &mut dyn FnMut(&[Below<'a>], Difference<'a>)) {
     Comparison { path: Vec::new(), is_in_gone_item: false, found }.update(old, new);
@@ -97,19 +97,19 @@ impl<'a> Comparison<'_, 'a> {
         }
     }
 
-    /// Tells of a value that has gone.
+    /// Reports a value that was removed.
     fn gone(&mut self, old: &Node<'a>) {
         self.note(text(old), None);
         self.each_below(old, Self::gone);
     }
 
-    /// Tells of a value that has come.
+    /// Reports a value that was added.
     fn come(&mut self, new: &Node<'a>) {
         self.note(None, text(new));
         self.each_below(new, Self::come);
     }
 
-    /// Tells of a value, if it is one without others in it.
+    /// Reports a value, unless there are other values in it.
     fn note(&mut self, before: Option<Text<'a>>, after: Option<Text<'a>>) {
         if before.is_some() || after.is_some() {
             let is_in_gone_item = self.is_in_gone_item;

@@ -42,7 +42,7 @@ pub fn resources_in<'a>(
     in_rounds(arena, Vec::new(), runs)
 }
 
-/// As [`resources_in`], of resources that know what the build's schema says of their scope.
+/// As [`resources_in`]; each resource has the scope that the build's schema gives its kind.
 ///
 /// # Errors
 /// As [`resources_in`].
@@ -71,8 +71,8 @@ pub fn documents_to_resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -
     Ok(resources)
 }
 
-/// Makes resources of documents, then of the items of lists among them, and so on, behind what is
-/// `made` already.
+/// Makes resources of documents, then of the items of lists among them, and so on, and appends them
+/// to `made`.
 fn in_rounds<'a>(arena: Arena<'a>, mut nodes: Vec<Node<'a>>, mut made: Vec<Made<'a>>) -> Result<Resources<'a>> {
     let count = made.iter().map(|run| run.resources.len()).sum::<usize>() + nodes.len();
     let mut all = made.first_mut().map_or_else(Vec::new, |first| std::mem::take(&mut first.resources));
@@ -122,7 +122,7 @@ struct Made<'a> {
 }
 
 impl<'a> Made<'a> {
-    /// Nothing yet, with room for what is made of so many documents.
+    /// An empty list, with room for the resources of this many documents.
     fn of(documents: usize) -> Self {
         Made { resources: Vec::with_capacity(documents), ..Made::default() }
     }
@@ -145,7 +145,7 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// Puts a document where it belongs by what it is.
+    /// Adds a document to the resources, or to the lists whose items are still to be read.
     fn sort(&mut self, arena: Arena<'a>, node: Node<'a>) {
         let sorted = self.try_sort(arena, node);
         self.faults.note(sorted);

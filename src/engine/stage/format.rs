@@ -35,7 +35,7 @@ impl Format {
     /// Prints a configuration object for a plugin, with its build annotations if it has any.
     ///
     /// # Errors
-    /// It cannot be printed.
+    /// The resource cannot be printed.
     pub fn print_config<'a>(self, arena: Arena<'a>, config: &Resource<'a>) -> Result<String> {
         match self {
             Format::Yaml => wire::print_config(arena, config),
@@ -50,7 +50,7 @@ impl Format {
     /// Prints resources for a transformer, and frees each when it is printed. O(size).
     ///
     /// # Errors
-    /// One cannot be printed.
+    /// A resource cannot be printed.
     pub fn print<'a>(
         self,
         arena: Arena<'a>,
@@ -68,8 +68,8 @@ impl Format {
         Ok(text)
     }
 
-    /// Gives what a validator printed, without the objects that it passed on as it got them. JSON
-    /// does not say all that YAML does, so these would read as changed. O(n log n).
+    /// The objects that a validator printed, without those that it printed unchanged. JSON has less
+    /// than YAML, so unchanged objects would read as changed. O(n log n).
     pub fn without_echo(self, input: &str, printed: Vec<u8>) -> Vec<u8> {
         if self == Format::Yaml {
             return printed;
@@ -90,10 +90,10 @@ impl Format {
         rest
     }
 
-    /// Makes resources of what a plugin printed. `name` is what errors call the text.
+    /// Makes resources of the output of a plugin. `name` is the name of the text in errors.
     ///
-    /// # Errors
-    /// It is not valid UTF-8, or not of this notation, or a document is not a resource.
+    /// # Errors The output is not valid UTF-8, or not in this notation, or a document is not a
+    /// resource.
     pub fn parse<'a>(self, build: &mut Build<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
         if self == Format::Yaml {
             return wire::parse(build, name, bytes);

@@ -105,7 +105,7 @@ pub struct Layer<'a> {
     pub first_run: usize,
 }
 
-/// A field of a resource of the output, and what happened to it.
+/// A field of a resource of the output, with its writes.
 #[derive(Debug)]
 pub struct Field<'h, 'a> {
     /// The field in the output, as a JSON pointer (RFC 6901).
@@ -269,7 +269,7 @@ fn before(moves: &FastMap<&str, Option<usize>>, path: &str) -> Before {
     if is_same { Before::Same } else { Before::At(old) }
 }
 
-/// Tells `found` of each scalar and each empty value of a tree, in its order, with its path.
+/// Calls `found` with each scalar and each empty value of a tree, in its order, with its path.
 pub fn each_value<'a>(path: &mut String, node: &Node<'a>, found: &mut dyn FnMut(&str, &'a str)) {
     let length = path.len();
     match (text(node), node.value()) {

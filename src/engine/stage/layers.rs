@@ -1,5 +1,5 @@
-//! Layers that several builds share: what a base accumulates is worked out for all when a second
-//! build asks for it, and each that needs it gets a copy.
+//! Layers that several builds share: when a second build asks for a base, the base is accumulated
+//! for all builds, and each of them gets a copy.
 
 use super::{ForKinds, OfKind};
 use crate::config::TransformerConfig;
@@ -26,7 +26,7 @@ pub struct Accumulator<'a> {
 pub type Vars<'a> = FastIndexMap<&'a str, Var<'a>>;
 
 impl Accumulator<'_> {
-    /// The same once more. O(size of the resources).
+    /// A copy. O(size of the resources).
     #[must_use]
     pub fn copy(&self) -> Self {
         Accumulator { map: self.map.copy(), config: self.config.clone(), vars: self.vars.clone() }
@@ -91,7 +91,8 @@ impl<'a> Layers<'a> {
         found
     }
 
-    /// Keeps what is known of a layer. Of two that were made at the same time the first stays.
+    /// Stores the state of a layer. If two builds have made a layer at the same time, the first one
+    /// stays.
     pub fn keep(&self, key: Key, layer: Known<'a>) {
         let mut known = self.lock();
         if !matches!(known.get(&key), Some(Known::Shared(_))) {

@@ -1,9 +1,12 @@
 //! The values that a build hands to its stages, and the interface of a stage.
 //!
 //! * [`Context`]: the input of a build, which it does not change: texts, files, options.
+//! * [`Premises`]: the facts that decide a build and are read before it begins.
 //! * [`Build`]: the state of one build, which each stage gets and may change.
 //! * [`Generator`], [`Stage`]: the stages. Built-in ones are in
 //!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
+//! * [`Fields`], [`Object`]: the two ways to configure a built-in stage; [`Planned`]: a transformer
+//!   that a field asks for.
 //! * [`Hit`]: whether an entry has found something to work on; [`Overridden`]: values of patches
 //!   that a later stage replaces.
 //! * [`ForKinds`]: files that are for some kinds of resources.
@@ -13,7 +16,9 @@
 //!   of a build; [`trace`]: which step wrote which field; [`compare`]: the differences that a step
 //!   makes; [`history`]: the trace of a build that is done.
 
+mod build_metadata;
 pub mod compare;
+mod configured;
 pub mod documents;
 mod for_kinds;
 pub mod format;
@@ -28,19 +33,22 @@ pub mod schema;
 pub mod trace;
 pub mod wire;
 
+pub use build_metadata::BuildMetadata;
+pub use configured::{Fields, Object, Planned, Specs};
 pub use documents::{documents_to_resources, resources_in, scoped_resources_in};
 pub use for_kinds::{ForKinds, KindField, NamedKind, UsedEntries};
 pub use helm::{ChartEntry, Helm, NoHelm};
 pub use hits::Hit;
 pub use layers::{Accumulator, Layers};
 pub use of_kind::OfKind;
-pub use overridden::{Overridden, PatchTexts};
+pub use overridden::{Overridden, Overriding, PatchPart, PatchTexts, Watched};
 pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
 
 use crate::config::{TransformerConfig, Written};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::load::{Common, FileLimit, Files, Loader, NoRemotes, Remotes, Restrictor};
 use crate::resource::{Changes, Order, ResMap, Resource};
+use crate::schema::Document;
 use rustomize_base::compat::Compat;
 use rustomize_base::observe::Observer;
 use rustomize_yaml::{Arena, Heap, Pos};
@@ -59,7 +67,7 @@ pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
 pub struct Options {
     /// The version of kustomize whose bytes the build prints.
     pub compat: Compat,
-    /// The external plugins; none, unless somebody brings them.
+    /// The external plugins. There are none by default.
     pub plugins: Arc<dyn Plugins>,
     pub restrictor: Restrictor,
     /// How large the files may be that are read.
@@ -73,11 +81,11 @@ pub struct Options {
     pub managed_by_label: bool,
     /// True if and how helm runs.
     pub helm: HelmOptions,
-    /// Where remote files and repositories come from; none, unless somebody brings them.
+    /// The source of remote files and repositories; none by default.
     pub remote: Arc<dyn Remotes>,
-    /// True if builds note who wrote what: see [`trace`].
+    /// True if builds note which step wrote which field: see [`trace`].
     pub trace: bool,
-    /// Gives the time since some moment, for the times of the steps of a trace: a build reads no
+    /// Returns the time since some moment, for the times of the steps of a trace. A build reads no
     /// other clock for them.
     pub clock: Option<Clock>,
     /// Notes the work of builds, for progress and times.
@@ -89,7 +97,8 @@ pub struct Options {
     pub used_entries: UsedEntries,
     /// Codes of findings to look for that are off by default: see [`Code::OFF_BY_DEFAULT`].
     pub lint_also: Vec<Code>,
-    /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
+    /// Files with schemas of kinds that Kubernetes does not have. The first schema of a kind
+    /// counts.
     pub schemas: Vec<PathBuf>,
     /// True to merge lists of custom kinds by the keys that CustomResourceDefinitions in the tree
     /// name: an extension.
@@ -126,12 +135,12 @@ pub struct HelmOptions {
     pub enabled: bool,
     /// A path, or a name to look for in PATH.
     pub command: String,
-    /// What `.Capabilities.APIVersions` has, for charts that do not say.
+    /// The items of `.Capabilities.APIVersions`, for charts that do not name any.
     pub api_versions: Vec<String>,
-    /// What `.Capabilities.KubeVersion` is, for charts that do not say.
+    /// The value of `.Capabilities.KubeVersion`, for charts that do not name one.
     pub kube_version: String,
     pub debug: bool,
-    /// What runs helm; nothing, unless somebody brings it.
+    /// The runner of helm; none by default.
     pub program: Arc<dyn Helm>,
 }
 
@@ -182,19 +191,36 @@ impl<'a> Context<'a> {
     }
 }
 
+/// The facts that decide a build. They are read before it begins, and do not change.
+#[derive(Default)]
+pub struct Premises<'a> {
+    /// The notes that the root asks for.
+    pub metadata: BuildMetadata,
+    /// The schemas of the environment.
+    pub schemas: Vec<Document<'a>>,
+    /// The transformer configuration that every root begins with, if the schemas add to the usual
+    /// one.
+    pub default_config: Option<Arc<TransformerConfig<'a>>>,
+}
+
+/// The reason for a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// The result of its own root.
+    Root,
+    /// A layer that several builds share.
+    Layer,
+}
+
 /// The state of one build, from its first file to its result. The next build begins with a new one.
 pub struct Build<'a> {
     pub cx: Rc<Context<'a>>,
     pub arena: Arena<'a>,
     /// The known facts about kinds.
     pub schema: BuildSchema<'a>,
-    /// The transformer configuration that every root begins with.
-    pub default_config: Arc<TransformerConfig<'a>>,
-    /// True if the root's `buildMetadata` asks for anything: then the build keeps account of what
-    /// comes from where.
-    pub keeps_origins: bool,
-    /// True if this build makes a layer that several builds share.
-    pub is_for_all: bool,
+    default_config: Arc<TransformerConfig<'a>>,
+    metadata: BuildMetadata,
+    purpose: Purpose,
     /// The API versions for charts that name none.
     pub helm_api_versions: Vec<String>,
     /// The writes of its steps, if a trace is asked for.
@@ -210,18 +236,30 @@ pub struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    /// A build that has not begun.
+    /// A build with the usual premises.
     pub fn new(cx: &Rc<Context<'a>>) -> Self {
+        Build::with(cx, Premises::default())
+    }
+
+    /// A build of a layer that several builds share.
+    pub fn of_layer(cx: &Rc<Context<'a>>) -> Self {
+        Build { purpose: Purpose::Layer, ..Build::new(cx) }
+    }
+
+    /// A build with these premises.
+    pub fn with(cx: &Rc<Context<'a>>, premises: Premises<'a>) -> Self {
+        let Premises { metadata, schemas, default_config } = premises;
+        let usual = || match &cx.layers {
+            Some(layers) => Arc::clone(&layers.default_config),
+            None => Arc::new(TransformerConfig::defaults(cx.options.compat)),
+        };
         Build {
             cx: Rc::clone(cx),
             arena: cx.arena,
-            schema: BuildSchema::default(),
-            default_config: match &cx.layers {
-                Some(layers) => Arc::clone(&layers.default_config),
-                None => Arc::new(TransformerConfig::defaults(cx.options.compat)),
-            },
-            keeps_origins: false,
-            is_for_all: false,
+            schema: BuildSchema::with(schemas),
+            default_config: default_config.unwrap_or_else(usual),
+            metadata,
+            purpose: Purpose::Root,
             helm_api_versions: cx.options.helm.api_versions.clone(),
             trace: cx.options.trace.then(Trace::default),
             warnings: Vec::new(),
@@ -229,6 +267,26 @@ impl<'a> Build<'a> {
             for_kinds: Vec::new(),
             of_kind: Vec::new(),
         }
+    }
+
+    /// The notes that the root asks for.
+    pub fn metadata(&self) -> BuildMetadata {
+        self.metadata
+    }
+
+    /// Returns true if the build notes the origin of each resource.
+    pub fn keeps_origins(&self) -> bool {
+        self.metadata.keeps_origins
+    }
+
+    /// Returns true if this build makes a layer that several builds share.
+    pub fn is_of_layer(&self) -> bool {
+        self.purpose == Purpose::Layer
+    }
+
+    /// The transformer configuration that every root begins with.
+    pub fn default_config(&self) -> &Arc<TransformerConfig<'a>> {
+        &self.default_config
     }
 
     /// The external plugin for a configuration object.
@@ -240,7 +298,7 @@ impl<'a> Build<'a> {
         cx.options.plugins.load(self, entry)
     }
 
-    /// Adds findings, if they are asked for: without, nothing is worked out.
+    /// Adds findings, if they are asked for. Otherwise `look` does not run.
     pub fn find<I: IntoIterator<Item = Warning>>(&mut self, look: impl FnOnce() -> I) {
         if let Some(findings) = &mut self.findings {
             findings.extend(look());
@@ -275,7 +333,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Remembers something the user should know.
+    /// Adds a warning.
     pub fn warn(&mut self, code: Code, message: impl Into<String>) {
         self.warnings.push(Warning::new(code, message));
     }
@@ -297,20 +355,27 @@ pub trait Generator<'a> {
 
     /// Checks that a remote part that the generator needs can be had without the network.
     ///
-    /// # Errors
-    /// It would have to be fetched, or is not in the lock.
+    /// # Errors The part would have to be fetched, or is not in the lock.
     fn check_fetched(&self, _build: &Build<'a>) -> Result<()> {
         Ok(())
     }
 }
 
+/// A configured generator, which may borrow from its kustomization.
+pub type BoxedGenerator<'t, 'a> = Box<dyn Generator<'a> + 't>;
+
 /// Changes resources.
 pub trait Transformer<'a> {
     /// Works on all resources accumulated so far.
     ///
-    /// # Errors
-    /// A resource is not as the transformer needs it, or what it reads is missing or wrong.
+    /// # Errors A resource lacks the shape that the transformer needs, or a file of the transformer
+    /// is missing or wrong.
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()>;
+
+    /// The stage as one that brings or replaces values of patches.
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        None
+    }
 }
 
 /// Changes one resource, on one thread.
@@ -329,16 +394,20 @@ pub trait TransformEach<'a>: Sync {
         Changes::Content
     }
 
-    /// Looks at the result as a whole.
+    /// Checks the result as a whole.
     ///
-    /// # Errors
-    /// The result cannot be.
+    /// # Errors The result is not valid, as with two resources of one id.
     fn check(&self, _map: &mut ResMap<'a>, _build: &mut Build<'a>) -> Result<()> {
         Ok(())
     }
+
+    /// The stage as one that brings or replaces values of patches.
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        None
+    }
 }
 
-/// A transformer that runs: what its errors call it, and the place of the entry that asked for it.
+/// A transformer that runs, with its name in errors and the place of the entry that asks for it.
 #[derive(Clone, Copy)]
 pub struct Running<'s, 'a> {
     pub stage: &'s dyn TransformEach<'a>,
@@ -354,19 +423,15 @@ impl Running<'_, '_> {
 
 /// Runs neighbouring transformers in one pass. O(resources x transformers).
 ///
-/// # Errors
-/// The first that one gives, at the resource if it says no better place.
+/// # Errors The first error of a transformer, at its resource if it has no better place.
 pub fn transform_each<'a>(stages: &[Running<'_, 'a>], map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
     let changes = stages.iter().map(|running| running.stage.changes()).max().unwrap_or(Changes::Content);
     map.edit_each(build.arena, changes, |arena| {
         let mut editors: Vec<_> = stages.iter().map(|running| (running, running.stage.editor(arena))).collect();
         move |resource: &mut Resource<'a>| {
             editors.iter_mut().try_for_each(|(running, edit)| {
-                edit(resource).map_err(|e| running.fault(e.at(resource.pos())))?;
-                if running.stage.changes() != Changes::Content {
-                    resource.refresh_id();
-                }
-                Ok(())
+                let edited = resource.edit(running.stage.changes(), &mut **edit);
+                edited.map_err(|e| running.fault(e.at(resource.pos())))
             })
         }
     })?;
@@ -392,10 +457,17 @@ impl<'a> Stage<'a> {
         Stage::Whole(Box::new(stage))
     }
 
-    /// Works on all resources; whoever asked for it says so in its errors.
+    /// The stage as one that brings or replaces values of patches.
+    pub fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        match self {
+            Stage::Each(stage) => stage.overriding(),
+            Stage::Whole(stage) => stage.overriding(),
+        }
+    }
+
+    /// Works on all resources. The caller adds the name of the stage to its errors.
     ///
-    /// # Errors
-    /// The first that it gives, at the resource if it says no better place.
+    /// # Errors The first error of the stage, at its resource if it has no better place.
     pub fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         match self {
             Stage::Each(stage) => transform_each(&[Running { stage: &**stage, name: "", pos: Pos::NONE }], map, build),

@@ -1,5 +1,5 @@
 //! [`Overridden`]: values of patches that a later stage or patch of the same kustomization replaces
-//! or removes.
+//! or removes; [`Overriding`]: the stages that bring or replace such values.
 
 use crate::diag::{Code, Warning};
 use crate::resource::ResMap;
@@ -40,19 +40,67 @@ impl PatchTexts {
     }
 }
 
-/// The values of patches that one stage replaces by others, or removes. Several threads may note
-/// one.
-#[derive(Debug, Default)]
+/// The beginning of a document or operation of a patch.
+#[derive(Clone, Copy, Debug)]
+pub struct PatchPart {
+    pub pos: Pos,
+    /// True for an operation of a JSON patch.
+    pub is_json: bool,
+}
+
+/// The patches whose values a stage may replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// Patches in several texts, its own ones included: the values are replaced by other patches.
+    SeveralTexts,
+    /// All patches, unless one of them finds its resources by labels or annotations.
+    UnaskedFor,
+    /// JSON patches: a merge patch says by its namespace which resource it is for.
+    JsonPatches,
+    /// All patches.
+    All,
+}
+
+/// A stage that brings values by patches, or replaces such values.
+pub trait Overriding {
+    /// The parts of the patches that the stage applies.
+    fn patches(&self) -> Vec<PatchPart> {
+        Vec::new()
+    }
+
+    /// Returns true if an operation asks for a value that an earlier patch may have set.
+    fn has_test(&self) -> bool {
+        false
+    }
+
+    /// The patches whose values the stage may replace.
+    fn watched(&self) -> Watched;
+
+    /// Sets the set in which the stage notes these values.
+    fn note_in(&mut self, overridden: Overridden);
+}
+
+/// The values of patches that a stage replaces by others, or removes. Clones are handles of the
+/// same set: neighbouring stages may share one, and so may threads.
+#[derive(Clone, Debug, Default)]
 pub struct Overridden {
     pub patches: PatchTexts,
     /// Each value with the place of the later one, if it is known.
-    found: Mutex<BTreeMap<Pos, Pos>>,
+    found: Arc<Mutex<BTreeMap<Pos, Pos>>>,
+    /// True if a later stage with the same set reports the values.
+    is_left_to_later: bool,
 }
 
 impl Overridden {
-    /// Nothing is replaced yet.
+    /// An empty set for the values of these patches.
     pub fn of(patches: PatchTexts) -> Self {
-        Overridden { patches, found: Mutex::default() }
+        Overridden { patches, ..Overridden::default() }
+    }
+
+    /// The same set for a stage that leaves the report to a later stage.
+    #[must_use]
+    pub fn left_to_later(&self) -> Self {
+        Overridden { is_left_to_later: true, ..self.clone() }
     }
 
     /// Notes that another value takes the place of this one, if a patch has it.
@@ -80,12 +128,15 @@ impl Overridden {
     /// The findings about values of which nothing is left in any resource. O(1) if no value was
     /// replaced, else O(size of the resources).
     pub fn findings(&self, map: &ResMap<'_>, message: &str) -> Vec<Warning> {
+        if self.is_left_to_later {
+            return Vec::new();
+        }
         let finding = |pos| Warning::new(Code::Overridden, message).at(pos).hint("remove one of the two");
         self.gone(map).into_keys().map(finding).collect()
     }
 
-    /// The values of which nothing is left in any resource, each with the place of the later one.
-    /// They are noted no more. O(1) if no value was replaced, else O(size of the resources).
+    /// Takes the values of which nothing is left in any resource, each with the place of the later
+    /// one, and empties the set. O(1) if no value was replaced, else O(size of the resources).
     pub fn gone(&self, map: &ResMap<'_>) -> BTreeMap<Pos, Pos> {
         let mut found = std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner));
         if !found.is_empty() {

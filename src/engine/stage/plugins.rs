@@ -1,4 +1,4 @@
-//! [`Plugins`]: what a build knows of external plugins.
+//! [`Plugins`]: the external plugins of a build.
 
 use super::format::Format;
 use super::wire::Ids;
@@ -27,7 +27,7 @@ impl Mode {
         }
     }
 
-    /// The value of `KUSTOMIZE_PLUGIN_MODE` (K23).
+    /// The value of `KUSTOMIZE_PLUGIN_MODE`.
     pub fn as_str(self) -> &'static str {
         match self {
             Mode::Generate => "generate",
@@ -50,11 +50,11 @@ pub trait Plugin<'a>: Generator<'a> + Transformer<'a> {
         false
     }
 
-    /// Lets a validator look at all resources, and gives what it printed; `None` where that is what
-    /// it was given, byte for byte. `given` has what validators before it were given of `map`.
+    /// Lets a validator look at all resources, and returns the resources that it printed; `None` if
+    /// its output is its input, byte for byte. `given` has the input that earlier validators got
+    /// for `map`.
     ///
-    /// # Errors
-    /// The plugin fails, or prints what is not a resource.
+    /// # Errors The plugin fails, or prints a document that is not a resource.
     fn check(&self, map: &ResMap<'a>, given: &mut Given, build: &mut Build<'a>) -> Result<Option<Vec<Resource<'a>>>>;
 }
 
@@ -82,7 +82,7 @@ impl Given {
     }
 }
 
-/// A configuration object of a plugin, and where it stands.
+/// A configuration object of a plugin, and the root that lists it.
 #[derive(Clone, Copy)]
 pub struct PluginEntry<'e, 'a> {
     /// The root that lists the object.

@@ -10,7 +10,7 @@ use std::rc::Rc;
 #[derive(Default)]
 pub struct BuildSchema<'a> {
     chosen: Option<Rc<Schemas<'a>>>,
-    /// The built-in tables, with what bundles add to them.
+    /// The built-in tables, with the kinds of bundles.
     builtin: Rc<Schemas<'a>>,
     bundled: Vec<Document<'a>>,
     /// CustomResourceDefinitions of the tree, for a schema that is chosen later.
@@ -46,10 +46,14 @@ impl<'a> BuildSchema<'a> {
         self.chosen.as_ref().unwrap_or(&self.builtin)
     }
 
-    /// Learns what bundles say of kinds, before anything is merged.
-    pub fn learn(&mut self, bundled: Vec<Document<'a>>) {
-        self.builtin = Rc::new(Schemas::custom(Custom::new(&bundled, true), true));
-        self.bundled = bundled;
+    /// The built-in schema, with kinds that bundles describe.
+    pub fn with(bundled: Vec<Document<'a>>) -> Self {
+        if bundled.is_empty() {
+            return BuildSchema::default();
+        }
+        let with_builtin = true;
+        let builtin = Rc::new(Schemas::custom(Custom::new(&bundled, with_builtin), with_builtin));
+        BuildSchema { builtin, bundled, ..BuildSchema::default() }
     }
 
     /// Returns true if a schema was chosen.
@@ -93,8 +97,8 @@ impl<'a> BuildSchema<'a> {
         self.fault.clone().map_or(Ok(()), Err)
     }
 
-    /// Lets resources know what the schema says about their scope. O(n), on all cores if there are
-    /// many.
+    /// Notes the scope that the schema gives the kinds of resources. O(n), on all cores if there
+    /// are many.
     ///
     /// # Errors
     /// The chosen schema cannot be read, and a kind is not one whose scope upstream knows by heart.
@@ -117,8 +121,7 @@ impl<'a> BuildSchema<'a> {
         }
         for resource in resources {
             if let Some(scope) = scope(&resource.id().gvk) {
-                resource.rare_mut().scope = Some(scope);
-                resource.refresh_id();
+                resource.set_scope(scope);
             }
         }
         Ok(())

@@ -40,7 +40,7 @@ pub struct Trace<'a> {
     history: History<'a>,
 }
 
-/// Does a step on the resources of a layer. A build that is traced notes what has changed.
+/// Runs a step on the resources of a layer. A build that is traced notes the changes.
 ///
 /// # Errors
 /// The errors of the step.
@@ -221,8 +221,8 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Notes what a step has made of the resources that were there before: O(size of the resources
-    /// that it may have changed), and O(resources) if it has added, removed or moved one.
+    /// Notes the changes of a step to the resources before it. O(size of the resources that it may
+    /// have changed), and O(resources) if it has added, removed or moved one.
     fn note_step(&mut self, arena: Arena<'a>, at: At<'a>, before: &Arc<[u32]>, map: &mut ResMap<'a>) {
         let mut touched = 0;
         let now = map.numbers(arena);
@@ -259,7 +259,7 @@ impl<'a> Trace<'a> {
         gone.filter_map(|&number| Some((lock(self.known(number)?).id, number))).collect()
     }
 
-    /// Notes what a generator has added or replaced: the resources at some places.
+    /// Notes the resources that a generator has added or replaced, by their places.
     fn note_places(&mut self, at: At<'a>, places: Vec<usize>, map: &mut ResMap<'a>) {
         let mut changes = Changes::default();
         let mut added = 0;
@@ -287,7 +287,7 @@ impl<'a> Trace<'a> {
         state(&self.known, number)
     }
 
-    /// Notes a resource that is new, and gives its number.
+    /// Notes a new resource, and returns its number.
     fn add(&mut self, at: At<'a>, resource: &Resource<'a>) -> u32 {
         self.known.push(Mutex::new(Known { id: *resource.id(), node: resource.node().clone() }));
         let number = self.known.len() as u32;

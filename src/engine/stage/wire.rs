@@ -1,11 +1,11 @@
 //! Resources to bytes and back, as upstream's plugins see them: with the annotations in which
-//! upstream keeps what a build knows. They are written and read here and nowhere else.
+//! upstream keeps the notes of a build. They are written and read here and nowhere else.
 
 use super::{Build, documents_to_resources, scoped_resources_in};
 use crate::diag::{Code, Error, Result};
 use crate::resource::{
-    Behavior, HELM_GENERATED, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, Rare, ResId, ResMap, Resource, TRANSFORMATIONS,
-    Taken, print_one,
+    Behavior, BuildNotes, HELM_GENERATED, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, ResId, ResMap, Resource,
+    TRANSFORMATIONS, Taken, print_one,
 };
 use rustomize_base::meter::FastMap;
 use rustomize_yaml::{Arena, Heap, Malformed, Mapping, Node, Scalar, Source, documents, emit, json};
@@ -28,7 +28,7 @@ const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
 /// Prints a configuration object for a plugin, with its build annotations if it has any.
 ///
 /// # Errors
-/// It cannot be printed.
+/// The resource cannot be printed.
 pub fn print_config(arena: Arena<'_>, config: &Resource<'_>) -> Result<String> {
     let mut text = String::new();
     print_one(arena.others(), &annotated_config(arena, config)?, &mut text)?;
@@ -38,7 +38,7 @@ pub fn print_config(arena: Arena<'_>, config: &Resource<'_>) -> Result<String> {
 /// A configuration object with its build annotations, if it has any.
 ///
 /// # Errors
-/// Its id cannot be printed.
+/// The id cannot be printed.
 pub(super) fn annotated_config<'a>(arena: Arena<'a>, config: &Resource<'a>) -> Result<Resource<'a>> {
     let mut config = config.clone();
     annotate(arena, &mut config, Ids::Without)?;
@@ -58,11 +58,11 @@ pub enum Ids {
     Without,
 }
 
-/// Prints resources for a transformer, and frees each when it is printed: what the plugin prints
-/// takes its place. O(size).
+/// Prints resources for a transformer, and frees each when it is printed: the output of the plugin
+/// replaces them. O(size).
 ///
 /// # Errors
-/// One cannot be printed.
+/// A resource cannot be printed.
 pub fn print<'a>(arena: Arena<'a>, resources: impl Iterator<Item = Resource<'a>>, ids: Ids) -> Result<String> {
     let mut text = String::new();
     // Memory that is not written to costs nothing. Where it is short, the text grows.
@@ -77,7 +77,7 @@ pub fn print<'a>(arena: Arena<'a>, resources: impl Iterator<Item = Resource<'a>>
 /// Prints resources one by one, as [`print`] does.
 ///
 /// # Errors
-/// One cannot be printed.
+/// A resource cannot be printed.
 pub fn print_each<'a>(
     arena: Arena<'a>,
     resources: impl Iterator<Item = Resource<'a>>,
@@ -142,10 +142,10 @@ fn annotate_vars<'a>(arena: Arena<'a>, resource: &mut Resource<'a>) {
 }
 
 /// Lets `edit` change a resource as upstream's transformers see it: with the annotations that hold
-/// what a build knows. Those that upstream calls internal are afterwards what they were; an origin
-/// or transformations that `edit` has changed stay annotations, and are read from there.
-/// Annotations that `sees` does not name are there without their texts, which may be long. O(texts
-/// that are seen), beside `edit`.
+/// the notes of the build. Changes of the annotations that upstream calls internal are undone
+/// afterwards; an origin or transformations that `edit` has changed stay annotations, and are read
+/// from there. Annotations for which `sees` is false have empty texts, because the texts may be
+/// long. O(texts that are seen), beside `edit`.
 ///
 /// # Errors
 /// The errors of `edit`.
@@ -157,16 +157,16 @@ pub fn with_build_annotations<'a>(
 ) -> Result<()> {
     let added = build_annotations(arena, resource, sees);
     if added.is_empty() {
-        return edit(resource.node_mut_in_form());
+        return edit(resource.node_mut());
     }
     let before = added.clone();
     if let Some(metadata) =
-        resource.node_mut_in_form().as_mapping_mut().and_then(|m| crate::resource::mapping_in(m, "metadata"))
+        resource.node_mut().as_mapping_mut().and_then(|m| crate::resource::mapping_in(m, "metadata"))
     {
         put_annotations(metadata, added);
     }
-    edit(resource.node_mut_in_form())?;
-    let metadata = resource.node_mut_in_form().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
+    edit(resource.node_mut())?;
+    let metadata = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
     let annotations = metadata.and_then(Node::as_mapping_mut).and_then(|m| m.get_mut("annotations"));
     let (mut is_same_origin, mut are_same_transformations) = (false, false);
     if let Some(annotations) = annotations.and_then(Node::as_mapping_mut) {
@@ -182,13 +182,13 @@ pub fn with_build_annotations<'a>(
             }
         }
     }
-    if resource.rare().is_some() {
-        let rare = resource.rare_mut();
+    if resource.notes().is_some() {
+        let notes = resource.notes_mut();
         if !is_same_origin {
-            rare.origin = None;
+            notes.origin = None;
         }
         if !are_same_transformations {
-            rare.transformations.clear();
+            notes.transformations.clear();
         }
     }
     Ok(())
@@ -234,17 +234,17 @@ fn build_annotations<'a>(
     if resource.needs_hash {
         add(NEEDS_HASH_SUFFIX, &|| "enabled".to_owned());
     }
-    if let Some(rare) = resource.rare() {
-        if let Some(origin) = rare.origin {
+    if let Some(notes) = resource.notes() {
+        if let Some(origin) = notes.origin {
             add(ORIGIN, &|| origin.to_owned());
         }
-        if !rare.transformations.is_empty() {
-            add(TRANSFORMATIONS, &|| rare.transformations_text());
+        if !notes.transformations.is_empty() {
+            add(TRANSFORMATIONS, &|| notes.transformations_text());
         }
-        if rare.helm_generated {
+        if notes.helm_generated {
             add(HELM_GENERATED, &|| "true".to_owned());
         }
-        let allowed = [(ALLOW_NAME_CHANGE, rare.allows_name_change), (ALLOW_KIND_CHANGE, rare.allows_kind_change)];
+        let allowed = [(ALLOW_NAME_CHANGE, notes.allows_name_change), (ALLOW_KIND_CHANGE, notes.allows_kind_change)];
         added.extend(allowed.into_iter().filter(|(_, is_allowed)| *is_allowed).map(|(key, _)| (key, "enabled")));
     }
     added
@@ -275,11 +275,10 @@ fn id_text(id: &ResId<'_>) -> Result<String> {
     Ok(text)
 }
 
-/// Reads the documents that a plugin printed. `name` is what errors call the text; they show the
-/// plugin's own lines.
+/// Reads the documents that a plugin printed. `name` is the name of the text in errors, which show
+/// the plugin's own lines.
 ///
-/// # Errors
-/// It is no UTF-8, or no YAML.
+/// # Errors The output is not valid UTF-8 or not valid YAML.
 pub fn read<'a>(arena: Arena<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Node<'a>>> {
     documents(arena, source(arena, name, bytes)?).map_err(malformed)
 }
@@ -296,7 +295,7 @@ fn malformed(m: Malformed) -> Error {
     Error::from(m).with_code(Code::BadOutput).prefixed("the output of the plugin is not YAML: ")
 }
 
-/// Makes resources of what a plugin printed.
+/// Makes resources of the output of a plugin.
 ///
 /// # Errors
 /// A document is not a resource.
@@ -306,8 +305,7 @@ pub fn resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<
 
 /// Reads the output of a plugin, and makes resources of it.
 ///
-/// # Errors
-/// It is not valid UTF-8 or YAML, or a document is not a resource.
+/// # Errors The output is not valid UTF-8 or YAML, or a document is not a resource.
 pub fn parse<'a>(build: &mut Build<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
     let source = source(build.arena, name, bytes)?;
     scoped_resources_in(build, source, malformed).map_err(in_output)
@@ -317,7 +315,7 @@ fn in_output(e: Error) -> Error {
     e.context("reading what the plugin printed")
 }
 
-/// Takes the options off that generators write into what they print.
+/// Removes the options that generators write into the annotations of their resources.
 ///
 /// # Errors
 /// As [`take_generator_options`].
@@ -330,7 +328,7 @@ pub fn generated<'a>(build: &mut Build<'a>, mut resources: Vec<Resource<'a>>) ->
     Ok(resources)
 }
 
-/// Takes the options that a generator may set off its resources (K26 to K29).
+/// Removes the options that a generator may set in the annotations of its resources.
 ///
 /// # Errors
 /// `needs-hash` is not a boolean.
@@ -359,8 +357,8 @@ pub fn take_generator_options(resource: &mut Resource<'_>) -> Result<Option<Stri
     Ok(warning)
 }
 
-/// Reads the build annotations that a plugin passed on, and takes them off. Dropping them loses
-/// what they say. All annotations become text. O(annotations).
+/// Reads the build annotations that a plugin passed on, and removes them. All annotations become
+/// text. O(annotations).
 fn take_build_annotations(resource: &mut Resource<'_>) {
     let annotations = resource.node_mut().as_mapping_mut().and_then(|m| m.get_mut("metadata"));
     let Some(metadata) = annotations.and_then(Node::as_mapping_mut) else { return };
@@ -368,8 +366,8 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
     let Some(annotations) = metadata.get_mut("annotations").and_then(Node::as_mapping_mut) else { return };
     let [mut kinds, mut names, mut namespaces, mut prefixes, mut suffixes] = [""; 5];
     let (mut behavior, mut needs_hash) = (None, false);
-    let mut rare = Rare::default();
-    let mut is_rare = false;
+    let mut notes = BuildNotes::default();
+    let mut is_noted = false;
     annotations.retain(|key, value| {
         let text = value.scalar_text();
         match key.text() {
@@ -381,22 +379,22 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
             SUFFIXES => suffixes = text,
             GENERATOR_BEHAVIOR => behavior = Some(Behavior::parse(text)),
             NEEDS_HASH_SUFFIX => needs_hash = text == "enabled",
-            ORIGIN => rare.origin = Some(text),
-            TRANSFORMATIONS => rare.transformations.push((text, 1)),
-            HELM_GENERATED => rare.helm_generated = true,
-            ALLOW_NAME_CHANGE => rare.allows_name_change = true,
-            ALLOW_KIND_CHANGE => rare.allows_kind_change = true,
+            ORIGIN => notes.origin = Some(text),
+            TRANSFORMATIONS => notes.transformations.push((text, 1)),
+            HELM_GENERATED => notes.helm_generated = true,
+            ALLOW_NAME_CHANGE => notes.allows_name_change = true,
+            ALLOW_KIND_CHANGE => notes.allows_kind_change = true,
             _ => return true,
         }
-        is_rare |=
+        is_noted |=
             matches!(key.text(), ORIGIN | TRANSFORMATIONS | HELM_GENERATED | ALLOW_NAME_CHANGE | ALLOW_KIND_CHANGE);
         false
     });
     if annotations.is_empty() {
         metadata.remove("annotations");
     }
-    if is_rare {
-        *resource.rare_mut() = rare;
+    if is_noted {
+        *resource.notes_mut() = notes;
     }
     let ids = kinds.split(',').zip(names.split(',')).zip(namespaces.split(','));
     let counts = [kinds, names, namespaces].map(|list| list.split(',').count());
@@ -412,8 +410,9 @@ fn take_build_annotations(resource: &mut Resource<'_>) {
     (resource.behavior, resource.needs_hash) = (behavior, needs_hash);
 }
 
-/// The map after a transformer: what it printed takes the place of what had the same id, whose
-/// variables it keeps, the rest is appended, and what it did not print is gone. O(n).
+/// The map after a transformer. A printed resource replaces the one with its id, and keeps its
+/// variables. Resources with a new id are appended, and resources that were not printed are
+/// removed. O(n).
 ///
 /// # Errors
 /// Two of the printed resources have one id.
@@ -435,7 +434,7 @@ pub fn merge_output<'a>(old: &Taken<'a>, mut printed: Vec<Resource<'a>>, plugin:
             return Err(error.at(resource.pos()));
         }
         if let Some(names) = vars.get(&key) {
-            resource.rare_mut().vars.clone_from(names);
+            resource.notes_mut().vars.clone_from(names);
         }
         keys.push(key);
     }
@@ -451,7 +450,7 @@ pub fn replace_by_output<'a>(arena: Arena<'a>, printed: Vec<Resource<'a>>, plugi
     for mut resource in printed {
         take_build_annotations(&mut resource);
         if let Some(names) = resource.take_annotation(REF_BY) {
-            resource.rare_mut().vars = names.text().split(',').collect();
+            resource.notes_mut().vars = names.text().split(',').collect();
         }
         map.append(arena, resource).map_err(|e| e.context(format!("reading what {plugin} printed")))?;
     }

@@ -14,23 +14,52 @@
 //! *Example*: `testdata/reference/annotations.txtar`
 
 use super::label::NewEntries;
+use super::objects::Annotations;
 use crate::config::{FieldSpecs, StringMap};
 use crate::diag::Result;
 use crate::resource::ResMap;
-use crate::stage::{Build, Editor, Overridden, TransformEach};
+use crate::stage::{Build, Editor, Fields, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched};
 use rustomize_yaml::{Arena, Pos};
 
 /// `commonAnnotations`.
 pub struct AnnotationsTransformer<'a> {
-    pub annotations: StringMap<'a>,
-    pub specs: FieldSpecs<'a>,
+    annotations: StringMap<'a>,
+    specs: FieldSpecs<'a>,
     /// The field, which is the place of new keys.
-    pub pos: Pos,
-    /// True if the build keeps account of where things come from: kustomize then writes all
-    /// annotations of the resource again after every transformer.
-    pub keeps_origins: bool,
-    /// The earlier patches of the kustomization, if the build is asked for findings.
-    pub overridden: Option<Overridden>,
+    pos: Pos,
+    /// True if the build notes the origin of each resource: kustomize then writes all annotations
+    /// of the resource again after every transformer.
+    keeps_origins: bool,
+    /// The values of patches that it replaces, if the build is asked for findings.
+    overridden: Option<Overridden>,
+}
+
+impl<'a> AnnotationsTransformer<'a> {
+    /// The transformer of `commonAnnotations`.
+    ///
+    /// # Errors
+    /// A field spec is wrong.
+    pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
+        let annotations = fields.kustomization.common_annotations.clone();
+        if annotations.is_empty() {
+            return Ok(Vec::new());
+        }
+        let specs = fields.specs(&fields.config.common_annotations)?;
+        let (pos, keeps_origins) = (fields.pos("commonAnnotations"), fields.build.keeps_origins());
+        let stage = AnnotationsTransformer { annotations, specs, pos, keeps_origins, overridden: None };
+        Ok(vec![fields.each(stage, pos)])
+    }
+
+    /// The transformer of a configuration object.
+    ///
+    /// # Errors
+    /// A field has a wrong type.
+    pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
+        let Annotations { annotations } = object.read()?;
+        let (specs, keeps_origins) = (object.specs()?, object.build.keeps_origins());
+        let pos = object.pos();
+        Ok(Stage::each(AnnotationsTransformer { annotations, specs, pos, keeps_origins, overridden: None }))
+    }
 }
 
 impl<'a> TransformEach<'a> for AnnotationsTransformer<'a> {
@@ -49,5 +78,19 @@ impl<'a> TransformEach<'a> for AnnotationsTransformer<'a> {
         let message = "this value is not in the output: 'commonAnnotations' replaces it";
         build.find(|| self.overridden.iter().flat_map(|overridden| overridden.findings(map, message)));
         Ok(())
+    }
+
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        Some(self)
+    }
+}
+
+impl Overriding for AnnotationsTransformer<'_> {
+    fn watched(&self) -> Watched {
+        Watched::UnaskedFor
+    }
+
+    fn note_in(&mut self, overridden: Overridden) {
+        self.overridden = Some(overridden);
     }
 }

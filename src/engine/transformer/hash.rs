@@ -1,19 +1,19 @@
 //! HashTransformer: puts a hash of the content behind the names of those that ask for it.
 //!
 //! *Kinds*: `HashTransformer`.
-//! *Selects*: generated ConfigMaps and Secrets whose hash is not turned off, what plugins mark with
-//! the annotation `kustomize.config.k8s.io/needs-hash`, and resources whose file asks for it.
+//! *Selects*: generated ConfigMaps and Secrets whose hash is not turned off, those that plugins
+//! mark with the annotation `kustomize.config.k8s.io/needs-hash`, and resources whose file asks for
+//! it.
 //! *Writes*: `metadata/name`.
 //! *Order*: once, at the root, after everything is accumulated and before references are fixed.
 //! *Cost*: O(bytes of the content).
-//! *Quirks*: patches count, as the hash is of what the resource holds at the end (case
-//! hash-after-patches). An annotation that a user wrote into a file asks for nothing
-//! (hash-annotation-by-hand).
+//! *Quirks*: patches count, as the hash is that of the final content (case hash-after-patches). An
+//! annotation that a user wrote into a file asks for nothing (hash-annotation-by-hand).
 //! *Example*: `testdata/reference/hash.txtar`
 
 use super::name_hash;
 use crate::diag::Result;
-use crate::resource::{NEEDS_HASH_SUFFIX, ResMap, Resource};
+use crate::resource::{Changes, NEEDS_HASH_SUFFIX, ResMap, Resource};
 use crate::stage::{Build, Transformer};
 use rustomize_yaml::{Arena, Pos};
 
@@ -23,7 +23,7 @@ pub struct HashTransformer;
 impl<'a> Transformer<'a> for HashTransformer {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let places = map.places(build.arena, needs_hash);
-        map.edit_some(build.arena, &places, |arena| {
+        map.edit_some(build.arena, &places, Changes::Names, |arena| {
             let mut text = String::new();
             move |_, resource| add_hash(arena, resource, &mut text)
         })?;
@@ -32,7 +32,7 @@ impl<'a> Transformer<'a> for HashTransformer {
     }
 }
 
-/// Puts the hash behind the name of a resource. `text` is memory for what is hashed.
+/// Puts the hash behind the name of a resource. `text` is a buffer for the hashed text.
 fn add_hash<'a>(arena: Arena<'a>, resource: &mut Resource<'a>, text: &mut String) -> Result<()> {
     let hash = name_hash::hash(arena, resource, text).map_err(|e| e.at(resource.pos()))?;
     resource.record_previous();
@@ -44,7 +44,6 @@ fn add_hash<'a>(arena: Arena<'a>, resource: &mut Resource<'a>, text: &mut String
             _ => resource.set_name(name),
         }
     }
-    resource.refresh_id();
     Ok(())
 }
 

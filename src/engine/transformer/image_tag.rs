@@ -6,8 +6,8 @@
 //! *Selects*: all resources but CustomResourceDefinitions.
 //! *Writes*: `image` of every element of a `containers` or `initContainers` list at any depth, then
 //! the fields of the specs.
-//! *Order*: after replicas, before replacements; entries in order, each seeing what earlier ones
-//! did.
+//! *Order*: after replicas, before replacements; entries in order, each after the changes of
+//! earlier ones.
 //! *Cost*: O(nodes) for all entries together: the outcome is remembered for each image text, and
 //! most names are looked up in tables. Each different image is also compared with each name that
 //! is a pattern with more than dots in it.
@@ -17,12 +17,15 @@
 //! *Example*: `testdata/reference/image_tag.txtar`
 
 use super::image_names::ImageNames;
+use super::objects::ImageTag;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
 use crate::diag::{Code, Error, Result, Warning};
 use crate::resource::{ResMap, Resource};
-use crate::stage::{Build, Editor, Hit, Overridden, TransformEach};
+use crate::stage::{
+    Build, Editor, Fields, Hit, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched,
+};
 use rustomize_base::compat::Compat;
 use rustomize_base::meter::FastMap;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Tag, Value, ValueMut};
@@ -35,9 +38,9 @@ pub struct ImageTagTransformer<'a> {
     /// For each entry.
     hits: Vec<Hit>,
     specs: FieldSpecs<'a>,
-    /// The entries, which are the place of what is set.
+    /// The entries, which are the place of the images that are set.
     pos: Pos,
-    /// The patches of the kustomization, if the build is asked for findings.
+    /// The values of patches that it replaces, if the build is asked for findings.
     overridden: Option<Overridden>,
 }
 
@@ -65,11 +68,35 @@ struct State<'a> {
 }
 
 impl<'a> ImageTagTransformer<'a> {
+    /// The transformer of `images`.
+    ///
+    /// # Errors
+    /// A field spec is wrong, or a name is not a valid regular expression.
+    pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
+        let images = &fields.kustomization.images;
+        if images.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (pos, specs) = (fields.pos("images"), fields.specs(&fields.config.images)?);
+        let stage = ImageTagTransformer::new(fields.build.arena.compat(), images, specs, pos)?;
+        Ok(vec![Planned { instances: images.len(), ..fields.each(stage, pos) }])
+    }
+
+    /// The transformer of a configuration object.
+    ///
+    /// # Errors
+    /// A field has a wrong type, or the name is not a valid regular expression.
+    pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
+        let ImageTag { image_tag } = object.read()?;
+        let (compat, specs) = (object.arena().compat(), object.specs()?);
+        Ok(Stage::each(ImageTagTransformer::new(compat, &[image_tag], specs, object.pos())?))
+    }
+
     /// Sorts and compiles the names of the entries.
     ///
     /// # Errors
     /// A name is not a valid regular expression.
-    pub fn new(compat: Compat, images: &[Image<'a>], specs: FieldSpecs<'a>, pos: Pos) -> Result<Self> {
+    fn new(compat: Compat, images: &[Image<'a>], specs: FieldSpecs<'a>, pos: Pos) -> Result<Self> {
         let names = ImageNames::new(compat, images.iter().map(|image| image.name)).map_err(|(entry, e)| {
             let image = &images[entry];
             Error::new(Code::BadPattern, format!("in the image name '{}': {e}", image.name))
@@ -78,12 +105,6 @@ impl<'a> ImageTagTransformer<'a> {
         })?;
         let hits = images.iter().map(|_| Hit::default()).collect();
         Ok(ImageTagTransformer { images: images.to_vec(), names, hits, specs, pos, overridden: None })
-    }
-
-    /// The same, which looks for the tags of patches that it replaces.
-    #[must_use]
-    pub fn overriding(self, overridden: Option<Overridden>) -> Self {
-        ImageTagTransformer { overridden, ..self }
     }
 }
 
@@ -209,6 +230,20 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
         build.find(|| overridden);
         Ok(())
     }
+
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        Some(self)
+    }
+}
+
+impl Overriding for ImageTagTransformer<'_> {
+    fn watched(&self) -> Watched {
+        Watched::All
+    }
+
+    fn note_in(&mut self, overridden: Overridden) {
+        self.overridden = Some(overridden);
+    }
 }
 
 impl<'a> ImageEditor<'_, 'a> {
@@ -236,7 +271,7 @@ impl<'a> ImageEditor<'_, 'a> {
                 let way = &path[..path.len() - 1];
                 walk(node, way, Create::No, &mut |found| match found.value() {
                     Value::Sequence(_) => Ok(()),
-                    // Anything else is what the spec says it is.
+                    // Any other value is an image, as the spec says.
                     _ => walk(found, std::slice::from_ref(image), Create::No, edit),
                 })
             }

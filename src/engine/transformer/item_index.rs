@@ -34,9 +34,25 @@ struct Texts {
     all: String,
     /// The end of each field in `all`, and its item.
     ends: Vec<(usize, usize)>,
-    /// The beginnings of the ends of all fields, with the number of the field, in the order of
-    /// these texts.
-    suffixes: Vec<(u32, u32)>,
+    /// All ends of all fields, in the order of their texts.
+    suffixes: Vec<Suffix>,
+}
+
+/// The end of a field.
+#[derive(Clone, Copy)]
+struct Suffix {
+    /// Its beginning in the text of all fields.
+    start: u32,
+    /// The number of the field.
+    field: u32,
+}
+
+/// Items of a list.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct KnownItems {
+    /// The number of parts of the path that lead to the list.
+    pub depth: usize,
+    pub places: Vec<usize>,
 }
 
 impl<'s, 'a> ItemIndex<'s, 'a> {
@@ -52,10 +68,10 @@ impl<'s, 'a> ItemIndex<'s, 'a> {
         }
     }
 
-    /// The items to which the path of a target leads, as their places, and the number of parts of
-    /// the path that lead to the list. `None` if they have to be looked for, or if the path may
-    /// change the field by which items are found. O(path + answer), after O(n log n) for a list.
-    pub(super) fn places(&mut self, resource: &Resource<'a>, path: &'s [Part<'a>]) -> Option<(usize, Vec<usize>)> {
+    /// The items to which the path of a target leads. `None` if they have to be looked for, or if
+    /// the path may change the field by which items are found. O(path + answer), after O(n log n)
+    /// for a list.
+    pub(super) fn places(&mut self, resource: &Resource<'a>, path: &'s [Part<'a>]) -> Option<KnownItems> {
         let found = self.known_list(resource, path).and_then(|(at, list)| {
             let (Part::Element { key, value, pattern }, Some(Part::Key(next))) = (&path[at], path.get(at + 1)) else {
                 return None;
@@ -70,7 +86,7 @@ impl<'s, 'a> ItemIndex<'s, 'a> {
                 self.texts = Some(Texts::of(list, key)?);
             }
             let places = self.texts.as_ref()?.containing(text);
-            (!places.is_empty()).then_some((at, places))
+            (!places.is_empty()).then_some(KnownItems { depth: at, places })
         });
         if found.is_none() && self.firsts.is_some() {
             self.forget();
@@ -135,33 +151,33 @@ impl Texts {
         for (i, item) in list.iter().enumerate() {
             let Some(field) = item.get(key) else { continue };
             let printed = printed_field(field);
-            let (text, start, number) = (printed.trim(), texts.all.len(), texts.ends.len());
+            let (text, start, field) = (printed.trim(), texts.all.len(), texts.ends.len() as u32);
             if text.len() > LONGEST {
                 return None;
             }
-            let begin = |(at, _)| Some((u32::try_from(start + at).ok()?, number as u32));
-            texts.suffixes.extend(text.char_indices().map_while(begin));
+            let suffix = |(at, _)| Some(Suffix { start: u32::try_from(start + at).ok()?, field });
+            texts.suffixes.extend(text.char_indices().map_while(suffix));
             texts.all.push_str(text);
             texts.ends.push((texts.all.len(), i));
         }
         u32::try_from(texts.all.len()).ok()?;
         let mut suffixes = std::mem::take(&mut texts.suffixes);
         meter::count(suffixes.len());
-        suffixes.sort_unstable_by(|a, b| texts.suffix(*a).cmp(texts.suffix(*b)));
+        suffixes.sort_unstable_by(|a, b| texts.text_of(*a).cmp(texts.text_of(*b)));
         texts.suffixes = suffixes;
         Some(texts)
     }
 
-    fn suffix(&self, (start, number): (u32, u32)) -> &str {
-        &self.all[start as usize..self.ends[number as usize].0]
+    fn text_of(&self, Suffix { start, field }: Suffix) -> &str {
+        &self.all[start as usize..self.ends[field as usize].0]
     }
 
     /// The places of the items whose field contains a text, in order. O(log n + answer).
     fn containing(&self, text: &str) -> Vec<usize> {
-        let from = self.suffixes.partition_point(|suffix| self.suffix(*suffix) < text);
+        let from = self.suffixes.partition_point(|suffix| self.text_of(*suffix) < text);
         let rest = meter::counted(self.suffixes[from..].iter());
-        let found = rest.take_while(|suffix| self.suffix(**suffix).starts_with(text));
-        let mut places: Vec<usize> = found.map(|(_, number)| self.ends[*number as usize].1).collect();
+        let found = rest.take_while(|suffix| self.text_of(**suffix).starts_with(text));
+        let mut places: Vec<usize> = found.map(|suffix| self.ends[suffix.field as usize].1).collect();
         places.sort_unstable();
         places.dedup();
         places
@@ -170,7 +186,7 @@ impl Texts {
 
 #[cfg(test)]
 mod tests {
-    use super::{ItemIndex, LONG};
+    use super::{ItemIndex, KnownItems, LONG};
     use crate::config::field_path::{Part, target_parts};
     use crate::resource::Resource;
     use rustomize_yaml::{Heap, first_document};
@@ -192,7 +208,8 @@ mod tests {
             let found = index.places(&resource, &paths[1]);
             let Part::Element { pattern, .. } = &paths[1][1] else { panic!("{paths:?}") };
             let want = pattern.matches(list, "name").unwrap();
-            assert_eq!(found, Some((1, want)).filter(|(_, places)| !places.is_empty()), "{text}");
+            let want = Some(KnownItems { depth: 1, places: want });
+            assert_eq!(found, want.filter(|known| !known.places.is_empty()), "{text}");
         }
         for path in ["list.[name=b].name", "list.[name=b]", "list.[name=b.].v", "list.[name=b].*"] {
             let paths = [0, 1].map(|_| target_parts(arena, path).unwrap());

@@ -8,7 +8,8 @@ use crate::resource::{INTERNAL, Resource, empty_key};
 use crate::stage::{Hit, Overridden, wire};
 use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint, spelling};
 
-/// One operation of a JSON patch. What it lacks is an error once it is applied, and not before.
+/// One operation of a JSON patch. A missing field is an error when the operation is applied, not
+/// before.
 #[derive(Clone, Debug, Default)]
 pub struct Operation<'a> {
     /// `None` if it is missing or not a string.
@@ -38,8 +39,8 @@ pub struct Pointer<'a> {
 }
 
 impl<'a> Pointer<'a> {
-    /// Splits a path at its slashes; what stands before the first one does not count. `~1` is a
-    /// slash, `~0` a tilde.
+    /// Splits a path at its slashes. The text before the first one is ignored. `~1` is a slash,
+    /// `~0` a tilde.
     fn new(arena: Arena<'a>, text: &'a str) -> Self {
         let unescape = |part: &'a str| match part.contains('~') {
             true => arena.text(&part.replace("~1", "/").replace("~0", "~")),
@@ -102,7 +103,7 @@ impl<'a> Operation<'a> {
         self.path.parts.as_ref().is_none_or(|parts| matches!(parts.first(), Some(&("kind" | "apiVersion"))))
     }
 
-    /// Returns true if this may change the metadata of a resource, or what kind it is.
+    /// Returns true if this may change the metadata or the kind of a resource.
     pub fn touches_identity(&self) -> bool {
         let may_touch = |p: &Pointer<'_>| {
             p.parts
@@ -224,11 +225,26 @@ pub fn from_json<'a>(arena: Arena<'a>, text: &'a str, node: &Node<'a>) -> Result
     Ok(operations)
 }
 
-/// Applies operations to a resource, in order. `record` says whether the old identity is remembered
-/// first; values of other patches that are replaced or removed are noted in `overridden`, which has
-/// the place of the patch too. The annotations that upstream keeps for itself are there while the
-/// operations run. In a patch with a `test` the operations work on a [spelled](spelling) tree.
-/// O(operations + size of the resource, once).
+/// Whether the names that a patch changes are followed by references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Renames {
+    /// The old identity is recorded first, as for `patches`.
+    Recorded,
+    /// As for `patchesJson6902`: a reference keeps the old name.
+    Unrecorded,
+}
+
+/// A set in which a patch notes the values of earlier patches that it replaces or removes.
+#[derive(Clone, Copy)]
+pub struct LaterPatch<'p> {
+    pub overridden: &'p Overridden,
+    /// The entry of the patch.
+    pub entry: Pos,
+}
+
+/// Applies operations to a resource, in order. The annotations that upstream keeps for itself are
+/// there while the operations run. In a patch with a `test` the operations work on a
+/// [spelled](spelling) tree. O(operations + size of the resource, once).
 ///
 /// # Errors
 /// The first operation that does not apply; the resource is then half patched.
@@ -236,9 +252,10 @@ pub fn apply<'a>(
     arena: Arena<'a>,
     resource: &mut Resource<'a>,
     operations: &[Operation<'a>],
-    (record, overridden): (bool, Option<(&Overridden, Pos)>),
+    renames: Renames,
+    later: Option<LaterPatch<'_>>,
 ) -> Result<()> {
-    if record {
+    if renames == Renames::Recorded {
         resource.record_previous();
     }
     let is_new = !resource.is_in_json_form();
@@ -262,7 +279,7 @@ pub fn apply<'a>(
         };
         for operation in operations.iter().filter(|operation| !skips(operation)) {
             let old = run(node, operation, &mut copies).map_err(|e| located(e, operation))?;
-            if let (Some((overridden, entry)), Some(mut old)) = (overridden, old)
+            if let (Some(LaterPatch { overridden, entry }), Some(mut old)) = (later, old)
                 && let Some(path) = &operation.path.parts
             {
                 if is_spelled {
@@ -270,30 +287,30 @@ pub fn apply<'a>(
                 }
                 // A node that was read from JSON lacks a position.
                 let by = if operation.pos.is_in_source() { operation.pos } else { entry };
-                note_operation(overridden, path, (&old, operation.value.as_ref()), by);
+                note_operation(overridden, path, &old, operation.value.as_ref(), by);
             }
         }
         if is_spelled {
             spelling::restore(arena, node);
         }
         check_whole(node)?;
-        // Upstream dumps what is patched, and reads it again.
+        // Upstream dumps the patched resource, and reads it again.
         if has_unreadable { Ok(reprint::check_dumped(node)?) } else { Ok(()) }
     };
     match seen_annotations(operations) {
-        Some(keys) if keys.is_empty() => run_all(resource.node_mut_in_form())?,
+        Some(keys) if keys.is_empty() => run_all(resource.node_mut())?,
         Some(keys) => {
             wire::with_build_annotations(arena, resource, &|key| keys.contains(&key), run_all)?;
-            check_written(resource, record)?;
+            check_written(resource, renames)?;
             resource.stringify_annotations(&keys);
         }
         None => {
             let internal = internal_annotations(resource);
             wire::with_build_annotations(arena, resource, &|_| true, run_all)?;
             resource.check_annotations()?;
-            check_written(resource, record)?;
+            check_written(resource, renames)?;
             resource.stringify_metadata("annotations");
-            // Upstream puts back what tools keep for themselves, whatever the patch has done to it.
+            // Upstream puts back the annotations of tools, whatever the patch has done to them.
             if !resource.has_null_metadata() {
                 resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
             }
@@ -301,7 +318,7 @@ pub fn apply<'a>(
     }
     if is_new {
         resource.check_annotations()?;
-        check_written(resource, record)?;
+        check_written(resource, renames)?;
         resource.stringify_metadata("annotations");
     }
     resource.note_json_form();
@@ -311,15 +328,16 @@ pub fn apply<'a>(
 /// Looks for metadata that is not a mapping, and for an annotation with an empty key: kustomize
 /// cannot write its annotations then, and the history, which is among them, is lost. Only
 /// `patchesJson6902`, which does not record the old identity, asks whether they were written.
-fn check_written(resource: &mut Resource<'_>, record: bool) -> Result<()> {
+fn check_written(resource: &mut Resource<'_>, renames: Renames) -> Result<()> {
     let metadata = resource.node().get("metadata");
-    if record && metadata.is_some_and(|metadata| metadata.as_mapping().is_none()) {
+    let is_recorded = renames == Renames::Recorded;
+    if is_recorded && metadata.is_some_and(|metadata| metadata.as_mapping().is_none()) {
         resource.forget_history();
         return Ok(());
     }
     let annotations = metadata.and_then(|m| m.get("annotations"));
     let Some(pos) = annotations.and_then(empty_key) else { return Ok(()) };
-    if !record {
+    if !is_recorded {
         let error = Error::new(Code::BadPatch, "an annotation has an empty key").at(pos);
         return Err(error.hint("a path that ends with '/' names the empty key: remove the '/', or add a key"));
     }
@@ -366,8 +384,8 @@ fn located(error: Error, operation: &Operation<'_>) -> Error {
     error.at(spot).at(operation.pos)
 }
 
-/// Applies an operation, and gives the value that it has replaced or removed. Where it moves or
-/// copies a value, it gives none.
+/// Applies an operation, and returns the value that it has replaced or removed. The result is
+/// `None` for a move and a copy.
 fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) -> Result<Option<Node<'a>>> {
     let op = operation.op.unwrap_or("unknown");
     if !OPERATIONS.contains(&op) {
@@ -426,7 +444,7 @@ fn replace_root<'a>(root: &mut Node<'a>, value: Node<'a>) -> Result<()> {
     Ok(())
 }
 
-/// The mapping or list that holds what a path names, and the last part of the path.
+/// The mapping or list that a path leads into, and the last part of the path.
 fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Result<(&'n mut Node<'a>, &'a str)> {
     let missing = || {
         Error::new(
@@ -456,7 +474,7 @@ fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Re
     }
 }
 
-/// Returns true if a mapping or list has what a part of a path names.
+/// Returns true if a mapping or list has the key or item that a part of a path names.
 fn has_part(node: &Node<'_>, part: &str) -> bool {
     match node.value() {
         Value::Mapping(m) => m.contains(part),
@@ -506,7 +524,7 @@ fn bad_index(op: &str, path: &Pointer<'_>, part: &str) -> Error {
     .hint("an item of a list has a number from 0 on; '-' is the place behind the last one")
 }
 
-/// Adds a value, and gives the value of the key so far.
+/// Adds a value, and returns the old value of the key.
 fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<Option<Node<'a>>> {
     check_depth(path.len(), &value)?;
     put(root, path, value)
@@ -531,7 +549,7 @@ fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<O
     Ok(None)
 }
 
-/// Sets the value of a key, and gives the old one.
+/// Sets the value of a key, and returns the old one.
 fn insert<'a>(m: &mut Mapping<'a>, key: &'a str, value: Node<'a>) -> Option<Node<'a>> {
     let old = m.insert(Key::string(key), value);
     m.set_braces(false);
@@ -569,8 +587,7 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
     }
 }
 
-/// Replaces a value, and gives the old one. kustomize makes a field that is not there: `made` notes
-/// it.
+/// Replaces a value, and returns the old one. kustomize makes a missing field: `made` notes that.
 fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>, made: &Hit) -> Result<Option<Node<'a>>> {
     check_depth(path.len(), &value)?;
     let (node, last) = container(root, path, "replace")?;
@@ -658,7 +675,7 @@ mod tests {
         let read = |text: &str| first_document(arena, arena.add_source("test", text.to_owned())).unwrap().unwrap();
         let operations = from_yaml(arena, &read(&format!("[{operation}]"))).map_err(|e| e.to_string())?;
         let mut resource = Resource::unchecked(read(ROOT));
-        apply(arena, &mut resource, &operations, (false, None)).map_err(|e| e.message().to_owned())?;
+        apply(arena, &mut resource, &operations, Renames::Unrecorded, None).map_err(|e| e.message().to_owned())?;
         let mut out = String::new();
         emit::document(&mut out, resource.node()).unwrap();
         Ok(out)

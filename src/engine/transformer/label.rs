@@ -18,11 +18,14 @@
 //! *Example*: `testdata/reference/label.txtar`
 
 use super::edit_fields;
-use crate::config::field_spec::{Create, Step, split};
-use crate::config::{FieldSpec, FieldSpecs, StringMap};
+use super::objects::Labels;
+use crate::config::field_spec::{Create, MergedSpecs, Step, split};
+use crate::config::kustomization::Label;
+use crate::config::{FieldSpec, FieldSpecs, StringMap, TransformerConfig};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::resource::{Hint, ResMap, Resource};
-use crate::stage::{Build, Editor, Overridden, TransformEach};
+use crate::schema::Gvk;
+use crate::stage::{Build, Editor, Fields, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched};
 use rustomize_base::meter::FastMap;
 use rustomize_yaml::shared::Shared;
 use rustomize_yaml::{Arena, Key, Node, Pos, Scalar, Style, Value, json};
@@ -30,14 +33,76 @@ use smallvec::SmallVec;
 
 /// One entry of `labels`, or `commonLabels`.
 pub struct LabelTransformer<'a> {
-    pub labels: StringMap<'a>,
+    labels: StringMap<'a>,
     /// The fields that the entry itself names; they are among the specs, too.
-    pub fields: Vec<FieldSpec<'a>>,
-    pub specs: FieldSpecs<'a>,
+    fields: Vec<FieldSpec<'a>>,
+    specs: FieldSpecs<'a>,
     /// The entry, which is the place of new keys.
-    pub pos: Pos,
-    /// The earlier patches of the kustomization, if the build is asked for findings.
-    pub overridden: Option<Overridden>,
+    pos: Pos,
+    /// The values of patches that it replaces, if the build is asked for findings.
+    overridden: Option<Overridden>,
+}
+
+impl<'a> LabelTransformer<'a> {
+    /// A transformer that sets labels in the fields of the specs.
+    pub fn new(labels: StringMap<'a>, specs: FieldSpecs<'a>, pos: Pos) -> Self {
+        LabelTransformer { labels, fields: Vec::new(), specs, pos, overridden: None }
+    }
+
+    /// The transformers of `labels`, one for each entry, and of `commonLabels`.
+    ///
+    /// # Errors
+    /// A field spec is wrong, or contradicts another one.
+    pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
+        let k = fields.kustomization;
+        let mut stages: Vec<LabelTransformer<'a>> = Vec::new();
+        for label in &k.labels {
+            let specs = fields.specs(&specs_of(label, fields.config)?)?;
+            let stage = LabelTransformer::new(label.pairs.clone(), specs, label.pos);
+            stages.push(LabelTransformer { fields: label.fields.clone(), ..stage });
+        }
+        // Upstream has one for commonLabels as soon as there is one for labels.
+        if !k.common_labels.is_empty() || (fields.build.keeps_origins() && !k.labels.is_empty()) {
+            let specs = fields.specs(&fields.config.common_labels)?;
+            stages.push(LabelTransformer::new(k.common_labels.clone(), specs, fields.pos("commonLabels")));
+        }
+        fields.build.find(|| replaced_labels(&stages));
+        let planned = |stage: LabelTransformer<'a>| {
+            let pos = stage.pos;
+            fields.each(stage, pos)
+        };
+        Ok(stages.into_iter().map(planned).collect())
+    }
+
+    /// The transformer of a configuration object.
+    ///
+    /// # Errors
+    /// A field has a wrong type.
+    pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
+        let Labels { labels } = object.read()?;
+        Ok(Stage::each(LabelTransformer::new(labels, object.specs()?, object.pos())))
+    }
+}
+
+/// The fields in which an entry of `labels` sets its pairs: its own fields first, which may
+/// restrict the common ones.
+fn specs_of<'a>(label: &Label<'a>, config: &TransformerConfig<'a>) -> Result<MergedSpecs<'a>> {
+    let merging = |e: Error| e.context("failed to merge labels");
+    let mut specs = MergedSpecs::from(label.fields.clone());
+    specs.merge(config.labels.in_order()).map_err(merging)?;
+    if label.include_selectors {
+        specs.merge(config.common_labels.in_order()).map_err(merging)?;
+        return Ok(specs);
+    }
+    if label.include_templates {
+        specs.merge(config.template_labels.in_order()).map_err(merging)?;
+    }
+    if label.include_volume_claim_templates {
+        specs.merge(config.volume_claim_template_labels.in_order()).map_err(merging)?;
+    }
+    let everywhere = FieldSpec { gvk: Gvk::default(), path: "metadata/labels", create: true };
+    specs.merge([everywhere]).map_err(merging)?;
+    Ok(specs)
 }
 
 impl<'a> TransformEach<'a> for LabelTransformer<'a> {
@@ -54,11 +119,25 @@ impl<'a> TransformEach<'a> for LabelTransformer<'a> {
         build.find(|| self.overridden.iter().flat_map(|overridden| overridden.findings(map, message)));
         Ok(())
     }
+
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        Some(self)
+    }
+}
+
+impl Overriding for LabelTransformer<'_> {
+    fn watched(&self) -> Watched {
+        Watched::UnaskedFor
+    }
+
+    fn note_in(&mut self, overridden: Overridden) {
+        self.overridden = Some(overridden);
+    }
 }
 
 /// The findings about labels that the next transformer with the same label sets to another value,
 /// at each field that the first one writes. O(labels x specs).
-pub fn overridden(stages: &[LabelTransformer<'_>]) -> Vec<Warning> {
+fn replaced_labels(stages: &[LabelTransformer<'_>]) -> Vec<Warning> {
     let mut later: FastMap<&str, (&str, &LabelTransformer<'_>)> = FastMap::default();
     let mut findings = Vec::new();
     for stage in stages.iter().rev() {

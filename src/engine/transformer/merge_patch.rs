@@ -6,7 +6,7 @@ use crate::diag::{Code, Error, Result};
 use crate::merge;
 use crate::resource::similar;
 use crate::resource::{
-    Found, Matcher, ResId, ResMap, Resource, empty_key, internal_annotations, set_untyped, stringify,
+    Changes, Found, Matcher, ResId, ResMap, Resource, empty_key, internal_annotations, set_untyped, stringify,
 };
 use crate::schema::Schemas;
 use crate::stage::Build;
@@ -22,25 +22,22 @@ pub(super) enum Way {
     Copied,
 }
 
-/// The schemas of a merge, and the search for mistakes.
+/// The way of a merge, and the search for mistakes.
 #[derive(Clone, Copy)]
 pub(super) struct Merging<'s, 'a> {
     /// By which keys lists are merged.
     pub schemas: &'s Schemas<'a>,
     /// The search for mistakes, if the build is asked for findings.
     pub findings: Option<&'s PatchFindings<'a>>,
+    pub way: Way,
+    pub options: PatchOptions,
 }
 
-/// Merges a patch into the resource that it names, by any id the resource has had, and gives its
+/// Merges a patch into the resource that it names, by any id the resource has had, and returns its
 /// place.
-pub(super) fn merge_by_id<'a>(
-    map: &mut ResMap<'a>,
-    patch: &Resource<'a>,
-    way: (PatchOptions, Way),
-    merging: Merging<'_, 'a>,
-) -> Result<usize> {
+pub(super) fn merge_by_id<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>, merging: Merging<'_, 'a>) -> Result<usize> {
     let i = find(map, patch)?;
-    merge_into(map, i, patch, way, merging)?;
+    merge_into(map, i, patch, merging)?;
     Ok(i)
 }
 
@@ -67,8 +64,8 @@ fn find<'a>(map: &mut ResMap<'a>, patch: &Resource<'a>) -> Result<usize> {
     }
 }
 
-/// Returns true if a patch leaves alone by what a resource is found: others may be looked up before
-/// it is merged. What identifies a resource is put back anyway.
+/// Returns true if no patch finds its resource by a text that this patch changes: other resources
+/// may be looked up before it is merged. The identity of the resource is put back anyway.
 pub(super) fn leaves_ids(patch: &Node<'_>) -> bool {
     let has_metadata = patch.get("metadata").is_some_and(|metadata| metadata.as_mapping().is_some());
     has_metadata && patch.get("$patch").is_none() && !wipes_annotations(patch)
@@ -77,11 +74,12 @@ pub(super) fn leaves_ids(patch: &Node<'_>) -> bool {
 /// Faults of patches among several, each with the number of its patch, in order.
 pub(super) type Failed = Vec<(usize, Error)>;
 
-/// Merges patches that leave ids alone, each into the resource that it names, and gives the places
-/// of these: on all cores if they are many. O(patches x log patches + size of what they touch).
+/// Merges patches that leave ids alone, each into the resource that it names, and returns the
+/// places of these resources: on all cores if they are many. O(patches x log patches + size of the
+/// resources).
 ///
-/// # Errors
-/// Patches that name no resource, and, of those for one resource, the first that cannot be merged.
+/// # Errors A patch names no resource, or cannot be merged. For each resource the first such patch
+/// is reported.
 pub(super) fn merge_each<'a>(
     map: &mut ResMap<'a>,
     arena: Arena<'a>,
@@ -105,16 +103,14 @@ pub(super) fn merge_each<'a>(
     let merge_all = |place: usize, resource: &mut Resource<'a>| {
         let from = merges.partition_point(|(other, _)| *other < place);
         for (_, number) in merges[from..].iter().take_while(|(other, _)| *other == place) {
-            let way = (PatchOptions::default(), Way::AsItIs);
-            if let Err(e) = merge_in(resource, patches[*number], way, merging) {
+            if let Err(e) = merge_in(resource, patches[*number], merging) {
                 note(*number, e);
                 break;
             }
         }
-        resource.refresh_id();
         Ok(())
     };
-    let edited = map.edit_some(arena, &places, |_| &merge_all);
+    let edited = map.edit_some(arena, &places, Changes::Names, |_| &merge_all);
     map.note_edits(&places);
     let mut faults = faults.into_inner().unwrap_or_else(PoisonError::into_inner);
     faults.sort_by_key(|(number, _)| *number);
@@ -122,12 +118,13 @@ pub(super) fn merge_each<'a>(
     if faults.is_empty() { Ok(places) } else { Err(faults) }
 }
 
-/// Merges a patch into every resource of a target, and gives their places.
+/// Merges a patch into every resource of a target, and returns their places.
 pub(super) fn merge_into_target<'a>(
     map: &mut ResMap<'a>,
     build: &mut Build<'a>,
     document: &Resource<'a>,
-    (target, options): (&Matcher<'a>, PatchOptions),
+    target: &Matcher<'a>,
+    options: PatchOptions,
     findings: Option<&PatchFindings<'a>>,
 ) -> Result<Vec<usize>> {
     let arena = build.arena;
@@ -136,8 +133,8 @@ pub(super) fn merge_into_target<'a>(
     for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
             document.check_annotations()?;
-            let merging = Merging { schemas: &*build.schema.for_merging()?, findings };
-            merge_into(map, i, &patch, (options, Way::Copied), merging)?;
+            let schemas = &*build.schema.for_merging()?;
+            merge_into(map, i, &patch, Merging { schemas, findings, way: Way::Copied, options })?;
             patched.push(i);
         }
     }
@@ -145,31 +142,23 @@ pub(super) fn merge_into_target<'a>(
     Ok(patched)
 }
 
-/// Merges a patch into a resource, which keeps what identifies it unless the options allow a
-/// change.
-fn merge_into<'a>(
-    map: &mut ResMap<'a>,
-    i: usize,
-    patch: &Resource<'a>,
-    way: (PatchOptions, Way),
-    merging: Merging<'_, 'a>,
-) -> Result<()> {
-    if !map.edit(i, |resource| merge_in(resource, patch, way, merging))? {
+/// Merges a patch into a resource, which keeps its identity unless the options allow a change.
+fn merge_into<'a>(map: &mut ResMap<'a>, i: usize, patch: &Resource<'a>, merging: Merging<'_, 'a>) -> Result<()> {
+    if !map.edit(i, |resource| merge_in(resource, patch, merging))? {
         map.delete(i);
     }
     Ok(())
 }
 
-/// As [`merge_into`]; `false` says that nothing is left of the resource.
+/// As [`merge_into`]. Returns false if nothing is left of the resource.
 fn merge_in<'a>(
     resource: &mut Resource<'a>,
     patch: &Resource<'a>,
-    (options, way): (PatchOptions, Way),
-    Merging { schemas, findings }: Merging<'_, 'a>,
+    Merging { schemas, findings, way, options }: Merging<'_, 'a>,
 ) -> Result<bool> {
     let id = *resource.id();
-    // Upstream looks at the history when it searches for the resource: what the patch brings comes
-    // too late.
+    // Upstream looks at the history when it searches for the resource: the history in the patch
+    // comes too late.
     resource.check_history()?;
     if let Some(findings) = findings {
         findings.look_at_merge(resource, patch.node(), options, schemas);
@@ -235,8 +224,8 @@ pub(super) fn copied<'a>(document: &Resource<'a>) -> Resource<'a> {
     patch
 }
 
-/// Gives a patch the apiVersion of a resource, as its group and version make it: without a slash in
-/// front.
+/// Sets the apiVersion of a patch to that of a resource, without a slash in front: upstream makes
+/// it of the group and the version.
 fn copy_api_version<'a>(resource: &Resource<'a>, patch: &mut Node<'a>) {
     let api_version = resource.node().get("apiVersion").and_then(Node::as_scalar);
     if let Some(patch) = patch.as_mapping_mut() {
@@ -262,13 +251,14 @@ fn put_back_identity<'a>(resource: &mut Resource<'a>, id: &ResId<'a>, options: P
 /// find them.
 fn note_options(resource: &mut Resource<'_>, options: PatchOptions) {
     if options.allow_name_change || options.allow_kind_change {
-        let rare = resource.rare_mut();
-        rare.allows_name_change |= options.allow_name_change;
-        rare.allows_kind_change |= options.allow_kind_change;
+        let notes = resource.notes_mut();
+        notes.allows_name_change |= options.allow_name_change;
+        notes.allows_kind_change |= options.allow_kind_change;
     }
 }
 
-/// Returns true if a patch takes all annotations off, and with them what upstream keeps there.
+/// Returns true if a patch removes all annotations, and with them the notes that upstream keeps
+/// there.
 pub(super) fn wipes_annotations(patch: &Node<'_>) -> bool {
     let Some(metadata) = patch.get("metadata") else {
         return false;

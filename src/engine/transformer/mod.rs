@@ -1,5 +1,5 @@
-//! Transformers: what changes resources. One file each, named by its kustomize kind; the order in
-//! which they run is in [`crate::pipeline::plan`].
+//! Transformers: stages that change resources. One file each, named by its kustomize kind; the
+//! order in which they run is in [`crate::pipeline::plan`].
 
 pub mod annotations;
 pub mod hash;
@@ -12,8 +12,10 @@ mod merge_patch;
 pub mod name_reference;
 mod name_hash;
 pub mod namespace;
+pub mod objects;
 mod open_text;
 pub mod patch;
+mod patch_entry;
 mod patch_findings;
 mod patch_source;
 mod patch_values;

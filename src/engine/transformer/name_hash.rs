@@ -10,11 +10,10 @@ use rustomize_yaml::noted::dump::{self, Unknown};
 use rustomize_yaml::{Arena, Node, Value, json, reprint};
 use sha2::{Digest, Sha256};
 
-/// The ten characters. `text` is memory for what is hashed. O(size of the data).
+/// The ten characters. `text` is a buffer for the hashed text. O(size of the data).
 ///
-/// # Errors
-/// The data cannot be printed; or the resource is neither a ConfigMap nor a Secret, and a step has
-/// changed it, or a plugin has made it (K27, a named deviation).
+/// # Errors The data cannot be printed; or the resource is neither a ConfigMap nor a Secret, and a
+/// step has changed it, or a plugin has made it.
 pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>, text: &mut String) -> Result<String> {
     let node = resource.node();
     text.clear();
@@ -48,9 +47,9 @@ pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>, text: &mut String) ->
 /// Returns true if kustomize has noted something about a resource in internal annotations: a name
 /// or namespace that it had, its prefixes, its origin, or that it was generated.
 fn has_history(resource: &Resource<'_>) -> bool {
-    let is_noted = resource.rare().is_some_and(|rare| {
-        let is_marked = rare.helm_generated || rare.allows_name_change || rare.allows_kind_change;
-        rare.origin.is_some() || !rare.transformations.is_empty() || is_marked
+    let is_noted = resource.notes().is_some_and(|notes| {
+        let is_marked = notes.helm_generated || notes.allows_name_change || notes.allows_kind_change;
+        notes.origin.is_some() || !notes.transformations.is_empty() || is_marked
     });
     let has_names =
         !(resource.previous().is_empty() && resource.prefixes().is_empty() && resource.suffixes().is_empty());

@@ -1,7 +1,7 @@
 //! NameReferenceTransformer: makes references follow the names that changed.
 //!
 //! *Selects*: resources with fields that refer to others: the tables of [`crate::config::defaults`]
-//! and what `configurations` and `crds` add.
+//! and the fields that `configurations` and `crds` add.
 //! *Writes*: names, and namespaces where the reference is a mapping.
 //! *Order*: once, at the root, after the hashes: names are final then.
 //! *Cost*: O(nodes on the paths of references + references). All paths of a kind are one trie, so
@@ -146,12 +146,13 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
             if tries.is_empty() {
                 return Ok(());
             }
-            // Upstream walks here, too: it refuses what it cannot walk, and makes null lists empty.
+            // Upstream walks here, too: it refuses fields that it cannot walk, and makes null lists
+            // empty.
             return map.edit_each(arena, Changes::Content, |_| {
                 |resource: &mut Resource<'a>| {
-                    let mut node = std::mem::take(resource.node_mut_in_form());
+                    let mut node = resource.take_node();
                     let walked = walk(resource, &mut node, None);
-                    *resource.node_mut_in_form() = node;
+                    resource.put_node(node);
                     walked
                 }
             });
@@ -235,7 +236,7 @@ impl<'a> NameReferenceTransformer<'a> {
     }
 }
 
-/// The kinds that anything there may refer to; an empty one stands for any.
+/// The kinds to which a field below may refer. An empty kind stands for any kind.
 fn wanted_kinds<'a>(tries: &FastMap<Gvk<'a>, Trie<'a>>) -> Vec<&'a str> {
     fn collect<'a>(trie: &Trie<'a>, kinds: &mut Vec<&'a str>) {
         kinds.extend(trie.actions.iter().map(|action| action.target.kind));
@@ -484,7 +485,7 @@ impl<'c, 'a> Referrer<'c, 'a> {
         }
         let mut fitting = Vec::new();
         for answer in answers {
-            renamed.add_fitting(*answer, (self.resource.prefixes(), self.resource.suffixes()), &mut fitting);
+            renamed.add_fitting(*answer, self.resource.prefixes(), self.resource.suffixes(), &mut fitting);
         }
         fitting.retain(is_meant);
         sort(&mut fitting);
@@ -539,8 +540,8 @@ impl<'c, 'a> Referrer<'c, 'a> {
         role: Option<Gvk<'_>>,
     ) -> bool {
         let id = candidate.id();
-        // A subject's namespace is compared with what an account says, and an account that says
-        // none is not in 'default'.
+        // A subject's namespace is compared with the written namespace of an account, and an
+        // account without a written one is not in 'default'.
         let is_account = target.kind == "ServiceAccount"
             && [id.namespace, id.effective_namespace()]
                 .iter()

@@ -3,7 +3,7 @@
 //! *Fields*: `namespace`.
 //! *Kinds*: `NamespaceTransformer`, with `metadata.namespace`, `fieldSpecs`, `unsetOnly`, and
 //! `setRoleBindingSubjects`: `defaultOnly`, `allServiceAccounts` or `none`.
-//! *Selects*: all resources, but not what helm made for a kustomization's own charts.
+//! *Selects*: all resources, but not those that helm made for a kustomization's own charts.
 //! *Writes*: `metadata/namespace`, the names of Namespaces, subjects of role bindings, and the
 //! fields of the specs.
 //! *Order*: after patches, before the names.
@@ -14,16 +14,17 @@
 //! *Example*: `testdata/reference/namespace.txtar`
 
 use super::edit_path;
+use super::objects::Namespace;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
 use crate::diag::{Code, Error, Result};
 use crate::resource::{Changes, HELM_GENERATED, ResMap, Resource};
-use crate::stage::{Build, Editor, Overridden, TransformEach};
+use crate::stage::{Build, Editor, Fields, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched};
 use rustomize_yaml::{Arena, Node, Pos, Scalar, Tag, Value};
 
 /// The subjects of role bindings that get the namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SetRoleBindingSubjects {
+enum SetRoleBindingSubjects {
     /// Subjects named `default`.
     #[default]
     DefaultOnly,
@@ -35,18 +36,67 @@ pub enum SetRoleBindingSubjects {
 
 /// `namespace`.
 pub struct NamespaceTransformer<'a> {
-    pub namespace: &'a str,
-    pub specs: FieldSpecs<'a>,
-    pub subjects: SetRoleBindingSubjects,
-    /// Leaves namespaces that are set alone.
-    pub unset_only: bool,
+    namespace: &'a str,
+    specs: FieldSpecs<'a>,
+    subjects: SetRoleBindingSubjects,
+    /// True to leave namespaces alone that are set.
+    unset_only: bool,
     /// True to leave the resources of charts alone.
-    pub spares_charts: bool,
-    /// The entry, which is the place of what is set.
-    pub pos: Pos,
-    /// The JSON patches of the kustomization, if the build is asked for findings. A merge patch
-    /// says by its namespace which resource it is for.
-    pub overridden: Option<Overridden>,
+    spares_charts: bool,
+    /// The entry, which is the place of the values that are set.
+    pos: Pos,
+    /// The values of patches that it replaces, if the build is asked for findings.
+    overridden: Option<Overridden>,
+}
+
+impl<'a> NamespaceTransformer<'a> {
+    /// A transformer that sets a namespace everywhere, and in the subjects named `default`.
+    pub fn new(arena: Arena<'a>, namespace: &'a str, specs: FieldSpecs<'a>, pos: Pos) -> Self {
+        NamespaceTransformer {
+            namespace,
+            specs,
+            subjects: SetRoleBindingSubjects::DefaultOnly,
+            unset_only: false,
+            spares_charts: arena.compat().leaves_namespaces_to_charts(),
+            pos,
+            overridden: None,
+        }
+    }
+
+    /// The transformer of `namespace`.
+    ///
+    /// # Errors
+    /// A field spec is wrong.
+    pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
+        let namespace = fields.kustomization.namespace;
+        if namespace.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (specs, pos) = (fields.specs(&fields.config.namespace)?, fields.pos("namespace"));
+        let stage = NamespaceTransformer::new(fields.build.arena, namespace, specs, pos);
+        Ok(vec![fields.each(stage, pos)])
+    }
+
+    /// The transformer of a configuration object.
+    ///
+    /// # Errors
+    /// A field has a wrong type, or `setRoleBindingSubjects` has an unknown word.
+    pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
+        let Namespace { unset_only, set_role_binding_subjects } = object.read()?;
+        let pos = object.pos();
+        let subjects = match set_role_binding_subjects {
+            "" | "defaultOnly" => SetRoleBindingSubjects::DefaultOnly,
+            "allServiceAccounts" => SetRoleBindingSubjects::AllServiceAccounts,
+            "none" => SetRoleBindingSubjects::None,
+            other => {
+                let error = Error::new(Code::BadValue, format!("invalid setRoleBindingSubjects '{other}'")).at(pos);
+                return Err(error.hint("it is one of defaultOnly, allServiceAccounts, none"));
+            }
+        };
+        let namespace = object.metadata()?.namespace;
+        let stage = NamespaceTransformer::new(object.arena(), namespace, object.specs()?, pos);
+        Ok(Stage::each(NamespaceTransformer { subjects, unset_only, ..stage }))
+    }
 }
 
 impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
@@ -65,14 +115,28 @@ impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
         map.check_unique_among(build.arena, |resource| !self.spares(resource))
             .map_err(|e| e.context("namespace transformation produces ID conflict"))
     }
+
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        Some(self)
+    }
+}
+
+impl Overriding for NamespaceTransformer<'_> {
+    fn watched(&self) -> Watched {
+        Watched::JsonPatches
+    }
+
+    fn note_in(&mut self, overridden: Overridden) {
+        self.overridden = Some(overridden);
+    }
 }
 
 impl<'a> NamespaceTransformer<'a> {
-    /// Returns true if a resource keeps its namespace, for helm has made it. A manifest or a patch
-    /// may say so by hand.
+    /// Returns true if a resource keeps its namespace, because helm has made it. A manifest or a
+    /// patch may have that annotation too.
     fn spares(&self, resource: &Resource<'_>) -> bool {
         self.spares_charts
-            && (resource.rare().is_some_and(|rare| rare.helm_generated)
+            && (resource.notes().is_some_and(|notes| notes.helm_generated)
                 || resource.annotation(HELM_GENERATED) == Some("true"))
     }
 
@@ -183,8 +247,8 @@ impl<'a> NamespaceTransformer<'a> {
     }
 }
 
-/// Gives a null another tag, as upstream does with a field that it would make: its spelling is then
-/// a namespace.
+/// Sets another tag of a null, as upstream does with a field that it would make: its spelling is
+/// then a namespace.
 fn forget_null(node: &mut Node<'_>, tag: Tag) {
     if node.is_null() {
         node.retag(tag);

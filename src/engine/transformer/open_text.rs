@@ -19,6 +19,14 @@ pub(super) struct OpenText<'s, 'a> {
     is_changed: bool,
 }
 
+/// The path of a target that leads to a text or into one.
+#[derive(Clone, Copy)]
+pub(super) struct TextPath<'s, 'a> {
+    pub path: &'s [Part<'a>],
+    pub options: &'s FieldOptions<'a>,
+    pub texts: Texts,
+}
+
 enum Content<'s, 'a> {
     Pieces { pieces: VecDeque<&'a str>, delimiter: &'s str },
     Json(Json<'a>),
@@ -40,12 +48,13 @@ impl<'s, 'a> OpenText<'s, 'a> {
         open: &mut Option<Self>,
         resource: &mut Resource<'a>,
         arena: Arena<'a>,
-        (path, options, texts): (&'s [Part<'a>], &'s FieldOptions<'a>, Texts),
+        at: TextPath<'s, 'a>,
         value: &Scalar<'a>,
     ) -> Result<bool> {
+        let TextPath { path, options, texts } = at;
         if !open.as_ref().is_some_and(|text| text.is_at(path, options, texts)) {
             OpenText::close(open, resource, arena)?;
-            *open = OpenText::open(resource, arena, path, (options, texts));
+            *open = OpenText::open(resource, arena, at);
         }
         let Some(text) = open else { return Ok(false) };
         let is_put = match &mut text.content {
@@ -65,22 +74,20 @@ impl<'s, 'a> OpenText<'s, 'a> {
     /// The text is too long.
     pub(super) fn close(open: &mut Option<Self>, resource: &mut Resource<'a>, arena: Arena<'a>) -> Result<()> {
         let Some(text) = open.take().filter(|text| text.is_changed) else { return Ok(()) };
+        let is_json = matches!(text.content, Content::Json(_));
         let closed = match text.content {
             Content::Pieces { pieces, delimiter } => {
                 let pieces: Vec<&str> = pieces.into();
-                (arena.text(check_text(&pieces.join(delimiter))?), true)
+                arena.text(check_text(&pieces.join(delimiter))?)
             }
-            Content::Json(json) => (check_text(json.print(arena))?, false),
+            Content::Json(json) => check_text(json.print(arena))?,
         };
         let node = structured_text::lookup_mut(resource.node_mut(), text.path);
         let Some(node) = node else { return Ok(()) };
-        match closed {
-            (text, true) => {
-                if let Some(tag) = node.as_scalar().map(Scalar::resolved_tag) {
-                    node.set_text(text, tag, Pos::NONE);
-                }
-            }
-            (text, false) => node.replace_text(text, Pos::NONE),
+        if is_json {
+            node.replace_text(closed, Pos::NONE);
+        } else if let Some(tag) = node.as_scalar().map(Scalar::resolved_tag) {
+            node.set_text(closed, tag, Pos::NONE);
         }
         if node.is_ahead() {
             resource.settle_shared();
@@ -91,8 +98,7 @@ impl<'s, 'a> OpenText<'s, 'a> {
     fn open(
         resource: &Resource<'a>,
         arena: Arena<'a>,
-        path: &'s [Part<'a>],
-        (options, texts): (&'s FieldOptions<'a>, Texts),
+        TextPath { path, options, texts }: TextPath<'s, 'a>,
     ) -> Option<Self> {
         let is_plain = |part: &Part<'_>| matches!(part, Part::Key(_) | Part::Index(_));
         if !path.iter().all(is_plain) {

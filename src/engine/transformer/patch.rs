@@ -6,69 +6,75 @@
 //! `paths` and `patches`; `PatchJson6902Transformer`, with `target`, and `path` or `jsonOp`.
 //! *Entry*: `Patch`, `PatchOptions`, `Selector`.
 //! *Selects*: the resources of a `target`, or the one that a strategic merge patch names.
-//! *Writes*: what the patch says. A strategic merge patch merges mappings, and lists by the keys of
-//! the Kubernetes schema; `null` takes a field away, `$patch: delete` and `$patch: replace` work on
-//! mappings and items. A JSON patch (RFC 6902) has its operations applied in order. Names, kinds
-//! and namespaces stay, unless `options` allow a change.
+//! *Writes*: the fields of the patch. A strategic merge patch merges mappings, and lists by the
+//! keys of the Kubernetes schema; `null` takes a field away, `$patch: delete` and `$patch: replace`
+//! work on mappings and items. A JSON patch (RFC 6902) has its operations applied in order. Names,
+//! kinds and namespaces stay, unless `options` allow a change.
 //! *Order*: patchesStrategicMerge, then patches, before the namespace; patchesJson6902 after
 //! annotations. Every patch is read before the first one is applied.
-//! *Cost*: O(patches + size of what they touch). A target is compared with the resources of its
-//! kind, name, namespace, label or annotation, or with names that begin as its pattern does; a
-//! pattern without a beginning, as `.*-web`, with all of its kind.
+//! *Cost*: O(patches + size of the resources that they change). A target is compared with the
+//! resources of its kind, name, namespace, label or annotation, or with names that begin as its
+//! pattern does; a pattern without a beginning, as `.*-web`, with all of its kind.
 //! *Quirks*: a target that matches nothing is not an error. JSON patches take the resource through
 //! JSON, and its numbers and quotes with it (case smp-after-json-quoting). A resource that an
 //! emptied patch deletes is gone at once (patch-deletes-then-checks).
 //! *Example*: `testdata/reference/patch.txtar`
 
-use super::json_patch::{self, Operation};
-use super::merge_patch::{
-    Merging, Way, copied, leaves_ids, merge_by_id, merge_each, merge_into_target, wipes_annotations,
-    with_text_annotations,
-};
+use super::json_patch::{self, LaterPatch, Operation, Renames};
+use super::merge_patch::{Merging, Way, copied, merge_by_id, merge_each, merge_into_target, with_text_annotations};
+use super::objects::{self, MergePatches};
+use super::patch_entry::{PatchEntry, apart, has_test};
 use super::patch_findings::PatchFindings;
 use super::patch_source::{Content, EITHER, OPERATIONS, Read, read_all, resources};
 use crate::config::Written;
 use crate::config::kustomization::{Patch, PatchOptions};
 use crate::diag::{Code, Error, Errors, Result, Warning};
 use crate::load::Root;
-use crate::resource::{Hint, Matcher, ResMap, Resource, is_build_annotation};
-use crate::schema::Gvk;
-use crate::stage::{Build, Hit, Overridden, Transformer};
-use rustomize_yaml::{Arena, Mapping, Node, Pos};
-use std::sync::{Arc, OnceLock};
-
-/// One entry of `patches`, read and compiled.
-struct Prepared<'a> {
-    content: Content<'a>,
-    target: Option<Matcher<'a>>,
-    /// True if the target is that of the patch before.
-    has_same_target: bool,
-    options: PatchOptions,
-    hit: Hit,
-    /// A kind that has all fields which this JSON patch brings, once it is known.
-    fits: OnceLock<Gvk<'a>>,
-    /// The name of this patch in errors.
-    name: String,
-    pos: Pos,
-}
+use crate::resource::{Changes, Hint, Matcher, ResMap, Resource};
+use crate::stage::{Build, Fields, Object, Overridden, Overriding, PatchPart, Planned, Stage, Transformer, Watched};
+use rustomize_yaml::Arena;
 
 /// All entries of `patches`, in order.
 pub struct PatchTransformer<'a> {
-    patches: Vec<Prepared<'a>>,
-    overridden: Option<Arc<Overridden>>,
+    patches: Vec<PatchEntry<'a>>,
+    /// The values of patches that it replaces, if the build is asked for findings.
+    overridden: Option<Overridden>,
 }
 
 impl<'a> PatchTransformer<'a> {
-    /// Reads the patches.
+    /// The transformers of `patches`: one, or several if a build has to note between them that they
+    /// transformed a resource.
     ///
     /// # Errors
-    /// One cannot be read, is neither a strategic merge patch nor a JSON patch, or does not go with
-    /// its target.
-    pub fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
+    /// As [`PatchTransformer::new`].
+    pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
+        let all = PatchTransformer::new(fields.build, fields.root, &fields.kustomization.patches)?;
+        let planned = |patches: Vec<PatchEntry<'a>>| {
+            let instances = patches.len();
+            let stage = PatchTransformer { patches, overridden: None };
+            Planned { instances, ..fields.whole(stage, fields.pos("patches")) }
+        };
+        Ok(apart(all.patches).into_iter().map(planned).collect())
+    }
+
+    /// The transformer of a configuration object.
+    ///
+    /// # Errors
+    /// As [`PatchTransformer::new`], or a field has a wrong type.
+    pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
+        let patch = Patch { pos: object.pos(), ..object.read()? };
+        Ok(Stage::whole(PatchTransformer::new(object.build, object.root, &[patch])?))
+    }
+
+    /// Reads the patches.
+    ///
+    /// # Errors A patch cannot be read, is neither a strategic merge patch nor a JSON patch, or is
+    /// of the wrong kind for its target.
+    fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
         let compat = build.arena.compat();
         let prepare = |patch: &Patch<'a>, read: Read<'a>| {
             let at_entry = |e: Error| e.at(patch.pos);
-            let prepared = Prepared::new(patch, read);
+            let prepared = PatchEntry::new(patch, read);
             if let (Content::Json(_), None) = (&prepared.content, &patch.target) {
                 return Err(at_entry(
                     Error::new(Code::MissingField, "must specify a target for JSON patch")
@@ -103,69 +109,37 @@ impl<'a> PatchTransformer<'a> {
         }
         Ok(PatchTransformer { patches: prepared, overridden: None })
     }
+}
 
-    /// Splits the patches where a build that notes what transformed a resource must do so between
-    /// them.
-    pub fn apart(self) -> impl Iterator<Item = Self> {
-        let PatchTransformer { patches, overridden } = self;
-        apart(patches).into_iter().map(move |patches| PatchTransformer { patches, overridden: overridden.clone() })
+impl Overriding for PatchTransformer<'_> {
+    fn patches(&self) -> Vec<PatchPart> {
+        self.patches.iter().flat_map(PatchEntry::parts).collect()
     }
 
-    /// How many patches there are.
-    pub fn count(&self) -> usize {
-        self.patches.len()
-    }
-
-    /// The same, which looks for values of earlier patches that a patch replaces or removes.
-    #[must_use]
-    pub fn overriding(self, overridden: Option<Arc<Overridden>>) -> Self {
-        PatchTransformer { overridden, ..self }
-    }
-
-    /// Returns true if an operation asks for a value that an earlier patch may have set.
-    pub fn has_test(&self) -> bool {
+    fn has_test(&self) -> bool {
         has_test(&self.patches)
     }
 
-    /// Positions in the texts of the patches; with `only_json` in those of JSON patches.
-    pub fn positions(&self, only_json: bool) -> Vec<Pos> {
-        self.patches.iter().filter(|patch| !only_json || patch.is_json()).flat_map(Prepared::positions).collect()
+    fn watched(&self) -> Watched {
+        Watched::SeveralTexts
     }
-}
 
-fn has_test(patches: &[Prepared<'_>]) -> bool {
-    patches.iter().any(|patch| match &patch.content {
-        Content::Json(operations) => operations.iter().any(Operation::is_test),
-        Content::StrategicMerge(_) => false,
-    })
-}
-
-/// Lists of patches, in order: one that sees or changes the notes of a build about its resources is
-/// alone.
-fn apart(patches: Vec<Prepared<'_>>) -> Vec<Vec<Prepared<'_>>> {
-    let mut lists: Vec<Vec<Prepared<'_>>> = Vec::new();
-    let mut is_open = false;
-    for patch in patches {
-        let is_alone = patch.sees_notes();
-        match lists.last_mut() {
-            Some(list) if is_open && !is_alone => list.push(patch),
-            _ => lists.push(vec![patch]),
-        }
-        is_open = !is_alone;
+    fn note_in(&mut self, overridden: Overridden) {
+        self.overridden = Some(overridden);
     }
-    lists
 }
 
 impl<'a> Transformer<'a> for PatchTransformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
-        let are_wide = |a: &Prepared<'_>, b: &Prepared<'_>| a.is_wide() && b.is_wide() && a.kind() == b.kind();
-        // Where a build notes what transformed a resource, kustomize writes all annotations after
+        let are_wide = |a: &PatchEntry<'_>, b: &PatchEntry<'_>| a.is_wide() && b.is_wide() && a.kind() == b.kind();
+        // If a build notes the transformers of a resource, kustomize writes all annotations after
         // each patch.
-        let notes = build.keeps_origins;
-        let are_same =
-            |a: &Prepared<'_>, b: &Prepared<'_>| !notes && b.has_same_target && a.is_of_content() && b.is_of_content();
-        let are_named = |a: &Prepared<'_>, b: &Prepared<'_>| !notes && a.names_resources() && b.names_resources();
-        let share = |a: &Prepared<'_>, b: &Prepared<'_>| are_wide(a, b) || are_same(a, b) || are_named(a, b);
+        let notes = build.keeps_origins();
+        let are_same = |a: &PatchEntry<'_>, b: &PatchEntry<'_>| {
+            !notes && b.has_same_target && a.is_of_content() && b.is_of_content()
+        };
+        let are_named = |a: &PatchEntry<'_>, b: &PatchEntry<'_>| !notes && a.names_resources() && b.names_resources();
+        let share = |a: &PatchEntry<'_>, b: &PatchEntry<'_>| are_wide(a, b) || are_same(a, b) || are_named(a, b);
         let findings = looking(build, map, &self.patches, self.overridden.as_ref());
         let looking = findings.as_ref();
         let mut annotations_are_text = false;
@@ -177,7 +151,7 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
                 _ => apply_together(map, build, group, looking),
             };
             // Behind a patch without a resource, only other ones without a resource are faults: a
-            // patch may need what the missing one would have written.
+            // patch may need a value that the missing resource would have got.
             let counts = |e: &Error| e.code() == Code::NoMatch || errors.is_empty();
             let patched = match patched {
                 Err(e) if !counts(&e) => break,
@@ -186,8 +160,8 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
             };
             let Some(patched) = patched else { continue };
             // A JSON patch leaves texts.
-            let are_text = annotations_are_text && group.iter().all(Prepared::is_json);
-            if build.keeps_origins && !are_text {
+            let are_text = annotations_are_text && group.iter().all(PatchEntry::is_json);
+            if build.keeps_origins() && !are_text {
                 write_annotations(map, &patched, &mut annotations_are_text)?;
             }
         }
@@ -196,14 +170,18 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
         find_all(&self.patches, findings, map, build);
         Ok(())
     }
+
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        Some(self)
+    }
 }
 
 /// Begins the search for mistakes in patches, if the build is asked for findings.
 fn looking<'a>(
     build: &Build<'a>,
     map: &ResMap<'a>,
-    patches: &[Prepared<'a>],
-    overridden: Option<&Arc<Overridden>>,
+    patches: &[PatchEntry<'a>],
+    overridden: Option<&Overridden>,
 ) -> Option<PatchFindings<'a>> {
     let kinds = patches.iter().flat_map(|patch| {
         let of_documents = patch.documents().iter().map(|document| Some(document.id().gvk.kind));
@@ -213,7 +191,7 @@ fn looking<'a>(
 }
 
 /// Adds the findings about patches that have been applied.
-fn find_all<'a>(patches: &[Prepared<'a>], found: Option<PatchFindings<'a>>, map: &ResMap<'a>, build: &mut Build<'a>) {
+fn find_all<'a>(patches: &[PatchEntry<'a>], found: Option<PatchFindings<'a>>, map: &ResMap<'a>, build: &mut Build<'a>) {
     build.find(|| without_effect(patches).into_iter().chain(patches.iter().flat_map(nothing_to_replace)));
     if let Some(found) = found {
         found.finish(map, build);
@@ -221,7 +199,7 @@ fn find_all<'a>(patches: &[Prepared<'a>], found: Option<PatchFindings<'a>>, map:
 }
 
 /// The findings about operations that replace fields which are not there.
-fn nothing_to_replace(patch: &Prepared<'_>) -> Vec<Warning> {
+fn nothing_to_replace(patch: &PatchEntry<'_>) -> Vec<Warning> {
     let Content::Json(operations) = &patch.content else { return Vec::new() };
     let finding = |operation: &Operation<'_>| {
         let message = format!("nothing to replace at '{}': the operation adds a field", operation.made()?);
@@ -232,9 +210,9 @@ fn nothing_to_replace(patch: &Prepared<'_>) -> Vec<Warning> {
 }
 
 /// The findings about patches whose target selects nothing.
-fn without_effect(patches: &[Prepared<'_>]) -> Vec<Warning> {
+fn without_effect(patches: &[PatchEntry<'_>]) -> Vec<Warning> {
     let unused = patches.iter().filter(|patch| patch.target.is_some() && !patch.hit.is_noted());
-    let finding = |patch: &Prepared<'_>| {
+    let finding = |patch: &PatchEntry<'_>| {
         let message = format!("{} changes nothing: its target selects no resource", patch.name);
         let finding = Warning::new(Code::NoEffect, message).at(patch.pos);
         finding.hint("a target sees resources with the names that they have when the patch runs")
@@ -262,87 +240,13 @@ fn write_annotations(map: &mut ResMap<'_>, patched: &[usize], are_text: &mut boo
         .try_for_each(|i| map.edit(i, stringify))
 }
 
-impl<'a> Prepared<'a> {
-    fn new(patch: &Patch<'a>, Read { content, target, name }: Read<'a>) -> Self {
-        Prepared {
-            content,
-            target,
-            has_same_target: false,
-            options: patch.options,
-            hit: Hit::default(),
-            fits: OnceLock::new(),
-            name,
-            pos: patch.pos,
-        }
-    }
-
-    /// The strategic merge patches of the entry.
-    fn documents(&self) -> &[Resource<'a>] {
-        match &self.content {
-            Content::StrategicMerge(documents) => documents,
-            Content::Json(_) => &[],
-        }
-    }
-
-    /// The beginnings of its documents and operations.
-    fn positions(&self) -> Vec<Pos> {
-        match &self.content {
-            Content::StrategicMerge(documents) => documents.iter().map(Resource::pos).collect(),
-            Content::Json(operations) => operations.iter().map(Operation::pos).collect(),
-        }
-    }
-
-    /// Returns true if the entry has strategic merge patches, each for the resource that it names,
-    /// which leave ids alone.
-    fn names_resources(&self) -> bool {
-        let is_plain = !self.is_json() && self.target.is_none() && !self.options.given;
-        is_plain && self.documents().iter().all(|document| leaves_ids(document.node()))
-    }
-}
-
-impl Prepared<'_> {
-    fn is_json(&self) -> bool {
-        matches!(self.content, Content::Json(_))
-    }
-
-    /// Returns true if this is a JSON patch whose target may be any resource, or any of a kind.
-    fn is_wide(&self) -> bool {
-        self.is_json() && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
-    }
-
-    /// Returns true if this is a JSON patch with a target whose operations leave alone what
-    /// identifies a resource, and its metadata. The detour through JSON can spell them in another
-    /// way.
-    fn is_of_content(&self) -> bool {
-        let Content::Json(operations) = &self.content else { return false };
-        self.target.is_some() && !operations.iter().any(Operation::touches_identity)
-    }
-
-    /// Returns true if this sees or changes the annotations in which kustomize notes what it knows
-    /// about a resource.
-    fn sees_notes(&self) -> bool {
-        match &self.content {
-            Content::Json(operations) => operations.iter().any(Operation::sees_annotations),
-            Content::StrategicMerge(patches) => patches.iter().any(|patch| {
-                let annotations = patch.node().get("metadata").and_then(|m| m.get("annotations"));
-                let mut entries = annotations.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter);
-                wipes_annotations(patch.node()) || entries.any(|entry| is_build_annotation(entry.key().text()))
-            }),
-        }
-    }
-
-    fn kind(&self) -> Option<&str> {
-        self.target.as_ref().and_then(|target| target.hint().kind)
-    }
-}
-
-/// Applies JSON patches for the same kind, or the same target, in one pass: what one does to a
-/// resource depends on that resource alone. Gives the places of the resources that they may have
+/// Applies JSON patches for the same kind, or the same target, in one pass: the effect on a
+/// resource depends on that resource alone. Returns the places of the resources that they may have
 /// changed.
 fn apply_together<'a>(
     map: &mut ResMap<'a>,
     build: &mut Build<'a>,
-    patches: &[Prepared<'a>],
+    patches: &[PatchEntry<'a>],
     findings: Option<&PatchFindings<'a>>,
 ) -> Result<Vec<usize>> {
     let arena = build.arena;
@@ -351,8 +255,8 @@ fn apply_together<'a>(
     let are_same = patches.iter().skip(1).all(|patch| patch.has_same_target);
     let candidates = map.candidates(&if are_same { hint } else { Hint::of_kind(hint.kind) });
     let respells = || candidates.iter().any(|&i| map.get(i).may_be_respelled());
-    if patches.iter().all(Prepared::is_of_content) && !respells() {
-        map.edit_some(arena, &candidates, |arena| {
+    if patches.iter().all(PatchEntry::is_of_content) && !respells() {
+        map.edit_some(arena, &candidates, Changes::Content, |arena| {
             move |_, resource: &mut Resource<'a>| apply_all(resource, arena, patches, findings)
         })?;
         return Ok(candidates);
@@ -361,8 +265,8 @@ fn apply_together<'a>(
         patches.iter().try_for_each(|patch| match (&patch.content, &patch.target) {
             (Content::Json(operations), Some(target)) => {
                 let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
-                let json = JsonPatch { operations, patch, findings };
-                apply_json_to(map, i, arena, json, (target, true)).map_err(in_patch)
+                let json = JsonPatch { operations, patch, renames: Renames::Recorded, findings };
+                apply_json_to(map, i, arena, json, target).map_err(in_patch)
             }
             _ => Ok(()),
         })?;
@@ -375,7 +279,7 @@ fn apply_together<'a>(
 fn apply_all<'a>(
     resource: &mut Resource<'a>,
     arena: Arena<'a>,
-    patches: &[Prepared<'a>],
+    patches: &[PatchEntry<'a>],
     findings: Option<&PatchFindings<'a>>,
 ) -> Result<()> {
     // True if the resource is the target of the patch before, where that is still so.
@@ -390,27 +294,31 @@ fn apply_all<'a>(
         // The first patch of a resource may respell its labels and annotations.
         known = Some(is_target).filter(|_| !is_target || resource.is_in_json_form());
         if is_target {
-            let json = JsonPatch { operations, patch, findings };
+            let json = JsonPatch { operations, patch, renames: Renames::Recorded, findings };
             json.meets(resource);
             let id = *resource.id();
-            json_patch::apply(arena, resource, operations, (true, json.overridden()))
-                .map_err(|e| in_patch(e.in_resource(id).context(format!("patching {id}"))))?;
+            json.apply(arena, resource).map_err(|e| in_patch(e.in_resource(id).context(format!("patching {id}"))))?;
         }
     }
     Ok(())
 }
 
-/// Merges patches, each into the resource that it names, and gives the places of these.
+/// Merges patches, each into the resource that it names, and returns the places of these resources.
 fn merge_named<'a>(
     map: &mut ResMap<'a>,
     build: &mut Build<'a>,
-    patches: &[Prepared<'a>],
+    patches: &[PatchEntry<'a>],
     findings: Option<&PatchFindings<'a>>,
 ) -> Result<Vec<usize>> {
-    let of_patch = |patch| Prepared::documents(patch).iter().map(move |document| (patch, document));
-    let named: Vec<(&Prepared<'a>, &Resource<'a>)> = patches.iter().flat_map(of_patch).collect();
+    let of_patch = |patch| PatchEntry::documents(patch).iter().map(move |document| (patch, document));
+    let named: Vec<(&PatchEntry<'a>, &Resource<'a>)> = patches.iter().flat_map(of_patch).collect();
     let documents: Vec<&Resource<'a>> = named.iter().map(|(_, document)| *document).collect();
-    let merging = Merging { schemas: &*build.schema.for_merging()?, findings };
+    let merging = Merging {
+        schemas: &*build.schema.for_merging()?,
+        findings,
+        way: Way::AsItIs,
+        options: PatchOptions::default(),
+    };
     let merged = merge_each(map, build.arena, &documents, merging);
     merged.or_else(|failed| {
         let mut errors = Errors::default();
@@ -422,11 +330,11 @@ fn merge_named<'a>(
     })
 }
 
-/// Applies a patch, and gives the places of the resources that it changed.
+/// Applies a patch, and returns the places of the resources that it changed.
 fn apply_one<'a>(
     map: &mut ResMap<'a>,
     build: &mut Build<'a>,
-    patch: &Prepared<'a>,
+    patch: &PatchEntry<'a>,
     findings: Option<&PatchFindings<'a>>,
 ) -> Result<Vec<usize>> {
     let arena = build.arena;
@@ -434,12 +342,12 @@ fn apply_one<'a>(
     let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
     match (&patch.content, &patch.target) {
         (Content::Json(operations), target) => {
-            let json = JsonPatch { operations, patch, findings };
-            patched = apply_json(map, arena, json, (target.as_ref(), true)).map_err(in_patch)?;
+            let json = JsonPatch { operations, patch, renames: Renames::Recorded, findings };
+            patched = apply_json(map, arena, json, target.as_ref()).map_err(in_patch)?;
         }
         (Content::StrategicMerge(documents), Some(target)) => {
             for document in documents {
-                let merged = merge_into_target(map, build, document, (target, patch.options), findings);
+                let merged = merge_into_target(map, build, document, target, patch.options, findings);
                 let merged = merged.map_err(in_patch)?;
                 if !merged.is_empty() {
                     patch.hit.note();
@@ -451,9 +359,9 @@ fn apply_one<'a>(
             for document in documents {
                 document.check_annotations().map_err(in_patch)?;
                 let document = if patch.options.given { with_text_annotations(document) } else { document.clone() };
-                let way = (patch.options, Way::AsItIs);
-                let merging = Merging { schemas: &*build.schema.for_merging()?, findings };
-                patched.push(merge_by_id(map, &document, way, merging).map_err(in_patch)?);
+                let schemas = &*build.schema.for_merging()?;
+                let merging = Merging { schemas, findings, way: Way::AsItIs, options: patch.options };
+                patched.push(merge_by_id(map, &document, merging).map_err(in_patch)?);
             }
         }
     }
@@ -463,16 +371,39 @@ fn apply_one<'a>(
 /// `patchesStrategicMerge`: every document finds its own resource.
 pub struct PatchStrategicMergeTransformer<'a> {
     documents: Vec<(Resource<'a>, String)>,
-    overridden: Option<Arc<Overridden>>,
+    /// The values of patches that it replaces, if the build is asked for findings.
+    overridden: Option<Overridden>,
 }
 
 impl<'a> PatchStrategicMergeTransformer<'a> {
+    /// The transformer of `patchesStrategicMerge`.
+    ///
+    /// # Errors
+    /// As [`PatchStrategicMergeTransformer::new`].
+    pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
+        let entries = &fields.kustomization.patches_strategic_merge;
+        if entries.is_empty() {
+            return Ok(Vec::new());
+        }
+        let stage = PatchStrategicMergeTransformer::new(fields.build, fields.root, entries, Written::default())?;
+        Ok(vec![fields.whole(stage, fields.pos("patchesStrategicMerge"))])
+    }
+
+    /// The transformer of a configuration object.
+    ///
+    /// # Errors
+    /// As [`PatchStrategicMergeTransformer::new`], or a field has a wrong type.
+    pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
+        let MergePatches { paths, patches } = object.read()?;
+        Ok(Stage::whole(PatchStrategicMergeTransformer::new(object.build, object.root, &paths, patches)?))
+    }
+
     /// Reads the patches: each entry is a patch if it reads as one, else the path of a file with
     /// some; `inline` is a text with patches, or empty.
     ///
     /// # Errors
     /// A patch cannot be read, or the entries contain no patch at all.
-    pub fn new(build: &mut Build<'a>, root: &Root, entries: &[Written<'a>], inline: Written<'a>) -> Result<Self> {
+    fn new(build: &mut Build<'a>, root: &Root, entries: &[Written<'a>], inline: Written<'a>) -> Result<Self> {
         let arena = build.arena;
         let mut all = Vec::new();
         for entry in entries {
@@ -496,16 +427,19 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
         }
         Ok(PatchStrategicMergeTransformer { documents: all, overridden: None })
     }
+}
 
-    /// See [`PatchTransformer::overriding`].
-    #[must_use]
-    pub fn overriding(self, overridden: Option<Arc<Overridden>>) -> Self {
-        PatchStrategicMergeTransformer { overridden, ..self }
+impl Overriding for PatchStrategicMergeTransformer<'_> {
+    fn patches(&self) -> Vec<PatchPart> {
+        self.documents.iter().map(|(document, _)| PatchPart { pos: document.pos(), is_json: false }).collect()
     }
 
-    /// See [`PatchTransformer::positions`].
-    pub fn positions(&self) -> Vec<Pos> {
-        self.documents.iter().map(|(document, _)| document.pos()).collect()
+    fn watched(&self) -> Watched {
+        Watched::SeveralTexts
+    }
+
+    fn note_in(&mut self, overridden: Overridden) {
+        self.overridden = Some(overridden);
     }
 }
 
@@ -518,8 +452,10 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
             let in_patch = |e: Error| e.through(document.pos(), format!("applying {name}"));
             document.check_annotations().map_err(in_patch)?;
             let patch = copied(document);
-            let merging = Merging { schemas: &*build.schema.for_merging()?, findings: findings.as_ref() };
-            merge_by_id(map, &patch, (PatchOptions::default(), Way::Copied), merging).map_err(in_patch)?;
+            let schemas = &*build.schema.for_merging()?;
+            let options = PatchOptions::default();
+            let merging = Merging { schemas, findings: findings.as_ref(), way: Way::Copied, options };
+            merge_by_id(map, &patch, merging).map_err(in_patch)?;
             map.check_unique(arena).map_err(in_patch)?;
         }
         map.drop_empty();
@@ -528,20 +464,49 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
         }
         Ok(())
     }
+
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        Some(self)
+    }
 }
 
 /// `patchesJson6902`: JSON patches that see prefixed names, and whose renames no reference follows.
 pub struct PatchJson6902Transformer<'a> {
-    patches: Vec<Prepared<'a>>,
-    overridden: Option<Arc<Overridden>>,
+    patches: Vec<PatchEntry<'a>>,
+    /// The values of patches that it replaces, if the build is asked for findings.
+    overridden: Option<Overridden>,
 }
 
 impl<'a> PatchJson6902Transformer<'a> {
+    /// The transformers of `patchesJson6902`: see [`PatchTransformer::from_fields`].
+    ///
+    /// # Errors
+    /// As [`PatchJson6902Transformer::new`].
+    pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
+        let all = PatchJson6902Transformer::new(fields.build, fields.root, &fields.kustomization.patches_json6902)?;
+        let planned = |patches: Vec<PatchEntry<'a>>| {
+            let instances = patches.len();
+            let stage = PatchJson6902Transformer { patches, overridden: None };
+            Planned { instances, ..fields.whole(stage, fields.pos("patchesJson6902")) }
+        };
+        Ok(apart(all.patches).into_iter().map(planned).collect())
+    }
+
+    /// The transformer of a configuration object.
+    ///
+    /// # Errors
+    /// As [`PatchJson6902Transformer::new`], or a field has a wrong type.
+    pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
+        let objects::JsonPatch { path, json_op, target, options } = object.read()?;
+        let patch = Patch { path, patch: json_op, target, options, pos: object.pos() };
+        Ok(Stage::whole(PatchJson6902Transformer::new(object.build, object.root, &[patch])?))
+    }
+
     /// Reads the patches.
     ///
     /// # Errors
     /// A patch cannot be read, lacks operations, or lacks a target with a name.
-    pub fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
+    fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
         let is_named = |patch: &&Patch<'a>| patch.target.as_ref().is_some_and(|target| !target.name.is_empty());
         let named = patches.iter().take_while(is_named).count();
         let prepare = |patch: &Patch<'a>, read: Read<'a>| match &read.content {
@@ -550,7 +515,7 @@ impl<'a> PatchJson6902Transformer<'a> {
                     .at(patch.pos)
                     .hint("add an operation, or remove the entry"))
             }
-            _ => Ok(Prepared::new(patch, read)),
+            _ => Ok(PatchEntry::new(patch, read)),
         };
         let prepared = read_all(build, root, &patches[..named], &OPERATIONS, prepare)?;
         match patches.get(named) {
@@ -560,34 +525,23 @@ impl<'a> PatchJson6902Transformer<'a> {
             None => Ok(PatchJson6902Transformer { patches: prepared, overridden: None }),
         }
     }
+}
 
-    /// See [`PatchTransformer::apart`].
-    pub fn apart(self) -> impl Iterator<Item = Self> {
-        let PatchJson6902Transformer { patches, overridden } = self;
-        apart(patches)
-            .into_iter()
-            .map(move |patches| PatchJson6902Transformer { patches, overridden: overridden.clone() })
+impl Overriding for PatchJson6902Transformer<'_> {
+    fn patches(&self) -> Vec<PatchPart> {
+        self.patches.iter().flat_map(PatchEntry::parts).collect()
     }
 
-    /// How many patches there are.
-    pub fn count(&self) -> usize {
-        self.patches.len()
-    }
-
-    /// See [`PatchTransformer::overriding`].
-    #[must_use]
-    pub fn overriding(self, overridden: Option<Arc<Overridden>>) -> Self {
-        PatchJson6902Transformer { overridden, ..self }
-    }
-
-    /// See [`PatchTransformer::has_test`].
-    pub fn has_test(&self) -> bool {
+    fn has_test(&self) -> bool {
         has_test(&self.patches)
     }
 
-    /// See [`PatchTransformer::positions`].
-    pub fn positions(&self) -> Vec<Pos> {
-        self.patches.iter().flat_map(Prepared::positions).collect()
+    fn watched(&self) -> Watched {
+        Watched::SeveralTexts
+    }
+
+    fn note_in(&mut self, overridden: Overridden) {
+        self.overridden = Some(overridden);
     }
 }
 
@@ -600,12 +554,16 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
                 continue;
             };
             let in_patch = |e: Error| e.through(patch.pos, format!("applying {}", patch.name));
-            let json = JsonPatch { operations, patch, findings: findings.as_ref() };
-            apply_json(map, arena, json, (patch.target.as_ref(), false)).map_err(in_patch)?;
+            let json = JsonPatch { operations, patch, renames: Renames::Unrecorded, findings: findings.as_ref() };
+            apply_json(map, arena, json, patch.target.as_ref()).map_err(in_patch)?;
         }
         map.drop_empty();
         find_all(&self.patches, findings, map, build);
         Ok(())
+    }
+
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        Some(self)
     }
 }
 
@@ -613,19 +571,22 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
 #[derive(Clone, Copy)]
 struct JsonPatch<'p, 'a> {
     operations: &'p [Operation<'a>],
-    patch: &'p Prepared<'a>,
+    patch: &'p PatchEntry<'a>,
+    renames: Renames,
     findings: Option<&'p PatchFindings<'a>>,
 }
 
-impl<'p, 'a> JsonPatch<'p, 'a> {
-    /// The patches so far, where values that this one replaces are looked for, and its entry.
-    fn overridden(self) -> Option<(&'p Overridden, Pos)> {
-        self.findings?.overridden().map(|overridden| (overridden, self.patch.pos))
+impl<'a> JsonPatch<'_, 'a> {
+    /// Applies the patch to a resource.
+    fn apply(self, arena: Arena<'a>, resource: &mut Resource<'a>) -> Result<()> {
+        let overridden = self.findings.and_then(PatchFindings::overridden);
+        let later = overridden.map(|overridden| LaterPatch { overridden, entry: self.patch.pos });
+        json_patch::apply(arena, resource, self.operations, self.renames, later)
     }
 
     /// Notes that the patch has found a resource, to which it is applied next.
     fn meets(self, resource: &Resource<'a>) {
-        let JsonPatch { operations, patch, findings } = self;
+        let JsonPatch { operations, patch, findings, .. } = self;
         patch.hit.note();
         let gvk = resource.id().gvk;
         if let Some(findings) = findings.filter(|_| patch.fits.get() != Some(&gvk))
@@ -637,17 +598,16 @@ impl<'p, 'a> JsonPatch<'p, 'a> {
     }
 }
 
-/// Applies a JSON patch to the resources of a target, and gives their places. The bool is true if
-/// the old identities are remembered.
+/// Applies a JSON patch to the resources of a target, and returns their places.
 fn apply_json<'a>(
     map: &mut ResMap<'a>,
     arena: Arena<'a>,
     json: JsonPatch<'_, 'a>,
-    (target, record): (Option<&Matcher<'a>>, bool),
+    target: Option<&Matcher<'a>>,
 ) -> Result<Vec<usize>> {
     let Some(target) = target else { return Ok(Vec::new()) };
     let candidates = map.candidates(&target.hint());
-    candidates.iter().try_for_each(|&i| apply_json_to(map, i, arena, json, (target, record)))?;
+    candidates.iter().try_for_each(|&i| apply_json_to(map, i, arena, json, target))?;
     Ok(candidates)
 }
 
@@ -657,17 +617,15 @@ fn apply_json_to<'a>(
     i: usize,
     arena: Arena<'a>,
     json: JsonPatch<'_, 'a>,
-    (target, record): (&Matcher<'a>, bool),
+    target: &Matcher<'a>,
 ) -> Result<()> {
     if !target.is_match(map.get(i))? {
         return Ok(());
     }
     json.meets(map.get(i));
     let id = *map.get(i).id();
-    let operations = json.operations;
-    let patch =
-        |resource: &mut Resource<'a>| json_patch::apply(arena, resource, operations, (record, json.overridden()));
-    let renames = map.get(i).may_be_respelled() || operations.iter().any(Operation::touches_identity);
+    let patch = |resource: &mut Resource<'a>| json.apply(arena, resource);
+    let renames = map.get(i).may_be_respelled() || json.operations.iter().any(Operation::touches_identity);
     let patched = if renames { map.edit(i, patch) } else { map.edit_in_place(i, patch) };
     patched.map_err(|e| e.in_resource(id).context(format!("patching {id}")))
 }

@@ -12,7 +12,7 @@ use crate::stage::{Build, OfKind, Overridden};
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::{Mapping, Node, Pos, Sequence, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The fields by which people tell the items of a list apart.
 const NAMES_OF_ITEMS: [&str; 3] = ["name", "key", "id"];
@@ -24,7 +24,7 @@ pub(super) struct PatchFindings<'a> {
     /// The findings about fields that a kind does not have.
     unknown: Mutex<BTreeMap<(Pos, String), OfKind<'a>>>,
     /// The patches so far, where values that a later one replaces are looked for.
-    overridden: Option<Arc<Overridden>>,
+    overridden: Option<Overridden>,
 }
 
 impl<'a> PatchFindings<'a> {
@@ -34,7 +34,7 @@ impl<'a> PatchFindings<'a> {
         build: &Build<'a>,
         map: &ResMap<'a>,
         kinds: impl Iterator<Item = Option<&'k str>>,
-        overridden: Option<&Arc<Overridden>>,
+        overridden: Option<&Overridden>,
     ) -> Option<PatchFindings<'a>> {
         build.findings.as_ref()?;
         let kinds: FastSet<Option<&str>> = kinds.collect();
@@ -53,7 +53,7 @@ impl<'a> PatchFindings<'a> {
 
     /// The patches so far, where values that a later one replaces are looked for.
     pub fn overridden(&self) -> Option<&Overridden> {
-        self.overridden.as_deref()
+        self.overridden.as_ref()
     }
 
     /// Looks at a strategic merge patch and the resource that it is about to be merged into.
@@ -76,7 +76,7 @@ impl<'a> PatchFindings<'a> {
         if !self.kinds.is_of_kubernetes(gvk)
             && let (Some(fields), Some(patch)) = (resource.node().as_mapping(), patch.as_mapping())
         {
-            self.lists(resource, (fields, patch), schemas.of(gvk), &mut Vec::new());
+            self.lists(resource, fields, patch, schemas.of(gvk), &mut Vec::new());
         }
     }
 
@@ -118,7 +118,8 @@ impl<'a> PatchFindings<'a> {
     fn lists<'n>(
         &self,
         resource: &Resource<'_>,
-        (fields, patch): (&Mapping<'_>, &'n Mapping<'_>),
+        fields: &Mapping<'_>,
+        patch: &'n Mapping<'_>,
         schema: Schema<'_>,
         way: &mut Vec<&'n str>,
     ) {
@@ -131,7 +132,7 @@ impl<'a> PatchFindings<'a> {
             let schema = schema.field(name);
             way.push(name);
             match (old.value(), entry.value().value()) {
-                (Value::Mapping(old), Value::Mapping(new)) => self.lists(resource, (old, new), schema, way),
+                (Value::Mapping(old), Value::Mapping(new)) => self.lists(resource, old, new, schema, way),
                 (Value::Sequence(old), Value::Sequence(new)) if schema.merge_keys().is_none() => {
                     if let Some(loss) = loss(old, new) {
                         let path = way.join(".");

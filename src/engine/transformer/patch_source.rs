@@ -28,7 +28,7 @@ pub(super) struct Read<'a> {
 
 /// How a field writes its patches.
 pub(super) struct Form {
-    /// True if blanks around an inline text do not count.
+    /// True if blanks around an inline text are ignored.
     is_trimmed: bool,
     read: for<'a> fn(Arena<'a>, &'a Source) -> Result<Content<'a>>,
 }

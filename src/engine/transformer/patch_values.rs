@@ -35,11 +35,11 @@ const OF_ITEM: [&str; 13] = [
 ];
 
 /// Notes the values that a strategic merge patch is about to replace or remove in a resource.
-/// O(size of the patch + items of the lists that it changes + size of what it removes).
+/// O(size of the patch + items of the lists that it changes + size of the values that it removes).
 pub(super) fn note_merge(overridden: &Overridden, resource: &Node<'_>, patch: &Node<'_>, schema: Schema<'_>) {
     let (Some(old), Some(new)) = (resource.as_mapping(), patch.as_mapping()) else { return };
     match new.get("$patch").filter(|directive| !directive.is_null()) {
-        None => fields(overridden, (old, new), schema, &OF_KIND),
+        None => fields(overridden, old, new, schema, &OF_KIND),
         Some(directive) if patch.get_text("$patch") == Some("delete") => {
             let fields = old.iter().filter(|entry| !OF_KIND.contains(&entry.key().text()));
             fields.for_each(|entry| match (entry.key().text(), entry.value().as_mapping()) {
@@ -57,7 +57,7 @@ pub(super) fn note_merge(overridden: &Overridden, resource: &Node<'_>, patch: &N
 
 /// Notes the values of a mapping that one of a patch is about to replace or remove, but for the
 /// fields in `kept`.
-fn fields(overridden: &Overridden, (old, new): (&Mapping<'_>, &Mapping<'_>), schema: Schema<'_>, kept: &[&str]) {
+fn fields(overridden: &Overridden, old: &Mapping<'_>, new: &Mapping<'_>, schema: Schema<'_>, kept: &[&str]) {
     let is_root = kept == OF_KIND;
     for entry in new.iter().filter(|entry| !kept.contains(&entry.key().text())) {
         let name = entry.key().text();
@@ -65,7 +65,7 @@ fn fields(overridden: &Overridden, (old, new): (&Mapping<'_>, &Mapping<'_>), sch
         match (value.as_mapping(), entry.value().as_mapping()) {
             (Some(old), Some(new)) if is_root && name == "metadata" => {
                 if !new.contains("$patch") {
-                    fields(overridden, (old, new), schema.field(name), &OF_NAME);
+                    fields(overridden, old, new, schema.field(name), &OF_NAME);
                 }
             }
             _ if is_root && name == "metadata" => {}
@@ -83,11 +83,11 @@ fn merged(overridden: &Overridden, old: &Node<'_>, new: &Node<'_>, schema: Schem
         (Value::Mapping(fields_of_old), Value::Mapping(fields_of_new)) => match new.get_text("$patch") {
             Some("delete") => displaced(overridden, old, None, new.pos()),
             Some("replace") => displaced(overridden, old, Some(new), new.pos()),
-            _ => fields(overridden, (fields_of_old, fields_of_new), schema, &[]),
+            _ => fields(overridden, fields_of_old, fields_of_new, schema, &[]),
         },
         (Value::Sequence(items_of_old), Value::Sequence(items_of_new)) => match schema.merge_keys() {
             None => displaced(overridden, old, Some(new), new.pos()),
-            Some([key]) if !key.is_empty() => items(overridden, (items_of_old, items_of_new), key, schema.items()),
+            Some([key]) if !key.is_empty() => items(overridden, items_of_old, items_of_new, key, schema.items()),
             Some(_) => {}
         },
         (Value::Scalar(_), Value::Scalar(_)) => displaced(overridden, old, Some(new), new.pos()),
@@ -97,7 +97,7 @@ fn merged(overridden: &Overridden, old: &Node<'_>, new: &Node<'_>, schema: Schem
 }
 
 /// Notes the values of the items of a list that is merged by a key.
-fn items(overridden: &Overridden, (old, new): (&Sequence<'_>, &Sequence<'_>), key: &str, schema: Schema<'_>) {
+fn items(overridden: &Overridden, old: &Sequence<'_>, new: &Sequence<'_>, key: &str, schema: Schema<'_>) {
     let mut by_text: FastMap<&str, &Node<'_>> =
         new.iter().filter_map(|item| Some((item.get_text(key)?, item))).collect();
     // An item with a directive alone is about the list as a whole.
@@ -117,12 +117,7 @@ fn items(overridden: &Overridden, (old, new): (&Sequence<'_>, &Sequence<'_>), ke
 
 /// Notes the values that an operation of a JSON patch has replaced or removed at a path: `by` is
 /// the place of the operation. O(size of both).
-pub(super) fn note_operation(
-    overridden: &Overridden,
-    path: &[&str],
-    (old, new): (&Node<'_>, Option<&Node<'_>>),
-    by: Pos,
-) {
+pub(super) fn note_operation(overridden: &Overridden, path: &[&str], old: &Node<'_>, new: Option<&Node<'_>>, by: Pos) {
     let is_item = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
     match path {
         [] | ["kind" | "apiVersion" | "metadata"] | ["metadata", "name" | "namespace"] => {}

@@ -55,7 +55,7 @@ pub fn attach<'a>(map: &mut ResMap<'a>, var: &Var<'a>) -> Result<()> {
     match places[..] {
         [] => Ok(()),
         [i] => map.edit_in_place(i, |resource| {
-            resource.rare_mut().vars.push(var.name);
+            resource.notes_mut().vars.push(var.name);
             Ok(())
         }),
         _ => {
@@ -91,7 +91,6 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
             let mut shared = Vec::new();
             super::edit_fields(resource, &specs, Create::No, &mut |node| cx.field(node, &mut shared))?;
             resource.set_shared(&shared, Pos::NONE);
-            resource.refresh_id();
             Ok(())
         });
         cx.warnings.take().into_iter().for_each(|warning| build.warn(Code::Input, warning));
@@ -262,8 +261,7 @@ impl<'a> Expansion<'_, 'a> {
     /// for a letter beyond ASCII behind a `$`: upstream takes its first byte for a letter. The text
     /// is then not UTF-8, and printed in base64.
     ///
-    /// # Errors
-    /// The text is longer than what is left of the budget of the build.
+    /// # Errors The text is longer than the rest of the budget of the build.
     fn expand(&self, text: &str) -> Result<String> {
         let mut out = Vec::with_capacity(text.len());
         let mut rest = text;
@@ -322,7 +320,7 @@ fn is_string(s: &Scalar<'_>) -> bool {
     }
 }
 
-/// The word for what is not a string.
+/// The word for a value that is not a string.
 fn shape(node: &Node<'_>) -> &'static str {
     match node.as_scalar() {
         Some(s) if s.kind() == Kind::Str => "a text with a tag of its own",

@@ -117,12 +117,12 @@ impl<'m, 'a> Referents<'m, 'a> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied()
     }
 
-    /// Remembers what such references lead to.
+    /// Remembers the resource that such references lead to.
     pub(super) fn note(&self, key: u64, chosen: Option<u32>) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, chosen);
     }
 
-    /// A key for what references of one kind that have the same answers lead to.
+    /// A key for the references of one kind that have the same answers.
     pub(super) fn key_of(&self, answers: &[Answer<'_>], rest: impl std::hash::Hash) -> u64 {
         let keys: Vec<u64> = answers.iter().map(|answer| answer.key).collect();
         self.hasher.hash_one((keys, rest))
@@ -131,12 +131,7 @@ impl<'m, 'a> Referents<'m, 'a> {
     /// Adds the resources of an answer whose prefixes and suffixes fit those of a referrer: of two
     /// lists one is the end of the other. O(answer) for the first referrer, O(affixes + result) for
     /// the others.
-    pub(super) fn add_fitting(
-        &self,
-        answer: Answer<'_>,
-        (prefixes, suffixes): (&[&str], &[&str]),
-        into: &mut Vec<u32>,
-    ) {
+    pub(super) fn add_fitting(&self, answer: Answer<'_>, prefixes: &[&str], suffixes: &[&str], into: &mut Vec<u32>) {
         let mut all = self.affixes.lock().unwrap_or_else(PoisonError::into_inner);
         let table = all.entry(answer.key).or_insert_with(|| self.by_affixes(answer.places));
         if table.is_empty() {
@@ -152,8 +147,8 @@ impl<'m, 'a> Referents<'m, 'a> {
         }
     }
 
-    /// Places by what the prefixes and suffixes end in; with each end comes whether it is all of
-    /// them. Empty if there are too many.
+    /// Places by the ends of the lists of prefixes and suffixes. The key says for each end whether
+    /// it is the whole list. Empty if the lists are too long.
     fn by_affixes(&self, places: &[u32]) -> FastMap<u64, Places> {
         let mut table = FastMap::default();
         for &i in places {

@@ -7,7 +7,8 @@
 //! *Writes*: the fields of the targets' paths. A path is keys between dots; `\.` is a dot in a key,
 //! a number or `[name=x]` an item of a list, `*` everything. It may go on inside a text that holds
 //! JSON or YAML: see [`super::structured_text`].
-//! *Order*: last of the built-in transformers; entries in order, over what earlier ones did.
+//! *Order*: last of the built-in transformers; entries in order, each after the changes of earlier
+//! ones.
 //! *Cost*: O(targets that may match + nodes on their paths); which may match is found as for
 //! patches. Replacements that follow each other in one long list find its items by an index. A text
 //! that holds YAML is read and written by each replacement in it; one with pieces or JSON once for
@@ -19,8 +20,9 @@
 //! replacement-source-moved and replacement-source-replaced).
 //! *Example*: `testdata/reference/replacement.txtar`
 
-use super::item_index::ItemIndex;
-use super::open_text::OpenText;
+use super::item_index::{ItemIndex, KnownItems};
+use super::objects::Replacements;
+use super::open_text::{OpenText, TextPath};
 use super::replacement_source::Source;
 use super::structured_text::{self, FieldPath, Texts, empty_like, lookup_mut, visit};
 use super::text_pieces::{delimited, spliced};
@@ -31,8 +33,8 @@ use crate::diag::{Code, Error, Result, Warning};
 use crate::load::Root;
 use crate::merge::copies::{Copies, check_depth, check_text};
 use crate::resource::matcher::{Ids, Matcher};
-use crate::resource::{Hint, ResMap, Resource};
-use crate::stage::{Build, Hit, Transformer};
+use crate::resource::{Changes, Hint, ResMap, Resource};
+use crate::stage::{Build, Fields, Hit, Object, Planned, Stage, Transformer};
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::{Arena, Node, Pos, Value, first_document, json};
 use std::borrow::Cow;
@@ -56,11 +58,33 @@ struct Target<'a> {
 }
 
 impl<'a> ReplacementTransformer<'a> {
-    /// Reads the files of entries that name one, and compiles all.
+    /// The transformer of `replacements`.
     ///
     /// # Errors
     /// A file cannot be read, an entry lacks a source or targets, or a pattern is wrong.
-    pub fn new(build: &mut Build<'a>, root: &Root, entries: &[Replacement<'a>], cx: &Decoder<'a>) -> Result<Self> {
+    pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
+        let replacements = &fields.kustomization.replacements;
+        if replacements.is_empty() {
+            return Ok(Vec::new());
+        }
+        let cx = Decoder::strict(fields.build.arena);
+        let stage = ReplacementTransformer::new(fields.build, fields.root, replacements, &cx)?;
+        Ok(vec![fields.whole(stage, fields.pos("replacements"))])
+    }
+
+    /// The transformer of a configuration object.
+    ///
+    /// # Errors
+    /// As [`ReplacementTransformer::from_fields`], or a field has a wrong type.
+    pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
+        let mut entries = Replacements::default();
+        let cx = Decoder::unconverted(object.arena());
+        entries.decode(object.config.node(), &cx)?;
+        Ok(Stage::whole(ReplacementTransformer::new(object.build, object.root, &entries.replacements, &cx)?))
+    }
+
+    /// Reads the files of entries that name one, and compiles all.
+    fn new(build: &mut Build<'a>, root: &Root, entries: &[Replacement<'a>], cx: &Decoder<'a>) -> Result<Self> {
         let arena = build.arena;
         let mut prepared = Vec::new();
         for entry in entries {
@@ -152,7 +176,10 @@ fn target<'a>(arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a
         reject: target.reject.iter().filter(|r| !r.is_empty()).map(matcher).collect::<Result<_>>()?,
         paths: paths
             .iter()
-            .map(|path| Ok((*path, target_parts(arena, path).map_err(|e| e.at(path.pos))?)))
+            .map(|path| {
+                let parts = target_parts(arena, path).map_err(|e| e.at(path.pos))?;
+                Ok(FieldPath { written: *path, parts })
+            })
             .collect::<Result<_>>()?,
         options: target.options.clone(),
         texts: Texts::of(arena.compat()),
@@ -204,7 +231,7 @@ impl<'a> ReplacementTransformer<'a> {
                     }
                     let own = Some(&replacement.source).filter(|source| source.is_live() && place == Some(i));
                     is_stale = own.is_some();
-                    target.replace(map, i, arena, (&value, own), &mut open)?;
+                    target.replace(map, i, arena, Sourced { value: &value, own }, &mut open)?;
                 }
             }
         }
@@ -212,7 +239,7 @@ impl<'a> ReplacementTransformer<'a> {
     }
 }
 
-/// What is known of the resource that replacements change one after the other.
+/// The resource that replacements change one after the other.
 #[derive(Default)]
 struct Open<'s, 'a> {
     place: usize,
@@ -236,8 +263,8 @@ impl<'a> Open<'_, 'a> {
 }
 
 impl<'a> ReplacementTransformer<'a> {
-    /// The resources that all replacements are for, if they are for any of one kind, or of all
-    /// kinds. More is known of most targets, whose resources are found one by one.
+    /// The hint for the resources of all replacements, if each replacement is for all resources of
+    /// one kind, or of all kinds. The resources of most other targets are found one by one.
     fn common_kind(&self) -> Option<Hint<'_>> {
         let mut targets = self.0.iter().flat_map(|replacement| &replacement.targets);
         let first = targets.next()?;
@@ -247,8 +274,8 @@ impl<'a> ReplacementTransformer<'a> {
     }
 
     /// The resources that all replacements are for, and the places of the sources, if no
-    /// replacement changes a source, or what identifies a resource. Which resource a replacement is
-    /// for, and with what, is then known from the start.
+    /// replacement changes a source, or the identity of a resource. The resources and the value of
+    /// each replacement are then known from the start.
     fn independent(&self, map: &mut ResMap<'a>) -> Result<Option<Together>> {
         let Some(hint) = self.common_kind() else { return Ok(None) };
         let targets = map.candidates(&hint);
@@ -272,13 +299,13 @@ impl<'a> ReplacementTransformer<'a> {
             values.push(replacement.source.value_by(map, *place, &mut sources)?);
         }
         let values = &values;
-        map.edit_some(arena, &run.targets, |arena| {
+        map.edit_some(arena, &run.targets, Changes::Content, |arena| {
             move |_, resource: &mut Resource<'a>| {
                 let mut open = Open::default();
                 for (replacement, value) in self.0.iter().zip(values) {
                     for target in &replacement.targets {
                         if target.select.is_match_by(resource, Ids::Any)? {
-                            target.replace_in(resource, arena, (value, None), &mut open)?;
+                            target.replace_in(resource, arena, Sourced { value, own: None }, &mut open)?;
                         }
                     }
                 }
@@ -297,14 +324,13 @@ struct Together {
 }
 
 impl<'a> Target<'a> {
-    /// Returns true if a path may lead to what identifies a resource.
+    /// Returns true if a path may lead to the identity of a resource.
     fn renames(&self) -> bool {
         let is_content = |path: &[Part<'_>]| matches!(path.first(), Some(Part::Key(k)) if !matches!(*k, "metadata" | "kind" | "apiVersion"));
-        !self.paths.iter().all(|(_, path)| is_content(path))
+        !self.paths.iter().all(|path| is_content(&path.parts))
     }
 
-    /// Puts a value into one resource; its source comes along if that is the resource which it was
-    /// read from.
+    /// Puts a value into one resource.
     fn replace<'s>(
         &'s self,
         map: &mut ResMap<'a>,
@@ -331,9 +357,9 @@ impl<'a> Target<'a> {
         open: &mut Open<'s, 'a>,
     ) -> Result<()> {
         self.hit.note();
-        if let ((node, None), [(_, path)], false) = (value, &self.paths[..], self.renames())
-            && let Some(scalar) = node.as_scalar()
-            && OpenText::put(&mut open.text, resource, arena, (path, &self.options, self.texts), scalar)?
+        if let (None, [path], false) = (value.own, &self.paths[..], self.renames())
+            && let Some(scalar) = value.value.as_scalar()
+            && OpenText::put(&mut open.text, resource, arena, self.text_path(path), scalar)?
         {
             open.items.forget();
             return Ok(());
@@ -344,8 +370,8 @@ impl<'a> Target<'a> {
             .map_err(|e| e.in_resource(id).context(format!("replacing in {id}")))
     }
 
-    /// Returns true if this target may be any resource of a kind, and only what they contain is
-    /// replaced.
+    /// Returns true if this target may be any resource of a kind, and the paths leave the identity
+    /// alone.
     fn is_wide(&self) -> bool {
         self.select.hint().is_wide() && self.reject.is_empty() && !self.renames()
     }
@@ -376,19 +402,23 @@ impl<'a> Target<'a> {
         Ok(selected)
     }
 
+    fn text_path<'s>(&'s self, path: &'s FieldPath<'a>) -> TextPath<'s, 'a> {
+        TextPath { path: &path.parts, options: &self.options, texts: self.texts }
+    }
+
     fn apply<'s>(
         &'s self,
         arena: Arena<'a>,
         resource: &mut Resource<'a>,
-        (value, own): Sourced<'_, 'a>,
+        Sourced { value, own }: Sourced<'_, 'a>,
         items: &mut ItemIndex<'s, 'a>,
     ) -> Result<()> {
         let mut value = Cow::Borrowed(value);
         let mut copies = Copies::default();
         for field in &self.paths {
-            let text = &field.0;
+            let text = &field.written;
             let create = self.options.create.then(|| empty_like(&value));
-            let known = if own.is_none() { items.places(resource, &field.1) } else { None };
+            let known = if own.is_none() { items.places(resource, &field.parts) } else { None };
             if own.is_some() {
                 items.forget();
             }
@@ -400,14 +430,11 @@ impl<'a> Target<'a> {
                 resource.settle_shared();
                 continue;
             }
+            let to = &mut Destination { arena, field, create: create.as_ref(), copies: &mut copies };
             let found = match (own, known) {
-                (None, Some(known)) => {
-                    self.copy_to_items(arena, resource, (field, known), (&value, create.as_ref()), &mut copies)
-                }
-                (Some(source), _) if value.as_scalar().is_none() => {
-                    self.copy_within(arena, resource, field, (&mut value, source, create.as_ref()), &mut copies)
-                }
-                (own, _) => self.copy(arena, resource, field, (&mut value, own, create.as_ref()), &mut copies),
+                (None, Some(known)) => self.copy_to_items(to, resource, known, &value),
+                (Some(source), _) if value.as_scalar().is_none() => self.copy_within(to, resource, &mut value, source),
+                (own, _) => self.copy(to, resource, &mut value, own),
             };
             let found = found.map_err(|e| e.through(text.pos, format!("at the field path '{text}'")))?;
             if copies.take_ahead() {
@@ -418,7 +445,7 @@ impl<'a> Target<'a> {
                 let message = format!("unable to {find} field \"{text}\" in replacement target");
                 let error = Error::new(Code::MissingPath, message)
                     .at(text.pos)
-                    .hint(field_path::advice(resource.node(), &field.1));
+                    .hint(field_path::advice(resource.node(), &field.parts));
                 return Err(match self.options.create {
                     true => error,
                     false => error.hint("a field that is missing is added with 'options: {create: true}'"),
@@ -433,22 +460,21 @@ impl<'a> Target<'a> {
         Some(arena).filter(|_| self.texts != Texts::Closed)
     }
 
-    /// Puts a value at one path, and gives the number of places. A text that was read from the same
-    /// resource changes with the place that it was read from.
+    /// Puts a value at a path, and returns the number of places. If the value is a text of the same
+    /// resource, it changes with its source.
     fn copy(
         &self,
-        arena: Arena<'a>,
+        to: &mut Destination<'_, 'a>,
         resource: &mut Resource<'a>,
-        (text, path): &FieldPath<'a>,
-        (value, own, create): (&mut Cow<'_, Node<'a>>, Option<&Source<'a>>, Option<&Node<'a>>),
-        copies: &mut Copies,
+        value: &mut Cow<'_, Node<'a>>,
+        own: Option<&Source<'a>>,
     ) -> Result<usize> {
         let source = own.and_then(|source| source.place(resource));
-        let texts = self.texts_in(arena);
+        let (texts, field, create) = (self.texts_in(to.arena), to.field, to.create);
         let mut found = 0;
-        visit(texts, resource.node_mut(), path, create, &mut |node| {
+        visit(texts, resource.node_mut(), &field.parts, create, &mut |node| {
             found += 1;
-            self.set(arena, node, value, (path.len(), copies), text.pos)?;
+            self.set(to, node, value)?;
             if source.is_some_and(|source| std::ptr::eq(source, node))
                 && let Some(new) = node.as_scalar()
             {
@@ -459,81 +485,71 @@ impl<'a> Target<'a> {
         Ok(found)
     }
 
-    /// Puts a value into the items of a list to which a path leads; their places are known. Gives
-    /// the number of places that have got it.
+    /// Puts a value into items of the list to which a path leads, and returns the number of places
+    /// that have got it.
     fn copy_to_items(
         &self,
-        arena: Arena<'a>,
+        to: &mut Destination<'_, 'a>,
         resource: &mut Resource<'a>,
-        ((text, path), (at, places)): (&FieldPath<'a>, (usize, Vec<usize>)),
-        (value, create): (&Node<'a>, Option<&Node<'a>>),
-        copies: &mut Copies,
+        items: KnownItems,
+        value: &Node<'a>,
     ) -> Result<usize> {
+        let (texts, path, create) = (self.texts_in(to.arena), &to.field.parts, to.create);
         let mut found = 0;
-        let list = lookup_mut(resource.node_mut(), &path[..at]).and_then(Node::as_sequence_mut);
+        let list = lookup_mut(resource.node_mut(), &path[..items.depth]).and_then(Node::as_sequence_mut);
         let Some(list) = list else { return Ok(found) };
-        for i in places {
+        for i in items.places {
             let Some(item) = list.get_mut(i) else { continue };
-            visit(self.texts_in(arena), item, &path[at + 1..], create, &mut |node| {
+            visit(texts, item, &path[items.depth + 1..], create, &mut |node| {
                 found += 1;
-                self.set(arena, node, value, (path.len(), copies), text.pos)
+                self.set(to, node, value)
             })?;
         }
         Ok(found)
     }
 
-    /// Puts a mapping or a list of the same resource at one path. A place may lie inside the
-    /// source: what is made on the way to it is then part of what is copied, and so is each copy of
-    /// those that follow.
+    /// Puts a mapping or a list of the same resource at a path. If a place is inside the source,
+    /// the fields that are made on the way to it are part of the copy, and so is each copy of the
+    /// places before it.
     fn copy_within(
         &self,
-        arena: Arena<'a>,
+        to: &mut Destination<'_, 'a>,
         resource: &mut Resource<'a>,
-        (text, path): &FieldPath<'a>,
-        (value, source, create): (&mut Cow<'_, Node<'a>>, &Source<'a>, Option<&Node<'a>>),
-        copies: &mut Copies,
+        value: &mut Cow<'_, Node<'a>>,
+        source: &Source<'a>,
     ) -> Result<usize> {
-        let texts = self.texts_in(arena);
+        let (texts, path, create) = (self.texts_in(to.arena), &to.field.parts, to.create);
         let mut found = 0;
         visit(texts, resource.node_mut(), path, create, &mut |_| {
             found += 1;
             Ok(())
         })?;
         for nth in 1..=found {
-            // A copy may have taken the place of what holds the source, which then stays as it was.
+            // A copy may have taken the place of a value around the source, which then stays as it
+            // was.
             if let Ok(now) = source.value_now(resource) {
                 *value = Cow::Owned(now);
             }
             let mut at = 0;
             visit(texts, resource.node_mut(), path, create, &mut |node| {
                 at += 1;
-                if at == nth { self.set(arena, node, value, (path.len(), copies), text.pos) } else { Ok(()) }
+                if at == nth { self.set(to, node, value) } else { Ok(()) }
             })?;
         }
         Ok(found)
     }
 
     /// Puts a value into a node: as text into a scalar, which keeps its type and style; else in
-    /// place of the old value. The node is so many levels below its resource; `by` is the path that
-    /// leads to it.
-    fn set(
-        &self,
-        arena: Arena<'a>,
-        node: &mut Node<'a>,
-        value: &Node<'a>,
-        (depth, copies): (usize, &mut Copies),
-        by: Pos,
-    ) -> Result<()> {
+    /// place of the old value.
+    fn set(&self, to: &mut Destination<'_, 'a>, node: &mut Node<'a>, value: &Node<'a>) -> Result<()> {
         let options = &self.options;
-        let mut copied = || {
-            check_depth(depth, value)?;
-            copies.copy(value).map(Node::into_value)
-        };
+        let (arena, depth, by) = (to.arena, to.field.parts.len(), to.field.written.pos);
         let Value::Scalar(old) = node.value() else {
             if !options.delimiter.is_empty() {
                 return Err(delimited());
             }
-            node.put(copied()?, by);
+            check_depth(depth, value)?;
+            node.put(to.copies.copy(value)?.into_value(), by);
             return Ok(());
         };
         let text = value.scalar_text();
@@ -544,10 +560,24 @@ impl<'a> Target<'a> {
         // Nothing in place of a null is a null still.
         let tag = if text.is_empty() && old.is_null() { old.tag() } else { old.resolved_tag() };
         node.set_text(text, tag, by);
-        copies.note(node);
+        to.copies.note(node);
         Ok(())
     }
 }
 
-/// A value, and its source if that is in the resource that gets the value.
-type Sourced<'v, 'a> = (&'v Node<'a>, Option<&'v Source<'a>>);
+/// A value for a resource.
+#[derive(Clone, Copy)]
+struct Sourced<'v, 'a> {
+    value: &'v Node<'a>,
+    /// The source of the value, if it is in the same resource.
+    own: Option<&'v Source<'a>>,
+}
+
+/// A path of a target in one resource.
+struct Destination<'d, 'a> {
+    arena: Arena<'a>,
+    field: &'d FieldPath<'a>,
+    /// The value at the end of the path where it is missing, if it is made there.
+    create: Option<&'d Node<'a>>,
+    copies: &'d mut Copies,
+}

@@ -76,7 +76,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns true if each target sees what the source has become by then.
+    /// Returns true if the source is read again for each target.
     pub(super) fn is_live(&self) -> bool {
         matches!(self, Source::Field { selector, .. } if selector.options.delimiter.is_empty())
     }
@@ -86,7 +86,7 @@ impl<'a> Source<'a> {
         match (self, place) {
             (Source::Value(text), _) => Ok(MADE.with_text(text).into()),
             (Source::Field { .. }, None) => Ok(Node::null()),
-            (Source::Field { selector, path }, Some(i)) => Source::read(map.get(i), (selector, path), None),
+            (Source::Field { selector, path }, Some(i)) => Source::read(map.get(i), selector, path, None),
         }
     }
 
@@ -99,14 +99,14 @@ impl<'a> Source<'a> {
         items: &mut ItemIndex<'s, 'a>,
     ) -> Result<Node<'a>> {
         let (Source::Field { selector, path }, Some(i)) = (self, place) else { return self.value(map, place) };
-        Source::read(map.get(i), (selector, path), items.value(i, map.get(i), path))
+        Source::read(map.get(i), selector, path, items.value(i, map.get(i), path))
     }
 
     /// The value of this source in its own resource, as it is by now.
     pub(super) fn value_now(&self, own: &Resource<'a>) -> Result<Node<'a>> {
         match self {
             Source::Value(text) => Ok(MADE.with_text(text).into()),
-            Source::Field { selector, path } => Source::read(own, (selector, path), None),
+            Source::Field { selector, path } => Source::read(own, selector, path, None),
         }
     }
 
@@ -121,7 +121,8 @@ impl<'a> Source<'a> {
     /// The value at the path of a source, or of the node there if it is known.
     fn read(
         resource: &Resource<'a>,
-        (selector, path): (&SourceSelector<'a>, &[Part<'a>]),
+        selector: &SourceSelector<'a>,
+        path: &[Part<'a>],
         known: Option<&Node<'a>>,
     ) -> Result<Node<'a>> {
         let missing = || {

@@ -12,26 +12,69 @@
 //! replicas-by-any-id-keeps-style).
 //! *Example*: `testdata/reference/replica_count.txtar`
 
+use super::objects::ReplicaCount;
 use super::{edit_path, scalar_of};
 use crate::config::field_spec::{Create, Step};
+use crate::config::kustomization::Replica;
 use crate::config::{FieldSpec, FieldSpecs};
 use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::resource::{Hint, ResMap, Resource};
-use crate::stage::{Build, Overridden, Transformer};
+use crate::stage::{Build, Fields, Object, Overridden, Overriding, Planned, Stage, Transformer, Watched};
 use rustomize_yaml::{Pos, Tag};
 use std::rc::Rc;
 
 /// One entry of `replicas`.
 pub struct ReplicaCountTransformer<'a> {
-    pub name: &'a str,
-    pub count: i64,
-    pub specs: Rc<FieldSpecs<'a>>,
-    /// The entry, which is the place of what is set.
-    pub pos: Pos,
-    /// The patches of the kustomization, if the build is asked for findings.
-    pub overridden: Option<Rc<Overridden>>,
-    /// True for the last entry, which reports the values that any entry has replaced.
-    pub is_last: bool,
+    name: &'a str,
+    count: i64,
+    specs: Rc<FieldSpecs<'a>>,
+    /// The entry, which is the place of the numbers that are set.
+    pos: Pos,
+    /// The values of patches that it replaces, if the build is asked for findings.
+    overridden: Option<Overridden>,
+}
+
+impl<'a> ReplicaCountTransformer<'a> {
+    fn new(replica: &Replica<'a>, specs: Rc<FieldSpecs<'a>>, pos: Pos) -> Self {
+        ReplicaCountTransformer { name: replica.name, count: replica.count, specs, pos, overridden: None }
+    }
+
+    /// The transformers of `replicas`, one for each entry.
+    ///
+    /// # Errors
+    /// A field spec is wrong.
+    pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
+        let replicas = &fields.kustomization.replicas;
+        if replicas.is_empty() {
+            return Ok(Vec::new());
+        }
+        let specs = Rc::new(fields.specs(&fields.config.replicas)?);
+        let planned = |replica: &Replica<'a>| {
+            let stage = ReplicaCountTransformer::new(replica, Rc::clone(&specs), replica.pos);
+            fields.whole(stage, replica.pos)
+        };
+        Ok(replicas.iter().map(planned).collect())
+    }
+
+    /// The transformer of a configuration object.
+    ///
+    /// # Errors
+    /// A field has a wrong type.
+    pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
+        let ReplicaCount { replica } = object.read()?;
+        let specs = Rc::new(object.specs()?);
+        Ok(Stage::whole(ReplicaCountTransformer::new(&replica, specs, object.pos())))
+    }
+}
+
+impl Overriding for ReplicaCountTransformer<'_> {
+    fn watched(&self) -> Watched {
+        Watched::All
+    }
+
+    fn note_in(&mut self, overridden: Overridden) {
+        self.overridden = Some(overridden);
+    }
 }
 
 impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
@@ -61,8 +104,7 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
         if found {
             build.find(|| (!has_set).then(|| self.without_effect()));
             let message = "this value is not in the output: 'replicas' replaces it";
-            let overridden = self.overridden.iter().filter(|_| self.is_last);
-            build.find(|| overridden.flat_map(|overridden| overridden.findings(map, message)));
+            build.find(|| self.overridden.iter().flat_map(|overridden| overridden.findings(map, message)));
             return Ok(());
         }
         let has_replicas = |r: &&Resource<'a>| self.specs.for_gvk(r.id().gvk).next().is_some();
@@ -77,6 +119,10 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
             ),
         )
         .hint(meant.unwrap_or_else(|| kinds.to_owned())))
+    }
+
+    fn overriding(&mut self) -> Option<&mut dyn Overriding> {
+        Some(self)
     }
 }
 

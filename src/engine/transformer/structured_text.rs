@@ -20,10 +20,10 @@ use rustomize_yaml::{
     reprint,
 };
 
-/// How a path goes on in the text of a field that holds YAML or JSON.
+/// The continuation of a path in the text of a field that holds YAML or JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Texts {
-    /// It does not: a text is the end of a path.
+    /// A text is the end of a path.
     Closed,
     /// A value in the text is replaced as a whole, whatever the options say.
     Whole,
@@ -42,23 +42,27 @@ impl Texts {
     }
 }
 
-/// The path of a target's field, as it is written and in parts.
-pub(super) type FieldPath<'a> = (Written<'a>, Vec<Part<'a>>);
+/// The path of a target's field.
+pub(super) struct FieldPath<'a> {
+    pub written: Written<'a>,
+    pub parts: Vec<Part<'a>>,
+}
 
-/// Replaces the value at a path that leads into a text; `false` if this path does not, or what it
-/// leads to cannot be replaced there. With `pieces`, one piece of the text at its end is replaced.
+/// Replaces the value at a path that leads into a text; `false` if this path leads to a field
+/// outside of texts, or the value cannot be replaced there. With `pieces`, one piece of the text at
+/// its end is replaced.
 ///
 /// # Errors
 /// The text holds YAML that cannot be printed.
 pub(super) fn replace<'a>(
     arena: Arena<'a>,
     resource: &mut Resource<'a>,
-    (field, path): &FieldPath<'a>,
+    field: &FieldPath<'a>,
     create: Option<&Node<'a>>,
     value: &Node<'a>,
     pieces: Option<&FieldOptions<'a>>,
 ) -> Result<bool> {
-    let by = field.pos;
+    let (by, path) = (field.written.pos, &field.parts);
     let Some((at, source, mut content)) = find(arena, resource.node(), path) else { return Ok(false) };
     let is_json = source.text.trim_start().starts_with(['{', '[']);
     let layout = if is_json { None } else { Layout::of(source, &content) };
@@ -187,9 +191,9 @@ fn write_scalar(out: &mut String, s: &Scalar<'_>) -> bool {
     true
 }
 
-/// Calls `edit` on every node at a target's path. With `create`, what is missing on the way is
-/// made, and at the end of the path a copy of `create`. `texts` holds what texts on the way
-/// contain; without it a path does not lead into texts.
+/// Calls `edit` on every node at a target's path. With `create`, missing nodes on the way are made,
+/// and at the end of the path a copy of `create`. `texts` is the arena for the content of texts on
+/// the way; without it a path does not lead into texts.
 pub(super) fn visit<'a>(
     texts: Option<Arena<'a>>,
     node: &mut Node<'a>,
@@ -209,16 +213,17 @@ pub(super) fn visit<'a>(
             (Part::All, _) => Ok(()),
             (Part::Index(i), None) => Err(out_of_bounds(*i, 0)),
             (_, None) => Ok(()),
-            // kustomize puts what it makes into the null itself, which is printed without it.
+            // kustomize puts the value that it makes into the null itself, which is printed without
+            // it.
             (_, Some(create)) => visit_made(texts, &mut MADE.into(), path, create, edit),
         };
     }
     match (part, node.value_mut()) {
         (Part::NotAnElement, _) => Err(Part::not_an_element()),
         (Part::Key(""), _) => Err(Error::new(Code::BadPath, "the path of a target has an empty field name")),
-        (Part::Key(key), ValueMut::Mapping(m)) => visit_key(texts, m, (key, rest), create, edit),
+        (Part::Key(key), ValueMut::Mapping(m)) => visit_key(texts, m, key, rest, create, edit),
         // Only the path of a source has a sign for the last item.
-        (Part::Last, ValueMut::Mapping(m)) => visit_key(texts, m, ("-", rest), create, edit),
+        (Part::Last, ValueMut::Mapping(m)) => visit_key(texts, m, "-", rest, create, edit),
         (Part::All, ValueMut::Sequence(items)) => {
             items.iter_mut().try_for_each(|n| visit(texts, n, rest, create, edit))
         }
@@ -265,7 +270,7 @@ fn copy_to_places(items: &mut Sequence<'_>, i: usize, shared: Shared) {
     items[i] = edited;
 }
 
-/// As [`visit`], from a node that was made: what the path asks for becomes its value.
+/// As [`visit`], from a node that was made, which gets a value of the kind that the path asks for.
 fn visit_made<'a>(
     texts: Option<Arena<'a>>,
     made: &mut Node<'a>,
@@ -285,7 +290,8 @@ fn visit_made<'a>(
 fn visit_key<'a>(
     texts: Option<Arena<'a>>,
     m: &mut Mapping<'a>,
-    (key, rest): (&'a str, &[Part<'a>]),
+    key: &'a str,
+    rest: &[Part<'a>],
     create: Option<&Node<'a>>,
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
@@ -296,7 +302,7 @@ fn visit_key<'a>(
         };
     };
     match (field.as_scalar(), texts) {
-        // Upstream changes what it reads from the text, and drops it: the text stays.
+        // Upstream changes a copy of the content, and drops it: the text stays.
         (Some(scalar), Some(arena)) if !rest.is_empty() => {
             let mut copy = read(arena, scalar.text()).ok_or_else(wrong_kind)?;
             visit(texts, &mut copy, rest, create, edit)

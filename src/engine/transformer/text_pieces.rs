@@ -3,7 +3,7 @@
 use crate::config::kustomization::FieldOptions;
 use crate::diag::{Code, Error};
 
-/// The error about a delimiter for something that is no text.
+/// The error about a delimiter for a value that is not a text.
 pub(super) fn delimited() -> Error {
     Error::new(Code::WrongType, "delimiter option can only be used with scalar nodes")
         .hint("name a field that has a text, or remove 'delimiter'")

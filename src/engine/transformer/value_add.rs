@@ -11,20 +11,18 @@
 //! *Quirks*: without `value`, it is the name of the kustomization's directory.
 //! *Example*: `testdata/reference/value_add.txtar`
 
-use super::namespace::{NamespaceTransformer, SetRoleBindingSubjects};
+use super::namespace::NamespaceTransformer;
 use crate::config::{Decode, Decoder, Described, FieldSpec, FieldSpecs, Selector};
 use crate::diag::{Code, Error, Result};
-use crate::load::Root;
-use crate::resource::Matcher;
-use crate::resource::{ResMap, Resource};
+use crate::resource::{Matcher, ResMap, Resource};
 use crate::schema::Gvk;
-use crate::stage::{Build, Transformer};
+use crate::stage::{Build, Object, Stage, Transformer};
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Scalar, Sequence, Value, ValueMut, first_document, json};
 
-/// A configuration object of this kind.
+/// A configuration object of this kind, read and compiled.
 #[derive(Default)]
 pub struct ValueAddTransformer<'a> {
-    /// The object, which is the place of what is set.
+    /// The object, which is the place of the values that are set.
     pos: Pos,
     value: &'a str,
     targets: Vec<Prepared<'a>>,
@@ -36,6 +34,17 @@ struct Prepared<'a> {
     /// The place in a file path, from 1; 0 if the field is not one.
     position: i64,
     is_namespace: bool,
+}
+
+/// An object of ValueAddTransformer.
+#[derive(Default, Decode, Described)]
+pub struct ValueAdd<'a> {
+    /// The value; the name of the kustomization's directory if it is empty.
+    pub value: &'a str,
+    /// The place of the value.
+    pub targets: Vec<Target<'a>>,
+    /// A file with more targets.
+    pub target_file_path: &'a str,
 }
 
 /// One step of a field path.
@@ -56,20 +65,15 @@ pub struct Target<'a> {
 }
 
 impl<'a> ValueAddTransformer<'a> {
-    /// Takes the fields of a configuration object; `target_file` names a file with more targets.
+    /// The transformer of a configuration object.
     ///
     /// # Errors
     /// Targets are missing, or one lacks a path, or has a negative position or a broken pattern.
-    pub fn new(
-        build: &mut Build<'a>,
-        root: &Root,
-        (value, pos): (&'a str, Pos),
-        mut targets: Vec<Target<'a>>,
-        target_file: &str,
-    ) -> Result<Self> {
-        let arena = build.arena;
-        if !target_file.is_empty() {
-            let source = build.cx.files.text(root, target_file)?;
+    pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
+        let ValueAdd { value, mut targets, target_file_path } = object.read()?;
+        let (arena, root) = (object.arena(), object.root);
+        if !target_file_path.is_empty() {
+            let source = object.build.cx.files.text(root, target_file_path)?;
             let node = first_document(arena, source)?.unwrap_or_default();
             json::check_keys(&node)?;
             let mut more: Vec<Target<'a>> = Vec::new();
@@ -84,7 +88,7 @@ impl<'a> ValueAddTransformer<'a> {
             value => value,
         };
         let targets = targets.iter().map(|target| prepare(arena, target)).collect::<Result<_>>()?;
-        Ok(ValueAddTransformer { value, targets, pos })
+        Ok(Stage::whole(ValueAddTransformer { value, targets, pos: object.pos() }))
     }
 }
 
@@ -131,16 +135,8 @@ impl<'a> ValueAddTransformer<'a> {
         let arena = build.arena;
         if target.is_namespace {
             let spec = FieldSpec { gvk: Gvk::default(), path: "metadata/namespace", create: true };
-            let namespace = NamespaceTransformer {
-                namespace: self.value,
-                specs: FieldSpecs::new(arena, [spec]),
-                subjects: SetRoleBindingSubjects::DefaultOnly,
-                unset_only: false,
-                spares_charts: build.arena.compat().leaves_namespaces_to_charts(),
-                pos: self.pos,
-                overridden: None,
-            };
-            return namespace.edit(resource);
+            let specs = FieldSpecs::new(arena, [spec]);
+            return NamespaceTransformer::new(arena, self.value, specs, self.pos).edit(resource);
         }
         let Some(node) = walk(resource.node_mut(), &target.path)? else { return Ok(()) };
         let scalar = super::scalar_of(node)?;

@@ -40,7 +40,12 @@ impl HelmCommand {
         self
     }
 
-    /// Adds a text that belongs to no option.
+    /// Adds an option without a value.
+    pub fn flag(self, name: &'static str) -> Self {
+        self.switch(name, true)
+    }
+
+    /// Adds a word that is not part of an option.
     pub fn word(mut self, word: impl Into<OsString>) -> Self {
         self.arguments.push(word.into());
         self

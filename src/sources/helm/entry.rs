@@ -90,7 +90,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
         std::fs::create_dir(&temporary).map_err(no_file)?;
         let environment = self.environment(&temporary);
         let is_old = !build.arena.compat().asks_helm_4_for_its_version();
-        let version = HelmCommand::new("version").switch("-c", is_old).switch("--short", true);
+        let version = HelmCommand::new("version").switch("-c", is_old).flag("--short");
         let home = self.entry.home();
         let present = self.present(build, &home);
         let is_pulled = matches!(present, Ok(None));
@@ -166,7 +166,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
         if directory.is_dir() {
             return Ok(());
         }
-        let command = HelmCommand::new("pull").switch("--untar", true).option("--untardir", &home.to_string_lossy());
+        let command = HelmCommand::new("pull").flag("--untar").option("--untardir", &home.to_string_lossy());
         let of_user = match self.helm.user_config && self.entry.globals.config_home.is_empty() {
             true => user::repository(build, self.helm.variable, chart.repo),
             false => None,
@@ -276,7 +276,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
         };
         let schemas = build.schema.for_merging().map_err(in_values)?;
         let file = || self.values_file(build, chart, home);
-        merged(build.arena, (&self.entry.chart, inline), &schemas, file).map(String::into_bytes).map_err(in_values)
+        merged(build.arena, &self.entry.chart, inline, &schemas, file).map(String::into_bytes).map_err(in_values)
     }
 
     fn template(&self, build: &Build<'a>, chart: &Path, values: &Path) -> HelmCommand {

@@ -90,7 +90,7 @@ impl Helm for HelmProgram {
 }
 
 impl HelmProgram {
-    /// What helm prints for charts that are ready.
+    /// The output of helm for charts that are ready.
     fn side_by_side(&self, build: &Build<'_>, ready: &[Named<'_>]) -> Vec<Result<Vec<u8>>> {
         let options = &build.cx.options;
         let (helm, observer, layer) = (Run::new(self, &options.helm), &options.observer, options.observer.layer());

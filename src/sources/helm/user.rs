@@ -9,39 +9,43 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The variables that name the files, each with the default place of its file below helm's
-/// configuration directory.
-const FILES: [(&str, &str); 2] =
-    [("HELM_REGISTRY_CONFIG", "registry/config.json"), (REPOSITORIES, "repositories.yaml")];
+/// A file of the user's configuration.
+#[derive(Clone, Copy)]
+struct UserFile {
+    /// The variable that names the file.
+    variable: &'static str,
+    /// The default place of the file below helm's configuration directory.
+    path: &'static str,
+}
 
-/// The variable that names the file of repositories.
-const REPOSITORIES: &str = "HELM_REPOSITORY_CONFIG";
+const REGISTRIES: UserFile = UserFile { variable: "HELM_REGISTRY_CONFIG", path: "registry/config.json" };
+const REPOSITORIES: UserFile = UserFile { variable: "HELM_REPOSITORY_CONFIG", path: "repositories.yaml" };
 
 fn path_in(variable: Variable, name: &str) -> Option<PathBuf> {
     variable(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// A file of the user's configuration: the value of its variable, or its place in the user's
-/// configuration directory.
-fn file(variable: Variable, (name, below): (&str, &str)) -> Option<PathBuf> {
-    path_in(variable, name).or_else(|| {
+/// The path of a file: the value of its variable, or its place in the user's configuration
+/// directory.
+fn path_of(variable: Variable, file: UserFile) -> Option<PathBuf> {
+    path_in(variable, file.variable).or_else(|| {
         let directory = path_in(variable, "HELM_CONFIG_HOME").or_else(|| {
             let configuration = path_in(variable, "XDG_CONFIG_HOME");
             Some(configuration.or_else(|| Some(path_in(variable, "HOME")?.join(".config")))?.join("helm"))
         });
-        Some(directory?.join(below))
+        Some(directory?.join(file.path))
     })
 }
 
 /// The variables that let helm find the user's files.
 pub fn environment(variable: Variable) -> Vec<(Cow<'static, str>, OsString)> {
-    let found = FILES.into_iter().filter_map(|entry| Some((entry.0.into(), file(variable, entry)?.into())));
-    found.collect()
+    let set = |file: UserFile| Some((file.variable.into(), path_of(variable, file)?.into()));
+    [REGISTRIES, REPOSITORIES].into_iter().filter_map(set).collect()
 }
 
 /// The name that the user has given to a repository with this URL.
 pub fn repository(build: &Build<'_>, variable: Variable, url: &str) -> Option<String> {
-    let path = file(variable, FILES[1])?;
+    let path = path_of(variable, REPOSITORIES)?;
     let text = build.cx.options.file_limit.read_to_string(&path).ok()?;
     let source = build.arena.add_source(path.display().to_string(), text);
     let document = documents(build.arena, source).ok()?.into_iter().next()?;
