@@ -114,6 +114,7 @@ pub use pipeline::Call;
 pub use plugin::{PluginOptions, Runners};
 pub use resource::{Order, ResId, Resource};
 pub use rustomize_base::compat::{Compat, UnknownVersion};
+pub use rustomize_base::host::{FixedHost, Host, NoHost};
 pub use rustomize_process::{Children, Limits};
 pub use schema::Gvk;
 pub use stage::history::Write;
@@ -167,7 +168,7 @@ pub mod internal {
     pub use crate::load::lock::RemoteLock;
     pub use crate::plugin::locate::Placed;
     pub use crate::plugin::permissions::Permissions;
-    pub use crate::plugin::shared_object::{Host, Program, SharedObjectFile};
+    pub use crate::plugin::shared_object::{Program, SharedObjectFile, SharedObjectProcess};
     pub use crate::schema::{Schema, Schemas};
     pub use crate::stage::{Build, Context};
     pub use rustomize_go_regexp::GoRegex;

@@ -2,6 +2,7 @@
 //!
 //! * [`compat`]: the version of kustomize that a build follows.
 //! * [`duration`]: durations with units.
+//! * [`host`]: the program around a build, and its user.
 //! * [`memory`]: the budget of a build; [`meter`]: the work of a build, counted for tests.
 //! * [`parallel`]: work on all cores; no result depends on their number.
 //! * [`observe`]: pieces of work as they begin and end.
@@ -9,6 +10,7 @@
 
 pub mod compat;
 pub mod duration;
+pub mod host;
 pub mod memory;
 pub mod meter;
 pub mod observe;

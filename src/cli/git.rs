@@ -1,7 +1,7 @@
 //! git, as this tool calls it: the files of commits and of the index, without touching the working
 //! tree or the index of the user.
 
-use crate::cli::signals;
+use crate::cli::host;
 use crate::load::git_command::{self, Filters, VARIABLE};
 use anyhow::{Context, Result, bail};
 use rustomize_process::{Call, Failure, Limits};
@@ -135,7 +135,7 @@ fn run<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>, sett
         stdin: None,
     };
     let limits = Limits { output: MAX_OUTPUT, ..Limits::default() };
-    signals::children().run(call, &limits).map_err(|failed| match failed.failure {
+    host::children().run(call, &limits).map_err(|failed| match failed.failure {
         Failure::NotStarted(e) if e.kind() == ErrorKind::NotFound => anyhow::anyhow!("no 'git' program on path"),
         Failure::NotStarted(e) | Failure::Io(e) => anyhow::anyhow!("git cannot be run: {e}"),
         _ if ["not allowed", "lazy fetching disabled"].iter().any(|words| failed.stderr.contains(words)) => {

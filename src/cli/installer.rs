@@ -1,10 +1,9 @@
 //! The installer, as commands and builds call it.
 
 use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::machine::{policy, secret};
-use crate::cli::progress::Progress;
+use crate::cli::machine::policy;
 use crate::cli::variable::variable;
-use crate::cli::{cache, signals, writer};
+use crate::cli::{cache, host, writer};
 use crate::manager::fetch::{FetchLimits, Transfer};
 use crate::manager::install::{InstallEvent, Installer};
 use crate::manager::policy::Policy;
@@ -16,9 +15,11 @@ use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::root;
 use crate::plugin::PluginOptions;
 use anyhow::Result;
+use rustomize_base::host::Progress;
 use rustomize_files as files;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The directory of installed plugins, which no other process writes to meanwhile.
 ///
@@ -30,13 +31,11 @@ pub fn locked_root() -> Result<ExclusiveRoot> {
 }
 
 /// Makes the client that fetches files, with the tokens of the environment.
-pub fn transfer(offline: bool, size: u64, progress: Option<&Progress>) -> Transfer {
-    let cache = cache::writable();
-    let transfer =
-        Transfer::new(FetchLimits { size, ..FetchLimits::default() }, cache, offline, signals::children().clone())
-            .with_secrets(secret);
-    match progress.and_then(Progress::watch) {
-        Some(watch) => transfer.watched(watch),
+pub fn transfer(offline: bool, size: u64, progress: Option<&Arc<dyn Progress>>) -> Transfer {
+    let limits = FetchLimits { size, ..FetchLimits::default() };
+    let transfer = Transfer::new(limits, cache::writable(), offline, host::children().clone()).for_host(&host::host());
+    match progress.filter(|progress| progress.shows_files()).map(Arc::clone) {
+        Some(progress) => transfer.watched(Box::new(move |url, bytes, size| progress.received(url, bytes, size))),
         None => transfer,
     }
 }
@@ -50,9 +49,9 @@ pub fn installing<T>(
     install: impl FnOnce(&mut Installer<'_>) -> crate::diag::Result<T>,
 ) -> Result<(Vec<Installed>, Lock, T)> {
     let root = locked_root()?;
-    let progress = Progress::new();
+    let progress = host::host().progress();
     let transfer = transfer(flags.offline, flags.size_limit, Some(&progress));
-    let tell = |event: InstallEvent<'_>| progress.tell(event);
+    let tell = |event: InstallEvent<'_>| event.tell(&*progress);
     let mut installer = Installer::new(&root, &transfer, options, policy, &tell);
     installer.parallel = flags.parallel;
     let given = install(&mut installer)?;

@@ -4,7 +4,6 @@ use crate::cli::cache;
 use crate::cli::variable::variable;
 use crate::diag;
 use crate::load::Root;
-use crate::load::client::token_variable;
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::Environment;
 use crate::manager::policy::project_directory::ProjectDirectory;
@@ -76,11 +75,6 @@ pub fn environment(said: Option<&str>) -> Result<Option<Environment>> {
     };
     let cache = cache::of_user();
     Ok(Environment::read(&configuration, cache.as_deref(), named.as_deref())?)
-}
-
-/// The token, or `user:password`, of the environment for a host.
-pub fn secret(host: &str) -> Option<String> {
-    variable(&token_variable(host)?)?.into_string().ok()
 }
 
 /// The directories whose files are used whoever owns them.

@@ -5,7 +5,7 @@ use crate::cli::installer::install_missing;
 use crate::cli::machine::{self, inputs};
 use crate::cli::sync::sync_environment;
 use crate::cli::variable::variable;
-use crate::cli::{cache, plugin_host, signals, status_line, writer};
+use crate::cli::{cache, host, writer};
 use crate::diag::{Code, Error};
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::{Environment, MachineBundle};
@@ -18,18 +18,15 @@ use crate::manager::resolve::project::Project;
 use crate::manager::store::root::{self, RootError};
 use crate::plugin::engine::{self, Engine};
 use crate::plugin::isolation::{Isolation, Level};
-use crate::plugin::options::{FailOn, FunctionOptions, Images};
+use crate::plugin::options::{FailOn, FunctionOptions, GoAdoption, Images};
 use crate::plugin::permissions::real;
 use crate::plugin::{PluginOptions, locate};
 use anyhow::{Context, Result, bail};
-use rustomize_base::shown;
 use rustomize_process::Limits;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// How long one call may take where no flag says it.
@@ -50,8 +47,7 @@ pub fn of_directory(
     offline: bool,
     may_sync: bool,
 ) -> Result<(ManagedPlugins, Vec<PathBuf>)> {
-    let host = plugin_host::program();
-    let (managed, schemas) = manager(flags, directory, offline, may_sync, host.clone())?;
+    let (managed, schemas) = manager(flags, directory, offline, may_sync)?;
     let isolation = isolation(flags, variable);
     if let Some(fault) = isolation.permissions().below_write(None) {
         bail!("{fault}");
@@ -63,42 +59,16 @@ pub fn of_directory(
         isolation,
         memory_limit: limit(flags.plugin_memory_limit),
         process_limit: limit(flags.plugin_process_limit),
-        host,
+        host: host::host(),
         homes: locate::homes(|name| variable(name).map(Into::into)),
         stderr: writer::relay,
         shows_stderr: true,
-        variable,
         go_hosts: cache::go_hosts(),
-        adopts_go: if flags.adopt_go_plugins { |_| true } else { ask_to_adopt },
-        children: signals::children().clone(),
+        go_adoption: if flags.adopt_go_plugins { GoAdoption::Always } else { GoAdoption::Asked },
+        children: host::children().clone(),
         functions: functions(flags, directory),
     };
     Ok((ManagedPlugins::new(options, managed), schemas))
-}
-
-/// Asks the user at the terminal whether a Go plugin may be adopted. Without a terminal, the answer
-/// is no.
-fn ask_to_adopt(path: &Path) -> bool {
-    /// Earlier answers: roots of one command share their plugins.
-    static ANSWERS: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
-    let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(answer) = answers.get(path) {
-        return *answer;
-    }
-    let stdin = std::io::stdin();
-    if machine::is_frozen(None) || !stdin.is_terminal() || !writer::stderr_is_terminal() {
-        return false;
-    }
-    status_line::end();
-    let mut line = String::new();
-    let question = format!(
-        "'{}' is a Go plugin. Before its first use Go has to build a program that can load it.\nBuild it now? [y/N] ",
-        shown::line(&path.to_string_lossy())
-    );
-    writer::ask(&question);
-    let answer = stdin.read_line(&mut line).is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes");
-    answers.insert(path.to_owned(), answer);
-    answer
 }
 
 /// A limit of a flag, for which 0 is none.
@@ -160,8 +130,8 @@ pub fn for_functions() -> PluginOptions {
         timeout: Some(TIMEOUT),
         stderr: writer::relay,
         shows_stderr: true,
-        variable,
-        children: signals::children().clone(),
+        host: host::host(),
+        children: host::children().clone(),
         functions: FunctionOptions { engine: engine().clone(), ..FunctionOptions::default() },
         ..PluginOptions::default()
     }
@@ -196,13 +166,7 @@ fn functions(flags: &PluginFlags, directory: &Path) -> FunctionOptions {
 
 /// The installed plugins, and the facts of bundles about kinds. Their files are read when an object
 /// asks for a plugin; an environment is synced first of all (M05).
-fn manager(
-    flags: &PluginFlags,
-    directory: &Path,
-    offline: bool,
-    may_sync: bool,
-    host: Option<PathBuf>,
-) -> Result<(Managed, Vec<PathBuf>)> {
+fn manager(flags: &PluginFlags, directory: &Path, offline: bool, may_sync: bool) -> Result<(Managed, Vec<PathBuf>)> {
     let is_frozen = machine::is_frozen(flags.frozen);
     let environment = machine::environment(flags.environment.as_deref())?;
     // Bundles are in no lock file: where only what is locked may be used, they are not fetched.
@@ -227,10 +191,10 @@ fn manager(
         synced.check(&policy.trust)?;
     }
     let directory = directory.to_owned();
-    let (variable, children) = (variable, signals::children().clone());
     // A plugin that the build installs has the isolation of a plugin that runs.
     let isolation = Isolation { installed: isolation(flags, variable).installed, ..Isolation::default() };
-    let options = PluginOptions { host, variable, children, isolation, ..PluginOptions::default() };
+    let options =
+        PluginOptions { host: host::host(), children: host::children().clone(), isolation, ..PluginOptions::default() };
     let required = schemas(&directory, environment.as_ref(), is_frozen, offline, &options)?;
     // Of two schemas for one kind the later counts.
     let schemas = required.into_iter().chain(bundled).rev().collect();

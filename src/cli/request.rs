@@ -11,7 +11,7 @@ use crate::cli::flags::roots::RootFlags;
 use crate::cli::flags::switch::is_on;
 use crate::cli::flags::word::Word;
 use crate::cli::variable::variable;
-use crate::cli::{cache, kustomize_version, machine, plugin_options, signals};
+use crate::cli::{cache, host, kustomize_version, plugin_options};
 use crate::diag::{Code, Error};
 use crate::load::artifact_reference::is_artifact;
 use crate::load::{FileLimit, Lock, RemoteOptions, RepoSpec, Restrictor, Secrets};
@@ -78,9 +78,9 @@ impl BuildRequest {
                 timeout: remote.remote_timeout,
                 size_limit: remote.remote_size_limit,
                 lock: None,
-                secrets: Secrets(machine::secret),
+                secrets: Secrets(host::host()),
             },
-            children: signals::children().clone(),
+            children: host::children().clone(),
             observer,
             lint: output.strict,
             crd_merge_keys,
@@ -179,7 +179,7 @@ impl BuildRequest {
 pub fn plain_options(version: Option<Versions>) -> Result<Options> {
     let remote = RemoteOptions { cache: cache::writable(), ..RemoteOptions::default() };
     let compat = kustomize_version::of_root(version, ".")?;
-    Ok(Options { compat, remote, children: signals::children().clone(), ..Options::default() })
+    Ok(Options { compat, remote, children: host::children().clone(), ..Options::default() })
 }
 
 /// The warnings of deprecated flags, one for each time that a flag is given.

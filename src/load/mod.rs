@@ -55,6 +55,7 @@ use crate::diag::{Code, Error, Result};
 use artifact_reference::ArtifactReference;
 use loader::{Entry, Opened};
 use remote::{RemoteParts, artifact_in};
+use rustomize_base::host::{Host, NoHost};
 use rustomize_base::meter;
 use rustomize_base::observe::Work;
 use rustomize_base::parallel;
@@ -105,16 +106,13 @@ pub struct RemoteOptions {
     pub secrets: Secrets,
 }
 
-/// Returns the token, or `user:password`, for a host.
-pub type Secret = fn(&str) -> Option<String>;
-
-/// The secrets of the user for registries.
-#[derive(Clone, Copy, Debug)]
-pub struct Secrets(pub Secret);
+/// The host that has the secrets of the user for registries.
+#[derive(Clone, Debug)]
+pub struct Secrets(pub Arc<dyn Host>);
 
 impl PartialEq for Secrets {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::fn_addr_eq(self.0, other.0)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -122,7 +120,7 @@ impl Eq for Secrets {}
 
 impl Default for Secrets {
     fn default() -> Self {
-        Secrets(|_| None)
+        Secrets(Arc::new(NoHost))
     }
 }
 

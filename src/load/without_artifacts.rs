@@ -1,7 +1,7 @@
 //! Directories in OCI registries, in a program that was built without the feature `artifacts`: they
 //! are refused.
 
-use super::Secret;
+use super::Secrets;
 use super::artifact_reference::ArtifactReference;
 use super::http::Http;
 use crate::diag::{Code, Error, Result};
@@ -12,7 +12,7 @@ pub struct Artifacts;
 
 impl Artifacts {
     /// As with the feature `artifacts`.
-    pub fn new(_http: Http, _secret: Secret) -> Self {
+    pub fn new(_http: Http, _secrets: Secrets) -> Self {
         Artifacts
     }
 

@@ -10,12 +10,13 @@
 //! A build of a kustomization compiles nothing, but for a genuine Go plugin that the user lets it
 //! adopt. Neither touches the plugin's own file: kustomize still uses that.
 
-use super::PluginOptions;
 use super::classify::{GoBuild, GoModule, SharedObject, classify};
-use super::shared_object::{Host, Program, SharedObjectFile};
+use super::options::{GoAdoption, PluginOptions};
+use super::shared_object::{Program, SharedObjectFile, SharedObjectProcess};
 use crate::diag::{Code, Error, Result};
 use regex::Regex;
 use rustomize_base::shell::quoted;
+use rustomize_base::shown;
 use rustomize_files::atomic::Staged;
 use rustomize_files::{self as files, RECORD};
 use rustomize_process::{Call, Children, Failure, Limits};
@@ -126,9 +127,15 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
         Ok(SharedObject::Plugin) => {}
         found => return Err(fault(format!("Go has made something else than a plugin: {found:?}"))),
     }
-    let modes = Host::start(options, &options.isolation, &Program::Own, &SharedObjectFile::placed(made.clone()), None)?
-        .modes()
-        .to_vec();
+    let modes = SharedObjectProcess::start(
+        options,
+        &options.isolation,
+        &Program::Own,
+        &SharedObjectFile::placed(made.clone()),
+        None,
+    )?
+    .modes()
+    .to_vec();
     if modes.is_empty() {
         let message = format!("the KustomizePlugin of '{}' has no method that this knows", source.file.display());
         return Err(fault(message).hint(
@@ -423,7 +430,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     };
     let host = host_for(&build, hosts);
     let start = || {
-        Host::start(
+        SharedObjectProcess::start(
             options,
             &options.isolation,
             &Program::Other(host.clone()),
@@ -468,7 +475,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     args.extend(["-o".into(), made.clone().into_os_string(), ".".into()]);
     go.run(work.path(), args, variables, options)?;
     // Go says now whether it opens the plugin, and not in the middle of somebody's build.
-    let modes = Host::start(
+    let modes = SharedObjectProcess::start(
         options,
         &options.isolation,
         &Program::Other(made.clone()),
@@ -491,7 +498,17 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
 /// As [`adopt`].
 pub fn adopt_first(path: &Path, options: &PluginOptions) -> Result<bool> {
     let is_genuine = matches!(classify(path), Ok(SharedObject::GoPlugin(_)));
-    if !is_genuine || !(options.adopts_go)(path) {
+    let may_adopt = || {
+        match options.go_adoption {
+        GoAdoption::Never => false,
+        GoAdoption::Always => true,
+        GoAdoption::Asked => options.host.confirms(&format!(
+            "'{}' is a Go plugin. Before its first use Go has to build a program that can load it.\nBuild it now? [y/N] ",
+            shown::line(&path.to_string_lossy())
+        )),
+    }
+    };
+    if !is_genuine || !may_adopt() {
         return Ok(false);
     }
     let shown = path.display();

@@ -4,6 +4,7 @@
 use super::PluginOptions;
 use super::confine::{Confinement, Part, Sandbox};
 use super::permissions::{self, Permissions};
+use rustomize_base::host::Host;
 use rustomize_process::{Call, Children, Limits, PrivateDirectory};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -141,10 +142,10 @@ impl PluginOptions {
         if !grants.is_sandboxed() {
             return Ok(Confined { program: program.to_owned(), args, grants, inherited: None });
         }
-        let host = self.host().map_err(|lack| std::io::Error::other(format!("{lack} to isolate plugins in")))?;
+        let host = self.helper().map_err(|lack| std::io::Error::other(format!("{lack} to isolate plugins in")))?;
         let mut all = grants.host_args(&["exec".as_ref(), program.as_os_str()]);
         all.extend(args);
-        Ok(Confined { program: host.to_owned(), args: all, grants, inherited: None })
+        Ok(Confined { program: host, args: all, grants, inherited: None })
     }
 }
 
@@ -153,7 +154,7 @@ impl PluginOptions {
     /// the libraries of an interpreter outside of the system's directories. A directory that holds
     /// the user's home, or is it, is not one of them.
     pub(super) fn places(&self, program: &Path) -> Vec<PathBuf> {
-        let path = (self.variable)("PATH").unwrap_or_default();
+        let path = self.host.variable("PATH").unwrap_or_default();
         // A name alone is looked for in PATH, as the system does it.
         let mut named = std::env::split_paths(&path).map(|folder| folder.join(program)).filter(|path| path.is_file());
         let program = if program.components().count() == 1 { named.next() } else { Some(program.to_owned()) };
@@ -177,10 +178,10 @@ impl PluginOptions {
 
 impl Isolation {
     /// That of an installed plugin, with what it was granted beside what all plugins get. It has an
-    /// environment and a home of its own. `variable` gives those of this process.
+    /// environment and a home of its own. The granted variables are those of `host`.
     #[must_use]
-    pub fn of_installed(&self, granted: &Permissions, variable: impl Fn(&str) -> Option<OsString>) -> Isolation {
-        let (read, write) = granted.paths(variable("HOME").map(PathBuf::from).as_deref());
+    pub fn of_installed(&self, granted: &Permissions, host: &dyn Host) -> Isolation {
+        let (read, write) = granted.paths(host.variable("HOME").map(PathBuf::from).as_deref());
         let mut isolation = self.clone();
         isolation.level = self.installed;
         isolation.is_apart = self.installed != Level::Off;
@@ -188,7 +189,7 @@ impl Isolation {
         isolation.write.extend(write);
         isolation.network |= granted.network;
         isolation.sockets.extend(granted.sockets.iter().map(PathBuf::from));
-        isolation.variables.extend(granted.env.iter().map(|name| (name.clone(), variable(name))));
+        isolation.variables.extend(granted.env.iter().map(|name| (name.clone(), host.variable(name))));
         isolation
     }
 

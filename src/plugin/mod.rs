@@ -50,14 +50,14 @@ use isolation::Isolation;
 use locate::Placed;
 use program::Program;
 use rustomize_base::observe::Work;
-use shared_object::{Host, SharedObjectFile, SharedObjectPlugin};
+use shared_object::{SharedObjectFile, SharedObjectPlugin, SharedObjectProcess};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use worker::Workers;
 
 /// The shared objects that run: by path and, where each is confined to a root, that.
-type Hosts = HashMap<(PathBuf, Option<PathBuf>), Arc<Host>>;
+type Hosts = HashMap<(PathBuf, Option<PathBuf>), Arc<SharedObjectProcess>>;
 
 /// The options and running processes of plugins. As the [`Plugins`] of a build it finds functions
 /// and the plugins in plugin homes, and no installed ones.

@@ -4,10 +4,10 @@ use super::engine::Engine;
 use super::isolation::{Isolation, Level};
 use crate::diag::Result;
 use crate::load::Root;
+use rustomize_base::host::{Host, NoHost};
 use rustomize_process::{Children, Limits};
-use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,15 +32,14 @@ pub struct PluginOptions {
     pub memory_limit: Option<u64>,
     /// How many processes and threads one call may have at a time; `None` for no limit.
     pub process_limit: Option<u64>,
-    /// The program that runs shared objects, as `PROGRAM` [`ARGUMENT`](super::isolation::ARGUMENT)
-    /// `CONFINEMENT PATH`. Only Unix has such a process.
-    pub host: Option<PathBuf>,
+    /// The program around the build, and its user. Its helper runs shared objects, as `PROGRAM`
+    /// [`ARGUMENT`](super::isolation::ARGUMENT) `CONFINEMENT PATH`: only Unix has such a process.
+    /// Its variables are given to plugins that were granted them.
+    pub host: Arc<dyn Host>,
     /// Where the programs are that load genuine Go plugins; `None` for nowhere.
     pub go_hosts: Option<PathBuf>,
-    /// Says whether a build may adopt the genuine Go plugin at a path, which the user has placed.
-    pub adopts_go: fn(&Path) -> bool,
-    /// Gives variables of this process to plugins that were granted them.
-    pub variable: fn(&str) -> Option<OsString>,
+    /// Whether a build adopts genuine Go plugins that the user has placed.
+    pub go_adoption: GoAdoption,
     /// The children that run plugins and the programs that they need.
     pub children: Children,
     /// Options of functions alone.
@@ -60,10 +59,9 @@ impl Default for PluginOptions {
             isolation: Isolation { installed: Level::Auto, ..Isolation::default() },
             memory_limit: memory,
             process_limit: processes,
-            host: None,
+            host: Arc::new(NoHost),
             go_hosts: None,
-            adopts_go: |_| false,
-            variable: |_| None,
+            go_adoption: GoAdoption::Never,
             children: Children::new(),
             functions: FunctionOptions::default(),
         }
@@ -73,7 +71,7 @@ impl Default for PluginOptions {
 impl PluginOptions {
     /// The user's home.
     pub fn home(&self) -> Option<PathBuf> {
-        (self.variable)("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+        self.host.home()
     }
 
     /// The program that is asked to be the process of a plugin.
@@ -81,9 +79,9 @@ impl PluginOptions {
     /// # Errors
     /// This command cannot start such a process. The error is the beginning of a sentence, which
     /// the caller completes.
-    pub(super) fn host(&self) -> std::result::Result<&Path, &'static str> {
+    pub(super) fn helper(&self) -> std::result::Result<PathBuf, &'static str> {
         match cfg!(unix) {
-            true => self.host.as_deref().ok_or("this program has no process"),
+            true => self.host.helper().ok_or("this program has no process"),
             false => Err("on this system no program has a process"),
         }
     }
@@ -98,6 +96,16 @@ impl PluginOptions {
             stderr: self.stderr,
         }
     }
+}
+
+/// Whether a build adopts a genuine Go plugin that it meets for the first time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GoAdoption {
+    #[default]
+    Never,
+    /// If the user says yes.
+    Asked,
+    Always,
 }
 
 /// Finds the image that runs in place of one that an object of a root names.

@@ -55,7 +55,7 @@ impl SharedObjectFile {
 }
 
 /// A running plugin, shared by all configuration objects for it.
-pub struct Host {
+pub struct SharedObjectProcess {
     conversation: Mutex<Conversation>,
     file: SharedObjectFile,
     description: Description,
@@ -71,18 +71,18 @@ struct Description {
     modes: Option<Vec<String>>,
 }
 
-impl Host {
+impl SharedObjectProcess {
     /// The process of a plugin in a build, started when it is first asked for.
     ///
     /// # Errors
-    /// As [`Host::start`].
+    /// As [`SharedObjectProcess::start`].
     fn of(
         runners: &Runners,
         isolation: &Isolation,
         program: &Program,
         file: &SharedObjectFile,
         root: &Root,
-    ) -> Result<Arc<Host>> {
+    ) -> Result<Arc<SharedObjectProcess>> {
         let confined_to = (isolation.level != Level::Off).then(|| root.real.to_path_buf());
         let key = (file.path.clone(), confined_to);
         // Whoever asks for a plugin that is being started waits for it.
@@ -90,7 +90,7 @@ impl Host {
         if let Some(host) = hosts.get(&key) {
             return Ok(Arc::clone(host));
         }
-        let host = Arc::new(Host::start(&runners.options, isolation, program, file, key.1.as_deref())?);
+        let host = Arc::new(SharedObjectProcess::start(&runners.options, isolation, program, file, key.1.as_deref())?);
         hosts.insert(key, Arc::clone(&host));
         Ok(host)
     }
@@ -106,10 +106,10 @@ impl Host {
         program: &Program,
         file: &SharedObjectFile,
         root: Option<&Path>,
-    ) -> Result<Host> {
+    ) -> Result<SharedObjectProcess> {
         let (path, name) = (file.path.as_path(), format!("plugin '{}'", file.shown.display()));
         let fault = |what: String| Error::new(Code::PluginFailed, format!("{name} {what}"));
-        let own = options.host().map_err(|lack| fault(format!("is a shared object, and {lack} to run it in")))?;
+        let own = options.helper().map_err(|lack| fault(format!("is a shared object, and {lack} to run it in")))?;
         let places = options.places(path);
         let mut paths: Vec<&Path> = places.iter().map(PathBuf::as_path).chain(root).collect();
         if let Program::Other(other) = program {
@@ -122,7 +122,7 @@ impl Host {
             Program::Other(other) => grants.host_args(&["exec".as_ref(), other.as_os_str(), path.as_os_str()]),
         };
         let (environment, inherits) = (grants.environment.clone(), grants.inherits);
-        let call = Call { program: own, args, directory: None, environment, inherits, without: &[], stdin: None };
+        let call = Call { program: &own, args, directory: None, environment, inherits, without: &[], stdin: None };
         let limits = options.limits();
         let failed = |failed: Failed| explain(options, &failed, &file.shown, &name, Pos::NONE);
         let mut conversation = Conversation::start(&options.children, &call, &limits).map_err(failed)?;
@@ -133,7 +133,12 @@ impl Host {
             answer::NOT_OPENED => return Err(fault(file.named(&text(hello)))),
             _ => return Err(fault(file.named(&format!("cannot describe itself: {}", words(hello))))),
         };
-        Ok(Host { conversation: Mutex::new(conversation), file: file.clone(), description, _grants: grants })
+        Ok(SharedObjectProcess {
+            conversation: Mutex::new(conversation),
+            file: file.clone(),
+            description,
+            _grants: grants,
+        })
     }
 
     /// Calls the plugin. It costs the transfer and no copy of the texts.
@@ -206,7 +211,7 @@ fn words(frame: Frame) -> String {
 /// A plugin with its configuration, ready to run.
 pub struct SharedObjectPlugin {
     options: Arc<PluginOptions>,
-    host: Arc<Host>,
+    host: Arc<SharedObjectProcess>,
     /// The configuration as the plugin gets it.
     config: String,
     root: Root,
@@ -230,7 +235,7 @@ impl SharedObjectPlugin {
     ) -> Result<Self> {
         let arena = build.arena;
         let pos = config.pos();
-        let host = Host::of(runners, isolation, program, file, root).map_err(|e| e.at(pos))?;
+        let host = SharedObjectProcess::of(runners, isolation, program, file, root).map_err(|e| e.at(pos))?;
         let name = format!("plugin {}", config.id());
         let can = match mode {
             Mode::Generate => host.can("generate"),

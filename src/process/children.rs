@@ -2,9 +2,11 @@
 
 use super::child::Child;
 use super::keeper::{self, Keeping};
+use super::orphans::{self, Strays};
 use super::warden::Warden;
 use super::{Call, Failed, Failure, GRACE, Keep, Limits, Marked, PrivateDirectory, READ_AHEAD, Removal};
-use super::{collect, lock, orphans, private, read_in_thread, widen, write_in_thread};
+use super::{collect, lock, private, read_in_thread, widen, write_in_thread};
+use rustomize_base::host::{Host, NoHost};
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
@@ -32,14 +34,12 @@ struct Inner {
     has_ended: AtomicBool,
     /// The number of children so far.
     count: AtomicU32,
-    /// True if these are all children of this process.
-    are_all: bool,
-    /// Finds the program that keeps children, and cleans up if this process is killed.
-    find_keeper: fn() -> Option<PathBuf>,
+    strays: Strays,
+    /// The program around the children. It names the program that keeps them and cleans up if this
+    /// process is killed.
+    host: Arc<dyn Host>,
     keeper: OnceLock<Option<PathBuf>>,
     warden: OnceLock<Option<Warden>>,
-    /// Runs before the first child or the first directory.
-    prepare: fn(),
     prepared: Once,
     swept: Once,
 }
@@ -60,17 +60,16 @@ impl Children {
     /// No children yet. They have no keeper: what they have started may outlive this process if it
     /// is killed, and their memory has no limit.
     pub fn new() -> Self {
-        Children::with(false, || {}, || None)
+        Children::with(Arc::new(NoHost), Strays::Marked)
     }
 
     /// All children of this process. A child that is not among them was adopted, and ends with
-    /// them. `prepare` is called once, before the first child or directory is made, and `keeper`
-    /// finds the program that keeps each child. A process without children pays nothing.
-    pub fn of_process(prepare: fn(), keeper: fn() -> Option<PathBuf>) -> Self {
-        Children::with(true, prepare, keeper)
+    /// them. The helper of `host` keeps each child. A process without children pays nothing.
+    pub fn of_process(host: Arc<dyn Host>) -> Self {
+        Children::with(host, Strays::All)
     }
 
-    fn with(are_all: bool, prepare: fn(), find_keeper: fn() -> Option<PathBuf>) -> Self {
+    fn with(host: Arc<dyn Host>, strays: Strays) -> Self {
         // The keys are random, and known to this process alone.
         let random = || RandomState::new().hash_one(std::process::id());
         Children(Arc::new(Inner {
@@ -80,11 +79,10 @@ impl Children {
             removals: Mutex::default(),
             has_ended: AtomicBool::new(false),
             count: AtomicU32::new(0),
-            are_all,
-            find_keeper,
+            strays,
+            host,
             keeper: OnceLock::new(),
             warden: OnceLock::new(),
-            prepare,
             prepared: Once::new(),
             swept: Once::new(),
         }))
@@ -93,7 +91,7 @@ impl Children {
     /// Prepares for children, unless that was done. Must be called before a lock is taken.
     pub fn prepare(&self) {
         self.0.prepared.call_once(|| {
-            (self.0.prepare)();
+            self.0.host.prepare_for_children();
             orphans::adopt();
             let _ = self.0.warden.set(self.keeper().and_then(|keeper| Warden::start(keeper).ok()));
         });
@@ -101,8 +99,7 @@ impl Children {
 
     /// The program that keeps children.
     fn keeper(&self) -> Option<&Path> {
-        let find = || (self.0.find_keeper)().filter(|_| keeper::IS_KNOWN_HERE);
-        self.0.keeper.get_or_init(find).as_deref()
+        self.0.keeper.get_or_init(|| self.0.host.helper().filter(|_| keeper::IS_KNOWN_HERE)).as_deref()
     }
 
     /// Lets the process end that cleans up if this one is killed, and waits for it. For the end of
@@ -181,7 +178,7 @@ impl Children {
             None => orphans::Meant::Begin(&self.0.marks),
         };
         let warden = self.warden().and_then(Warden::pid);
-        orphans::end(&meant, self.0.are_all, &self.0.running, warden);
+        orphans::end(&meant, self.0.strays, &self.0.running, warden);
     }
 
     /// Runs a child until it has exited and closed its stdout and stderr. Processes that it has

@@ -3,7 +3,7 @@
 use crate::cli::flags::format::Format;
 use crate::cli::machine::in_path;
 use crate::cli::writer::{self, Shown};
-use crate::cli::{machine, plugin_host, plugin_options, signals};
+use crate::cli::{host, machine, plugin_host, plugin_options};
 use crate::plugin::isolation::parts;
 use crate::plugin::{engine, locate};
 use anyhow::Result;
@@ -72,7 +72,7 @@ fn container_engine() -> Value {
     let engine = plugin_options::engine();
     let answers = match engine.named() {
         Some(_) => Vec::new(),
-        None => engine.answers(signals::children()),
+        None => engine.answers(host::children()),
     };
     let found = engine
         .named()
@@ -90,7 +90,7 @@ fn container_engine() -> Value {
 
 /// The report of a child process that confines itself.
 fn isolation() -> Value {
-    let parts = plugin_host::program().and_then(|program| parts(signals::children(), &program));
+    let parts = plugin_host::program().and_then(|program| parts(host::children(), &program));
     let Some(parts) = parts else {
         return json!({ "enforced": false, "missing": ["a process that confines itself could not be started"] });
     };

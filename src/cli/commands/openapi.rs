@@ -1,7 +1,7 @@
 //! `openapi`: the schema of Kubernetes' kinds that a build uses, and that of a cluster.
 
 use crate::cli::flags::word::Word;
-use crate::cli::{signals, writer};
+use crate::cli::{host, writer};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use rustomize_process::{Call, Failure, Limits};
@@ -76,7 +76,7 @@ fn fetched(format: &Word<OpenapiFormat>) -> Result<String> {
         stdin: None,
     };
     let limits = Limits { output: MAX_SCHEMA, ..Limits::default() };
-    let schema = signals::children().run(call, &limits).map_err(|failed| {
+    let schema = host::children().run(call, &limits).map_err(|failed| {
         let why = match failed.failure {
             Failure::NotStarted(e) => format!("kubectl cannot be started: {e}"),
             Failure::TooMuchOutput(n) => format!("kubectl printed more than {n} bytes"),

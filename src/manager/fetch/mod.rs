@@ -17,14 +17,16 @@ use crate::load::git::Git;
 use crate::load::http::{Http, Watch};
 use crate::load::is_url;
 use crate::load::oci::{Repository, check_tags};
-use crate::load::{FileLimit, RepoSpec, Secret};
+use crate::load::{FileLimit, RepoSpec, Secrets};
 use crate::manager::id::content::sha256;
 use crate::manager::id::location::{Location, repository_url};
 use crate::manager::id::name::{PREFIX, Platform};
 use crate::manager::id::source::Source;
 use crate::manager::id::version::Version;
+use rustomize_base::host::{Host, NoHost};
 use rustomize_process::Children;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The machines that a version is looked for where no list says for which it is.
@@ -119,6 +121,7 @@ pub struct Transfer {
     limit: FileLimit,
     /// True if nothing is fetched.
     pub offline: bool,
+    host: Arc<dyn Host>,
 }
 
 pub(super) fn fault(message: String) -> Error {
@@ -143,13 +146,19 @@ impl Transfer {
             git: Git::new(cache, offline, Some(limits.timeout), children),
             limit: FileLimit(limits.size),
             offline,
+            host: Arc::new(NoHost),
         }
     }
 
-    /// Lets the user in where servers ask who it is. `secret` gives a host's token, or
-    /// `user:password`; it is sent to that host alone, and encrypted.
-    pub fn with_secrets(self, secret: Secret) -> Self {
-        Transfer { client: self.client.with_secrets(secret), ..self }
+    /// Asks servers as the user of a host: a token is sent to its own server alone, and encrypted.
+    pub fn for_host(self, host: &Arc<dyn Host>) -> Self {
+        let client = self.client.with_secrets(Secrets(Arc::clone(host)));
+        Transfer { client, host: Arc::clone(host), ..self }
+    }
+
+    /// The time, with which the age of a release is compared.
+    pub fn now(&self) -> SystemTime {
+        self.host.now()
     }
 
     /// Tells somebody how much has come of the files that are fetched from now on.

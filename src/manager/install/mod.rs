@@ -26,6 +26,7 @@ use crate::manager::id::source::Source;
 use crate::manager::id::version::{Version, VersionError};
 use crate::manager::policy::Policy;
 use crate::manager::policy::lock::{Lock, LockedComponent, LockedDownload, LockedPlugin};
+use crate::manager::policy::trust::grant;
 use crate::manager::store::beside::sum_name;
 use crate::manager::store::discover::{Installed, Refusal, place_of};
 use crate::manager::store::exclusive::ExclusiveRoot;
@@ -35,7 +36,9 @@ use crate::plugin::PluginOptions;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::Command;
 use prepare::{Preparer, StagedPlugin, VersionChoice, base_of, is_local, is_of_this_machine, side_by_side};
+use rustomize_base::host::Progress;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A step of an installation, for progress.
@@ -51,6 +54,31 @@ pub enum InstallEvent<'e> {
     Changed { source: &'e Source, why: &'e Refusal },
     /// A release does not match its name; the next lower one is tried.
     Skipped { source: &'e Source, why: &'e Error },
+}
+
+impl InstallEvent<'_> {
+    /// Shows the event to the user.
+    pub fn tell(&self, progress: &dyn Progress) {
+        let is_shown = matches!(self, InstallEvent::Fetching { .. }) && progress.shows_files();
+        if !is_shown {
+            progress.say(&self.to_string());
+        }
+    }
+}
+
+impl fmt::Display for InstallEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InstallEvent::Fetching { url } => write!(f, "Fetching {url}"),
+            InstallEvent::LeftOut { source, what } => write!(f, "{source}: {what}"),
+            InstallEvent::Changed { source, why } => write!(f, "Installing {source} again: {why}"),
+            InstallEvent::Skipped { source, why } => write!(f, "Skipping a version of {source}: {why}"),
+            InstallEvent::Asks { source, origin, beyond } => {
+                let command = grant(source, origin, beyond);
+                write!(f, "{source} asks for {beyond}, and does not run before that is granted: {command}")
+            }
+        }
+    }
 }
 
 /// The parts of a requirement that decide which download is fetched for it. Requirements with equal

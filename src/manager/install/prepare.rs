@@ -26,7 +26,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::SystemTime;
 
 /// The directory in a stage that has the unpacked plugin.
 const CONTENT: &str = "content";
@@ -337,7 +336,7 @@ impl Preparer<'_> {
         let fetched = self.transfer.fetch(download, base)?;
         let mut signed = None;
         let ruling = self.policy.trust.rule(source, &origin)?;
-        ruling.check_age(&download.url, fetched.released, SystemTime::now())?;
+        ruling.check_age(&download.url, fetched.released, self.transfer.now())?;
         match &fetched.content {
             // Before the archive is unpacked.
             FetchedContent::Bytes(bytes) if ruling.wants_signature() => {

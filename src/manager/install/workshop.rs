@@ -136,7 +136,7 @@ impl<'w> Workshop<'w> {
 
     /// `PATH`, without what depends on the working directory.
     fn path(&self) -> OsString {
-        let path = (self.options.variable)("PATH").unwrap_or_default();
+        let path = self.options.host.variable("PATH").unwrap_or_default();
         let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
         std::env::join_paths(folders).unwrap_or_default()
     }
@@ -221,7 +221,7 @@ impl<'w> Workshop<'w> {
     /// The restrictions of a step. It runs in a sandbox even if installed plugins run without one.
     fn isolation(&self, step: &ToolRun<'_>) -> Isolation {
         let level = self.options.isolation.installed.at_least_auto();
-        let value = |name: &&str| (self.options.variable)(name).filter(|value| !value.is_empty());
+        let value = |name: &&str| self.options.host.set_variable(name);
         let named = |names: &[&str]| -> Vec<(String, Option<OsString>)> {
             names.iter().map(|name| ((*name).to_owned(), value(name))).collect()
         };
@@ -254,8 +254,12 @@ impl<'w> Workshop<'w> {
     fn say_what_is_missing(&self) {
         static SAID: Once = Once::new();
         SAID.call_once(|| {
-            let parts =
-                self.options.host.as_deref().and_then(|host| parts(&self.options.children, host)).unwrap_or_default();
+            let parts = self
+                .options
+                .host
+                .helper()
+                .and_then(|helper| parts(&self.options.children, &helper))
+                .unwrap_or_default();
             for missing in parts.into_iter().filter_map(|part| part.missing) {
                 (self.options.stderr)(format!("Warning: plugin isolation: {missing}\n").as_bytes());
             }

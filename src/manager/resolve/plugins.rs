@@ -78,7 +78,7 @@ impl ManagedPlugins {
             conform(build.arena, entry.config, schema, &found.installed.source.to_string())?;
         }
         let options = &self.runners.options;
-        let isolation = options.isolation.of_installed(&found.permissions, options.variable);
+        let isolation = options.isolation.of_installed(&found.permissions, &*options.host);
         let held = self.held(&found)?;
         // A script is called by the path that the user knows.
         let is_shared_object = found.protocol == Protocol::SharedObject;
@@ -221,7 +221,7 @@ impl Plugins for ManagedPlugins {
         let isolation = match tier {
             // A synced plugin was written by others, as an installed plugin, and gets no
             // permissions.
-            Tier::Synced => options.isolation.of_installed(&Permissions::default(), options.variable),
+            Tier::Synced => options.isolation.of_installed(&Permissions::default(), &*options.host),
             _ => options.isolation.clone(),
         };
         if tier == Tier::Path {
