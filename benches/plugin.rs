@@ -46,7 +46,7 @@ fn main() {
             None,
         )
         .unwrap();
-        host.ask(&options.limits(), &asked(&small)).unwrap();
+        host.ask(&asked(&small)).unwrap();
         // It ends with the build, and is not a part of a call.
         std::mem::forget(host);
     });
@@ -60,7 +60,7 @@ fn main() {
     )
     .unwrap();
     for (name, text) in [("60 bytes", &small), ("1 MB", &large)] {
-        let later = median(200, || drop(host.ask(&options.limits(), &asked(text)).unwrap()));
+        let later = median(200, || drop(host.ask(&asked(text)).unwrap()));
         println!("| later call, {name} | {later:?} |");
     }
 }

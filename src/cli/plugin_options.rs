@@ -5,7 +5,7 @@ use crate::cli::installer::install_missing;
 use crate::cli::machine::{self, inputs};
 use crate::cli::sync::sync_environment;
 use crate::cli::variable::variable;
-use crate::cli::{cache, host, writer};
+use crate::cli::{cache, host};
 use crate::diag::{Code, Error};
 use crate::manager::policy::Policy;
 use crate::manager::policy::environment::{Environment, MachineBundle};
@@ -61,7 +61,6 @@ pub fn of_directory(
         process_limit: limit(flags.plugin_process_limit),
         host: host::host(),
         homes: locate::homes(|name| variable(name).map(Into::into)),
-        stderr: writer::relay,
         shows_stderr: true,
         go_hosts: cache::go_hosts(),
         go_adoption: if flags.adopt_go_plugins { GoAdoption::Always } else { GoAdoption::Asked },
@@ -85,7 +84,7 @@ fn timeout(flags: &PluginFlags) -> Option<Duration> {
 pub fn limits(flags: &PluginFlags) -> Limits {
     let memory = limit(flags.plugin_memory_limit);
     let processes = limit(flags.plugin_process_limit);
-    Limits { timeout: timeout(flags), output: flags.plugin_output_limit, memory, processes, stderr: |_| {} }
+    Limits { timeout: timeout(flags), output: flags.plugin_output_limit, memory, processes }
 }
 
 /// Variables that say where things are and how to speak, and nothing of the user.
@@ -128,7 +127,6 @@ pub fn for_functions() -> PluginOptions {
     PluginOptions {
         enabled: true,
         timeout: Some(TIMEOUT),
-        stderr: writer::relay,
         shows_stderr: true,
         host: host::host(),
         children: host::children().clone(),

@@ -4,8 +4,7 @@
 //! client without its daemon does not hide a podman that works.
 
 use crate::diag::{Code, Error, Result};
-use rustomize_process::{Call, Children, Failed, Failure, Limits};
-use std::ffi::OsString;
+use rustomize_process::{Children, Failed, Failure, Launch, Limits};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -95,23 +94,16 @@ impl Engine {
 /// Asks a program for the containers that run: only one that reaches its daemon, or needs none,
 /// can say. Every engine has this command, and it changes nothing.
 fn ask(name: &str, children: &Children) -> std::result::Result<(), String> {
-    let call = Call {
-        program: Path::new(name),
-        args: vec![OsString::from("ps"), OsString::from("-q")],
-        directory: None,
-        environment: Vec::new(),
-        inherits: true,
-        without: &[],
-        stdin: None,
-    };
     let limits = Limits { timeout: Some(PATIENCE), output: 1 << 20, ..Limits::default() };
-    children.run(call, &limits).map(drop).map_err(|Failed { failure, stderr }| match failure {
-        Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => "not in PATH".to_owned(),
-        Failure::NotStarted(e) => format!("cannot be started: {e}"),
-        Failure::TimedOut(_) => format!("no answer in {} s", PATIENCE.as_secs()),
-        failure => match stderr.lines().rfind(|line| !line.trim().is_empty()) {
-            Some(line) => line.trim().chars().filter(|c| !c.is_control()).take(LONGEST).collect(),
-            None => format!("'{name} ps' failed: {failure:?}"),
+    children.run(Launch::new(name).args(["ps", "-q"]).limited(limits)).map(drop).map_err(
+        |Failed { failure, stderr }| match failure {
+            Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => "not in PATH".to_owned(),
+            Failure::NotStarted(e) => format!("cannot be started: {e}"),
+            Failure::TimedOut(_) => format!("no answer in {} s", PATIENCE.as_secs()),
+            failure => match stderr.lines().rfind(|line| !line.trim().is_empty()) {
+                Some(line) => line.trim().chars().filter(|c| !c.is_control()).take(LONGEST).collect(),
+                None => format!("'{name} ps' failed: {failure:?}"),
+            },
         },
-    })
+    )
 }

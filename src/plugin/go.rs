@@ -19,9 +19,8 @@ use rustomize_base::shell::quoted;
 use rustomize_base::shown;
 use rustomize_files::atomic::Staged;
 use rustomize_files::{self as files, RECORD};
-use rustomize_process::{Call, Children, Failure, Limits};
+use rustomize_process::{Children, Failure, Launch, Limits, Variable};
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -281,8 +280,8 @@ struct GoTool {
 impl GoTool {
     fn find(directory: &Path, children: &Children) -> Result<GoTool> {
         let names = ["GOVERSION", "GOMOD", "CC"];
-        let call = call(Path::new("go"), directory, ["env"].into_iter().chain(names).map(OsString::from).collect());
-        let printed = children.run(call, &quiet()).map_err(|failed| match failed.failure {
+        let launch = go_launch("go", directory).args(["env"]).args(names);
+        let printed = children.run(launch.limited(quiet())).map_err(|failed| match failed.failure {
             Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 fault("no 'go' program on path: Go plugins are built with Go".to_owned())
                     .hint("install Go 1.24 or later, and a C compiler")
@@ -296,8 +295,8 @@ impl GoTool {
         let module = Some(PathBuf::from(module)).filter(|path| path.is_file());
         // The command may have arguments, as in `ccache gcc`.
         let program = compiler.split_whitespace().next().unwrap_or("gcc").to_owned();
-        let call = self::call(Path::new(&program), directory, vec!["--version".into()]);
-        if let Err(failed) = children.run(call, &quiet())
+        let launch = go_launch(&program, directory).args(["--version"]);
+        if let Err(failed) = children.run(launch.limited(quiet()))
             && matches!(failed.failure, Failure::NotStarted(_))
         {
             return Err(fault(format!(
@@ -314,11 +313,8 @@ impl GoTool {
         let mut file = OsString::from("-modfile=");
         file.push(modfile);
         let format = "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}";
-        let args = ["list".into(), "-mod=mod".into(), file, "-m".into(), "-f".into(), format.into(), API.into()];
-        match self
-            .children
-            .run(call(Path::new("go"), directory, args.into()), &Limits { timeout: Some(BUILD_TIME), ..quiet() })
-        {
+        let launch = go_launch("go", directory).args(["list", "-mod=mod"]).args([file]).args(["-m", "-f", format, API]);
+        match self.children.run(launch.limited(Limits { timeout: Some(BUILD_TIME), ..quiet() })) {
             Ok(printed) => Ok(Some(String::from_utf8_lossy(&printed).trim().to_owned())),
             Err(failed) if failed.stderr.contains("not a known dependency") => Ok(None),
             Err(failed) => {
@@ -332,14 +328,13 @@ impl GoTool {
         &self,
         directory: &Path,
         args: Vec<OsString>,
-        environment: Vec<(Cow<'static, str>, OsString)>,
+        variables: Vec<Variable>,
         options: &PluginOptions,
     ) -> Result<()> {
         let verb = args.first().map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut call = call(Path::new("go"), directory, args);
-        call.environment.extend(environment);
-        let limits = Limits { timeout: Some(BUILD_TIME), ..options.limits() };
-        self.children.run(call, &limits).map(drop).map_err(|failed| match failed.failure {
+        let launch = options.limited(go_launch("go", directory).args(args).variables(variables));
+        let limits = Limits { timeout: Some(BUILD_TIME), ..launch.limits };
+        self.children.run(launch.limited(limits)).map(drop).map_err(|failed| match failed.failure {
             Failure::Status(status) => fault(format!("'go {verb}' in '{}' failed: {status}", directory.display()))
                 .hint("the output of Go is above"),
             failure => fault(format!("'go {verb}' in '{}' failed: {failure:?}", directory.display())),
@@ -351,10 +346,11 @@ fn quiet() -> Limits {
     Limits { timeout: Some(Duration::from_mins(1)), output: 1 << 20, ..Limits::default() }
 }
 
-fn call<'c>(program: &'c Path, directory: &'c Path, args: Vec<OsString>) -> Call<'c> {
+/// A program of Go in a directory.
+fn go_launch(program: &str, directory: &Path) -> Launch {
     // A workspace would choose other versions than the plugin's own module.
-    let environment = vec![("GOWORK".into(), "off".into()), ("CGO_ENABLED".into(), "1".into())];
-    Call { program, args, directory: Some(directory), environment, inherits: true, without: &[], stdin: None }
+    let variables = [("GOWORK".into(), "off".into()), ("CGO_ENABLED".into(), "1".into())];
+    Launch::new(program).in_directory(directory).variables(variables)
 }
 
 /// Where the Go program for a genuine plugin lies, below the directory for such programs: by all
@@ -382,7 +378,7 @@ fn host_module(build: &GoBuild) -> String {
 }
 
 /// The flags and variables that a program must share with a plugin to load it.
-fn flags(build: &GoBuild) -> (Vec<OsString>, Vec<(Cow<'static, str>, OsString)>) {
+fn flags(build: &GoBuild) -> (Vec<OsString>, Vec<Variable>) {
     let (mut flags, mut variables) = (Vec::new(), Vec::new());
     for (name, value) in &build.settings {
         match name.as_str() {
@@ -512,8 +508,7 @@ pub fn adopt_first(path: &Path, options: &PluginOptions) -> Result<bool> {
         return Ok(false);
     }
     let shown = path.display();
-    let said = format!("Adopting the Go plugin '{shown}': Go builds a program that can load it, once\n");
-    (options.stderr)(said.as_bytes());
+    options.say(&format!("Adopting the Go plugin '{shown}': Go builds a program that can load it, once"));
     adopt(path, options).map_err(|e| e.context(format!("adopting the plugin '{shown}'")))?;
     Ok(true)
 }

@@ -48,7 +48,7 @@ use exec::ExecPlugin;
 use function::Function;
 use isolation::Isolation;
 use locate::Placed;
-use program::Program;
+use program::PluginProgram;
 use rustomize_base::observe::Work;
 use shared_object::{SharedObjectFile, SharedObjectPlugin, SharedObjectProcess};
 use std::collections::HashMap;
@@ -98,7 +98,7 @@ impl Runners {
     ) -> Result<Box<dyn Plugin<'a>>> {
         match placed {
             Placed::Executable(path) => {
-                let program = Program::placed(path, isolation);
+                let program = PluginProgram::placed(path, isolation);
                 Ok(Box::new(ExecPlugin::load(build, &self.options, entry, program)?))
             }
             Placed::SharedObject { path, program, instead_of } => {

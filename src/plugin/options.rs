@@ -5,7 +5,7 @@ use super::isolation::{Isolation, Level};
 use crate::diag::Result;
 use crate::load::Root;
 use rustomize_base::host::{Host, NoHost};
-use rustomize_process::{Children, Limits};
+use rustomize_process::{Children, Launch, Limits, Stderr};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,9 +22,8 @@ pub struct PluginOptions {
     pub output_limit: u64,
     /// The directories that may hold plugins, first that exists.
     pub homes: Vec<PathBuf>,
-    /// Takes what plugins print on stderr, as it comes.
-    pub stderr: fn(&[u8]),
-    /// True if `stderr` shows that to the user: errors do not repeat it then.
+    /// True if the host shows what plugins print on stderr, as it comes: errors do not repeat it
+    /// then.
     pub shows_stderr: bool,
     /// How much of the user's rights plugins get.
     pub isolation: Isolation,
@@ -48,13 +47,12 @@ pub struct PluginOptions {
 
 impl Default for PluginOptions {
     fn default() -> Self {
-        let Limits { timeout, output, memory, processes, stderr } = Limits::default();
+        let Limits { timeout, output, memory, processes } = Limits::default();
         PluginOptions {
             enabled: false,
             timeout,
             output_limit: output,
             homes: Vec::new(),
-            stderr,
             shows_stderr: false,
             isolation: Isolation { installed: Level::Auto, ..Isolation::default() },
             memory_limit: memory,
@@ -93,8 +91,25 @@ impl PluginOptions {
             output: self.output_limit,
             memory: self.memory_limit,
             processes: self.process_limit,
-            stderr: self.stderr,
         }
+    }
+
+    /// The reader of the stderr of plugins.
+    pub fn stderr(&self) -> Stderr {
+        if self.shows_stderr { Stderr::Relayed(Arc::clone(&self.host)) } else { Stderr::Kept }
+    }
+
+    /// Shows a line to the user where the stderr of plugins is shown.
+    pub fn say(&self, line: &str) {
+        if self.shows_stderr {
+            self.host.relay(format!("{line}\n").as_bytes());
+        }
+    }
+
+    /// The launch of a plugin, with the limits of one call.
+    #[must_use]
+    pub fn limited(&self, launch: Launch) -> Launch {
+        Launch { limits: self.limits(), stderr: self.stderr(), ..launch }
     }
 }
 

@@ -7,7 +7,7 @@
 //! process once, and printing and reading the resources once each.
 
 use super::failure::explain;
-use super::isolation::{Grants, Isolation, Level};
+use super::isolation::{Isolation, Level};
 use super::options::FunctionOptions;
 use super::{PluginOptions, Runners};
 use crate::diag::{Code, Error, Result};
@@ -18,7 +18,7 @@ use crate::stage::{Build, Generator, Given, Mode, Plugin, PluginEntry, Transform
 use rustomize_plugin_abi::frame::{Frame, answer, head};
 use rustomize_plugin_abi::{Asked, Mode as Task};
 use rustomize_process::conversation::Conversation;
-use rustomize_process::{Call, Failed, Limits};
+use rustomize_process::{Failed, Launch};
 use rustomize_yaml::Pos;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -59,8 +59,6 @@ pub struct SharedObjectProcess {
     conversation: Mutex<Conversation>,
     file: SharedObjectFile,
     description: Description,
-    /// Its directory for temporary files is removed when the process has ended.
-    _grants: Grants,
 }
 
 /// The description that a plugin prints; unknown fields are ignored.
@@ -110,35 +108,24 @@ impl SharedObjectProcess {
         let (path, name) = (file.path.as_path(), format!("plugin '{}'", file.shown.display()));
         let fault = |what: String| Error::new(Code::PluginFailed, format!("{name} {what}"));
         let own = options.helper().map_err(|lack| fault(format!("is a shared object, and {lack} to run it in")))?;
-        let places = options.places(path);
-        let mut paths: Vec<&Path> = places.iter().map(PathBuf::as_path).chain(root).collect();
-        if let Program::Other(other) = program {
-            paths.push(other);
-        }
-        let no_directory = |e| fault(format!("has no place for temporary files: {e}"));
-        let grants = isolation.grants(options, &paths).map_err(no_directory)?;
-        let args = match program {
-            Program::Own => grants.host_args(&[path.as_os_str()]),
-            Program::Other(other) => grants.host_args(&["exec".as_ref(), other.as_os_str(), path.as_os_str()]),
+        let (launch, orders) = match program {
+            Program::Own => (Launch::new(path), &[][..]),
+            Program::Other(other) => (Launch::new(other).args([path]).reading([other]), &["exec"][..]),
         };
-        let (environment, inherits) = (grants.environment.clone(), grants.inherits);
-        let call = Call { program: &own, args, directory: None, environment, inherits, without: &[], stdin: None };
-        let limits = options.limits();
+        let launch = launch.reading(options.places(path)).reading(root);
+        let no_directory = |e| fault(format!("has no place for temporary files: {e}"));
+        let grants = isolation.grants(options, &launch.reads).map_err(no_directory)?;
+        let launch = options.limited(grants.launched(launch, own, orders));
         let failed = |failed: Failed| explain(options, &failed, &file.shown, &name, Pos::NONE);
-        let mut conversation = Conversation::start(&options.children, &call, &limits).map_err(failed)?;
-        let hello = conversation.exchange(&[], &limits).map_err(failed)?;
+        let mut conversation = Conversation::start(&options.children, launch).map_err(failed)?;
+        let hello = conversation.exchange(&[]).map_err(failed)?;
         let description = match hello.kind {
             answer::OUTPUT => serde_json::from_slice(&hello.content)
                 .map_err(|e| fault(format!("does not describe itself as a JSON object: {e}")))?,
             answer::NOT_OPENED => return Err(fault(file.named(&text(hello)))),
             _ => return Err(fault(file.named(&format!("cannot describe itself: {}", words(hello))))),
         };
-        Ok(SharedObjectProcess {
-            conversation: Mutex::new(conversation),
-            file: file.clone(),
-            description,
-            _grants: grants,
-        })
+        Ok(SharedObjectProcess { conversation: Mutex::new(conversation), file: file.clone(), description })
     }
 
     /// Calls the plugin. It costs the transfer and no copy of the texts.
@@ -146,7 +133,7 @@ impl SharedObjectProcess {
     /// # Errors
     /// The process ends, takes too long or answers with too much. What the plugin itself says is in
     /// the frame.
-    pub fn ask(&self, limits: &Limits, asked: &Asked<'_>) -> std::result::Result<Frame, Failed> {
+    pub fn ask(&self, asked: &Asked<'_>) -> std::result::Result<Frame, Failed> {
         let texts = [asked.config, asked.root, asked.resources, asked.options];
         let lengths = texts.map(|text| (text.len() as u64).to_le_bytes());
         let size = texts.iter().map(|text| text.len() + size_of::<u64>()).sum();
@@ -155,7 +142,7 @@ impl SharedObjectProcess {
         for (len, text) in lengths.iter().zip(texts) {
             parts.extend([len, text.as_bytes()]);
         }
-        self.conversation.lock().unwrap_or_else(PoisonError::into_inner).exchange(&parts, limits)
+        self.conversation.lock().unwrap_or_else(PoisonError::into_inner).exchange(&parts)
     }
 
     /// The modes that the plugin says it supports.
@@ -275,7 +262,7 @@ impl SharedObjectPlugin {
         let asked = Asked { mode: task, config: &self.config, root, resources, options: &options };
         let answer = self
             .host
-            .ask(&self.options.limits(), &asked)
+            .ask(&asked)
             .map_err(|failed| explain(&self.options, &failed, &self.host.file.shown, &self.name, self.pos))?;
         match answer.kind {
             answer::OUTPUT => Ok(answer.content),

@@ -1,6 +1,6 @@
 //! [`Child`]: a running process, and the process group that it leads.
 
-use super::Marked;
+use super::launch::Marked;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io;
 use std::os::unix::process::CommandExt;

@@ -2,9 +2,10 @@
 
 use super::child::Child;
 use super::keeper::{self, Keeping};
+use super::launch::{Launch, Marked};
 use super::orphans::{self, Strays};
 use super::warden::Warden;
-use super::{Call, Failed, Failure, GRACE, Keep, Limits, Marked, PrivateDirectory, READ_AHEAD, Removal};
+use super::{Failed, Failure, GRACE, Keep, Limits, PrivateDirectory, READ_AHEAD, Removal};
 use super::{collect, lock, private, read_in_thread, widen, write_in_thread};
 use rustomize_base::host::{Host, NoHost};
 use std::collections::hash_map::RandomState;
@@ -150,9 +151,9 @@ impl Children {
         format!("{}{}", self.0.marks, self.0.count.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The command of a call, and its mark.
-    pub(super) fn marked(&self, call: &Call<'_>, keeping: &Keeping) -> io::Result<Marked> {
-        call.marked(self.mark(), self.keeper(), keeping)
+    /// The command of a launch, and its mark.
+    pub(super) fn marked(&self, launch: &Launch, keeping: &Keeping) -> io::Result<Marked> {
+        launch.marked(self.mark(), self.keeper(), keeping)
     }
 
     /// Ends a child that has failed, or is not needed any more, and all that it has started.
@@ -187,30 +188,29 @@ impl Children {
     /// # Errors
     /// The child cannot be started, exits with another status than 0, takes too long or prints too
     /// much. In the latter two cases its whole process group is ended.
-    pub fn run(&self, mut call: Call<'_>, limits: &Limits) -> Result<Vec<u8>, Failed> {
-        let input = call.stdin.take();
-        self.begin(&call, limits, input.is_some())?.finish(limits, input)
+    pub fn run(&self, mut launch: Launch) -> Result<Vec<u8>, Failed> {
+        let input = launch.stdin.take();
+        self.begin(&launch, input.is_some())?.finish(&launch.limits, input)
     }
 
     /// [`Children::run`] for a child whose input is made while the child starts, so that neither
-    /// waits for the other. The stdin of `call` is ignored. The time limit begins when the input is
-    /// there.
+    /// waits for the other. The stdin of `launch` is ignored. The time limit begins when the input
+    /// is there.
     ///
     /// # Errors
     /// The inner ones are those of [`Children::run`]. The outer one is that of `input`: the child
     /// is ended then, and has read nothing.
     pub fn run_with<E>(
         &self,
-        call: &Call<'_>,
-        limits: &Limits,
+        launch: &Launch,
         input: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<Result<Vec<u8>, Failed>, E> {
-        let begun = match self.begin(call, limits, true) {
+        let begun = match self.begin(launch, true) {
             Ok(begun) => begun,
             Err(failed) => return Ok(Err(failed)),
         };
         match input() {
-            Ok(input) => Ok(begun.finish(limits, Some(input))),
+            Ok(input) => Ok(begun.finish(&launch.limits, Some(input))),
             Err(e) => {
                 self.end_child(&begun.child);
                 self.forget(&begun.child);
@@ -220,12 +220,12 @@ impl Children {
     }
 
     /// Starts a child that waits for its input, if it has any.
-    fn begin(&self, call: &Call<'_>, limits: &Limits, has_input: bool) -> Result<Begun<'_>, Failed> {
+    fn begin(&self, launch: &Launch, has_input: bool) -> Result<Begun<'_>, Failed> {
         let begin = || -> io::Result<Begun<'_>> {
             let (output, stdout) = io::pipe()?;
             let (errors, stderr) = io::pipe()?;
             widen(&output);
-            let mut marked = self.marked(call, &Keeping::new(limits, true))?;
+            let mut marked = self.marked(launch, &Keeping::until_output_ends(&launch.limits))?;
             let mut input = None;
             marked.expression = if has_input {
                 let (reader, writer) = io::pipe()?;
@@ -235,7 +235,7 @@ impl Children {
             } else {
                 marked.expression.stdin_null()
             };
-            let errors = read_in_thread(errors, Keep::Tail { pass: limits.stderr })?;
+            let errors = read_in_thread(errors, Keep::Tail { stderr: launch.stderr.clone() })?;
             marked.expression = marked.expression.stdout_file(stdout).stderr_file(stderr);
             Ok(Begun { children: self, child: self.start(marked)?, input, output, errors })
         };
@@ -249,14 +249,14 @@ impl Children {
     ///
     /// # Errors
     /// As [`Children::run`].
-    pub fn run_or_remove(&self, call: Call<'_>, options: &Limits, removal: Removal) -> Result<Vec<u8>, Failed> {
+    pub fn run_or_remove(&self, launch: Launch, removal: Removal) -> Result<Vec<u8>, Failed> {
         let removal = Arc::new(removal);
         self.prepare();
         if let Some(warden) = self.warden() {
             warden.add_command(removal.directory(), removal.command());
         }
         lock(&self.0.removals).push(Arc::clone(&removal));
-        let outcome = self.run(call, options);
+        let outcome = self.run(launch);
         if outcome.is_err() && !self.have_ended() {
             removal.run(self);
         }

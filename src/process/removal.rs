@@ -1,7 +1,8 @@
 //! [`Removal`]: a command that removes an object that a child has made outside of its own
 //! processes, such as a container that a daemon runs.
 
-use super::{Children, Marked, PrivateDirectory, orphans};
+use super::launch::Marked;
+use super::{Children, PrivateDirectory, orphans};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -14,8 +14,8 @@ use crate::manager::id::name::Platform;
 use crate::manager::id::requirement::{Requirement, requirements};
 use crate::manager::id::version::{ApiVersion, HOST_API, Version, VersionError};
 use crate::plugin::permissions::Permissions;
-use crate::plugin::program::Command;
 use crate::stage::format::Format;
+use rustomize_process::{Launch, Variable};
 use rustomize_yaml::{Arena, Node, Pos, Value};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -115,11 +115,11 @@ pub(in crate::manager) const DENO_DIRECTORY: &str = "deno";
 
 /// The variables of deno with its directory. It keeps no compiled code there, and does not look for
 /// newer versions of itself.
-pub(in crate::manager) fn deno_environment(directory: &Path) -> Vec<(&'static str, OsString)> {
+pub(in crate::manager) fn deno_variables(directory: &Path) -> Vec<Variable> {
     vec![
-        ("DENO_DIR", directory.into()),
-        ("DENO_EMIT_CACHE_MODE", "disable".into()),
-        ("DENO_NO_UPDATE_CHECK", "1".into()),
+        ("DENO_DIR".into(), directory.into()),
+        ("DENO_EMIT_CACHE_MODE".into(), "disable".into()),
+        ("DENO_NO_UPDATE_CHECK".into(), "1".into()),
     ]
 }
 
@@ -448,13 +448,12 @@ impl Manifest {
         Err(Error::new(Code::BadPlugin, message).hint("'entry' in plugin.yaml names the file of the plugin"))
     }
 
-    /// The command that runs the plugin in a directory. For a plugin of a bundle,
-    /// [`Command::of_entry`] makes the command.
-    pub fn command(&self, directory: &Path) -> Command {
+    /// The launch of the plugin in a directory; for a bundle, that of a plugin with no name.
+    pub fn launch(&self, directory: &Path) -> Launch {
         let made = directory.join(crate::manager::id::content::MADE);
         let entry = directory.join(&self.entry).into_os_string();
         let words = |words: &[&str]| words.iter().map(OsString::from).chain([entry.clone()]).collect();
-        let (program, args) = match &self.runtime {
+        let (program, args): (PathBuf, Vec<OsString>) = match &self.runtime {
             Runtime::Python => {
                 let own = made.join("venv").join("bin").join("python");
                 (if own.is_file() { own } else { "python3".into() }, words(&["-B"]))
@@ -470,15 +469,15 @@ impl Manifest {
             Runtime::Program(name) => (format!("rustomize-runtime-{name}").into(), words(&["run"])),
         };
         let of = |client: NeededPlugin| [Some(client.path), client.command.into_iter().next().map(PathBuf::from)];
-        let needs = clients(directory).into_iter().flat_map(of).flatten().collect();
-        let environment = self.environment(directory);
-        Command { program, args, directory: Some(directory.to_owned()), needs, environment }
+        let calls = clients(directory).into_iter().flat_map(of).flatten().collect();
+        let launch = Launch::new(program).args(args).reading([directory]).variables(self.variables(directory));
+        Launch { calls, ..launch }
     }
 
     /// The variables that the runtime needs in a directory: where it keeps what it has fetched.
-    pub fn environment(&self, directory: &Path) -> Vec<(&'static str, OsString)> {
+    pub fn variables(&self, directory: &Path) -> Vec<Variable> {
         match self.runtime {
-            Runtime::Deno => deno_environment(&directory.join(crate::manager::id::content::MADE).join(DENO_DIRECTORY)),
+            Runtime::Deno => deno_variables(&directory.join(crate::manager::id::content::MADE).join(DENO_DIRECTORY)),
             _ => Vec::new(),
         }
     }

@@ -21,10 +21,10 @@ use crate::manager::id::source::{Source, SourceError};
 use crate::manager::id::statement::Statement;
 use crate::manager::id::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::PluginOptions;
-use crate::plugin::program::Command;
 use flate2::{Compression, GzBuilder};
 use rustomize_files::Place;
 use rustomize_files::atomic;
+use rustomize_process::Launch;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -265,7 +265,7 @@ fn of_executables(file: Option<&Path>, wanted: &PackageOptions<'_>, options: &Pl
         return Err(Error::new(Code::Usage, message).hint(format!("name it too: --platform {host}=FILE")));
     };
     let real = own.canonicalize().map_err(cannot("read", own))?;
-    let said = Description::ask(&Command::of_binary(&real), options).map_err(|e| {
+    let said = Description::ask(Launch::new(&real), options).map_err(|e| {
         fault(format!("'{}' does not say what it is: {e}", own.display()))
             .hint("run with the argument 'describe' it prints one JSON object")
     })?;

@@ -34,9 +34,9 @@ use crate::manager::store::place;
 use crate::manager::store::record::{AskedBy, Record, RecordedDownload};
 use crate::plugin::PluginOptions;
 use crate::plugin::permissions::Permissions;
-use crate::plugin::program::Command;
 use prepare::{Preparer, StagedPlugin, VersionChoice, base_of, is_local, is_of_this_machine, side_by_side};
 use rustomize_base::host::Progress;
+use rustomize_process::Launch;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -471,8 +471,8 @@ impl<'i> Installer<'i> {
         let mut given = Vec::new();
         for (id, need) in needs {
             if let Some(installed) = self.done.get(id) {
-                let command = installed.command().map_err(|why| fault(why.to_string()))?;
-                given.push((need, installed, self.describe(&installed.path)?, command));
+                let launch = installed.launch("").map_err(|why| fault(why.to_string()))?;
+                given.push((need, installed, self.describe(&installed.path)?, launch));
             }
         }
         sdk::link(self.root, plugin, &given)
@@ -481,13 +481,13 @@ impl<'i> Installer<'i> {
     /// The description of a plugin, unpacked or installed.
     fn describe(&self, plugin: &Path) -> Result<Description> {
         if !plugin.is_dir() {
-            return ask(&Command::of_binary(plugin), self.options, &plugin.display().to_string());
+            return ask(Launch::new(plugin), self.options, &plugin.display().to_string());
         }
         let manifest = Manifest::read(plugin)?;
         match manifest.says_what() {
             true => Ok(manifest.description),
             false => {
-                let said = ask(&manifest.command(plugin), self.options, &plugin.display().to_string())?;
+                let said = ask(manifest.launch(plugin), self.options, &plugin.display().to_string())?;
                 Ok(manifest.complete(said))
             }
         }
@@ -538,8 +538,7 @@ impl<'i> Installer<'i> {
             };
             (version, manifest.api, platform)
         } else {
-            let command = Command::of_binary(&staged.path);
-            let description = ask(&command, self.options, &staged.pinned.url)?;
+            let description = ask(Launch::new(&staged.path), self.options, &staged.pinned.url)?;
             let wrong = |e: VersionError| not_this(format!("its own version is not valid: {e}"));
             let version: Version = description.version.parse().map_err(wrong)?;
             let api = description.api_version.parse().map_err(wrong)?;
@@ -703,8 +702,8 @@ impl From<Error> for NotTaken {
     }
 }
 
-fn ask(command: &Command, options: &PluginOptions, shown: &str) -> Result<Description> {
-    Description::ask(command, options).map_err(|e| {
+fn ask(launch: Launch, options: &PluginOptions, shown: &str) -> Result<Description> {
+    Description::ask(launch, options).map_err(|e| {
         let hint = match &e {
             DescribeError::Form(_) => "run with the argument 'describe' it prints one JSON object: {\"version\": \"1.0.0\", \"api_version\": \"x1.0\", \"generators\": [...], ...}",
             _ => "check that it is executable and built for this machine",

@@ -16,10 +16,10 @@ use crate::manager::store::beside::sum_file;
 use crate::manager::store::discover::Installed;
 use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::made;
-use crate::plugin::program::Command;
 use crate::plugin::program::PARAMETERS;
 use rustomize_base::shell::quoted;
 use rustomize_files::{self as files, RECORD};
+use rustomize_process::Launch;
 use std::path::Path;
 
 fn fault(message: String) -> Error {
@@ -34,7 +34,7 @@ fn fault(message: String) -> Error {
 pub fn link(
     root: &ExclusiveRoot,
     directory: &Path,
-    needs: &[(&Requirement, &Installed, Description, Command)],
+    needs: &[(&Requirement, &Installed, Description, Launch)],
 ) -> Result<()> {
     let folder = directory.join(MADE).join(SDK);
     let cannot = |e: std::io::Error| fault(format!("cannot write to '{}': {e}", folder.display()));
@@ -54,12 +54,12 @@ pub fn link(
             is_changed = true;
         }
     }
-    for (need, installed, description, command) in needs {
+    for (need, installed, description, launch) in needs {
         let name = need.name.as_str();
         if name.starts_with('.') || name.contains(['/', '\\', '\0']) {
             return Err(fault(format!("the dependency's name '{name}' is not a valid name of a directory")));
         }
-        let words = [command.program.as_os_str()].into_iter().chain(command.args.iter().map(|arg| arg.as_os_str()));
+        let words = [launch.program.as_os_str()].into_iter().chain(launch.args.iter().map(|arg| arg.as_os_str()));
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
         let client = NeededPlugin {
             source: installed.source.to_string(),
@@ -79,7 +79,7 @@ pub fn link(
                 format!(
                     "#!/bin/sh\n{PARAMETERS}={} {}exec {} \"$@\"\n",
                     quoted(&need.parameters),
-                    assignments(command),
+                    assignments(&launch.variables),
                     call.join(" ")
                 ),
                 0o755,

@@ -11,7 +11,7 @@ use crate::plugin::PluginOptions;
 use crate::plugin::isolation::{Isolation, parts};
 use crate::plugin::permissions::real;
 use rustomize_files::{self as files, Directory};
-use rustomize_process::{Call, Failed, Failure, Limits};
+use rustomize_process::{Failed, Failure, Inherited, Launch, Limits, Variable};
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,9 @@ const CERTIFICATES: [&str; 7] = [
     "DENO_CERT",
 ];
 
+/// Variables of the user that lead a tool to other files than its own.
+const REDIRECTIONS: [&str; 5] = ["PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "GOFLAGS", "NODE_OPTIONS"];
+
 /// A place for one plugin's installation.
 pub(super) struct Workshop<'w> {
     options: &'w PluginOptions,
@@ -91,7 +94,7 @@ pub(super) struct ToolRun<'s> {
     pub(super) program: &'s Path,
     pub(super) args: Vec<OsString>,
     pub(super) directory: &'s Path,
-    pub(super) environment: Vec<(&'static str, OsString)>,
+    pub(super) variables: Vec<Variable>,
     pub(super) task: Task,
     /// Paths that it reads, beside the system, its own folder and the plugin.
     pub(super) read: Vec<PathBuf>,
@@ -105,7 +108,7 @@ impl<'s> ToolRun<'s> {
         args: impl IntoIterator<Item = A>,
     ) -> Self {
         let args = args.into_iter().map(Into::into).collect();
-        ToolRun { program, args, directory, environment: Vec::new(), task: Task::Make, read: Vec::new() }
+        ToolRun { program, args, directory, variables: Vec::new(), task: Task::Make, read: Vec::new() }
     }
 }
 
@@ -163,25 +166,16 @@ impl<'w> Workshop<'w> {
     /// # Errors
     /// It fails.
     pub(super) fn ask(&self, program: &Path, args: &[&str]) -> Result<PathBuf> {
-        let call = Call {
-            program,
-            args: args.iter().map(OsString::from).collect(),
-            directory: Some(&self.work),
-            environment: vec![("PATH".into(), self.path()), ("GOTOOLCHAIN".into(), "local".into())],
-            inherits: true,
-            without: &["PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "GOFLAGS", "NODE_OPTIONS"],
-            stdin: None,
-        };
-        let said = self
-            .options
-            .children
-            .run(call, &self.limits())
-            .map_err(|failed| failed_step(&shown(program, args), failed))?;
+        let variables = [("PATH".into(), self.path()), ("GOTOOLCHAIN".into(), "local".into())];
+        let launch = Launch::new(program).args(args).in_directory(&self.work).variables(variables);
+        let launch = Launch { inherits: Inherited::AllBut(&REDIRECTIONS), ..launch };
+        let said = self.options.children.run(launch.limited(self.limits()));
+        let said = said.map_err(|failed| failed_step(&shown(program, args), failed))?;
         Ok(PathBuf::from(String::from_utf8_lossy(&said).trim()))
     }
 
     fn limits(&self) -> Limits {
-        Limits { timeout: Some(TIMEOUT), stderr: |_| {}, ..self.options.limits() }
+        Limits { timeout: Some(TIMEOUT), ..self.options.limits() }
     }
 
     /// Runs a tool in its sandbox: the one way in which an installation runs anything that sees the
@@ -195,27 +189,14 @@ impl<'w> Workshop<'w> {
         let shown = shown(step.program, &words.iter().map(String::as_str).collect::<Vec<_>>());
         let isolation = self.isolation(&step);
         let not_started = |e| failed_step(&shown, Failed { failure: Failure::NotStarted(e), stderr: String::new() });
-        let paths = [self.plugin.as_path()];
-        let confined = self.options.confined(&isolation, step.program, step.args, &paths).map_err(not_started)?;
+        let launch = Launch::new(step.program).args(step.args).in_directory(step.directory).reading([&self.plugin]);
+        let launch = self.options.confined(launch, &isolation).map_err(not_started)?;
+        // In place of those that the sandbox has.
         let own =
             [("PATH", self.path()), ("HOME", self.work.join("home").into()), ("TMPDIR", self.work.join("tmp").into())];
-        let own = own.into_iter().chain(step.environment);
-        let call = Call {
-            program: &confined.program,
-            args: confined.args,
-            directory: Some(step.directory),
-            environment: confined
-                .grants
-                .environment
-                .iter()
-                .cloned()
-                .chain(own.map(|(name, value)| (name.into(), value)))
-                .collect(),
-            inherits: confined.grants.inherits,
-            without: &[],
-            stdin: None,
-        };
-        self.options.children.run(call, &self.limits()).map(drop).map_err(|failed| failed_step(&shown, failed))
+        let own = own.map(|(name, value)| (name.into(), value));
+        let launch = launch.variables(own).variables(step.variables).limited(self.limits());
+        self.options.children.run(launch).map(drop).map_err(|failed| failed_step(&shown, failed))
     }
 
     /// The restrictions of a step. It runs in a sandbox even if installed plugins run without one.
@@ -261,7 +242,7 @@ impl<'w> Workshop<'w> {
                 .and_then(|helper| parts(&self.options.children, &helper))
                 .unwrap_or_default();
             for missing in parts.into_iter().filter_map(|part| part.missing) {
-                (self.options.stderr)(format!("Warning: plugin isolation: {missing}\n").as_bytes());
+                self.options.say(&format!("Warning: plugin isolation: {missing}"));
             }
         });
     }

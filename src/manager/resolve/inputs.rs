@@ -15,9 +15,8 @@ use crate::manager::policy::Policy;
 use crate::manager::policy::environment::{MachineBundle, SyncedBundle};
 use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::store::discover::{Candidate, Installed, Refusal, all, candidates};
-use crate::manager::store::held;
+use crate::manager::store::verified_copy::VerifiedCopy;
 use crate::plugin::PluginOptions;
-use crate::plugin::program::HeldCopy;
 use rustomize_files::atomic;
 use rustomize_process::Children;
 use std::cell::{OnceCell, RefCell};
@@ -79,7 +78,7 @@ pub struct Lookups {
     /// Plugins whose content was compared with its sum, by path.
     verified: RefCell<BTreeMap<PathBuf, Installed>>,
     /// Copies that run, by the path of the plugin.
-    held: RefCell<BTreeMap<PathBuf, Arc<HeldCopy>>>,
+    copies: RefCell<BTreeMap<PathBuf, VerifiedCopy>>,
     /// Descriptions by the sum of the content.
     descriptions: RefCell<BTreeMap<String, Arc<Description>>>,
     /// Why plugins did not describe themselves, by the sum of the content.
@@ -300,13 +299,13 @@ impl Inputs {
     ///
     /// # Errors
     /// It cannot be copied, or its content has changed since it was installed.
-    pub fn held(&self, installed: &Installed, children: &Children) -> std::result::Result<Arc<HeldCopy>, Refusal> {
-        if let Some(known) = self.known.held.borrow().get(&installed.path) {
+    pub fn copy(&self, installed: &Installed, children: &Children) -> std::result::Result<VerifiedCopy, Refusal> {
+        if let Some(known) = self.known.copies.borrow().get(&installed.path) {
             return Ok(known.clone());
         }
-        let held = Arc::new(held::copy(installed, children)?);
-        self.known.held.borrow_mut().insert(installed.path.clone(), held.clone());
-        Ok(held)
+        let copy = VerifiedCopy::of(installed, children)?;
+        self.known.copies.borrow_mut().insert(installed.path.clone(), copy.clone());
+        Ok(copy)
     }
 
     /// The description of an installed plugin, compared with its file name (P48, P50). The cache
@@ -347,8 +346,8 @@ impl Inputs {
             Some(description) => description,
             None => {
                 // A plugin whose content differs from its sum is not run, not even to describe it.
-                let held = self.held(installed, &options.children)?;
-                let asked = Description::ask_copy(&held, options);
+                let copy = self.copy(installed, &options.children)?;
+                let asked = Description::ask(copy.launch, options);
                 // Without the files the next build asks again.
                 match &asked {
                     Ok(description) => {

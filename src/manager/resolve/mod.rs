@@ -26,10 +26,10 @@ use crate::manager::store::discover::Installed;
 use crate::plugin::PluginOptions;
 use crate::plugin::locate::Placed;
 use crate::plugin::permissions::Permissions;
-use crate::plugin::program::Command;
 use crate::resource::ResId;
 use crate::stage::format::Format;
 use inputs::Inputs;
+use rustomize_process::Launch;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -158,7 +158,7 @@ impl Chosen {
 #[derive(Clone, Debug)]
 pub struct Provider {
     pub installed: Installed,
-    pub command: Command,
+    pub launch: Launch,
     pub component: Component,
     /// True if the component is a post-processor, which runs after all other transformers.
     pub runs_last: bool,

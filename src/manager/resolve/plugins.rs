@@ -7,11 +7,13 @@ use crate::diag::{Code, Error, Result};
 use crate::manager::author::conform::conform;
 use crate::manager::author::describe::Protocol;
 use crate::manager::policy::Policy;
+use crate::manager::store::discover::of_entry;
+use crate::manager::store::verified_copy::VerifiedCopy;
 use crate::plugin::exec::ExecPlugin;
 use crate::plugin::function::{self, Function};
 use crate::plugin::locate;
 use crate::plugin::permissions::Permissions;
-use crate::plugin::program::{Command, HeldCopy, Program};
+use crate::plugin::program::PluginProgram;
 use crate::plugin::shared_object::{SharedObjectFile, SharedObjectPlugin};
 use crate::plugin::{PluginOptions, Runners, note};
 use crate::resource::{ResMap, Resource};
@@ -79,35 +81,27 @@ impl ManagedPlugins {
         }
         let options = &self.runners.options;
         let isolation = options.isolation.of_installed(&found.permissions, &*options.host);
-        let held = self.held(&found)?;
-        // A script is called by the path that the user knows.
-        let is_shared_object = found.protocol == Protocol::SharedObject;
-        let shown = found.command.program.clone();
-        let command = match held.file().is_none() || is_shared_object {
-            true => held.command.clone().of_entry(&found.component.entry),
-            false => found.command,
-        };
-        let Command { program: path, args, directory, needs, environment } = command;
+        let VerifiedCopy { launch, directory } = self.copy(&found)?;
+        let known = found.launch.program;
         let runs_last = found.runs_last;
-        if is_shared_object {
-            let file = SharedObjectFile { path, shown };
+        let launch = match &directory {
+            Some(directory) => of_entry(launch, directory, &found.component.entry),
+            None => launch,
+        };
+        if found.protocol == Protocol::SharedObject {
+            let file = SharedObjectFile { path: launch.program, shown: known };
             let own = locate::program_for(&file, &file.shown, options)?;
             let plugin = SharedObjectPlugin::load(build, &self.runners, entry, (&own, &file), &isolation)?;
             return Ok(in_order(plugin, runs_last));
         }
-        let component = Some(found.component.name);
-        let program = Program {
-            path,
-            held: Some(held),
-            args,
-            directory,
-            needs,
-            component,
-            parameters: found.parameters,
-            environment,
-            isolation,
-            format: found.format,
+        // A file is called by the path that the user knows, and may read its own file.
+        let (shown, launch) = match directory {
+            Some(_) => (launch.program.clone(), launch),
+            None => (known.clone(), launch.reading(known.parent())),
         };
+        let component = Some(found.component.name);
+        let parameters = found.parameters;
+        let program = PluginProgram { shown, launch, component, parameters, isolation, format: found.format };
         match found.protocol {
             Protocol::Krm => Ok(in_order(Function::of(build, options, entry, program)?, runs_last)),
             _ => {
@@ -119,11 +113,11 @@ impl ManagedPlugins {
     }
 
     /// The copy of an installed plugin that runs in its place.
-    fn held(&self, found: &Provider) -> Result<Arc<HeldCopy>> {
+    fn copy(&self, found: &Provider) -> Result<VerifiedCopy> {
         let path = found.installed.path.display();
         let wrong = |why| Error::new(Code::BadPlugin, format!("'{path}' does not run: {why}"));
         let children = &self.runners.options.children;
-        self.ask(|resolver| resolver.inputs.held(&found.installed, children).map_err(wrong))
+        self.ask(|resolver| resolver.inputs.copy(&found.installed, children).map_err(wrong))
     }
 
     /// The error of a configuration object without a plugin.

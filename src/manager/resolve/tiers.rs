@@ -393,7 +393,7 @@ pub(super) fn kinds(description: &Description) -> String {
 /// Its manifest cannot be read, or a plugin that it needs has changed.
 pub(super) fn provider(installed: &Installed, description: &Description, component: Component) -> Result<Provider> {
     let wrong = |why: Refusal| fault(format!("'{}': {why}", installed.path.display()));
-    let command = installed.command().map_err(wrong)?.of_entry(&component.entry);
+    let launch = installed.launch(&component.entry).map_err(wrong)?;
     made::verify(&client::clients(&installed.path))
         .map_err(|e| e.context(format!("looking at {}", installed.source)))?;
     let protocol = match component.entry.ends_with(SHARED_OBJECT) {
@@ -404,7 +404,7 @@ pub(super) fn provider(installed: &Installed, description: &Description, compone
     let (runs_last, worker) = (description.runs_last(&component), description.worker);
     Ok(Provider {
         installed: installed.clone(),
-        command,
+        launch,
         component,
         runs_last,
         protocol,

@@ -203,8 +203,8 @@ fn launchers(plugins: &[Provider]) -> Result<BTreeMap<String, String>> {
 
 /// A script that starts a plugin where it is installed.
 fn launcher(found: &Provider) -> Result<String> {
-    let words =
-        [found.command.program.as_os_str()].into_iter().chain(found.command.args.iter().map(|arg| arg.as_os_str()));
+    let launch = &found.launch;
+    let words = [launch.program.as_os_str()].into_iter().chain(launch.args.iter().map(|arg| arg.as_os_str()));
     let mut command = String::new();
     for word in words {
         let word = word.to_str().ok_or_else(|| {
@@ -212,7 +212,7 @@ fn launcher(found: &Provider) -> Result<String> {
         })?;
         command.push_str(&format!("{} ", quoted(word)));
     }
-    let own = assignments(&found.command);
+    let own = assignments(&launch.variables);
     let parameters = match found.parameters.as_str() {
         "" => String::new(),
         text => format!("{PARAMETERS}={} ", quoted(text)),

@@ -16,8 +16,8 @@ use crate::manager::id::location::Location;
 use crate::manager::id::name::{BESIDE, FileName, NameError, PREFIX, Platform};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::source::Source;
-use crate::plugin::program::Command;
 use rustomize_files::{self as files, Opened, RECORD};
+use rustomize_process::Launch;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -175,16 +175,22 @@ impl Installed {
         Ok(Some(manifest).filter(Manifest::is_bundle))
     }
 
-    /// How it is started.
+    /// The launch of the plugin; for a bundle, that of its entry `file`.
     ///
     /// # Errors
-    /// It is a directory whose manifest cannot be read.
-    pub fn command(&self) -> Result<Command, Refusal> {
+    /// The manifest of the directory cannot be read.
+    pub fn launch(&self, file: &str) -> Result<Launch, Refusal> {
         if !self.path.is_dir() {
-            return Ok(Command::of_binary(&self.path));
+            return Ok(Launch::new(&self.path));
         }
-        Ok(Manifest::read(&self.path).map_err(Refusal::Directory)?.command(&self.path))
+        let launch = Manifest::read(&self.path).map_err(Refusal::Directory)?.launch(&self.path);
+        Ok(of_entry(launch, &self.path, file))
     }
+}
+
+/// The launch of one plugin of a bundle: a file in the directory. Without a file, the launch stays.
+pub fn of_entry(launch: Launch, directory: &Path, file: &str) -> Launch {
+    if file.is_empty() { launch } else { Launch { program: directory.join(file), ..launch } }
 }
 
 /// Why a candidate is not considered.

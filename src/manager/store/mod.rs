@@ -6,11 +6,11 @@
 //! * [`made`]: sums of files that were made during installation.
 //! * [`discover`]: which plugins are installed.
 //! * [`place`]: adding and removing plugins.
-//! * [`held`]: the copy of a plugin that runs.
+//! * [`verified_copy`]: the copy of a plugin that runs.
 
 pub mod beside;
 pub mod discover;
-pub mod held;
+pub mod verified_copy;
 pub mod exclusive;
 pub mod made;
 pub mod place;

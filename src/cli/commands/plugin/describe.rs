@@ -19,12 +19,12 @@ use crate::manager::resolve::project::Need;
 use crate::manager::store::discover::{Installed, candidates, choose};
 use crate::manager::store::record::AskedBy;
 use crate::plugin::PluginOptions;
-use crate::plugin::program::Command;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use rustomize_base::shell::quoted;
 use rustomize_base::shown;
+use rustomize_process::Launch;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -119,7 +119,7 @@ fn described(args: &Describe, options: &PluginOptions) -> Result<Described> {
         Some(Found::Executable(path)) => {
             let own = path.canonicalize()?;
             let name = own.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let said = Description::ask(&Command::of_binary(&own), options);
+            let said = Description::ask(Launch::new(&own), options);
             let description = said.map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))?;
             return Ok(Described { description, name, path: own });
         }

@@ -24,7 +24,7 @@ pub mod verify;
 pub mod why;
 
 use crate::cli::flags::format::{Format, Printing};
-use crate::cli::{cache, host, writer};
+use crate::cli::{cache, host};
 use crate::plugin::PluginOptions;
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -78,7 +78,6 @@ pub fn run(args: &PluginCommand) -> Result<()> {
     let options = PluginOptions {
         host: host::host(),
         go_hosts: cache::go_hosts(),
-        stderr: writer::relay,
         shows_stderr: true,
         children: host::children().clone(),
         ..PluginOptions::default()
