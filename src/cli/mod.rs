@@ -18,8 +18,6 @@ mod failures;
 mod kustomize_version;
 mod settings;
 mod plugin_options;
-mod sync;
-mod installer;
 mod machine;
 mod cache;
 mod variable;

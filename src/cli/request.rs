@@ -10,11 +10,13 @@ use crate::cli::flags::plugins::PluginFlags;
 use crate::cli::flags::roots::RootFlags;
 use crate::cli::flags::switch::is_on;
 use crate::cli::flags::word::Word;
+use crate::cli::plugin_options::PluginPlace;
 use crate::cli::variable::variable;
 use crate::cli::{cache, host, kustomize_version, plugin_options};
 use crate::diag::{Code, Error};
 use crate::load::artifact_reference::is_artifact;
 use crate::load::{FileLimit, Lock, RemoteOptions, RepoSpec, Restrictor, Secrets};
+use crate::manager::share::synced::Syncing;
 use crate::resource::Order;
 use crate::stage::{HelmOptions, Options, UsedEntries};
 use crate::workspace::{Together, Workspace};
@@ -136,9 +138,10 @@ impl BuildRequest {
         let mut options = Options { used_entries: UsedEntries::default(), ..self.shared.clone() };
         if self.runs_plugins {
             let may_sync = self.may_sync.swap(false, Ordering::Relaxed);
-            let offline = options.remote.offline;
-            let (plugins, schemas) = plugin_options::of_directory(&self.plugins, Path::new(root), offline, may_sync)?;
-            (options.plugins, options.schemas) = (Arc::new(plugins), schemas);
+            let syncing = if may_sync { Syncing::Syncs } else { Syncing::TakesThemAsTheyAre };
+            let place = PluginPlace { directory: Path::new(root), offline: options.remote.offline, syncing };
+            let found = plugin_options::of_directory(&self.plugins, place)?;
+            (options.plugins, options.schemas) = (Arc::new(found.plugins), found.schemas);
         }
         options.compat = kustomize_version::of_root(self.compat, root)?;
         if self.is_locked {

@@ -5,9 +5,10 @@
 //! * [`fetch`]: getting bytes from where plugins are released, and unpacking them.
 //! * [`author`]: what authors write: manifests, descriptions, new plugins.
 //! * [`store`]: the directory of installed plugins.
-//! * [`policy`]: what may be installed and used: requirements, locks, trust, environments.
-//! * [`resolve`]: which plugin a configuration object is for.
+//! * [`policy`]: what may be installed and used: requirements, locks, trust, environments;
+//!   [`Machine`](policy::machine::Machine) is where a program says which machine that is for.
 //! * [`install`]: from a requirement to a plugin that runs.
+//! * [`resolve`]: which plugin a configuration object is for, and which plugins a build installs.
 //! * [`share`]: bundles for other machines, installed plugins for kustomize.
 //!
 //! A plugin takes these forms, in this order:
@@ -35,8 +36,8 @@ pub mod store;
 
 pub mod policy;
 
-pub mod resolve;
-
 pub mod install;
+
+pub mod resolve;
 
 pub mod share;

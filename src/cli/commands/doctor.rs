@@ -1,9 +1,9 @@
 //! `doctor`: what this machine can do for builds.
 
 use crate::cli::flags::format::Format;
-use crate::cli::machine::in_path;
+use crate::cli::machine::{in_path, machine_without_cache};
 use crate::cli::writer::{self, Shown};
-use crate::cli::{host, machine, plugin_host, plugin_options};
+use crate::cli::{host, plugin_host, plugin_options};
 use crate::plugin::isolation::parts;
 use crate::plugin::{engine, locate};
 use anyhow::Result;
@@ -100,8 +100,9 @@ fn isolation() -> Value {
 
 /// The files with trust rules that are in force.
 fn trust() -> Value {
-    let own = machine::trust_file().ok().map(|(path, _)| path).filter(|path| path.is_file());
-    json!({ "path": own, "others": machine::other_trust_files() })
+    let machine = machine_without_cache();
+    let own = machine.trust_file().ok().map(|file| file.path).filter(|path| path.is_file());
+    json!({ "path": own, "others": machine.other_trust_files() })
 }
 
 /// The reason why a program is missing: the answers of the programs that were asked, or that none

@@ -11,6 +11,7 @@ mod prepare;
 pub mod project;
 mod runtime;
 mod sdk;
+pub mod session;
 mod workshop;
 
 use crate::diag::{Code, Error, Result};

@@ -4,6 +4,7 @@ pub mod amend;
 pub mod environment;
 pub mod image;
 pub mod lock;
+pub mod machine;
 pub mod project_directory;
 pub mod requirements;
 pub mod trust;

@@ -119,16 +119,28 @@ fn refused(message: String) -> Error {
 }
 
 impl Trust {
-    /// Reads a file. One that is not there says nothing, unless it was asked for by name.
+    /// Reads a file. A missing file is the same as no rules: every source is trusted.
     ///
     /// # Errors
-    /// It cannot be read, or is not of its form.
-    pub fn read(path: &Path, is_named: bool) -> Result<Trust> {
+    /// The file cannot be read, or is not valid.
+    pub fn read(path: &Path) -> Result<Trust> {
         match FileLimit::default().read_to_string(path) {
-            Ok(text) => Trust::parse(path, text),
-            Err(e) if e.kind() == io::ErrorKind::NotFound && !is_named => Ok(Trust::default()),
-            Err(e) => Err(Error::io(&e, format!("cannot read '{}': {e}", path.display()))),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Trust::default()),
+            read => Trust::of_text(path, read),
         }
+    }
+
+    /// Reads a file that has to exist.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not valid.
+    pub fn read_existing(path: &Path) -> Result<Trust> {
+        Trust::of_text(path, FileLimit::default().read_to_string(path))
+    }
+
+    fn of_text(path: &Path, read: io::Result<String>) -> Result<Trust> {
+        let text = read.map_err(|e| Error::io(&e, format!("cannot read '{}': {e}", path.display())))?;
+        Trust::parse(path, text)
     }
 
     /// Reads the text of the trust file at `path`.

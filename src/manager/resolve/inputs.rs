@@ -11,13 +11,15 @@ use crate::manager::id::location::Location;
 use crate::manager::id::name::Platform;
 use crate::manager::id::shell::in_directory;
 use crate::manager::id::version::Version;
+use crate::manager::install::session::LazyInstaller;
 use crate::manager::policy::Policy;
-use crate::manager::policy::environment::{MachineBundle, SyncedBundle};
+use crate::manager::policy::environment::{Environment, MachineBundle, SyncedBundle};
+use crate::manager::policy::machine::{Machine, MachineError};
 use crate::manager::policy::project_directory::ProjectDirectory;
+use crate::manager::store::description_cache::{description_file, failure_file, keep};
 use crate::manager::store::discover::{Candidate, Installed, Refusal, all, candidates};
 use crate::manager::store::verified_copy::VerifiedCopy;
 use crate::plugin::PluginOptions;
-use rustomize_files::atomic;
 use rustomize_process::Children;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
@@ -25,9 +27,6 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Installs the plugins that the `plugins.yaml` of a directory requires.
-pub type Install = Arc<dyn Fn(&ProjectDirectory) -> Result<()> + Send + Sync>;
 
 /// Where plugins are looked for. Each place is looked at when an object first asks for a plugin
 /// that an earlier place does not have, and only once.
@@ -53,7 +52,7 @@ pub struct Inputs {
     /// The directories with programs that may be plugins (U08).
     pub path: Vec<PathBuf>,
     /// Installs missing plugins; `None` leaves them missing.
-    pub install: Option<Install>,
+    pub install: Option<LazyInstaller>,
     /// Results of earlier look-ups.
     pub known: Lookups,
 }
@@ -96,6 +95,38 @@ fn fault(message: String) -> Error {
 }
 
 impl Inputs {
+    /// Where the plugins of a directory and an environment are looked for: nothing was looked at
+    /// yet.
+    ///
+    /// # Errors
+    /// The directory of plugins is not known, or a file of the environment cannot be read or is
+    /// not valid.
+    pub fn of(
+        machine: &Machine,
+        directory: &Path,
+        environment: Option<&Environment>,
+        policy: &Policy,
+    ) -> std::result::Result<Inputs, MachineError> {
+        let is_ignored = || machine.host.set_variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_some();
+        let has_programs = !policy.is_frozen && !is_ignored();
+        let path = machine.host.variable("PATH").filter(|_| has_programs).unwrap_or_default();
+        let mut inputs = Inputs {
+            root: machine.plugins()?,
+            cache: machine.cache.clone(),
+            top: directory.canonicalize().ok(),
+            safe: machine.safe_directories(),
+            path: std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect(),
+            ..Inputs::default()
+        };
+        if let Some(environment) = environment {
+            inputs.environment = Some(environment.directory.clone());
+            inputs.bundles = environment.bundles()?;
+            inputs.bundles.retain(|bundle| !bundle.is_synced());
+            inputs.synced = environment.synced_bundle()?;
+        }
+        Ok(inputs)
+    }
+
     /// The projects whose requirements count for an object, nearest first.
     ///
     /// # Errors
@@ -168,7 +199,7 @@ impl Inputs {
         if !locks && !project.needs.iter().chain(&self.brought(&project, policy)).any(is_missing) {
             return Ok(project);
         }
-        install(&project.place())?;
+        install.install(&project.place())?;
         self.known.projects.borrow_mut().remove(&project.place());
         self.known.required.borrow_mut().retain(|(directory, _), _| *directory != project.directory);
         self.project(&project.place())
@@ -335,7 +366,7 @@ impl Inputs {
         if let Some(manifest) = manifest.as_ref().filter(|manifest| manifest.says_what()) {
             return Ok(manifest.description.clone());
         }
-        let kept = self.cache.as_ref().map(|cache| cache.join("describe").join(format!("{}.json", installed.sum)));
+        let kept = self.cache.as_ref().map(|cache| description_file(cache, &installed.sum));
         let failed = self.cache.as_ref().map(|cache| failure_file(cache, &installed.sum));
         let before = |path: &Option<PathBuf>| fs::read(path.as_ref().filter(|_| !self.asks_again)?).ok();
         if let Some(why) = before(&failed) {
@@ -384,20 +415,4 @@ impl Inputs {
 fn asked(request: &PluginRequest<'_>) -> RequestKey {
     let component = request.component.map(str::to_owned);
     (request.directory.to_owned(), request.api_version(), request.id.gvk.kind.to_owned(), component, request.role)
-}
-
-/// The file that says why a plugin did not describe itself, by the sum of its content.
-fn failure_file(cache: &Path, sum: &str) -> PathBuf {
-    cache.join("describe").join(format!("{sum}.failed"))
-}
-
-/// Forgets that a plugin did not describe itself: it was installed, and so it has.
-pub fn forget_failure(cache: &Path, sum: &str) {
-    let _ = fs::remove_file(failure_file(cache, sum));
-}
-
-/// Writes what a plugin said, or why it said nothing, in one step.
-fn keep(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    fs::create_dir_all(atomic::folder_of(path))?;
-    atomic::write(path, text, 0o600)
 }

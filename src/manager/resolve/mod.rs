@@ -4,13 +4,14 @@
 //! tier that has one; `plugin why` asks and shows all tiers. Both read one [`Resolution`], so
 //! they cannot disagree.
 //!
-//! * [`inputs`]: where plugins are looked for; [`project`]: `plugins.yaml` and `plugins.lock` of a
+//! * [`build_scope`]: where a build looks for plugins; [`inputs`]: these places, and what was found; [`project`]: `plugins.yaml` and `plugins.lock` of a
 //!   directory, and of those above it.
 //! * [`tiers`]: what each tier has for an object.
 //! * [`schemas`]: the schemas of installed bundles.
 //! * [`plugins`]: a build's view, the plugins that it runs; [`overview`]: the view of `plugin list`
 //!   and `plugin verify`.
 
+pub mod build_scope;
 pub mod inputs;
 pub mod overview;
 pub mod plugins;

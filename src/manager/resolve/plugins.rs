@@ -1,6 +1,7 @@
 //! [`ManagedPlugins`]: the plugins of a build, those that users place by hand and those that are
 //! installed.
 
+use super::build_scope::{BuildScope, InputsAndPolicy};
 use super::inputs::Inputs;
 use super::{COMPONENT, Chosen, PluginRequest, Provider, Resolver, Tier};
 use crate::diag::{Code, Error, Result};
@@ -18,54 +19,53 @@ use crate::plugin::shared_object::{SharedObjectFile, SharedObjectPlugin};
 use crate::plugin::{PluginOptions, Runners, note};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Plugins, Transformer};
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-/// Makes the inputs and the policy of a build when the first object asks for a plugin. A build
-/// without plugins looks for none.
-#[derive(Clone, Default)]
-pub struct Managed(Option<MakeInputs>);
-
-type MakeInputs = Arc<dyn Fn() -> Result<(Inputs, Policy)> + Send + Sync>;
-
-impl Managed {
-    /// Inputs that `make` gives.
-    pub fn new(make: impl Fn() -> Result<(Inputs, Policy)> + Send + Sync + 'static) -> Managed {
-        Managed(Some(Arc::new(make)))
-    }
-
-    fn make(&self) -> Result<(Inputs, Policy)> {
-        self.0.as_ref().map_or_else(|| Ok(Default::default()), |make| make())
-    }
+/// Where a build looks for installed plugins: nowhere by default.
+#[derive(Debug, Default)]
+pub struct Managed {
+    /// The scope whose files are read when the first object asks for a plugin.
+    scope: Option<BuildScope>,
+    known: Option<InputsAndPolicy>,
 }
 
-impl fmt::Debug for Managed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Managed").field(&self.0.is_some()).finish()
+impl Managed {
+    /// In a scope. A build without plugins reads nothing of it.
+    pub fn in_scope(scope: BuildScope) -> Managed {
+        Managed { scope: Some(scope), known: None }
+    }
+
+    /// In known places.
+    pub fn in_places(inputs: Inputs, policy: Policy) -> Managed {
+        Managed { scope: None, known: Some(InputsAndPolicy { inputs, policy }) }
+    }
+
+    fn known(&mut self) -> Result<&InputsAndPolicy> {
+        if self.known.is_none()
+            && let Some(scope) = &self.scope
+        {
+            self.known = Some(scope.inputs()?);
+        }
+        Ok(self.known.get_or_insert_default())
     }
 }
 
 /// The plugins of a build.
 pub struct ManagedPlugins {
     runners: Runners,
-    managed: Managed,
-    /// `None` until the first object asks.
-    inputs: Mutex<Option<(Inputs, Policy)>>,
+    managed: Mutex<Managed>,
 }
 
 impl ManagedPlugins {
     /// Plugins of which none was looked for and none runs.
     pub fn new(options: PluginOptions, managed: Managed) -> Self {
-        ManagedPlugins { runners: Runners::new(options), managed, inputs: Mutex::default() }
+        ManagedPlugins { runners: Runners::new(options), managed: Mutex::new(managed) }
     }
 
     /// Calls `ask` with the resolver. Threads call it in turn, so that nothing is looked at twice.
     fn ask<T>(&self, ask: impl FnOnce(&Resolver<'_>) -> Result<T>) -> Result<T> {
-        let mut known = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
-        let (inputs, policy) = match &mut *known {
-            Some(known) => known,
-            unknown => unknown.insert(self.managed.make()?),
-        };
+        let mut managed = self.managed.lock().unwrap_or_else(PoisonError::into_inner);
+        let InputsAndPolicy { inputs, policy } = managed.known()?;
         ask(&Resolver { inputs, policy, options: &self.runners.options })
     }
 

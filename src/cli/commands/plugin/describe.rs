@@ -4,7 +4,7 @@ use super::install::{Install, install_one};
 use super::named::{constraint_of, halves, parse};
 use crate::cli::flags::complete;
 use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::machine::{inputs, policy};
+use crate::cli::machine::machine;
 use crate::cli::writer::{self, Shown};
 use crate::diag::{Code, Error};
 use crate::manager::author::describe::Description;
@@ -15,6 +15,7 @@ use crate::manager::fetch::identity::PluginId;
 use crate::manager::id::name::Platform;
 use crate::manager::install::describe::describe as describe_directory;
 use crate::manager::install::project::alone;
+use crate::manager::resolve::inputs::Inputs;
 use crate::manager::resolve::project::Need;
 use crate::manager::store::discover::{Installed, candidates, choose};
 use crate::manager::store::record::AskedBy;
@@ -126,7 +127,8 @@ fn described(args: &Describe, options: &PluginOptions) -> Result<Described> {
         None if Path::new(what).is_dir() => return Err(missing(Path::new(what), "").into()),
         None => {}
     }
-    let inputs = inputs(Path::new("."), None, &policy(None)?)?;
+    let machine = machine();
+    let inputs = Inputs::of(&machine, Path::new("."), None, &machine.policy(None)?)?;
     let projects = inputs.own_projects()?;
     let named = projects.iter().find_map(|project| project.need(what));
     let need = match named {

@@ -2,15 +2,14 @@
 
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::switch::Switch;
-use crate::cli::installer::install_missing;
-use crate::cli::machine::{environment, inputs, policy};
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
-use crate::cli::variable::variable;
 use crate::cli::writer;
+use crate::manager::install::session::LazyInstaller;
 use crate::manager::policy::environment::Environment;
 use crate::manager::resolve::Resolver;
+use crate::manager::resolve::inputs::Inputs;
 use crate::manager::share::{export, placement};
-use crate::manager::store::root;
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use clap::{ArgGroup, Args};
@@ -80,12 +79,13 @@ pub fn run(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> 
 
 /// The environment with a name, or the default one.
 pub fn existing(named: Option<&str>) -> Result<Environment> {
-    if let Some(environment) = environment(named)? {
+    let machine = machine();
+    if let Some(environment) = machine.environment(named)? {
         return Ok(environment);
     }
     bail!(
         "the environment 'default' does not exist\n  hint: make it below '{}', or name another with --environment NAME",
-        root::configuration(variable)?.join("environments").display()
+        machine.configuration()?.join("environments").display()
     )
 }
 
@@ -109,16 +109,18 @@ pub fn lay(
     (frozen, is_dry): (Option<bool>, bool),
     options: &PluginOptions,
 ) -> Result<Report> {
-    let policy = policy(frozen)?;
-    let inputs = inputs(directory, None, &policy)?;
+    let machine = machine();
+    let policy = machine.policy(frozen)?;
+    let inputs = Inputs::of(&machine, directory, None, &policy)?;
+    let missing = LazyInstaller { machine: machine.clone(), options: options.clone(), is_frozen: policy.is_frozen };
     for project in inputs.own_projects()? {
         let is_missing = |need| matches!(inputs.required(&project, need, &policy), Ok(None));
         if project.needs.iter().any(is_missing) {
-            install_missing(&project.place(), policy.is_frozen, options)?;
+            missing.install(&project.place())?;
         }
     }
     // The installation above changed the directory of installed plugins.
-    let inputs = crate::cli::machine::inputs(directory, None, &policy)?;
+    let inputs = Inputs::of(&machine, directory, None, &policy)?;
     let everything = Resolver { inputs: &inputs, policy: &policy, options }.everything()?;
     let changes = placement::lay(placement, &everything, is_dry)?;
     for (source, why) in &changes.left_out {

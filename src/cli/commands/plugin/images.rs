@@ -1,7 +1,7 @@
 //! The images of container functions in `plugin lock`.
 
 use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::installer::transfer;
+use crate::cli::machine::machine;
 use crate::load::FileLimit;
 use crate::manager::fetch::Transfer;
 use crate::manager::install::project::Upgrade;
@@ -71,6 +71,6 @@ pub fn images_of(
 ) -> Result<BTreeMap<String, String>> {
     let known = Lock::read(directory)?;
     let wanted = wanted(directory, named, upgrade, known.as_ref())?;
-    let transfer = transfer(flags.offline, flags.size_limit, None);
+    let transfer = machine().transfer(flags.into(), None);
     digests(wanted, (upgrade, is_check), known.as_ref(), &transfer)
 }

@@ -3,9 +3,8 @@
 use super::export::{existing, lay};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::switch::Switch;
-use crate::cli::machine::policy;
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
-use crate::cli::sync::sync_environment;
 use crate::manager::policy::ADD_SOURCE;
 use crate::manager::share::sync::SyncCounts;
 use crate::plugin::PluginOptions;
@@ -64,10 +63,11 @@ pub fn run(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
             environment.name
         );
     };
-    let policy = policy(args.frozen)?;
+    let machine = machine();
+    let policy = machine.policy(args.frozen)?;
     let what = format!("a bundle that is synced for '{}'", environment.name);
     policy.check_unlocked(&what, ADD_SOURCE, &args.directory)?;
-    let SyncCounts { files, fetched, removed } = sync_environment(&environment, server, &policy)?;
+    let SyncCounts { files, fetched, removed } = machine.sync(&environment, server, &policy)?;
     let value = json!({ "environment": environment.name, "files": files, "fetched": fetched, "removed": removed });
     let mut report = Report::default();
     report.add(format!("{}: {files} files, {fetched} fetched, {removed} removed", environment.name), value);

@@ -2,7 +2,7 @@
 
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::role::RunAs;
-use crate::cli::machine::{environment, inputs, policy};
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
 use crate::cli::variable::variable;
 use crate::config::read_alone;
@@ -72,9 +72,10 @@ struct Asked {
 /// # Errors
 /// A file of the directory cannot be read.
 pub fn run(args: &Why, is_json: bool, options: &PluginOptions) -> Result<()> {
-    let environment = environment(None)?;
-    let policy = policy(None)?;
-    let inputs = inputs(&args.directory, environment.as_ref(), &policy)?;
+    let machine = machine();
+    let environment = machine.environment(None)?;
+    let policy = machine.policy(None)?;
+    let inputs = Inputs::of(&machine, &args.directory, environment.as_ref(), &policy)?;
     let homes = locate::homes(|name| variable(name).map(Into::into));
     let options = PluginOptions { homes, ..options.clone() };
     let resolver = Resolver { inputs: &inputs, policy: &policy, options: &options };
