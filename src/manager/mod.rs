@@ -17,7 +17,8 @@
 //! 2. [`Location`](id::location::Location): the place that it is fetched from.
 //! 3. `VersionChoice`: a version that the requirement allows, with one
 //!    [`Download`](fetch::Download) for each platform.
-//! 4. `StagedPlugin`: the download of this machine, unpacked and compared with its sums.
+//! 4. `UnpackedPlugin`: the download of this machine, unpacked and compared with its sums;
+//!    `StagedPlugin`: that with its manifest.
 //! 5. [`Installed`](store::discover::Installed): the plugin in its directory below the root.
 //! 6. [`LockedPlugin`](policy::lock::LockedPlugin): its entry in `plugins.lock`, with a
 //!    [`LockedDownload`](policy::lock::LockedDownload) for each platform.

@@ -48,7 +48,7 @@ pub(super) struct Preparer<'i> {
 
 /// A version that a requirement allows, with its downloads.
 pub(super) struct VersionChoice {
-    /// `None` where only the plugin itself says its version.
+    /// `None` where only the plugin itself knows its version.
     pub(super) version: Option<Version>,
     /// The files of the version, by platform; empty until the choice is tried, unless it is locked.
     pub(super) downloads: Vec<Download>,
@@ -57,11 +57,11 @@ pub(super) struct VersionChoice {
     /// True if the lock file has this version.
     pub(super) is_locked: bool,
     /// The files for this machine, if they were fetched before the choice is tried.
-    pub(super) staged: Option<StagedPlugin>,
+    pub(super) staged: Option<UnpackedPlugin>,
 }
 
-/// A plugin that can be installed: unpacked in a stage, or installed already.
-pub(super) struct StagedPlugin {
+/// The files of a plugin that can be installed: unpacked in a stage, or installed already.
+pub(super) struct UnpackedPlugin {
     /// The file or directory that is the plugin.
     pub(super) path: PathBuf,
     /// The plugin, if it is installed as it is locked, and was not fetched.
@@ -78,7 +78,7 @@ pub(super) struct StagedPlugin {
     pub(super) shown: String,
 }
 
-impl StagedPlugin {
+impl UnpackedPlugin {
     /// An error with the plugin's place, where it names the stage.
     pub(super) fn moved(&self, e: Error, to: &Path) -> Error {
         e.with_path(&self.path.to_string_lossy(), &to.to_string_lossy())
@@ -142,17 +142,17 @@ impl Preparer<'_> {
         choice: &VersionChoice,
         download: &Download,
         base: &Base,
-    ) -> Result<StagedPlugin> {
+    ) -> Result<UnpackedPlugin> {
         match self.kept(wanted, choice, download, base)? {
             Some(kept) => Ok(kept),
             None => self.unpacked(wanted, download, base),
         }
     }
 
-    /// Finds out what there is of a choice, where that is not known.
+    /// Asks the source which files the chosen version has, unless the resolver already knew.
     ///
     /// # Errors
-    /// It cannot be asked for.
+    /// The source does not answer.
     pub(super) fn complete(&self, wanted: &Requirement, choice: &mut VersionChoice) -> Result<()> {
         if choice.downloads.is_empty() {
             let location = wanted.location().map_err(|e| fault(e.to_string()))?;
@@ -169,7 +169,7 @@ impl Preparer<'_> {
         choice: &VersionChoice,
         download: &Download,
         base: &Base,
-    ) -> Result<Option<StagedPlugin>> {
+    ) -> Result<Option<UnpackedPlugin>> {
         if is_local(wanted) {
             return Ok(None);
         }
@@ -177,7 +177,7 @@ impl Preparer<'_> {
         let pinned = choice.pinned.clone().or_else(|| self.unpacked_before(&id, choice, download));
         let (Some(pinned), Some(version)) = (pinned, &choice.version) else { return Ok(None) };
         let installed = self.present(&id, version, &pinned.content);
-        Ok(installed.map(|installed| StagedPlugin {
+        Ok(installed.map(|installed| UnpackedPlugin {
             path: installed.path.clone(),
             kept: Some(installed),
             pinned,
@@ -188,7 +188,7 @@ impl Preparer<'_> {
         }))
     }
 
-    /// What an installed plugin of this download is known by. The address or the announced sum of
+    /// The lock entry of an installed plugin of this download. The address or the announced sum of
     /// the download has to say its content: behind another address there may be other bytes now.
     fn unpacked_before(&self, id: &PluginId, choice: &VersionChoice, download: &Download) -> Option<LockedDownload> {
         let (url, sum) = (&download.url, &download.sha256);
@@ -203,7 +203,7 @@ impl Preparer<'_> {
         })
     }
 
-    /// The installed version that a requirement without a lock entry takes (U23).
+    /// The installed version that a requirement without a lock entry takes.
     fn installed(&self, wanted: &Requirement, id: &PluginId) -> Option<VersionChoice> {
         let is_allowed = |installed: &Installed| {
             installed.meets(wanted, id)
@@ -279,11 +279,7 @@ impl Preparer<'_> {
                 allowed
             }
         };
-        let choice = |version| {
-            let (downloads, pinned, is_locked, staged) = Default::default();
-            VersionChoice { version, downloads, pinned, is_locked, staged }
-        };
-        Ok(versions.into_iter().map(choice).collect())
+        Ok(versions.into_iter().map(VersionChoice::of).collect())
     }
 
     /// Holds the URLs of a lock file to what the requirement says: trust is in the place that is
@@ -306,7 +302,7 @@ impl Preparer<'_> {
         format!("lock it again: {}", in_directory(&command, self.project))
     }
 
-    /// An installed plugin that is just what is wanted, and came from there.
+    /// An installed plugin with a version and a content, of the same origin.
     pub(super) fn present(&self, id: &PluginId, version: &Version, content: &str) -> Option<Installed> {
         let found = candidates(self.root.path(), &id.source, &Platform::host());
         let wanted = found.into_iter().filter_map(|c| c.verdict.ok()).filter(|installed| {
@@ -326,7 +322,7 @@ impl Preparer<'_> {
     }
 
     /// Fetches a download and unpacks it where it can be renamed from.
-    pub(super) fn unpacked(&self, wanted: &Requirement, download: &Download, base: &Base) -> Result<StagedPlugin> {
+    pub(super) fn unpacked(&self, wanted: &Requirement, download: &Download, base: &Base) -> Result<UnpackedPlugin> {
         let (source, origin) = (&wanted.source, Origin::of(wanted, base)?);
         (self.events)(InstallEvent::Fetching { url: &download.url });
         let stage = self.root.stage()?;
@@ -396,11 +392,16 @@ impl Preparer<'_> {
             _ => download.url.clone(),
         };
         let base = base_of(fetched, base);
-        Ok(StagedPlugin { path, kept: None, pinned, signed, base, stage: Some(stage), shown })
+        Ok(UnpackedPlugin { path, kept: None, pinned, signed, base, stage: Some(stage), shown })
     }
 }
 
 impl VersionChoice {
+    /// A version whose downloads are not known yet.
+    fn of(version: Option<Version>) -> VersionChoice {
+        VersionChoice { version, downloads: Vec::new(), pinned: None, is_locked: false, staged: None }
+    }
+
     /// The file for this machine: that of its platform, or the one for every platform.
     pub(super) fn download(&self) -> Option<&Download> {
         let platforms = [Platform::host(), Platform::any()];
@@ -408,15 +409,15 @@ impl VersionChoice {
     }
 }
 
-/// What an installed plugin is known by in a lock file, if its record says where it came from.
+/// The lock entry of an installed plugin, if its record says where it came from.
 fn pinned_by(installed: &Installed) -> Option<LockedDownload> {
     let known = installed.record.download.clone()?;
     let content = installed.sum.clone();
     Some(LockedDownload { url: known.url, size: known.size, archive: known.archive, content })
 }
 
-/// Does something for each of several items, for some of them at once, and gives what came out of
-/// it in their order.
+/// Maps items on some threads: the work waits for servers and disks. Results keep the order of the
+/// items.
 pub(super) fn side_by_side<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::default();

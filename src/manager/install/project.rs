@@ -249,7 +249,7 @@ impl Installer<'_> {
         self.lock.images.clone_from(&self.known.images);
         let added = wanted.iter().find(|wanted| wanted.name == *name);
         let added = added.map(|wanted| PluginId::of(wanted, &base)).transpose()?;
-        let found = added.and_then(|id| self.done.get(&id)).map(|installed| installed.file.version.to_string());
+        let found = added.and_then(|id| self.done.get(&id)).map(|done| done.installed.file.version.to_string());
         let is_released = !from.starts_with('.') && !from.starts_with('/') && !from.contains("{version}");
         let compatible = found.filter(|_| constraint.is_any() && is_released).map(|version| {
             let (minor, _) = version.rsplit_once('.').unwrap_or((&version, ""));

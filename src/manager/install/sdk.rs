@@ -1,4 +1,4 @@
-//! The files with which a plugin calls the plugins that it needs, in its own directory (U41).
+//! The files with which a plugin calls the plugins that it needs, in its own directory.
 //!
 //! `.rustomize/sdk/<name>/call` starts the other plugin as a build would, with the arguments that
 //! it is given; `plugin.json` beside it says which version that is, how it speaks and what it does,
@@ -26,20 +26,24 @@ fn fault(message: String) -> Error {
     Error::new(Code::BadPlugin, message)
 }
 
-/// Gives a plugin's directory what it needs: by name, which plugin is installed for it and what
-/// that says of itself. Earlier clients are removed.
+/// An installed plugin that another one needs.
+pub(super) struct LinkedPlugin<'l> {
+    pub(super) wanted: &'l Requirement,
+    pub(super) installed: &'l Installed,
+    pub(super) description: &'l Description,
+    pub(super) launch: Launch,
+}
+
+/// Writes the clients of the plugins that a plugin needs into its directory. Earlier clients are
+/// removed.
 ///
 /// # Errors
 /// A name cannot be that of a file, or the directory cannot be written.
-pub fn link(
-    root: &ExclusiveRoot,
-    directory: &Path,
-    needs: &[(&Requirement, &Installed, Description, Launch)],
-) -> Result<()> {
+pub(super) fn link(root: &ExclusiveRoot, directory: &Path, needs: &[LinkedPlugin<'_>]) -> Result<()> {
     let folder = directory.join(MADE).join(SDK);
     let cannot = |e: std::io::Error| fault(format!("cannot write to '{}': {e}", folder.display()));
     let mut is_changed = false;
-    let known: Vec<&str> = needs.iter().map(|(need, ..)| need.name.as_str()).collect();
+    let known: Vec<&str> = needs.iter().map(|need| need.wanted.name.as_str()).collect();
     let held = files::directory(directory).map_err(cannot)?;
     let clients = match held.below(&Path::new(MADE).join(SDK)) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound && needs.is_empty() => return Ok(()),
@@ -54,8 +58,8 @@ pub fn link(
             is_changed = true;
         }
     }
-    for (need, installed, description, launch) in needs {
-        let name = need.name.as_str();
+    for LinkedPlugin { wanted, installed, description, launch } in needs {
+        let name = wanted.name.as_str();
         if name.starts_with('.') || name.contains(['/', '\\', '\0']) {
             return Err(fault(format!("the dependency's name '{name}' is not a valid name of a directory")));
         }
@@ -67,7 +71,7 @@ pub fn link(
             path: installed.path.clone(),
             sum: installed.sum.clone(),
             command: words.clone(),
-            description: description.clone(),
+            description: (*description).clone(),
         };
         let shown = format!("{} v{}", client.source, client.version);
         let call: Vec<String> = words.iter().map(|word| quoted(word)).collect();
@@ -78,7 +82,7 @@ pub fn link(
                 "call",
                 format!(
                     "#!/bin/sh\n{PARAMETERS}={} {}exec {} \"$@\"\n",
-                    quoted(&need.parameters),
+                    quoted(&wanted.parameters),
                     assignments(&launch.variables),
                     call.join(" ")
                 ),

@@ -94,8 +94,8 @@ impl Machine {
         installer.parallel = parallel;
         let value = install(&mut installer)?;
         if let Some(cache) = &self.cache {
-            installer.done.values().for_each(|installed| description_cache::forget_failure(cache, &installed.sum));
+            installer.installed().for_each(|installed| description_cache::forget_failure(cache, &installed.sum));
         }
-        Ok(Installation { installed: installer.done.into_values().collect(), lock: installer.lock, value })
+        Ok(Installation { installed: installer.installed().cloned().collect(), lock: installer.lock, value })
     }
 }
