@@ -1,10 +1,10 @@
 //! The machine of the user, as this process sees it.
 
 use crate::cli::host::{children, host};
-use crate::cli::variable::variable;
 use crate::cli::{cache, flags::transfer::TransferFlags};
 use crate::manager::install::session::TransferOptions;
 use crate::manager::policy::machine::{Machine, MachineError};
+use rustomize_base::search_path::SearchPath;
 use std::path::{Path, PathBuf};
 
 /// The machine of the user.
@@ -35,6 +35,5 @@ pub fn machine_without_cache() -> Machine {
 
 /// The first file of a name in the directories of `PATH`.
 pub fn in_path(name: impl AsRef<Path>) -> Option<PathBuf> {
-    let paths = variable("PATH")?;
-    std::env::split_paths(&paths).map(|path| path.join(&name)).find(|path| path.is_file())
+    SearchPath::of(&*host()).find(name, Path::is_file)
 }

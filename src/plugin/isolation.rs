@@ -5,6 +5,7 @@ use super::PluginOptions;
 use super::confine::{Confinement, Part, Sandbox};
 use super::permissions::{self, Permissions};
 use rustomize_base::host::Host;
+use rustomize_base::search_path::SearchPath;
 use rustomize_process::{Children, Inherited, Launch, Limits, PrivateDirectory, Variable};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -128,10 +129,11 @@ impl PluginOptions {
     /// the libraries of an interpreter outside of the system's directories. A directory that holds
     /// the user's home, or is it, is not one of them.
     pub(super) fn places(&self, program: &Path) -> Vec<PathBuf> {
-        let path = self.host.variable("PATH").unwrap_or_default();
         // A name alone is looked for in PATH, as the system does it.
-        let mut named = std::env::split_paths(&path).map(|folder| folder.join(program)).filter(|path| path.is_file());
-        let program = if program.components().count() == 1 { named.next() } else { Some(program.to_owned()) };
+        let program = match program.components().count() {
+            1 => SearchPath::of(&*self.host).find(program, Path::is_file),
+            _ => Some(program.to_owned()),
+        };
         // A placed plugin may be a link; the kernel checks the file that it leads to.
         let real = program.as_ref().and_then(|program| program.canonicalize().ok());
         let files: Vec<PathBuf> = [program, real].into_iter().flatten().collect();

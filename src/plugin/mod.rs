@@ -22,7 +22,7 @@ pub mod confine;
 pub mod container;
 pub mod engine;
 pub mod exec;
-mod failure;
+pub mod failure;
 pub mod function;
 pub mod go;
 #[cfg(unix)]

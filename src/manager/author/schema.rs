@@ -12,6 +12,7 @@
 use super::rules::{ExpectedValues, Number, Rules, TYPES, TextPattern, TypeSet, canonical, clipped, near, shape};
 use percent_encoding::percent_decode_str;
 use regex::RegexBuilder;
+use rustomize_base::json_pointer::escaped;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -282,7 +283,7 @@ fn wrong<T>(place: &str, message: impl Into<String>, hint: Option<String>) -> Re
 fn below<T>(place: &mut String, name: &str, work: impl FnOnce(&mut String) -> T) -> T {
     let length = place.len();
     place.push('/');
-    place.push_str(&name.replace('~', "~0").replace('/', "~1"));
+    place.push_str(&escaped(name));
     let done = work(place);
     place.truncate(length);
     done

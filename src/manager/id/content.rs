@@ -4,6 +4,7 @@
 //! Two plugins that differ have different texts that are hashed: no name has a line break, and a
 //! list begins with a digit of a sum, which no program begins with ([`check_program`]).
 
+use rustomize_base::hex::hex;
 use rustomize_files::{self as files, Directory, Kind, Opened, PlainFile, name_fault, shown};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -52,10 +53,6 @@ pub fn sha256(mut from: impl Read) -> io::Result<String> {
         }
     }
     Ok(hex(&hash.finalize()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The sum of a plugin that a user has named: see [`sum_of`]. O(bytes).

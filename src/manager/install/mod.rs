@@ -34,6 +34,7 @@ use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::place;
 use crate::manager::store::record::{AskedBy, Record, RecordedDownload};
 use crate::plugin::PluginOptions;
+use crate::plugin::failure::bad_plugin;
 use crate::plugin::permissions::Permissions;
 use prepare::{Preparer, UnpackedPlugin, VersionChoice, base_of, is_local, side_by_side};
 use rustomize_base::host::Progress;
@@ -176,10 +177,6 @@ struct Dependency {
     wanted: Requirement,
 }
 
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
-}
-
 impl<'i> Installer<'i> {
     /// One that has installed nothing yet, and that may lock what is not locked, for all platforms.
     pub fn new(
@@ -254,7 +251,7 @@ impl<'i> Installer<'i> {
         if chain.contains(&id) {
             let names = chain.iter().chain([&id]).map(|id| id.source.to_string());
             let circle = names.collect::<Vec<_>>().join(" -> ");
-            return Err(fault(format!("these plugins depend on each other in a circle: {circle}")));
+            return Err(bad_plugin(format!("these plugins depend on each other in a circle: {circle}")));
         }
         if let Some(done) = self.done.get(&id) {
             let version = &done.installed.file.version;
@@ -262,7 +259,9 @@ impl<'i> Installer<'i> {
                 return Ok(());
             }
             let message = format!("{} is required here, and v{version} elsewhere", wanted.constraint);
-            return Err(fault(message).hint("one build uses one version of a plugin: widen one of the constraints"));
+            return Err(
+                bad_plugin(message).hint("one build uses one version of a plugin: widen one of the constraints")
+            );
         }
         if !chain.is_empty() {
             self.dependencies += 1;
@@ -278,7 +277,7 @@ impl<'i> Installer<'i> {
             if tries == MOST_TRIES {
                 let why = last.take().map_or_else(String::new, |why: Error| format!("; the last: {why}"));
                 let message = format!("{MOST_TRIES} versions are not what they say, so no other is tried{why}");
-                return Err(fault(message).hint("name a version that is known to work: version: '= 1.2.3'"));
+                return Err(bad_plugin(message).hint("name a version that is known to work: version: '= 1.2.3'"));
             }
             self.preparer().complete(wanted, &mut choice)?;
             chain.push(id.clone());
@@ -296,7 +295,7 @@ impl<'i> Installer<'i> {
                 Err(NotTaken::NotThis(why) | NotTaken::Failed(why)) => return Err(why),
             }
         }
-        Err(last.unwrap_or_else(|| fault(format!("no version is {}", wanted.constraint))))
+        Err(last.unwrap_or_else(|| bad_plugin(format!("no version is {}", wanted.constraint))))
     }
 
     /// Installs a choice, after all plugins that it needs.
@@ -311,7 +310,10 @@ impl<'i> Installer<'i> {
         let host = Platform::host();
         let Some(download) = choice.download().cloned() else {
             let there: Vec<String> = choice.downloads.iter().map(|a| a.platform.to_string()).collect();
-            return Err(NotTaken::NotThis(fault(format!("it has no file for {host}, only for {}", there.join(", ")))));
+            return Err(NotTaken::NotThis(bad_plugin(format!(
+                "it has no file for {host}, only for {}",
+                there.join(", ")
+            ))));
         };
         let unpacked = match choice.staged.take() {
             Some(staged) => staged,
@@ -328,7 +330,7 @@ impl<'i> Installer<'i> {
                 }
                 false => "the file was changed since; nothing was installed".to_owned(),
             };
-            return Err(NotTaken::Failed(fault(message).hint(hint)));
+            return Err(NotTaken::Failed(bad_plugin(message).hint(hint)));
         }
         let plugin = StagedPlugin::read(&unpacked).map_err(|e| unpacked.named(e))?;
         let needs = plugin.dependencies(&unpacked).map_err(|e| unpacked.named(e))?;
@@ -386,7 +388,7 @@ impl<'i> Installer<'i> {
         let Some(seen) = seen.filter(|seen| seen > version) else { return Ok(()) };
         let message = format!("v{version} is the highest version that its host offers, and v{seen} was locked before");
         let command = in_directory("rustomize plugin update --allow-older", &self.project);
-        Err(fault(message)
+        Err(bad_plugin(message)
             .with_code(Code::PluginRefused)
             .hint("whoever withholds a version can keep a fault in use; ask the author why it is gone")
             .hint(format!("if the older version is right: {command}")))
@@ -480,7 +482,7 @@ impl<'i> Installer<'i> {
         for Dependency { id, wanted } in needs {
             if let Some((what, hint)) = self.done.get(id).and_then(|done| done.plugin.why_not_called()) {
                 let message = format!("'{}' ({}) is {what}; a plugin cannot call it", wanted.name, wanted.source);
-                return Err(fault(message).at(wanted.place.clone()).hint(hint));
+                return Err(bad_plugin(message).at(wanted.place.clone()).hint(hint));
             }
         }
         Ok(())
@@ -509,7 +511,7 @@ impl<'i> Installer<'i> {
         unpacked: &UnpackedPlugin,
     ) -> std::result::Result<FileName, NotTaken> {
         let name = wanted.source.name().to_owned();
-        let not_this = |e: String| NotTaken::NotThis(fault(e));
+        let not_this = |e: String| NotTaken::NotThis(bad_plugin(e));
         let (said, api, platform) = if let Some(manifest) = &plugin.manifest {
             if !manifest.name.is_empty() && manifest.name != name {
                 let what = if manifest.is_bundle() { "bundle" } else { "plugin" };
@@ -535,7 +537,7 @@ impl<'i> Installer<'i> {
             }
             (Some(said), _) => said,
             (None, Some(taken)) => taken.clone(),
-            (None, None) => return Err(NotTaken::Failed(fault("its version is not known".to_owned()))),
+            (None, None) => return Err(NotTaken::Failed(bad_plugin("its version is not known".to_owned()))),
         };
         unpacked.check_signed_version(&version)?;
         if !wanted.constraint.allows(&version) {
@@ -621,7 +623,7 @@ fn check_limit(found: usize, most: usize, what: &str) -> Result<()> {
     if found <= most {
         return Ok(());
     }
-    Err(fault(format!("more than {most} {what}, which is the limit")).hint("make one plugin of several"))
+    Err(bad_plugin(format!("more than {most} {what}, which is the limit")).hint("make one plugin of several"))
 }
 
 /// The download of a plugin for its record.

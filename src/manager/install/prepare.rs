@@ -20,6 +20,7 @@ use crate::manager::policy::lock::{Lock, LockedDownload, LockedPlugin};
 use crate::manager::policy::trust::SignedBy;
 use crate::manager::store::discover::{Installed, candidates, choose};
 use crate::manager::store::exclusive::ExclusiveRoot;
+use crate::plugin::failure::bad_plugin;
 use rustomize_base::shell::quoted;
 use rustomize_files::{Directory, Temporary, shown};
 use std::fs;
@@ -93,7 +94,7 @@ impl UnpackedPlugin {
             None => Ok(()),
             Some(signed) => {
                 let message = format!("the signature of '{}' is for v{signed}, and not for v{version}", self.shown);
-                Err(fault(message).with_code(Code::PluginRefused).hint("nothing was installed"))
+                Err(bad_plugin(message).with_code(Code::PluginRefused).hint("nothing was installed"))
             }
         }
     }
@@ -107,10 +108,6 @@ impl UnpackedPlugin {
     }
 }
 
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
-}
-
 impl Preparer<'_> {
     /// Chooses the versions that a requirement allows, best first, and stages the first of them.
     /// Relative paths are those of `base`.
@@ -121,7 +118,7 @@ impl Preparer<'_> {
     pub(super) fn prepare(&self, wanted: &Requirement, base: &Base) -> Result<Vec<VersionChoice>> {
         let id = PluginId::of(wanted, base)?;
         self.policy.trust.rule(&id.source, &id.origin)?;
-        let location = wanted.location().map_err(|e| fault(e.to_string()))?;
+        let location = wanted.location().map_err(|e| bad_plugin(e.to_string()))?;
         let mut choices = self.choices(wanted, &id, &location)?;
         if let Some(first) = choices.first_mut() {
             self.complete(wanted, first)?;
@@ -155,7 +152,7 @@ impl Preparer<'_> {
     /// The source does not answer.
     pub(super) fn complete(&self, wanted: &Requirement, choice: &mut VersionChoice) -> Result<()> {
         if choice.downloads.is_empty() {
-            let location = wanted.location().map_err(|e| fault(e.to_string()))?;
+            let location = wanted.location().map_err(|e| bad_plugin(e.to_string()))?;
             choice.downloads = self.transfer.downloads(&wanted.source, &location, choice.version.as_ref())?;
         }
         Ok(())
@@ -229,7 +226,7 @@ impl Preparer<'_> {
         if let Some(locked) = known {
             let Some((platform, pinned)) = locked.pinned(&host) else {
                 let message = format!("plugins.lock has no file of v{} for {host}", locked.version);
-                return Err(fault(message).hint(self.relock(wanted)));
+                return Err(bad_plugin(message).hint(self.relock(wanted)));
             };
             let others = locked.platforms.iter().filter(|(name, _)| **name != platform.to_string());
             let others = others.filter_map(|(name, pinned)| {
@@ -256,7 +253,7 @@ impl Preparer<'_> {
             let message =
                 "it is not locked as plugins.yaml requires it, and this command cannot change the lock".to_owned();
             let command = in_directory("rustomize plugin lock", self.project);
-            return Err(fault(message).hint(format!("lock it, then commit plugins.lock: {command}")));
+            return Err(bad_plugin(message).hint(format!("lock it, then commit plugins.lock: {command}")));
         }
         // A version that was locked before says which ones are too old.
         if self.prefers_installed
@@ -274,7 +271,7 @@ impl Preparer<'_> {
                 if allowed.is_empty() {
                     let there: Vec<String> = all.iter().map(|version| format!("v{version}")).collect();
                     let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-                    return Err(fault(format!("no version is {}; the versions are: {there}", wanted.constraint)));
+                    return Err(bad_plugin(format!("no version is {}; the versions are: {there}", wanted.constraint)));
                 }
                 allowed
             }
@@ -291,7 +288,7 @@ impl Preparer<'_> {
             }
             let message =
                 format!("plugins.lock fetches it from '{}', which is not where plugins.yaml fetches it", pinned.url);
-            return Err(fault(message).hint(self.relock(wanted)));
+            return Err(bad_plugin(message).hint(self.relock(wanted)));
         }
         Ok(())
     }
@@ -328,7 +325,7 @@ impl Preparer<'_> {
         let stage = self.root.stage()?;
         let content = stage.path().join(CONTENT);
         let made = stage.held().make_new(Path::new(CONTENT), 0o755);
-        let made = made.map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
+        let made = made.map_err(|e| bad_plugin(format!("cannot write to '{}': {e}", content.display())))?;
         let fetched = self.transfer.fetch(download, base)?;
         let mut signed = None;
         let ruling = self.policy.trust.rule(source, &origin)?;
@@ -346,26 +343,26 @@ impl Preparer<'_> {
         let (size, archive) = match &fetched {
             FetchedContent::Bytes(bytes) => {
                 unpack(&download.url, bytes, &format!("{PREFIX}{}", source.name()), &content)?;
-                let sum = content::sha256(&bytes[..]).map_err(|e| fault(e.to_string()))?;
+                let sum = content::sha256(&bytes[..]).map_err(|e| bad_plugin(e.to_string()))?;
                 (Some(bytes.len() as u64), Some(sum))
             }
             FetchedContent::Directory(directory) => {
-                let cannot = |e: std::io::Error| fault(format!("cannot copy '{}': {e}", download.url));
+                let cannot = |e: std::io::Error| bad_plugin(format!("cannot copy '{}': {e}", download.url));
                 Directory::open(&directory.directory).and_then(|own| content::copy(&own, &made)).map_err(cannot)?;
                 (None, None)
             }
         };
         let path = plugin_in(&content, source).ok_or_else(|| {
-            let error = fault(format!("'{}' does not hold a plugin '{}'", download.url, source.name()));
+            let error = bad_plugin(format!("'{}' does not hold a plugin '{}'", download.url, source.name()));
             error.hint(format!(
                 "it has to hold one file, a file '{PREFIX}{}...', or a directory with plugin.yaml",
                 source.name()
             ))
         })?;
-        let cannot = |e: std::io::Error| fault(format!("cannot read '{}': {e}", download.url));
+        let cannot = |e: std::io::Error| bad_plugin(format!("cannot read '{}': {e}", download.url));
         if let Some(own) = content::own_in(&path).map_err(cannot)? {
             let message = format!("'{}' holds '{own}', a name of files that belong to one machine", download.url);
-            return Err(fault(message).hint("nothing was installed; its author has to leave that out"));
+            return Err(bad_plugin(message).hint("nothing was installed; its author has to leave that out"));
         }
         if !path.is_dir() {
             content::check_program(&path).map_err(|e| {
@@ -377,7 +374,7 @@ impl Preparer<'_> {
                     }
                 };
                 let message = format!("'{}' cannot be installed: {what}: {e}", download.url);
-                fault(message).hint("a plugin is a program, an archive, or a directory with plugin.yaml")
+                bad_plugin(message).hint("a plugin is a program, an archive, or a directory with plugin.yaml")
             })?;
         }
         let sum = content::sum(&path).map_err(cannot)?;

@@ -1,7 +1,7 @@
 //! Installing for a directory: what its `plugins.yaml` requires, one plugin, one plugin more.
 
 use super::Installer;
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Error, Result};
 use crate::manager::fetch::Base;
 use crate::manager::fetch::identity::PluginId;
 use crate::manager::id::name::Platform;
@@ -16,6 +16,7 @@ use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::policy::requirements::{self, Requirements};
 use crate::manager::store::discover::{Installed, candidates, choose};
 use crate::manager::store::record::AskedBy;
+use crate::plugin::failure::bad_plugin;
 use rustomize_files::atomic;
 use rustomize_files::{self as files, RECORD};
 use std::collections::{BTreeMap, HashSet};
@@ -56,10 +57,6 @@ pub struct Addition<'a> {
     pub from: &'a str,
 }
 
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
-}
-
 /// The requirements of a directory, which has to have the file.
 ///
 /// # Errors
@@ -69,7 +66,7 @@ pub fn required(directory: &Path) -> Result<Vec<Requirement>> {
     if path.is_file() {
         return Ok(Requirements::read(directory)?.plugins);
     }
-    Err(fault(format!("'{}' does not exist", path.display()))
+    Err(bad_plugin(format!("'{}' does not exist", path.display()))
         .hint("it is the file that requires plugins for a kustomization")
         .hint(format!(
             "require a plugin, which makes the file: {}",
@@ -122,7 +119,7 @@ impl Installer<'_> {
             let path = directory.join(lock::FILE);
             let message = format!("'{}' does not exist, and only locked plugins may be installed", path.display());
             let command = in_directory("rustomize plugin lock", directory);
-            return Err(fault(message).hint(format!("write it, then commit it: {command}")));
+            return Err(bad_plugin(message).hint(format!("write it, then commit it: {command}")));
         }
         directory.clone_into(&mut self.project);
         self.known = known.clone().unwrap_or_default();
@@ -194,7 +191,7 @@ impl Installer<'_> {
             let known: Vec<&str> = wanted.iter().map(|w| w.name.as_str()).collect();
             let message =
                 format!("{} does not name a plugin '{unknown}', and no image has that name", requirements::FILE);
-            return Err(fault(message).hint(format!("it names {}", known.join(", "))));
+            return Err(bad_plugin(message).hint(format!("it names {}", known.join(", "))));
         }
         self.known.plugins.retain(|key, _| {
             let named = || wanted.iter().find(|w| w.source.to_string() == *key);

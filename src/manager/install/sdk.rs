@@ -5,7 +5,7 @@
 //! with the schemas of its kinds; `client.py` has a class for each kind, with types.
 //! The sandbox lets a plugin read those that it needs.
 
-use crate::diag::{Code, Error, Result};
+use crate::diag::Result;
 use crate::manager::author::bindings;
 use crate::manager::author::client::{CLIENT, NeededPlugin, SDK};
 use crate::manager::author::describe::Description;
@@ -16,15 +16,12 @@ use crate::manager::store::beside::sum_file;
 use crate::manager::store::discover::Installed;
 use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::made;
+use crate::plugin::failure::bad_plugin;
 use crate::plugin::program::PARAMETERS;
 use rustomize_base::shell::quoted;
 use rustomize_files::{self as files, RECORD};
 use rustomize_process::Launch;
 use std::path::Path;
-
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
-}
 
 /// An installed plugin that another one needs.
 pub(super) struct LinkedPlugin<'l> {
@@ -41,7 +38,7 @@ pub(super) struct LinkedPlugin<'l> {
 /// A name cannot be that of a file, or the directory cannot be written.
 pub(super) fn link(root: &ExclusiveRoot, directory: &Path, needs: &[LinkedPlugin<'_>]) -> Result<()> {
     let folder = directory.join(MADE).join(SDK);
-    let cannot = |e: std::io::Error| fault(format!("cannot write to '{}': {e}", folder.display()));
+    let cannot = |e: std::io::Error| bad_plugin(format!("cannot write to '{}': {e}", folder.display()));
     let mut is_changed = false;
     let known: Vec<&str> = needs.iter().map(|need| need.wanted.name.as_str()).collect();
     let held = files::directory(directory).map_err(cannot)?;
@@ -61,7 +58,7 @@ pub(super) fn link(root: &ExclusiveRoot, directory: &Path, needs: &[LinkedPlugin
     for LinkedPlugin { wanted, installed, description, launch } in needs {
         let name = wanted.name.as_str();
         if name.starts_with('.') || name.contains(['/', '\\', '\0']) {
-            return Err(fault(format!("the dependency's name '{name}' is not a valid name of a directory")));
+            return Err(bad_plugin(format!("the dependency's name '{name}' is not a valid name of a directory")));
         }
         let words = [launch.program.as_os_str()].into_iter().chain(launch.args.iter().map(|arg| arg.as_os_str()));
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();

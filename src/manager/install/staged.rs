@@ -2,13 +2,14 @@
 
 use super::describe::describe;
 use super::prepare::{UnpackedPlugin, is_local, is_of_this_machine};
-use crate::diag::{Code, Error, Result};
+use crate::diag::Result;
 use crate::manager::author::describe::{DescribeError, Description};
 use crate::manager::author::manifest::{Manifest, Runtime};
 use crate::manager::fetch::is_repository;
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::version::{Version, VersionError};
 use crate::plugin::PluginOptions;
+use crate::plugin::failure::bad_plugin;
 use rustomize_process::Launch;
 use std::path::{Path, PathBuf};
 
@@ -21,10 +22,6 @@ pub(super) struct StagedPlugin {
     pub(super) manifest: Option<Manifest>,
     /// The checksum of the content.
     pub(super) sum: String,
-}
-
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
 }
 
 impl StagedPlugin {
@@ -95,7 +92,7 @@ impl StagedPlugin {
         let hint = "its author has to name a place where the dependency is released";
         if let Some(need) = needs.iter().find(|need| is_fetched && is_of_this_machine(need)) {
             let message = format!("it depends on '{}' from '{}', a repository of this machine", need.name, need.from);
-            return Err(fault(message).hint(hint));
+            return Err(bad_plugin(message).hint(hint));
         }
         match needs.iter().find(|need| is_archive && is_local(need)) {
             Some(local) => {
@@ -103,7 +100,7 @@ impl StagedPlugin {
                     "it depends on '{}' from '{}', and an archive has no directory for that path",
                     local.name, local.from
                 );
-                Err(fault(message).hint(hint))
+                Err(bad_plugin(message).hint(hint))
             }
             None => Ok(needs),
         }
@@ -116,7 +113,7 @@ impl StagedPlugin {
     /// Its manifest has a description without a version, or the plugin does not describe itself.
     pub(super) fn own_version(&self, manifest: &Manifest, options: &PluginOptions) -> Result<Version> {
         let unknown = |why: String| {
-            let error = fault(format!("its version is not known: {why}"));
+            let error = bad_plugin(format!("its version is not known: {why}"));
             error.hint(format!("put 'version: 1.2.3' into its {}", Manifest::name_in(&self.path)))
         };
         if manifest.says_what() {
@@ -140,6 +137,6 @@ pub(super) fn ask(launch: Launch, options: &PluginOptions, shown: &str) -> Resul
             }
             _ => "check that it is executable and built for this machine",
         };
-        fault(format!("'{shown}' cannot be installed: {e}")).hint(hint)
+        bad_plugin(format!("'{shown}' cannot be installed: {e}")).hint(hint)
     })
 }

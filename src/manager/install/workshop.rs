@@ -8,8 +8,10 @@
 use crate::diag::{Code, Error, Result};
 use crate::manager::id::content::MADE;
 use crate::plugin::PluginOptions;
+use crate::plugin::failure::bad_plugin;
 use crate::plugin::isolation::{Isolation, parts};
 use crate::plugin::permissions::real;
+use rustomize_base::search_path::SearchPath;
 use rustomize_files::{self as files, Directory};
 use rustomize_process::{Failed, Failure, Inherited, Launch, Limits, Variable};
 use std::ffi::OsString;
@@ -112,10 +114,6 @@ impl<'s> ToolRun<'s> {
     }
 }
 
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
-}
-
 impl<'w> Workshop<'w> {
     /// One for a plugin's directory. `work` is an empty directory.
     ///
@@ -138,10 +136,8 @@ impl<'w> Workshop<'w> {
     }
 
     /// `PATH`, without what depends on the working directory.
-    fn path(&self) -> OsString {
-        let path = self.options.host.variable("PATH").unwrap_or_default();
-        let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-        std::env::join_paths(folders).unwrap_or_default()
+    fn path(&self) -> SearchPath {
+        SearchPath::of(&*self.options.host).absolute()
     }
 
     /// A program of this machine.
@@ -149,11 +145,9 @@ impl<'w> Workshop<'w> {
     /// # Errors
     /// It is not in PATH.
     pub(super) fn program(&self, name: &str) -> Result<PathBuf> {
-        let runs = |path: &PathBuf| path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
-        let path = self.path();
-        let mut places = std::env::split_paths(&path).map(|folder| folder.join(name));
-        places.find(runs).ok_or_else(|| {
-            fault(format!("'{name}' is not in PATH, and the plugin needs it"))
+        let runs = |path: &Path| path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
+        self.path().find(name, runs).ok_or_else(|| {
+            bad_plugin(format!("'{name}' is not in PATH, and the plugin needs it"))
                 .with_code(Code::PluginMissing)
                 .hint("install it, then install the plugin again")
         })
@@ -166,7 +160,7 @@ impl<'w> Workshop<'w> {
     /// # Errors
     /// It fails.
     pub(super) fn ask(&self, program: &Path, args: &[&str]) -> Result<PathBuf> {
-        let variables = [("PATH".into(), self.path()), ("GOTOOLCHAIN".into(), "local".into())];
+        let variables = [("PATH".into(), self.path().value()), ("GOTOOLCHAIN".into(), "local".into())];
         let launch = Launch::new(program).args(args).in_directory(&self.work).variables(variables);
         let launch = Launch { inherits: Inherited::AllBut(&REDIRECTIONS), ..launch };
         let said = self.options.children.run(launch.limited(self.limits()));
@@ -192,8 +186,11 @@ impl<'w> Workshop<'w> {
         let launch = Launch::new(step.program).args(step.args).in_directory(step.directory).reading([&self.plugin]);
         let launch = self.options.confined(launch, &isolation).map_err(not_started)?;
         // In place of those that the sandbox has.
-        let own =
-            [("PATH", self.path()), ("HOME", self.work.join("home").into()), ("TMPDIR", self.work.join("tmp").into())];
+        let own = [
+            ("PATH", self.path().value()),
+            ("HOME", self.work.join("home").into()),
+            ("TMPDIR", self.work.join("tmp").into()),
+        ];
         let own = own.map(|(name, value)| (name.into(), value));
         let launch = launch.variables(own).variables(step.variables).limited(self.limits());
         self.options.children.run(launch).map(drop).map_err(|failed| failed_step(&shown, failed))
@@ -255,9 +252,11 @@ fn shown(program: &Path, args: &[&str]) -> String {
 fn failed_step(shown: &str, failed: Failed) -> Error {
     let said = failed.stderr.trim_end().replace('\n', "\n    ");
     match failed.failure {
-        Failure::Status(status) | Failure::Ended(status) => fault(format!("'{shown}' failed: {status}\n    {said}")),
-        Failure::TimedOut(t) => fault(format!("'{shown}' took longer than {} s", t.as_secs())),
-        Failure::NotStarted(e) => fault(format!("'{shown}' cannot be started: {e}")),
-        other => fault(format!("'{shown}' failed: {other:?}")),
+        Failure::Status(status) | Failure::Ended(status) => {
+            bad_plugin(format!("'{shown}' failed: {status}\n    {said}"))
+        }
+        Failure::TimedOut(t) => bad_plugin(format!("'{shown}' took longer than {} s", t.as_secs())),
+        Failure::NotStarted(e) => bad_plugin(format!("'{shown}' cannot be started: {e}")),
+        other => bad_plugin(format!("'{shown}' failed: {other:?}")),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::project::{Need, Project, upwards};
 use super::{PluginRequest, Provider};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Result};
 use crate::manager::author::describe::{Description, Role};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::fetch::identity::PluginId;
@@ -20,6 +20,8 @@ use crate::manager::store::description_cache::{description_file, failure_file, k
 use crate::manager::store::discover::{Candidate, Installed, Refusal, all, candidates};
 use crate::manager::store::verified_copy::VerifiedCopy;
 use crate::plugin::PluginOptions;
+use crate::plugin::failure::bad_plugin;
+use rustomize_base::search_path::SearchPath;
 use rustomize_process::Children;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
@@ -49,8 +51,8 @@ pub struct Inputs {
     pub bundles: Vec<MachineBundle>,
     /// The synced bundle of the environment.
     pub synced: Option<SyncedBundle>,
-    /// The directories with programs that may be plugins (U08).
-    pub path: Vec<PathBuf>,
+    /// The directories with programs that may be plugins.
+    pub path: SearchPath,
     /// Installs missing plugins; `None` leaves them missing.
     pub install: Option<LazyInstaller>,
     /// Results of earlier look-ups.
@@ -90,10 +92,6 @@ pub(super) fn relock(directory: &Path) -> String {
     format!("lock it, then commit plugins.lock: {}", in_directory("rustomize plugin lock", directory))
 }
 
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
-}
-
 impl Inputs {
     /// Where the plugins of a directory and an environment are looked for: nothing was looked at
     /// yet.
@@ -109,13 +107,13 @@ impl Inputs {
     ) -> std::result::Result<Inputs, MachineError> {
         let is_ignored = || machine.host.set_variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_some();
         let has_programs = !policy.is_frozen && !is_ignored();
-        let path = machine.host.variable("PATH").filter(|_| has_programs).unwrap_or_default();
+        let path = if has_programs { SearchPath::of(&*machine.host).absolute() } else { SearchPath::default() };
         let mut inputs = Inputs {
             root: machine.plugins()?,
             cache: machine.cache.clone(),
             top: directory.canonicalize().ok(),
             safe: machine.safe_directories(),
-            path: std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect(),
+            path,
             ..Inputs::default()
         };
         if let Some(environment) = environment {
@@ -248,14 +246,14 @@ impl Inputs {
         let relock = relock(&project.directory);
         let reinstall = format!("install it again: {}", in_directory("rustomize plugin install", &project.directory));
         let changed = |version: &Version, why: &Refusal| {
-            fault(format!("{name} v{version} has changed since it was installed: {why}"))
+            bad_plugin(format!("{name} v{version} has changed since it was installed: {why}"))
         };
         // A lock entry of the same source from elsewhere is not one of this plugin.
         let is_own = project.needs.iter().any(|own| own.id == *id);
         let elsewhere = || project.lock.as_ref()?.of_source(&wanted.source).find(|_| is_own);
         let Some(locked) = project.locked(id).or_else(elsewhere) else {
             if policy.is_frozen || project.lock.is_some() {
-                return Err(fault(format!("{name} is required and not locked"))
+                return Err(bad_plugin(format!("{name} is required and not locked"))
                     .with_code(Code::PluginRefused)
                     .hint(relock));
             }
@@ -267,12 +265,12 @@ impl Inputs {
         if locked.from != wanted.from || locked.id(&wanted.source, &project.directory) != *id {
             let place = if locked.origin.is_empty() { &locked.from } else { &locked.origin };
             let message = format!("{name} is locked from '{place}', and required from '{}'", wanted.from);
-            return Err(fault(message).hint(relock));
+            return Err(bad_plugin(message).hint(relock));
         }
         let version = locked.version().filter(|version| wanted.constraint.allows(version));
         let Some(version) = version else {
             let message = format!("{name} is locked as v{}, which is not {}", locked.version, wanted.constraint);
-            return Err(fault(message).hint(relock));
+            return Err(bad_plugin(message).hint(relock));
         };
         // The paths of what a bundle brings do not begin here.
         if let Ok(Location::Local(path)) = wanted.location()
@@ -283,11 +281,11 @@ impl Inputs {
             && found != *pinned.archive.as_ref().unwrap_or(&pinned.content)
         {
             let message = format!("{name}: '{}' has changed since it was locked", path.display());
-            return Err(fault(message).hint(relock));
+            return Err(bad_plugin(message).hint(relock));
         }
         let Some((_, pinned)) = locked.pinned(&Platform::host()) else {
             let message = format!("{name} is locked as v{version}, without a file for {}", Platform::host());
-            return Err(fault(message).hint(relock));
+            return Err(bad_plugin(message).hint(relock));
         };
         let is_wanted = |there: &Installed| there.file.version == version && there.is_of(id);
         let there = found.into_iter().filter_map(|c| c.verdict.ok()).filter(is_wanted);
@@ -302,7 +300,7 @@ impl Inputs {
             Some(verified) => Ok(Some(verified)),
             None if is_there => {
                 let message = format!("{name} v{version} is installed with another checksum than plugins.lock has");
-                Err(fault(message).hint(reinstall))
+                Err(bad_plugin(message).hint(reinstall))
             }
             None => Ok(None),
         }

@@ -19,7 +19,7 @@ pub mod project;
 pub mod schemas;
 pub mod tiers;
 
-use crate::diag::{Code, Error, Result};
+use crate::diag::Result;
 use crate::load::Remote;
 use crate::manager::author::describe::{Component, Protocol, Role};
 use crate::manager::policy::{ADD_SOURCE, Policy};
@@ -308,10 +308,6 @@ impl Resolver<'_> {
     pub fn program_name(request: &PluginRequest<'_>) -> String {
         format!("rustomize-{}-{}", request.role, request.id.gvk.kind.to_lowercase())
     }
-}
-
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
 }
 
 /// The files that a plugin directory may have for an object, and which of them counts first.

@@ -6,11 +6,12 @@
 
 use super::beside::{partial, suffix_of_sum, sum_name};
 use super::discover::Candidate;
-use super::exclusive::{ExclusiveRoot, io, name_of};
+use super::exclusive::{ExclusiveRoot, name_of};
 use super::made;
 use crate::diag::{Error, Result};
 use crate::manager::id::content;
 use crate::manager::id::name::{BESIDE, MADE_SUFFIX};
+use crate::plugin::failure;
 use rustomize_files::{Directory, Kind, Opened, folder_of};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// It cannot be written.
 pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, String)]) -> Result<String> {
-    let cannot = || io("write", to);
+    let cannot = || failure::cannot("write", to);
     let below = root.below(staged)?;
     let is_directory = root.held().facts(below).map_err(cannot())?.kind == Kind::Directory;
     let made = if is_directory { made::text(staged)? } else { None };
@@ -58,7 +59,7 @@ pub fn put_failed(
     beside: &[(&str, String)],
     why: &Error,
 ) -> Result<()> {
-    let cannot = || io("write", to);
+    let cannot = || failure::cannot("write", to);
     let folder = root.make_folder(folder_of(to))?;
     let (name, marker) = (name_of(to).map_err(cannot())?, partial(to));
     let has = |path: &Path| folder.facts(path).is_ok();
@@ -86,7 +87,7 @@ fn take_away(folder: &Directory, name: &Path, to: &Directory) -> io::Result<()> 
 
 fn rename(root: &ExclusiveRoot, staged: &Path, folder: &Directory, to: &Path) -> Result<()> {
     let below = root.below(staged)?;
-    name_of(to).and_then(|name| root.held().rename(below, folder, name)).map_err(io("write", to))
+    name_of(to).and_then(|name| root.held().rename(below, folder, name)).map_err(failure::cannot("write", to))
 }
 
 /// Removes installed plugins and the files beside them, then directories that are empty. Gives the
@@ -100,7 +101,7 @@ pub fn remove(root: &ExclusiveRoot, candidates: &[Candidate]) -> Result<Vec<Path
         // Without its sum a binary is not considered: the sum is removed first.
         let beside = BESIDE.map(|suffix| sum_name(path, suffix));
         for file in beside.iter().chain([path, &partial(path)]) {
-            held.remove(root.below(file)?).map_err(io("remove", file))?;
+            held.remove(root.below(file)?).map_err(failure::cannot("remove", file))?;
         }
         let folders = root.below(path)?.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         for folder in folders {
