@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that cannot go on ends")]
 
-use rustomize::internal::{Program, SharedObjectFile, SharedObjectProcess};
+use rustomize::internal::{LoadableObject, SharedObjectLoader, SharedObjectProcess};
 use rustomize::{FixedHost, PluginOptions};
 use rustomize_plugin_abi::{Asked, Mode};
 use std::path::Path;
@@ -31,6 +31,7 @@ fn main() {
     let helper = Some(env!("CARGO_BIN_EXE_rustomize-plugin-host").into());
     let host = Arc::new(FixedHost { helper, ..FixedHost::default() });
     let options = PluginOptions { host, ..PluginOptions::default() };
+    let object = LoadableObject::placed(made, SharedObjectLoader::Helper);
     let small = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n".to_owned();
     let large = small.repeat(20_000);
     let asked = |resources| Asked { mode: Mode::Transform, config: "kind: A\n", root: "/", resources, options: "{}" };
@@ -38,27 +39,13 @@ fn main() {
     println!("| | in its own process |");
     println!("|---|---|");
     let first = median(50, || {
-        let host = SharedObjectProcess::start(
-            &options,
-            &options.isolation,
-            &Program::Own,
-            &SharedObjectFile::placed(made.clone()),
-            None,
-        )
-        .unwrap();
+        let host = SharedObjectProcess::start(&options, &options.isolation, &object, None).unwrap();
         host.ask(&asked(&small)).unwrap();
         // It ends with the build, and is not a part of a call.
         std::mem::forget(host);
     });
     println!("| first call | {first:?} |");
-    let host = SharedObjectProcess::start(
-        &options,
-        &options.isolation,
-        &Program::Own,
-        &SharedObjectFile::placed(made.clone()),
-        None,
-    )
-    .unwrap();
+    let host = SharedObjectProcess::start(&options, &options.isolation, &object, None).unwrap();
     for (name, text) in [("60 bytes", &small), ("1 MB", &large)] {
         let later = median(200, || drop(host.ask(&asked(text)).unwrap()));
         println!("| later call, {name} | {later:?} |");

@@ -168,7 +168,7 @@ pub mod internal {
     pub use crate::load::lock::RemoteLock;
     pub use crate::plugin::locate::Placed;
     pub use crate::plugin::permissions::Permissions;
-    pub use crate::plugin::shared_object::{Program, SharedObjectFile, SharedObjectProcess};
+    pub use crate::plugin::shared_object::{LoadableObject, SharedObjectLoader, SharedObjectProcess};
     pub use crate::schema::{Schema, Schemas};
     pub use crate::stage::{Build, Context};
     pub use rustomize_go_regexp::GoRegex;

@@ -6,7 +6,8 @@
 //! * [`memory`]: the budget of a build; [`meter`]: the work of a build, counted for tests.
 //! * [`parallel`]: work on all cores; no result depends on their number.
 //! * [`observe`]: pieces of work as they begin and end.
-//! * [`hex`], [`json_pointer`]: how bytes and parts of pointers are written; [`search_path`]: `PATH`.
+//! * [`hex`], [`json_pointer`]: how bytes and parts of pointers are written; [`search_path`]:
+//!   `PATH`.
 //! * [`shell`]: words quoted for commands in hints; [`shown`]: texts made fit to be read.
 
 pub mod compat;

@@ -1,4 +1,4 @@
-//! Exec plugins: any executable that takes the name of a file with its configuration (K21).
+//! Exec plugins: any executable that takes the name of a file with its configuration.
 //!
 //! A generator reads nothing and prints resources; a transformer reads all resources and prints
 //! what is to be there afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted, and

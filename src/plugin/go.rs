@@ -1,5 +1,4 @@
-//! Plugins written in Go for kustomize (K30 to K36): built from their unchanged source, or adopted
-//! as they are.
+//! Plugins written in Go for kustomize: built from their unchanged source, or adopted as they are.
 //!
 //! A genuine Go plugin, what `go build -buildmode=plugin` makes, can only be loaded by a Go program
 //! of just its versions and flags. [`build`] makes a shared object of ours from the same source
@@ -14,7 +13,7 @@ use super::classify::{GoBuild, GoModule, SharedObject, classify};
 use super::failure::bad_plugin;
 use super::failure::cannot;
 use super::options::{GoAdoption, PluginOptions};
-use super::shared_object::{Program, SharedObjectFile, SharedObjectProcess};
+use super::shared_object::{LoadableObject, SharedObjectLoader, SharedObjectProcess};
 use crate::diag::{Error, Result};
 use regex::Regex;
 use rustomize_base::hex::hex;
@@ -125,8 +124,7 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
     let modes = SharedObjectProcess::start(
         options,
         &options.isolation,
-        &Program::Own,
-        &SharedObjectFile::placed(made.clone()),
+        &LoadableObject::placed(made.clone(), SharedObjectLoader::Helper),
         None,
     )?
     .modes()
@@ -425,8 +423,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         SharedObjectProcess::start(
             options,
             &options.isolation,
-            &Program::Other(host.clone()),
-            &SharedObjectFile::placed(path.to_owned()),
+            &LoadableObject::placed(path.to_owned(), SharedObjectLoader::GoProgram(host.clone())),
             None,
         )
     };
@@ -472,8 +469,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     let modes = SharedObjectProcess::start(
         options,
         &options.isolation,
-        &Program::Other(made.clone()),
-        &SharedObjectFile::placed(path.to_owned()),
+        &LoadableObject::placed(path.to_owned(), SharedObjectLoader::GoProgram(made.clone())),
         None,
     )
     .map_err(|e| e.hint(format!("build the plugin's source instead: {}", build_command(path))))?

@@ -2,7 +2,7 @@
 //! it.
 
 use super::PluginOptions;
-use super::confine::{Confinement, Part, Sandbox};
+use super::confinement::{Confinement, Part, Sandbox};
 use super::permissions::{self, Permissions};
 use rustomize_base::host::Host;
 use rustomize_base::search_path::SearchPath;

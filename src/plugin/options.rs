@@ -1,6 +1,6 @@
 //! [`PluginOptions`]: whether and how external plugins run.
 
-use super::engine::Engine;
+use super::container_engine::Engine;
 use super::isolation::{Isolation, Level};
 use crate::diag::Result;
 use crate::load::Root;

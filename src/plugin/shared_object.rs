@@ -1,4 +1,4 @@
-//! Plugins that are shared objects: `<kind>.so` with the functions of `plugin/abi` (K13), each in a
+//! Plugins that are shared objects: `<kind>.so` with the functions of `plugin/abi`, each in a
 //! process of its own.
 //!
 //! The process is started when the first configuration object for the plugin is loaded, and serves
@@ -26,14 +26,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The program that loads a shared object.
 #[derive(Clone, Debug)]
-pub enum Program {
-    /// This program, for a shared object with the functions of `plugin/abi`.
-    Own,
+pub enum SharedObjectLoader {
+    /// The helper of the host, for a shared object with the functions of `plugin/abi`.
+    Helper,
     /// A Go program, for a genuine Go plugin.
-    Other(PathBuf),
+    GoProgram(PathBuf),
 }
 
-/// A shared object that is loaded, and what errors call it.
+/// A shared object, and the program that loads it.
+#[derive(Clone, Debug)]
+pub struct LoadableObject {
+    pub file: SharedObjectFile,
+    pub loader: SharedObjectLoader,
+}
+
+impl LoadableObject {
+    /// A file that is loaded where the user has placed it.
+    pub fn placed(path: PathBuf, loader: SharedObjectLoader) -> LoadableObject {
+        LoadableObject { file: SharedObjectFile::placed(path), loader }
+    }
+}
+
+/// The file of a shared object, and its name in errors.
 #[derive(Clone, Debug)]
 pub struct SharedObjectFile {
     /// The file that is loaded: the held copy of an installed plugin.
@@ -77,18 +91,17 @@ impl SharedObjectProcess {
     fn of(
         runners: &Runners,
         isolation: &Isolation,
-        program: &Program,
-        file: &SharedObjectFile,
+        object: &LoadableObject,
         root: &Root,
     ) -> Result<Arc<SharedObjectProcess>> {
         let confined_to = (isolation.level != Level::Off).then(|| root.real.to_path_buf());
-        let key = (file.path.clone(), confined_to);
+        let key = (object.file.path.clone(), confined_to);
         // Whoever asks for a plugin that is being started waits for it.
         let mut hosts = runners.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(host) = hosts.get(&key) {
             return Ok(Arc::clone(host));
         }
-        let host = Arc::new(SharedObjectProcess::start(&runners.options, isolation, program, file, key.1.as_deref())?);
+        let host = Arc::new(SharedObjectProcess::start(&runners.options, isolation, object, key.1.as_deref())?);
         hosts.insert(key, Arc::clone(&host));
         Ok(host)
     }
@@ -101,16 +114,18 @@ impl SharedObjectProcess {
     pub fn start(
         options: &PluginOptions,
         isolation: &Isolation,
-        program: &Program,
-        file: &SharedObjectFile,
+        object: &LoadableObject,
         root: Option<&Path>,
     ) -> Result<SharedObjectProcess> {
+        let LoadableObject { file, loader } = object;
         let (path, name) = (file.path.as_path(), format!("plugin '{}'", file.shown.display()));
         let fault = |what: String| Error::new(Code::PluginFailed, format!("{name} {what}"));
         let own = options.helper().map_err(|lack| fault(format!("is a shared object, and {lack} to run it in")))?;
-        let (launch, orders) = match program {
-            Program::Own => (Launch::new(path), &[][..]),
-            Program::Other(other) => (Launch::new(other).args([path]).reading([other]), &["exec"][..]),
+        let (launch, orders) = match loader {
+            SharedObjectLoader::Helper => (Launch::new(path), &[][..]),
+            SharedObjectLoader::GoProgram(program) => {
+                (Launch::new(program).args([path]).reading([program]), &["exec"][..])
+            }
         };
         let launch = launch.reading(options.places(path)).reading(root);
         let no_directory = |e| fault(format!("has no place for temporary files: {e}"));
@@ -212,17 +227,17 @@ impl SharedObjectPlugin {
     /// the entry.
     ///
     /// # Errors
-    /// It cannot be opened, or does not do what the field asks for that lists it (K33).
+    /// It cannot be opened, or does not do what the field asks for that lists it.
     pub fn load<'a>(
         build: &Build<'a>,
         runners: &Runners,
         PluginEntry { root, config, mode }: PluginEntry<'_, 'a>,
-        (program, file): (&Program, &SharedObjectFile),
+        object: &LoadableObject,
         isolation: &Isolation,
     ) -> Result<Self> {
         let arena = build.arena;
         let pos = config.pos();
-        let host = SharedObjectProcess::of(runners, isolation, program, file, root).map_err(|e| e.at(pos))?;
+        let host = SharedObjectProcess::of(runners, isolation, object, root).map_err(|e| e.at(pos))?;
         let name = format!("plugin {}", config.id());
         let can = match mode {
             Mode::Generate => host.can("generate"),
@@ -232,7 +247,7 @@ impl SharedObjectPlugin {
         if !can {
             let error = Error::new(Code::WrongKind, format!("{name} is not a {}", mode.role())).at(pos);
             let modes = host.modes().join(", ");
-            return Err(error.hint(format!("'{}' says that it can: {modes}", file.shown.display())));
+            return Err(error.hint(format!("'{}' says that it can: {modes}", object.file.shown.display())));
         }
         Ok(SharedObjectPlugin {
             options: Arc::clone(&runners.options),

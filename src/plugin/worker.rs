@@ -1,4 +1,4 @@
-//! [`Worker`]: a plugin that is started once for a build and called over frames (U02).
+//! [`Worker`]: a plugin that is started once for a build and called over frames.
 //!
 //! An installed plugin that says `"worker": true` is started with the argument `worker`. Its first
 //! frame is a JSON object, which may be empty. Each request is a frame of `plugin/abi`: the kind is

@@ -190,7 +190,7 @@ impl Children {
     /// much. In the latter two cases its whole process group is ended.
     pub fn run(&self, mut launch: Launch) -> Result<Vec<u8>, Failed> {
         let input = launch.stdin.take();
-        self.begin(&launch, input.is_some())?.finish(&launch.limits, input)
+        self.begin(&launch, if input.is_some() { Stdin::Pipe } else { Stdin::Empty })?.finish(&launch.limits, input)
     }
 
     /// [`Children::run`] for a child whose input is made while the child starts, so that neither
@@ -205,7 +205,7 @@ impl Children {
         launch: &Launch,
         input: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<Result<Vec<u8>, Failed>, E> {
-        let begun = match self.begin(launch, true) {
+        let begun = match self.begin(launch, Stdin::Pipe) {
             Ok(begun) => begun,
             Err(failed) => return Ok(Err(failed)),
         };
@@ -220,14 +220,14 @@ impl Children {
     }
 
     /// Starts a child that waits for its input, if it has any.
-    fn begin(&self, launch: &Launch, has_input: bool) -> Result<Begun<'_>, Failed> {
+    fn begin(&self, launch: &Launch, stdin: Stdin) -> Result<Begun<'_>, Failed> {
         let begin = || -> io::Result<Begun<'_>> {
             let (output, stdout) = io::pipe()?;
             let (errors, stderr) = io::pipe()?;
             widen(&output);
             let mut marked = self.marked(launch, &Keeping::until_output_ends(&launch.limits))?;
             let mut input = None;
-            marked.expression = if has_input {
+            marked.expression = if stdin == Stdin::Pipe {
                 let (reader, writer) = io::pipe()?;
                 widen(&reader);
                 input = Some(writer);
@@ -338,6 +338,13 @@ impl Children {
             warden.forget(path);
         }
     }
+}
+
+/// The stdin of a child.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stdin {
+    Empty,
+    Pipe,
 }
 
 /// A child that was started, and whose output is not read yet.

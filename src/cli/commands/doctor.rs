@@ -5,7 +5,7 @@ use crate::cli::machine::{in_path, machine_without_cache};
 use crate::cli::writer::{self, Shown};
 use crate::cli::{host, plugin_host, plugin_options};
 use crate::plugin::isolation::parts;
-use crate::plugin::{engine, locate};
+use crate::plugin::{container_engine, locate};
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ fn container_engine() -> Value {
         .and_then(|program| if program.components().count() > 1 { Some(program.to_owned()) } else { in_path(program) });
     let asked: Vec<Value> =
         answers.iter().map(|answer| json!({ "name": answer.name, "failure": answer.failure })).collect();
-    let variable = engine.named().map(|_| engine::VARIABLE);
+    let variable = engine.named().map(|_| container_engine::VARIABLE);
     json!({
         "name": "container engine", "usedFor": "KRM functions in containers", "path": path.filter(|path| path.is_file()),
         "namedBy": variable, "asked": asked,

@@ -1,5 +1,5 @@
 //! A client of a plugin in Python, with the types that the plugin's schemas say: a dataclass for
-//! each kind, a method for each role (U41).
+//! each kind, a method for each role.
 
 use super::describe::{Component, Description, Protocol, Role};
 use rustomize_base::json_pointer::unescaped;

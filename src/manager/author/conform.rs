@@ -434,7 +434,7 @@ impl<'s> Checker<'s> {
             }
             if let Some(to) = rules.additional.filter(|_| !is_known) {
                 is_known = true;
-                self.other_field((own, to), at, entry, faults)?;
+                self.other_field(OtherFields { own, rules: to }, at, entry, faults)?;
             }
             if is_known {
                 self.mark(seen, number);
@@ -443,10 +443,10 @@ impl<'s> Checker<'s> {
         Ok(())
     }
 
-    /// Holds a field that a subschema does not name to what it says of such fields.
+    /// Checks a field that a subschema does not name against the rules for such fields.
     fn other_field(
         &mut self,
-        (own, to): (usize, usize),
+        OtherFields { own, rules: to }: OtherFields,
         at: &At<'_, '_>,
         entry: &Entry<'_>,
         faults: &mut Faults,
@@ -586,7 +586,7 @@ impl<'s> Checker<'s> {
             for (number, entry) in self.entries(at) {
                 if !seen.has(number) {
                     seen.mark(number);
-                    self.other_field((own, to), at, entry, faults)?;
+                    self.other_field(OtherFields { own, rules: to }, at, entry, faults)?;
                 }
             }
         }
@@ -630,6 +630,15 @@ fn counted(counts: Counts, found: u64, word: &str, at: &At<'_, '_>, faults: &mut
         (_, Some(most)) if found > most => wrong("at most", most),
         _ => {}
     }
+}
+
+/// The rules of a subschema for the fields that it does not name.
+#[derive(Clone, Copy)]
+struct OtherFields {
+    /// The number of the subschema.
+    own: usize,
+    /// The number of the rules.
+    rules: usize,
 }
 
 #[cfg(test)]

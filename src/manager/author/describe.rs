@@ -1,5 +1,4 @@
-//! [`Description`]: what a plugin says of itself when it is run with the argument `describe` (P46
-//! to P50).
+//! [`Description`]: what a plugin says of itself when it is run with the argument `describe`.
 
 use super::rules::shape;
 use super::schema::Schema;
@@ -249,7 +248,7 @@ impl Description {
         description.permissions.fault().map_or(Ok(description), Err)
     }
 
-    /// Holds the description to what the file's name says (P48, P50, P55).
+    /// Holds the description to what the file's name says.
     ///
     /// # Errors
     /// They differ, or this program does not run such plugins.

@@ -1,5 +1,5 @@
-//! [`Manifest`]: `plugin.yaml`, which makes a directory a plugin and names the runtime that runs it
-//! (U09 to U12), or makes it a bundle of plugins and schemas (M02).
+//! [`Manifest`]: `plugin.yaml`, which makes a directory a plugin and names the runtime that runs
+//! it, or makes it a bundle of plugins and schemas.
 
 use super::bundle;
 use super::client::{NeededPlugin, clients};
@@ -8,7 +8,7 @@ use super::written_schema;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
-use crate::manager::id::head::check_head;
+use crate::manager::id::head::{FileHead, check_head};
 use crate::manager::id::location::Location;
 use crate::manager::id::name::Platform;
 use crate::manager::id::requirement::{Requirement, requirements};
@@ -44,10 +44,10 @@ pub enum Runtime {
     SharedObject,
     /// None: each plugin of a bundle is a file of its own, an executable or a shared object.
     Bundle,
-    /// A program in PATH that runs the files of one language, `rustomize-runtime-<name>` (U04, U08,
-    /// U11). It is called with `run FILE ARGUMENT...`. When a plugin is installed, it is called
-    /// with `fetch-deps DIRECTORY FETCHED` and `install-deps DIRECTORY FETCHED` if it answers
-    /// `steps` with these two words, and else with `install-deps DIRECTORY`.
+    /// A program in PATH that runs the files of one language, `rustomize-runtime-<name>`. It is
+    /// called with `run FILE ARGUMENT...`. When a plugin is installed, it is called with
+    /// `fetch-deps DIRECTORY FETCHED` and `install-deps DIRECTORY FETCHED` if it answers `steps`
+    /// with these two words, and else with `install-deps DIRECTORY`.
     Program(String),
 }
 
@@ -302,7 +302,7 @@ impl Manifest {
         let pos = |field: &str| node.as_mapping().and_then(|m| m.get(field)).map_or(node.pos(), Node::pos);
         let wrong = |field: &str, message: String| cx.error(pos(field), message);
         if !is_pulumi {
-            check_head(&cx, node.pos(), (raw.api_version, raw.kind), PLUGIN)?;
+            check_head(&cx, node.pos(), FileHead { api_version: raw.api_version, kind: raw.kind }, PLUGIN)?;
         }
         let runtime = match raw.runtime.value() {
             Value::Scalar(scalar) if !scalar.is_null() => scalar.text(),
@@ -387,7 +387,7 @@ impl Manifest {
     fn of_bundle<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Manifest> {
         let mut raw = RawBundle::default();
         raw.decode(node, cx)?;
-        check_head(cx, node.pos(), (raw.api_version, raw.kind), BUNDLE)?;
+        check_head(cx, node.pos(), FileHead { api_version: raw.api_version, kind: raw.kind }, BUNDLE)?;
         let pos = |field: &str| node.as_mapping().and_then(|m| m.get(field)).map_or(node.pos(), Node::pos);
         for (field, text, example) in [("name", raw.name, "team-tools"), ("version", raw.version, "1.0.0")] {
             if text.is_empty() {

@@ -279,6 +279,16 @@ fn wrong<T>(place: &str, message: impl Into<String>, hint: Option<String>) -> Re
     Err(SchemaError { place: place.to_owned(), message: message.into(), hint })
 }
 
+/// A field of a schema.
+struct SchemaField<'f> {
+    keyword: &'f str,
+    value: &'f Value,
+    /// The number of the schema that has it.
+    number: usize,
+    /// How deep that schema is in others.
+    depth: usize,
+}
+
 /// Runs `work` with `name` behind a JSON pointer.
 fn below<T>(place: &mut String, name: &str, work: impl FnOnce(&mut String) -> T) -> T {
     let length = place.len();
@@ -325,7 +335,9 @@ impl Compiler {
     ) -> Result<Rules, SchemaError> {
         let mut rules = Rules::default();
         for (keyword, value) in fields {
-            below(place, keyword, |place| self.keyword(number, (keyword, value), &mut rules, place, depth))?;
+            below(place, keyword, |place| {
+                self.keyword(&SchemaField { keyword, value, number, depth }, &mut rules, place)
+            })?;
         }
         if rules.condition.is_none() && (rules.then.is_some() || rules.otherwise.is_some()) {
             (rules.then, rules.otherwise) = (None, None);
@@ -336,14 +348,8 @@ impl Compiler {
         Ok(rules)
     }
 
-    fn keyword(
-        &mut self,
-        number: usize,
-        (keyword, value): (&str, &Value),
-        rules: &mut Rules,
-        place: &mut String,
-        depth: usize,
-    ) -> Result<(), SchemaError> {
+    fn keyword(&mut self, field: &SchemaField<'_>, rules: &mut Rules, place: &mut String) -> Result<(), SchemaError> {
+        let SchemaField { keyword, value, number, depth } = *field;
         let Some(form) = form(keyword, place)? else { return Ok(()) };
         check_form(form, value, place)?;
         let depth = depth + 1;

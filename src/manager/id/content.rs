@@ -1,5 +1,4 @@
-//! The checksum of a plugin's content: the SHA-256 of its file, or of the list of its files (P26,
-//! P27).
+//! The checksum of a plugin's content: the SHA-256 of its file, or of the list of its files.
 //!
 //! Two plugins that differ have different texts that are hashed: no name has a line break, and a
 //! list begins with a digit of a sum, which no program begins with ([`check_program`]).

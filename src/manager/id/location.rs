@@ -1,4 +1,4 @@
-//! [`Location`]: where the versions of a plugin are fetched from (P01, P14).
+//! [`Location`]: where the versions of a plugin are fetched from.
 
 use super::source::Source;
 use super::version::Version;

@@ -1,4 +1,4 @@
-//! [`FileName`]: the name of an installed binary, which says what it is (P28 to P37).
+//! [`FileName`]: the name of an installed binary, which says what it is.
 
 use super::version::{ApiVersion, Version};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! [`Source`]: the address that names a plugin, and its directory below a root (P01 to P14).
+//! [`Source`]: the address that names a plugin, and its directory below a root.
 
 use crate::load::host;
 use percent_encoding::percent_decode_str;

@@ -75,8 +75,8 @@ pub fn required(directory: &Path) -> Result<Vec<Requirement>> {
         .hint("install a plugin without it: rustomize plugin install SOURCE"))
 }
 
-/// An installed plugin of the user that will do for a requirement (U29, U30): one that its
-/// constraint allows, or a higher version than the exact one that it names.
+/// An installed plugin of the user that will do for a requirement: one that its constraint allows,
+/// or a higher version than the exact one that it names.
 ///
 /// # Errors
 /// The requirement's `from` is not valid.
@@ -97,8 +97,7 @@ pub fn sufficient(root: &Path, wanted: &Requirement, base: &Base, policy: &Polic
 /// The requirement of one plugin that no file requires.
 pub fn alone(source: Source, constraint: Constraint, from: String) -> Requirement {
     let name = source.name().to_owned();
-    let (parameters, provides, place) = Default::default();
-    Requirement { name, source, constraint, from, parameters, provides, place }
+    Requirement { name, source, constraint, from, parameters: String::new(), provides: Vec::new(), place: None }
 }
 
 /// The plugins that requirements mean.

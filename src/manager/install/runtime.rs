@@ -1,5 +1,4 @@
-//! Makes the files that a plugin needs to run: the dependencies of its language, or its binary
-//! (U42).
+//! Makes the files that a plugin needs to run: the dependencies of its language, or its binary.
 //!
 //! They are in the plugin's own directory, under a name outside of the content. Only packages that
 //! a file of the plugin pins are fetched. No code of the plugin or of a package runs: neither
@@ -11,7 +10,7 @@ use super::pinned;
 use super::workshop::{Task, ToolRun, Workshop};
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::manifest::{self, DENO_DIRECTORY as DENO, Manifest, Runtime};
-use crate::manager::store::made;
+use crate::manager::store::installed_artifacts;
 use crate::plugin::PluginOptions;
 use rustomize_files::{Directory, Kind};
 use rustomize_process::Variable;
@@ -174,7 +173,7 @@ fn deno(shop: &Workshop<'_>, manifest: &Manifest) -> Result<()> {
     let cannot = |e| Error::io(&e, format!("cannot keep what deno fetched in '{}': {e}", kept.display()));
     let name = Path::new(DENO);
     // The tool may have put a link to a directory of the user there.
-    shop.held.work.below(name).and_then(|fetched| made::remove_analyses(&fetched)).map_err(cannot)?;
+    shop.held.work.below(name).and_then(|fetched| installed_artifacts::remove_analyses(&fetched)).map_err(cannot)?;
     shop.held.work.rename(name, &shop.held.made, name).map_err(cannot)
 }
 

@@ -12,10 +12,10 @@ use crate::manager::author::describe::Description;
 use crate::manager::id::content::MADE;
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::assignments;
-use crate::manager::store::beside::sum_file;
 use crate::manager::store::discover::Installed;
 use crate::manager::store::exclusive::ExclusiveRoot;
-use crate::manager::store::made;
+use crate::manager::store::installed_artifacts;
+use crate::manager::store::sibling_files::sum_file;
 use crate::plugin::failure::bad_plugin;
 use crate::plugin::program::PARAMETERS;
 use rustomize_base::shell::quoted;
@@ -95,5 +95,5 @@ pub(super) fn link(root: &ExclusiveRoot, directory: &Path, needs: &[LinkedPlugin
         }
     }
     let is_installed = sum_file(directory).is_file();
-    if is_changed && is_installed { made::record_again(root, directory, SDK) } else { Ok(()) }
+    if is_changed && is_installed { installed_artifacts::record_again(root, directory, SDK) } else { Ok(()) }
 }

@@ -1,4 +1,5 @@
-//! Installing on a [`Machine`]: its directory of plugins is locked, and its host shows what happens.
+//! Installing on a [`Machine`]: its directory of plugins is locked, and its host shows what
+//! happens.
 
 use super::{InstallEvent, Installer, PARALLEL};
 use crate::manager::fetch::{FetchLimits, Transfer};

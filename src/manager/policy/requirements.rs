@@ -1,10 +1,10 @@
 //! [`Requirements`]: `plugins.yaml`, the file beside a kustomization that says which plugins it
-//! needs (P41).
+//! needs.
 
 use super::project_directory::ProjectDirectory;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::manager::id::head::{API_VERSION, check_head};
+use crate::manager::id::head::{API_VERSION, FileHead, check_head};
 use crate::manager::id::requirement::{Requirement, requirements};
 use rustomize_yaml::Node;
 use std::path::Path;
@@ -73,7 +73,7 @@ impl Requirements {
             let cx = Decoder::strict(arena);
             let mut file = RawRequirements::default();
             file.decode(node, &cx)?;
-            check_head(&cx, node.pos(), (file.api_version, file.kind), KIND)?;
+            check_head(&cx, node.pos(), FileHead { api_version: file.api_version, kind: file.kind }, KIND)?;
             Ok(Requirements { plugins: requirements(&cx, &file.requires, "requires", MOST)? })
         })
     }

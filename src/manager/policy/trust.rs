@@ -13,7 +13,7 @@ use crate::manager::fetch::Download;
 use crate::manager::fetch::identity::PluginId;
 use crate::manager::fetch::origin::Origin;
 use crate::manager::id::content::sha256;
-use crate::manager::id::head::check_head;
+use crate::manager::id::head::{FileHead, check_head};
 use crate::manager::id::name::Platform;
 use crate::manager::id::pattern::{SourcePattern, matches};
 use crate::manager::id::source::Source;
@@ -154,7 +154,7 @@ impl Trust {
             let null = Node::null();
             let node = node.unwrap_or(&null);
             raw.decode(node, &cx)?;
-            check_head(&cx, node.pos(), (raw.api_version, raw.kind), KIND)?;
+            check_head(&cx, node.pos(), FileHead { api_version: raw.api_version, kind: raw.kind }, KIND)?;
             let rules = raw.rules.into_iter().map(rule).collect::<Result<_>>()?;
             Ok(Trust { path: Some(path.to_owned()), rules, others: Vec::new() })
         })

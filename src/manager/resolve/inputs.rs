@@ -337,8 +337,8 @@ impl Inputs {
         Ok(copy)
     }
 
-    /// The description of an installed plugin, compared with its file name (P48, P50). The cache
-    /// has the descriptions of plugins that were asked before (P46).
+    /// The description of an installed plugin, compared with its file name. The cache has the
+    /// descriptions of plugins that were asked before.
     ///
     /// # Errors
     /// It does not answer, or contradicts its file name.

@@ -29,11 +29,11 @@ pub struct PluginRow {
     pub required_by: Vec<(PathBuf, String)>,
 }
 
-/// The state of a plugin (U43).
+/// The state of a plugin.
 #[derive(Debug)]
 pub enum PluginState {
     Installed(PluginDetails),
-    /// It was not installed to its end: why (U44).
+    /// It was not installed to its end: why.
     Present(String),
     /// It cannot be used: why.
     Refused(String),

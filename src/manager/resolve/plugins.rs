@@ -3,7 +3,7 @@
 
 use super::build_scope::{BuildScope, InputsAndPolicy};
 use super::inputs::Inputs;
-use super::{COMPONENT, Chosen, PluginRequest, Provider, Resolver, Tier};
+use super::{COMPONENT, Chosen, PluginRequest, Provider, Resolver, Thoroughness, Tier};
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::conform::conform;
 use crate::manager::author::describe::Protocol;
@@ -15,7 +15,7 @@ use crate::plugin::function::{self, Function};
 use crate::plugin::locate;
 use crate::plugin::permissions::Permissions;
 use crate::plugin::program::PluginProgram;
-use crate::plugin::shared_object::{SharedObjectFile, SharedObjectPlugin};
+use crate::plugin::shared_object::{LoadableObject, SharedObjectFile, SharedObjectPlugin};
 use crate::plugin::{PluginOptions, Runners, note};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Plugins, Transformer};
@@ -90,8 +90,9 @@ impl ManagedPlugins {
         };
         if found.protocol == Protocol::SharedObject {
             let file = SharedObjectFile { path: launch.program, shown: known };
-            let own = locate::program_for(&file, &file.shown, options)?;
-            let plugin = SharedObjectPlugin::load(build, &self.runners, entry, (&own, &file), &isolation)?;
+            let loader = locate::loader_of(&file, &file.shown, options)?;
+            let object = LoadableObject { file, loader };
+            let plugin = SharedObjectPlugin::load(build, &self.runners, entry, &object, &isolation)?;
             return Ok(in_order(plugin, runs_last));
         }
         // A file is called by the path that the user knows, and may read its own file.
@@ -146,7 +147,7 @@ impl ManagedPlugins {
     }
 }
 
-/// A plugin that runs after all other transformers of its kustomization (P47).
+/// A plugin that runs after all other transformers of its kustomization.
 struct PostProcessor<P>(P);
 
 /// A plugin as a build runs it: as a post-processor if it is one.
@@ -201,7 +202,9 @@ impl Plugins for ManagedPlugins {
         let early = Resolver { inputs: &Inputs::default(), policy: &Policy::default(), options };
         let found = match early.by_hand(&request).map_err(|e| e.at(pos))? {
             Some(found) => Some(found),
-            None => self.ask(|resolver| resolver.resolve(&request, false).chosen).map_err(|e| e.at(pos))?,
+            None => self
+                .ask(|resolver| resolver.resolve(&request, Thoroughness::FirstFound).chosen)
+                .map_err(|e| e.at(pos))?,
         };
         if let Some(chosen) = &found {
             note(build, config, || chosen.reason());
@@ -222,6 +225,6 @@ impl Plugins for ManagedPlugins {
             let path = placed.path().display();
             build.warn(Code::PluginMessage, format!("'{path}' in PATH is used for {}", config.id()));
         }
-        self.runners.placed(build, entry, (placed, isolation))
+        self.runners.placed(build, entry, placed, isolation)
     }
 }

@@ -17,7 +17,7 @@ use crate::manager::policy::amend::quoted as in_yaml;
 use crate::manager::policy::environment::MachineBundle;
 use crate::manager::policy::trust::not_granted;
 use crate::manager::store::discover::{Candidate, Installed, Refusal};
-use crate::manager::store::made;
+use crate::manager::store::installed_artifacts;
 use crate::manager::store::record::AskedBy;
 use crate::plugin::failure::bad_plugin;
 use crate::plugin::isolation::Level;
@@ -276,7 +276,7 @@ impl Resolver<'_> {
             1 => return Ok(required.pop()),
             _ => return Err(ambiguous(request, &required)),
         }
-        // A requirement beats every plugin of a later tier (P42), also while it is not installed.
+        // A requirement beats every plugin of a later tier, also while it is not installed.
         missing.map_or(Ok(None), |requirement| Err(not_installed(project, requirement)))
     }
 
@@ -294,8 +294,7 @@ impl Resolver<'_> {
         let everything = self.inputs.installed();
         for group in everything.chunk_by(|a, b| a.source == b.source).filter(|group| !is_required(&group[0])) {
             let mut is_decided = false;
-            // The best version comes first; one that contradicts its name gives way to the next
-            // (P43).
+            // The best version comes first; one that contradicts its name gives way to the next.
             for candidate in group {
                 let shown = || candidate.path.display().to_string();
                 let installed = match &candidate.verdict {
@@ -394,7 +393,7 @@ pub(super) fn kinds(description: &Description) -> String {
 pub(super) fn provider(installed: &Installed, description: &Description, component: Component) -> Result<Provider> {
     let wrong = |why: Refusal| bad_plugin(format!("'{}': {why}", installed.path.display()));
     let launch = installed.launch(&component.entry).map_err(wrong)?;
-    made::verify(&client::clients(&installed.path))
+    installed_artifacts::verify(&client::clients(&installed.path))
         .map_err(|e| e.context(format!("looking at {}", installed.source)))?;
     let protocol = match component.entry.ends_with(SHARED_OBJECT) {
         true => Protocol::SharedObject,
@@ -447,8 +446,7 @@ fn check_locked_permissions(project: &Project, need: &Need, description: &Descri
     }
 }
 
-/// A component with no name of its own, or with the plugin's, is addressed by the plugin's name
-/// (P45).
+/// A component with no name of its own, or with the plugin's, is addressed by the plugin's name.
 fn is_default(component: &Component, name: &str) -> bool {
     component.name.is_empty() || component.name == name || component.name == "default"
 }
@@ -484,7 +482,7 @@ fn unusable(project: &Project, requirement: &Requirement, why: &Refusal) -> Erro
         .hint(format!("check it: {}", in_directory("rustomize plugin verify", &project.directory)))
 }
 
-/// The error of several plugins for one kind (P56, P57): all of them, and the lines that settle it.
+/// The error of several plugins for one kind: all of them, and the lines that settle it.
 fn ambiguous(request: &PluginRequest<'_>, found: &[Provider]) -> Error {
     let sources: Vec<String> = found.iter().map(|f| format!("'{}'", f.installed.source)).collect();
     let lines = found.iter().map(|f| {

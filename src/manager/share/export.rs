@@ -1,5 +1,4 @@
-//! `plugin export --mounts`: the bundles of an environment as files that any web server serves
-//! (M04, M09, M11).
+//! `plugin export --mounts`: the bundles of an environment as files that any web server serves.
 //!
 //! `v3/file_metadatas/<mount>` lists the files of a mount, `v3/file_content/<SHA-256>` is the
 //! content of one. A content never changes under its name, and both lists change in one step, so a

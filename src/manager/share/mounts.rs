@@ -1,4 +1,4 @@
-//! The two mounts of an environment: the files of all its bundles, by kind (M09).
+//! The two mounts of an environment: the files of all its bundles, by kind.
 //!
 //! `plugins` has the files of `plugin/`, which is laid out as a plugin home; `schemas` those of
 //! `schemas/`.
@@ -84,7 +84,7 @@ impl MountedFile {
 /// The files of a mount, by their path below it.
 pub type Files = BTreeMap<String, PathBuf>;
 
-/// The files of a mount, by their path below it. What is not named by the rules is left out (M28).
+/// The files of a mount, by their path below it. What is not named by the rules is left out.
 /// Of two directories of the module path the first counts, as in a build.
 ///
 /// # Errors

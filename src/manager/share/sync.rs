@@ -1,5 +1,4 @@
-//! `plugin sync --environment`: makes what was synced for an environment what its server has (M05
-//! to M08, M10 to M15).
+//! `plugin sync --environment`: makes what was synced for an environment what its server has.
 //!
 //! The lists of both mounts come first; only files that are not here with the same content are
 //! fetched. All files go into a directory of their own, with the URL of the server, and one link

@@ -1,9 +1,8 @@
-//! The installed plugins below a root: every candidate, and why it is used or refused (P23 to P30,
-//! P39 to P58).
+//! The installed plugins below a root: every candidate, and why it is used or refused.
 
-use super::beside::{partial, sum_file};
-use super::made;
+use super::installed_artifacts;
 use super::record::{AskedBy, Record, RecordedDownload};
+use super::sibling_files::{partial, sum_file};
 use crate::diag::Error;
 use crate::load::RepoSpec;
 use crate::manager::author::describe::DescribeError;
@@ -79,8 +78,8 @@ impl PartialEq for Installed {
 }
 
 impl Installed {
-    /// Compares the content with its checksum (P26), and the files that the installation has made
-    /// with their own checksums. O(bytes of the plugin).
+    /// Compares the content with its checksum, and the files that the installation has made with
+    /// their own checksums. O(bytes of the plugin).
     ///
     /// # Errors
     /// It differs, or cannot be read.
@@ -95,7 +94,8 @@ impl Installed {
         if found != self.sum {
             return Err(Refusal::SumDiffers { want: self.sum.clone(), found });
         }
-        let differing = if is_directory { made::differing(&self.path).map_err(Refusal::Io)? } else { None };
+        let differing =
+            if is_directory { installed_artifacts::differing(&self.path).map_err(Refusal::Io)? } else { None };
         match differing {
             None => Ok(self.clone()),
             Some(name) => Err(Refusal::MadeDiffers(name)),
@@ -215,7 +215,7 @@ pub enum Refusal {
     NotExecutable,
     /// It is a directory, but not a plugin.
     Directory(Error),
-    /// It is present and not installed (U44): why, as far as that is known.
+    /// It is present and not installed: why, as far as that is known.
     Partial(String),
     Describe(DescribeError),
     /// It did not describe itself when it was asked before: why.
@@ -249,7 +249,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The sum that a sum file holds (P27): hex digits and nothing else but a line's end.
+/// The sum that a sum file holds: hex digits and nothing else but a line's end.
 fn read_sum(path: &Path) -> Result<String, Refusal> {
     let text = files::read_text(path, RECORD).map_err(|_| Refusal::NoSum(path.to_owned()))?;
     let sum = text.trim_end();
@@ -362,7 +362,7 @@ fn sort(candidates: &mut [Candidate]) {
 }
 
 /// The installed version to take of the candidates of one source, which come best first: of those
-/// that `is_allowed` the highest (P52, P53) whose content is what it should be. O(bytes of it).
+/// that `is_allowed` the highest whose content is what it should be. O(bytes of it).
 pub fn choose(candidates: Vec<Candidate>, is_allowed: impl Fn(&Installed) -> bool) -> Option<Installed> {
     let considered = candidates.into_iter().filter_map(|candidate| candidate.verdict.ok());
     let mut allowed = considered.filter(|installed| is_allowed(installed));
@@ -376,7 +376,7 @@ mod tests {
     use crate::manager::id::name::{NameError, Platform};
     use crate::manager::id::source::Source;
     use crate::manager::id::version::Constraint;
-    use crate::manager::store::beside::sum_file;
+    use crate::manager::store::sibling_files::sum_file;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::path::{Path, PathBuf};

@@ -1,13 +1,13 @@
-//! Putting plugins where they are found, and taking them away (P23 to P32, U43 to U45).
+//! Putting plugins where they are found, and taking them away.
 //!
 //! A plugin is made ready aside and then renamed to its place, so an installation that fails
 //! changes nothing that works. Whoever is killed at any step leaves what was there before, or a
 //! plugin that is marked as not complete, and which the next run installs again.
 
-use super::beside::{partial, suffix_of_sum, sum_name};
 use super::discover::Candidate;
 use super::exclusive::{ExclusiveRoot, name_of};
-use super::made;
+use super::installed_artifacts;
+use super::sibling_files::{partial, suffix_of_sum, sum_name};
 use crate::diag::{Error, Result};
 use crate::manager::id::content;
 use crate::manager::id::name::{BESIDE, MADE_SUFFIX};
@@ -26,7 +26,7 @@ pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, Stri
     let cannot = || failure::cannot("write", to);
     let below = root.below(staged)?;
     let is_directory = root.held().facts(below).map_err(cannot())?.kind == Kind::Directory;
-    let made = if is_directory { made::text(staged)? } else { None };
+    let made = if is_directory { installed_artifacts::text(staged)? } else { None };
     if !is_directory {
         root.held().permit(below, 0o755).map_err(cannot())?;
         root.held().file(below).and_then(|file| file.into_file().sync_all()).map_err(cannot())?;
@@ -47,8 +47,7 @@ pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, Stri
 }
 
 /// Puts a plugin whose installation failed where it would be found, with the files beside it, and
-/// the reason: it is present and not installed (U43 to U45). A plugin that is installed there stays
-/// as it is.
+/// the reason: it is present and not installed. A plugin that is installed there stays as it is.
 ///
 /// # Errors
 /// It cannot be written.

@@ -1,6 +1,6 @@
 //! [`Record`]: the identity of an installed plugin, in a file beside it.
 
-use super::beside::sum_name;
+use super::sibling_files::sum_name;
 use crate::manager::fetch::origin::Origin;
 use crate::manager::id::name::{IDENTITY_SUFFIX, ORIGIN_SUFFIX, SIGNED_SUFFIX};
 use crate::manager::id::source::Source;

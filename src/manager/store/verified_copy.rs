@@ -1,7 +1,7 @@
 //! [`VerifiedCopy`]: the copy of an installed plugin that runs in its place.
 
 use super::discover::{Installed, Refusal};
-use super::made;
+use super::installed_artifacts;
 use crate::manager::author::manifest::Manifest;
 use crate::manager::id::content;
 use crate::plugin::program::{is_binary, sealed};
@@ -62,7 +62,7 @@ fn copy(installed: &Installed, children: &Children) -> Result<VerifiedCopy, Refu
     let launch = match is_directory {
         true => {
             let copied = held.below(name).map_err(Refusal::Io)?;
-            if let Some(name) = made::differing_of(&installed.path, &copied).map_err(Refusal::Io)? {
+            if let Some(name) = installed_artifacts::differing_of(&installed.path, &copied).map_err(Refusal::Io)? {
                 return Err(Refusal::MadeDiffers(name));
             }
             Manifest::read(&copy).map_err(Refusal::Directory)?.launch(&copy)
@@ -113,7 +113,7 @@ fn copy_file(from: PlainFile, to: &Directory, name: &Path) -> io::Result<()> {
 fn copy_directory(from: &Directory, to: &Directory, name: &Path) -> io::Result<bool> {
     let copy = to.make_new(name, 0o755)?;
     content::copy(from, &copy)?;
-    made::copy(from, &copy)
+    installed_artifacts::copy(from, &copy)
 }
 
 #[cfg(test)]

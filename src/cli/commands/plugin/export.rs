@@ -74,7 +74,7 @@ pub fn run(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> 
     let (Some(placement), directory) = (&args.placement, args.directory.as_path()) else {
         bail!("'plugin export' needs a directory\n  hint: rustomize plugin export DIR, or --mounts DIR");
     };
-    lay(placement, directory, (args.frozen, args.dry_run), options)?.print(is_json)
+    lay(placement, directory, Laying { frozen: args.frozen, is_dry_run: args.dry_run }, options)?.print(is_json)
 }
 
 /// The environment with a name, or the default one.
@@ -101,12 +101,19 @@ fn changes(written: &[PathBuf], removed: &[PathBuf]) -> Report {
     report
 }
 
-/// Lays the plugins of a directory into a plugin directory of kustomize; `frozen` and `is_dry` are
-/// the flags of the command.
+/// How plugins are laid into a plugin directory.
+pub struct Laying {
+    /// The flag `--frozen`.
+    pub frozen: Option<bool>,
+    /// True if nothing is written.
+    pub is_dry_run: bool,
+}
+
+/// Lays the plugins of a directory into a plugin directory of kustomize.
 pub fn lay(
     placement: &Path,
     directory: &Path,
-    (frozen, is_dry): (Option<bool>, bool),
+    Laying { frozen, is_dry_run }: Laying,
     options: &PluginOptions,
 ) -> Result<Report> {
     let machine = machine();
@@ -122,7 +129,7 @@ pub fn lay(
     // The installation above changed the directory of installed plugins.
     let inputs = Inputs::of(&machine, directory, None, &policy)?;
     let everything = Resolver { inputs: &inputs, policy: &policy, options }.everything()?;
-    let changes = placement::lay(placement, &everything, is_dry)?;
+    let changes = placement::lay(placement, &everything, is_dry_run)?;
     for (source, why) in &changes.left_out {
         writer::say(&format!("Left out: {source}: {why}"));
     }

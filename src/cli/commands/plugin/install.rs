@@ -66,10 +66,17 @@ pub struct Install {
 impl Install {
     /// The flags that install one plugin for the current directory.
     pub fn of(what: &str, transfer: TransferFlags) -> Install {
-        let (path, from, frozen, no_project, exact) = Default::default();
-        let (what, directory) = (Some(what.to_owned()), PathBuf::from("."));
-        let printing = Printing { output: Format::Text };
-        Install { what, directory, no_project, path, from, exact, frozen, transfer, printing }
+        Install {
+            what: Some(what.to_owned()),
+            directory: PathBuf::from("."),
+            no_project: false,
+            path: None,
+            from: None,
+            exact: false,
+            frozen: None,
+            transfer,
+            printing: Printing { output: Format::Text },
+        }
     }
 }
 
@@ -112,7 +119,7 @@ pub fn run(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()>
 }
 
 /// Installs a single plugin, and what it needs. Where the `plugins.yaml` of the directory names it,
-/// as that and `plugins.lock` say (U32).
+/// as that and `plugins.lock` say.
 ///
 /// # Errors
 /// The installer fails.

@@ -1,6 +1,6 @@
 //! `plugin lock`: plugins.lock.
 
-use super::images::images_of;
+use super::images::{ImageLocking, images_of};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::project::Project;
 use crate::cli::flags::transfer::TransferFlags;
@@ -59,7 +59,7 @@ pub fn run(args: &LockFlags, is_json: bool, options: &PluginOptions) -> Result<(
     let machine = machine();
     let policy = machine.policy(Some(args.check))?;
     let _lock = machine.lock_project(directory);
-    let images = images_of(directory, &args.image, (upgrade, args.check), args.transfer)?;
+    let images = images_of(directory, &args.image, ImageLocking { upgrade, is_check: args.check }, args.transfer)?;
     let done = machine.install(args.transfer.into(), &policy, options, |installer| {
         installer.lock_project(directory, &RelockOptions { upgrade, allows_older: false, is_check: args.check, images })
     })?;

@@ -1,6 +1,6 @@
 //! `plugin update`: the newest versions that plugins.yaml allows.
 
-use super::images::images_of;
+use super::images::{ImageLocking, images_of};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::transfer::TransferFlags;
 use crate::cli::machine::machine;
@@ -55,7 +55,7 @@ pub fn run(args: &Update, is_json: bool, options: &PluginOptions) -> Result<()> 
     let machine = machine();
     let _lock = machine.lock_project(&args.directory);
     let before = Lock::read(&args.directory)?.unwrap_or_default();
-    let images = images_of(&args.directory, &[], (upgrade, false), args.transfer)?;
+    let images = images_of(&args.directory, &[], ImageLocking { upgrade, is_check: false }, args.transfer)?;
     let policy = machine.policy(Some(false))?;
     let done = machine.install(args.transfer.into(), &policy, options, |installer| {
         installer.lock_project(

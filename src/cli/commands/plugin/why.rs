@@ -14,7 +14,7 @@ use crate::manager::policy::environment::Environment;
 use crate::manager::resolve::inputs::Inputs;
 use crate::manager::resolve::overview::PluginState;
 use crate::manager::resolve::project::{Need, Project};
-use crate::manager::resolve::{COMPONENT, PluginRequest, Resolution, Resolver, Tier};
+use crate::manager::resolve::{COMPONENT, PluginRequest, Resolution, Resolver, Thoroughness, Tier};
 use crate::plugin::function::is_function;
 use crate::plugin::{PluginOptions, locate};
 use crate::resource::ResId;
@@ -127,7 +127,7 @@ fn trace(args: &Why, asked: &Asked, resolver: &Resolver<'_>) -> Result<Report> {
         Err(_) => 1,
         Ok(None) => 2,
     };
-    let found = roles.into_iter().map(|role| (role, resolver.resolve(&request(role), true)));
+    let found = roles.into_iter().map(|role| (role, resolver.resolve(&request(role), Thoroughness::AllTiers)));
     let Some((role, resolution)) = found.min_by_key(|(_, resolution)| rank(resolution)) else {
         return Ok(Report::default());
     };

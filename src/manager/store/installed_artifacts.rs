@@ -2,8 +2,8 @@
 //! are not part of a plugin's content. They have checksums of their own, in a file beside the
 //! plugin.
 
-use super::beside::sum_name;
 use super::exclusive::ExclusiveRoot;
+use super::sibling_files::sum_name;
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::client::NeededPlugin;
 use crate::manager::author::manifest::DENO_DIRECTORY;

@@ -1,7 +1,7 @@
 //! The process of a plugin: it confines itself, then opens a shared object or becomes another
 //! program.
 
-use super::confine::{Confinement, Part};
+use super::confinement::{Confinement, Part};
 use super::sandbox::enter;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustomize_process::name;
