@@ -238,7 +238,7 @@ pub mod internal {
         pub use crate::manager::policy::trust::Trust;
         pub use crate::manager::resolve::inputs::Inputs;
         pub use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
-        pub use crate::manager::resolve::{Chosen, PluginRequest, Resolver};
+        pub use crate::manager::resolve::{Chosen, PluginRequest, Resolver, Thoroughness};
         pub use crate::manager::share::mounts::MountedFile;
         pub use crate::manager::share::placement::lay;
         pub use crate::manager::store::record::Record;

@@ -142,8 +142,9 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
 
 /// The engine that runs containers, which all builds of this process share: it is looked for once.
 pub fn engine() -> &'static Engine {
-    static ENGINE: LazyLock<Engine> =
-        LazyLock::new(|| Engine::new(variable(container_engine::VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from)));
+    static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+        Engine::new(variable(container_engine::VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from))
+    });
     &ENGINE
 }
 

@@ -31,7 +31,7 @@ pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<Infallible> {
 /// Becomes another program, confined.
 ///
 /// # Errors
-/// It cannot be started.
+/// The program cannot be started.
 pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &Confinement) -> io::Result<Infallible> {
     confine(confinement)?;
     if confinement.sandbox.is_some() {

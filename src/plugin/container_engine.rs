@@ -15,10 +15,10 @@ pub const NAMES: [&str; 3] = ["docker", "podman", "nerdctl"];
 /// The variable that names the program.
 pub const VARIABLE: &str = "KRM_FN_RUNTIME";
 
-/// How long a program may take to answer.
+/// The time limit of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many characters of a program's words a message shows.
+/// The most characters of a program's answer that a message shows.
 const LONGEST: usize = 200;
 
 /// The program that runs containers: one that the user names, or the first that answers. Copies
@@ -35,7 +35,7 @@ pub struct Engine {
 pub struct Answer {
     /// One of [`NAMES`].
     pub name: &'static str,
-    /// Why it cannot run containers; `None` if it can.
+    /// The reason why the program cannot run containers; `None` if it can.
     pub failure: Option<String>,
 }
 

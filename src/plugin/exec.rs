@@ -1,7 +1,7 @@
 //! Exec plugins: any executable that takes the name of a file with its configuration.
 //!
 //! A generator reads nothing and prints resources; a transformer reads all resources and prints
-//! what is to be there afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted, and
+//! those that replace them. `KUSTOMIZE_PLUGIN_MODE` says which of the two the plugin is, and
 //! `RUSTOMIZE_PLUGIN_ROLE` under which field the plugin is listed. *Cost*: the process, and
 //! printing and reading the resources once each.
 
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Longest `NAME=value` that a process can be given; upstream leaves longer ones out.
 const MAX_VARIABLE: usize = if cfg!(windows) { 32_766 } else { 131_071 };
 
-/// The variable in which a plugin finds where it stands: `generator`, `transformer`, `validator`.
+/// The variable with the role of a plugin: `generator`, `transformer`, `validator`.
 const ROLE: &str = "RUSTOMIZE_PLUGIN_ROLE";
 
 /// A plugin with its configuration, ready to run.
@@ -49,7 +49,7 @@ impl ExecPlugin {
     /// lists the entry.
     ///
     /// # Errors
-    /// They are wrong.
+    /// The arguments are not valid.
     pub fn load<'a>(
         build: &Build<'a>,
         options: &Arc<PluginOptions>,
@@ -78,7 +78,7 @@ impl ExecPlugin {
     /// The same, as a plugin that is started once and called over frames.
     ///
     /// # Errors
-    /// It cannot be started, or its first frame is not valid.
+    /// The plugin cannot be started, or its first frame is not valid.
     pub fn with_worker(self, workers: &Workers) -> Result<Self> {
         let worker = workers.of(&self.options, &self.program, &self.root).map_err(|e| e.at(self.pos))?;
         Ok(ExecPlugin { worker: Some(worker), ..self })
@@ -119,7 +119,7 @@ impl ExecPlugin {
         }
         let fault = |message: String| Error::new(Code::PluginFailed, format!("{}: {message}", self.name)).at(self.pos);
         let no_file = |e: std::io::Error| fault(format!("cannot write its configuration to a temporary file: {e}"));
-        // Removed when this function is left, on whatever way.
+        // Deleted on drop.
         let directory = self.options.children.directory("rustomize-plugin-").map_err(no_file)?;
         let config_file = directory.path().join(&self.file_name);
         let mut file = directory.create(&self.file_name).map_err(no_file)?;

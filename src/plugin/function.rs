@@ -32,7 +32,7 @@ const ID: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 /// The program or image of the annotation.
 #[derive(Debug, Default, Decode)]
 struct Spec<'a> {
-    /// Upstream takes it and fails all the same.
+    /// kustomize accepts the field and fails all the same.
     defer_failure: bool,
     container: Container<'a>,
     exec: Exec<'a>,
@@ -69,7 +69,7 @@ pub struct Function {
     pos: Pos,
     /// The image, if the function is a container: the engine is not known before it is needed.
     image: Option<String>,
-    /// Nothing runs: the annotation says nothing.
+    /// True if the annotation names no function: nothing runs.
     is_empty: bool,
 }
 

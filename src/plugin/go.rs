@@ -29,7 +29,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long one command of Go may take: it may fetch modules and compile all of them.
+/// The time limit of one command of Go: it may fetch modules and compile all of them.
 const BUILD_TIME: Duration = Duration::from_mins(30);
 
 /// The version of sigs.k8s.io/kustomize/api and kyaml for plugins that name none: what kustomize
@@ -42,7 +42,7 @@ const MAIN_GO: &str = include_str!("../../plugin/go/main.go");
 const HOST_GO: &str = include_str!("../../plugin/go/host.go");
 const HEADER: &str = rustomize_plugin_abi::HEADER;
 
-/// What [`build`] has made.
+/// The result of [`build`] or [`adopt`].
 #[derive(Debug)]
 pub struct Built {
     pub path: PathBuf,
@@ -317,7 +317,7 @@ impl GoTool {
         }
     }
 
-    /// Runs Go, which says on stderr what it does.
+    /// Runs Go, whose messages are on stderr.
     fn run(
         &self,
         directory: &Path,
@@ -347,8 +347,8 @@ fn go_launch(program: &str, directory: &Path) -> Launch {
     Launch::new(program).in_directory(directory).variables(variables)
 }
 
-/// Where the Go program for a genuine plugin lies, below the directory for such programs: by all
-/// that must be the same.
+/// The path of the Go program for a genuine plugin, below the directory for such programs. Its name
+/// is made of everything in which the two must agree.
 pub fn host_for(build: &GoBuild, hosts: &Path) -> PathBuf {
     let mut hash = Sha256::new();
     let text = format!("{}\n{}\n{:?}\n{HOST_GO}{KUSTOMIZE_GO}", build.version, host_module(build), flags(build));

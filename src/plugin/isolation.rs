@@ -1,5 +1,4 @@
-//! `--plugin-isolation`: how much of the user's own rights a plugin gets, and what is granted to
-//! it.
+//! `--plugin-isolation`: how much of the user's rights a plugin gets, and its grants.
 
 use super::PluginOptions;
 use super::confinement::{Confinement, Part, Sandbox};

@@ -117,7 +117,7 @@ pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
     }
 }
 
-/// Where the plugin for a configuration object lies, but for the end of its name.
+/// The path of the plugin for a configuration object, without the end of its name.
 fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
     let fault = |message: String| Error::new(Code::BadValue, message);
     let gvk = &id.gvk;

@@ -95,7 +95,7 @@ impl PluginOptions {
     }
 
     /// The reader of the stderr of plugins.
-    pub fn stderr(&self) -> Stderr {
+    fn relayed_stderr(&self) -> Stderr {
         if self.shows_stderr { Stderr::Relayed(Arc::clone(&self.host)) } else { Stderr::Kept }
     }
 
@@ -109,7 +109,7 @@ impl PluginOptions {
     /// The launch of a plugin, with the limits of one call.
     #[must_use]
     pub fn limited(&self, launch: Launch) -> Launch {
-        Launch { limits: self.limits(), stderr: self.stderr(), ..launch }
+        Launch { limits: self.limits(), stderr: self.relayed_stderr(), ..launch }
     }
 }
 
@@ -139,7 +139,7 @@ impl Images {
     /// The image that runs where an object that `root` lists names `written`.
     ///
     /// # Errors
-    /// It must not be used.
+    /// The image must not be used.
     pub(super) fn of(&self, root: &Root, written: &str) -> Result<String> {
         self.0.as_ref().map_or_else(|| Ok(written.to_owned()), |find| find(root, written))
     }

@@ -110,7 +110,7 @@ impl SharedObjectProcess {
     /// confined.
     ///
     /// # Errors
-    /// It cannot be started, or the plugin cannot be opened.
+    /// The process cannot be started, or the plugin cannot be opened.
     pub fn start(
         options: &PluginOptions,
         isolation: &Isolation,
@@ -227,7 +227,7 @@ impl SharedObjectPlugin {
     /// the entry.
     ///
     /// # Errors
-    /// It cannot be opened, or does not do what the field asks for that lists it.
+    /// The plugin cannot be opened, or does not have the role of the field that lists the entry.
     pub fn load<'a>(
         build: &Build<'a>,
         runners: &Runners,

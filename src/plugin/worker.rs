@@ -62,7 +62,7 @@ pub enum Unanswered {
     Failed(Failed),
     /// The plugin says why it failed.
     Refused(String),
-    /// It broke the rules of the frames: how.
+    /// The plugin broke a rule of the frames: this one.
     Broken(&'static str),
     /// An earlier call has failed.
     Ended,
@@ -84,7 +84,7 @@ impl Workers {
     /// The worker of a plugin, which is started when it is first asked for.
     ///
     /// # Errors
-    /// It cannot be started, or its first frame is not valid.
+    /// The plugin cannot be started, or its first frame is not valid.
     pub fn of(&self, options: &PluginOptions, program: &PluginProgram, root: &Root) -> Result<Arc<Worker>> {
         let confined_to = (program.isolation.level != Level::Off).then(|| root.real.to_path_buf());
         let key = (program.shown.clone(), program.launch.args.clone(), confined_to);

@@ -2,7 +2,8 @@
 
 use super::child::Child;
 use super::keeper::{self, Keeping};
-use super::launch::{Launch, Marked};
+use super::launch::Launch;
+use super::marked::Marked;
 use super::orphans::{self, Strays};
 use super::warden::Warden;
 use super::{Failed, Failure, GRACE, Keep, Limits, PrivateDirectory, READ_AHEAD, Removal};

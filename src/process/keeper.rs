@@ -34,7 +34,7 @@ const PARENT_HAS_ENDED: Signal = Signal::HUP;
 /// True if this system has keepers.
 pub(super) const IS_KNOWN_HERE: bool = true;
 
-/// What a keeper prints, with the number of the error, for a program that cannot be started.
+/// The output of a keeper whose program cannot be started; the number of the error follows.
 const NOT_STARTED: &[u8] = b"\0rustomize: not started: ";
 
 /// The time between two rounds of ending processes.

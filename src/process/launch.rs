@@ -1,6 +1,7 @@
 //! [`Launch`]: a program to start, with all that its process gets.
 
 use super::keeper::Keeping;
+use super::marked::Marked;
 use super::{Limits, orphans};
 use rustomize_base::host::Host;
 use std::any::Any;
@@ -72,14 +73,6 @@ impl fmt::Debug for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Launch").field("program", &self.program).field("args", &self.args).finish_non_exhaustive()
     }
-}
-
-/// A command that can be started, with the mark that its children inherit.
-pub(super) struct Marked {
-    pub(super) expression: duct::Expression,
-    pub(super) mark: String,
-    /// True if the command is a keeper.
-    pub(super) is_kept: bool,
 }
 
 impl Launch {

@@ -22,6 +22,7 @@ mod directory;
 #[cfg_attr(not(target_os = "linux"), path = "without_keeper.rs")]
 pub mod keeper;
 mod launch;
+mod marked;
 #[cfg_attr(not(unix), path = "without_orphans.rs")]
 mod orphans;
 mod private;

@@ -133,7 +133,7 @@ fn kind_of(path: &str) -> Option<(String, String)> {
 /// executable or a shared object with the directory's own name.
 ///
 /// # Errors
-/// It cannot be read.
+/// The directory cannot be read.
 pub fn kinds(home: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     Ok(sorted_out(home)?.0)
 }

@@ -1,11 +1,11 @@
-//! [`conform`]: holds a configuration object to the schema that its plugin has for it.
+//! [`conform`]: checks a configuration object against the schema that its plugin has for it.
 //!
-//! The schema is for the plugin's own fields. Of `apiVersion`, `kind` and `metadata` those that it
-//! does not mention are not part of what is checked: `additionalProperties: false` does not refuse
-//! them. A schema that names one of them in `properties` or `required` sees it.
+//! The schema is for the plugin's own fields. `apiVersion`, `kind` and `metadata` are not checked
+//! unless the schema names them in `properties` or `required`: `additionalProperties: false` does
+//! not refuse them.
 //!
-//! A message never has a value of the object in it. Which fields hold secrets no list of names can
-//! say, and the place leads to the value anyway.
+//! A message never has a value of the object in it: the names of fields do not say which are
+//! secret, and the place in the message leads to the value.
 //!
 //! *Cost*: every look of a subschema at a value is a step, and so is each byte that is compared or
 //! matched. There are at most [`MOST_STEPS`], so a schema that branches without end is an error.

@@ -137,7 +137,7 @@ impl fmt::Display for Role {
 /// Why a plugin is not what its file's name says.
 #[derive(Debug)]
 pub enum DescribeError {
-    /// It did not get as far as to print.
+    /// The plugin failed before it printed.
     Failed(Failed),
     /// The output is not one JSON object of this form.
     Form(serde_json::Error),
@@ -251,7 +251,7 @@ impl Description {
     /// Holds the description to what the file's name says.
     ///
     /// # Errors
-    /// They differ, or this program does not run such plugins.
+    /// The two differ, or this program does not run plugins of that version.
     pub fn check(&self, version: &Version, api: ApiVersion) -> Result<(), DescribeError> {
         if self.version.parse::<Version>().ok().as_ref() != Some(version) {
             return Err(DescribeError::Version { file: version.clone(), said: self.version.clone() });

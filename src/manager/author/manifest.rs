@@ -238,7 +238,7 @@ impl Manifest {
     /// Reads the one of a directory.
     ///
     /// # Errors
-    /// It is missing, or malformed.
+    /// The file is missing, or malformed.
     pub fn read(directory: &Path) -> Result<Manifest> {
         let found = FILES.iter().map(|name| (*name, directory.join(name))).find(|(_, path)| path.is_file());
         let Some((name, path)) = found else {
@@ -283,7 +283,7 @@ impl Manifest {
     /// [`Manifest::read`].
     ///
     /// # Errors
-    /// It is not of its form.
+    /// The text is not a manifest.
     pub fn parse(shown: &str, is_pulumi: bool, text: String, directory: &Path) -> Result<Manifest> {
         read_alone(shown, text, |arena, node| match node {
             Some(node) => Manifest::decode(arena, node, is_pulumi, directory),
@@ -425,7 +425,7 @@ impl Manifest {
     /// compiles.
     ///
     /// # Errors
-    /// It has none.
+    /// The directory does not have the entry.
     pub fn check_entry(&self, directory: &Path) -> Result<()> {
         let entry = directory.join(&self.entry);
         let exists = match self.runtime {
@@ -567,14 +567,14 @@ mod tests {
         let pulumi = Manifest::parse("PulumiPlugin.yaml", true, pulumi.to_owned(), Path::new(".")).unwrap();
         assert_eq!((pulumi.runtime, pulumi.entry.as_str()), (Runtime::Nodejs, "index.js"));
         let other = parse("runtime: ruby\n").unwrap();
-        assert_eq!(other.command(Path::new("/p")).program.to_str(), Some("rustomize-runtime-ruby"));
+        assert_eq!(other.launch(Path::new("/p")).program.to_str(), Some("rustomize-runtime-ruby"));
     }
 
     #[test]
     fn no_shim_is_needed() {
         let manifest = parse("runtime: bash\nentry: run.sh\n").unwrap();
-        let command = manifest.command(Path::new("/p"));
-        assert_eq!((command.program.to_str(), command.args[0].to_str()), (Some("bash"), Some("/p/run.sh")));
+        let launch = manifest.launch(Path::new("/p"));
+        assert_eq!((launch.program.to_str(), launch.args[0].to_str()), (Some("bash"), Some("/p/run.sh")));
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) fn leaves(path: &str) -> bool {
 /// Reads a schema: a mapping, or the path of a file below `directory`. `None` without a schema.
 ///
 /// # Errors
-/// It is not a valid schema, or the file cannot be read or is not the plugin's own.
+/// The schema is not valid, or its file cannot be read or is not the plugin's own.
 pub(super) fn read(node: &Node<'_>, directory: &Path) -> Result<Option<Schema>> {
     match node.value() {
         _ if node.is_null() => Ok(None),

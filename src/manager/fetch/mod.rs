@@ -113,7 +113,7 @@ impl Default for FetchLimits {
     }
 }
 
-/// The way to servers.
+/// The client that fetches plugins.
 pub struct Transfer {
     client: Client,
     git: Git,
@@ -128,7 +128,7 @@ pub(super) fn fault(message: String) -> Error {
     Error::new(Code::FetchFailed, message)
 }
 
-/// Holds bytes to a sum that was known before.
+/// Compares bytes with a sum that was known before.
 pub(super) fn check_sum(url: &str, bytes: &[u8], want: &str) -> Result<()> {
     let found = sha256(bytes).map_err(|e| fault(e.to_string()))?;
     if found == want {
@@ -139,7 +139,7 @@ pub(super) fn check_sum(url: &str, bytes: &[u8], want: &str) -> Result<()> {
 }
 
 impl Transfer {
-    /// Nothing is fetched yet. Clones of repositories are kept in `cache`.
+    /// A client with limits. Clones of repositories are kept in `cache`.
     pub fn new(limits: FetchLimits, cache: Option<PathBuf>, offline: bool, children: Children) -> Transfer {
         Transfer {
             client: Client::new(Http::new(limits.timeout, limits.size, offline)),
@@ -161,7 +161,7 @@ impl Transfer {
         self.host.now()
     }
 
-    /// Tells somebody how much has come of the files that are fetched from now on.
+    /// Calls `watch` with the progress of the files that are fetched from now on.
     pub fn watched(self, watch: Watch) -> Self {
         Transfer { client: self.client.watched(watch), ..self }
     }
@@ -183,7 +183,7 @@ impl Transfer {
     /// is.
     ///
     /// # Errors
-    /// They cannot be asked for.
+    /// The source does not answer.
     pub fn versions(&self, source: &Source, location: &Location) -> Result<Option<Vec<Version>>> {
         if let Location::Git(spec) = location {
             check_protected(&spec.url)?;
@@ -298,7 +298,7 @@ impl Transfer {
     /// are those of `base`.
     ///
     /// # Errors
-    /// It cannot be fetched, or is something else.
+    /// The download cannot be fetched, or differs from its sum.
     pub fn fetch(&self, download: &Download, base: &Base) -> Result<Fetched> {
         let url = &download.url;
         let mut released = None;
@@ -352,7 +352,7 @@ impl Transfer {
     /// `sha256-<sum>.minisig`.
     ///
     /// # Errors
-    /// It is missing, or such a download cannot have one.
+    /// The signature is missing, or a download of this kind cannot have one.
     pub fn signature(&self, download: &Download) -> Result<String> {
         let url = &download.url;
         let bytes = match url.strip_prefix("oci://") {

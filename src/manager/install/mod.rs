@@ -44,14 +44,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A step of an installation, for progress.
+/// A step of an installation that the user is told.
 #[derive(Debug)]
 pub enum InstallEvent<'e> {
-    /// Something is fetched.
+    /// A file is fetched.
     Fetching { url: &'e str },
-    /// A plugin asks for what nothing grants yet.
+    /// A plugin asks for permissions that nothing grants yet.
     Asks { source: &'e Source, origin: &'e Origin, beyond: &'e Permissions },
-    /// A plugin does something that no build uses: what, in words.
+    /// A plugin provides components that no build uses: these, in words.
     LeftOut { source: &'e Source, what: String },
     /// An installed plugin was changed, so it is installed again.
     Changed { source: &'e Source, why: &'e Refusal },
@@ -124,7 +124,7 @@ pub struct Installer<'i> {
     pub project: PathBuf,
     /// The lock file so far; its versions and sums are kept where the requirements allow them.
     pub known: Lock,
-    /// The same with the versions that are to be replaced: a new version is not lower than these.
+    /// The lock with the versions that are replaced: a new version is not lower than these.
     pub before: Lock,
     /// True if a new version may be lower than a locked one.
     pub allows_older: bool,
@@ -132,13 +132,13 @@ pub struct Installer<'i> {
     pub prefers_installed: bool,
     /// True if locked versions get the platforms that the lock lacks.
     pub completes: bool,
-    /// Whose wish the installation is.
+    /// The one who asks for the installation.
     pub asked_by: AskedBy,
     /// True if the new lock has all platforms; it has that of this machine alone otherwise.
     pub all_platforms: bool,
-    /// Told what happens.
+    /// Called with each event.
     pub events: &'i (dyn Fn(InstallEvent<'_>) + Sync),
-    /// How many plugins are prepared at once.
+    /// The number of plugins that are prepared at once.
     pub parallel: usize,
     /// The choices of requirements that were prepared side by side.
     prepared: HashMap<DownloadKey, Result<Vec<VersionChoice>>>,
@@ -178,7 +178,7 @@ struct Dependency {
 }
 
 impl<'i> Installer<'i> {
-    /// One that has installed nothing yet, and that may lock what is not locked, for all platforms.
+    /// An installer that may lock unlocked plugins, for all platforms.
     pub fn new(
         root: &'i ExclusiveRoot,
         transfer: &'i Transfer,
@@ -219,10 +219,12 @@ impl<'i> Installer<'i> {
         Preparer { root, transfer, policy, events, known, project, prefers_installed, completes }
     }
 
-    /// Installs what is required, and what that needs. Relative paths are those of `base`.
+    /// Installs required plugins and the plugins that they need. Relative paths are those of
+    /// `base`.
     ///
     /// # Errors
-    /// One cannot be resolved, fetched, unpacked or run. What was installed before it stays.
+    /// A plugin cannot be resolved, fetched, unpacked or run. Plugins that were installed before it
+    /// stay.
     pub fn install(&mut self, wanted: &[Requirement], base: &Base) -> Result<()> {
         self.install_below(wanted, base, &mut Vec::new())
     }

@@ -53,7 +53,7 @@ pub(super) struct VersionChoice {
     pub(super) version: Option<Version>,
     /// The files of the version, by platform; empty until the choice is tried, unless it is locked.
     pub(super) downloads: Vec<Download>,
-    /// The entry of the lock file, or what an installed plugin was unpacked from.
+    /// The entry of the lock file, or the download of an installed plugin.
     pub(super) pinned: Option<LockedDownload>,
     /// True if the lock file has this version.
     pub(super) is_locked: bool,
@@ -68,7 +68,7 @@ pub(super) struct UnpackedPlugin {
     /// The plugin, if it is installed as it is locked, and was not fetched.
     pub(super) kept: Option<Installed>,
     pub(super) pinned: LockedDownload,
-    /// Who has signed it, and what the signature says of it, where a signature is asked for.
+    /// The signer and the statement of the signature, where a signature is asked for.
     pub(super) signed: Option<SignedBy>,
     /// The directory of its own relative paths; that of the requirement for an archive and for a
     /// plugin that was not fetched.
@@ -85,10 +85,10 @@ impl UnpackedPlugin {
         e.with_path(&self.path.to_string_lossy(), &to.to_string_lossy())
     }
 
-    /// Holds the version that a plugin says to the version that its signature says.
+    /// Compares the version of a plugin with the version in its signature.
     ///
     /// # Errors
-    /// They differ.
+    /// The two versions differ.
     pub(super) fn check_signed_version(&self, version: &Version) -> Result<()> {
         match self.signed.as_ref().map(|signed| &signed.statement.version).filter(|signed| *signed != version) {
             None => Ok(()),
@@ -132,7 +132,7 @@ impl Preparer<'_> {
     /// Stages a choice: takes the installed plugin if it is as locked, and fetches it otherwise.
     ///
     /// # Errors
-    /// It cannot be fetched or unpacked.
+    /// The choice cannot be fetched or unpacked.
     pub(super) fn stage(
         &self,
         wanted: &Requirement,
@@ -279,8 +279,7 @@ impl Preparer<'_> {
         Ok(versions.into_iter().map(VersionChoice::of).collect())
     }
 
-    /// Holds the URLs of a lock file to what the requirement says: trust is in the place that is
-    /// named there.
+    /// Checks that the URLs of a lock file are those of the requirement, whose place is trusted.
     fn check_urls(&self, wanted: &Requirement, location: &Location, locked: &LockedPlugin) -> Result<()> {
         for (platform, pinned) in &locked.platforms {
             if location.gives(&wanted.source, &pinned.url, locked.version().as_ref(), platform) {
@@ -456,7 +455,7 @@ pub(super) fn base_of(content: FetchedContent, base: &Base) -> Base {
     }
 }
 
-/// The file or directory in what was fetched that is the plugin.
+/// The file or directory of the plugin in the fetched content.
 fn plugin_in(content: &Path, source: &Source) -> Option<PathBuf> {
     if Manifest::is_in(content) {
         return Some(content.to_owned());

@@ -53,7 +53,7 @@ pub struct Addition<'a> {
     pub source: Source,
     /// Any version: what is found decides.
     pub constraint: Constraint,
-    /// Where it is fetched from; empty for the releases of its source.
+    /// The place that the plugin is fetched from; empty for the releases of its source.
     pub from: &'a str,
 }
 
@@ -100,7 +100,7 @@ pub fn alone(source: Source, constraint: Constraint, from: String) -> Requiremen
     Requirement { name, source, constraint, from, parameters: String::new(), provides: Vec::new(), place: None }
 }
 
-/// The plugins that requirements mean.
+/// The ids of required plugins.
 fn ids(wanted: &[Requirement], base: &Base) -> Result<HashSet<PluginId>> {
     wanted.iter().map(|wanted| PluginId::of(wanted, base)).collect()
 }

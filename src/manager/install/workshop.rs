@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Duration;
 
-/// How long one step may take: compilers and package managers fetch and build.
+/// The time limit of one step: compilers and package managers fetch and build.
 const TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// Variables of the user that every step has; of `PATH` only what is absolute.
@@ -57,7 +57,7 @@ const CERTIFICATES: [&str; 7] = [
 /// Variables of the user that lead a tool to other files than its own.
 const REDIRECTIONS: [&str; 5] = ["PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "GOFLAGS", "NODE_OPTIONS"];
 
-/// A place for one plugin's installation.
+/// The directories in which the tools of a language install one plugin.
 pub(super) struct Workshop<'w> {
     options: &'w PluginOptions,
     /// The plugin's directory, which is read.
@@ -103,7 +103,7 @@ pub(super) struct ToolRun<'s> {
 }
 
 impl<'s> ToolRun<'s> {
-    /// One that makes what is kept.
+    /// A run that makes the files that are kept.
     pub(super) fn new<A: Into<OsString>>(
         program: &'s Path,
         directory: &'s Path,
@@ -115,7 +115,7 @@ impl<'s> ToolRun<'s> {
 }
 
 impl<'w> Workshop<'w> {
-    /// One for a plugin's directory. `work` is an empty directory.
+    /// The workshop for a plugin's directory. `work` is an empty directory.
     ///
     /// # Errors
     /// Its directories cannot be made.
@@ -135,7 +135,7 @@ impl<'w> Workshop<'w> {
         Ok(Workshop { options, plugin, made, work, held })
     }
 
-    /// `PATH`, without what depends on the working directory.
+    /// `PATH`, without directories that depend on the working directory.
     fn path(&self) -> SearchPath {
         SearchPath::of(&*self.options.host).absolute()
     }
@@ -143,7 +143,7 @@ impl<'w> Workshop<'w> {
     /// A program of this machine.
     ///
     /// # Errors
-    /// It is not in PATH.
+    /// The program is not in PATH.
     pub(super) fn program(&self, name: &str) -> Result<PathBuf> {
         let runs = |path: &Path| path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
         self.path().find(name, runs).ok_or_else(|| {
@@ -158,7 +158,7 @@ impl<'w> Workshop<'w> {
     /// sees nothing of the plugin.
     ///
     /// # Errors
-    /// It fails.
+    /// The program fails.
     pub(super) fn ask(&self, program: &Path, args: &[&str]) -> Result<PathBuf> {
         let variables = [("PATH".into(), self.path().value()), ("GOTOOLCHAIN".into(), "local".into())];
         let launch = Launch::new(program).args(args).in_directory(&self.work).variables(variables);
@@ -176,7 +176,7 @@ impl<'w> Workshop<'w> {
     /// plugin.
     ///
     /// # Errors
-    /// It fails, or the system lacks what a strict sandbox needs.
+    /// The tool fails, or the system lacks a part of a strict sandbox.
     pub(super) fn run(&self, step: ToolRun<'_>) -> Result<()> {
         self.say_what_is_missing();
         let words: Vec<String> = step.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
@@ -228,7 +228,8 @@ impl<'w> Workshop<'w> {
         }
     }
 
-    /// Says once what this system cannot enforce. Where isolation is strict, each step fails.
+    /// Warns once of the parts that this system cannot enforce. Where isolation is strict, each
+    /// step fails.
     fn say_what_is_missing(&self) {
         static SAID: Once = Once::new();
         SAID.call_once(|| {

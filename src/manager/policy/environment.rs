@@ -53,7 +53,7 @@ pub struct MachineBundle {
 }
 
 impl MachineBundle {
-    /// Returns whether it was synced from a server, and so is somebody else's.
+    /// Returns true if the bundle was synced from a server: its author is not the user.
     pub fn is_synced(&self) -> bool {
         self.name.is_empty()
     }
@@ -93,7 +93,7 @@ impl SyncedBundle {
     /// Checks that its server is trusted for the environment.
     ///
     /// # Errors
-    /// It is not, or nothing says which server it is.
+    /// The server is not trusted, or the synced files do not name it.
     pub fn check(&self, trust: &Trust) -> Result<()> {
         if !trust.is_there() {
             return Ok(());

@@ -327,7 +327,7 @@ impl Inputs {
     /// A copy of an installed plugin that runs in its place. One build makes one.
     ///
     /// # Errors
-    /// It cannot be copied, or its content has changed since it was installed.
+    /// The plugin cannot be copied, or has changed since it was installed.
     pub fn copy(&self, installed: &Installed, children: &Children) -> std::result::Result<VerifiedCopy, Refusal> {
         if let Some(known) = self.known.copies.borrow().get(&installed.path) {
             return Ok(known.clone());
@@ -341,7 +341,7 @@ impl Inputs {
     /// descriptions of plugins that were asked before.
     ///
     /// # Errors
-    /// It does not answer, or contradicts its file name.
+    /// The plugin does not answer, or contradicts its file name.
     pub fn describe(
         &self,
         options: &PluginOptions,

@@ -33,7 +33,7 @@ pub struct PluginRow {
 #[derive(Debug)]
 pub enum PluginState {
     Installed(PluginDetails),
-    /// It was not installed to its end: why.
+    /// The installation did not finish, for this reason.
     Present(String),
     /// It cannot be used: why.
     Refused(String),

@@ -347,7 +347,7 @@ impl Resolver<'_> {
     /// The component of a plugin for an object.
     ///
     /// # Errors
-    /// It does not describe itself, or contradicts its file name.
+    /// The plugin does not describe itself, or contradicts its file name.
     fn component(
         &self,
         installed: &Installed,

@@ -1,4 +1,4 @@
-//! `plugin sync --environment`: makes what was synced for an environment what its server has.
+//! `plugin sync --environment`: makes the synced files of an environment those of its server.
 //!
 //! The lists of both mounts come first; only files that are not here with the same content are
 //! fetched. All files go into a directory of their own, with the URL of the server, and one link

@@ -82,7 +82,7 @@ impl Installed {
     /// their own checksums. O(bytes of the plugin).
     ///
     /// # Errors
-    /// It differs, or cannot be read.
+    /// The content differs, or cannot be read.
     pub fn verify(&self) -> Result<Installed, Refusal> {
         let opened = Opened::entry(&self.path).map_err(Refusal::Io)?;
         let is_directory = matches!(opened, Opened::Directory(_));
@@ -102,7 +102,7 @@ impl Installed {
         }
     }
 
-    /// Which plugin it is, whatever its version.
+    /// The id of the plugin, which has no version.
     pub fn id(&self) -> PluginId {
         let Record { origin, within, .. } = &self.record;
         PluginId { source: self.source.clone(), origin: origin.clone(), within: within.clone() }
@@ -166,7 +166,7 @@ impl Installed {
     /// The manifest of a bundle; `None` for a plugin.
     ///
     /// # Errors
-    /// It is a directory whose manifest cannot be read.
+    /// The manifest of the directory cannot be read.
     pub fn bundle(&self) -> Result<Option<Manifest>, Refusal> {
         if !self.path.is_dir() {
             return Ok(None);
@@ -203,7 +203,7 @@ pub enum Refusal {
     NoSum(PathBuf),
     /// The sum file holds something else than 64 hex digits.
     SumForm(PathBuf),
-    /// The file with its identity cannot be used: why.
+    /// The file with its identity cannot be used, for this reason.
     Record(String),
     /// The content is not what was installed.
     SumDiffers {
@@ -215,7 +215,7 @@ pub enum Refusal {
     NotExecutable,
     /// It is a directory, but not a plugin.
     Directory(Error),
-    /// It is present and not installed: why, as far as that is known.
+    /// The plugin is present and not installed: the reason, as far as it is known.
     Partial(String),
     Describe(DescribeError),
     /// It did not describe itself when it was asked before: why.

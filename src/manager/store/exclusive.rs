@@ -73,7 +73,7 @@ impl ExclusiveRoot {
     /// An empty directory for something that is made ready.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be made.
     pub fn stage(&self) -> Result<Temporary> {
         Temporary::new_in(self.staging.held(), "").map_err(cannot("write to", self.staging.path()))
     }
@@ -81,7 +81,7 @@ impl ExclusiveRoot {
     /// Writes a file below the root, in one step, and waits until it is kept. Directories are made.
     ///
     /// # Errors
-    /// It cannot be written, or a directory is a link.
+    /// The file cannot be written, or a directory above it is a link.
     pub fn write(&self, path: &Path, text: &str, mode: u32) -> Result<()> {
         let folder = self.make_folder(folder_of(path))?;
         let write = || {
@@ -95,7 +95,7 @@ impl ExclusiveRoot {
     /// Makes a directory below the root, and those above it. None of them is a link to elsewhere.
     ///
     /// # Errors
-    /// One is a link, or cannot be made.
+    /// A directory is a link, or cannot be made.
     pub fn make_folder(&self, folder: &Path) -> Result<Directory> {
         let below = self.below(folder)?;
         self.held.make(below, 0o755).map_err(|e| match files::is_refusal(&e) {

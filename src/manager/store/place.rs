@@ -1,4 +1,4 @@
-//! Putting plugins where they are found, and taking them away.
+//! Puts plugins in their place, and removes them.
 //!
 //! A plugin is made ready aside and then renamed to its place, so an installation that fails
 //! changes nothing that works. Whoever is killed at any step leaves what was there before, or a
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// the plugin's sum. O(bytes of the plugin).
 ///
 /// # Errors
-/// It cannot be written.
+/// The plugin or a file beside it cannot be written.
 pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, String)]) -> Result<String> {
     let cannot = || failure::cannot("write", to);
     let below = root.below(staged)?;
@@ -50,7 +50,7 @@ pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, Stri
 /// the reason: it is present and not installed. A plugin that is installed there stays as it is.
 ///
 /// # Errors
-/// It cannot be written.
+/// The plugin or a file beside it cannot be written.
 pub fn put_failed(
     root: &ExclusiveRoot,
     staged: &Path,

@@ -109,7 +109,7 @@ impl Record {
     /// Reads the text of a record of the content `sum` of a version of a source.
     ///
     /// # Errors
-    /// It is malformed, or the record of another plugin: what it is.
+    /// The record is malformed, or that of another plugin: the error is its fault in words.
     pub fn parse(text: &str, source: &Source, version: &Version, sum: &str) -> Result<Record, String> {
         let raw: RawRecord = serde_json::from_str(text).map_err(|e| format!("malformed: {e}"))?;
         if (&raw.source, &raw.version) != (&source.to_string(), &version.to_string()) {

@@ -1,4 +1,4 @@
-//! Where managed plugins lie.
+//! The directory of managed plugins.
 
 use std::ffi::OsString;
 use std::fmt;
