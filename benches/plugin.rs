@@ -4,11 +4,12 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that cannot go on ends")]
 
-use rustomize::PluginOptions;
-use rustomize::internal::{Host, Program, SharedObjectFile};
+use rustomize::internal::{LoadableObject, SharedObjectLoader, SharedObjectProcess};
+use rustomize::{FixedHost, PluginOptions};
 use rustomize_plugin_abi::{Asked, Mode};
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// That of the tool.
@@ -27,8 +28,10 @@ fn main() {
         return;
     };
     assert!(status.success());
-    let options =
-        PluginOptions { host: Some(env!("CARGO_BIN_EXE_rustomize-plugin-host").into()), ..PluginOptions::default() };
+    let helper = Some(env!("CARGO_BIN_EXE_rustomize-plugin-host").into());
+    let host = Arc::new(FixedHost { helper, ..FixedHost::default() });
+    let options = PluginOptions { host, ..PluginOptions::default() };
+    let object = LoadableObject::placed(made, SharedObjectLoader::Helper);
     let small = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n".to_owned();
     let large = small.repeat(20_000);
     let asked = |resources| Asked { mode: Mode::Transform, config: "kind: A\n", root: "/", resources, options: "{}" };
@@ -36,18 +39,15 @@ fn main() {
     println!("| | in its own process |");
     println!("|---|---|");
     let first = median(50, || {
-        let host =
-            Host::start(&options, &options.isolation, &Program::Own, &SharedObjectFile::placed(made.clone()), None)
-                .unwrap();
-        host.ask(&options.limits(), &asked(&small)).unwrap();
+        let host = SharedObjectProcess::start(&options, &options.isolation, &object, None).unwrap();
+        host.ask(&asked(&small)).unwrap();
         // It ends with the build, and is not a part of a call.
         std::mem::forget(host);
     });
     println!("| first call | {first:?} |");
-    let host = Host::start(&options, &options.isolation, &Program::Own, &SharedObjectFile::placed(made.clone()), None)
-        .unwrap();
+    let host = SharedObjectProcess::start(&options, &options.isolation, &object, None).unwrap();
     for (name, text) in [("60 bytes", &small), ("1 MB", &large)] {
-        let later = median(200, || drop(host.ask(&options.limits(), &asked(text)).unwrap()));
+        let later = median(200, || drop(host.ask(&asked(text)).unwrap()));
         println!("| later call, {name} | {later:?} |");
     }
 }

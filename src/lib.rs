@@ -94,6 +94,7 @@ pub use rustomize_engine::{
     Call, Compat, Gvk, HelmOptions, Mode, NoPlugins, Options, Order, Output, Plugins, ResId, Resource, Together,
     UnknownVersion, Workspace, Write, build, build_all, call, check, diag, tree,
 };
+pub use rustomize_base::host::{FixedHost, Host, NoHost};
 pub use rustomize_process::{Children, Limits};
 
 // The modules of this crate name those of the engine by their own paths.
@@ -106,7 +107,7 @@ pub mod load {
         Restrictor, Root, artifact_reference, clean, host, is_url, join, loader, remote,
     };
     pub use rustomize_sources::{
-        Disk, HelmProgram, Lock, ReadFile, RemoteOptions, RemoteParts, Secret, Secrets, archive, cache, client, git,
+        Disk, HelmProgram, Lock, ReadFile, RemoteOptions, RemoteParts, Secrets, archive, cache, client, git,
         git_command, http, links, lock, oci, sum, vendor,
     };
 }
@@ -120,7 +121,7 @@ pub mod cli;
 pub mod internal {
     pub use crate::plugin::locate::Placed;
     pub use crate::plugin::permissions::Permissions;
-    pub use crate::plugin::shared_object::{Host, Program, SharedObjectFile};
+    pub use crate::plugin::shared_object::{LoadableObject, SharedObjectLoader, SharedObjectProcess};
 
     pub mod host {
         pub use crate::plugin::isolation::ARGUMENT;
@@ -159,7 +160,7 @@ pub mod internal {
         pub use crate::manager::policy::trust::Trust;
         pub use crate::manager::resolve::inputs::Inputs;
         pub use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
-        pub use crate::manager::resolve::{Chosen, PluginRequest, Resolver};
+        pub use crate::manager::resolve::{Chosen, PluginRequest, Resolver, Thoroughness};
         pub use crate::manager::share::mounts::MountedFile;
         pub use crate::manager::share::placement::lay;
         pub use crate::manager::store::record::Record;

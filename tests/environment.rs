@@ -97,7 +97,7 @@ fn two_environments_with_different_versions_in_one_process_are_both_right() {
     use rustomize::internal::Placed;
     use rustomize::internal::manager::Environment;
     use rustomize::internal::manager::Role;
-    use rustomize::internal::manager::{Chosen, Inputs, PluginRequest, Policy, Resolver};
+    use rustomize::internal::manager::{Chosen, Inputs, PluginRequest, Policy, Resolver, Thoroughness};
     let tree = tree();
     bundle(&tree, "one/modules/b", "one");
     bundle(&tree, "two/modules/b", "two");
@@ -115,7 +115,7 @@ fn two_environments_with_different_versions_in_one_process_are_both_right() {
             let directory = &tree.path();
             let (role, component, is_function, clone) = (Role::Generator, None, false, None);
             let request = PluginRequest { id: &id, role, component, is_function, directory, clone };
-            match resolver.resolve(&request, false).chosen.unwrap() {
+            match resolver.resolve(&request, Thoroughness::FirstFound).chosen.unwrap() {
                 Some(Chosen::Placed(_, Placed::Executable(path))) => Some(path),
                 None => None,
                 other => panic!("{other:?}"),

@@ -4,11 +4,11 @@
 use crate::manager::{require, root, script};
 use crate::shared_object::cc;
 use crate::support::Tree;
-use rustomize::PluginOptions;
 use rustomize::internal::manager::Environment;
 use rustomize::internal::manager::ManagedPlugins;
 use rustomize::internal::manager::{Inputs, Managed, Policy};
 use rustomize::load::Disk;
+use rustomize::{FixedHost, PluginOptions};
 use rustomize::{Options, Workspace, build};
 use std::fs;
 use std::path::Path;
@@ -364,17 +364,15 @@ fn two_environments_in_one_process_have_their_own_versions_whatever_runs_them() 
     let plugins = root(&tree);
     let managed = |name: &str| {
         let environment = Environment::read(&configuration, None, Some(name)).unwrap().unwrap();
-        let plugins = plugins.clone();
-        let manager = Managed::new(move || {
-            let inputs = Inputs {
-                root: plugins.clone(),
-                environment: Some(environment.directory.clone()),
-                bundles: environment.bundles()?,
-                ..Inputs::default()
-            };
-            Ok((inputs, Policy::default()))
-        });
-        let host = Some(env!("CARGO_BIN_EXE_rustomize-plugin-host").into());
+        let inputs = Inputs {
+            root: plugins.clone(),
+            environment: Some(environment.directory.clone()),
+            bundles: environment.bundles().unwrap(),
+            ..Inputs::default()
+        };
+        let manager = Managed::in_places(inputs, Policy::default());
+        let helper = Some(env!("CARGO_BIN_EXE_rustomize-plugin-host").into());
+        let host = Arc::new(FixedHost { helper, ..FixedHost::default() });
         let plugins = PluginOptions { enabled: true, host, ..PluginOptions::default() };
         Options { plugins: Arc::new(ManagedPlugins::new(plugins, manager)), ..Options::default() }
     };

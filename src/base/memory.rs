@@ -80,7 +80,7 @@ impl Budget {
     /// Returns whether so many more bytes may be made, and draws nothing.
     ///
     /// # Errors
-    /// They are more than what is left.
+    /// More bytes are asked for than are left.
     pub fn has_room(&self, bytes: usize) -> Result<(), Spent> {
         self.hold(self.spent.load(Ordering::Relaxed).saturating_add(bytes as u64))
     }

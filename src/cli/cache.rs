@@ -21,7 +21,7 @@ pub fn writable() -> Option<PathBuf> {
 
 /// Where this system keeps the cache: what [`VARIABLE`] says, else
 /// `${XDG_CACHE_HOME:-~/.cache}/rustomize`; for a superuser without a home `/var/cache/rustomize`,
-/// on Windows `%PROGRAMDATA%/rustomize/cache` (M18).
+/// on Windows `%PROGRAMDATA%/rustomize/cache`.
 pub fn of_user() -> Option<PathBuf> {
     directory(cfg!(windows), rustix::process::getuid().is_root(), |name| variable(name).map(Into::into))
 }

@@ -1,10 +1,10 @@
 //! git, as this tool calls it: the files of commits and of the index, without touching the working
 //! tree or the index of the user.
 
-use crate::cli::signals;
+use crate::cli::host;
 use crate::load::git_command::{self, Filters, VARIABLE};
 use anyhow::{Context, Result, bail};
-use rustomize_process::{Call, Failure, Limits};
+use rustomize_process::{Failure, Launch, Limits};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -125,17 +125,12 @@ fn run<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>, sett
         (Cow::from("GIT_NO_LAZY_FETCH"), "1".into()),
         (Cow::from("GIT_ALLOW_PROTOCOL"), "".into()),
     ];
-    let call = Call {
-        program: Path::new("git"),
-        args: args.iter().map(|arg| arg.as_ref().to_owned()).collect(),
-        directory: Some(directory),
-        environment: ours.into_iter().chain(index).collect(),
-        inherits: true,
-        without: &[],
-        stdin: None,
-    };
-    let limits = Limits { output: MAX_OUTPUT, ..Limits::default() };
-    signals::children().run(call, &limits).map_err(|failed| match failed.failure {
+    let launch = Launch::new("git")
+        .args(args.iter().map(|arg| arg.as_ref().to_owned()))
+        .in_directory(directory)
+        .variables(ours.into_iter().chain(index))
+        .limited(Limits { output: MAX_OUTPUT, ..Limits::default() });
+    host::children().run(launch).map_err(|failed| match failed.failure {
         Failure::NotStarted(e) if e.kind() == ErrorKind::NotFound => anyhow::anyhow!("no 'git' program on path"),
         Failure::NotStarted(e) | Failure::Io(e) => anyhow::anyhow!("git cannot be run: {e}"),
         _ if ["not allowed", "lazy fetching disabled"].iter().any(|words| failed.stderr.contains(words)) => {

@@ -1,133 +1,39 @@
-//! The installed plugins of the user's machine: their directory, the environment, the trust rules.
+//! The machine of the user, as this process sees it.
 
-use crate::cli::cache;
-use crate::cli::variable::variable;
-use crate::diag;
-use crate::load::Root;
-use crate::load::client::token_variable;
-use crate::manager::policy::Policy;
-use crate::manager::policy::environment::Environment;
-use crate::manager::policy::project_directory::ProjectDirectory;
-use crate::manager::policy::trust::{self, Trust};
-use crate::manager::resolve::inputs::Inputs;
-use crate::manager::resolve::project::upwards;
-use crate::manager::store::root::{self, RootError};
-use anyhow::Result;
+use crate::cli::host::{children, host};
+use crate::cli::{cache, flags::transfer::TransferFlags};
+use crate::manager::install::session::TransferOptions;
+use crate::manager::policy::machine::{Machine, MachineError};
+use rustomize_base::search_path::SearchPath;
 use std::path::{Path, PathBuf};
 
-/// The policy of a command. It is frozen as the flag says, or without the flag if `CI` is set.
-///
-/// # Errors
-/// The file with what the user trusts cannot be read, or is not of its form.
-pub fn policy(said: Option<bool>) -> Result<Policy> {
-    Ok(Policy { is_frozen: is_frozen(said), trust: trust()? })
+/// The machine of the user.
+pub fn machine() -> Machine {
+    Machine { host: host(), children: children().clone(), cache: cache::writable(), user_cache: cache::of_user() }
 }
 
-/// The half of [`policy`] that no file says.
-pub fn is_frozen(said: Option<bool>) -> bool {
-    said.unwrap_or_else(|| variable("CI").is_some_and(|value| Policy::is_ci(&value.to_string_lossy())))
-}
-
-/// The file that says what the user trusts, and whether it was named: `RUSTOMIZE_TRUST`, or
-/// `trust.yaml` beside the directory of the plugins.
-///
-/// # Errors
-/// The home directory is not known.
-pub fn trust_file() -> Result<(PathBuf, bool)> {
-    match variable("RUSTOMIZE_TRUST").filter(|path| !path.is_empty()) {
-        Some(named) => Ok((named.into(), true)),
-        None => Ok((root::configuration(variable)?.join(trust::FILE), false)),
+// By hand: a lack of the machine is a text without a code.
+impl From<MachineError> for anyhow::Error {
+    fn from(error: MachineError) -> Self {
+        match error {
+            MachineError::Lack(message) => anyhow::Error::msg(message),
+            MachineError::Fault(error) => error.into(),
+        }
     }
 }
 
-/// The files with rules of the other configuration roots, whose denials hold in addition: a
-/// directory that appears in front of another one takes nothing back that the user has forbidden.
-/// The file that `RUSTOMIZE_TRUST` names counts alone.
-pub fn other_trust_files() -> Vec<PathBuf> {
-    let own = match trust_file() {
-        Ok((_, true)) => return Vec::new(),
-        own => own.ok().and_then(|(path, _)| path.canonicalize().ok()),
-    };
-    let files = root::configurations(variable).into_iter().map(|directory| directory.join(trust::FILE));
-    files.filter(|path| path.canonicalize().is_ok_and(|path| Some(path) != own)).collect()
-}
-
-/// The user's trust rules, and what the files of other configuration roots forbid.
-///
-/// # Errors
-/// A file cannot be read, or is not of its form.
-pub fn trust() -> Result<Trust> {
-    let (path, is_named) = trust_file()?;
-    let others = other_trust_files().into_iter().map(|path| Trust::read(&path, false));
-    Ok(Trust::read(&path, is_named)?.with(others.collect::<diag::Result<_>>()?))
-}
-
-/// The environment that is meant: what is said, `RUSTOMIZE_ENVIRONMENT`, or the default one.
-///
-/// # Errors
-/// It is not there, or its file is not of its form.
-pub fn environment(said: Option<&str>) -> Result<Option<Environment>> {
-    let named =
-        variable("RUSTOMIZE_ENVIRONMENT").and_then(|name| name.into_string().ok()).filter(|name| !name.is_empty());
-    let named = said.map(str::to_owned).or(named);
-    let configuration = match root::configuration(variable) {
-        Err(RootError::NoHome) if named.is_none() => return Ok(None),
-        found => found?,
-    };
-    let cache = cache::of_user();
-    Ok(Environment::read(&configuration, cache.as_deref(), named.as_deref())?)
-}
-
-/// The token, or `user:password`, of the environment for a host.
-pub fn secret(host: &str) -> Option<String> {
-    variable(&token_variable(host)?)?.into_string().ok()
-}
-
-/// The directories whose files are used whoever owns them.
-pub fn safe_directories() -> Vec<PathBuf> {
-    let safe = variable("RUSTOMIZE_SAFE_DIRECTORIES").unwrap_or_default();
-    std::env::split_paths(&safe).filter_map(|safe| safe.canonicalize().ok()).collect()
-}
-
-/// The directories whose `plugins.lock` counts for the images of a root, nearest first: for a root
-/// of this machine those from it upwards, then those from the built directory upwards. The lock of
-/// a clone does not count.
-pub fn lock_directories(root: &Root, built: &Path) -> Vec<ProjectDirectory> {
-    let safe = safe_directories();
-    let mut found = if root.remote().is_none() { upwards(&root.real, None, &safe) } else { Vec::new() };
-    if let Ok(built) = built.canonicalize() {
-        found.extend(upwards(&built, None, &safe));
+impl From<TransferFlags> for TransferOptions {
+    fn from(flags: TransferFlags) -> Self {
+        TransferOptions { offline: flags.offline, parallel: flags.parallel, size_limit: flags.size_limit }
     }
-    found
 }
 
-/// Where the plugins of a directory and an environment are looked for; nothing was looked at yet.
-///
-/// # Errors
-/// The directory of plugins is not known, or a file cannot be read or is not valid.
-pub fn inputs(directory: &Path, environment: Option<&Environment>, policy: &Policy) -> Result<Inputs> {
-    let is_ambient =
-        !policy.is_frozen && variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_none_or(|value| value.is_empty());
-    let path = variable("PATH").filter(|_| is_ambient).unwrap_or_default();
-    let mut inputs = Inputs {
-        root: root::root(variable)?,
-        cache: cache::writable(),
-        top: directory.canonicalize().ok(),
-        safe: safe_directories(),
-        path: std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect(),
-        ..Inputs::default()
-    };
-    if let Some(environment) = environment {
-        inputs.environment = Some(environment.directory.clone());
-        inputs.bundles = environment.bundles()?;
-        inputs.bundles.retain(|bundle| !bundle.is_synced());
-        inputs.synced = environment.synced_bundle()?;
-    }
-    Ok(inputs)
+/// The machine of the user for a command that keeps nothing: no cache is made for it.
+pub fn machine_without_cache() -> Machine {
+    Machine { host: host(), children: children().clone(), cache: None, user_cache: None }
 }
 
 /// The first file of a name in the directories of `PATH`.
 pub fn in_path(name: impl AsRef<Path>) -> Option<PathBuf> {
-    let paths = std::env::var_os("PATH")?;
-    std::env::split_paths(&paths).map(|path| path.join(&name)).find(|path| path.is_file())
+    SearchPath::of(&*host()).find(name, Path::is_file)
 }

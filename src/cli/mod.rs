@@ -18,11 +18,10 @@ mod failures;
 mod kustomize_version;
 mod settings;
 mod plugin_options;
-mod sync;
-mod installer;
 mod machine;
 mod cache;
 mod variable;
+mod host;
 mod git;
 mod output;
 mod messages;
@@ -69,7 +68,7 @@ pub fn main() -> ExitCode {
     }
     signals::exit_at_abort();
     let status = on_stack();
-    signals::children().dismiss_warden();
+    host::children().dismiss_warden();
     status
 }
 
@@ -96,7 +95,7 @@ fn run() -> ExitCode {
         Ok(parsed) => parsed,
         Err(answer) => return refused(&answer, invoked_as),
     };
-    let children = signals::children();
+    let children = host::children();
     // Only signals with a handler end the first process of a container.
     if !matches!(command, Command::Build(_) | Command::Validate(_)) || std::process::id() == 1 {
         children.prepare();

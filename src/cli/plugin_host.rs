@@ -6,8 +6,8 @@
 //! * [`keeper::ARGUMENT`]` KEEPING PROGRAM ARGUMENT...` keeps another program.
 //! * [`warden::ARGUMENT`] cleans up after the process that started it.
 
-use crate::plugin::confine::Confinement;
-use crate::plugin::host;
+use crate::plugin::confined_process;
+use crate::plugin::confinement::Confinement;
 use crate::plugin::isolation;
 use rustomize_process::keeper::{self, Keeping, become_program, keep};
 use rustomize_process::warden;
@@ -61,7 +61,7 @@ fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let (Some(confinement), Some(path)) = (confinement, args.next().map(PathBuf::from)) else { return misused() };
     let Err(e) = match args.next().map(PathBuf::from) {
         None if path.as_os_str() == "report" => {
-            return match host::report(&confinement) {
+            return match confined_process::report(&confinement) {
                 Ok(parts) => {
                     println!("{}", serde_json::json!(parts));
                     ExitCode::SUCCESS
@@ -69,8 +69,8 @@ fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
                 Err(_) => ExitCode::FAILURE,
             };
         }
-        Some(program) if path.as_os_str() == "exec" => host::exec(&program, args, &confinement),
-        _ => host::serve(&path, &confinement),
+        Some(program) if path.as_os_str() == "exec" => confined_process::exec(&program, args, &confinement),
+        _ => confined_process::serve(&path, &confinement),
     };
     failed(&e)
 }

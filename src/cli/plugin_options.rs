@@ -1,35 +1,22 @@
 //! The options of plugins, from the flags, the environment and the files of the machine.
 
 use crate::cli::flags::plugins::{IsolationLevel, PluginFlags, Severity};
-use crate::cli::installer::install_missing;
-use crate::cli::machine::{self, inputs};
-use crate::cli::sync::sync_environment;
+use crate::cli::machine::machine;
 use crate::cli::variable::variable;
-use crate::cli::{cache, plugin_host, signals, status_line, writer};
-use crate::diag::{Code, Error};
-use crate::manager::policy::Policy;
-use crate::manager::policy::environment::{Environment, MachineBundle};
-use crate::manager::policy::project_directory::ProjectDirectory;
-use crate::manager::policy::{ADD_SOURCE, image};
-use crate::manager::resolve;
-use crate::manager::resolve::inputs::Inputs;
+use crate::cli::{cache, host};
+use crate::manager::resolve::build_scope::BuildScope;
 use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
-use crate::manager::resolve::project::Project;
-use crate::manager::store::root::{self, RootError};
-use crate::plugin::engine::{self, Engine};
+use crate::manager::share::synced::Syncing;
+use crate::plugin::container_engine::{self, Engine};
 use crate::plugin::isolation::{Isolation, Level};
-use crate::plugin::options::{FailOn, FunctionOptions, Images};
+use crate::plugin::options::{FailOn, FunctionOptions, GoAdoption};
 use crate::plugin::permissions::real;
 use crate::plugin::{PluginOptions, locate};
-use anyhow::{Context, Result, bail};
-use rustomize_base::shown;
+use anyhow::{Result, bail};
 use rustomize_process::Limits;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 /// How long one call may take where no flag says it.
@@ -40,18 +27,30 @@ pub fn disabled() -> ManagedPlugins {
     ManagedPlugins::new(PluginOptions::default(), Managed::default())
 }
 
-/// The plugins for the kustomization in a directory, and the files with facts about kinds.
+/// The directory that plugins are for, and the servers that they may come from.
+pub struct PluginPlace<'p> {
+    pub directory: &'p Path,
+    /// True if nothing is fetched.
+    pub offline: bool,
+    /// Whether the environment is synced.
+    pub syncing: Syncing,
+}
+
+/// The plugins of a build.
+pub struct BuildPlugins {
+    pub plugins: ManagedPlugins,
+    /// The files with schemas of bundles.
+    pub schemas: Vec<PathBuf>,
+}
+
+/// The plugins for the kustomization in a directory.
 ///
 /// # Errors
-/// The environment is not there, or cannot be synced.
-pub fn of_directory(
-    flags: &PluginFlags,
-    directory: &Path,
-    offline: bool,
-    may_sync: bool,
-) -> Result<(ManagedPlugins, Vec<PathBuf>)> {
-    let host = plugin_host::program();
-    let (managed, schemas) = manager(flags, directory, offline, may_sync, host.clone())?;
+/// The environment does not exist, or cannot be synced.
+pub fn of_directory(flags: &PluginFlags, place: PluginPlace<'_>) -> Result<BuildPlugins> {
+    let scope = scope(flags, &place)?;
+    let syncing = if place.offline || flags.no_sync { Syncing::TakesThemAsTheyAre } else { place.syncing };
+    let schemas = scope.schemas(syncing)?;
     let isolation = isolation(flags, variable);
     if let Some(fault) = isolation.permissions().below_write(None) {
         bail!("{fault}");
@@ -63,42 +62,37 @@ pub fn of_directory(
         isolation,
         memory_limit: limit(flags.plugin_memory_limit),
         process_limit: limit(flags.plugin_process_limit),
-        host,
+        host: host::host(),
         homes: locate::homes(|name| variable(name).map(Into::into)),
-        stderr: writer::relay,
         shows_stderr: true,
-        variable,
         go_hosts: cache::go_hosts(),
-        adopts_go: if flags.adopt_go_plugins { |_| true } else { ask_to_adopt },
-        children: signals::children().clone(),
-        functions: functions(flags, directory),
+        go_adoption: if flags.adopt_go_plugins { GoAdoption::Always } else { GoAdoption::Asked },
+        children: host::children().clone(),
+        functions: functions(flags, &scope),
     };
-    Ok((ManagedPlugins::new(options, managed), schemas))
+    Ok(BuildPlugins { plugins: ManagedPlugins::new(options, Managed::in_scope(scope)), schemas })
 }
 
-/// Asks the user at the terminal whether a Go plugin may be adopted. Without a terminal, the answer
-/// is no.
-fn ask_to_adopt(path: &Path) -> bool {
-    /// Earlier answers: roots of one command share their plugins.
-    static ANSWERS: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
-    let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(answer) = answers.get(path) {
-        return *answer;
-    }
-    let stdin = std::io::stdin();
-    if machine::is_frozen(None) || !stdin.is_terminal() || !writer::stderr_is_terminal() {
-        return false;
-    }
-    status_line::end();
-    let mut line = String::new();
-    let question = format!(
-        "'{}' is a Go plugin. Before its first use Go has to build a program that can load it.\nBuild it now? [y/N] ",
-        shown::line(&path.to_string_lossy())
-    );
-    writer::ask(&question);
-    let answer = stdin.read_line(&mut line).is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes");
-    answers.insert(path.to_owned(), answer);
-    answer
+/// Where the build of a directory looks for installed plugins. Missing plugins are installed,
+/// unless the build is offline.
+fn scope(flags: &PluginFlags, place: &PluginPlace<'_>) -> Result<BuildScope> {
+    let machine = machine();
+    let environment = machine.environment(flags.environment.as_deref())?;
+    // A plugin that the build installs has the isolation of a plugin that runs.
+    let isolation = Isolation { installed: isolation(flags, variable).installed, ..Isolation::default() };
+    let options = || PluginOptions {
+        host: Arc::clone(&machine.host),
+        children: machine.children.clone(),
+        isolation,
+        ..PluginOptions::default()
+    };
+    Ok(BuildScope {
+        directory: place.directory.to_owned(),
+        environment,
+        is_frozen: machine.is_frozen(flags.frozen),
+        installs: (!place.offline).then(options),
+        machine,
+    })
 }
 
 /// A limit of a flag, for which 0 is none.
@@ -115,7 +109,7 @@ fn timeout(flags: &PluginFlags) -> Option<Duration> {
 pub fn limits(flags: &PluginFlags) -> Limits {
     let memory = limit(flags.plugin_memory_limit);
     let processes = limit(flags.plugin_process_limit);
-    Limits { timeout: timeout(flags), output: flags.plugin_output_limit, memory, processes, stderr: |_| {} }
+    Limits { timeout: timeout(flags), output: flags.plugin_output_limit, memory, processes }
 }
 
 /// Variables that say where things are and how to speak, and nothing of the user.
@@ -148,8 +142,9 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
 
 /// The engine that runs containers, which all builds of this process share: it is looked for once.
 pub fn engine() -> &'static Engine {
-    static ENGINE: LazyLock<Engine> =
-        LazyLock::new(|| Engine::new(variable(engine::VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from)));
+    static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+        Engine::new(variable(container_engine::VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from))
+    });
     &ENGINE
 }
 
@@ -158,10 +153,9 @@ pub fn for_functions() -> PluginOptions {
     PluginOptions {
         enabled: true,
         timeout: Some(TIMEOUT),
-        stderr: writer::relay,
         shows_stderr: true,
-        variable,
-        children: signals::children().clone(),
+        host: host::host(),
+        children: host::children().clone(),
         functions: FunctionOptions { engine: engine().clone(), ..FunctionOptions::default() },
         ..PluginOptions::default()
     }
@@ -172,8 +166,7 @@ pub fn current_user() -> String {
     format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw())
 }
 
-fn functions(flags: &PluginFlags, directory: &Path) -> FunctionOptions {
-    let (directory, is_frozen) = (directory.to_owned(), machine::is_frozen(flags.frozen));
+fn functions(flags: &PluginFlags, scope: &BuildScope) -> FunctionOptions {
     FunctionOptions {
         exec: flags.enable_exec.unwrap_or(false),
         network: flags.network.unwrap_or(false),
@@ -183,122 +176,11 @@ fn functions(flags: &PluginFlags, directory: &Path) -> FunctionOptions {
         user: flags.as_current_user.unwrap_or(false).then(current_user),
         engine: engine().clone(),
         notes_containers: flags.plugin_timeout.is_some(),
-        images: Images::new(move |root, written| {
-            image::for_build(&machine::lock_directories(root, &directory), is_frozen, written)
-        }),
+        images: scope.images(),
         fail_on: match flags.fail_on_results {
             None => FailOn::Nothing,
             Some(Severity::Error) => FailOn::Error,
             Some(Severity::Warning) => FailOn::Warning,
         },
     }
-}
-
-/// The installed plugins, and the facts of bundles about kinds. Their files are read when an object
-/// asks for a plugin; an environment is synced first of all (M05).
-fn manager(
-    flags: &PluginFlags,
-    directory: &Path,
-    offline: bool,
-    may_sync: bool,
-    host: Option<PathBuf>,
-) -> Result<(Managed, Vec<PathBuf>)> {
-    let is_frozen = machine::is_frozen(flags.frozen);
-    let environment = machine::environment(flags.environment.as_deref())?;
-    // Bundles are in no lock file: where only what is locked may be used, they are not fetched.
-    if let Some(environment) = &environment
-        && let Some(server) =
-            environment.sync.as_deref().filter(|_| may_sync && !offline && !flags.no_sync && !is_frozen)
-    {
-        sync_environment(environment, server, &machine::policy(Some(is_frozen))?)
-            .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;
-    }
-    let bundles = environment.as_ref().map_or(Ok(Vec::new()), Environment::bundles)?;
-    let bundled: Vec<PathBuf> = bundles.iter().flat_map(MachineBundle::schemas).collect();
-    if let Some(synced) = environment.as_ref().map_or(Ok(None), Environment::synced_bundle)?
-        && !synced.bundle.schemas().is_empty()
-    {
-        let policy = machine::policy(Some(is_frozen))?;
-        policy.check_unlocked(
-            &format!("a schema that was synced for '{}'", synced.environment),
-            ADD_SOURCE,
-            directory,
-        )?;
-        synced.check(&policy.trust)?;
-    }
-    let directory = directory.to_owned();
-    let (variable, children) = (variable, signals::children().clone());
-    // A plugin that the build installs has the isolation of a plugin that runs.
-    let isolation = Isolation { installed: isolation(flags, variable).installed, ..Isolation::default() };
-    let options = PluginOptions { host, variable, children, isolation, ..PluginOptions::default() };
-    let required = schemas(&directory, environment.as_ref(), is_frozen, offline, &options)?;
-    // Of two schemas for one kind the later counts.
-    let schemas = required.into_iter().chain(bundled).rev().collect();
-    let make = move || for_build(&directory, environment.as_ref(), is_frozen, offline, &options);
-    Ok((Managed::new(make), schemas))
-}
-
-/// Where a build looks for the plugins of a directory and an environment, and its policy. Missing
-/// plugins are installed unless the build is offline. A machine without a home has no plugins.
-///
-/// # Errors
-/// As [`inputs`].
-fn for_build(
-    directory: &Path,
-    environment: Option<&Environment>,
-    is_frozen: bool,
-    offline: bool,
-    options: &PluginOptions,
-) -> Result<(Inputs, Policy), Error> {
-    let is_homeless = matches!(root::root(variable), Err(RootError::NoHome));
-    if is_homeless && Project::read(&ProjectDirectory::named(directory))?.is_empty() {
-        return Ok(Default::default());
-    }
-    let policy = machine::policy(Some(is_frozen)).map_err(plain)?;
-    Ok((installing_inputs(directory, environment, &policy, offline, options)?, policy))
-}
-
-/// [`inputs`] that install missing plugins unless the build is offline.
-fn installing_inputs(
-    directory: &Path,
-    environment: Option<&Environment>,
-    policy: &Policy,
-    offline: bool,
-    options: &PluginOptions,
-) -> Result<Inputs, Error> {
-    let mut inputs = inputs(directory, environment, policy).map_err(plain)?;
-    if !offline {
-        let (options, is_frozen) = (options.clone(), policy.is_frozen);
-        let install =
-            move |directory: &ProjectDirectory| install_missing(directory, is_frozen, &options).map_err(plain);
-        inputs.install = Some(Arc::new(install));
-    }
-    Ok(inputs)
-}
-
-/// The files with schemas of the bundles that a directory and an environment require. A machine
-/// without a home has none. Trust rules are read where there is a bundle.
-///
-/// # Errors
-/// A required bundle cannot be installed or used.
-fn schemas(
-    directory: &Path,
-    environment: Option<&Environment>,
-    is_frozen: bool,
-    offline: bool,
-    options: &PluginOptions,
-) -> Result<Vec<PathBuf>, Error> {
-    // A fault of the root is reported to the first object that asks for a plugin.
-    if root::root(variable).is_err() {
-        return Ok(Vec::new());
-    }
-    let unread = Policy { is_frozen, ..Policy::default() };
-    let bundles = installing_inputs(directory, environment, &unread, offline, options)?.required_bundles(&unread)?;
-    let trust = || machine::trust().map_err(plain);
-    if bundles.is_empty() { Ok(Vec::new()) } else { resolve::schemas::schemas(&bundles, &trust()?) }
-}
-
-/// Turns an error of a command into an error of the library.
-fn plain(error: anyhow::Error) -> Error {
-    error.downcast().unwrap_or_else(|error| Error::new(Code::BadPlugin, format!("{error:#}")))
 }

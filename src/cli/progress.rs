@@ -1,25 +1,22 @@
 //! The progress of an installation: bars on a terminal, a line for each file elsewhere.
 
-use crate::cli::status_line;
 use crate::cli::writer::{self, Shown};
-use crate::load::http::Watch;
-use crate::manager::install::InstallEvent;
-use crate::manager::policy::trust::grant;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use rustomize_base::host::Progress;
 use rustomize_base::shown;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-/// How a file's bar looks: how much of how much has come, and which file it is.
+/// The bar of a file: how many of its bytes have come, and its name.
 const BAR: &str = "{bytes:>10}/{total_bytes:10} {bar:24} {msg}";
 
-/// How it looks while nobody says how large the file is.
+/// The line of a file whose size is not known.
 const SPINNER: &str = "{bytes:>10} {spinner} {msg}";
 
-/// Where it is told: stderr.
-pub struct Progress {
-    /// The bars; `None` where no terminal is.
-    bars: Option<Arc<Bars>>,
+/// The progress of an installation on stderr.
+pub struct StderrProgress {
+    /// The bars of the files; `None` where stderr is not a terminal.
+    bars: Option<Bars>,
 }
 
 #[derive(Default)]
@@ -29,42 +26,35 @@ struct Bars {
     files: Mutex<HashMap<String, ProgressBar>>,
 }
 
-impl Progress {
-    /// Nothing is told yet.
-    pub fn new() -> Progress {
-        status_line::end();
-        Progress { bars: writer::stderr_is_terminal().then(Arc::default) }
+impl StderrProgress {
+    /// The progress of an installation that begins.
+    pub fn new() -> StderrProgress {
+        StderrProgress { bars: writer::stderr_is_terminal().then(Bars::default) }
+    }
+}
+
+impl Progress for StderrProgress {
+    fn shows_files(&self) -> bool {
+        self.bars.is_some()
     }
 
-    /// The receiver of the bytes of files as they come.
-    pub fn watch(&self) -> Option<Watch> {
-        let bars = self.bars.clone()?;
-        Some(Box::new(move |url, done, size| bars.show(url, done, size)))
+    fn received(&self, url: &str, bytes: u64, size: Option<u64>) {
+        if let Some(bars) = &self.bars {
+            bars.show(url, bytes, size);
+        }
     }
 
-    /// Tells what happens.
-    pub fn tell(&self, event: InstallEvent<'_>) {
-        let line = match event {
-            InstallEvent::Fetching { .. } if self.bars.is_some() => return,
-            InstallEvent::Fetching { url } => format!("Fetching {url}"),
-            InstallEvent::LeftOut { source, what } => format!("{source}: {what}"),
-            InstallEvent::Changed { source, why } => format!("Installing {source} again: {why}"),
-            InstallEvent::Skipped { source, why } => format!("Skipping a version of {source}: {why}"),
-            InstallEvent::Asks { source, origin, beyond } => {
-                let command = grant(source, origin, beyond);
-                format!("{source} asks for {beyond}, and does not run before that is granted: {command}")
-            }
-        };
+    fn say(&self, text: &str) {
         // Nobody may be there to read it.
         match &self.bars {
-            Some(bars) => drop(bars.all.println(Shown::message(&line).to_string())),
-            None => writer::say(&line),
+            Some(bars) => drop(bars.all.println(Shown::message(text).to_string())),
+            None => writer::say(text),
         }
     }
 }
 
 impl Bars {
-    fn show(&self, url: &str, done: u64, size: Option<u64>) {
+    fn show(&self, url: &str, bytes: u64, size: Option<u64>) {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let bar = files.entry(url.to_owned()).or_insert_with(|| {
             let style = ProgressStyle::with_template(if size.is_some() { BAR } else { SPINNER });
@@ -73,12 +63,12 @@ impl Bars {
             bar.set_message(shown::line(&shown::masked(url)).into_owned());
             bar
         });
-        bar.set_position(done);
+        bar.set_position(bytes);
     }
 }
 
-impl Drop for Progress {
-    /// The bars go; what was installed is said on stdout.
+impl Drop for StderrProgress {
+    /// Removes the bars: stdout names the installed plugins.
     fn drop(&mut self) {
         if let Some(bars) = &self.bars {
             let _ = bars.all.clear();

@@ -10,11 +10,13 @@ use crate::cli::flags::plugins::PluginFlags;
 use crate::cli::flags::roots::RootFlags;
 use crate::cli::flags::switch::is_on;
 use crate::cli::flags::word::Word;
+use crate::cli::plugin_options::PluginPlace;
 use crate::cli::variable::variable;
-use crate::cli::{cache, kustomize_version, machine, plugin_options, signals};
+use crate::cli::{cache, host, kustomize_version, plugin_options};
 use crate::diag::{Code, Error};
 use crate::load::artifact_reference::is_artifact;
 use crate::load::{FileLimit, HelmProgram, Lock, RemoteOptions, RemoteParts, RepoSpec, Restrictor, Secrets};
+use crate::manager::share::synced::Syncing;
 use crate::resource::Order;
 use crate::stage::{HelmOptions, Options, UsedEntries};
 use crate::workspace::{Together, Workspace};
@@ -74,14 +76,14 @@ impl BuildRequest {
             timeout: remote.remote_timeout,
             size_limit: remote.remote_size_limit,
             lock: None,
-            secrets: Secrets(machine::secret),
-            children: signals::children().clone(),
+            secrets: Secrets(host::host()),
+            children: host::children().clone(),
         };
         let program = HelmProgram {
-            children: signals::children().clone(),
+            children: host::children().clone(),
             limits: plugin_options::limits(&plugins),
             user_config: helm.helm_user_config,
-            variable,
+            host: host::host(),
         };
         let shared = Options {
             plugins: Arc::new(plugin_options::disabled()),
@@ -145,9 +147,10 @@ impl BuildRequest {
         let mut options = Options { used_entries: UsedEntries::default(), ..self.shared.clone() };
         if self.runs_plugins {
             let may_sync = self.may_sync.swap(false, Ordering::Relaxed);
-            let offline = self.remote.offline;
-            let (plugins, schemas) = plugin_options::of_directory(&self.plugins, Path::new(root), offline, may_sync)?;
-            (options.plugins, options.schemas) = (Arc::new(plugins), schemas);
+            let syncing = if may_sync { Syncing::Syncs } else { Syncing::TakesThemAsTheyAre };
+            let place = PluginPlace { directory: Path::new(root), offline: self.remote.offline, syncing };
+            let found = plugin_options::of_directory(&self.plugins, place)?;
+            (options.plugins, options.schemas) = (Arc::new(found.plugins), found.schemas);
         }
         options.compat = kustomize_version::of_root(self.compat, root)?;
         if self.is_locked {
@@ -197,7 +200,7 @@ impl BuildRequest {
 /// # Errors
 /// As [`kustomize_version::of_root`].
 pub fn plain_options(version: Option<Versions>) -> Result<Options> {
-    let children = signals::children().clone();
+    let children = host::children().clone();
     let remote = Arc::new(RemoteOptions { cache: cache::writable(), children, ..RemoteOptions::default() });
     let compat = kustomize_version::of_root(version, ".")?;
     Ok(Options { compat, remote, ..Options::default() })

@@ -1,6 +1,6 @@
 //! [`Found`]: what the files `rustomize.yaml` say for a root.
 
-use crate::cli::machine;
+use crate::cli::machine::machine_without_cache;
 use crate::diag::{Result, Warning};
 use crate::lint::settings::{FILE, Settings};
 use crate::manager::policy::project_directory::ProjectDirectory;
@@ -57,7 +57,10 @@ pub fn compat(root: &str) -> Result<Option<Compat>> {
 /// The directories with settings for a root: its own and those above it, the nearest first.
 fn directories(root: &str) -> Vec<ProjectDirectory> {
     let root = Path::new(root).canonicalize();
-    root.map_or_else(|_| Vec::new(), |root| upwards_with(&[FILE], &root, None, &machine::safe_directories()))
+    root.map_or_else(
+        |_| Vec::new(),
+        |root| upwards_with(&[FILE], &root, None, &machine_without_cache().safe_directories()),
+    )
 }
 
 /// The path of a file, without links in its directory.

@@ -1,12 +1,10 @@
-//! The children of this process, and the signals that end them with it.
+//! The signals that end this process, and its children with it.
 
-use crate::cli::plugin_host;
-use rustomize_process::Children;
 use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, LazyLock};
 
 /// Exit status after one of [`SIGNALS`].
 const INTERRUPTED: u8 = 130;
@@ -25,30 +23,19 @@ pub fn exit_at_abort() {
     let _ = signal_hook::flag::register_conditional_shutdown(SIGABRT, FAILED, always);
 }
 
-/// All children of this process. Before the first one is started, a thread begins to wait for
-/// signals: without plugins and their configurations a signal has nothing to clean up.
-pub fn children() -> &'static Children {
-    static ALL: LazyLock<Children> = LazyLock::new(|| {
-        let prepare = || {
-            if let Err(e) = end_with_signals() {
-                crate::cli::writer::say(&format!("Warning: Ctrl-C will not clean up: {e}"));
-            }
-        };
-        Children::of_process(prepare, plugin_host::program)
-    });
-    &ALL
-}
-
-/// Lets a thread clean up and end this process when a signal asks for it. Without this thread, a
-/// signal ends the process as the system does.
-fn end_with_signals() -> std::io::Result<()> {
+/// Lets a thread call `clean_up` and end this process when a signal asks for it. Without this
+/// thread, a signal ends the process as the system does.
+///
+/// # Errors
+/// The system refuses a thread, or to watch signals.
+pub fn end_with_signals(clean_up: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     let (send, receive) = channel();
     let wait = move || {
         let signals = Signals::new(SIGNALS);
         let _ = send.send(signals.as_ref().map(drop).map_err(std::io::Error::kind));
         if signals.is_ok_and(|mut signals| signals.forever().next().is_some()) {
             crate::cli::status_line::end();
-            children().end();
+            clean_up();
             std::process::exit(INTERRUPTED.into());
         }
     };

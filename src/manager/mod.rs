@@ -5,9 +5,10 @@
 //! * [`fetch`]: getting bytes from where plugins are released, and unpacking them.
 //! * [`author`]: what authors write: manifests, descriptions, new plugins.
 //! * [`store`]: the directory of installed plugins.
-//! * [`policy`]: what may be installed and used: requirements, locks, trust, environments.
-//! * [`resolve`]: which plugin a configuration object is for.
+//! * [`policy`]: what may be installed and used: requirements, locks, trust, environments;
+//!   [`Machine`](policy::machine::Machine) is where a program says which machine that is for.
 //! * [`install`]: from a requirement to a plugin that runs.
+//! * [`resolve`]: which plugin a configuration object is for, and which plugins a build installs.
 //! * [`share`]: bundles for other machines, installed plugins for kustomize.
 //!
 //! A plugin takes these forms, in this order:
@@ -16,7 +17,8 @@
 //! 2. [`Location`](id::location::Location): the place that it is fetched from.
 //! 3. `VersionChoice`: a version that the requirement allows, with one
 //!    [`Download`](fetch::Download) for each platform.
-//! 4. `StagedPlugin`: the download of this machine, unpacked and compared with its sums.
+//! 4. `UnpackedPlugin`: the download of this machine, unpacked and compared with its sums;
+//!    `StagedPlugin`: that with its manifest.
 //! 5. [`Installed`](store::discover::Installed): the plugin in its directory below the root.
 //! 6. [`LockedPlugin`](policy::lock::LockedPlugin): its entry in `plugins.lock`, with a
 //!    [`LockedDownload`](policy::lock::LockedDownload) for each platform.
@@ -35,8 +37,8 @@ pub mod store;
 
 pub mod policy;
 
-pub mod resolve;
-
 pub mod install;
+
+pub mod resolve;
 
 pub mod share;

@@ -20,15 +20,15 @@ const KUSTOMIZE_SYMBOL: &str = ".KustomizePlugin";
 /// The class of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SharedObject {
-    /// One of ours: it exports the functions of the plugin ABI.
+    /// A plugin with the functions of the plugin ABI.
     Plugin,
-    /// What `go build -buildmode=plugin` made: only Go can load it.
+    /// A plugin of `go build -buildmode=plugin`: only Go can load it.
     GoPlugin(GoBuild),
     /// A shared object without our functions.
     Foreign,
 }
 
-/// What Go writes into what it builds.
+/// The build information that Go writes into a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GoBuild {
     /// As in `go1.26.8`.
@@ -130,7 +130,7 @@ impl fmt::Display for Unusable {
 }
 
 impl Unusable {
-    /// The hint that mends it.
+    /// The hint of the error.
     pub fn hint(&self) -> &'static str {
         match self {
             Unusable::System => "an executable is a plugin too: put one in its place",
@@ -142,10 +142,10 @@ impl Unusable {
     }
 }
 
-/// Finds out what a file is.
+/// Finds the class of a file.
 ///
 /// # Errors
-/// It is nothing that this machine could load.
+/// This machine cannot load the file.
 pub fn classify(path: &Path) -> Result<SharedObject, Unusable> {
     if !cfg!(target_os = "linux") {
         return Err(Unusable::System);

@@ -1,23 +1,21 @@
-//! Exec plugins: any executable that takes the name of a file with its configuration (K21).
+//! Exec plugins: any executable that takes the name of a file with its configuration.
 //!
 //! A generator reads nothing and prints resources; a transformer reads all resources and prints
-//! what is to be there afterwards. `KUSTOMIZE_PLUGIN_MODE` says which of the two is wanted, and
+//! those that replace them. `KUSTOMIZE_PLUGIN_MODE` says which of the two the plugin is, and
 //! `RUSTOMIZE_PLUGIN_ROLE` under which field the plugin is listed. *Cost*: the process, and
 //! printing and reading the resources once each.
 
 use super::PluginOptions;
 use super::failure::explain;
-use super::isolation::Confined;
-use super::program::Program;
+use super::program::PluginProgram;
 use super::worker::{Request, Unanswered, Worker, Workers};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Given, Mode, Plugin, PluginEntry, Transformer, wire};
 use rustomize_plugin_abi::Mode as Task;
-use rustomize_process::Call;
+use rustomize_process::Variable;
 use rustomize_yaml::{Arena, Pos};
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write;
 use std::sync::Arc;
@@ -25,13 +23,13 @@ use std::sync::Arc;
 /// Longest `NAME=value` that a process can be given; upstream leaves longer ones out.
 const MAX_VARIABLE: usize = if cfg!(windows) { 32_766 } else { 131_071 };
 
-/// The variable in which a plugin finds where it stands: `generator`, `transformer`, `validator`.
+/// The variable with the role of a plugin: `generator`, `transformer`, `validator`.
 const ROLE: &str = "RUSTOMIZE_PLUGIN_ROLE";
 
 /// A plugin with its configuration, ready to run.
 pub struct ExecPlugin {
     options: Arc<PluginOptions>,
-    program: Program,
+    program: PluginProgram,
     args: Vec<OsString>,
     root: Root,
     /// The configuration as the plugin gets it.
@@ -51,17 +49,17 @@ impl ExecPlugin {
     /// lists the entry.
     ///
     /// # Errors
-    /// They are wrong.
+    /// The arguments are not valid.
     pub fn load<'a>(
         build: &Build<'a>,
         options: &Arc<PluginOptions>,
         PluginEntry { root, config, mode }: PluginEntry<'_, 'a>,
-        program: Program,
+        program: PluginProgram,
     ) -> Result<Self> {
         let arena = build.arena;
         let pos = config.pos();
         let args = arguments(build, root, config).map_err(|e| e.at(pos))?;
-        build.cx.files.note(&program.path);
+        build.cx.files.note(&program.shown);
         let config_text = program.format.print_config(arena, config)?;
         Ok(ExecPlugin {
             options: Arc::clone(options),
@@ -80,7 +78,7 @@ impl ExecPlugin {
     /// The same, as a plugin that is started once and called over frames.
     ///
     /// # Errors
-    /// It cannot be started, or its first frame is not valid.
+    /// The plugin cannot be started, or its first frame is not valid.
     pub fn with_worker(self, workers: &Workers) -> Result<Self> {
         let worker = workers.of(&self.options, &self.program, &self.root).map_err(|e| e.at(self.pos))?;
         Ok(ExecPlugin { worker: Some(worker), ..self })
@@ -104,7 +102,7 @@ impl ExecPlugin {
             parameters: &self.program.parameters,
         };
         let path = worker.path().display();
-        worker.ask(&request, &self.options.limits()).map_err(|unanswered| match unanswered {
+        worker.ask(&request).map_err(|unanswered| match unanswered {
             Unanswered::Failed(failed) => explain(&self.options, &failed, worker.path(), &self.name, self.pos),
             Unanswered::Refused(why) => fault(format!("'{path}' failed: {}", why.trim_end())),
             Unanswered::Broken(how) => fault(format!("'{path}' broke the rules of workers: {how}"))
@@ -121,36 +119,26 @@ impl ExecPlugin {
         }
         let fault = |message: String| Error::new(Code::PluginFailed, format!("{}: {message}", self.name)).at(self.pos);
         let no_file = |e: std::io::Error| fault(format!("cannot write its configuration to a temporary file: {e}"));
-        // Removed when this function is left, on whatever way.
+        // Deleted on drop.
         let directory = self.options.children.directory("rustomize-plugin-").map_err(no_file)?;
         let config_file = directory.path().join(&self.file_name);
         let mut file = directory.create(&self.file_name).map_err(no_file)?;
         file.write_all(self.config.as_bytes()).map_err(no_file)?;
         drop(file);
-        let args = [config_file.into_os_string()].into_iter().chain(self.args.iter().cloned());
-        let confined = self.program.confined(&self.options, args, &[directory.path(), &self.root.real]);
-        let Confined { program, args, grants, inherited: _inherited } = confined.map_err(no_file)?;
-        let mut environment = self.environment(build);
-        environment.extend(grants.environment.iter().cloned());
-        let call = Call {
-            program: &program,
-            args,
-            directory: Some(&self.root.real),
-            environment,
-            inherits: grants.inherits,
-            without: &[],
-            stdin: None,
-        };
-        let (children, limits) = (&self.options.children, self.options.limits());
+        let launch = self.program.launch.clone().args([config_file]).args(self.args.iter().cloned());
+        let launch = launch.in_directory(&*self.root.real).reading([directory.path(), &*self.root.real]);
+        let launch = self.options.confined(launch.variables(self.variables(build)), &self.program.isolation);
+        let launch = self.options.limited(launch.map_err(no_file)?);
+        let children = &self.options.children;
         let printed = match self.mode {
-            Mode::Generate => children.run(call, &limits),
-            Mode::Transform | Mode::Validate => children.run_with(&call, &limits, input)?,
+            Mode::Generate => children.run(launch),
+            Mode::Transform | Mode::Validate => children.run_with(&launch, input)?,
         };
-        printed.map_err(|failed| explain(&self.options, &failed, &self.program.path, &self.name, self.pos))
+        printed.map_err(|failed| explain(&self.options, &failed, &self.program.shown, &self.name, self.pos))
     }
 
-    fn environment(&self, build: &mut Build<'_>) -> Vec<(Cow<'static, str>, OsString)> {
-        let mut variables: Vec<(Cow<'static, str>, OsString)> = vec![
+    fn variables(&self, build: &mut Build<'_>) -> Vec<Variable> {
+        let mut variables: Vec<Variable> = vec![
             ("KUSTOMIZE_PLUGIN_MODE".into(), self.mode.as_str().into()),
             // kustomize's variable does not tell a validator from a transformer.
             (ROLE.into(), self.mode.role().into()),
@@ -190,7 +178,7 @@ impl<'a> Transformer<'a> for ExecPlugin {
         let print = || self.program.format.print(arena, resources.into_iter(), wire::Ids::With).map(String::into_bytes);
         let printed = self.call(build, print)?;
         let resources = self.program.format.parse(build, self.output_name(), printed)?;
-        *map = wire::merge_output(&places, resources, &self.program.path.display().to_string())?;
+        *map = wire::merge_output(&places, resources, &self.program.shown.display().to_string())?;
         Ok(())
     }
 }

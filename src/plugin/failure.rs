@@ -1,10 +1,21 @@
-//! The errors of plugins whose process failed.
+//! The errors of plugins: a plugin that cannot be used, and a process that failed.
 
 use super::PluginOptions;
 use crate::diag::{Code, Error};
 use rustomize_process::{Failed, Failure};
 use rustomize_yaml::Pos;
 use std::path::Path;
+
+/// A plugin that cannot be used.
+pub fn bad_plugin(message: impl Into<String>) -> Error {
+    Error::new(Code::BadPlugin, message)
+}
+
+/// The error of a step on a file: `verb` is what cannot be done.
+pub fn cannot(verb: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error + use<> {
+    let message = format!("cannot {verb} '{}'", path.display());
+    move |e| Error::io(&e, format!("{message}: {e}"))
+}
 
 /// Describes a failure, with the end of the plugin's messages, unless the user has seen them.
 pub(super) fn explain(options: &PluginOptions, failed: &Failed, program: &Path, name: &str, pos: Pos) -> Error {

@@ -7,16 +7,14 @@
 use super::container::Container;
 use super::failure::explain;
 use super::options::{FailOn, PluginOptions};
-use super::program::Program;
+use super::program::PluginProgram;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Transformer, wire};
-use rustomize_process::{Call, Failure, Removal};
+use rustomize_process::{Failure, Launch, Removal, Variable};
 use rustomize_yaml::{Arena, Heap, Node, Pos, documents, first_document, reprint};
-use std::borrow::Cow;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -34,7 +32,7 @@ const ID: [&str; 2] = ["internal.config.kubernetes.io/id", "config.k8s.io/id"];
 /// The program or image of the annotation.
 #[derive(Debug, Default, Decode)]
 struct Spec<'a> {
-    /// Upstream takes it and fails all the same.
+    /// kustomize accepts the field and fails all the same.
     defer_failure: bool,
     container: Container<'a>,
     exec: Exec<'a>,
@@ -59,8 +57,9 @@ struct Exec<'a> {
 /// A function with its configuration, ready to run.
 pub struct Function {
     options: Arc<PluginOptions>,
-    program: Program,
-    environment: Vec<(Cow<'static, str>, OsString)>,
+    program: PluginProgram,
+    /// The variables that the object declares.
+    variables: Vec<Variable>,
     root: Root,
     /// The configuration as the function gets it.
     config: String,
@@ -70,7 +69,7 @@ pub struct Function {
     pos: Pos,
     /// The image, if the function is a container: the engine is not known before it is needed.
     image: Option<String>,
-    /// Nothing runs: the annotation says nothing.
+    /// True if the annotation names no function: nothing runs.
     is_empty: bool,
 }
 
@@ -154,7 +153,7 @@ impl Function {
         build: &Build<'a>,
         options: &Arc<PluginOptions>,
         entry: PluginEntry<'_, 'a>,
-        program: Program,
+        program: PluginProgram,
     ) -> Result<Self> {
         let (arena, config) = (build.arena, entry.config);
         let id = config.id();
@@ -162,7 +161,7 @@ impl Function {
         Ok(Function {
             options: Arc::clone(options),
             program,
-            environment: Vec::new(),
+            variables: Vec::new(),
             root: entry.root.clone(),
             config: with_annotations(&wire::print_config(arena, config)?, &[(LOCAL_CONFIG, "true".to_owned())]),
             name: format!("function {id}"),
@@ -181,7 +180,7 @@ impl Function {
     pub fn load<'a>(build: &mut Build<'a>, options: &Arc<PluginOptions>, entry: PluginEntry<'_, 'a>) -> Result<Self> {
         let (arena, config) = (build.arena, entry.config);
         let spec = spec(arena, config.node(), &config.id().to_string()).map_err(|e| e.at(config.pos()))?;
-        let program = Program::placed(PathBuf::new(), options.isolation.clone());
+        let program = PluginProgram::placed(PathBuf::new(), options.isolation.clone());
         let mut function = Function::of(build, options, entry, program)?;
         if spec.is_empty() {
             build.warn(
@@ -220,8 +219,8 @@ impl Function {
         }
         let mut function = Function {
             options: Arc::clone(options),
-            program: Program::placed(PathBuf::new(), options.isolation.clone()),
-            environment: Vec::new(),
+            program: PluginProgram::placed(PathBuf::new(), options.isolation.clone()),
+            variables: Vec::new(),
             root: root.clone(),
             config: String::new(),
             api_name: name.clone(),
@@ -242,7 +241,7 @@ impl Function {
         if !spec.container.image.is_empty() {
             let image = options.images.of(&self.root, spec.container.image).map_err(|e| e.at(pos))?;
             spec.container.image = arena.text(&image);
-            self.program.args = spec.container.arguments(options, &self.root).map_err(fault)?;
+            self.program.launch.args = spec.container.arguments(options, &self.root).map_err(fault)?;
             self.image = Some(spec.container.image.to_owned());
         } else if !options.exec {
             let message = format!("functions that are executables are disabled; unable to run '{}'", spec.exec.path);
@@ -252,17 +251,17 @@ impl Function {
             if &*self.root.real == std::path::Path::new("/") {
                 return Err(fault("a function may not run in the root directory '/'".to_owned()));
             }
-            self.program.path = PathBuf::from(spec.exec.path);
-            if spec.exec.path.contains('/') {
-                self.program.path = self.root.real.join(spec.exec.path);
-            }
-            self.program.args = spec.exec.args.iter().map(OsString::from).collect();
+            self.program.shown = match spec.exec.path.contains('/') {
+                true => self.root.real.join(spec.exec.path),
+                false => PathBuf::from(spec.exec.path),
+            };
+            self.program.launch = Launch::new(&self.program.shown).args(&spec.exec.args);
             let declared = spec.exec.envs.iter().copied().chain(options.variables.iter().map(String::as_str));
             for (name, value) in
                 declared.filter(|item| item.matches('=').count() == 1).filter_map(|i| i.split_once('='))
             {
-                self.environment.retain(|(known, _)| known != name);
-                self.environment.push((name.to_owned().into(), value.into()));
+                self.variables.retain(|(known, _)| known != name);
+                self.variables.push((name.to_owned().into(), value.into()));
             }
         }
         Ok(())
@@ -275,7 +274,7 @@ impl Function {
 
     /// The image or the program of the function, for people.
     pub fn program_name(&self) -> String {
-        self.image.clone().unwrap_or_else(|| self.program.path.display().to_string())
+        self.image.clone().unwrap_or_else(|| self.program.shown.display().to_string())
     }
 
     /// Runs the function on a ResourceList, and gives what it printed.
@@ -307,25 +306,12 @@ impl Function {
     fn run_executable(&self, input: Vec<u8>) -> Result<Vec<u8>> {
         let options = &self.options;
         let fault = |e: std::io::Error| Error::new(Code::PluginFailed, format!("{}: {e}", self.name)).at(self.pos);
-        let confined = self.program.confined(options, [], &[&self.root.real]).map_err(fault)?;
-        let environment = self
-            .environment
-            .iter()
-            .chain(&confined.grants.environment)
-            .cloned()
-            .chain(self.program.variables())
-            .collect();
-        let call = Call {
-            program: &confined.program,
-            args: confined.args,
-            directory: Some(&self.root.real),
-            environment,
-            inherits: confined.grants.inherits,
-            without: &[],
-            stdin: Some(input),
-        };
-        let printed = options.children.run(call, &options.limits());
-        printed.map_err(|failed| explain(options, &failed, &self.program.path, &self.name, self.pos))
+        let launch = self.program.launch.clone().in_directory(&*self.root.real).reading([&*self.root.real]);
+        let launch = launch.variables(self.variables.iter().cloned());
+        let launch = options.confined(launch, &self.program.isolation).map_err(fault)?;
+        let launch = options.limited(launch.variables(self.program.variables()).with_input(input));
+        let printed = options.children.run(launch);
+        printed.map_err(|failed| explain(options, &failed, &self.program.shown, &self.name, self.pos))
     }
 
     /// Runs the container of the function, and gives what it printed. A container whose id the
@@ -336,24 +322,18 @@ impl Function {
         let found = options.functions.engine.program(&options.children);
         let engine = found.map_err(|e| e.context(format!("{} is the image '{image}'", self.name)).at(self.pos))?;
         // A container has walls of its own, and its engine needs to be outside of ours.
-        let mut call = Call {
-            program: &engine,
-            args: self.program.args.clone(),
-            directory: Some(&self.root.real),
-            environment: self.program.variables().collect(),
-            inherits: true,
-            without: &[],
-            stdin: Some(input),
-        };
+        let launch = Launch { program: engine.clone(), ..self.program.launch.clone() };
+        let launch = launch.in_directory(&*self.root.real).variables(self.program.variables());
+        let mut launch = options.limited(launch.with_input(input));
         let printed = if options.functions.notes_containers {
             // The engine ends with its time limit, and its daemon continues: the container's id
             // must be known.
             let directory = options.children.directory("rustomize-container-").map_err(fault)?;
             let removal = Removal::new(engine.clone(), vec!["rm".into(), "-f".into()], directory);
-            call.args.splice(1..1, ["--cidfile".into(), removal.file().into_os_string()]);
-            options.children.run_or_remove(call, &options.limits(), removal)
+            launch.args.splice(1..1, ["--cidfile".into(), removal.file().into_os_string()]);
+            options.children.run_or_remove(launch, removal)
         } else {
-            options.children.run(call, &options.limits())
+            options.children.run(launch)
         };
         printed.map_err(|failed| {
             let error = explain(options, &failed, &engine, &self.name, self.pos);

@@ -1,5 +1,4 @@
-//! Plugins written in Go for kustomize (K30 to K36): built from their unchanged source, or adopted
-//! as they are.
+//! Plugins written in Go for kustomize: built from their unchanged source, or adopted as they are.
 //!
 //! A genuine Go plugin, what `go build -buildmode=plugin` makes, can only be loaded by a Go program
 //! of just its versions and flags. [`build`] makes a shared object of ours from the same source
@@ -10,24 +9,27 @@
 //! A build of a kustomization compiles nothing, but for a genuine Go plugin that the user lets it
 //! adopt. Neither touches the plugin's own file: kustomize still uses that.
 
-use super::PluginOptions;
 use super::classify::{GoBuild, GoModule, SharedObject, classify};
-use super::shared_object::{Host, Program, SharedObjectFile};
-use crate::diag::{Code, Error, Result};
+use super::failure::bad_plugin;
+use super::failure::cannot;
+use super::options::{GoAdoption, PluginOptions};
+use super::shared_object::{LoadableObject, SharedObjectLoader, SharedObjectProcess};
+use crate::diag::{Error, Result};
 use regex::Regex;
+use rustomize_base::hex::hex;
 use rustomize_base::shell::quoted;
+use rustomize_base::shown;
 use rustomize_files::atomic::Staged;
 use rustomize_files::{self as files, RECORD};
-use rustomize_process::{Call, Children, Failure, Limits};
+use rustomize_process::{Children, Failure, Launch, Limits, Variable};
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long one command of Go may take: it may fetch modules and compile all of them.
+/// The time limit of one command of Go: it may fetch modules and compile all of them.
 const BUILD_TIME: Duration = Duration::from_mins(30);
 
 /// The version of sigs.k8s.io/kustomize/api and kyaml for plugins that name none: what kustomize
@@ -40,7 +42,7 @@ const MAIN_GO: &str = include_str!("../../plugin/go/main.go");
 const HOST_GO: &str = include_str!("../../plugin/go/host.go");
 const HEADER: &str = rustomize_plugin_abi::HEADER;
 
-/// What [`build`] has made.
+/// The result of [`build`] or [`adopt`].
 #[derive(Debug)]
 pub struct Built {
     pub path: PathBuf,
@@ -48,15 +50,6 @@ pub struct Built {
     pub modes: Vec<String>,
     /// As in `go1.26.8`.
     pub go: String,
-}
-
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
-}
-
-fn io(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
-    let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::io(&e, format!("{message}: {e}"))
 }
 
 /// Builds the Go plugin in a directory into `<kind>.so` beside its sources, or into `output`. The
@@ -67,16 +60,18 @@ fn io(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
 /// The directory contains no plugin, this machine lacks Go or a C compiler, or Go reports an error
 /// in the source.
 pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -> Result<Built> {
-    let directory = directory.canonicalize().map_err(io("find", directory))?;
+    let directory = directory.canonicalize().map_err(cannot("find", directory))?;
     let source = GoSource::find(&directory)?;
     let default = directory.join(format!("{}.so", source.kind));
     let output = output.unwrap_or(&default);
     let go = GoTool::find(&directory, &options.children)?;
-    let work =
-        options.children.directory("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
+    let work = options
+        .children
+        .directory("rustomize-go-")
+        .map_err(cannot("make a directory in", &tempfile::env::temp_dir()))?;
     let write = |name: &str, text: &[u8]| {
         let path = work.path().join(name);
-        fs::write(&path, text).map_err(io("write", &path)).map(|()| path)
+        fs::write(&path, text).map_err(cannot("write", &path)).map(|()| path)
     };
     // The module file is a copy: Go adds what the source needs, and the user's stays as it is.
     let mut over: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
@@ -85,7 +80,7 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
             if let Ok(sums) = files::read(&module.with_extension("sum"), RECORD) {
                 write("go.sum", &sums)?;
             }
-            let text = files::read_text(module, RECORD).map_err(io("read", module))?;
+            let text = files::read_text(module, RECORD).map_err(cannot("read", module))?;
             let copy = write("go.mod", with_go_line(&text).as_bytes())?;
             let text = with_api(&go, &directory, &copy)?;
             write("go.mod", text.as_bytes())?
@@ -124,14 +119,19 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
     go.run(&directory, args, Vec::new(), options)?;
     match classify(&made) {
         Ok(SharedObject::Plugin) => {}
-        found => return Err(fault(format!("Go has made something else than a plugin: {found:?}"))),
+        found => return Err(bad_plugin(format!("Go has made something else than a plugin: {found:?}"))),
     }
-    let modes = Host::start(options, &options.isolation, &Program::Own, &SharedObjectFile::placed(made.clone()), None)?
-        .modes()
-        .to_vec();
+    let modes = SharedObjectProcess::start(
+        options,
+        &options.isolation,
+        &LoadableObject::placed(made.clone(), SharedObjectLoader::Helper),
+        None,
+    )?
+    .modes()
+    .to_vec();
     if modes.is_empty() {
         let message = format!("the KustomizePlugin of '{}' has no method that this knows", source.file.display());
-        return Err(fault(message).hint(
+        return Err(bad_plugin(message).hint(
             "it is Generate() (resmap.ResMap, error) or Transform(resmap.ResMap) error, with sigs.k8s.io/kustomize/api/resmap",
         ));
     }
@@ -146,7 +146,7 @@ fn place(from: &Path, to: &Path) -> Result<()> {
         std::io::copy(&mut files::open(from)?, &mut staged)?;
         staged.put_for_good(to, 0o755)
     };
-    place().map_err(io("write", to))
+    place().map_err(cannot("write", to))
 }
 
 /// The module with the interface of plugins.
@@ -172,7 +172,7 @@ fn with_go_line(text: &str) -> String {
 /// the file chooses, or that kustomize v5.8.1 is made of if it chooses none. Without a replacement
 /// Go would take another version for packages that this one lacks.
 fn with_api(go: &GoTool, directory: &Path, modfile: &Path) -> Result<String> {
-    let mut text = fs::read_to_string(modfile).map_err(io("read", modfile))?;
+    let mut text = fs::read_to_string(modfile).map_err(cannot("read", modfile))?;
     let version = match go.api(directory, modfile)? {
         Some(version) => version,
         None => {
@@ -196,7 +196,7 @@ fn only_api(version: &str) -> String {
 }
 
 fn too_old(what: &str) -> Error {
-    fault(format!("the plugin is for {what}: the oldest that works is {API} v{OLDEST_API}"))
+    bad_plugin(format!("the plugin is for {what}: the oldest that works is {API} v{OLDEST_API}"))
         .hint("change its imports and its go.mod to that version or a later one")
 }
 
@@ -223,7 +223,7 @@ impl GoSource {
         let is_old = regex(r#"(?m)^(?:import)?\s+(?:\w+\s+)?"(sigs\.k8s\.io/kustomize/(?:v[23]|pkg|k8sdeps)/[^"]*)"#);
         let mut found: Vec<PathBuf> = Vec::new();
         let mut has_main = false;
-        let entries = fs::read_dir(directory).map_err(io("read", directory))?;
+        let entries = fs::read_dir(directory).map_err(cannot("read", directory))?;
         let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         paths.sort();
         for path in paths {
@@ -231,7 +231,7 @@ impl GoSource {
             if !name.ends_with(".go") || name.ends_with("_test.go") || name.starts_with(['_', '.']) {
                 continue;
             }
-            let text = files::read(&path, RECORD).map_err(io("read", &path))?;
+            let text = files::read(&path, RECORD).map_err(cannot("read", &path))?;
             let text = String::from_utf8_lossy(&text);
             if let Some(import) = is_old.captures(&text).and_then(|found| found.get(1)) {
                 return Err(too_old(import.as_str()));
@@ -246,11 +246,11 @@ impl GoSource {
                 let kind = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 Ok(GoSource { file: file.clone(), kind, has_main })
             }
-            [] => Err(fault(format!("no Go file in '{}' declares 'var KustomizePlugin'", directory.display()))
+            [] => Err(bad_plugin(format!("no Go file in '{}' declares 'var KustomizePlugin'", directory.display()))
                 .hint("name the directory with the source of one plugin")),
             _ => {
                 let names: Vec<String> = found.iter().map(|path| format!("'{}'", path.display())).collect();
-                Err(fault(format!("'KustomizePlugin' is declared in several files: {}", names.join(", "))))
+                Err(bad_plugin(format!("'KustomizePlugin' is declared in several files: {}", names.join(", "))))
             }
         }
     }
@@ -274,13 +274,13 @@ struct GoTool {
 impl GoTool {
     fn find(directory: &Path, children: &Children) -> Result<GoTool> {
         let names = ["GOVERSION", "GOMOD", "CC"];
-        let call = call(Path::new("go"), directory, ["env"].into_iter().chain(names).map(OsString::from).collect());
-        let printed = children.run(call, &quiet()).map_err(|failed| match failed.failure {
+        let launch = go_launch("go", directory).args(["env"]).args(names);
+        let printed = children.run(launch.limited(quiet())).map_err(|failed| match failed.failure {
             Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                fault("no 'go' program on path: Go plugins are built with Go".to_owned())
+                bad_plugin("no 'go' program on path: Go plugins are built with Go".to_owned())
                     .hint("install Go 1.24 or later, and a C compiler")
             }
-            failure => fault(format!("'go env' failed: {failure:?}: {}", failed.stderr.trim_end())),
+            failure => bad_plugin(format!("'go env' failed: {failure:?}: {}", failed.stderr.trim_end())),
         })?;
         let text = String::from_utf8_lossy(&printed).into_owned();
         let mut lines = text.lines().map(str::to_owned);
@@ -289,11 +289,11 @@ impl GoTool {
         let module = Some(PathBuf::from(module)).filter(|path| path.is_file());
         // The command may have arguments, as in `ccache gcc`.
         let program = compiler.split_whitespace().next().unwrap_or("gcc").to_owned();
-        let call = self::call(Path::new(&program), directory, vec!["--version".into()]);
-        if let Err(failed) = children.run(call, &quiet())
+        let launch = go_launch(&program, directory).args(["--version"]);
+        if let Err(failed) = children.run(launch.limited(quiet()))
             && matches!(failed.failure, Failure::NotStarted(_))
         {
-            return Err(fault(format!(
+            return Err(bad_plugin(format!(
                 "no C compiler: Go makes shared objects with one, and '{program}' is not on path"
             ))
             .hint("install gcc or clang, or name yours in the variable CC"));
@@ -307,35 +307,31 @@ impl GoTool {
         let mut file = OsString::from("-modfile=");
         file.push(modfile);
         let format = "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}";
-        let args = ["list".into(), "-mod=mod".into(), file, "-m".into(), "-f".into(), format.into(), API.into()];
-        match self
-            .children
-            .run(call(Path::new("go"), directory, args.into()), &Limits { timeout: Some(BUILD_TIME), ..quiet() })
-        {
+        let launch = go_launch("go", directory).args(["list", "-mod=mod"]).args([file]).args(["-m", "-f", format, API]);
+        match self.children.run(launch.limited(Limits { timeout: Some(BUILD_TIME), ..quiet() })) {
             Ok(printed) => Ok(Some(String::from_utf8_lossy(&printed).trim().to_owned())),
             Err(failed) if failed.stderr.contains("not a known dependency") => Ok(None),
             Err(failed) => {
-                Err(fault(format!("'go list' in '{}' failed:\n{}", directory.display(), failed.stderr.trim_end())))
+                Err(bad_plugin(format!("'go list' in '{}' failed:\n{}", directory.display(), failed.stderr.trim_end())))
             }
         }
     }
 
-    /// Runs Go, which says on stderr what it does.
+    /// Runs Go, whose messages are on stderr.
     fn run(
         &self,
         directory: &Path,
         args: Vec<OsString>,
-        environment: Vec<(Cow<'static, str>, OsString)>,
+        variables: Vec<Variable>,
         options: &PluginOptions,
     ) -> Result<()> {
         let verb = args.first().map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut call = call(Path::new("go"), directory, args);
-        call.environment.extend(environment);
-        let limits = Limits { timeout: Some(BUILD_TIME), ..options.limits() };
-        self.children.run(call, &limits).map(drop).map_err(|failed| match failed.failure {
-            Failure::Status(status) => fault(format!("'go {verb}' in '{}' failed: {status}", directory.display()))
+        let launch = options.limited(go_launch("go", directory).args(args).variables(variables));
+        let limits = Limits { timeout: Some(BUILD_TIME), ..launch.limits };
+        self.children.run(launch.limited(limits)).map(drop).map_err(|failed| match failed.failure {
+            Failure::Status(status) => bad_plugin(format!("'go {verb}' in '{}' failed: {status}", directory.display()))
                 .hint("the output of Go is above"),
-            failure => fault(format!("'go {verb}' in '{}' failed: {failure:?}", directory.display())),
+            failure => bad_plugin(format!("'go {verb}' in '{}' failed: {failure:?}", directory.display())),
         })
     }
 }
@@ -344,19 +340,20 @@ fn quiet() -> Limits {
     Limits { timeout: Some(Duration::from_mins(1)), output: 1 << 20, ..Limits::default() }
 }
 
-fn call<'c>(program: &'c Path, directory: &'c Path, args: Vec<OsString>) -> Call<'c> {
+/// A program of Go in a directory.
+fn go_launch(program: &str, directory: &Path) -> Launch {
     // A workspace would choose other versions than the plugin's own module.
-    let environment = vec![("GOWORK".into(), "off".into()), ("CGO_ENABLED".into(), "1".into())];
-    Call { program, args, directory: Some(directory), environment, inherits: true, without: &[], stdin: None }
+    let variables = [("GOWORK".into(), "off".into()), ("CGO_ENABLED".into(), "1".into())];
+    Launch::new(program).in_directory(directory).variables(variables)
 }
 
-/// Where the Go program for a genuine plugin lies, below the directory for such programs: by all
-/// that must be the same.
+/// The path of the Go program for a genuine plugin, below the directory for such programs. Its name
+/// is made of everything in which the two must agree.
 pub fn host_for(build: &GoBuild, hosts: &Path) -> PathBuf {
     let mut hash = Sha256::new();
     let text = format!("{}\n{}\n{:?}\n{HOST_GO}{KUSTOMIZE_GO}", build.version, host_module(build), flags(build));
     hash.update(text.as_bytes());
-    let name: String = hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let name: String = hex(&hash.finalize()[..16]);
     hosts.join(name).join("host")
 }
 
@@ -375,7 +372,7 @@ fn host_module(build: &GoBuild) -> String {
 }
 
 /// The flags and variables that a program must share with a plugin to load it.
-fn flags(build: &GoBuild) -> (Vec<OsString>, Vec<(Cow<'static, str>, OsString)>) {
+fn flags(build: &GoBuild) -> (Vec<OsString>, Vec<Variable>) {
     let (mut flags, mut variables) = (Vec::new(), Vec::new());
     for (name, value) in &build.settings {
         match name.as_str() {
@@ -398,15 +395,15 @@ fn flags(build: &GoBuild) -> (Vec<OsString>, Vec<(Cow<'static, str>, OsString)>)
 /// The file is no Go plugin, it has modules that cannot be had again, or Go does not load it after
 /// all.
 pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
-    let path = &path.canonicalize().map_err(io("find", path))?;
+    let path = &path.canonicalize().map_err(cannot("find", path))?;
     let shown = path.display();
     let build = match classify(path) {
         Ok(SharedObject::GoPlugin(build)) => build,
         Ok(SharedObject::Plugin) => {
-            return Err(fault(format!("'{shown}' is used as it is: there is nothing to adopt")));
+            return Err(bad_plugin(format!("'{shown}' is used as it is: there is nothing to adopt")));
         }
-        Ok(SharedObject::Foreign) => return Err(fault(format!("'{shown}' is a shared object, but no Go plugin"))),
-        Err(unusable) => return Err(fault(format!("'{shown}' {unusable}")).hint(unusable.hint())),
+        Ok(SharedObject::Foreign) => return Err(bad_plugin(format!("'{shown}' is a shared object, but no Go plugin"))),
+        Err(unusable) => return Err(bad_plugin(format!("'{shown}' {unusable}")).hint(unusable.hint())),
     };
     let is_lost = |m: &&GoModule| {
         let used = m.replaced_by.as_deref().unwrap_or(m);
@@ -415,19 +412,18 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     if let Some(module) = build.modules.iter().find(is_lost) {
         let message =
             format!("'{shown}' was built with a directory of its own as {}: nobody can build that again", module.path);
-        return Err(fault(message).hint(format!("build the plugin's source: {}", build_command(path))));
+        return Err(bad_plugin(message).hint(format!("build the plugin's source: {}", build_command(path))));
     }
     let Some(hosts) = &options.go_hosts else {
-        return Err(fault("there is no cache directory to keep the program in".to_owned())
+        return Err(bad_plugin("there is no cache directory to keep the program in".to_owned())
             .hint("RUSTOMIZE_CACHE_DIR names a directory that can be written to"));
     };
     let host = host_for(&build, hosts);
     let start = || {
-        Host::start(
+        SharedObjectProcess::start(
             options,
             &options.isolation,
-            &Program::Other(host.clone()),
-            &SharedObjectFile::placed(path.to_owned()),
+            &LoadableObject::placed(path.to_owned(), SharedObjectLoader::GoProgram(host.clone())),
             None,
         )
     };
@@ -435,15 +431,17 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         let modes = start()?.modes().to_vec();
         return Ok(Built { path: host, modes, go: build.version });
     }
-    fs::create_dir_all(hosts).map_err(io("make", hosts))?;
+    fs::create_dir_all(hosts).map_err(cannot("make", hosts))?;
     // Another process that meets the plugin at the same time waits, and finds the program.
     let turn = fs::File::create(hosts.join("lock")).and_then(|file| file.lock().map(|()| file));
-    let _turn = turn.map_err(io("lock", hosts))?;
+    let _turn = turn.map_err(cannot("lock", hosts))?;
     if host.is_file() {
         return Ok(Built { modes: start()?.modes().to_vec(), path: host, go: build.version });
     }
-    let work =
-        options.children.directory("rustomize-go-").map_err(io("make a directory in", &tempfile::env::temp_dir()))?;
+    let work = options
+        .children
+        .directory("rustomize-go-")
+        .map_err(cannot("make a directory in", &tempfile::env::temp_dir()))?;
     let go = GoTool::find(work.path(), &options.children)?;
     let sums = build.modules.iter().map(|m| m.replaced_by.as_deref().unwrap_or(m));
     let sums: String =
@@ -456,7 +454,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     ];
     for (name, text) in files {
         let path = work.path().join(name);
-        fs::write(&path, text).map_err(io("write", &path))?;
+        fs::write(&path, text).map_err(cannot("write", &path))?;
     }
     let (flags, mut variables) = flags(&build);
     if go.version != build.version {
@@ -468,18 +466,17 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     args.extend(["-o".into(), made.clone().into_os_string(), ".".into()]);
     go.run(work.path(), args, variables, options)?;
     // Go says now whether it opens the plugin, and not in the middle of somebody's build.
-    let modes = Host::start(
+    let modes = SharedObjectProcess::start(
         options,
         &options.isolation,
-        &Program::Other(made.clone()),
-        &SharedObjectFile::placed(path.to_owned()),
+        &LoadableObject::placed(path.to_owned(), SharedObjectLoader::GoProgram(made.clone())),
         None,
     )
     .map_err(|e| e.hint(format!("build the plugin's source instead: {}", build_command(path))))?
     .modes()
     .to_vec();
     let folder = host.parent().unwrap_or(hosts);
-    fs::create_dir_all(folder).map_err(io("make", folder))?;
+    fs::create_dir_all(folder).map_err(cannot("make", folder))?;
     place(&made, &host)?;
     Ok(Built { path: host, modes, go: build.version })
 }
@@ -491,12 +488,21 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
 /// As [`adopt`].
 pub fn adopt_first(path: &Path, options: &PluginOptions) -> Result<bool> {
     let is_genuine = matches!(classify(path), Ok(SharedObject::GoPlugin(_)));
-    if !is_genuine || !(options.adopts_go)(path) {
+    let may_adopt = || {
+        match options.go_adoption {
+        GoAdoption::Never => false,
+        GoAdoption::Always => true,
+        GoAdoption::Asked => options.host.confirms(&format!(
+            "'{}' is a Go plugin. Before its first use Go has to build a program that can load it.\nBuild it now? [y/N] ",
+            shown::line(&path.to_string_lossy())
+        )),
+    }
+    };
+    if !is_genuine || !may_adopt() {
         return Ok(false);
     }
     let shown = path.display();
-    let said = format!("Adopting the Go plugin '{shown}': Go builds a program that can load it, once\n");
-    (options.stderr)(said.as_bytes());
+    options.say(&format!("Adopting the Go plugin '{shown}': Go builds a program that can load it, once"));
     adopt(path, options).map_err(|e| e.context(format!("adopting the plugin '{shown}'")))?;
     Ok(true)
 }
@@ -507,7 +513,7 @@ pub fn not_adopted(path: &Path, build: &GoBuild, options: &PluginOptions) -> Err
     let api = build.api().map_or(String::new(), |api| format!(", {API} {api}"));
     let version = if build.version.is_empty() { "some version of Go" } else { &build.version };
     let trimmed = if build.trims_paths() { ", -trimpath" } else { "" };
-    let mut error = fault(format!(
+    let mut error = bad_plugin(format!(
         "the plugin '{shown}' is a Go plugin ({version}{api}{trimmed}) that was not adopted: only a Go program of just these versions can load it"
     ));
     error = error.hint(format!(

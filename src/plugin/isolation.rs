@@ -1,13 +1,12 @@
-//! `--plugin-isolation`: how much of the user's own rights a plugin gets, and what is granted to
-//! it.
+//! `--plugin-isolation`: how much of the user's rights a plugin gets, and its grants.
 
 use super::PluginOptions;
-use super::confine::{Confinement, Part, Sandbox};
+use super::confinement::{Confinement, Part, Sandbox};
 use super::permissions::{self, Permissions};
-use rustomize_process::{Call, Children, Limits, PrivateDirectory};
-use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use rustomize_base::host::Host;
+use rustomize_base::search_path::SearchPath;
+use rustomize_process::{Children, Inherited, Launch, Limits, PrivateDirectory, Variable};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -68,83 +67,59 @@ pub struct Isolation {
 }
 
 /// The rights of one process of a plugin.
-pub struct Grants {
-    /// The restrictions that it applies to itself.
-    pub confinement: Confinement,
-    /// Variables, beside those that it inherits.
-    pub environment: Vec<(Cow<'static, str>, OsString)>,
-    /// True if it inherits the environment.
-    pub inherits: bool,
-    /// Where it may write, as long as this is here.
+pub(super) struct Grants {
+    /// The restrictions that the process applies to itself.
+    confinement: Confinement,
+    /// The variables of the sandbox.
+    variables: Vec<Variable>,
+    /// The variables of this process that the plugin has.
+    inherits: Inherited,
+    /// The directory that the process may write to; `None` without a sandbox.
     own: Option<PrivateDirectory>,
 }
 
 impl Grants {
-    /// The arguments of a program that is asked to be the process of a plugin.
-    pub fn host_args(&self, more: &[&OsStr]) -> Vec<OsString> {
+    /// Lets the helper of the host start a program with these rights. `words` are for the helper.
+    pub(super) fn launched(self, launch: Launch, helper: PathBuf, words: &[&str]) -> Launch {
         let confinement = serde_json::to_string(&self.confinement).unwrap_or_default();
-        let mut args: Vec<OsString> = vec![ARGUMENT.into(), confinement.into()];
-        args.extend(more.iter().map(OsString::from));
-        args
-    }
-
-    /// Returns whether it may do less than the user.
-    pub fn is_sandboxed(&self) -> bool {
-        self.own.is_some()
+        let args = [ARGUMENT, &confinement].into_iter().chain(words.iter().copied());
+        let launch = launch.through(helper, args.map(OsString::from)).variables(self.variables);
+        let launch = Launch { inherits: self.inherits, ..launch };
+        match self.own {
+            Some(own) => launch.keeping(own),
+            None => launch,
+        }
     }
 }
 
-/// The command that starts a program, under its restrictions if it has any.
-pub struct Confined {
-    pub program: PathBuf,
-    pub args: Vec<OsString>,
-    pub grants: Grants,
-    /// The file of the program, open until it is started.
-    pub inherited: Option<File>,
-}
-
-/// The parts of a sandbox, as a process of `host` says that confines itself; `None` if there is no
-/// such process.
-pub fn parts(children: &Children, host: &Path) -> Option<Vec<Part>> {
+/// The parts of a sandbox, as a process of `helper` reports that confines itself; `None` if there
+/// is no such process.
+pub fn parts(children: &Children, helper: &Path) -> Option<Vec<Part>> {
     let confinement = Confinement { sandbox: Some(Sandbox::default()) };
     let confinement = serde_json::to_string(&confinement).ok()?;
-    let args = [ARGUMENT, &confinement, "report"].map(OsString::from).to_vec();
-    let call = Call {
-        program: host,
-        args,
-        directory: None,
-        environment: Vec::new(),
-        inherits: true,
-        without: &[],
-        stdin: None,
-    };
     let limits = Limits { timeout: Some(Duration::from_secs(10)), output: 1 << 16, ..Limits::default() };
-    serde_json::from_slice(&children.run(call, &limits).ok()?).ok()
+    let launch = Launch::new(helper).args([ARGUMENT, &confinement, "report"]).limited(limits);
+    serde_json::from_slice(&children.run(launch).ok()?).ok()
 }
 
 impl PluginOptions {
-    /// How to start a program with what it is granted: as it is, or through the process that
-    /// confines itself and becomes it.
+    /// Restricts a program to the rights that it is granted: a process of the helper confines
+    /// itself and becomes the program. Without isolation the program is started as it is.
     ///
     /// # Errors
-    /// The host program or a directory for temporary files is missing.
-    pub fn confined(
-        &self,
-        isolation: &Isolation,
-        program: &Path,
-        args: Vec<OsString>,
-        paths: &[&Path],
-    ) -> std::io::Result<Confined> {
-        let folders = if isolation.level == Level::Off { Vec::new() } else { self.places(program) };
-        let paths: Vec<&Path> = paths.iter().copied().chain(folders.iter().map(PathBuf::as_path)).collect();
-        let grants = isolation.grants(self, &paths)?;
-        if !grants.is_sandboxed() {
-            return Ok(Confined { program: program.to_owned(), args, grants, inherited: None });
+    /// The helper is missing, or the system refuses a descriptor or a directory for temporary
+    /// files.
+    pub fn confined(&self, launch: Launch, isolation: &Isolation) -> std::io::Result<Launch> {
+        let launch = launch.opened()?;
+        if isolation.level == Level::Off {
+            return Ok(launch);
         }
-        let host = self.host().map_err(|lack| std::io::Error::other(format!("{lack} to isolate plugins in")))?;
-        let mut all = grants.host_args(&["exec".as_ref(), program.as_os_str()]);
-        all.extend(args);
-        Ok(Confined { program: host.to_owned(), args: all, grants, inherited: None })
+        let places = [&launch.program].into_iter().chain(&launch.calls).flat_map(|program| self.places(program));
+        let called = launch.calls.iter().filter(|path| path.is_absolute()).cloned();
+        let paths: Vec<PathBuf> = places.chain(called).chain(launch.reads.iter().cloned()).collect();
+        let grants = isolation.grants(self, &paths)?;
+        let helper = self.helper().map_err(|lack| std::io::Error::other(format!("{lack} to isolate plugins in")))?;
+        Ok(grants.launched(launch, helper, &["exec"]))
     }
 }
 
@@ -153,10 +128,11 @@ impl PluginOptions {
     /// the libraries of an interpreter outside of the system's directories. A directory that holds
     /// the user's home, or is it, is not one of them.
     pub(super) fn places(&self, program: &Path) -> Vec<PathBuf> {
-        let path = (self.variable)("PATH").unwrap_or_default();
         // A name alone is looked for in PATH, as the system does it.
-        let mut named = std::env::split_paths(&path).map(|folder| folder.join(program)).filter(|path| path.is_file());
-        let program = if program.components().count() == 1 { named.next() } else { Some(program.to_owned()) };
+        let program = match program.components().count() {
+            1 => SearchPath::of(&*self.host).find(program, Path::is_file),
+            _ => Some(program.to_owned()),
+        };
         // A placed plugin may be a link; the kernel checks the file that it leads to.
         let real = program.as_ref().and_then(|program| program.canonicalize().ok());
         let files: Vec<PathBuf> = [program, real].into_iter().flatten().collect();
@@ -177,10 +153,10 @@ impl PluginOptions {
 
 impl Isolation {
     /// That of an installed plugin, with what it was granted beside what all plugins get. It has an
-    /// environment and a home of its own. `variable` gives those of this process.
+    /// environment and a home of its own. The granted variables are those of `host`.
     #[must_use]
-    pub fn of_installed(&self, granted: &Permissions, variable: impl Fn(&str) -> Option<OsString>) -> Isolation {
-        let (read, write) = granted.paths(variable("HOME").map(PathBuf::from).as_deref());
+    pub fn of_installed(&self, granted: &Permissions, host: &dyn Host) -> Isolation {
+        let (read, write) = granted.paths(host.variable("HOME").map(PathBuf::from).as_deref());
         let mut isolation = self.clone();
         isolation.level = self.installed;
         isolation.is_apart = self.installed != Level::Off;
@@ -188,7 +164,7 @@ impl Isolation {
         isolation.write.extend(write);
         isolation.network |= granted.network;
         isolation.sockets.extend(granted.sockets.iter().map(PathBuf::from));
-        isolation.variables.extend(granted.env.iter().map(|name| (name.clone(), variable(name))));
+        isolation.variables.extend(granted.env.iter().map(|name| (name.clone(), host.variable(name))));
         isolation
     }
 
@@ -210,12 +186,12 @@ impl Isolation {
     ///
     /// # Errors
     /// The directory cannot be made.
-    pub fn grants(&self, options: &PluginOptions, paths: &[&Path]) -> std::io::Result<Grants> {
+    pub(super) fn grants(&self, options: &PluginOptions, paths: &[PathBuf]) -> std::io::Result<Grants> {
         if self.level == Level::Off {
             return Ok(Grants {
                 confinement: Confinement { sandbox: None },
-                environment: Vec::new(),
-                inherits: true,
+                variables: Vec::new(),
+                inherits: Inherited::All,
                 own: None,
             });
         }
@@ -231,16 +207,16 @@ impl Isolation {
         let processes = options.process_limit;
         let (network, modes) = (self.network, self.modes);
         let sandbox = Sandbox { strict, read, write, network, sockets, modes, processes };
-        let mut environment: Vec<(Cow<'static, str>, OsString)> = vec![("TMPDIR".into(), own.path().into())];
+        let mut variables: Vec<Variable> = vec![("TMPDIR".into(), own.path().into())];
         if is_apart {
-            environment.push(("HOME".into(), own.path().into()));
+            variables.push(("HOME".into(), own.path().into()));
             let set = self.variables.iter().filter_map(|(name, value)| Some((name.clone().into(), value.clone()?)));
-            environment.extend(set);
+            variables.extend(set);
         }
         Ok(Grants {
             confinement: Confinement { sandbox: Some(sandbox) },
-            environment,
-            inherits: !is_apart,
+            variables,
+            inherits: if is_apart { Inherited::Nothing } else { Inherited::All },
             own: Some(own),
         })
     }

@@ -2,7 +2,7 @@
 //! `<home>/<group>/<version>/<lower case kind>/<kind>`, on Windows with `.exe`.
 
 use super::classify::{ABI_SYMBOL, SharedObject, classify};
-use super::shared_object::{Program, SharedObjectFile};
+use super::shared_object::{LoadableObject, SharedObjectFile, SharedObjectLoader};
 use super::{PluginOptions, go};
 use crate::diag::{Code, Error, Result};
 use crate::resource::ResId;
@@ -11,7 +11,7 @@ use std::env::consts::EXE_SUFFIX;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-/// The directories that may hold plugins, in upstream's order (K09, K10): `$KUSTOMIZE_PLUGIN_HOME`,
+/// The directories that may hold plugins, in upstream's order: `$KUSTOMIZE_PLUGIN_HOME`,
 /// `$XDG_CONFIG_HOME/kustomize/plugin`, `$HOME/.config/kustomize/plugin`, `$HOME/kustomize/plugin`.
 /// The first that exists is the home; later ones are not looked into.
 pub fn homes(variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
@@ -31,9 +31,7 @@ pub fn homes(variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
 pub enum Placed {
     Executable(PathBuf),
     SharedObject {
-        path: PathBuf,
-        /// The program that loads it.
-        program: Program,
+        object: LoadableObject,
         /// A file that would come first if it could be run.
         instead_of: Option<PathBuf>,
     },
@@ -43,25 +41,27 @@ impl Placed {
     /// The executable or the shared object.
     pub fn path(&self) -> &Path {
         match self {
-            Placed::Executable(path) | Placed::SharedObject { path, .. } => path,
+            Placed::Executable(path) => path,
+            Placed::SharedObject { object, .. } => &object.file.path,
         }
     }
 }
 
-/// The plugin that is placed for a configuration object (K09 to K14): an executable, then a shared
-/// object; `None` if nothing is.
+/// The plugin that is placed for a configuration object: an executable, then a shared object;
+/// `None` if nothing is.
 ///
 /// # Errors
 /// The file there cannot be run.
 pub fn locate(options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>> {
     match options.homes.iter().find(|home| home.is_dir()) {
-        Some(home) => look_in(home, options, id, program_for_placed),
+        Some(home) => look_in(home, options, id, loader_of_placed),
         None => Ok(None),
     }
 }
 
-/// Gives what speaks for a shared object, of the path of an executable that would come first.
-type Speaker = fn(&Path, &Path, &PluginOptions) -> Result<Program>;
+/// Finds the program that loads a shared object. The second path is where an executable would take
+/// precedence.
+type FindLoader = fn(&Path, &Path, &PluginOptions) -> Result<SharedObjectLoader>;
 
 /// The same in one directory that is laid out as a plugin home.
 ///
@@ -69,12 +69,12 @@ type Speaker = fn(&Path, &Path, &PluginOptions) -> Result<Program>;
 /// As [`locate`].
 pub fn locate_in(home: &Path, options: &PluginOptions, id: &ResId<'_>) -> Result<Option<Placed>> {
     let placed = |path: &Path, executable: &Path, options: &PluginOptions| {
-        program_for(&SharedObjectFile::placed(path.to_owned()), executable, options)
+        loader_of(&SharedObjectFile::placed(path.to_owned()), executable, options)
     };
     look_in(home, options, id, placed)
 }
 
-fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, speaker: Speaker) -> Result<Option<Placed>> {
+fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, find_loader: FindLoader) -> Result<Option<Placed>> {
     let fault = |message: String| Error::new(Code::PluginRefused, message);
     let place = place(home, id)?;
     let (path, shared_object) = (with_end(&place, EXE_SUFFIX), with_end(&place, ".so"));
@@ -83,9 +83,9 @@ fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, speaker: Speake
         return Ok(Some(Placed::Executable(path)));
     }
     if shared_object.exists() {
-        let program = speaker(&shared_object, &path, options)?;
+        let loader = find_loader(&shared_object, &path, options)?;
         let instead_of = executable.map(|_| path);
-        return Ok(Some(Placed::SharedObject { path: shared_object, program, instead_of }));
+        return Ok(Some(Placed::SharedObject { object: LoadableObject::placed(shared_object, loader), instead_of }));
     }
     if executable == Some(false) {
         let error = fault(format!("unexecutable plugin at: '{}'", path.display()));
@@ -117,7 +117,7 @@ pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
     }
 }
 
-/// Where the plugin for a configuration object lies, but for the end of its name.
+/// The path of the plugin for a configuration object, without the end of its name.
 fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
     let fault = |message: String| Error::new(Code::BadValue, message);
     let gvk = &id.gvk;
@@ -136,32 +136,32 @@ fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
     Ok(std::path::absolute(&path).unwrap_or(path))
 }
 
-/// [`program_for`] a shared object that the user has placed: a genuine Go plugin is adopted, if the
+/// [`loader_of`] a shared object that the user has placed: a genuine Go plugin is adopted, if the
 /// user lets it.
-fn program_for_placed(path: &Path, executable: &Path, options: &PluginOptions) -> Result<Program> {
+fn loader_of_placed(path: &Path, executable: &Path, options: &PluginOptions) -> Result<SharedObjectLoader> {
     let file = SharedObjectFile::placed(path.to_owned());
-    match program_for(&file, executable, options) {
+    match loader_of(&file, executable, options) {
         Err(refused) if !go::adopt_first(path, options)? => Err(refused),
-        Err(_) => program_for(&file, executable, options),
+        Err(_) => loader_of(&file, executable, options),
         found => found,
     }
 }
 
 /// The program that loads a shared object. Other files are refused: each class has an error
 /// of its own.
-pub fn program_for(file: &SharedObjectFile, executable: &Path, options: &PluginOptions) -> Result<Program> {
+pub fn loader_of(file: &SharedObjectFile, executable: &Path, options: &PluginOptions) -> Result<SharedObjectLoader> {
     let fault = |what: String| Error::new(Code::BadPlugin, format!("the plugin '{}' {what}", file.shown.display()));
     let instead = format!("an executable '{}' would be used instead", executable.display());
     Err(match classify(&file.path) {
         Err(unusable) => fault(unusable.to_string()).hint(unusable.hint()),
-        Ok(SharedObject::Plugin) => return Ok(Program::Own),
+        Ok(SharedObject::Plugin) => return Ok(SharedObjectLoader::Helper),
         Ok(SharedObject::Foreign) => {
             fault(format!("is a shared object without '{ABI_SYMBOL}': no plugin")).hint(instead)
         }
         Ok(SharedObject::GoPlugin(built)) => {
             let host = options.go_hosts.as_deref().map(|hosts| go::host_for(&built, hosts));
             match host.filter(|host| host.is_file()) {
-                Some(host) => return Ok(Program::Other(host)),
+                Some(host) => return Ok(SharedObjectLoader::GoProgram(host)),
                 None => go::not_adopted(&file.shown, &built, options),
             }
         }

@@ -2,31 +2,30 @@
 //!
 //! * [`locate`]: where the plugin for a kind is found; [`classify`]: what a shared object is.
 //! * [`program`]: the executable of a plugin; [`exec`]: plugins that are executables; [`worker`]:
-//!   those that are started once; `failure`: errors of processes;
-//!   [`function`]: KRM functions, executables and containers; [`container`]: the arguments of a
-//!   container's engine; [`engine`]: which program that is; [`options`]: which plugins may run, and
-//!   how.
-//! * [`shared_object`]: plugins that are shared objects; `host`: the process that one runs in, on
-//!   Unix.
+//!   those that are started once; `failure`: errors of processes; [`function`]: KRM functions,
+//!   executables and containers; [`container`]: the arguments of a container's engine;
+//!   [`container_engine`]: which program that is; [`options`]: which plugins may run, and how.
+//! * [`shared_object`]: plugins that are shared objects; `confined_process`: the process that one
+//!   runs in, on Unix.
 //! * [`go`]: plugins written in Go for kustomize.
-//! * [`isolation`]: how much of the user's rights a plugin gets; [`confine`]: how its process gives
-//!   up the others; `sandbox`: which Linux can hold it to; `calls`: the system calls that it keeps;
-//!   `mounts`: its view of the files.
+//! * [`isolation`]: how much of the user's rights a plugin gets; [`confinement`]: how its process
+//!   gives up the others; `sandbox`: which Linux can hold it to; `system_calls`: the system calls
+//!   that it keeps; `mounts`: its view of the files.
 //!
 //! Children run with the limits of [`rustomize_process`].
 
 #[cfg(target_os = "linux")]
-mod calls;
+mod system_calls;
 pub mod classify;
-pub mod confine;
+pub mod confinement;
 pub mod container;
-pub mod engine;
+pub mod container_engine;
 pub mod exec;
-mod failure;
+pub mod failure;
 pub mod function;
 pub mod go;
 #[cfg(unix)]
-pub mod host;
+pub mod confined_process;
 pub mod isolation;
 pub mod locate;
 #[cfg(target_os = "linux")]
@@ -48,16 +47,16 @@ use exec::ExecPlugin;
 use function::Function;
 use isolation::Isolation;
 use locate::Placed;
-use program::Program;
+use program::PluginProgram;
 use rustomize_base::observe::Work;
-use shared_object::{Host, SharedObjectFile, SharedObjectPlugin};
+use shared_object::{SharedObjectPlugin, SharedObjectProcess};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use worker::Workers;
 
 /// The shared objects that run: by path and, where each is confined to a root, that.
-type Hosts = HashMap<(PathBuf, Option<PathBuf>), Arc<Host>>;
+type Hosts = HashMap<(PathBuf, Option<PathBuf>), Arc<SharedObjectProcess>>;
 
 /// The options and running processes of plugins. As the [`Plugins`] of a build it finds functions
 /// and the plugins in plugin homes, and no installed ones.
@@ -94,28 +93,23 @@ impl Runners {
         &self,
         build: &mut Build<'a>,
         entry: PluginEntry<'_, 'a>,
-        (placed, isolation): (Placed, Isolation),
+        placed: Placed,
+        isolation: Isolation,
     ) -> Result<Box<dyn Plugin<'a>>> {
         match placed {
             Placed::Executable(path) => {
-                let program = Program::placed(path, isolation);
+                let program = PluginProgram::placed(path, isolation);
                 Ok(Box::new(ExecPlugin::load(build, &self.options, entry, program)?))
             }
-            Placed::SharedObject { path, program, instead_of } => {
+            Placed::SharedObject { object, instead_of } => {
                 if let Some(executable) = instead_of {
                     let executable = executable.display();
                     build.warn(
                         Code::PluginMessage,
-                        format!("'{executable}' is not executable: '{}' is used", path.display()),
+                        format!("'{executable}' is not executable: '{}' is used", object.file.path.display()),
                     );
                 }
-                Ok(Box::new(SharedObjectPlugin::load(
-                    build,
-                    self,
-                    entry,
-                    (&program, &SharedObjectFile::placed(path)),
-                    &isolation,
-                )?))
+                Ok(Box::new(SharedObjectPlugin::load(build, self, entry, &object, &isolation)?))
             }
         }
     }
@@ -132,7 +126,7 @@ impl Plugins for Runners {
         let placed = locate::locate(&self.options, entry.config.id()).map_err(|e| e.at(pos))?;
         let placed = placed.ok_or_else(|| locate::nothing(&self.options, entry.config.id()).at(pos))?;
         note(build, entry.config, || format!("{}, placed by hand", placed.path().display()));
-        self.placed(build, entry, (placed, self.options.isolation.clone()))
+        self.placed(build, entry, placed, self.options.isolation.clone())
     }
 }
 

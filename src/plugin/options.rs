@@ -1,13 +1,13 @@
 //! [`PluginOptions`]: whether and how external plugins run.
 
-use super::engine::Engine;
+use super::container_engine::Engine;
 use super::isolation::{Isolation, Level};
 use crate::diag::Result;
 use crate::load::Root;
-use rustomize_process::{Children, Limits};
-use std::ffi::OsString;
+use rustomize_base::host::{Host, NoHost};
+use rustomize_process::{Children, Launch, Limits, Stderr};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,9 +22,8 @@ pub struct PluginOptions {
     pub output_limit: u64,
     /// The directories that may hold plugins, first that exists.
     pub homes: Vec<PathBuf>,
-    /// Takes what plugins print on stderr, as it comes.
-    pub stderr: fn(&[u8]),
-    /// True if `stderr` shows that to the user: errors do not repeat it then.
+    /// True if the host shows what plugins print on stderr, as it comes: errors do not repeat it
+    /// then.
     pub shows_stderr: bool,
     /// How much of the user's rights plugins get.
     pub isolation: Isolation,
@@ -32,15 +31,14 @@ pub struct PluginOptions {
     pub memory_limit: Option<u64>,
     /// How many processes and threads one call may have at a time; `None` for no limit.
     pub process_limit: Option<u64>,
-    /// The program that runs shared objects, as `PROGRAM` [`ARGUMENT`](super::isolation::ARGUMENT)
-    /// `CONFINEMENT PATH`. Only Unix has such a process.
-    pub host: Option<PathBuf>,
+    /// The program around the build, and its user. Its helper runs shared objects, as `PROGRAM`
+    /// [`ARGUMENT`](super::isolation::ARGUMENT) `CONFINEMENT PATH`: only Unix has such a process.
+    /// Its variables are given to plugins that were granted them.
+    pub host: Arc<dyn Host>,
     /// Where the programs are that load genuine Go plugins; `None` for nowhere.
     pub go_hosts: Option<PathBuf>,
-    /// Says whether a build may adopt the genuine Go plugin at a path, which the user has placed.
-    pub adopts_go: fn(&Path) -> bool,
-    /// Gives variables of this process to plugins that were granted them.
-    pub variable: fn(&str) -> Option<OsString>,
+    /// Whether a build adopts genuine Go plugins that the user has placed.
+    pub go_adoption: GoAdoption,
     /// The children that run plugins and the programs that they need.
     pub children: Children,
     /// Options of functions alone.
@@ -49,21 +47,19 @@ pub struct PluginOptions {
 
 impl Default for PluginOptions {
     fn default() -> Self {
-        let Limits { timeout, output, memory, processes, stderr } = Limits::default();
+        let Limits { timeout, output, memory, processes } = Limits::default();
         PluginOptions {
             enabled: false,
             timeout,
             output_limit: output,
             homes: Vec::new(),
-            stderr,
             shows_stderr: false,
             isolation: Isolation { installed: Level::Auto, ..Isolation::default() },
             memory_limit: memory,
             process_limit: processes,
-            host: None,
+            host: Arc::new(NoHost),
             go_hosts: None,
-            adopts_go: |_| false,
-            variable: |_| None,
+            go_adoption: GoAdoption::Never,
             children: Children::new(),
             functions: FunctionOptions::default(),
         }
@@ -73,7 +69,7 @@ impl Default for PluginOptions {
 impl PluginOptions {
     /// The user's home.
     pub fn home(&self) -> Option<PathBuf> {
-        (self.variable)("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+        self.host.home()
     }
 
     /// The program that is asked to be the process of a plugin.
@@ -81,9 +77,9 @@ impl PluginOptions {
     /// # Errors
     /// This command cannot start such a process. The error is the beginning of a sentence, which
     /// the caller completes.
-    pub(super) fn host(&self) -> std::result::Result<&Path, &'static str> {
+    pub(super) fn helper(&self) -> std::result::Result<PathBuf, &'static str> {
         match cfg!(unix) {
-            true => self.host.as_deref().ok_or("this program has no process"),
+            true => self.host.helper().ok_or("this program has no process"),
             false => Err("on this system no program has a process"),
         }
     }
@@ -95,9 +91,36 @@ impl PluginOptions {
             output: self.output_limit,
             memory: self.memory_limit,
             processes: self.process_limit,
-            stderr: self.stderr,
         }
     }
+
+    /// The reader of the stderr of plugins.
+    fn relayed_stderr(&self) -> Stderr {
+        if self.shows_stderr { Stderr::Relayed(Arc::clone(&self.host)) } else { Stderr::Kept }
+    }
+
+    /// Shows a line to the user where the stderr of plugins is shown.
+    pub fn say(&self, line: &str) {
+        if self.shows_stderr {
+            self.host.relay(format!("{line}\n").as_bytes());
+        }
+    }
+
+    /// The launch of a plugin, with the limits of one call.
+    #[must_use]
+    pub fn limited(&self, launch: Launch) -> Launch {
+        Launch { limits: self.limits(), stderr: self.relayed_stderr(), ..launch }
+    }
+}
+
+/// Whether a build adopts a genuine Go plugin that it meets for the first time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GoAdoption {
+    #[default]
+    Never,
+    /// If the user says yes.
+    Asked,
+    Always,
 }
 
 /// Finds the image that runs in place of one that an object of a root names.
@@ -116,7 +139,7 @@ impl Images {
     /// The image that runs where an object that `root` lists names `written`.
     ///
     /// # Errors
-    /// It must not be used.
+    /// The image must not be used.
     pub(super) fn of(&self, root: &Root, written: &str) -> Result<String> {
         self.0.as_ref().map_or_else(|| Ok(written.to_owned()), |find| find(root, written))
     }

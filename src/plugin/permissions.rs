@@ -1,9 +1,9 @@
-//! [`Permissions`]: what a plugin asks for beyond reading its own files, the system's and the
-//! kustomization's root.
+//! [`Permissions`]: the rights of a plugin besides reading its own files, those of the system and
+//! the kustomization's root.
 //!
-//! A plugin says it in `plugin.yaml` or when it is described; the lock file keeps it; `trust.yaml`
-//! grants it. What is not granted is not to be had: a plugin that asks for more than its rule
-//! allows is refused (a repository may request, never grant).
+//! A plugin asks for permissions in `plugin.yaml` or in its description; the lock file keeps them;
+//! `trust.yaml` grants them. A plugin that asks for more than its rule allows is refused: a
+//! repository may request, never grant.
 
 use crate::config::{Decode, Decoder};
 use crate::diag::Result;
@@ -278,7 +278,7 @@ mod tests {
             of(false, &["/etc/apple"], &["/etc/app"], &[]).beyond(&granted, None),
             of(false, &["/etc/apple"], &["/etc/app"], &[])
         );
-        // A shell puts the home in the place of `~`, in a grant as in what is asked for.
+        // A shell may have replaced `~` in a grant or in a request.
         let (short, long) = (of(false, &["~/.kube"], &[], &[]), of(false, &["/home/u/.kube"], &[], &[]));
         let home = Some(Path::new("/home/u"));
         assert!(short.beyond(&long, home).is_empty() && long.beyond(&short, home).is_empty());

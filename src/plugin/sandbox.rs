@@ -1,8 +1,8 @@
 //! How a process gives up the rights that a sandbox does not grant it, on Linux.
 
-use super::calls::{self, CallPermissions};
-use super::confine::{Part, Sandbox};
+use super::confinement::{Part, Sandbox};
 use super::mounts::{self, open_without_links};
+use super::system_calls::{self, CallPermissions};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::process::{parent_process_death_signal, set_parent_process_death_signal};
 use std::io;
@@ -51,7 +51,7 @@ pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<Part>> {
         sockets: sandbox.sockets,
         modes: view.lack.is_none() || sandbox.modes,
     };
-    let calls = calls::restrict(choice).err();
+    let calls = system_calls::restrict(choice).err();
     let modes = view.lack.as_ref().filter(|_| calls.is_some() || sandbox.modes);
     let modes = modes.and_then(|e| words("modes, owners and times of files can be changed", e));
     let calls = calls.and_then(|e| words("system calls and sockets are not restricted", &e));

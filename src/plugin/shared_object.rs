@@ -1,4 +1,4 @@
-//! Plugins that are shared objects: `<kind>.so` with the functions of `plugin/abi` (K13), each in a
+//! Plugins that are shared objects: `<kind>.so` with the functions of `plugin/abi`, each in a
 //! process of its own.
 //!
 //! The process is started when the first configuration object for the plugin is loaded, and serves
@@ -7,7 +7,7 @@
 //! process once, and printing and reading the resources once each.
 
 use super::failure::explain;
-use super::isolation::{Grants, Isolation, Level};
+use super::isolation::{Isolation, Level};
 use super::options::FunctionOptions;
 use super::{PluginOptions, Runners};
 use crate::diag::{Code, Error, Result};
@@ -18,7 +18,7 @@ use crate::stage::{Build, Generator, Given, Mode, Plugin, PluginEntry, Transform
 use rustomize_plugin_abi::frame::{Frame, answer, head};
 use rustomize_plugin_abi::{Asked, Mode as Task};
 use rustomize_process::conversation::Conversation;
-use rustomize_process::{Call, Failed, Limits};
+use rustomize_process::{Failed, Launch};
 use rustomize_yaml::Pos;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -26,14 +26,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The program that loads a shared object.
 #[derive(Clone, Debug)]
-pub enum Program {
-    /// This program, for a shared object with the functions of `plugin/abi`.
-    Own,
+pub enum SharedObjectLoader {
+    /// The helper of the host, for a shared object with the functions of `plugin/abi`.
+    Helper,
     /// A Go program, for a genuine Go plugin.
-    Other(PathBuf),
+    GoProgram(PathBuf),
 }
 
-/// A shared object that is loaded, and what errors call it.
+/// A shared object, and the program that loads it.
+#[derive(Clone, Debug)]
+pub struct LoadableObject {
+    pub file: SharedObjectFile,
+    pub loader: SharedObjectLoader,
+}
+
+impl LoadableObject {
+    /// A file that is loaded where the user has placed it.
+    pub fn placed(path: PathBuf, loader: SharedObjectLoader) -> LoadableObject {
+        LoadableObject { file: SharedObjectFile::placed(path), loader }
+    }
+}
+
+/// The file of a shared object, and its name in errors.
 #[derive(Clone, Debug)]
 pub struct SharedObjectFile {
     /// The file that is loaded: the held copy of an installed plugin.
@@ -55,12 +69,10 @@ impl SharedObjectFile {
 }
 
 /// A running plugin, shared by all configuration objects for it.
-pub struct Host {
+pub struct SharedObjectProcess {
     conversation: Mutex<Conversation>,
     file: SharedObjectFile,
     description: Description,
-    /// Its directory for temporary files is removed when the process has ended.
-    _grants: Grants,
 }
 
 /// The description that a plugin prints; unknown fields are ignored.
@@ -71,26 +83,25 @@ struct Description {
     modes: Option<Vec<String>>,
 }
 
-impl Host {
+impl SharedObjectProcess {
     /// The process of a plugin in a build, started when it is first asked for.
     ///
     /// # Errors
-    /// As [`Host::start`].
+    /// As [`SharedObjectProcess::start`].
     fn of(
         runners: &Runners,
         isolation: &Isolation,
-        program: &Program,
-        file: &SharedObjectFile,
+        object: &LoadableObject,
         root: &Root,
-    ) -> Result<Arc<Host>> {
+    ) -> Result<Arc<SharedObjectProcess>> {
         let confined_to = (isolation.level != Level::Off).then(|| root.real.to_path_buf());
-        let key = (file.path.clone(), confined_to);
+        let key = (object.file.path.clone(), confined_to);
         // Whoever asks for a plugin that is being started waits for it.
         let mut hosts = runners.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(host) = hosts.get(&key) {
             return Ok(Arc::clone(host));
         }
-        let host = Arc::new(Host::start(&runners.options, isolation, program, file, key.1.as_deref())?);
+        let host = Arc::new(SharedObjectProcess::start(&runners.options, isolation, object, key.1.as_deref())?);
         hosts.insert(key, Arc::clone(&host));
         Ok(host)
     }
@@ -99,41 +110,37 @@ impl Host {
     /// confined.
     ///
     /// # Errors
-    /// It cannot be started, or the plugin cannot be opened.
+    /// The process cannot be started, or the plugin cannot be opened.
     pub fn start(
         options: &PluginOptions,
         isolation: &Isolation,
-        program: &Program,
-        file: &SharedObjectFile,
+        object: &LoadableObject,
         root: Option<&Path>,
-    ) -> Result<Host> {
+    ) -> Result<SharedObjectProcess> {
+        let LoadableObject { file, loader } = object;
         let (path, name) = (file.path.as_path(), format!("plugin '{}'", file.shown.display()));
         let fault = |what: String| Error::new(Code::PluginFailed, format!("{name} {what}"));
-        let own = options.host().map_err(|lack| fault(format!("is a shared object, and {lack} to run it in")))?;
-        let places = options.places(path);
-        let mut paths: Vec<&Path> = places.iter().map(PathBuf::as_path).chain(root).collect();
-        if let Program::Other(other) = program {
-            paths.push(other);
-        }
-        let no_directory = |e| fault(format!("has no place for temporary files: {e}"));
-        let grants = isolation.grants(options, &paths).map_err(no_directory)?;
-        let args = match program {
-            Program::Own => grants.host_args(&[path.as_os_str()]),
-            Program::Other(other) => grants.host_args(&["exec".as_ref(), other.as_os_str(), path.as_os_str()]),
+        let own = options.helper().map_err(|lack| fault(format!("is a shared object, and {lack} to run it in")))?;
+        let (launch, orders) = match loader {
+            SharedObjectLoader::Helper => (Launch::new(path), &[][..]),
+            SharedObjectLoader::GoProgram(program) => {
+                (Launch::new(program).args([path]).reading([program]), &["exec"][..])
+            }
         };
-        let (environment, inherits) = (grants.environment.clone(), grants.inherits);
-        let call = Call { program: own, args, directory: None, environment, inherits, without: &[], stdin: None };
-        let limits = options.limits();
+        let launch = launch.reading(options.places(path)).reading(root);
+        let no_directory = |e| fault(format!("has no place for temporary files: {e}"));
+        let grants = isolation.grants(options, &launch.reads).map_err(no_directory)?;
+        let launch = options.limited(grants.launched(launch, own, orders));
         let failed = |failed: Failed| explain(options, &failed, &file.shown, &name, Pos::NONE);
-        let mut conversation = Conversation::start(&options.children, &call, &limits).map_err(failed)?;
-        let hello = conversation.exchange(&[], &limits).map_err(failed)?;
+        let mut conversation = Conversation::start(&options.children, launch).map_err(failed)?;
+        let hello = conversation.exchange(&[]).map_err(failed)?;
         let description = match hello.kind {
             answer::OUTPUT => serde_json::from_slice(&hello.content)
                 .map_err(|e| fault(format!("does not describe itself as a JSON object: {e}")))?,
             answer::NOT_OPENED => return Err(fault(file.named(&text(hello)))),
             _ => return Err(fault(file.named(&format!("cannot describe itself: {}", words(hello))))),
         };
-        Ok(Host { conversation: Mutex::new(conversation), file: file.clone(), description, _grants: grants })
+        Ok(SharedObjectProcess { conversation: Mutex::new(conversation), file: file.clone(), description })
     }
 
     /// Calls the plugin. It costs the transfer and no copy of the texts.
@@ -141,7 +148,7 @@ impl Host {
     /// # Errors
     /// The process ends, takes too long or answers with too much. What the plugin itself says is in
     /// the frame.
-    pub fn ask(&self, limits: &Limits, asked: &Asked<'_>) -> std::result::Result<Frame, Failed> {
+    pub fn ask(&self, asked: &Asked<'_>) -> std::result::Result<Frame, Failed> {
         let texts = [asked.config, asked.root, asked.resources, asked.options];
         let lengths = texts.map(|text| (text.len() as u64).to_le_bytes());
         let size = texts.iter().map(|text| text.len() + size_of::<u64>()).sum();
@@ -150,7 +157,7 @@ impl Host {
         for (len, text) in lengths.iter().zip(texts) {
             parts.extend([len, text.as_bytes()]);
         }
-        self.conversation.lock().unwrap_or_else(PoisonError::into_inner).exchange(&parts, limits)
+        self.conversation.lock().unwrap_or_else(PoisonError::into_inner).exchange(&parts)
     }
 
     /// The modes that the plugin says it supports.
@@ -206,7 +213,7 @@ fn words(frame: Frame) -> String {
 /// A plugin with its configuration, ready to run.
 pub struct SharedObjectPlugin {
     options: Arc<PluginOptions>,
-    host: Arc<Host>,
+    host: Arc<SharedObjectProcess>,
     /// The configuration as the plugin gets it.
     config: String,
     root: Root,
@@ -220,17 +227,17 @@ impl SharedObjectPlugin {
     /// the entry.
     ///
     /// # Errors
-    /// It cannot be opened, or does not do what the field asks for that lists it (K33).
+    /// The plugin cannot be opened, or does not have the role of the field that lists the entry.
     pub fn load<'a>(
         build: &Build<'a>,
         runners: &Runners,
         PluginEntry { root, config, mode }: PluginEntry<'_, 'a>,
-        (program, file): (&Program, &SharedObjectFile),
+        object: &LoadableObject,
         isolation: &Isolation,
     ) -> Result<Self> {
         let arena = build.arena;
         let pos = config.pos();
-        let host = Host::of(runners, isolation, program, file, root).map_err(|e| e.at(pos))?;
+        let host = SharedObjectProcess::of(runners, isolation, object, root).map_err(|e| e.at(pos))?;
         let name = format!("plugin {}", config.id());
         let can = match mode {
             Mode::Generate => host.can("generate"),
@@ -240,7 +247,7 @@ impl SharedObjectPlugin {
         if !can {
             let error = Error::new(Code::WrongKind, format!("{name} is not a {}", mode.role())).at(pos);
             let modes = host.modes().join(", ");
-            return Err(error.hint(format!("'{}' says that it can: {modes}", file.shown.display())));
+            return Err(error.hint(format!("'{}' says that it can: {modes}", object.file.shown.display())));
         }
         Ok(SharedObjectPlugin {
             options: Arc::clone(&runners.options),
@@ -270,7 +277,7 @@ impl SharedObjectPlugin {
         let asked = Asked { mode: task, config: &self.config, root, resources, options: &options };
         let answer = self
             .host
-            .ask(&self.options.limits(), &asked)
+            .ask(&asked)
             .map_err(|failed| explain(&self.options, &failed, &self.host.file.shown, &self.name, self.pos))?;
         match answer.kind {
             answer::OUTPUT => Ok(answer.content),

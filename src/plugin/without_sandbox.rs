@@ -1,6 +1,6 @@
 //! Systems other than Linux do not have a sandbox.
 
-use super::confine::{Part, Sandbox};
+use super::confinement::{Part, Sandbox};
 use std::io;
 
 /// Restricts nothing, and says so.

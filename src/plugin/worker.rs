@@ -1,4 +1,4 @@
-//! [`Worker`]: a plugin that is started once for a build and called over frames (U02).
+//! [`Worker`]: a plugin that is started once for a build and called over frames.
 //!
 //! An installed plugin that says `"worker": true` is started with the argument `worker`. Its first
 //! frame is a JSON object, which may be empty. Each request is a frame of `plugin/abi`: the kind is
@@ -9,18 +9,17 @@
 
 use super::PluginOptions;
 use super::failure::explain;
-use super::isolation::{Confined, Grants, Level};
-use super::program::Program;
+use super::isolation::Level;
+use super::program::PluginProgram;
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use rustomize_plugin_abi::Mode as Task;
 use rustomize_plugin_abi::frame::{answer, head};
 use rustomize_process::conversation::Conversation;
-use rustomize_process::{Call, Failed, Limits};
+use rustomize_process::{Failed, Launch};
 use rustomize_yaml::Pos;
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -34,10 +33,6 @@ const NUMBER: usize = size_of::<u64>();
 pub struct Worker {
     running: Mutex<Running>,
     path: PathBuf,
-    /// Its directory for temporary files is removed when the process has ended.
-    _grants: Grants,
-    /// The file that it runs from.
-    _inherited: Option<File>,
 }
 
 struct Running {
@@ -67,7 +62,7 @@ pub enum Unanswered {
     Failed(Failed),
     /// The plugin says why it failed.
     Refused(String),
-    /// It broke the rules of the frames: how.
+    /// The plugin broke a rule of the frames: this one.
     Broken(&'static str),
     /// An earlier call has failed.
     Ended,
@@ -89,10 +84,10 @@ impl Workers {
     /// The worker of a plugin, which is started when it is first asked for.
     ///
     /// # Errors
-    /// It cannot be started, or its first frame is not valid.
-    pub fn of(&self, options: &PluginOptions, program: &Program, root: &Root) -> Result<Arc<Worker>> {
+    /// The plugin cannot be started, or its first frame is not valid.
+    pub fn of(&self, options: &PluginOptions, program: &PluginProgram, root: &Root) -> Result<Arc<Worker>> {
         let confined_to = (program.isolation.level != Level::Off).then(|| root.real.to_path_buf());
-        let key = (program.path.clone(), program.args.clone(), confined_to);
+        let key = (program.shown.clone(), program.launch.args.clone(), confined_to);
         // A second caller waits until the first has started it.
         let mut workers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(worker) = workers.get(&key) {
@@ -106,29 +101,24 @@ impl Workers {
 
 impl Worker {
     /// Starts a program as a worker. `root` is what it may read, where it is confined.
-    fn start(options: &PluginOptions, program: &Program, root: Option<&Path>) -> Result<Worker> {
-        let path = program.path.clone();
+    fn start(options: &PluginOptions, program: &PluginProgram, root: Option<&Path>) -> Result<Worker> {
+        let path = program.shown.clone();
         let name = format!("plugin '{}'", path.display());
         let fault = |what: String| Error::new(Code::PluginFailed, format!("{name} {what}"));
-        let readable: Vec<&Path> = root.into_iter().collect();
-        let confined = program.confined(options, [ARGUMENT.into()], &readable);
+        let launch = program.launch.clone().args([ARGUMENT]).reading(root);
+        let launch = Launch { directory: root.map(Path::to_owned), ..launch };
+        let confined = options.confined(launch, &program.isolation);
         let confined = confined.map_err(|e| fault(format!("cannot be started as a worker: {e}")))?;
-        let Confined { program: own, args, grants, inherited } = confined;
-        let mut environment: Vec<_> = program.own_variables().collect();
-        environment.extend(grants.environment.iter().cloned());
-        let inherits = grants.inherits;
-        let call = Call { program: &own, args, directory: root, environment, inherits, without: &[], stdin: None };
-        let limits = options.limits();
         let failed = |failed: Failed| explain(options, &failed, &path, &name, Pos::NONE);
-        let mut conversation = Conversation::start(&options.children, &call, &limits).map_err(failed)?;
-        let hello = conversation.exchange(&[], &limits).map_err(failed)?;
+        let mut conversation = Conversation::start(&options.children, options.limited(confined)).map_err(failed)?;
+        let hello = conversation.exchange(&[]).map_err(failed)?;
         let is_object = serde_json::from_slice::<serde_json::Map<_, _>>(&hello.content).is_ok();
         if hello.kind != answer::OUTPUT || !is_object {
             let error = fault("says that it is a worker, and its first frame is not a JSON object".to_owned());
             return Err(error.hint("a worker prints nothing but frames on stdout: the SDKs of rustomize do that"));
         }
         let running = Mutex::new(Running { conversation, last: 0, is_broken: false });
-        Ok(Worker { running, path, _grants: grants, _inherited: inherited })
+        Ok(Worker { running, path })
     }
 
     /// Calls the plugin and gives what it printed. O(bytes).
@@ -136,7 +126,7 @@ impl Worker {
     /// # Errors
     /// The process ends, takes too long, answers another request, or says that it failed. Every
     /// later call fails after the first two.
-    pub fn ask(&self, request: &Request<'_>, limits: &Limits) -> std::result::Result<Vec<u8>, Unanswered> {
+    pub fn ask(&self, request: &Request<'_>) -> std::result::Result<Vec<u8>, Unanswered> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.is_broken {
             return Err(Unanswered::Ended);
@@ -160,7 +150,7 @@ impl Worker {
         for (len, text) in lengths.iter().zip(texts) {
             parts.extend([len, text]);
         }
-        let mut frame = running.conversation.exchange(&parts, limits).map_err(Unanswered::Failed)?;
+        let mut frame = running.conversation.exchange(&parts).map_err(Unanswered::Failed)?;
         let Some((said, _)) = frame.content.split_first_chunk::<NUMBER>() else {
             return Err(Unanswered::Broken("its answer is too short for the number of the request"));
         };

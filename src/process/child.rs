@@ -1,6 +1,6 @@
 //! [`Child`]: a running process, and the process group that it leads.
 
-use super::Marked;
+use super::marked::Marked;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -87,8 +87,8 @@ impl Child {
     }
 }
 
-/// Gives a program that is started by its descriptor its path as argument 0, as other programs have
-/// it.
+/// Sets argument 0 of a program that is started by its descriptor to its path, as other programs
+/// have it.
 pub fn name(command: &mut Command) {
     let program = Path::new(command.get_program());
     if program.starts_with("/proc/self/fd")

@@ -1,6 +1,6 @@
 //! [`Child`] on systems without process groups: processes that it has started do not end with it.
 
-use super::Marked;
+use super::marked::Marked;
 use std::io;
 
 /// A running process.

@@ -2,9 +2,13 @@
 
 use super::child::Child;
 use super::keeper::{self, Keeping};
+use super::launch::Launch;
+use super::marked::Marked;
+use super::orphans::{self, Strays};
 use super::warden::Warden;
-use super::{Call, Failed, Failure, GRACE, Keep, Limits, Marked, PrivateDirectory, READ_AHEAD, Removal};
-use super::{collect, lock, orphans, private, read_in_thread, widen, write_in_thread};
+use super::{Failed, Failure, GRACE, Keep, Limits, PrivateDirectory, READ_AHEAD, Removal};
+use super::{collect, lock, private, read_in_thread, widen, write_in_thread};
+use rustomize_base::host::{Host, NoHost};
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
@@ -32,14 +36,12 @@ struct Inner {
     has_ended: AtomicBool,
     /// The number of children so far.
     count: AtomicU32,
-    /// True if these are all children of this process.
-    are_all: bool,
-    /// Finds the program that keeps children, and cleans up if this process is killed.
-    find_keeper: fn() -> Option<PathBuf>,
+    strays: Strays,
+    /// The program around the children. It names the program that keeps them and cleans up if this
+    /// process is killed.
+    host: Arc<dyn Host>,
     keeper: OnceLock<Option<PathBuf>>,
     warden: OnceLock<Option<Warden>>,
-    /// Runs before the first child or the first directory.
-    prepare: fn(),
     prepared: Once,
     swept: Once,
 }
@@ -60,17 +62,16 @@ impl Children {
     /// No children yet. They have no keeper: what they have started may outlive this process if it
     /// is killed, and their memory has no limit.
     pub fn new() -> Self {
-        Children::with(false, || {}, || None)
+        Children::with(Arc::new(NoHost), Strays::Marked)
     }
 
     /// All children of this process. A child that is not among them was adopted, and ends with
-    /// them. `prepare` is called once, before the first child or directory is made, and `keeper`
-    /// finds the program that keeps each child. A process without children pays nothing.
-    pub fn of_process(prepare: fn(), keeper: fn() -> Option<PathBuf>) -> Self {
-        Children::with(true, prepare, keeper)
+    /// them. The helper of `host` keeps each child. A process without children pays nothing.
+    pub fn of_process(host: Arc<dyn Host>) -> Self {
+        Children::with(host, Strays::All)
     }
 
-    fn with(are_all: bool, prepare: fn(), find_keeper: fn() -> Option<PathBuf>) -> Self {
+    fn with(host: Arc<dyn Host>, strays: Strays) -> Self {
         // The keys are random, and known to this process alone.
         let random = || RandomState::new().hash_one(std::process::id());
         Children(Arc::new(Inner {
@@ -80,11 +81,10 @@ impl Children {
             removals: Mutex::default(),
             has_ended: AtomicBool::new(false),
             count: AtomicU32::new(0),
-            are_all,
-            find_keeper,
+            strays,
+            host,
             keeper: OnceLock::new(),
             warden: OnceLock::new(),
-            prepare,
             prepared: Once::new(),
             swept: Once::new(),
         }))
@@ -93,7 +93,7 @@ impl Children {
     /// Prepares for children, unless that was done. Must be called before a lock is taken.
     pub fn prepare(&self) {
         self.0.prepared.call_once(|| {
-            (self.0.prepare)();
+            self.0.host.prepare_for_children();
             orphans::adopt();
             let _ = self.0.warden.set(self.keeper().and_then(|keeper| Warden::start(keeper).ok()));
         });
@@ -101,8 +101,7 @@ impl Children {
 
     /// The program that keeps children.
     fn keeper(&self) -> Option<&Path> {
-        let find = || (self.0.find_keeper)().filter(|_| keeper::IS_KNOWN_HERE);
-        self.0.keeper.get_or_init(find).as_deref()
+        self.0.keeper.get_or_init(|| self.0.host.helper().filter(|_| keeper::IS_KNOWN_HERE)).as_deref()
     }
 
     /// Lets the process end that cleans up if this one is killed, and waits for it. For the end of
@@ -153,9 +152,9 @@ impl Children {
         format!("{}{}", self.0.marks, self.0.count.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The command of a call, and its mark.
-    pub(super) fn marked(&self, call: &Call<'_>, keeping: &Keeping) -> io::Result<Marked> {
-        call.marked(self.mark(), self.keeper(), keeping)
+    /// The command of a launch, and its mark.
+    pub(super) fn marked(&self, launch: &Launch, keeping: &Keeping) -> io::Result<Marked> {
+        launch.marked(self.mark(), self.keeper(), keeping)
     }
 
     /// Ends a child that has failed, or is not needed any more, and all that it has started.
@@ -181,7 +180,7 @@ impl Children {
             None => orphans::Meant::Begin(&self.0.marks),
         };
         let warden = self.warden().and_then(Warden::pid);
-        orphans::end(&meant, self.0.are_all, &self.0.running, warden);
+        orphans::end(&meant, self.0.strays, &self.0.running, warden);
     }
 
     /// Runs a child until it has exited and closed its stdout and stderr. Processes that it has
@@ -190,30 +189,29 @@ impl Children {
     /// # Errors
     /// The child cannot be started, exits with another status than 0, takes too long or prints too
     /// much. In the latter two cases its whole process group is ended.
-    pub fn run(&self, mut call: Call<'_>, limits: &Limits) -> Result<Vec<u8>, Failed> {
-        let input = call.stdin.take();
-        self.begin(&call, limits, input.is_some())?.finish(limits, input)
+    pub fn run(&self, mut launch: Launch) -> Result<Vec<u8>, Failed> {
+        let input = launch.stdin.take();
+        self.begin(&launch, if input.is_some() { Stdin::Pipe } else { Stdin::Empty })?.finish(&launch.limits, input)
     }
 
     /// [`Children::run`] for a child whose input is made while the child starts, so that neither
-    /// waits for the other. The stdin of `call` is ignored. The time limit begins when the input is
-    /// there.
+    /// waits for the other. The stdin of `launch` is ignored. The time limit begins when the input
+    /// is there.
     ///
     /// # Errors
     /// The inner ones are those of [`Children::run`]. The outer one is that of `input`: the child
     /// is ended then, and has read nothing.
     pub fn run_with<E>(
         &self,
-        call: &Call<'_>,
-        limits: &Limits,
+        launch: &Launch,
         input: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<Result<Vec<u8>, Failed>, E> {
-        let begun = match self.begin(call, limits, true) {
+        let begun = match self.begin(launch, Stdin::Pipe) {
             Ok(begun) => begun,
             Err(failed) => return Ok(Err(failed)),
         };
         match input() {
-            Ok(input) => Ok(begun.finish(limits, Some(input))),
+            Ok(input) => Ok(begun.finish(&launch.limits, Some(input))),
             Err(e) => {
                 self.end_child(&begun.child);
                 self.forget(&begun.child);
@@ -223,14 +221,14 @@ impl Children {
     }
 
     /// Starts a child that waits for its input, if it has any.
-    fn begin(&self, call: &Call<'_>, limits: &Limits, has_input: bool) -> Result<Begun<'_>, Failed> {
+    fn begin(&self, launch: &Launch, stdin: Stdin) -> Result<Begun<'_>, Failed> {
         let begin = || -> io::Result<Begun<'_>> {
             let (output, stdout) = io::pipe()?;
             let (errors, stderr) = io::pipe()?;
             widen(&output);
-            let mut marked = self.marked(call, &Keeping::new(limits, true))?;
+            let mut marked = self.marked(launch, &Keeping::until_output_ends(&launch.limits))?;
             let mut input = None;
-            marked.expression = if has_input {
+            marked.expression = if stdin == Stdin::Pipe {
                 let (reader, writer) = io::pipe()?;
                 widen(&reader);
                 input = Some(writer);
@@ -238,7 +236,7 @@ impl Children {
             } else {
                 marked.expression.stdin_null()
             };
-            let errors = read_in_thread(errors, Keep::Tail { pass: limits.stderr })?;
+            let errors = read_in_thread(errors, Keep::Tail { stderr: launch.stderr.clone() })?;
             marked.expression = marked.expression.stdout_file(stdout).stderr_file(stderr);
             Ok(Begun { children: self, child: self.start(marked)?, input, output, errors })
         };
@@ -252,14 +250,14 @@ impl Children {
     ///
     /// # Errors
     /// As [`Children::run`].
-    pub fn run_or_remove(&self, call: Call<'_>, options: &Limits, removal: Removal) -> Result<Vec<u8>, Failed> {
+    pub fn run_or_remove(&self, launch: Launch, removal: Removal) -> Result<Vec<u8>, Failed> {
         let removal = Arc::new(removal);
         self.prepare();
         if let Some(warden) = self.warden() {
             warden.add_command(removal.directory(), removal.command());
         }
         lock(&self.0.removals).push(Arc::clone(&removal));
-        let outcome = self.run(call, options);
+        let outcome = self.run(launch);
         if outcome.is_err() && !self.have_ended() {
             removal.run(self);
         }
@@ -341,6 +339,13 @@ impl Children {
             warden.forget(path);
         }
     }
+}
+
+/// The stdin of a child.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stdin {
+    Empty,
+    Pipe,
 }
 
 /// A child that was started, and whose output is not read yet.

@@ -3,7 +3,7 @@
 
 use super::child::Child;
 use super::keeper::Keeping;
-use super::{Call, Children, Failed, Failure, GRACE, Keep, LOOK, Limits, read_in_thread, widen};
+use super::{Children, Failed, Failure, GRACE, Keep, LOOK, Launch, read_in_thread, widen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustomize_plugin_abi::frame::{Frame, HEAD, READ_AHEAD, content_len};
 use std::io::{self, IoSlice, PipeReader, PipeWriter, Read, Write};
@@ -19,18 +19,20 @@ pub struct Conversation {
     to: PipeWriter,
     from: PipeReader,
     errors: Receiver<io::Result<Vec<u8>>>,
+    /// Its objects exist until the child has ended.
+    launch: Launch,
 }
 
 impl Conversation {
-    /// Starts a child. The stdin of `call` is ignored.
+    /// Starts a child. The stdin of `launch` is ignored; its limits are those of each exchange.
     ///
     /// # Errors
     /// The child cannot be started.
-    pub fn start(children: &Children, call: &Call<'_>, limits: &Limits) -> Result<Self, Failed> {
-        Conversation::try_start(children, call, limits).map_err(Failed::not_started)
+    pub fn start(children: &Children, launch: Launch) -> Result<Self, Failed> {
+        Conversation::try_start(children, launch).map_err(Failed::not_started)
     }
 
-    fn try_start(children: &Children, call: &Call<'_>, limits: &Limits) -> io::Result<Self> {
+    fn try_start(children: &Children, launch: Launch) -> io::Result<Self> {
         let (stdin, to) = io::pipe()?;
         let (from, stdout) = io::pipe()?;
         let (errors, stderr) = io::pipe()?;
@@ -39,11 +41,11 @@ impl Conversation {
         rustix::io::ioctl_fionbio(&from, true)?;
         widen(&stdin);
         widen(&from);
-        let mut marked = children.marked(call, &Keeping::new(limits, false))?;
-        let errors = read_in_thread(errors, Keep::Tail { pass: limits.stderr })?;
+        let mut marked = children.marked(&launch, &Keeping::until_child_ends(&launch.limits))?;
+        let errors = read_in_thread(errors, Keep::Tail { stderr: launch.stderr.clone() })?;
         marked.expression = marked.expression.stdin_file(stdin).stdout_file(stdout).stderr_file(stderr);
         let child = children.start(marked)?;
-        Ok(Conversation { children: children.clone(), child, to, from, errors })
+        Ok(Conversation { children: children.clone(), child, to, from, errors, launch })
     }
 
     /// Sends a frame, given in parts whose first holds the head, and waits for one. Without parts
@@ -54,8 +56,8 @@ impl Conversation {
     /// # Errors
     /// The child ends, takes too long or answers with too much. It is ended then, and no later
     /// exchange succeeds.
-    pub fn exchange(&mut self, parts: &[&[u8]], limits: &Limits) -> Result<Frame, Failed> {
-        self.try_exchange(parts, limits).map_err(|failure| {
+    pub fn exchange(&mut self, parts: &[&[u8]]) -> Result<Frame, Failed> {
+        self.try_exchange(parts).map_err(|failure| {
             self.end();
             let stderr = self.errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new())).unwrap_or_default();
             Failed { failure, stderr: String::from_utf8_lossy(&stderr).into_owned() }
@@ -69,7 +71,8 @@ impl Conversation {
         poll(&mut ends, Some(&Timespec::default())).is_ok() && !ends[0].revents().contains(PollFlags::IN)
     }
 
-    fn try_exchange(&mut self, parts: &[&[u8]], limits: &Limits) -> Result<Frame, Failure> {
+    fn try_exchange(&mut self, parts: &[&[u8]]) -> Result<Frame, Failure> {
+        let limits = self.launch.limits;
         let deadline = limits.timeout.and_then(|t| Instant::now().checked_add(t));
         let mut parts: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
         let mut unsent = parts.as_mut_slice();

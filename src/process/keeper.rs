@@ -34,13 +34,13 @@ const PARENT_HAS_ENDED: Signal = Signal::HUP;
 /// True if this system has keepers.
 pub(super) const IS_KNOWN_HERE: bool = true;
 
-/// What a keeper prints, with the number of the error, for a program that cannot be started.
+/// The output of a keeper whose program cannot be started; the number of the error follows.
 const NOT_STARTED: &[u8] = b"\0rustomize: not started: ";
 
 /// The time between two rounds of ending processes.
 const ROUND: Duration = Duration::from_millis(5);
 
-/// What a keeper is told, passed as JSON in an argument.
+/// The orders for a keeper, passed as JSON in an argument.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Keeping {
     /// The process whose end is the end of the child.
@@ -55,10 +55,15 @@ pub struct Keeping {
 }
 
 impl Keeping {
-    /// What the keeper of a child of this process is told.
-    pub(super) fn new(limits: &Limits, waits_for_output: bool) -> Keeping {
+    /// The orders for the keeper of a child whose output is read to its end.
+    pub(super) fn until_output_ends(limits: &Limits) -> Keeping {
+        Keeping { waits_for_output: true, ..Keeping::until_child_ends(limits) }
+    }
+
+    /// The orders for the keeper of a child that is talked to as long as it runs.
+    pub(super) fn until_child_ends(limits: &Limits) -> Keeping {
         let parent = getpid().as_raw_nonzero().get();
-        Keeping { parent, memory: limits.memory, processes: limits.processes, waits_for_output }
+        Keeping { parent, memory: limits.memory, processes: limits.processes, waits_for_output: false }
     }
 
     /// The arguments of the keeper of a program.

@@ -2,7 +2,7 @@
 //! clean-up that removes everything it leaves.
 //!
 //! * [`Children`]: the children of a build, or of a process, which end with it. [`Children::run`]
-//!   asks a child once, [`conversation`] several times.
+//!   asks a child once, [`conversation`] several times. [`Launch`] says which program that is.
 //! * `child`: a running process and its process group.
 //! * [`keeper`]: the process between a build and a child, which ends all that the child has
 //!   started; [`warden`]: the process that cleans up after a build that was killed.
@@ -21,6 +21,8 @@ pub mod conversation;
 mod directory;
 #[cfg_attr(not(target_os = "linux"), path = "without_keeper.rs")]
 pub mod keeper;
+mod launch;
+mod marked;
 #[cfg_attr(not(unix), path = "without_orphans.rs")]
 mod orphans;
 mod private;
@@ -32,17 +34,14 @@ pub mod warden;
 #[cfg(unix)]
 pub use child::name;
 pub use children::Children;
+pub use launch::{Inherited, Launch, Stderr, Variable};
 pub use private::PrivateDirectory;
 pub use removal::Removal;
 pub use turns::Turns;
 
 use child::Child;
-use keeper::Keeping;
-use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -77,73 +76,12 @@ pub struct Limits {
     /// The number of processes and threads at a time; `None` for no limit. A child without a keeper
     /// has none.
     pub processes: Option<u64>,
-    /// Receives the child's stderr, in whole lines: those of several children do not mix. A very
-    /// long line comes in parts. At the end it receives nothing once more.
-    pub stderr: fn(&[u8]),
 }
 
 impl Default for Limits {
-    /// Ten minutes, 1 GiB of output, 8 GiB of memory and 4096 processes and threads. Stderr is not
-    /// shown.
+    /// Ten minutes, 1 GiB of output, 8 GiB of memory and 4096 processes and threads.
     fn default() -> Limits {
-        Limits {
-            timeout: Some(Duration::from_mins(10)),
-            output: 1 << 30,
-            memory: Some(8 << 30),
-            processes: Some(4096),
-            stderr: |_| {},
-        }
-    }
-}
-
-/// A command that can be started, with the mark that its children inherit.
-struct Marked {
-    expression: duct::Expression,
-    mark: String,
-    /// True if the command is a keeper.
-    is_kept: bool,
-}
-
-/// The program to run.
-pub struct Call<'c> {
-    /// A path, or a name to look for in PATH.
-    pub program: &'c Path,
-    pub args: Vec<OsString>,
-    /// The child's working directory; `None` for the directory of this process.
-    pub directory: Option<&'c Path>,
-    /// Variables that are set.
-    pub environment: Vec<(Cow<'static, str>, OsString)>,
-    /// True if the child has the variables of this process as well.
-    pub inherits: bool,
-    /// Variables that are removed.
-    pub without: &'static [&'static str],
-    /// The stdin of the child; `None` for an empty stdin.
-    pub stdin: Option<Vec<u8>>,
-}
-
-impl Call<'_> {
-    /// The command, without its pipes: the keeper of the program, if there is one. Its exit status
-    /// is not checked here.
-    fn marked(&self, mark: String, keeper: Option<&Path>, keeping: &Keeping) -> io::Result<Marked> {
-        // As a text: a path of one name would not be searched in PATH.
-        let expression = match keeper {
-            Some(keeper) => duct::cmd(keeper.as_os_str(), keeping.arguments(self.program, &self.args)?),
-            None => duct::cmd(self.program.as_os_str(), &self.args),
-        };
-        let mut expression = expression.unchecked();
-        if let Some(directory) = self.directory {
-            expression = expression.dir(directory);
-        }
-        for name in self.without {
-            expression = expression.env_remove(name);
-        }
-        let marks = self.environment.iter().map(|(name, value)| (&**name, value.as_os_str()));
-        let marks = marks.chain([(orphans::VARIABLE, mark.as_ref())]);
-        let expression = match self.inherits {
-            true => marks.fold(expression, |expression, (name, value)| expression.env(name, value)),
-            false => expression.full_env(marks),
-        };
-        Ok(Marked { expression, mark, is_kept: keeper.is_some() })
+        Limits { timeout: Some(Duration::from_mins(10)), output: 1 << 30, memory: Some(8 << 30), processes: Some(4096) }
     }
 }
 
@@ -182,10 +120,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn collect(
     child: &Child,
     output: Receiver<io::Result<Vec<u8>>>,
-    options: &Limits,
+    limits: &Limits,
     deadline: Option<Instant>,
 ) -> Result<Vec<u8>, Failure> {
-    let timed_out = || Failure::TimedOut(options.timeout.unwrap_or_default());
+    let timed_out = || Failure::TimedOut(limits.timeout.unwrap_or_default());
     let left = || deadline.map_or(LOOK, |d| d.saturating_duration_since(Instant::now()));
     let read = loop {
         match output.recv_timeout(left().min(LOOK)) {
@@ -206,7 +144,7 @@ fn collect(
     let bytes = match read {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(e)) if e.kind() == io::ErrorKind::FileTooLarge => {
-            return Err(Failure::TooMuchOutput(options.output));
+            return Err(Failure::TooMuchOutput(limits.output));
         }
         Ok(Err(e)) => return Err(Failure::Io(e)),
         Err(RecvTimeoutError::Timeout) => return Err(timed_out()),
@@ -231,8 +169,8 @@ fn collect(
 enum Keep {
     /// Everything, up to a limit.
     All { limit: u64, expected: usize },
-    /// The end. The whole stream is passed on, in whole lines.
-    Tail { pass: fn(&[u8]) },
+    /// The end. The reader of stderr gets the whole stream, in whole lines.
+    Tail { stderr: Stderr },
 }
 
 /// Writes bytes to a pipe in a thread, which gives them back. A child that stops reading early is
@@ -261,7 +199,7 @@ fn read_in_thread(mut pipe: PipeReader, keep: Keep) -> io::Result<Receiver<io::R
     std::thread::Builder::new().spawn(move || {
         let result = match keep {
             Keep::All { limit, expected } => read_all(&mut pipe, limit, expected),
-            Keep::Tail { pass } => read_tail(&mut pipe, pass),
+            Keep::Tail { stderr } => read_tail(&mut pipe, &stderr),
         };
         let _ = send.send(result);
     })?;
@@ -274,7 +212,7 @@ fn read_all(pipe: &mut PipeReader, limit: u64, expected: usize) -> io::Result<Ve
     if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
-fn read_tail(pipe: &mut PipeReader, pass: fn(&[u8])) -> io::Result<Vec<u8>> {
+fn read_tail(pipe: &mut PipeReader, stderr: &Stderr) -> io::Result<Vec<u8>> {
     let mut tail: VecDeque<u8> = VecDeque::with_capacity(STDERR_TAIL);
     let mut buffer = [0; 8 * 1024];
     let mut open = Vec::new();
@@ -284,8 +222,8 @@ fn read_tail(pipe: &mut PipeReader, pass: fn(&[u8])) -> io::Result<Vec<u8>> {
             read => read,
         };
         if matches!(n, Ok(0) | Err(_)) {
-            pass(&open);
-            pass(&[]);
+            stderr.pass(&open);
+            stderr.pass(&[]);
         }
         let n = n?;
         if n == 0 {
@@ -294,7 +232,7 @@ fn read_tail(pipe: &mut PipeReader, pass: fn(&[u8])) -> io::Result<Vec<u8>> {
         open.extend_from_slice(&buffer[..n]);
         let end = open.iter().rposition(|&byte| byte == b'\n').map(|at| at + 1);
         if let Some(end) = end.or((open.len() > LONGEST_LINE).then_some(open.len())) {
-            pass(&open[..end]);
+            stderr.pass(&open[..end]);
             open.drain(..end);
         }
         tail.extend(&buffer[..n]);

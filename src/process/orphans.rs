@@ -30,6 +30,16 @@ pub fn adopt() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
+/// The adopted processes that belong to the children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strays {
+    /// Those with the mark of one of them.
+    Marked,
+    /// All but those with the mark of a running child: the children are all children of this
+    /// process. A process without a mark has removed it, or has made one up.
+    All,
+}
+
 /// The processes that are ended.
 pub enum Meant<'m> {
     /// The processes of one child.
@@ -38,10 +48,9 @@ pub enum Meant<'m> {
     Begin(&'m str),
 }
 
-/// Ends the adopted processes that `meant` names. If `all` is true, processes without the mark of a
-/// running child are ended as well: they have removed their mark, or have made one up. `warden`
-/// stays.
-pub fn end(meant: &Meant<'_>, all: bool, running: &Mutex<Vec<Arc<Child>>>, warden: Option<u32>) {
+/// Ends the adopted processes that `meant` names, and for [`Strays::All`] those without the mark of
+/// a running child. `warden` stays.
+pub fn end(meant: &Meant<'_>, strays: Strays, running: &Mutex<Vec<Arc<Child>>>, warden: Option<u32>) {
     let entry = match meant {
         Meant::Mark(mark) => format!("{VARIABLE}={mark}\0"),
         Meant::Begin(begin) => format!("{VARIABLE}={begin}"),
@@ -49,7 +58,8 @@ pub fn end(meant: &Meant<'_>, all: bool, running: &Mutex<Vec<Arc<Child>>>, warde
     for _ in 0..ROUNDS {
         let (adopted, marks) = adopted(running, warden);
         let is_running = |environment: &[u8]| marks.iter().any(|mark| carries(environment, mark));
-        let is_meant = |environment: &[u8]| carries(environment, &entry) || all && !is_running(environment);
+        let is_meant =
+            |environment: &[u8]| carries(environment, &entry) || strays == Strays::All && !is_running(environment);
         let meant: Vec<Pid> = adopted.into_iter().filter(|&pid| is_meant(&environment(pid))).collect();
         if meant.is_empty() {
             return;

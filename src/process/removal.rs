@@ -1,7 +1,8 @@
 //! [`Removal`]: a command that removes an object that a child has made outside of its own
 //! processes, such as a container that a daemon runs.
 
-use super::{Children, Marked, PrivateDirectory, orphans};
+use super::marked::Marked;
+use super::{Children, PrivateDirectory, orphans};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -48,8 +49,8 @@ impl Removal {
         [self.program.as_os_str()].into_iter().chain(self.args.iter().map(OsString::as_os_str))
     }
 
-    /// Runs the command, if the child has noted an id, and waits for it. A failure is not reported:
-    /// the child has failed before, and that is reported.
+    /// Runs the command, if the child has noted an id, and waits for the command. A failure is not
+    /// reported: the child has failed before, and that is reported.
     pub(super) fn run(&self, children: &Children) {
         let Some(id) = id(self.directory()) else { return };
         // The mark is one that no child has, so that a search for strays does not end this process.

@@ -16,7 +16,7 @@ pub struct Turns {
 pub struct Turn<'t>(&'t Turns);
 
 impl Turns {
-    /// So many turns at a time.
+    /// At most `count` turns at a time.
     pub fn new(count: NonZero<usize>) -> Self {
         Turns { free: Mutex::new(count.get()), given_back: Condvar::new() }
     }

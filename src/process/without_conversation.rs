@@ -1,6 +1,6 @@
 //! Children that answer more than once, on systems that are not Unix: they are refused.
 
-use super::{Call, Children, Failed, Limits};
+use super::{Children, Failed, Launch};
 use rustomize_plugin_abi::frame::Frame;
 use std::io;
 
@@ -12,7 +12,7 @@ impl Conversation {
     ///
     /// # Errors
     /// Always.
-    pub fn start(_children: &Children, _call: &Call<'_>, _limits: &Limits) -> Result<Self, Failed> {
+    pub fn start(_children: &Children, _launch: Launch) -> Result<Self, Failed> {
         Err(unsupported())
     }
 
@@ -25,7 +25,7 @@ impl Conversation {
     ///
     /// # Errors
     /// Always.
-    pub fn exchange(&mut self, _parts: &[&[u8]], _limits: &Limits) -> Result<Frame, Failed> {
+    pub fn exchange(&mut self, _parts: &[&[u8]]) -> Result<Frame, Failed> {
         Err(unsupported())
     }
 }

@@ -10,13 +10,18 @@ use std::path::Path;
 /// True if this system has keepers.
 pub(super) const IS_KNOWN_HERE: bool = false;
 
-/// What a keeper would be told.
+/// The orders for a keeper.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Keeping {}
 
 impl Keeping {
-    /// What a keeper would be told.
-    pub(super) fn new(_: &Limits, _: bool) -> Keeping {
+    /// The orders for no keeper.
+    pub(super) fn until_output_ends(_: &Limits) -> Keeping {
+        Keeping {}
+    }
+
+    /// The orders for no keeper.
+    pub(super) fn until_child_ends(_: &Limits) -> Keeping {
         Keeping {}
     }
 

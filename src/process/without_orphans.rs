@@ -15,6 +15,15 @@ pub fn are_none() -> bool {
 /// Adopts nothing.
 pub fn adopt() {}
 
+/// The adopted processes that belong to the children: none is adopted here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strays {
+    /// Those with the mark of one of them.
+    Marked,
+    /// All.
+    All,
+}
+
 /// The processes that would be ended.
 #[expect(dead_code, reason = "nothing is ended here")]
 pub enum Meant<'m> {
@@ -25,4 +34,4 @@ pub enum Meant<'m> {
 }
 
 /// Ends nothing.
-pub fn end(_meant: &Meant<'_>, _all: bool, _running: &Mutex<Vec<Arc<Child>>>, _warden: Option<u32>) {}
+pub fn end(_meant: &Meant<'_>, _strays: Strays, _running: &Mutex<Vec<Arc<Child>>>, _warden: Option<u32>) {}

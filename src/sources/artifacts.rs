@@ -3,7 +3,7 @@
 //! The layer with the directory is the layer with Flux's media type, or else the only layer. It is
 //! an archive, whose entries are files and directories.
 
-use super::Secret;
+use super::Secrets;
 use super::archive::{is_archive, unpack};
 use super::client::Client;
 use super::http::Http;
@@ -19,9 +19,9 @@ const FLUX: &str = "application/vnd.cncf.flux.content.v1.tar+gzip";
 pub struct Artifacts(Client);
 
 impl Artifacts {
-    /// Access to registries. `secret` returns the token, or `user:password`, for a host.
-    pub fn new(http: Http, secret: Secret) -> Self {
-        Artifacts(Client::new(http).with_secrets(secret))
+    /// Access to registries, with the secrets of the user.
+    pub fn new(http: Http, secrets: Secrets) -> Self {
+        Artifacts(Client::new(http).with_secrets(secrets))
     }
 
     /// The digest that a reference stands for now. It takes one round trip, unless the reference is

@@ -1,7 +1,7 @@
 //! [`Client`]: access to servers that are asked several times, and that may ask for authentication.
 
 use super::http::{Answer, Http, Watch, refused};
-use super::{Secret, host};
+use super::{Secrets, host};
 use crate::diag::{Code, Error, Result};
 use base64::Engine;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(80);
 /// Access to servers.
 pub struct Client {
     http: Http,
-    secret: Secret,
+    secrets: Secrets,
 }
 
 /// The variable with the secret of a host: `RUSTOMIZE_TOKEN_<HOST>`, in upper case, with `__` for
@@ -70,13 +70,13 @@ pub fn success(url: &str, answer: Answer) -> Result<Answer> {
 impl Client {
     /// A client without secrets.
     pub fn new(http: Http) -> Self {
-        Client { http, secret: |_| None }
+        Client { http, secrets: Secrets::default() }
     }
 
     /// Uses secrets where servers ask for authentication: the secret of a host is sent to that host
     /// only, and encrypted.
-    pub fn with_secrets(self, secret: Secret) -> Self {
-        Client { secret, ..self }
+    pub fn with_secrets(self, secrets: Secrets) -> Self {
+        Client { secrets, ..self }
     }
 
     /// Calls `watch` with the progress of the files that are fetched from now on.
@@ -86,7 +86,7 @@ impl Client {
 
     /// The token, or `user:password`, for a host.
     pub(super) fn secret(&self, host: &str) -> Option<String> {
-        (self.secret)(host).filter(|secret| !secret.is_empty())
+        self.secrets.0.token(host).filter(|secret| !secret.is_empty())
     }
 
     /// Asks a server, with the user's secret for it if there is one.

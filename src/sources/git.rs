@@ -14,7 +14,7 @@ use super::{RepoSpec, host};
 use crate::diag::{Code, Error, Result};
 use hashbrown::HashMap;
 use rustomize_files::{Directory, RECORD};
-use rustomize_process::{Call, Children, Failure, Limits, PrivateDirectory};
+use rustomize_process::{Children, Failure, Inherited, Launch, Limits, PrivateDirectory};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -395,19 +395,13 @@ impl Git {
     ) -> Result<String> {
         let timeout = if spec.has_timeout { spec.timeout } else { self.timeout.unwrap_or(spec.timeout) };
         let settings = String::from_utf8_lossy(&command.settings(filters)).into_owned();
-        let call = Call {
-            program: Path::new("git"),
-            args: command.arguments()?,
-            directory: Some(directory),
-            // Nobody can answer a question.
-            environment: vec![("GIT_TERMINAL_PROMPT".into(), "0".into()), (VARIABLE.into(), settings.into())],
-            inherits: true,
-            without: WITHOUT,
-            stdin: None,
-        };
+        // Nobody can answer a question.
+        let variables = [("GIT_TERMINAL_PROMPT".into(), "0".into()), (VARIABLE.into(), settings.into())];
+        let launch = Launch::new("git").args(command.arguments()?).in_directory(directory).variables(variables);
+        let launch = Launch { inherits: Inherited::AllBut(WITHOUT), ..launch };
         let limits = Limits { timeout: Some(timeout), output: MAX_OUTPUT, ..Limits::default() };
         let shown = command.shown();
-        let printed = self.children.run(call, &limits).map_err(|failed| {
+        let printed = self.children.run(launch.limited(limits)).map_err(|failed| {
             let said = failed.stderr.trim_end().replace('\n', "\n    ");
             let fault = |message: String| Error::new(Code::FetchFailed, message);
             match failed.failure {

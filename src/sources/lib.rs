@@ -39,6 +39,7 @@ pub use limit::ReadFile;
 pub use lock::Lock;
 pub use remote::RemoteParts;
 
+use rustomize_base::host::{Host, NoHost};
 use rustomize_engine::diag;
 use rustomize_engine::load::{FileLimit, RepoSpec, host, is_url};
 use rustomize_process::Children;
@@ -75,16 +76,13 @@ impl RemoteOptions {
     }
 }
 
-/// Returns the token, or `user:password`, for a host.
-pub type Secret = fn(&str) -> Option<String>;
-
-/// The secrets of the user for registries.
-#[derive(Clone, Copy, Debug)]
-pub struct Secrets(pub Secret);
+/// The host that has the secrets of the user for registries.
+#[derive(Clone, Debug)]
+pub struct Secrets(pub Arc<dyn Host>);
 
 impl PartialEq for Secrets {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::fn_addr_eq(self.0, other.0)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -92,7 +90,7 @@ impl Eq for Secrets {}
 
 impl Default for Secrets {
     fn default() -> Self {
-        Secrets(|_| None)
+        Secrets(Arc::new(NoHost))
     }
 }
 

@@ -244,7 +244,7 @@ impl RemoteParts {
             let last = last.and_then(|digest| kept(&digest)).filter(|_| pin.is_none());
             return last.ok_or_else(|| self.lacks(part));
         }
-        let artifacts = self.artifacts.get_or_init(|| Artifacts::new(self.http(), self.options.secrets.0));
+        let artifacts = self.artifacts.get_or_init(|| Artifacts::new(self.http(), self.options.secrets.clone()));
         if let Some(kept) = kept(&reference.version) {
             moved(&kept.0)?;
             return Ok(kept);

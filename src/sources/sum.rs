@@ -14,11 +14,7 @@ use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
 /// The SHA-256 of bytes, in hex. O(bytes).
 pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    rustomize_base::hex::hex(&Sha256::digest(bytes))
 }
 
 /// The SHA-256 of a stream, in hex, with constant memory.
@@ -27,7 +23,7 @@ fn sha256_of(mut from: impl Read) -> io::Result<String> {
     let mut buffer = vec![0; 1 << 16];
     loop {
         match from.read(&mut buffer)? {
-            0 => return Ok(hex(&hash.finalize())),
+            0 => return Ok(rustomize_base::hex::hex(&hash.finalize())),
             n => hash.update(&buffer[..n]),
         }
     }

@@ -1,11 +1,11 @@
 //! `doctor`: what this machine can do for builds.
 
 use crate::cli::flags::format::Format;
-use crate::cli::machine::in_path;
+use crate::cli::machine::{in_path, machine_without_cache};
 use crate::cli::writer::{self, Shown};
-use crate::cli::{machine, plugin_host, plugin_options, signals};
+use crate::cli::{host, plugin_host, plugin_options};
 use crate::plugin::isolation::parts;
-use crate::plugin::{engine, locate};
+use crate::plugin::{container_engine, locate};
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ fn container_engine() -> Value {
     let engine = plugin_options::engine();
     let answers = match engine.named() {
         Some(_) => Vec::new(),
-        None => engine.answers(signals::children()),
+        None => engine.answers(host::children()),
     };
     let found = engine
         .named()
@@ -81,7 +81,7 @@ fn container_engine() -> Value {
         .and_then(|program| if program.components().count() > 1 { Some(program.to_owned()) } else { in_path(program) });
     let asked: Vec<Value> =
         answers.iter().map(|answer| json!({ "name": answer.name, "failure": answer.failure })).collect();
-    let variable = engine.named().map(|_| engine::VARIABLE);
+    let variable = engine.named().map(|_| container_engine::VARIABLE);
     json!({
         "name": "container engine", "usedFor": "KRM functions in containers", "path": path.filter(|path| path.is_file()),
         "namedBy": variable, "asked": asked,
@@ -90,7 +90,7 @@ fn container_engine() -> Value {
 
 /// The report of a child process that confines itself.
 fn isolation() -> Value {
-    let parts = plugin_host::program().and_then(|program| parts(signals::children(), &program));
+    let parts = plugin_host::program().and_then(|program| parts(host::children(), &program));
     let Some(parts) = parts else {
         return json!({ "enforced": false, "missing": ["a process that confines itself could not be started"] });
     };
@@ -100,8 +100,9 @@ fn isolation() -> Value {
 
 /// The files with trust rules that are in force.
 fn trust() -> Value {
-    let own = machine::trust_file().ok().map(|(path, _)| path).filter(|path| path.is_file());
-    json!({ "path": own, "others": machine::other_trust_files() })
+    let machine = machine_without_cache();
+    let own = machine.trust_file().ok().map(|file| file.path).filter(|path| path.is_file());
+    json!({ "path": own, "others": machine.other_trust_files() })
 }
 
 /// The reason why a program is missing: the answers of the programs that were asked, or that none

@@ -10,7 +10,7 @@ use crate::cli::git::{self, git, paths_of, top};
 use crate::cli::machine::in_path;
 use crate::cli::messages::Messages;
 use crate::cli::request::deprecated;
-use crate::cli::{signals, writer};
+use crate::cli::{host, writer};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use rustomize_base::observe::Observer;
@@ -286,7 +286,7 @@ fn check(
         return Ok(());
     }
     let flags = (flags.parse)(flags.words)?;
-    let directory = signals::children().directory("rustomize-hook-").context("no directory for the files of git")?;
+    let directory = host::children().directory("rustomize-hook-").context("no directory for the files of git")?;
     let tree = git::export(top, directory.path(), "tree", commit)?;
     deprecated(&flags.build).into_iter().for_each(writer::say);
     let roots = RootFlags { all: true, affected_by: Some(changed), keep_going: true, ..flags.build.roots };

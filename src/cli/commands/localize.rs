@@ -5,8 +5,7 @@ use crate::cli::flags::complete;
 use crate::cli::flags::switch::{Switch, is_on};
 use crate::cli::messages::Messages;
 use crate::cli::request::plain_options;
-use crate::cli::variable::variable;
-use crate::cli::{signals, writer};
+use crate::cli::{host, writer};
 use crate::load::HelmProgram;
 use crate::localize::{self, Request};
 use crate::stage::HelmOptions;
@@ -66,8 +65,8 @@ const EXAMPLES: &str = "Examples:
 /// As [`localize::localize`].
 pub fn run(flags: &Localize, messages: &mut Messages) -> Result<()> {
     let mut options = plain_options(flags.compat)?;
-    let children = signals::children();
-    let program = Arc::new(HelmProgram { children: children.clone(), variable, ..HelmProgram::default() });
+    let children = host::children();
+    let program = Arc::new(HelmProgram { children: children.clone(), host: host::host(), ..HelmProgram::default() });
     options.helm = HelmOptions { enabled: is_on(flags.enable_helm), program, ..HelmOptions::default() };
     let target = flags.target.as_deref().unwrap_or(".");
     let is_verified = !is_on(flags.no_verify);

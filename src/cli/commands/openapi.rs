@@ -1,12 +1,11 @@
 //! `openapi`: the schema of Kubernetes' kinds that a build uses, and that of a cluster.
 
 use crate::cli::flags::word::Word;
-use crate::cli::{signals, writer};
+use crate::cli::{host, writer};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
-use rustomize_process::{Call, Failure, Limits};
+use rustomize_process::{Failure, Launch, Limits};
 use rustomize_yaml::{Heap, emit, json};
-use std::path::Path;
 
 /// The schema that builds use, as kustomize prints it.
 const INFO: &str = "{title:Kubernetes,version:v1.21.2}";
@@ -66,17 +65,10 @@ pub fn run(args: &Openapi) -> Result<()> {
 /// The schema of the cluster, as text in a format.
 fn fetched(format: &Word<OpenapiFormat>) -> Result<String> {
     let Word::Known(format) = format else { bail!("format must be either 'json' or 'yaml'") };
-    let call = Call {
-        program: Path::new("kubectl"),
-        args: ["get", "--raw", "/openapi/v2"].map(Into::into).to_vec(),
-        directory: None,
-        environment: Vec::new(),
-        inherits: true,
-        without: &[],
-        stdin: None,
-    };
-    let limits = Limits { output: MAX_SCHEMA, ..Limits::default() };
-    let schema = signals::children().run(call, &limits).map_err(|failed| {
+    let launch = Launch::new("kubectl")
+        .args(["get", "--raw", "/openapi/v2"])
+        .limited(Limits { output: MAX_SCHEMA, ..Limits::default() });
+    let schema = host::children().run(launch).map_err(|failed| {
         let why = match failed.failure {
             Failure::NotStarted(e) => format!("kubectl cannot be started: {e}"),
             Failure::TooMuchOutput(n) => format!("kubectl printed more than {n} bytes"),

@@ -4,7 +4,7 @@ use crate::cli::flags::build::BuildFlags;
 use crate::cli::flags::hidden::hidden;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
-use crate::cli::{roots, signals, writer};
+use crate::cli::{host, roots, writer};
 use crate::load::artifact_reference::is_artifact;
 use crate::load::lock::{FILE, RemoteLock};
 use crate::load::vendor::{Copies, write};
@@ -84,5 +84,5 @@ fn vendor(request: &BuildRequest, root: &str, copies: Copies, messages: &mut Mes
         messages.warning(&warning, None);
     }
     built.value?;
-    Ok(write(&remote_parts, directory, copies, signals::children())?)
+    Ok(write(&remote_parts, directory, copies, host::children())?)
 }

@@ -57,7 +57,7 @@ impl<'a> Masks<'a> {
 /// The value of a tree at a JSON pointer, to change it.
 fn find_mut<'n, 'a>(node: &'n mut Node<'a>, pointer: &str) -> Option<&'n mut Node<'a>> {
     pointer.split('/').skip(1).try_fold(node, |node, part| match node.value_mut() {
-        ValueMut::Mapping(mapping) => mapping.get_mut(&part.replace("~1", "/").replace("~0", "~")),
+        ValueMut::Mapping(mapping) => mapping.get_mut(&rustomize_base::json_pointer::unescaped(part)),
         ValueMut::Sequence(items) => items.get_mut(part.parse::<usize>().ok()?),
         ValueMut::Scalar(_) => None,
     })

@@ -17,7 +17,7 @@ pub struct Charts<'a>(Rc<RefCell<State<'a>>>);
 struct State<'a> {
     entries: Vec<Rc<ChartEntry<'a>>>,
     /// The output of helm, by the number of the chart; `None` for a chart that was not rendered, or
-    /// or whose output was taken.
+    /// whose output was taken.
     printed: Vec<Option<Result<Vec<u8>>>>,
 }
 

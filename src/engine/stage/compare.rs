@@ -47,7 +47,7 @@ pub fn push(pointer: &mut String, below: Below<'_>) {
     match below {
         Below::Key(key) if key.contains(['~', '/']) => {
             pointer.push('/');
-            pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            pointer.push_str(&rustomize_base::json_pointer::escaped(key));
         }
         Below::Key(key) => {
             pointer.push('/');

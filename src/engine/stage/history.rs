@@ -295,7 +295,7 @@ pub fn each_value<'a>(path: &mut String, node: &Node<'a>, found: &mut dyn FnMut(
 /// The value of a tree at a JSON pointer.
 pub fn find<'n, 'a>(node: &'n Node<'a>, pointer: &str) -> Option<&'n Node<'a>> {
     pointer.split('/').skip(1).try_fold(node, |node, part| match node.value() {
-        Value::Mapping(mapping) if part.contains('~') => mapping.get(&part.replace("~1", "/").replace("~0", "~")),
+        Value::Mapping(mapping) if part.contains('~') => mapping.get(&rustomize_base::json_pointer::unescaped(part)),
         Value::Mapping(mapping) => mapping.get(part),
         Value::Sequence(items) => items.get(part.parse::<usize>().ok()?),
         Value::Scalar(_) => None,

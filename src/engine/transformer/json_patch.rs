@@ -43,7 +43,7 @@ impl<'a> Pointer<'a> {
     /// `~0` a tilde.
     fn new(arena: Arena<'a>, text: &'a str) -> Self {
         let unescape = |part: &'a str| match part.contains('~') {
-            true => arena.text(&part.replace("~1", "/").replace("~0", "~")),
+            true => arena.text(&rustomize_base::json_pointer::unescaped(part)),
             false => part,
         };
         let parts = text.split_once('/').map(|(_, path)| path.split('/').map(unescape).collect());

@@ -1,7 +1,8 @@
 //! A client of a plugin in Python, with the types that the plugin's schemas say: a dataclass for
-//! each kind, a method for each role (U41).
+//! each kind, a method for each role.
 
 use super::describe::{Component, Description, Protocol, Role};
+use rustomize_base::json_pointer::unescaped;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -251,9 +252,9 @@ impl ClassTypes<'_> {
 
 /// The value that a pointer leads to.
 fn at<'s>(schema: &'s Map<String, Value>, pointer: &str) -> Option<&'s Value> {
-    let mut steps = pointer.split('/').map(|step| step.replace("~1", "/").replace("~0", "~"));
-    let first = schema.get(&steps.next()?)?;
-    steps.try_fold(first, |value, step| value.get(&step))
+    let mut steps = pointer.split('/').map(unescaped);
+    let first = schema.get(&*steps.next()?)?;
+    steps.try_fold(first, |value, step| value.get(&*step))
 }
 
 fn write_fields(class: &mut String, fields: &[Field]) {

@@ -25,7 +25,7 @@ const MOST_PARTS: usize = 2;
 /// The end of the names of shared objects.
 pub const SHARED_OBJECT: &str = ".so";
 
-/// Returns whether a file in `schemas` is a schema, by its name (M28).
+/// Returns whether a file in `schemas` is a schema, by its name.
 pub fn is_schema(name: &str) -> bool {
     [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end))
 }
@@ -133,7 +133,7 @@ fn kind_of(path: &str) -> Option<(String, String)> {
 /// executable or a shared object with the directory's own name.
 ///
 /// # Errors
-/// It cannot be read.
+/// The directory cannot be read.
 pub fn kinds(home: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     Ok(sorted_out(home)?.0)
 }
@@ -149,7 +149,7 @@ const ELSEWHERE: [(&str, &str); 5] = [
 
 /// The parts of a bundle that builds do not read, each with the reason: directories beside `plugin`
 /// and `schemas`, directories in `plugin` without a plugin that has their name, and files in
-/// `schemas` that are not schemas (M28).
+/// `schemas` that are not schemas.
 ///
 /// # Errors
 /// A directory cannot be read.

@@ -1,11 +1,11 @@
-//! [`conform`]: holds a configuration object to the schema that its plugin has for it.
+//! [`conform`]: checks a configuration object against the schema that its plugin has for it.
 //!
-//! The schema is for the plugin's own fields. Of `apiVersion`, `kind` and `metadata` those that it
-//! does not mention are not part of what is checked: `additionalProperties: false` does not refuse
-//! them. A schema that names one of them in `properties` or `required` sees it.
+//! The schema is for the plugin's own fields. `apiVersion`, `kind` and `metadata` are not checked
+//! unless the schema names them in `properties` or `required`: `additionalProperties: false` does
+//! not refuse them.
 //!
-//! A message never has a value of the object in it. Which fields hold secrets no list of names can
-//! say, and the place leads to the value anyway.
+//! A message never has a value of the object in it: the names of fields do not say which are
+//! secret, and the place in the message leads to the value.
 //!
 //! *Cost*: every look of a subschema at a value is a step, and so is each byte that is compared or
 //! matched. There are at most [`MOST_STEPS`], so a schema that branches without end is an error.
@@ -434,7 +434,7 @@ impl<'s> Checker<'s> {
             }
             if let Some(to) = rules.additional.filter(|_| !is_known) {
                 is_known = true;
-                self.other_field((own, to), at, entry, faults)?;
+                self.other_field(OtherFields { own, rules: to }, at, entry, faults)?;
             }
             if is_known {
                 self.mark(seen, number);
@@ -443,10 +443,10 @@ impl<'s> Checker<'s> {
         Ok(())
     }
 
-    /// Holds a field that a subschema does not name to what it says of such fields.
+    /// Checks a field that a subschema does not name against the rules for such fields.
     fn other_field(
         &mut self,
-        (own, to): (usize, usize),
+        OtherFields { own, rules: to }: OtherFields,
         at: &At<'_, '_>,
         entry: &Entry<'_>,
         faults: &mut Faults,
@@ -586,7 +586,7 @@ impl<'s> Checker<'s> {
             for (number, entry) in self.entries(at) {
                 if !seen.has(number) {
                     seen.mark(number);
-                    self.other_field((own, to), at, entry, faults)?;
+                    self.other_field(OtherFields { own, rules: to }, at, entry, faults)?;
                 }
             }
         }
@@ -630,6 +630,15 @@ fn counted(counts: Counts, found: u64, word: &str, at: &At<'_, '_>, faults: &mut
         (_, Some(most)) if found > most => wrong("at most", most),
         _ => {}
     }
+}
+
+/// The rules of a subschema for the fields that it does not name.
+#[derive(Clone, Copy)]
+struct OtherFields {
+    /// The number of the subschema.
+    own: usize,
+    /// The number of the rules.
+    rules: usize,
 }
 
 #[cfg(test)]

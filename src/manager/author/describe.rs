@@ -1,5 +1,4 @@
-//! [`Description`]: what a plugin says of itself when it is run with the argument `describe` (P46
-//! to P50).
+//! [`Description`]: what a plugin says of itself when it is run with the argument `describe`.
 
 use super::rules::shape;
 use super::schema::Schema;
@@ -7,14 +6,12 @@ use crate::manager::id::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::PluginOptions;
 use crate::plugin::isolation::Isolation;
 use crate::plugin::permissions::Permissions;
-use crate::plugin::program::{Command, HeldCopy};
 use crate::stage::Mode;
 use crate::stage::format::Format;
-use rustomize_process::{Call, Failed, Failure, Limits};
+use rustomize_process::{Failed, Failure, Launch, Limits};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
-use std::path::Path;
 use std::time::Duration;
 
 /// How long a plugin may take to describe itself.
@@ -140,7 +137,7 @@ impl fmt::Display for Role {
 /// Why a plugin is not what its file's name says.
 #[derive(Debug)]
 pub enum DescribeError {
-    /// It did not get as far as to print.
+    /// The plugin failed before it printed.
     Failed(Failed),
     /// The output is not one JSON object of this form.
     Form(serde_json::Error),
@@ -204,39 +201,17 @@ impl Description {
     ///
     /// # Errors
     /// The plugin does not answer, or its answer is not a JSON object.
-    pub fn ask(command: &Command, options: &PluginOptions) -> Result<Description, DescribeError> {
-        Description::ask_program(&command.program, command, options)
-    }
-
-    /// Asks the copy of an installed plugin, in the same way.
-    ///
-    /// # Errors
-    /// As [`Description::ask`].
-    pub fn ask_copy(copy: &HeldCopy, options: &PluginOptions) -> Result<Description, DescribeError> {
-        let not_started = |e| DescribeError::Failed(Failed { failure: Failure::NotStarted(e), stderr: String::new() });
-        let (program, _inherited) = copy.program().map_err(not_started)?;
-        Description::ask_program(&program, &copy.command, options)
-    }
-
-    fn ask_program(program: &Path, command: &Command, options: &PluginOptions) -> Result<Description, DescribeError> {
+    pub fn ask(mut launch: Launch, options: &PluginOptions) -> Result<Description, DescribeError> {
         let not_started = |e| DescribeError::Failed(Failed { failure: Failure::NotStarted(e), stderr: String::new() });
         let variables = options.isolation.variables.clone();
         let level = options.isolation.installed.at_least_auto();
         let isolation = Isolation { level, is_apart: true, variables, ..Isolation::default() };
-        let mut args = command.args.clone();
-        args.push("describe".into());
-        let confined = options.confined(&isolation, program, args, &command.files()).map_err(not_started)?;
-        let call = Call {
-            program: &confined.program,
-            args: confined.args,
-            directory: None,
-            environment: command.variables().chain(confined.grants.environment.clone()).collect(),
-            inherits: confined.grants.inherits,
-            without: &[],
-            stdin: None,
-        };
+        // It may read the plugins that it calls, and calls none of them.
+        let called = std::mem::take(&mut launch.calls);
+        let launch = launch.args(["describe"]).reading(called);
+        let launch = options.confined(launch, &isolation).map_err(not_started)?;
         let limits = Limits { timeout: Some(TIMEOUT), output: OUTPUT_LIMIT, ..Limits::default() };
-        let printed = options.children.run(call, &limits).map_err(DescribeError::Failed)?;
+        let printed = options.children.run(launch.limited(limits)).map_err(DescribeError::Failed)?;
         Description::parse(&printed).map_err(DescribeError::Form)
     }
 
@@ -273,10 +248,10 @@ impl Description {
         description.permissions.fault().map_or(Ok(description), Err)
     }
 
-    /// Holds the description to what the file's name says (P48, P50, P55).
+    /// Holds the description to what the file's name says.
     ///
     /// # Errors
-    /// They differ, or this program does not run such plugins.
+    /// The two differ, or this program does not run plugins of that version.
     pub fn check(&self, version: &Version, api: ApiVersion) -> Result<(), DescribeError> {
         if self.version.parse::<Version>().ok().as_ref() != Some(version) {
             return Err(DescribeError::Version { file: version.clone(), said: self.version.clone() });

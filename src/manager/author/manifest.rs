@@ -1,5 +1,5 @@
-//! [`Manifest`]: `plugin.yaml`, which makes a directory a plugin and names the runtime that runs it
-//! (U09 to U12), or makes it a bundle of plugins and schemas (M02).
+//! [`Manifest`]: `plugin.yaml`, which makes a directory a plugin and names the runtime that runs
+//! it, or makes it a bundle of plugins and schemas.
 
 use super::bundle;
 use super::client::{NeededPlugin, clients};
@@ -8,14 +8,14 @@ use super::written_schema;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::load::{FileLimit, ReadFile};
-use crate::manager::id::head::check_head;
+use crate::manager::id::head::{FileHead, check_head};
 use crate::manager::id::location::Location;
 use crate::manager::id::name::Platform;
 use crate::manager::id::requirement::{Requirement, requirements};
 use crate::manager::id::version::{ApiVersion, HOST_API, Version, VersionError};
 use crate::plugin::permissions::Permissions;
-use crate::plugin::program::Command;
 use crate::stage::format::Format;
+use rustomize_process::{Launch, Variable};
 use rustomize_yaml::{Arena, Node, Pos, Value};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -44,10 +44,10 @@ pub enum Runtime {
     SharedObject,
     /// None: each plugin of a bundle is a file of its own, an executable or a shared object.
     Bundle,
-    /// A program in PATH that runs the files of one language, `rustomize-runtime-<name>` (U04, U08,
-    /// U11). It is called with `run FILE ARGUMENT...`. When a plugin is installed, it is called
-    /// with `fetch-deps DIRECTORY FETCHED` and `install-deps DIRECTORY FETCHED` if it answers
-    /// `steps` with these two words, and else with `install-deps DIRECTORY`.
+    /// A program in PATH that runs the files of one language, `rustomize-runtime-<name>`. It is
+    /// called with `run FILE ARGUMENT...`. When a plugin is installed, it is called with
+    /// `fetch-deps DIRECTORY FETCHED` and `install-deps DIRECTORY FETCHED` if it answers `steps`
+    /// with these two words, and else with `install-deps DIRECTORY`.
     Program(String),
 }
 
@@ -115,11 +115,11 @@ pub(in crate::manager) const DENO_DIRECTORY: &str = "deno";
 
 /// The variables of deno with its directory. It keeps no compiled code there, and does not look for
 /// newer versions of itself.
-pub(in crate::manager) fn deno_environment(directory: &Path) -> Vec<(&'static str, OsString)> {
+pub(in crate::manager) fn deno_variables(directory: &Path) -> Vec<Variable> {
     vec![
-        ("DENO_DIR", directory.into()),
-        ("DENO_EMIT_CACHE_MODE", "disable".into()),
-        ("DENO_NO_UPDATE_CHECK", "1".into()),
+        ("DENO_DIR".into(), directory.into()),
+        ("DENO_EMIT_CACHE_MODE".into(), "disable".into()),
+        ("DENO_NO_UPDATE_CHECK".into(), "1".into()),
     ]
 }
 
@@ -238,7 +238,7 @@ impl Manifest {
     /// Reads the one of a directory.
     ///
     /// # Errors
-    /// It is missing, or malformed.
+    /// The file is missing, or malformed.
     pub fn read(directory: &Path) -> Result<Manifest> {
         let found = FILES.iter().map(|name| (*name, directory.join(name))).find(|(_, path)| path.is_file());
         let Some((name, path)) = found else {
@@ -283,7 +283,7 @@ impl Manifest {
     /// [`Manifest::read`].
     ///
     /// # Errors
-    /// It is not of its form.
+    /// The text is not a manifest.
     pub fn parse(shown: &str, is_pulumi: bool, text: String, directory: &Path) -> Result<Manifest> {
         read_alone(shown, text, |arena, node| match node {
             Some(node) => Manifest::decode(arena, node, is_pulumi, directory),
@@ -302,7 +302,7 @@ impl Manifest {
         let pos = |field: &str| node.as_mapping().and_then(|m| m.get(field)).map_or(node.pos(), Node::pos);
         let wrong = |field: &str, message: String| cx.error(pos(field), message);
         if !is_pulumi {
-            check_head(&cx, node.pos(), (raw.api_version, raw.kind), PLUGIN)?;
+            check_head(&cx, node.pos(), FileHead { api_version: raw.api_version, kind: raw.kind }, PLUGIN)?;
         }
         let runtime = match raw.runtime.value() {
             Value::Scalar(scalar) if !scalar.is_null() => scalar.text(),
@@ -387,7 +387,7 @@ impl Manifest {
     fn of_bundle<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Manifest> {
         let mut raw = RawBundle::default();
         raw.decode(node, cx)?;
-        check_head(cx, node.pos(), (raw.api_version, raw.kind), BUNDLE)?;
+        check_head(cx, node.pos(), FileHead { api_version: raw.api_version, kind: raw.kind }, BUNDLE)?;
         let pos = |field: &str| node.as_mapping().and_then(|m| m.get(field)).map_or(node.pos(), Node::pos);
         for (field, text, example) in [("name", raw.name, "team-tools"), ("version", raw.version, "1.0.0")] {
             if text.is_empty() {
@@ -425,7 +425,7 @@ impl Manifest {
     /// compiles.
     ///
     /// # Errors
-    /// It has none.
+    /// The directory does not have the entry.
     pub fn check_entry(&self, directory: &Path) -> Result<()> {
         let entry = directory.join(&self.entry);
         let exists = match self.runtime {
@@ -448,13 +448,12 @@ impl Manifest {
         Err(Error::new(Code::BadPlugin, message).hint("'entry' in plugin.yaml names the file of the plugin"))
     }
 
-    /// The command that runs the plugin in a directory. For a plugin of a bundle,
-    /// [`Command::of_entry`] makes the command.
-    pub fn command(&self, directory: &Path) -> Command {
+    /// The launch of the plugin in a directory; for a bundle, that of a plugin with no name.
+    pub fn launch(&self, directory: &Path) -> Launch {
         let made = directory.join(crate::manager::id::content::MADE);
         let entry = directory.join(&self.entry).into_os_string();
         let words = |words: &[&str]| words.iter().map(OsString::from).chain([entry.clone()]).collect();
-        let (program, args) = match &self.runtime {
+        let (program, args): (PathBuf, Vec<OsString>) = match &self.runtime {
             Runtime::Python => {
                 let own = made.join("venv").join("bin").join("python");
                 (if own.is_file() { own } else { "python3".into() }, words(&["-B"]))
@@ -470,15 +469,15 @@ impl Manifest {
             Runtime::Program(name) => (format!("rustomize-runtime-{name}").into(), words(&["run"])),
         };
         let of = |client: NeededPlugin| [Some(client.path), client.command.into_iter().next().map(PathBuf::from)];
-        let needs = clients(directory).into_iter().flat_map(of).flatten().collect();
-        let environment = self.environment(directory);
-        Command { program, args, directory: Some(directory.to_owned()), needs, environment }
+        let calls = clients(directory).into_iter().flat_map(of).flatten().collect();
+        let launch = Launch::new(program).args(args).reading([directory]).variables(self.variables(directory));
+        Launch { calls, ..launch }
     }
 
     /// The variables that the runtime needs in a directory: where it keeps what it has fetched.
-    pub fn environment(&self, directory: &Path) -> Vec<(&'static str, OsString)> {
+    pub fn variables(&self, directory: &Path) -> Vec<Variable> {
         match self.runtime {
-            Runtime::Deno => deno_environment(&directory.join(crate::manager::id::content::MADE).join(DENO_DIRECTORY)),
+            Runtime::Deno => deno_variables(&directory.join(crate::manager::id::content::MADE).join(DENO_DIRECTORY)),
             _ => Vec::new(),
         }
     }
@@ -568,14 +567,14 @@ mod tests {
         let pulumi = Manifest::parse("PulumiPlugin.yaml", true, pulumi.to_owned(), Path::new(".")).unwrap();
         assert_eq!((pulumi.runtime, pulumi.entry.as_str()), (Runtime::Nodejs, "index.js"));
         let other = parse("runtime: ruby\n").unwrap();
-        assert_eq!(other.command(Path::new("/p")).program.to_str(), Some("rustomize-runtime-ruby"));
+        assert_eq!(other.launch(Path::new("/p")).program.to_str(), Some("rustomize-runtime-ruby"));
     }
 
     #[test]
     fn no_shim_is_needed() {
         let manifest = parse("runtime: bash\nentry: run.sh\n").unwrap();
-        let command = manifest.command(Path::new("/p"));
-        assert_eq!((command.program.to_str(), command.args[0].to_str()), (Some("bash"), Some("/p/run.sh")));
+        let launch = manifest.launch(Path::new("/p"));
+        assert_eq!((launch.program.to_str(), launch.args[0].to_str()), (Some("bash"), Some("/p/run.sh")));
     }
 
     #[test]

@@ -21,10 +21,11 @@ use crate::manager::id::source::{Source, SourceError};
 use crate::manager::id::statement::Statement;
 use crate::manager::id::version::{ApiVersion, HOST_API, Version};
 use crate::plugin::PluginOptions;
-use crate::plugin::program::Command;
+use crate::plugin::failure::bad_plugin;
 use flate2::{Compression, GzBuilder};
 use rustomize_files::Place;
 use rustomize_files::atomic;
+use rustomize_process::Launch;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -63,10 +64,6 @@ struct Subject {
     contents: Vec<(Platform, BTreeMap<String, PathBuf>)>,
 }
 
-fn fault(message: impl Into<String>) -> Error {
-    Error::new(Code::BadPlugin, message)
-}
-
 fn cannot(action: &str, path: &Path) -> impl Fn(io::Error) -> Error {
     let what = format!("cannot {action} '{}'", path.display());
     move |e| Error::io(&e, format!("{what}: {e}"))
@@ -88,7 +85,7 @@ pub fn package(wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<V
     };
     if !subject.version.is_final() {
         let message = format!("v{} is not a release: nobody would install it from there", subject.version);
-        return Err(fault(message).hint("give it a version as in 1.2.3"));
+        return Err(bad_plugin(message).hint("give it a version as in 1.2.3"));
     }
     if wanted.key.is_some() && wanted.source.is_none() {
         let message = "a signature names the source under which the plugin is installed";
@@ -105,7 +102,7 @@ pub fn package(wanted: &PackageOptions<'_>, options: &PluginOptions) -> Result<V
         let archive = format!("{}.tar.gz", file.to_string().trim_end_matches(".exe"));
         let bytes = tar_gz(content)?;
         check_installs(&archive, &bytes, content)?;
-        let sum = content::sha256(&bytes[..]).map_err(|e| fault(e.to_string()))?;
+        let sum = content::sha256(&bytes[..]).map_err(|e| bad_plugin(e.to_string()))?;
         let statement = |source: &Source| {
             let (source, version) = (source.clone(), version.clone());
             Statement { source, version, platform: platform.to_string(), sum: sum.clone() }.to_string()
@@ -184,7 +181,7 @@ fn of_directory(directory: &Path, wanted: &PackageOptions<'_>) -> Result<Subject
     };
     if let Some(need) = manifest.dependencies.iter().find(|need| need.location().is_ok_and(|at| is_here(&at))) {
         let message = format!("it needs '{}' from '{}', a place of this machine", need.name, need.from);
-        return Err(fault(message).at(need.place.clone()).hint("say where that is released"));
+        return Err(bad_plugin(message).at(need.place.clone()).hint("say where that is released"));
     }
     let version = match (&manifest.version, manifest.says_what()) {
         (Some(version), true) => version.clone(),
@@ -192,13 +189,12 @@ fn of_directory(directory: &Path, wanted: &PackageOptions<'_>) -> Result<Subject
             let said = || (wanted.describe)(&manifest, &own).map_err(|e| e.context(format!("packaging '{shown}'")));
             match version {
                 Some(version) => {
-                    said()?.check(version, manifest.api).map_err(|e| fault(format!("'{shown}': {e}")))?;
+                    said()?.check(version, manifest.api).map_err(|e| bad_plugin(format!("'{shown}': {e}")))?;
                     version.clone()
                 }
                 None if says_what => {
-                    return Err(
-                        fault(format!("'{shown}' says no version")).hint("put 'version: 1.2.3' into its plugin.yaml")
-                    );
+                    return Err(bad_plugin(format!("'{shown}' says no version"))
+                        .hint("put 'version: 1.2.3' into its plugin.yaml"));
                 }
                 None => version_of(&shown.to_string(), &said()?)?,
             }
@@ -241,12 +237,12 @@ fn of_platform(directory: &Path, own: &Manifest) -> Result<BTreeMap<String, Path
 fn version_of(shown: &str, said: &Description) -> Result<Version> {
     if said.version.is_empty() {
         return Err(
-            fault(format!("'{shown}' says no version")).hint("'describe' prints it as in \"version\": \"1.2.3\"")
+            bad_plugin(format!("'{shown}' says no version")).hint("'describe' prints it as in \"version\": \"1.2.3\"")
         );
     }
-    said.version
-        .parse()
-        .map_err(|e: crate::manager::id::version::VersionError| fault(format!("'{shown}' says of its version: {e}")))
+    said.version.parse().map_err(|e: crate::manager::id::version::VersionError| {
+        bad_plugin(format!("'{shown}' says of its version: {e}"))
+    })
 }
 
 /// A compiled plugin: the executable for this machine, unless `wanted` names it, and those for
@@ -265,16 +261,16 @@ fn of_executables(file: Option<&Path>, wanted: &PackageOptions<'_>, options: &Pl
         return Err(Error::new(Code::Usage, message).hint(format!("name it too: --platform {host}=FILE")));
     };
     let real = own.canonicalize().map_err(cannot("read", own))?;
-    let said = Description::ask(&Command::of_binary(&real), options).map_err(|e| {
-        fault(format!("'{}' does not say what it is: {e}", own.display()))
+    let said = Description::ask(Launch::new(&real), options).map_err(|e| {
+        bad_plugin(format!("'{}' does not say what it is: {e}", own.display()))
             .hint("run with the argument 'describe' it prints one JSON object")
     })?;
     let version = version_of(&own.display().to_string(), &said)?;
     let api: ApiVersion =
         if said.api_version.is_empty() { HOST_API } else { said.api_version.parse().unwrap_or(HOST_API) };
-    said.check(&version, api).map_err(|e| fault(format!("'{}': {e}", own.display())))?;
+    said.check(&version, api).map_err(|e| bad_plugin(format!("'{}': {e}", own.display())))?;
     if said.components().next().is_none() {
-        return Err(fault(format!("'{}' says nothing of what it does", own.display())).hint(
+        return Err(bad_plugin(format!("'{}' says nothing of what it does", own.display())).hint(
             "'describe' prints it as in \"generators\": [{\"apiVersion\": \"example.com/v1\", \"kind\": \"Made\"}]",
         ));
     }
@@ -315,19 +311,19 @@ fn tar_gz(files: &BTreeMap<String, PathBuf>) -> Result<Vec<u8>> {
         archive.append_data(&mut header, name, &bytes[..]).map_err(cannot("package", path))?;
     }
     let finish = || archive.into_inner()?.finish();
-    finish().map_err(|e| fault(format!("cannot make the archive: {e}")))
+    finish().map_err(|e| bad_plugin(format!("cannot make the archive: {e}")))
 }
 
 /// Unpacks an archive as installing does, and compares the result with the original files.
 fn check_installs(name: &str, bytes: &[u8], files: &BTreeMap<String, PathBuf>) -> Result<()> {
     let made = tempfile::Builder::new().prefix(atomic::PREFIX).tempdir();
-    let into = made.map_err(|e| fault(format!("cannot make a temporary directory: {e}")))?;
+    let into = made.map_err(|e| bad_plugin(format!("cannot make a temporary directory: {e}")))?;
     unpack(name, bytes, name, into.path()).map_err(|e| e.context("checking that the package can be installed"))?;
     for (name, path) in files {
         let sum = |path: &Path| content::sha256(File::open(path)?);
         let same = || Ok::<bool, io::Error>(sum(&into.path().join(name))? == sum(path)?);
         if !same().map_err(cannot("read", path))? {
-            return Err(fault(format!("'{}' changed while it was packaged", path.display())));
+            return Err(bad_plugin(format!("'{}' changed while it was packaged", path.display())));
         }
     }
     match Manifest::is_in(into.path()) {

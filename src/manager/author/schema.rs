@@ -12,6 +12,7 @@
 use super::rules::{ExpectedValues, Number, Rules, TYPES, TextPattern, TypeSet, canonical, clipped, near, shape};
 use percent_encoding::percent_decode_str;
 use regex::RegexBuilder;
+use rustomize_base::json_pointer::escaped;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -278,11 +279,21 @@ fn wrong<T>(place: &str, message: impl Into<String>, hint: Option<String>) -> Re
     Err(SchemaError { place: place.to_owned(), message: message.into(), hint })
 }
 
+/// A field of a schema.
+struct SchemaField<'f> {
+    keyword: &'f str,
+    value: &'f Value,
+    /// The number of the schema that has it.
+    number: usize,
+    /// How deep that schema is in others.
+    depth: usize,
+}
+
 /// Runs `work` with `name` behind a JSON pointer.
 fn below<T>(place: &mut String, name: &str, work: impl FnOnce(&mut String) -> T) -> T {
     let length = place.len();
     place.push('/');
-    place.push_str(&name.replace('~', "~0").replace('/', "~1"));
+    place.push_str(&escaped(name));
     let done = work(place);
     place.truncate(length);
     done
@@ -324,7 +335,9 @@ impl Compiler {
     ) -> Result<Rules, SchemaError> {
         let mut rules = Rules::default();
         for (keyword, value) in fields {
-            below(place, keyword, |place| self.keyword(number, (keyword, value), &mut rules, place, depth))?;
+            below(place, keyword, |place| {
+                self.keyword(&SchemaField { keyword, value, number, depth }, &mut rules, place)
+            })?;
         }
         if rules.condition.is_none() && (rules.then.is_some() || rules.otherwise.is_some()) {
             (rules.then, rules.otherwise) = (None, None);
@@ -335,14 +348,8 @@ impl Compiler {
         Ok(rules)
     }
 
-    fn keyword(
-        &mut self,
-        number: usize,
-        (keyword, value): (&str, &Value),
-        rules: &mut Rules,
-        place: &mut String,
-        depth: usize,
-    ) -> Result<(), SchemaError> {
+    fn keyword(&mut self, field: &SchemaField<'_>, rules: &mut Rules, place: &mut String) -> Result<(), SchemaError> {
+        let SchemaField { keyword, value, number, depth } = *field;
         let Some(form) = form(keyword, place)? else { return Ok(()) };
         check_form(form, value, place)?;
         let depth = depth + 1;

@@ -3,11 +3,26 @@
 use crate::diag::{Code, Error, Result};
 use crate::load::{FileLimit, ReadFile};
 use minisign::{PublicKey, SecretKey, SecretKeyBox, SignatureBox};
+use rustomize_base::host::Host;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 /// Most bytes of a key's file.
 const KEY_LIMIT: u64 = 1 << 16;
+
+/// The variable with the password of a key.
+pub const PASSWORD: &str = "RUSTOMIZE_MINISIGN_PASSWORD";
+
+/// The password of a key.
+fn password(host: &dyn Host) -> Result<String> {
+    if let Some(password) = host.variable(PASSWORD) {
+        return Ok(password.to_string_lossy().into_owned());
+    }
+    host.password("Password of the key: ").ok_or_else(|| {
+        Error::new(Code::Usage, "the key has a password, and there is no terminal to ask for it")
+            .hint(format!("put it into the variable {PASSWORD}"))
+    })
+}
 
 /// A secret key that can sign, and the file that it is from.
 pub struct SigningKey {
@@ -18,11 +33,13 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// Reads a key. `password` is asked for the password of a key that has one.
+    /// Reads a key. The password of a key that has one is that of the variable [`PASSWORD`], or the
+    /// user types it.
     ///
     /// # Errors
-    /// The file cannot be read or holds no secret key of minisign, or the password is another one.
-    pub fn read(path: &Path, password: impl FnOnce() -> Result<String>) -> Result<SigningKey> {
+    /// The file cannot be read or is not a secret key of minisign, or the password is not that of
+    /// the key.
+    pub fn read(path: &Path, host: &dyn Host) -> Result<SigningKey> {
         let shown = path.display();
         let text = FileLimit(KEY_LIMIT)
             .read_to_string(path)
@@ -40,7 +57,7 @@ impl SigningKey {
         let secret = match read()?.into_unencrypted_secret_key() {
             Ok(secret) => secret,
             Err(e) if e.to_string().contains("encrypted") => {
-                let opened = read()?.into_secret_key(Some(password()?));
+                let opened = read()?.into_secret_key(Some(password(host)?));
                 opened.map_err(|_| wrong("does not open with this password, or is damaged"))?
             }
             Err(_) => return Err(wrong("is not a secret key of minisign")),

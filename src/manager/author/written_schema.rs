@@ -4,6 +4,7 @@ use super::schema::{SCHEMA_LIMIT, Schema};
 use crate::config::read_alone;
 use crate::diag::{Code, Error, Result};
 use crate::load::{FileLimit, ReadFile};
+use rustomize_base::json_pointer::unescaped;
 use rustomize_yaml::scalar::{self, Kind};
 use rustomize_yaml::{Node, Pos, Value};
 use std::io;
@@ -23,7 +24,7 @@ pub(super) fn leaves(path: &str) -> bool {
 /// Reads a schema: a mapping, or the path of a file below `directory`. `None` without a schema.
 ///
 /// # Errors
-/// It is not a valid schema, or the file cannot be read or is not the plugin's own.
+/// The schema is not valid, or its file cannot be read or is not the plugin's own.
 pub(super) fn read(node: &Node<'_>, directory: &Path) -> Result<Option<Schema>> {
     match node.value() {
         _ if node.is_null() => Ok(None),
@@ -77,7 +78,7 @@ fn place_of(node: &Node<'_>, pointer: &str) -> Pos {
     let mut at = node;
     for name in pointer.split('/').skip(1) {
         let item = at.as_sequence().and_then(|items| items.get(name.parse::<usize>().ok()?));
-        let field = at.as_mapping().and_then(|mapping| mapping.get(&name.replace("~1", "/").replace("~0", "~")));
+        let field = at.as_mapping().and_then(|mapping| mapping.get(&unescaped(name)));
         let Some(found) = item.or(field) else { break };
         at = found;
     }

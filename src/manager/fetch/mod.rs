@@ -17,14 +17,16 @@ use crate::load::git::Git;
 use crate::load::http::{Http, Watch};
 use crate::load::is_url;
 use crate::load::oci::{Repository, check_tags};
-use crate::load::{FileLimit, ReadFile, RepoSpec, Secret};
+use crate::load::{FileLimit, ReadFile, RepoSpec, Secrets};
 use crate::manager::id::content::sha256;
 use crate::manager::id::location::{Location, repository_url};
 use crate::manager::id::name::{PREFIX, Platform};
 use crate::manager::id::source::Source;
 use crate::manager::id::version::Version;
+use rustomize_base::host::{Host, NoHost};
 use rustomize_process::Children;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The machines that a version is looked for where no list says for which it is.
@@ -111,7 +113,7 @@ impl Default for FetchLimits {
     }
 }
 
-/// The way to servers.
+/// The client that fetches plugins.
 pub struct Transfer {
     client: Client,
     git: Git,
@@ -119,13 +121,14 @@ pub struct Transfer {
     limit: FileLimit,
     /// True if nothing is fetched.
     pub offline: bool,
+    host: Arc<dyn Host>,
 }
 
 pub(super) fn fault(message: String) -> Error {
     Error::new(Code::FetchFailed, message)
 }
 
-/// Holds bytes to a sum that was known before.
+/// Compares bytes with a sum that was known before.
 pub(super) fn check_sum(url: &str, bytes: &[u8], want: &str) -> Result<()> {
     let found = sha256(bytes).map_err(|e| fault(e.to_string()))?;
     if found == want {
@@ -136,23 +139,29 @@ pub(super) fn check_sum(url: &str, bytes: &[u8], want: &str) -> Result<()> {
 }
 
 impl Transfer {
-    /// Nothing is fetched yet. Clones of repositories are kept in `cache`.
+    /// A client with limits. Clones of repositories are kept in `cache`.
     pub fn new(limits: FetchLimits, cache: Option<PathBuf>, offline: bool, children: Children) -> Transfer {
         Transfer {
             client: Client::new(Http::new(limits.timeout, limits.size, offline)),
             git: Git::new(cache, offline, Some(limits.timeout), children),
             limit: FileLimit(limits.size),
             offline,
+            host: Arc::new(NoHost),
         }
     }
 
-    /// Lets the user in where servers ask who it is. `secret` gives a host's token, or
-    /// `user:password`; it is sent to that host alone, and encrypted.
-    pub fn with_secrets(self, secret: Secret) -> Self {
-        Transfer { client: self.client.with_secrets(secret), ..self }
+    /// Asks servers as the user of a host: a token is sent to its own server alone, and encrypted.
+    pub fn for_host(self, host: &Arc<dyn Host>) -> Self {
+        let client = self.client.with_secrets(Secrets(Arc::clone(host)));
+        Transfer { client, host: Arc::clone(host), ..self }
     }
 
-    /// Tells somebody how much has come of the files that are fetched from now on.
+    /// The time, with which the age of a release is compared.
+    pub fn now(&self) -> SystemTime {
+        self.host.now()
+    }
+
+    /// Calls `watch` with the progress of the files that are fetched from now on.
     pub fn watched(self, watch: Watch) -> Self {
         Transfer { client: self.client.watched(watch), ..self }
     }
@@ -174,7 +183,7 @@ impl Transfer {
     /// is.
     ///
     /// # Errors
-    /// They cannot be asked for.
+    /// The source does not answer.
     pub fn versions(&self, source: &Source, location: &Location) -> Result<Option<Vec<Version>>> {
         if let Location::Git(spec) = location {
             check_protected(&spec.url)?;
@@ -289,7 +298,7 @@ impl Transfer {
     /// are those of `base`.
     ///
     /// # Errors
-    /// It cannot be fetched, or is something else.
+    /// The download cannot be fetched, or differs from its sum.
     pub fn fetch(&self, download: &Download, base: &Base) -> Result<Fetched> {
         let url = &download.url;
         let mut released = None;
@@ -343,7 +352,7 @@ impl Transfer {
     /// `sha256-<sum>.minisig`.
     ///
     /// # Errors
-    /// It is missing, or such a download cannot have one.
+    /// The signature is missing, or a download of this kind cannot have one.
     pub fn signature(&self, download: &Download) -> Result<String> {
         let url = &download.url;
         let bytes = match url.strip_prefix("oci://") {

@@ -1,9 +1,9 @@
-//! The checksum of a plugin's content: the SHA-256 of its file, or of the list of its files (P26,
-//! P27).
+//! The checksum of a plugin's content: the SHA-256 of its file, or of the list of its files.
 //!
 //! Two plugins that differ have different texts that are hashed: no name has a line break, and a
 //! list begins with a digit of a sum, which no program begins with ([`check_program`]).
 
+use rustomize_base::hex::hex;
 use rustomize_files::{self as files, Directory, Kind, Opened, PlainFile, name_fault, shown};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub fn is_own(name: &str) -> bool {
 /// The first name in a directory that is such a name; none of a file.
 ///
 /// # Errors
-/// It cannot be read.
+/// The directory cannot be read.
 pub fn own_in(path: &Path) -> io::Result<Option<String>> {
     let Opened::Directory(directory) = Opened::named(path)? else { return Ok(None) };
     let names = directory.entries()?.into_iter().map(|(name, _)| name.to_string_lossy().into_owned());
@@ -54,14 +54,10 @@ pub fn sha256(mut from: impl Read) -> io::Result<String> {
     Ok(hex(&hash.finalize()))
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The sum of a plugin that a user has named: see [`sum_of`]. O(bytes).
 ///
 /// # Errors
-/// It cannot be read, or holds something else than files and directories.
+/// The plugin cannot be read, or contains other entries than files and directories.
 pub fn sum(path: &Path) -> io::Result<String> {
     sum_of(Opened::named(path)?)
 }
@@ -148,7 +144,7 @@ pub fn copy(from: &Directory, to: &Directory) -> io::Result<()> {
 /// other file is data: a shell would run its lines as commands, and show them in its errors.
 ///
 /// # Errors
-/// It is not a program, or cannot be read.
+/// The file is not a program, or cannot be read.
 pub fn check_program(path: &Path) -> io::Result<()> {
     const STARTS: [&[u8]; 4] = [b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe"];
     let mut start = Vec::new();

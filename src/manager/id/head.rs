@@ -7,12 +7,18 @@ use rustomize_yaml::Pos;
 /// The `apiVersion` of all these files.
 pub const API_VERSION: &str = "rustomize.dev/v1";
 
-/// Checks the `apiVersion` and `kind` of a file of the manager, which begins at `pos`.
+/// The `apiVersion` and `kind` of a file.
+pub struct FileHead<'h> {
+    pub api_version: &'h str,
+    pub kind: &'h str,
+}
+
+/// Checks the head of a file of the manager, which begins at `pos` and has to be of a kind.
 ///
 /// # Errors
-/// One is missing, or has another value.
-pub fn check_head(cx: &Decoder<'_>, pos: Pos, (api_version, kind): (&str, &str), want: &str) -> Result<()> {
-    for (field, found, want) in [("apiVersion", api_version, API_VERSION), ("kind", kind, want)] {
+/// One of the fields is missing, or has another value.
+pub fn check_head(cx: &Decoder<'_>, pos: Pos, head: FileHead<'_>, kind: &str) -> Result<()> {
+    for (field, found, want) in [("apiVersion", head.api_version, API_VERSION), ("kind", head.kind, kind)] {
         if found.is_empty() {
             return Err(cx
                 .error(pos, format!("missing field \"{field}\""))

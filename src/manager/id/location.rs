@@ -1,4 +1,4 @@
-//! [`Location`]: where the versions of a plugin are fetched from (P01, P14).
+//! [`Location`]: the place that the versions of a plugin are fetched from.
 
 use super::source::Source;
 use super::version::Version;
@@ -66,7 +66,7 @@ impl Location {
     /// Reads a location.
     ///
     /// # Errors
-    /// It is of no form that is known.
+    /// The location has an unknown form.
     pub fn parse(text: &str) -> Result<Location, LocationError> {
         if text.contains(is_unseen) {
             return Err(LocationError::Form(text.to_owned()));

@@ -1,4 +1,4 @@
-//! [`FileName`]: the name of an installed binary, which says what it is (P28 to P37).
+//! [`FileName`]: the name of an installed binary: its plugin, version, interface and platform.
 
 use super::version::{ApiVersion, Version};
 use std::fmt;
@@ -115,7 +115,7 @@ impl FileName {
     /// `host`.
     ///
     /// # Errors
-    /// It is not a binary for that plugin and that machine.
+    /// The name is not that of a binary for the plugin and the machine.
     pub fn parse(file: &str, name: &str, host: &Platform) -> Result<FileName, NameError> {
         let rest = file.strip_prefix(PREFIX).ok_or(NameError::Form)?;
         let bare = match (host.os.as_str(), rest.strip_suffix(".exe")) {

@@ -15,7 +15,7 @@ impl SourcePattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// It cannot match any source.
+    /// The pattern cannot match any source.
     pub fn parse(text: &str) -> Result<SourcePattern, SourceError> {
         if text.contains("://") {
             return Err(SourceError::Scheme);

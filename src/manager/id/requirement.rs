@@ -19,7 +19,7 @@ pub struct Requirement {
     pub constraint: Constraint,
     /// Where it is fetched from, as it is written; empty for the releases of its source.
     pub from: String,
-    /// The parameters that each call gets, as JSON; empty for none (U38).
+    /// The parameters that each call gets, as JSON; empty for none.
     pub parameters: String,
     /// The kinds of configuration objects that ask for it; empty if the file does not say.
     pub provides: Vec<ObjectKind>,

@@ -1,13 +1,13 @@
 //! Commands for the shell.
 
-use crate::plugin::program::Command;
 use rustomize_base::shell::quoted;
+use rustomize_process::Variable;
 use std::path::Path;
 
 /// The variables of a command, before it in a line of the shell.
-pub fn assignments(command: &Command) -> String {
-    let one = |(name, value): &(&str, std::ffi::OsString)| format!("{name}={} ", quoted(&value.to_string_lossy()));
-    command.environment.iter().map(one).collect()
+pub fn assignments(variables: &[Variable]) -> String {
+    let assignment = |(name, value): &Variable| format!("{name}={} ", quoted(&value.to_string_lossy()));
+    variables.iter().map(assignment).collect()
 }
 
 /// A command for a hint, which has to work where the user pastes it: for another directory than the

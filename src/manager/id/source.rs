@@ -1,4 +1,4 @@
-//! [`Source`]: the address that names a plugin, and its directory below a root (P01 to P14).
+//! [`Source`]: the address that names a plugin, and its directory below a root.
 
 use crate::load::host;
 use percent_encoding::percent_decode_str;
@@ -130,7 +130,7 @@ pub(super) fn prefixed(name: &str) -> Option<&str> {
 /// Holds an address, or a pattern for addresses, to its one spelling.
 ///
 /// # Errors
-/// It is another one, or has a character that none has.
+/// The address is not in its canonical spelling, or has a forbidden character.
 pub(super) fn check_spelling(text: &str) -> Result<(), SourceError> {
     // Another letter is not another spelling.
     let decoded = percent_decode_str(text).decode_utf8_lossy();

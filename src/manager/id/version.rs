@@ -1,4 +1,4 @@
-//! Versions of plugins and of the interface, and constraints on them (P31 to P33, P49 to P55).
+//! Versions of plugins and of the interface, and constraints on them.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -107,7 +107,7 @@ impl fmt::Display for ApiVersion {
 
 impl ApiVersion {
     /// Returns true if a host of this version runs plugins of the other version: the major version
-    /// is the same, and the minor version is not newer (P55).
+    /// is the same, and the minor version is not newer.
     pub fn runs(self, plugin: ApiVersion) -> bool {
         self.major == plugin.major && plugin.minor <= self.minor
     }
@@ -180,7 +180,7 @@ impl fmt::Display for Constraint {
 
 impl Constraint {
     /// Returns true if a version meets the condition. The version without its pre-release counts:
-    /// `1.0.1-dev` satisfies `>= 1.0.1` (P54).
+    /// `1.0.1-dev` satisfies `>= 1.0.1`.
     pub fn allows(&self, version: &Version) -> bool {
         let radical = version.radical();
         self.parts.iter().all(|(comparison, wanted)| {

@@ -20,7 +20,7 @@ pub fn describe(manifest: &Manifest, directory: &Path, options: &PluginOptions) 
     if manifest.says_what() {
         return Ok(manifest.description.clone());
     }
-    let ask = |directory: &Path| Description::ask(&manifest.command(directory), options).map_err(|e| silent(&e));
+    let ask = |directory: &Path| Description::ask(manifest.launch(directory), options).map_err(|e| silent(&e));
     if directory.join(MADE).is_dir() {
         return ask(directory).map(|said| manifest.complete(said));
     }

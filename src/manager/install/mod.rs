@@ -1,9 +1,9 @@
-//! [`Installer`]: from a requirement to a plugin that runs (U37 to U45). It is the one way, whoever
-//! asks.
+//! [`Installer`]: from a requirement to a plugin that runs. Every command and every build installs
+//! through it.
 //!
-//! For each requirement: resolve it to a version and what there is of that; fetch and unpack it;
-//! install what it needs; put it where it is found and make what its language needs; ask it what it
-//! does. The lock file records the result.
+//! For each requirement: resolve it to a version and the files of that version; fetch and unpack
+//! it; install the plugins that it needs; make the files that its language needs and move it to its
+//! place; ask it what it does. The lock file records the result.
 
 pub mod describe;
 pub mod pinned;
@@ -11,14 +11,15 @@ mod prepare;
 pub mod project;
 mod runtime;
 mod sdk;
+mod staged;
+pub mod session;
 mod workshop;
 
 use crate::diag::{Code, Error, Result};
-use crate::manager::author::describe::{DescribeError, Description};
-use crate::manager::author::manifest::{Manifest, Runtime};
+use crate::manager::author::describe::Description;
 use crate::manager::fetch::identity::PluginId;
 use crate::manager::fetch::origin::Origin;
-use crate::manager::fetch::{Base, Download, Transfer, is_repository};
+use crate::manager::fetch::{Base, Download, Transfer};
 use crate::manager::id::name::{FileName, IDENTITY_SUFFIX, Platform};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::in_directory;
@@ -26,31 +27,61 @@ use crate::manager::id::source::Source;
 use crate::manager::id::version::{Version, VersionError};
 use crate::manager::policy::Policy;
 use crate::manager::policy::lock::{Lock, LockedComponent, LockedDownload, LockedPlugin};
-use crate::manager::store::beside::sum_name;
+use crate::manager::policy::trust::grant;
 use crate::manager::store::discover::{Installed, Refusal, place_of};
 use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::place;
 use crate::manager::store::record::{AskedBy, Record, RecordedDownload};
+use crate::manager::store::sibling_files::sum_name;
 use crate::plugin::PluginOptions;
+use crate::plugin::failure::bad_plugin;
 use crate::plugin::permissions::Permissions;
-use crate::plugin::program::Command;
-use prepare::{Preparer, StagedPlugin, VersionChoice, base_of, is_local, is_of_this_machine, side_by_side};
+use prepare::{Preparer, UnpackedPlugin, VersionChoice, base_of, is_local, side_by_side};
+use rustomize_base::host::Progress;
+use sdk::LinkedPlugin;
+use staged::{StagedPlugin, ask};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A step of an installation, for progress.
+/// A step of an installation that the user is told.
 #[derive(Debug)]
 pub enum InstallEvent<'e> {
-    /// Something is fetched.
+    /// A file is fetched.
     Fetching { url: &'e str },
-    /// A plugin asks for what nothing grants yet.
+    /// A plugin asks for permissions that nothing grants yet.
     Asks { source: &'e Source, origin: &'e Origin, beyond: &'e Permissions },
-    /// A plugin does something that no build uses: what, in words.
+    /// A plugin provides components that no build uses: these, in words.
     LeftOut { source: &'e Source, what: String },
     /// An installed plugin was changed, so it is installed again.
     Changed { source: &'e Source, why: &'e Refusal },
     /// A release does not match its name; the next lower one is tried.
     Skipped { source: &'e Source, why: &'e Error },
+}
+
+impl InstallEvent<'_> {
+    /// Shows the event to the user.
+    pub fn tell(&self, progress: &dyn Progress) {
+        let is_shown = matches!(self, InstallEvent::Fetching { .. }) && progress.shows_files();
+        if !is_shown {
+            progress.say(&self.to_string());
+        }
+    }
+}
+
+impl fmt::Display for InstallEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InstallEvent::Fetching { url } => write!(f, "Fetching {url}"),
+            InstallEvent::LeftOut { source, what } => write!(f, "{source}: {what}"),
+            InstallEvent::Changed { source, why } => write!(f, "Installing {source} again: {why}"),
+            InstallEvent::Skipped { source, why } => write!(f, "Skipping a version of {source}: {why}"),
+            InstallEvent::Asks { source, origin, beyond } => {
+                let command = grant(source, origin, beyond);
+                write!(f, "{source} asks for {beyond}, and does not run before that is granted: {command}")
+            }
+        }
+    }
 }
 
 /// The parts of a requirement that decide which download is fetched for it. Requirements with equal
@@ -93,7 +124,7 @@ pub struct Installer<'i> {
     pub project: PathBuf,
     /// The lock file so far; its versions and sums are kept where the requirements allow them.
     pub known: Lock,
-    /// The same with the versions that are to be replaced: a new version is not lower than these.
+    /// The lock with the versions that are replaced: a new version is not lower than these.
     pub before: Lock,
     /// True if a new version may be lower than a locked one.
     pub allows_older: bool,
@@ -101,32 +132,53 @@ pub struct Installer<'i> {
     pub prefers_installed: bool,
     /// True if locked versions get the platforms that the lock lacks.
     pub completes: bool,
-    /// Whose wish the installation is.
+    /// The one who asks for the installation.
     pub asked_by: AskedBy,
     /// True if the new lock has all platforms; it has that of this machine alone otherwise.
     pub all_platforms: bool,
-    /// Told what happens.
+    /// Called with each event.
     pub events: &'i (dyn Fn(InstallEvent<'_>) + Sync),
-    /// How many plugins are prepared at once.
+    /// The number of plugins that are prepared at once.
     pub parallel: usize,
     /// The choices of requirements that were prepared side by side.
     prepared: HashMap<DownloadKey, Result<Vec<VersionChoice>>>,
     /// The lock of the plugins that were installed, for a directory.
     pub lock: Lock,
     /// The installed plugins.
-    pub done: BTreeMap<PluginId, Installed>,
-    /// Their entries of the lock, without keys, and the plugins that each needs.
-    entries: BTreeMap<PluginId, (LockedPlugin, Vec<PluginId>)>,
+    done: BTreeMap<PluginId, DonePlugin>,
     /// How many of them others depend on.
     dependencies: usize,
 }
 
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
+/// A plugin that was installed.
+struct DonePlugin {
+    installed: Installed,
+    plugin: StagedPlugin,
+    description: Description,
+    /// Its entry of the lock, without the keys of the plugins that it needs.
+    locked: LockedPlugin,
+    needs: Vec<PluginId>,
+}
+
+/// The choice of a version that is tried, and its download for this machine.
+struct Attempt<'a> {
+    wanted: &'a Requirement,
+    id: &'a PluginId,
+    base: &'a Base,
+    choice: &'a VersionChoice,
+    download: &'a Download,
+    plugin: StagedPlugin,
+    pinned: LockedDownload,
+}
+
+/// A plugin that another one needs, and the requirement for it.
+struct Dependency {
+    id: PluginId,
+    wanted: Requirement,
 }
 
 impl<'i> Installer<'i> {
-    /// One that has installed nothing yet, and that may lock what is not locked, for all platforms.
+    /// An installer that may lock unlocked plugins, for all platforms.
     pub fn new(
         root: &'i ExclusiveRoot,
         transfer: &'i Transfer,
@@ -134,30 +186,31 @@ impl<'i> Installer<'i> {
         policy: &'i Policy,
         events: &'i (dyn Fn(InstallEvent<'_>) + Sync),
     ) -> Self {
-        let (known, before, lock, done, entries, prepared, project) = Default::default();
-        let (all_platforms, parallel) = (true, PARALLEL);
-        let (allows_older, prefers_installed, completes, asked_by) = (false, false, false, AskedBy::Project);
         Installer {
             root,
             transfer,
             options,
             policy,
-            project,
-            known,
-            before,
-            allows_older,
-            prefers_installed,
-            completes,
-            asked_by,
-            all_platforms,
+            project: PathBuf::new(),
+            known: Lock::default(),
+            before: Lock::default(),
+            allows_older: false,
+            prefers_installed: false,
+            completes: false,
+            asked_by: AskedBy::Project,
+            all_platforms: true,
             events,
-            parallel,
-            prepared,
-            lock,
-            done,
-            entries,
+            parallel: PARALLEL,
+            prepared: HashMap::new(),
+            lock: Lock::default(),
+            done: BTreeMap::new(),
             dependencies: 0,
         }
+    }
+
+    /// The plugins that were installed.
+    pub fn installed(&self) -> impl Iterator<Item = &Installed> {
+        self.done.values().map(|done| &done.installed)
     }
 
     fn preparer(&self) -> Preparer<'_> {
@@ -166,10 +219,12 @@ impl<'i> Installer<'i> {
         Preparer { root, transfer, policy, events, known, project, prefers_installed, completes }
     }
 
-    /// Installs what is required, and what that needs. Relative paths are those of `base`.
+    /// Installs required plugins and the plugins that they need. Relative paths are those of
+    /// `base`.
     ///
     /// # Errors
-    /// One cannot be resolved, fetched, unpacked or run. What was installed before it stays.
+    /// A plugin cannot be resolved, fetched, unpacked or run. Plugins that were installed before it
+    /// stay.
     pub fn install(&mut self, wanted: &[Requirement], base: &Base) -> Result<()> {
         self.install_below(wanted, base, &mut Vec::new())
     }
@@ -198,14 +253,17 @@ impl<'i> Installer<'i> {
         if chain.contains(&id) {
             let names = chain.iter().chain([&id]).map(|id| id.source.to_string());
             let circle = names.collect::<Vec<_>>().join(" -> ");
-            return Err(fault(format!("these plugins depend on each other in a circle: {circle}")));
+            return Err(bad_plugin(format!("these plugins depend on each other in a circle: {circle}")));
         }
         if let Some(done) = self.done.get(&id) {
-            if wanted.constraint.allows(&done.file.version) {
+            let version = &done.installed.file.version;
+            if wanted.constraint.allows(version) {
                 return Ok(());
             }
-            let message = format!("{} is required here, and v{} elsewhere", wanted.constraint, done.file.version);
-            return Err(fault(message).hint("one build uses one version of a plugin: widen one of the constraints"));
+            let message = format!("{} is required here, and v{version} elsewhere", wanted.constraint);
+            return Err(
+                bad_plugin(message).hint("one build uses one version of a plugin: widen one of the constraints")
+            );
         }
         if !chain.is_empty() {
             self.dependencies += 1;
@@ -221,16 +279,15 @@ impl<'i> Installer<'i> {
             if tries == MOST_TRIES {
                 let why = last.take().map_or_else(String::new, |why: Error| format!("; the last: {why}"));
                 let message = format!("{MOST_TRIES} versions are not what they say, so no other is tried{why}");
-                return Err(fault(message).hint("name a version that is known to work: version: '= 1.2.3'"));
+                return Err(bad_plugin(message).hint("name a version that is known to work: version: '= 1.2.3'"));
             }
             self.preparer().complete(wanted, &mut choice)?;
             chain.push(id.clone());
             let tried = self.take(wanted, &id, &mut choice, base, chain);
             chain.pop();
             match tried {
-                Ok((installed, entry)) => {
-                    self.entries.insert(id.clone(), entry);
-                    self.done.insert(id, installed);
+                Ok(done) => {
+                    self.done.insert(id, done);
                     return Ok(());
                 }
                 Err(NotTaken::NotThis(why)) if choice.pinned.is_none() => {
@@ -240,10 +297,10 @@ impl<'i> Installer<'i> {
                 Err(NotTaken::NotThis(why) | NotTaken::Failed(why)) => return Err(why),
             }
         }
-        Err(last.unwrap_or_else(|| fault(format!("no version is {}", wanted.constraint))))
+        Err(last.unwrap_or_else(|| bad_plugin(format!("no version is {}", wanted.constraint))))
     }
 
-    /// Installs a choice, after all that it needs, and gives its entry of the lock file.
+    /// Installs a choice, after all plugins that it needs.
     fn take(
         &mut self,
         wanted: &Requirement,
@@ -251,18 +308,21 @@ impl<'i> Installer<'i> {
         choice: &mut VersionChoice,
         base: &Base,
         chain: &mut Vec<PluginId>,
-    ) -> std::result::Result<(Installed, (LockedPlugin, Vec<PluginId>)), NotTaken> {
+    ) -> std::result::Result<DonePlugin, NotTaken> {
         let host = Platform::host();
         let Some(download) = choice.download().cloned() else {
             let there: Vec<String> = choice.downloads.iter().map(|a| a.platform.to_string()).collect();
-            return Err(NotTaken::NotThis(fault(format!("it has no file for {host}, only for {}", there.join(", ")))));
+            return Err(NotTaken::NotThis(bad_plugin(format!(
+                "it has no file for {host}, only for {}",
+                there.join(", ")
+            ))));
         };
-        let staged = match choice.staged.take() {
+        let unpacked = match choice.staged.take() {
             Some(staged) => staged,
             None => self.preparer().stage(wanted, choice, &download, base)?,
         };
-        if let Some(pinned) = choice.pinned.as_ref().filter(|pinned| pinned.content != staged.pinned.content) {
-            let found = &staged.pinned.content;
+        if let Some(pinned) = choice.pinned.as_ref().filter(|pinned| pinned.content != unpacked.pinned.content) {
+            let found = &unpacked.pinned.content;
             let message =
                 format!("'{}' is not what was locked: {found}, plugins.lock says {}", download.url, pinned.content);
             let hint = match is_local(wanted) {
@@ -272,43 +332,52 @@ impl<'i> Installer<'i> {
                 }
                 false => "the file was changed since; nothing was installed".to_owned(),
             };
-            return Err(NotTaken::Failed(fault(message).hint(hint)));
+            return Err(NotTaken::Failed(bad_plugin(message).hint(hint)));
         }
-        let needs = self.needs(&staged.path, &staged.pinned).map_err(|e| staged.named(e))?;
-        let file = match &staged.kept {
+        let plugin = StagedPlugin::read(&unpacked).map_err(|e| unpacked.named(e))?;
+        let needs = plugin.dependencies(&unpacked).map_err(|e| unpacked.named(e))?;
+        let file = match &unpacked.kept {
             Some(kept) => kept.file.clone(),
-            None => self.file_name(wanted, choice, &staged).map_err(|tried| tried.map(|e| staged.named(e)))?,
+            None => {
+                let named = self.file_name(wanted, choice, &plugin, &unpacked);
+                named.map_err(|tried| tried.map(|e| unpacked.named(e)))?
+            }
         };
         if !choice.is_locked {
             self.check_not_older(wanted, id, &file.version)?;
         }
         // A plugin that was not fetched is fetched only for dependencies in its own repository.
-        let own = match staged.kept.is_some() && needs.iter().any(is_local) {
+        let own = match unpacked.kept.is_some() && needs.iter().any(is_local) {
             true => base_of(self.transfer.fetch(&download, base)?.content, base),
-            false => staged.base.clone(),
+            false => unpacked.base.clone(),
         };
         self.install_below(&needs, &own, chain)?;
-        let needs = needs.into_iter().map(|need| Ok((PluginId::of(&need, &own)?, need)));
-        let needs: Vec<(PluginId, Requirement)> = needs.collect::<Result<_>>()?;
-        self.check_callable(&staged.path, &needs)?;
+        let needs = needs.into_iter().map(|wanted| Ok(Dependency { id: PluginId::of(&wanted, &own)?, wanted }));
+        let needs: Vec<Dependency> = needs.collect::<Result<_>>()?;
+        self.check_callable(&plugin, &needs)?;
         let record = Record {
             origin: id.origin.clone(),
             within: id.within.clone(),
-            signer: staged.signed.as_ref().map(|signed| signed.key.clone()),
+            signer: unpacked.signed.as_ref().map(|signed| signed.key.clone()),
             asked_by: if chain.len() > 1 { AskedBy::Plugin } else { self.asked_by },
-            download: Some(recorded(&download.platform, &staged.pinned)),
+            download: Some(recorded(&download.platform, &unpacked.pinned)),
         };
-        let present = || self.preparer().present(id, &file.version, &staged.pinned.content);
-        let (installed, description) = match staged.kept.clone().or_else(present) {
+        let present = || self.preparer().present(id, &file.version, &plugin.sum);
+        let (installed, description) = match unpacked.kept.clone().or_else(present) {
             Some(there) => {
-                self.link(&there.path, &needs)?;
-                let description = self.describe(&there.path)?;
+                let plugin = plugin.at(&there.path);
+                self.link(&plugin, &needs)?;
+                let description = plugin.describe(self.options)?;
                 (self.recorded_again(there, &record)?, description)
             }
-            None => self.commit(&staged, file, record, id, &needs)?,
+            None => self.commit(&plugin, Commit { id, file, record, unpacked: &unpacked }, &needs)?,
         };
-        let locked = self.locked(wanted, &installed, description, staged.pinned, &download, choice, base)?;
-        Ok((installed, (locked, needs.into_iter().map(|(id, _)| id).collect())))
+        let plugin = plugin.at(&installed.path);
+        let pinned = unpacked.pinned;
+        let attempt = Attempt { wanted, id, base, choice, download: &download, plugin, pinned };
+        let locked = self.locked(&attempt, &installed, &description)?;
+        let needs = needs.into_iter().map(|need| need.id).collect();
+        Ok(DonePlugin { installed, plugin: attempt.plugin, description, locked, needs })
     }
 
     /// Refuses to go back to a version that is lower than one that was locked before, unless the
@@ -321,7 +390,7 @@ impl<'i> Installer<'i> {
         let Some(seen) = seen.filter(|seen| seen > version) else { return Ok(()) };
         let message = format!("v{version} is the highest version that its host offers, and v{seen} was locked before");
         let command = in_directory("rustomize plugin update --allow-older", &self.project);
-        Err(fault(message)
+        Err(bad_plugin(message)
             .with_code(Code::PluginRefused)
             .hint("whoever withholds a version can keep a fault in use; ask the author why it is gone")
             .hint(format!("if the older version is right: {command}")))
@@ -351,7 +420,7 @@ impl<'i> Installer<'i> {
         let mut keys: BTreeMap<&PluginId, String> = BTreeMap::new();
         let mut last: Option<&PluginId> = None;
         // Of one source its own place comes first, so the keys do not depend on who was first.
-        for id in self.entries.keys() {
+        for id in self.done.keys() {
             let is_kept = |kept: &LockedPlugin| kept.id(&id.source, &self.project) != *id;
             let is_taken = sources.contains(&id.source)
                 || last.is_some_and(|last| last.source == id.source)
@@ -360,7 +429,7 @@ impl<'i> Installer<'i> {
             last = Some(id);
         }
         let mut lock = kept;
-        for (id, (locked, needs)) in &self.entries {
+        for (id, DonePlugin { locked, needs, .. }) in &self.done {
             let dependencies = needs.iter().filter_map(|need| keys.get(need).cloned()).collect();
             lock.plugins.insert(keys[id].clone(), LockedPlugin { dependencies, ..locked.clone() });
         }
@@ -372,119 +441,66 @@ impl<'i> Installer<'i> {
     /// this is done aside, so that an installed plugin stays if it fails.
     fn commit(
         &self,
-        staged: &StagedPlugin,
-        file: FileName,
-        record: Record,
-        id: &PluginId,
-        needs: &[(PluginId, Requirement)],
+        plugin: &StagedPlugin,
+        commit: Commit<'_>,
+        needs: &[Dependency],
     ) -> Result<(Installed, Description)> {
+        let Commit { id, file, record, unpacked } = commit;
         let source = id.source.clone();
         let target = place_of(self.root.path(), id, &file);
-        let beside = [(IDENTITY_SUFFIX, record.text(&source, &file.version, &staged.pinned.content))];
-        let description = match self.finish(id, staged, needs) {
+        let beside = [(IDENTITY_SUFFIX, record.text(&source, &file.version, &plugin.sum))];
+        let description = match self.finish(id, plugin, needs) {
             Ok(description) => description,
             Err(why) => {
-                let why = staged.moved(why, &target);
-                place::put_failed(self.root, &staged.path, &target, &beside, &why)?;
+                let why = unpacked.moved(why, &target);
+                place::put_failed(self.root, &plugin.path, &target, &beside, &why)?;
                 return Err(why);
             }
         };
-        let sum = place::put(self.root, &staged.path, &target, &beside)?;
+        let sum = place::put(self.root, &plugin.path, &target, &beside)?;
         Ok((Installed { source, record, path: target, file, sum }, description))
     }
 
     /// Makes a staged plugin complete, and asks it what it does.
-    fn finish(&self, id: &PluginId, staged: &StagedPlugin, needs: &[(PluginId, Requirement)]) -> Result<Description> {
-        let path = &staged.path;
-        if path.is_dir() {
+    fn finish(&self, id: &PluginId, plugin: &StagedPlugin, needs: &[Dependency]) -> Result<Description> {
+        if let Some(manifest) = &plugin.manifest {
             let work = self.root.stage()?;
-            let manifest = Manifest::read(path)?;
-            manifest.check_entry(path)?;
-            runtime::prepare(&manifest, path, work.held(), self.options)?;
-            self.link(path, needs)?;
+            manifest.check_entry(&plugin.path)?;
+            runtime::prepare(manifest, &plugin.path, work.held(), self.options)?;
+            self.link(plugin, needs)?;
         }
-        let description = self.describe(path)?;
+        let description = plugin.describe(self.options)?;
         let (home, asked) = (self.options.home(), &description.permissions);
         self.policy.trust.rule(&id.source, &id.origin)?.check_permissions(id, asked, home.as_deref())?;
         Ok(description)
     }
 
-    /// Holds what a plugin needs to what it can call: programs. A bundle calls nothing: it brings
-    /// what it depends on.
-    fn check_callable(&self, plugin: &Path, needs: &[(PluginId, Requirement)]) -> Result<()> {
-        if needs.is_empty() || is_bundle(plugin)? {
+    /// Checks that each dependency is a program. Bundles are exempt: they contain their
+    /// dependencies.
+    fn check_callable(&self, plugin: &StagedPlugin, needs: &[Dependency]) -> Result<()> {
+        if plugin.is_bundle() {
             return Ok(());
         }
-        for (id, need) in needs {
-            let Some(installed) = self.done.get(id).filter(|installed| installed.path.is_dir()) else {
-                continue;
-            };
-            let (what, hint) = match Manifest::read(&installed.path)?.runtime {
-                Runtime::SharedObject => (
-                    "a shared object",
-                    "depend on a program, or on a plugin with a runtime: only a build loads shared objects",
-                ),
-                Runtime::Bundle => {
-                    ("a bundle", "depend on a plugin, or make a bundle of this plugin and the other bundle")
-                }
-                _ => continue,
-            };
-            let message = format!("'{}' ({}) is {what}; a plugin cannot call it", need.name, need.source);
-            return Err(fault(message).at(need.place.clone()).hint(hint));
+        for Dependency { id, wanted } in needs {
+            if let Some((what, hint)) = self.done.get(id).and_then(|done| done.plugin.why_not_called()) {
+                let message = format!("'{}' ({}) is {what}; a plugin cannot call it", wanted.name, wanted.source);
+                return Err(bad_plugin(message).at(wanted.place.clone()).hint(hint));
+            }
         }
         Ok(())
     }
 
-    /// Gives a directory a way to the plugins that it needs, which are installed (U41).
-    fn link(&self, plugin: &Path, needs: &[(PluginId, Requirement)]) -> Result<()> {
-        if !plugin.is_dir() || is_bundle(plugin)? {
+    /// Gives a directory a way to the plugins that it needs, which are installed.
+    fn link(&self, plugin: &StagedPlugin, needs: &[Dependency]) -> Result<()> {
+        if plugin.manifest.is_none() || plugin.is_bundle() {
             return Ok(());
         }
-        let mut given = Vec::new();
-        for (id, need) in needs {
-            if let Some(installed) = self.done.get(id) {
-                let command = installed.command().map_err(|why| fault(why.to_string()))?;
-                given.push((need, installed, self.describe(&installed.path)?, command));
-            }
-        }
-        sdk::link(self.root, plugin, &given)
-    }
-
-    /// The description of a plugin, unpacked or installed.
-    fn describe(&self, plugin: &Path) -> Result<Description> {
-        if !plugin.is_dir() {
-            return ask(&Command::of_binary(plugin), self.options, &plugin.display().to_string());
-        }
-        let manifest = Manifest::read(plugin)?;
-        match manifest.says_what() {
-            true => Ok(manifest.description),
-            false => {
-                let said = ask(&manifest.command(plugin), self.options, &plugin.display().to_string())?;
-                Ok(manifest.complete(said))
-            }
-        }
-    }
-
-    /// The plugins that one needs. What was fetched names no place of this machine.
-    fn needs(&self, plugin: &Path, pinned: &LockedDownload) -> Result<Vec<Requirement>> {
-        let needs = if plugin.is_dir() { Manifest::read(plugin)?.dependencies } else { Vec::new() };
-        let is_archive = pinned.archive.is_some();
-        if let Some(need) =
-            needs.iter().find(|need| (is_archive || is_repository(&pinned.url)) && is_of_this_machine(need))
-        {
-            let message = format!("it depends on '{}' from '{}', a repository of this machine", need.name, need.from);
-            return Err(fault(message).hint("its author has to name a place where the dependency is released"));
-        }
-        match needs.iter().find(|need| is_archive && is_local(need)) {
-            Some(local) => {
-                let message = format!(
-                    "it depends on '{}' from '{}', and an archive has no directory for that path",
-                    local.name, local.from
-                );
-                Err(fault(message).hint("its author has to name a place where the dependency is released"))
-            }
-            None => Ok(needs),
-        }
+        let needed = needs.iter().filter_map(|Dependency { id, wanted }| {
+            let done = self.done.get(id)?;
+            let (installed, description) = (&done.installed, &done.description);
+            Some(LinkedPlugin { wanted, installed, description, launch: done.plugin.launch() })
+        });
+        sdk::link(self.root, &plugin.path, &needed.collect::<Vec<_>>())
     }
 
     /// The name of the file that a plugin becomes. The plugin states its own version, which must be
@@ -493,25 +509,24 @@ impl<'i> Installer<'i> {
         &self,
         wanted: &Requirement,
         choice: &VersionChoice,
-        staged: &StagedPlugin,
+        plugin: &StagedPlugin,
+        unpacked: &UnpackedPlugin,
     ) -> std::result::Result<FileName, NotTaken> {
         let name = wanted.source.name().to_owned();
-        let not_this = |e: String| NotTaken::NotThis(fault(e));
-        let (said, api, platform) = if staged.path.is_dir() {
-            let manifest = Manifest::read(&staged.path)?;
+        let not_this = |e: String| NotTaken::NotThis(bad_plugin(e));
+        let (said, api, platform) = if let Some(manifest) = &plugin.manifest {
             if !manifest.name.is_empty() && manifest.name != name {
                 let what = if manifest.is_bundle() { "bundle" } else { "plugin" };
                 return Err(not_this(format!("it is the {what} '{}', not '{name}'", manifest.name)));
             }
             let platform = manifest.platform.clone();
             let version = match (&manifest.version, &choice.version) {
-                (None, None) => Some(self.own_version(&manifest, staged)?),
-                _ => manifest.version,
+                (None, None) => Some(plugin.own_version(manifest, self.options)?),
+                _ => manifest.version.clone(),
             };
             (version, manifest.api, platform)
         } else {
-            let command = Command::of_binary(&staged.path);
-            let description = ask(&command, self.options, &staged.pinned.url)?;
+            let description = ask(plugin.launch(), self.options, &unpacked.pinned.url)?;
             let wrong = |e: VersionError| not_this(format!("its own version is not valid: {e}"));
             let version: Version = description.version.parse().map_err(wrong)?;
             let api = description.api_version.parse().map_err(wrong)?;
@@ -524,48 +539,21 @@ impl<'i> Installer<'i> {
             }
             (Some(said), _) => said,
             (None, Some(taken)) => taken.clone(),
-            (None, None) => return Err(NotTaken::Failed(fault("its version is not known".to_owned()))),
+            (None, None) => return Err(NotTaken::Failed(bad_plugin("its version is not known".to_owned()))),
         };
-        staged.check_signed_version(&version)?;
+        unpacked.check_signed_version(&version)?;
         if !wanted.constraint.allows(&version) {
             return Err(not_this(format!("it is v{version}; {} is required", wanted.constraint)));
         }
         Ok(FileName { name, version, api, platform })
     }
 
-    /// The version that a plugin in a directory states itself, where neither its manifest nor a tag
-    /// does.
-    ///
-    /// # Errors
-    /// Its manifest has a description without a version, or the plugin does not describe itself.
-    fn own_version(&self, manifest: &Manifest, staged: &StagedPlugin) -> Result<Version> {
-        let unknown = |why: String| {
-            let error = fault(format!("its version is not known: {why}"));
-            error.hint(format!("put 'version: 1.2.3' into its {}", Manifest::name_in(&staged.path)))
-        };
-        if manifest.says_what() {
-            return Err(unknown("its manifest does not name it".to_owned()));
-        }
-        let described = describe::describe(manifest, &staged.path, self.options);
-        let description = described.map_err(|e| unknown(e.message().to_owned()))?;
-        description.version.parse().map_err(|e: VersionError| unknown(e.to_string()))
-    }
-
     /// The entry of a plugin in the lock file.
-    #[expect(clippy::too_many_arguments, reason = "all that an installation has found out, once")]
-    fn locked(
-        &self,
-        wanted: &Requirement,
-        installed: &Installed,
-        description: Description,
-        pinned: LockedDownload,
-        download: &Download,
-        choice: &VersionChoice,
-        base: &Base,
-    ) -> Result<LockedPlugin> {
-        let mut platforms = BTreeMap::from([(download.platform.to_string(), pinned)]);
-        let (id, own) = (PluginId::of(wanted, base)?, installed.file.version.to_string());
-        let known = self.known.of(&self.project, &id).filter(|known| known.version == own);
+    fn locked(&self, attempt: &Attempt<'_>, installed: &Installed, description: &Description) -> Result<LockedPlugin> {
+        let Attempt { wanted, id, base, choice, download, plugin, pinned } = attempt;
+        let mut platforms = BTreeMap::from([(download.platform.to_string(), pinned.clone())]);
+        let own = installed.file.version.to_string();
+        let known = self.known.of(&self.project, id).filter(|known| known.version == own);
         let mut unknown = Vec::new();
         for other in choice.downloads.iter().filter(|other| other.platform != download.platform) {
             let name = other.platform.to_string();
@@ -601,16 +589,15 @@ impl<'i> Installer<'i> {
         if let Some(what) = description.left_out() {
             (self.events)(InstallEvent::LeftOut { source: &wanted.source, what });
         }
-        let manifest = if installed.path.is_dir() { Some(Manifest::read(&installed.path)?) } else { None };
-        let provides = match manifest.as_ref().is_some_and(Manifest::is_bundle) {
+        let provides = match plugin.is_bundle() {
             // A bundle has each of its kinds in every role.
             true => description.generators.iter().map(|component| LockedComponent::new(None, component)).collect(),
             false => {
                 description.components().map(|(role, component)| LockedComponent::new(Some(role), component)).collect()
             }
         };
-        let runtime = manifest.map(|manifest| manifest.runtime.name().to_owned());
-        let before = self.before.of(&self.project, &id).filter(|_| !self.allows_older);
+        let runtime = plugin.manifest.as_ref().map(|manifest| manifest.runtime.name().to_owned());
+        let before = self.before.of(&self.project, id).filter(|_| !self.allows_older);
         let highest = before.into_iter().flat_map(LockedPlugin::versions_seen).max();
         let highest = highest.filter(|highest| *highest > installed.file.version).map(|highest| highest.to_string());
         // Where `from` says it, the origin goes without saying.
@@ -638,7 +625,7 @@ fn check_limit(found: usize, most: usize, what: &str) -> Result<()> {
     if found <= most {
         return Ok(());
     }
-    Err(fault(format!("more than {most} {what}, which is the limit")).hint("make one plugin of several"))
+    Err(bad_plugin(format!("more than {most} {what}, which is the limit")).hint("make one plugin of several"))
 }
 
 /// The download of a plugin for its record.
@@ -647,14 +634,17 @@ fn recorded(platform: &Platform, pinned: &LockedDownload) -> RecordedDownload {
     RecordedDownload { platform: platform.to_string(), url, size, archive }
 }
 
-/// Returns whether what was unpacked or installed is a bundle.
-fn is_bundle(path: &Path) -> Result<bool> {
-    Ok(path.is_dir() && Manifest::read(path)?.is_bundle())
+/// A plugin that is moved to its place.
+struct Commit<'c> {
+    id: &'c PluginId,
+    file: FileName,
+    record: Record,
+    unpacked: &'c UnpackedPlugin,
 }
 
 /// Why a choice was not taken.
 enum NotTaken {
-    /// It is not what it was taken for: another may be.
+    /// The candidate is not the expected plugin: the next may be.
     NotThis(Error),
     Failed(Error),
 }
@@ -673,14 +663,4 @@ impl From<Error> for NotTaken {
     fn from(e: Error) -> Self {
         NotTaken::Failed(e)
     }
-}
-
-fn ask(command: &Command, options: &PluginOptions, shown: &str) -> Result<Description> {
-    Description::ask(command, options).map_err(|e| {
-        let hint = match &e {
-            DescribeError::Form(_) => "run with the argument 'describe' it prints one JSON object: {\"version\": \"1.0.0\", \"api_version\": \"x1.0\", \"generators\": [...], ...}",
-            _ => "check that it is executable and built for this machine",
-        };
-        fault(format!("'{shown}' cannot be installed: {e}")).hint(hint)
-    })
 }

@@ -176,7 +176,7 @@ pub fn deno_lock(path: &Path) -> Result<()> {
 /// The text of a `package.json` whose dependencies are versions.
 ///
 /// # Errors
-/// One is a place, or the file is not of this form.
+/// A dependency is a place, or the file is not a `package.json`.
 pub fn package_json(path: &Path) -> Result<String> {
     let (text, package) = json(path)?;
     check_dependencies(&package).map_err(|why| {

@@ -20,13 +20,13 @@ use crate::manager::policy::lock::{Lock, LockedDownload, LockedPlugin};
 use crate::manager::policy::trust::SignedBy;
 use crate::manager::store::discover::{Installed, candidates, choose};
 use crate::manager::store::exclusive::ExclusiveRoot;
+use crate::plugin::failure::bad_plugin;
 use rustomize_base::shell::quoted;
 use rustomize_files::{Directory, Temporary, shown};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::SystemTime;
 
 /// The directory in a stage that has the unpacked plugin.
 const CONTENT: &str = "content";
@@ -49,26 +49,26 @@ pub(super) struct Preparer<'i> {
 
 /// A version that a requirement allows, with its downloads.
 pub(super) struct VersionChoice {
-    /// `None` where only the plugin itself says its version.
+    /// `None` where only the plugin itself knows its version.
     pub(super) version: Option<Version>,
     /// The files of the version, by platform; empty until the choice is tried, unless it is locked.
     pub(super) downloads: Vec<Download>,
-    /// The entry of the lock file, or what an installed plugin was unpacked from.
+    /// The entry of the lock file, or the download of an installed plugin.
     pub(super) pinned: Option<LockedDownload>,
     /// True if the lock file has this version.
     pub(super) is_locked: bool,
     /// The files for this machine, if they were fetched before the choice is tried.
-    pub(super) staged: Option<StagedPlugin>,
+    pub(super) staged: Option<UnpackedPlugin>,
 }
 
-/// A plugin that can be installed: unpacked in a stage, or installed already.
-pub(super) struct StagedPlugin {
+/// The files of a plugin that can be installed: unpacked in a stage, or installed already.
+pub(super) struct UnpackedPlugin {
     /// The file or directory that is the plugin.
     pub(super) path: PathBuf,
     /// The plugin, if it is installed as it is locked, and was not fetched.
     pub(super) kept: Option<Installed>,
     pub(super) pinned: LockedDownload,
-    /// Who has signed it, and what the signature says of it, where a signature is asked for.
+    /// The signer and the statement of the signature, where a signature is asked for.
     pub(super) signed: Option<SignedBy>,
     /// The directory of its own relative paths; that of the requirement for an archive and for a
     /// plugin that was not fetched.
@@ -79,22 +79,22 @@ pub(super) struct StagedPlugin {
     pub(super) shown: String,
 }
 
-impl StagedPlugin {
+impl UnpackedPlugin {
     /// An error with the plugin's place, where it names the stage.
     pub(super) fn moved(&self, e: Error, to: &Path) -> Error {
         e.with_path(&self.path.to_string_lossy(), &to.to_string_lossy())
     }
 
-    /// Holds the version that a plugin says to the version that its signature says.
+    /// Compares the version of a plugin with the version in its signature.
     ///
     /// # Errors
-    /// They differ.
+    /// The two versions differ.
     pub(super) fn check_signed_version(&self, version: &Version) -> Result<()> {
         match self.signed.as_ref().map(|signed| &signed.statement.version).filter(|signed| *signed != version) {
             None => Ok(()),
             Some(signed) => {
                 let message = format!("the signature of '{}' is for v{signed}, and not for v{version}", self.shown);
-                Err(fault(message).with_code(Code::PluginRefused).hint("nothing was installed"))
+                Err(bad_plugin(message).with_code(Code::PluginRefused).hint("nothing was installed"))
             }
         }
     }
@@ -108,10 +108,6 @@ impl StagedPlugin {
     }
 }
 
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
-}
-
 impl Preparer<'_> {
     /// Chooses the versions that a requirement allows, best first, and stages the first of them.
     /// Relative paths are those of `base`.
@@ -122,7 +118,7 @@ impl Preparer<'_> {
     pub(super) fn prepare(&self, wanted: &Requirement, base: &Base) -> Result<Vec<VersionChoice>> {
         let id = PluginId::of(wanted, base)?;
         self.policy.trust.rule(&id.source, &id.origin)?;
-        let location = wanted.location().map_err(|e| fault(e.to_string()))?;
+        let location = wanted.location().map_err(|e| bad_plugin(e.to_string()))?;
         let mut choices = self.choices(wanted, &id, &location)?;
         if let Some(first) = choices.first_mut() {
             self.complete(wanted, first)?;
@@ -136,27 +132,27 @@ impl Preparer<'_> {
     /// Stages a choice: takes the installed plugin if it is as locked, and fetches it otherwise.
     ///
     /// # Errors
-    /// It cannot be fetched or unpacked.
+    /// The choice cannot be fetched or unpacked.
     pub(super) fn stage(
         &self,
         wanted: &Requirement,
         choice: &VersionChoice,
         download: &Download,
         base: &Base,
-    ) -> Result<StagedPlugin> {
+    ) -> Result<UnpackedPlugin> {
         match self.kept(wanted, choice, download, base)? {
             Some(kept) => Ok(kept),
             None => self.unpacked(wanted, download, base),
         }
     }
 
-    /// Finds out what there is of a choice, where that is not known.
+    /// Asks the source which files the chosen version has, unless the resolver already knew.
     ///
     /// # Errors
-    /// It cannot be asked for.
+    /// The source does not answer.
     pub(super) fn complete(&self, wanted: &Requirement, choice: &mut VersionChoice) -> Result<()> {
         if choice.downloads.is_empty() {
-            let location = wanted.location().map_err(|e| fault(e.to_string()))?;
+            let location = wanted.location().map_err(|e| bad_plugin(e.to_string()))?;
             choice.downloads = self.transfer.downloads(&wanted.source, &location, choice.version.as_ref())?;
         }
         Ok(())
@@ -170,7 +166,7 @@ impl Preparer<'_> {
         choice: &VersionChoice,
         download: &Download,
         base: &Base,
-    ) -> Result<Option<StagedPlugin>> {
+    ) -> Result<Option<UnpackedPlugin>> {
         if is_local(wanted) {
             return Ok(None);
         }
@@ -178,7 +174,7 @@ impl Preparer<'_> {
         let pinned = choice.pinned.clone().or_else(|| self.unpacked_before(&id, choice, download));
         let (Some(pinned), Some(version)) = (pinned, &choice.version) else { return Ok(None) };
         let installed = self.present(&id, version, &pinned.content);
-        Ok(installed.map(|installed| StagedPlugin {
+        Ok(installed.map(|installed| UnpackedPlugin {
             path: installed.path.clone(),
             kept: Some(installed),
             pinned,
@@ -189,7 +185,7 @@ impl Preparer<'_> {
         }))
     }
 
-    /// What an installed plugin of this download is known by. The address or the announced sum of
+    /// The lock entry of an installed plugin of this download. The address or the announced sum of
     /// the download has to say its content: behind another address there may be other bytes now.
     fn unpacked_before(&self, id: &PluginId, choice: &VersionChoice, download: &Download) -> Option<LockedDownload> {
         let (url, sum) = (&download.url, &download.sha256);
@@ -204,7 +200,7 @@ impl Preparer<'_> {
         })
     }
 
-    /// The installed version that a requirement without a lock entry takes (U23).
+    /// The installed version that a requirement without a lock entry takes.
     fn installed(&self, wanted: &Requirement, id: &PluginId) -> Option<VersionChoice> {
         let is_allowed = |installed: &Installed| {
             installed.meets(wanted, id)
@@ -230,7 +226,7 @@ impl Preparer<'_> {
         if let Some(locked) = known {
             let Some((platform, pinned)) = locked.pinned(&host) else {
                 let message = format!("plugins.lock has no file of v{} for {host}", locked.version);
-                return Err(fault(message).hint(self.relock(wanted)));
+                return Err(bad_plugin(message).hint(self.relock(wanted)));
             };
             let others = locked.platforms.iter().filter(|(name, _)| **name != platform.to_string());
             let others = others.filter_map(|(name, pinned)| {
@@ -257,7 +253,7 @@ impl Preparer<'_> {
             let message =
                 "it is not locked as plugins.yaml requires it, and this command cannot change the lock".to_owned();
             let command = in_directory("rustomize plugin lock", self.project);
-            return Err(fault(message).hint(format!("lock it, then commit plugins.lock: {command}")));
+            return Err(bad_plugin(message).hint(format!("lock it, then commit plugins.lock: {command}")));
         }
         // A version that was locked before says which ones are too old.
         if self.prefers_installed
@@ -275,20 +271,15 @@ impl Preparer<'_> {
                 if allowed.is_empty() {
                     let there: Vec<String> = all.iter().map(|version| format!("v{version}")).collect();
                     let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-                    return Err(fault(format!("no version is {}; the versions are: {there}", wanted.constraint)));
+                    return Err(bad_plugin(format!("no version is {}; the versions are: {there}", wanted.constraint)));
                 }
                 allowed
             }
         };
-        let choice = |version| {
-            let (downloads, pinned, is_locked, staged) = Default::default();
-            VersionChoice { version, downloads, pinned, is_locked, staged }
-        };
-        Ok(versions.into_iter().map(choice).collect())
+        Ok(versions.into_iter().map(VersionChoice::of).collect())
     }
 
-    /// Holds the URLs of a lock file to what the requirement says: trust is in the place that is
-    /// named there.
+    /// Checks that the URLs of a lock file are those of the requirement, whose place is trusted.
     fn check_urls(&self, wanted: &Requirement, location: &Location, locked: &LockedPlugin) -> Result<()> {
         for (platform, pinned) in &locked.platforms {
             if location.gives(&wanted.source, &pinned.url, locked.version().as_ref(), platform) {
@@ -296,7 +287,7 @@ impl Preparer<'_> {
             }
             let message =
                 format!("plugins.lock fetches it from '{}', which is not where plugins.yaml fetches it", pinned.url);
-            return Err(fault(message).hint(self.relock(wanted)));
+            return Err(bad_plugin(message).hint(self.relock(wanted)));
         }
         Ok(())
     }
@@ -307,7 +298,7 @@ impl Preparer<'_> {
         format!("lock it again: {}", in_directory(&command, self.project))
     }
 
-    /// An installed plugin that is just what is wanted, and came from there.
+    /// An installed plugin with a version and a content, of the same origin.
     pub(super) fn present(&self, id: &PluginId, version: &Version, content: &str) -> Option<Installed> {
         let found = candidates(self.root.path(), &id.source, &Platform::host());
         let wanted = found.into_iter().filter_map(|c| c.verdict.ok()).filter(|installed| {
@@ -327,17 +318,17 @@ impl Preparer<'_> {
     }
 
     /// Fetches a download and unpacks it where it can be renamed from.
-    pub(super) fn unpacked(&self, wanted: &Requirement, download: &Download, base: &Base) -> Result<StagedPlugin> {
+    pub(super) fn unpacked(&self, wanted: &Requirement, download: &Download, base: &Base) -> Result<UnpackedPlugin> {
         let (source, origin) = (&wanted.source, Origin::of(wanted, base)?);
         (self.events)(InstallEvent::Fetching { url: &download.url });
         let stage = self.root.stage()?;
         let content = stage.path().join(CONTENT);
         let made = stage.held().make_new(Path::new(CONTENT), 0o755);
-        let made = made.map_err(|e| fault(format!("cannot write to '{}': {e}", content.display())))?;
+        let made = made.map_err(|e| bad_plugin(format!("cannot write to '{}': {e}", content.display())))?;
         let fetched = self.transfer.fetch(download, base)?;
         let mut signed = None;
         let ruling = self.policy.trust.rule(source, &origin)?;
-        ruling.check_age(&download.url, fetched.released, SystemTime::now())?;
+        ruling.check_age(&download.url, fetched.released, self.transfer.now())?;
         match &fetched.content {
             // Before the archive is unpacked.
             FetchedContent::Bytes(bytes) if ruling.wants_signature() => {
@@ -351,26 +342,26 @@ impl Preparer<'_> {
         let (size, archive) = match &fetched {
             FetchedContent::Bytes(bytes) => {
                 unpack(&download.url, bytes, &format!("{PREFIX}{}", source.name()), &content)?;
-                let sum = content::sha256(&bytes[..]).map_err(|e| fault(e.to_string()))?;
+                let sum = content::sha256(&bytes[..]).map_err(|e| bad_plugin(e.to_string()))?;
                 (Some(bytes.len() as u64), Some(sum))
             }
             FetchedContent::Directory(directory) => {
-                let cannot = |e: std::io::Error| fault(format!("cannot copy '{}': {e}", download.url));
+                let cannot = |e: std::io::Error| bad_plugin(format!("cannot copy '{}': {e}", download.url));
                 Directory::open(&directory.directory).and_then(|own| content::copy(&own, &made)).map_err(cannot)?;
                 (None, None)
             }
         };
         let path = plugin_in(&content, source).ok_or_else(|| {
-            let error = fault(format!("'{}' does not hold a plugin '{}'", download.url, source.name()));
+            let error = bad_plugin(format!("'{}' does not hold a plugin '{}'", download.url, source.name()));
             error.hint(format!(
                 "it has to hold one file, a file '{PREFIX}{}...', or a directory with plugin.yaml",
                 source.name()
             ))
         })?;
-        let cannot = |e: std::io::Error| fault(format!("cannot read '{}': {e}", download.url));
+        let cannot = |e: std::io::Error| bad_plugin(format!("cannot read '{}': {e}", download.url));
         if let Some(own) = content::own_in(&path).map_err(cannot)? {
             let message = format!("'{}' holds '{own}', a name of files that belong to one machine", download.url);
-            return Err(fault(message).hint("nothing was installed; its author has to leave that out"));
+            return Err(bad_plugin(message).hint("nothing was installed; its author has to leave that out"));
         }
         if !path.is_dir() {
             content::check_program(&path).map_err(|e| {
@@ -382,7 +373,7 @@ impl Preparer<'_> {
                     }
                 };
                 let message = format!("'{}' cannot be installed: {what}: {e}", download.url);
-                fault(message).hint("a plugin is a program, an archive, or a directory with plugin.yaml")
+                bad_plugin(message).hint("a plugin is a program, an archive, or a directory with plugin.yaml")
             })?;
         }
         let sum = content::sum(&path).map_err(cannot)?;
@@ -397,11 +388,16 @@ impl Preparer<'_> {
             _ => download.url.clone(),
         };
         let base = base_of(fetched, base);
-        Ok(StagedPlugin { path, kept: None, pinned, signed, base, stage: Some(stage), shown })
+        Ok(UnpackedPlugin { path, kept: None, pinned, signed, base, stage: Some(stage), shown })
     }
 }
 
 impl VersionChoice {
+    /// A version whose downloads are not known yet.
+    fn of(version: Option<Version>) -> VersionChoice {
+        VersionChoice { version, downloads: Vec::new(), pinned: None, is_locked: false, staged: None }
+    }
+
     /// The file for this machine: that of its platform, or the one for every platform.
     pub(super) fn download(&self) -> Option<&Download> {
         let platforms = [Platform::host(), Platform::any()];
@@ -409,15 +405,15 @@ impl VersionChoice {
     }
 }
 
-/// What an installed plugin is known by in a lock file, if its record says where it came from.
+/// The lock entry of an installed plugin, if its record says where it came from.
 fn pinned_by(installed: &Installed) -> Option<LockedDownload> {
     let known = installed.record.download.clone()?;
     let content = installed.sum.clone();
     Some(LockedDownload { url: known.url, size: known.size, archive: known.archive, content })
 }
 
-/// Does something for each of several items, for some of them at once, and gives what came out of
-/// it in their order.
+/// Maps items on some threads: the work waits for servers and disks. Results keep the order of the
+/// items.
 pub(super) fn side_by_side<T: Sync, R: Send>(threads: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::default();
@@ -459,7 +455,7 @@ pub(super) fn base_of(content: FetchedContent, base: &Base) -> Base {
     }
 }
 
-/// The file or directory in what was fetched that is the plugin.
+/// The file or directory of the plugin in the fetched content.
 fn plugin_in(content: &Path, source: &Source) -> Option<PathBuf> {
     if Manifest::is_in(content) {
         return Some(content.to_owned());

@@ -1,7 +1,7 @@
 //! Installing for a directory: what its `plugins.yaml` requires, one plugin, one plugin more.
 
 use super::Installer;
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Error, Result};
 use crate::manager::fetch::Base;
 use crate::manager::fetch::identity::PluginId;
 use crate::manager::id::name::Platform;
@@ -16,6 +16,7 @@ use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::policy::requirements::{self, Requirements};
 use crate::manager::store::discover::{Installed, candidates, choose};
 use crate::manager::store::record::AskedBy;
+use crate::plugin::failure::bad_plugin;
 use rustomize_files::atomic;
 use rustomize_files::{self as files, RECORD};
 use std::collections::{BTreeMap, HashSet};
@@ -52,12 +53,8 @@ pub struct Addition<'a> {
     pub source: Source,
     /// Any version: what is found decides.
     pub constraint: Constraint,
-    /// Where it is fetched from; empty for the releases of its source.
+    /// The place that the plugin is fetched from; empty for the releases of its source.
     pub from: &'a str,
-}
-
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
 }
 
 /// The requirements of a directory, which has to have the file.
@@ -69,7 +66,7 @@ pub fn required(directory: &Path) -> Result<Vec<Requirement>> {
     if path.is_file() {
         return Ok(Requirements::read(directory)?.plugins);
     }
-    Err(fault(format!("'{}' does not exist", path.display()))
+    Err(bad_plugin(format!("'{}' does not exist", path.display()))
         .hint("it is the file that requires plugins for a kustomization")
         .hint(format!(
             "require a plugin, which makes the file: {}",
@@ -78,8 +75,8 @@ pub fn required(directory: &Path) -> Result<Vec<Requirement>> {
         .hint("install a plugin without it: rustomize plugin install SOURCE"))
 }
 
-/// An installed plugin of the user that will do for a requirement (U29, U30): one that its
-/// constraint allows, or a higher version than the exact one that it names.
+/// An installed plugin of the user that will do for a requirement: one that its constraint allows,
+/// or a higher version than the exact one that it names.
 ///
 /// # Errors
 /// The requirement's `from` is not valid.
@@ -100,11 +97,10 @@ pub fn sufficient(root: &Path, wanted: &Requirement, base: &Base, policy: &Polic
 /// The requirement of one plugin that no file requires.
 pub fn alone(source: Source, constraint: Constraint, from: String) -> Requirement {
     let name = source.name().to_owned();
-    let (parameters, provides, place) = Default::default();
-    Requirement { name, source, constraint, from, parameters, provides, place }
+    Requirement { name, source, constraint, from, parameters: String::new(), provides: Vec::new(), place: None }
 }
 
-/// The plugins that requirements mean.
+/// The ids of required plugins.
 fn ids(wanted: &[Requirement], base: &Base) -> Result<HashSet<PluginId>> {
     wanted.iter().map(|wanted| PluginId::of(wanted, base)).collect()
 }
@@ -122,7 +118,7 @@ impl Installer<'_> {
             let path = directory.join(lock::FILE);
             let message = format!("'{}' does not exist, and only locked plugins may be installed", path.display());
             let command = in_directory("rustomize plugin lock", directory);
-            return Err(fault(message).hint(format!("write it, then commit it: {command}")));
+            return Err(bad_plugin(message).hint(format!("write it, then commit it: {command}")));
         }
         directory.clone_into(&mut self.project);
         self.known = known.clone().unwrap_or_default();
@@ -194,7 +190,7 @@ impl Installer<'_> {
             let known: Vec<&str> = wanted.iter().map(|w| w.name.as_str()).collect();
             let message =
                 format!("{} does not name a plugin '{unknown}', and no image has that name", requirements::FILE);
-            return Err(fault(message).hint(format!("it names {}", known.join(", "))));
+            return Err(bad_plugin(message).hint(format!("it names {}", known.join(", "))));
         }
         self.known.plugins.retain(|key, _| {
             let named = || wanted.iter().find(|w| w.source.to_string() == *key);
@@ -249,7 +245,7 @@ impl Installer<'_> {
         self.lock.images.clone_from(&self.known.images);
         let added = wanted.iter().find(|wanted| wanted.name == *name);
         let added = added.map(|wanted| PluginId::of(wanted, &base)).transpose()?;
-        let found = added.and_then(|id| self.done.get(&id)).map(|installed| installed.file.version.to_string());
+        let found = added.and_then(|id| self.done.get(&id)).map(|done| done.installed.file.version.to_string());
         let is_released = !from.starts_with('.') && !from.starts_with('/') && !from.contains("{version}");
         let compatible = found.filter(|_| constraint.is_any() && is_released).map(|version| {
             let (minor, _) = version.rsplit_once('.').unwrap_or((&version, ""));

@@ -1,5 +1,4 @@
-//! Makes the files that a plugin needs to run: the dependencies of its language, or its binary
-//! (U42).
+//! Makes the files that a plugin needs to run: the dependencies of its language, or its binary.
 //!
 //! They are in the plugin's own directory, under a name outside of the content. Only packages that
 //! a file of the plugin pins are fetched. No code of the plugin or of a package runs: neither
@@ -11,9 +10,10 @@ use super::pinned;
 use super::workshop::{Task, ToolRun, Workshop};
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::manifest::{self, DENO_DIRECTORY as DENO, Manifest, Runtime};
-use crate::manager::store::made;
+use crate::manager::store::installed_artifacts;
 use crate::plugin::PluginOptions;
 use rustomize_files::{Directory, Kind};
+use rustomize_process::Variable;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,8 +83,8 @@ fn python(shop: &Workshop<'_>) -> Result<()> {
         args.extend(["--only-binary", ":all:", "--require-hashes", "--no-cache-dir"].map(OsString::from));
         args.extend(["--quiet", "--disable-pip-version-check", "--no-input"].map(OsString::from));
         // No file of settings; of the environment only what a step has.
-        let environment = vec![("PIP_CONFIG_FILE", "/dev/null".into())];
-        shop.run(ToolRun { task, environment, ..ToolRun::new(&python, &shop.work, args) })
+        let variables = vec![("PIP_CONFIG_FILE".into(), "/dev/null".into())];
+        shop.run(ToolRun { task, variables, ..ToolRun::new(&python, &shop.work, args) })
     };
     let wheels = wheels.as_os_str();
     pip(Task::Fetch, &[OsStr::new("download"), OsStr::new("--dest"), wheels])?;
@@ -167,13 +167,13 @@ fn deno(shop: &Workshop<'_>, manifest: &Manifest) -> Result<()> {
     args.push(shop.plugin.join(&manifest.entry).into());
     let fetched = shop.work.join(DENO);
     make(&shop.held.work, DENO)?;
-    let environment = manifest::deno_environment(&fetched);
-    shop.run(ToolRun { task: Task::Fetch, environment, ..ToolRun::new(&deno, &shop.work, args) })?;
+    let variables = manifest::deno_variables(&fetched);
+    shop.run(ToolRun { task: Task::Fetch, variables, ..ToolRun::new(&deno, &shop.work, args) })?;
     let kept = shop.made.join(DENO);
     let cannot = |e| Error::io(&e, format!("cannot keep what deno fetched in '{}': {e}", kept.display()));
     let name = Path::new(DENO);
     // The tool may have put a link to a directory of the user there.
-    shop.held.work.below(name).and_then(|fetched| made::remove_analyses(&fetched)).map_err(cannot)?;
+    shop.held.work.below(name).and_then(|fetched| installed_artifacts::remove_analyses(&fetched)).map_err(cannot)?;
     shop.held.work.rename(name, &shop.held.made, name).map_err(cannot)
 }
 
@@ -186,7 +186,7 @@ fn go(shop: &Workshop<'_>, entry: &str) -> Result<()> {
     let bin = shop.made.join("bin");
     make(&shop.held.made, "bin")?;
     let cache = |name: &str| shop.work.join(name).into_os_string();
-    let environment = |proxy: Option<&str>| {
+    let variables = |proxy: Option<&str>| -> Vec<Variable> {
         let mut all: Vec<(&'static str, OsString)> = vec![
             ("GOENV", "off".into()),
             ("GOFLAGS", "-modcacherw".into()),
@@ -202,18 +202,18 @@ fn go(shop: &Workshop<'_>, entry: &str) -> Result<()> {
             ("GOCACHE", cache("built")),
         ];
         all.extend(proxy.map(|proxy| ("GOPROXY", proxy.into())));
-        all
+        all.into_iter().map(|(name, value)| (name.into(), value)).collect()
     };
     let read = || if root.is_absolute() { vec![root.clone()] } else { Vec::new() };
     if has("go.sum") && !is_vendored {
         let args = ["mod", "download"];
         let step = ToolRun::new(&go, &shop.plugin, args);
-        shop.run(ToolRun { task: Task::Fetch, environment: environment(None), read: read(), ..step })?;
+        shop.run(ToolRun { task: Task::Fetch, variables: variables(None), read: read(), ..step })?;
     }
     let mode = if is_vendored { "-mod=vendor" } else { "-mod=readonly" };
     let mut args = ["build", "-trimpath", "-buildvcs=false", mode, "-o"].map(OsString::from).to_vec();
     args.extend([bin.join("plugin").into_os_string(), "--".into(), entry.into()]);
-    shop.run(ToolRun { environment: environment(Some("off")), read: read(), ..ToolRun::new(&go, &shop.plugin, args) })
+    shop.run(ToolRun { variables: variables(Some("off")), read: read(), ..ToolRun::new(&go, &shop.plugin, args) })
 }
 
 /// The answer to `steps` of a program for another language that fetches in a step of its own.

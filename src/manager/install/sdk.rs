@@ -1,45 +1,46 @@
-//! The files with which a plugin calls the plugins that it needs, in its own directory (U41).
+//! The files with which a plugin calls the plugins that it needs, in its own directory.
 //!
 //! `.rustomize/sdk/<name>/call` starts the other plugin as a build would, with the arguments that
 //! it is given; `plugin.json` beside it says which version that is, how it speaks and what it does,
 //! with the schemas of its kinds; `client.py` has a class for each kind, with types.
 //! The sandbox lets a plugin read those that it needs.
 
-use crate::diag::{Code, Error, Result};
+use crate::diag::Result;
 use crate::manager::author::bindings;
 use crate::manager::author::client::{CLIENT, NeededPlugin, SDK};
 use crate::manager::author::describe::Description;
 use crate::manager::id::content::MADE;
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::shell::assignments;
-use crate::manager::store::beside::sum_file;
 use crate::manager::store::discover::Installed;
 use crate::manager::store::exclusive::ExclusiveRoot;
-use crate::manager::store::made;
-use crate::plugin::program::Command;
+use crate::manager::store::installed_artifacts;
+use crate::manager::store::sibling_files::sum_file;
+use crate::plugin::failure::bad_plugin;
 use crate::plugin::program::PARAMETERS;
 use rustomize_base::shell::quoted;
 use rustomize_files::{self as files, RECORD};
+use rustomize_process::Launch;
 use std::path::Path;
 
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
+/// An installed plugin that another one needs.
+pub(super) struct LinkedPlugin<'l> {
+    pub(super) wanted: &'l Requirement,
+    pub(super) installed: &'l Installed,
+    pub(super) description: &'l Description,
+    pub(super) launch: Launch,
 }
 
-/// Gives a plugin's directory what it needs: by name, which plugin is installed for it and what
-/// that says of itself. Earlier clients are removed.
+/// Writes the clients of the plugins that a plugin needs into its directory. Earlier clients are
+/// removed.
 ///
 /// # Errors
 /// A name cannot be that of a file, or the directory cannot be written.
-pub fn link(
-    root: &ExclusiveRoot,
-    directory: &Path,
-    needs: &[(&Requirement, &Installed, Description, Command)],
-) -> Result<()> {
+pub(super) fn link(root: &ExclusiveRoot, directory: &Path, needs: &[LinkedPlugin<'_>]) -> Result<()> {
     let folder = directory.join(MADE).join(SDK);
-    let cannot = |e: std::io::Error| fault(format!("cannot write to '{}': {e}", folder.display()));
+    let cannot = |e: std::io::Error| bad_plugin(format!("cannot write to '{}': {e}", folder.display()));
     let mut is_changed = false;
-    let known: Vec<&str> = needs.iter().map(|(need, ..)| need.name.as_str()).collect();
+    let known: Vec<&str> = needs.iter().map(|need| need.wanted.name.as_str()).collect();
     let held = files::directory(directory).map_err(cannot)?;
     let clients = match held.below(&Path::new(MADE).join(SDK)) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound && needs.is_empty() => return Ok(()),
@@ -54,12 +55,12 @@ pub fn link(
             is_changed = true;
         }
     }
-    for (need, installed, description, command) in needs {
-        let name = need.name.as_str();
+    for LinkedPlugin { wanted, installed, description, launch } in needs {
+        let name = wanted.name.as_str();
         if name.starts_with('.') || name.contains(['/', '\\', '\0']) {
-            return Err(fault(format!("the dependency's name '{name}' is not a valid name of a directory")));
+            return Err(bad_plugin(format!("the dependency's name '{name}' is not a valid name of a directory")));
         }
-        let words = [command.program.as_os_str()].into_iter().chain(command.args.iter().map(|arg| arg.as_os_str()));
+        let words = [launch.program.as_os_str()].into_iter().chain(launch.args.iter().map(|arg| arg.as_os_str()));
         let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
         let client = NeededPlugin {
             source: installed.source.to_string(),
@@ -67,7 +68,7 @@ pub fn link(
             path: installed.path.clone(),
             sum: installed.sum.clone(),
             command: words.clone(),
-            description: description.clone(),
+            description: (*description).clone(),
         };
         let shown = format!("{} v{}", client.source, client.version);
         let call: Vec<String> = words.iter().map(|word| quoted(word)).collect();
@@ -78,8 +79,8 @@ pub fn link(
                 "call",
                 format!(
                     "#!/bin/sh\n{PARAMETERS}={} {}exec {} \"$@\"\n",
-                    quoted(&need.parameters),
-                    assignments(command),
+                    quoted(&wanted.parameters),
+                    assignments(&launch.variables),
                     call.join(" ")
                 ),
                 0o755,
@@ -94,5 +95,5 @@ pub fn link(
         }
     }
     let is_installed = sum_file(directory).is_file();
-    if is_changed && is_installed { made::record_again(root, directory, SDK) } else { Ok(()) }
+    if is_changed && is_installed { installed_artifacts::record_again(root, directory, SDK) } else { Ok(()) }
 }

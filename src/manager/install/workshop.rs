@@ -8,17 +8,19 @@
 use crate::diag::{Code, Error, Result};
 use crate::manager::id::content::MADE;
 use crate::plugin::PluginOptions;
+use crate::plugin::failure::bad_plugin;
 use crate::plugin::isolation::{Isolation, parts};
 use crate::plugin::permissions::real;
+use rustomize_base::search_path::SearchPath;
 use rustomize_files::{self as files, Directory};
-use rustomize_process::{Call, Failed, Failure, Limits};
+use rustomize_process::{Failed, Failure, Inherited, Launch, Limits, Variable};
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Duration;
 
-/// How long one step may take: compilers and package managers fetch and build.
+/// The time limit of one step: compilers and package managers fetch and build.
 const TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// Variables of the user that every step has; of `PATH` only what is absolute.
@@ -52,7 +54,10 @@ const CERTIFICATES: [&str; 7] = [
     "DENO_CERT",
 ];
 
-/// A place for one plugin's installation.
+/// Variables of the user that lead a tool to other files than its own.
+const REDIRECTIONS: [&str; 5] = ["PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "GOFLAGS", "NODE_OPTIONS"];
+
+/// The directories in which the tools of a language install one plugin.
 pub(super) struct Workshop<'w> {
     options: &'w PluginOptions,
     /// The plugin's directory, which is read.
@@ -91,30 +96,26 @@ pub(super) struct ToolRun<'s> {
     pub(super) program: &'s Path,
     pub(super) args: Vec<OsString>,
     pub(super) directory: &'s Path,
-    pub(super) environment: Vec<(&'static str, OsString)>,
+    pub(super) variables: Vec<Variable>,
     pub(super) task: Task,
     /// Paths that it reads, beside the system, its own folder and the plugin.
     pub(super) read: Vec<PathBuf>,
 }
 
 impl<'s> ToolRun<'s> {
-    /// One that makes what is kept.
+    /// A run that makes the files that are kept.
     pub(super) fn new<A: Into<OsString>>(
         program: &'s Path,
         directory: &'s Path,
         args: impl IntoIterator<Item = A>,
     ) -> Self {
         let args = args.into_iter().map(Into::into).collect();
-        ToolRun { program, args, directory, environment: Vec::new(), task: Task::Make, read: Vec::new() }
+        ToolRun { program, args, directory, variables: Vec::new(), task: Task::Make, read: Vec::new() }
     }
 }
 
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
-}
-
 impl<'w> Workshop<'w> {
-    /// One for a plugin's directory. `work` is an empty directory.
+    /// The workshop for a plugin's directory. `work` is an empty directory.
     ///
     /// # Errors
     /// Its directories cannot be made.
@@ -134,23 +135,19 @@ impl<'w> Workshop<'w> {
         Ok(Workshop { options, plugin, made, work, held })
     }
 
-    /// `PATH`, without what depends on the working directory.
-    fn path(&self) -> OsString {
-        let path = (self.options.variable)("PATH").unwrap_or_default();
-        let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-        std::env::join_paths(folders).unwrap_or_default()
+    /// `PATH`, without directories that depend on the working directory.
+    fn path(&self) -> SearchPath {
+        SearchPath::of(&*self.options.host).absolute()
     }
 
     /// A program of this machine.
     ///
     /// # Errors
-    /// It is not in PATH.
+    /// The program is not in PATH.
     pub(super) fn program(&self, name: &str) -> Result<PathBuf> {
-        let runs = |path: &PathBuf| path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
-        let path = self.path();
-        let mut places = std::env::split_paths(&path).map(|folder| folder.join(name));
-        places.find(runs).ok_or_else(|| {
-            fault(format!("'{name}' is not in PATH, and the plugin needs it"))
+        let runs = |path: &Path| path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
+        self.path().find(name, runs).ok_or_else(|| {
+            bad_plugin(format!("'{name}' is not in PATH, and the plugin needs it"))
                 .with_code(Code::PluginMissing)
                 .hint("install it, then install the plugin again")
         })
@@ -161,67 +158,48 @@ impl<'w> Workshop<'w> {
     /// sees nothing of the plugin.
     ///
     /// # Errors
-    /// It fails.
+    /// The program fails.
     pub(super) fn ask(&self, program: &Path, args: &[&str]) -> Result<PathBuf> {
-        let call = Call {
-            program,
-            args: args.iter().map(OsString::from).collect(),
-            directory: Some(&self.work),
-            environment: vec![("PATH".into(), self.path()), ("GOTOOLCHAIN".into(), "local".into())],
-            inherits: true,
-            without: &["PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "GOFLAGS", "NODE_OPTIONS"],
-            stdin: None,
-        };
-        let said = self
-            .options
-            .children
-            .run(call, &self.limits())
-            .map_err(|failed| failed_step(&shown(program, args), failed))?;
+        let variables = [("PATH".into(), self.path().value()), ("GOTOOLCHAIN".into(), "local".into())];
+        let launch = Launch::new(program).args(args).in_directory(&self.work).variables(variables);
+        let launch = Launch { inherits: Inherited::AllBut(&REDIRECTIONS), ..launch };
+        let said = self.options.children.run(launch.limited(self.limits()));
+        let said = said.map_err(|failed| failed_step(&shown(program, args), failed))?;
         Ok(PathBuf::from(String::from_utf8_lossy(&said).trim()))
     }
 
     fn limits(&self) -> Limits {
-        Limits { timeout: Some(TIMEOUT), stderr: |_| {}, ..self.options.limits() }
+        Limits { timeout: Some(TIMEOUT), ..self.options.limits() }
     }
 
     /// Runs a tool in its sandbox: the one way in which an installation runs anything that sees the
     /// plugin.
     ///
     /// # Errors
-    /// It fails, or the system lacks what a strict sandbox needs.
+    /// The tool fails, or the system lacks a part of a strict sandbox.
     pub(super) fn run(&self, step: ToolRun<'_>) -> Result<()> {
         self.say_what_is_missing();
         let words: Vec<String> = step.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let shown = shown(step.program, &words.iter().map(String::as_str).collect::<Vec<_>>());
         let isolation = self.isolation(&step);
         let not_started = |e| failed_step(&shown, Failed { failure: Failure::NotStarted(e), stderr: String::new() });
-        let paths = [self.plugin.as_path()];
-        let confined = self.options.confined(&isolation, step.program, step.args, &paths).map_err(not_started)?;
-        let own =
-            [("PATH", self.path()), ("HOME", self.work.join("home").into()), ("TMPDIR", self.work.join("tmp").into())];
-        let own = own.into_iter().chain(step.environment);
-        let call = Call {
-            program: &confined.program,
-            args: confined.args,
-            directory: Some(step.directory),
-            environment: confined
-                .grants
-                .environment
-                .iter()
-                .cloned()
-                .chain(own.map(|(name, value)| (name.into(), value)))
-                .collect(),
-            inherits: confined.grants.inherits,
-            without: &[],
-            stdin: None,
-        };
-        self.options.children.run(call, &self.limits()).map(drop).map_err(|failed| failed_step(&shown, failed))
+        let launch = Launch::new(step.program).args(step.args).in_directory(step.directory).reading([&self.plugin]);
+        let launch = self.options.confined(launch, &isolation).map_err(not_started)?;
+        // In place of those that the sandbox has.
+        let own = [
+            ("PATH", self.path().value()),
+            ("HOME", self.work.join("home").into()),
+            ("TMPDIR", self.work.join("tmp").into()),
+        ];
+        let own = own.map(|(name, value)| (name.into(), value));
+        let launch = launch.variables(own).variables(step.variables).limited(self.limits());
+        self.options.children.run(launch).map(drop).map_err(|failed| failed_step(&shown, failed))
     }
 
     /// The restrictions of a step. It runs in a sandbox even if installed plugins run without one.
     fn isolation(&self, step: &ToolRun<'_>) -> Isolation {
         let level = self.options.isolation.installed.at_least_auto();
-        let value = |name: &&str| (self.options.variable)(name).filter(|value| !value.is_empty());
+        let value = |name: &&str| self.options.host.set_variable(name);
         let named = |names: &[&str]| -> Vec<(String, Option<OsString>)> {
             names.iter().map(|name| ((*name).to_owned(), value(name))).collect()
         };
@@ -250,14 +228,19 @@ impl<'w> Workshop<'w> {
         }
     }
 
-    /// Says once what this system cannot enforce. Where isolation is strict, each step fails.
+    /// Warns once of the parts that this system cannot enforce. Where isolation is strict, each
+    /// step fails.
     fn say_what_is_missing(&self) {
         static SAID: Once = Once::new();
         SAID.call_once(|| {
-            let parts =
-                self.options.host.as_deref().and_then(|host| parts(&self.options.children, host)).unwrap_or_default();
+            let parts = self
+                .options
+                .host
+                .helper()
+                .and_then(|helper| parts(&self.options.children, &helper))
+                .unwrap_or_default();
             for missing in parts.into_iter().filter_map(|part| part.missing) {
-                (self.options.stderr)(format!("Warning: plugin isolation: {missing}\n").as_bytes());
+                self.options.say(&format!("Warning: plugin isolation: {missing}"));
             }
         });
     }
@@ -270,9 +253,11 @@ fn shown(program: &Path, args: &[&str]) -> String {
 fn failed_step(shown: &str, failed: Failed) -> Error {
     let said = failed.stderr.trim_end().replace('\n', "\n    ");
     match failed.failure {
-        Failure::Status(status) | Failure::Ended(status) => fault(format!("'{shown}' failed: {status}\n    {said}")),
-        Failure::TimedOut(t) => fault(format!("'{shown}' took longer than {} s", t.as_secs())),
-        Failure::NotStarted(e) => fault(format!("'{shown}' cannot be started: {e}")),
-        other => fault(format!("'{shown}' failed: {other:?}")),
+        Failure::Status(status) | Failure::Ended(status) => {
+            bad_plugin(format!("'{shown}' failed: {status}\n    {said}"))
+        }
+        Failure::TimedOut(t) => bad_plugin(format!("'{shown}' took longer than {} s", t.as_secs())),
+        Failure::NotStarted(e) => bad_plugin(format!("'{shown}' cannot be started: {e}")),
+        other => bad_plugin(format!("'{shown}' failed: {other:?}")),
     }
 }

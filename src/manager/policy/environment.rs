@@ -1,5 +1,4 @@
-//! [`Environment`]: a module path with bundles, and a `plugins.yaml` of its own (M01 to M07, M28,
-//! M32).
+//! [`Environment`]: a module path with bundles, and a `plugins.yaml` of its own.
 //!
 //! A bundle is a directory on a module path. Every build in the environment finds the plugins of
 //! its `plugin` directory, which is laid out as a plugin directory, without a further step. The
@@ -10,7 +9,7 @@ use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::load::{FileLimit, ReadFile};
 use crate::manager::author::bundle;
-use crate::manager::id::head::check_head;
+use crate::manager::id::head::{FileHead, check_head};
 use rustomize_base::shell::quoted;
 use rustomize_yaml::Node;
 use std::fs;
@@ -54,7 +53,7 @@ pub struct MachineBundle {
 }
 
 impl MachineBundle {
-    /// Returns whether it was synced from a server, and so is somebody else's.
+    /// Returns true if the bundle was synced from a server: its author is not the user.
     pub fn is_synced(&self) -> bool {
         self.name.is_empty()
     }
@@ -94,7 +93,7 @@ impl SyncedBundle {
     /// Checks that its server is trusted for the environment.
     ///
     /// # Errors
-    /// It is not, or nothing says which server it is.
+    /// The server is not trusted, or the synced files do not name it.
     pub fn check(&self, trust: &Trust) -> Result<()> {
         if !trust.is_there() {
             return Ok(());
@@ -158,7 +157,7 @@ impl Environment {
             let cx = Decoder::strict(arena);
             let mut raw = RawEnvironment::default();
             raw.decode(node, &cx)?;
-            check_head(&cx, node.pos(), (raw.api_version, raw.kind), KIND)?;
+            check_head(&cx, node.pos(), FileHead { api_version: raw.api_version, kind: raw.kind }, KIND)?;
             if !raw.module_path.is_empty() {
                 self.module_path = raw.module_path.iter().map(|path| self.directory.join(path)).collect();
             }

@@ -31,7 +31,7 @@ impl Image {
     /// Reads a name as docker reads it.
     ///
     /// # Errors
-    /// It is not the name of an image.
+    /// The text is not the name of an image.
     pub fn parse(name: &str) -> Result<Image> {
         let invalid = || {
             Error::new(Code::BadReference, format!("'{}' is not a valid name of an image", name.escape_debug()))

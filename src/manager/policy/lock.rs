@@ -121,7 +121,7 @@ impl Lock {
     /// Reads the file of a directory; `None` without one.
     ///
     /// # Errors
-    /// It cannot be read, or is malformed.
+    /// The file cannot be read, or is malformed.
     pub fn read(directory: &Path) -> Result<Option<Lock>> {
         Lock::read_in(&ProjectDirectory::named(directory))
     }
@@ -138,7 +138,7 @@ impl Lock {
     /// Reads the text of a lock file, which errors call `shown`.
     ///
     /// # Errors
-    /// It is not of its form.
+    /// The text is not a lock.
     pub fn parse(shown: &str, text: &[u8]) -> Result<Lock> {
         let lock: Lock = serde_json::from_slice(text).map_err(|e| {
             let place = Place { file: shown.to_owned(), line: e.line(), column: e.column() };
@@ -172,7 +172,7 @@ impl Lock {
     /// Writes the file of a directory, in one step.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn write(&self, directory: &Path) -> Result<()> {
         let path = directory.join(FILE);
         atomic::write(&path, self.text().as_bytes(), 0o644)

@@ -1,9 +1,10 @@
-//! [`Policy`]: what may be installed and used. It is made once, and every command asks it.
+//! [`Policy`]: the plugins that may be installed and used. A command makes it once.
 
 pub mod amend;
 pub mod environment;
 pub mod image;
 pub mod lock;
+pub mod machine;
 pub mod project_directory;
 pub mod requirements;
 pub mod trust;
@@ -19,10 +20,10 @@ pub const ADD_SOURCE: &str = "rustomize plugin add SOURCE";
 /// The plugins that may be installed and used.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// True if only what is placed by hand and what is locked may be: no other installed plugin, no
-    /// bundle, no program in PATH.
+    /// True if only placed and locked plugins may be used: no other installed plugin, no bundle, no
+    /// program in PATH.
     pub is_frozen: bool,
-    /// Whose plugins may be.
+    /// The rules for the sources of plugins.
     pub trust: Trust,
 }
 

@@ -1,10 +1,10 @@
 //! [`Requirements`]: `plugins.yaml`, the file beside a kustomization that says which plugins it
-//! needs (P41).
+//! needs.
 
 use super::project_directory::ProjectDirectory;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::manager::id::head::{API_VERSION, check_head};
+use crate::manager::id::head::{API_VERSION, FileHead, check_head};
 use crate::manager::id::requirement::{Requirement, requirements};
 use rustomize_yaml::Node;
 use std::path::Path;
@@ -35,7 +35,7 @@ impl Requirements {
     /// Reads the file of a directory; none is the same as an empty one.
     ///
     /// # Errors
-    /// It cannot be read, or is not of its form.
+    /// The file cannot be read, or is not valid.
     pub fn read(directory: &Path) -> Result<Requirements> {
         Requirements::read_in(&ProjectDirectory::named(directory))
     }
@@ -66,14 +66,14 @@ impl Requirements {
     /// Reads a text; `name` is what errors call it.
     ///
     /// # Errors
-    /// It is not of the form.
+    /// The text is not a list of requirements.
     pub fn parse(name: &str, text: String) -> Result<Requirements> {
         read_alone(name, text, |arena, node| {
             let Some(node) = node else { return Ok(Requirements::default()) };
             let cx = Decoder::strict(arena);
             let mut file = RawRequirements::default();
             file.decode(node, &cx)?;
-            check_head(&cx, node.pos(), (file.api_version, file.kind), KIND)?;
+            check_head(&cx, node.pos(), FileHead { api_version: file.api_version, kind: file.kind }, KIND)?;
             Ok(Requirements { plugins: requirements(&cx, &file.requires, "requires", MOST)? })
         })
     }
@@ -83,7 +83,7 @@ impl Requirements {
 /// a file.
 ///
 /// # Errors
-/// It is required already, or the file is written in a way that no line can be added to.
+/// The plugin is required already, or the form of the file does not let a line be added.
 pub fn with(text: &str, name: &str, plugin: &str) -> Result<String> {
     let before = Requirements::parse(FILE, text.to_owned())?.plugins;
     if before.iter().any(|known| known.name == name) {

@@ -1,9 +1,9 @@
 //! [`Trust`]: `trust.yaml`, in which a user or an organisation says whose plugins may be installed,
 //! and on what conditions.
 //!
-//! It lies with the user's own files, or where `RUSTOMIZE_TRUST` says. Nothing that a repository
-//! holds changes it: `plugins.yaml` asks, this file grants. Without it every source may be
-//! installed, as what it was when it was locked.
+//! The file is with the user's own files, or where `RUSTOMIZE_TRUST` says. Nothing that a
+//! repository holds changes it: `plugins.yaml` asks, this file grants. Without this file every
+//! source is allowed; the lock file still pins its content.
 
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
@@ -13,7 +13,7 @@ use crate::manager::fetch::Download;
 use crate::manager::fetch::identity::PluginId;
 use crate::manager::fetch::origin::Origin;
 use crate::manager::id::content::sha256;
-use crate::manager::id::head::check_head;
+use crate::manager::id::head::{FileHead, check_head};
 use crate::manager::id::name::Platform;
 use crate::manager::id::pattern::{SourcePattern, matches};
 use crate::manager::id::source::Source;
@@ -66,7 +66,7 @@ pub struct TrustRule {
     pub(super) is_allowed: bool,
     /// The minisign keys of which one has to have signed; none if no signature is asked for.
     pub(super) keys: Vec<String>,
-    /// How long a release has to have been there.
+    /// The least age of a release.
     pub(super) min_age: Option<Duration>,
     /// The permissions that plugins are granted; a rule with `None` grants nothing.
     pub(super) permissions: Option<Permissions>,
@@ -119,22 +119,34 @@ fn refused(message: String) -> Error {
 }
 
 impl Trust {
-    /// Reads a file. One that is not there says nothing, unless it was asked for by name.
+    /// Reads a file. A missing file is the same as no rules: every source is trusted.
     ///
     /// # Errors
-    /// It cannot be read, or is not of its form.
-    pub fn read(path: &Path, is_named: bool) -> Result<Trust> {
+    /// The file cannot be read, or is not valid.
+    pub fn read(path: &Path) -> Result<Trust> {
         match FileLimit::default().read_to_string(path) {
-            Ok(text) => Trust::parse(path, text),
-            Err(e) if e.kind() == io::ErrorKind::NotFound && !is_named => Ok(Trust::default()),
-            Err(e) => Err(Error::io(&e, format!("cannot read '{}': {e}", path.display()))),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Trust::default()),
+            read => Trust::of_text(path, read),
         }
+    }
+
+    /// Reads a file that has to exist.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not valid.
+    pub fn read_existing(path: &Path) -> Result<Trust> {
+        Trust::of_text(path, FileLimit::default().read_to_string(path))
+    }
+
+    fn of_text(path: &Path, read: io::Result<String>) -> Result<Trust> {
+        let text = read.map_err(|e| Error::io(&e, format!("cannot read '{}': {e}", path.display())))?;
+        Trust::parse(path, text)
     }
 
     /// Reads the text of the trust file at `path`.
     ///
     /// # Errors
-    /// It is not of its form.
+    /// The text is not a list of trust rules.
     pub fn parse(path: &Path, text: String) -> Result<Trust> {
         read_alone(path.display().to_string(), text, |arena, node| {
             let cx = Decoder::strict(arena);
@@ -142,7 +154,7 @@ impl Trust {
             let null = Node::null();
             let node = node.unwrap_or(&null);
             raw.decode(node, &cx)?;
-            check_head(&cx, node.pos(), (raw.api_version, raw.kind), KIND)?;
+            check_head(&cx, node.pos(), FileHead { api_version: raw.api_version, kind: raw.kind }, KIND)?;
             let rules = raw.rules.into_iter().map(rule).collect::<Result<_>>()?;
             Ok(Trust { path: Some(path.to_owned()), rules, others: Vec::new() })
         })
@@ -173,7 +185,7 @@ impl Trust {
     /// The first rule of each file that matches a source and its origin; none without a trust file.
     ///
     /// # Errors
-    /// It is denied, or a file has no rule that allows it.
+    /// A rule denies the source, or a file has no rule that allows it.
     pub fn rule(&self, source: &Source, origin: &Origin) -> Result<Ruling<'_>> {
         let others = self.others.iter().map(|other| other.rule_of_file(source, origin));
         let others = others.filter_map(Result::transpose).collect::<Result<Vec<_>>>()?;
@@ -215,7 +227,7 @@ impl Trust {
     /// signature and no age, so no rule that asks for one is met.
     ///
     /// # Errors
-    /// It is denied, no rule allows it, or the rule asks for a signature or an age.
+    /// A rule denies the server, no rule allows it, or the rule asks for a signature or an age.
     pub fn check_server(&self, server: &str, environment: &str) -> Result<()> {
         if !self.is_there() {
             return Ok(());
@@ -238,7 +250,7 @@ impl Trust {
     /// The rule for what is installed, which was signed where that is asked for.
     ///
     /// # Errors
-    /// It is denied, no rule allows it, or nothing says that it was signed.
+    /// A rule denies the plugin, no rule allows it, or its record has no signer.
     pub fn check_installed(&self, installed: &Installed) -> Result<()> {
         let source = &installed.source;
         if self.rule(source, &installed.record.origin)?.rules().all(|rule| rule.is_signed(installed)) {
@@ -372,7 +384,8 @@ impl<'t> Ruling<'t> {
     /// a signature, and has to say that it is for this plugin.
     ///
     /// # Errors
-    /// It is by another key, of another file, of another plugin, or does not say which it is of.
+    /// The signature is by another key, of another file or of another plugin, or does not name its
+    /// plugin.
     pub fn check_signature(
         &self,
         download: &Download,
@@ -442,7 +455,7 @@ impl TrustRule {
     /// so.
     ///
     /// # Errors
-    /// It asks for more.
+    /// The plugin asks for a permission that the rule does not grant.
     pub fn check_permissions(
         &self,
         source: &Source,
@@ -465,7 +478,7 @@ impl TrustRule {
     /// Holds content to the signature that came with it, and gives the key.
     ///
     /// # Errors
-    /// It is by none of the keys, or of something else.
+    /// The signature is by none of the keys, or of other bytes.
     pub fn check_signature(&self, shown: &str, content: &[u8], signature: &str) -> Result<&str> {
         let signature = Signature::decode(signature)
             .map_err(|_| refused(format!("the signature of '{shown}' is not a minisign signature")))?;
@@ -482,7 +495,7 @@ impl TrustRule {
     /// Holds a release to the time that it has to have been there. `released` is when it came.
     ///
     /// # Errors
-    /// It is younger, or nothing says how old it is.
+    /// The release is younger, or its age is not known.
     pub fn check_age(&self, shown: &str, released: Option<SystemTime>, now: SystemTime) -> Result<()> {
         let Some(wanted) = self.min_age else { return Ok(()) };
         let hours = |time: Duration| time.as_secs() / 3600;

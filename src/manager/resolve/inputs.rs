@@ -2,7 +2,7 @@
 
 use super::project::{Need, Project, upwards};
 use super::{PluginRequest, Provider};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Result};
 use crate::manager::author::describe::{Description, Role};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::fetch::identity::PluginId;
@@ -11,14 +11,17 @@ use crate::manager::id::location::Location;
 use crate::manager::id::name::Platform;
 use crate::manager::id::shell::in_directory;
 use crate::manager::id::version::Version;
+use crate::manager::install::session::LazyInstaller;
 use crate::manager::policy::Policy;
-use crate::manager::policy::environment::{MachineBundle, SyncedBundle};
+use crate::manager::policy::environment::{Environment, MachineBundle, SyncedBundle};
+use crate::manager::policy::machine::{Machine, MachineError};
 use crate::manager::policy::project_directory::ProjectDirectory;
+use crate::manager::store::description_cache::{description_file, failure_file, keep};
 use crate::manager::store::discover::{Candidate, Installed, Refusal, all, candidates};
-use crate::manager::store::held;
+use crate::manager::store::verified_copy::VerifiedCopy;
 use crate::plugin::PluginOptions;
-use crate::plugin::program::HeldCopy;
-use rustomize_files::atomic;
+use crate::plugin::failure::bad_plugin;
+use rustomize_base::search_path::SearchPath;
 use rustomize_process::Children;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
@@ -26,9 +29,6 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Installs the plugins that the `plugins.yaml` of a directory requires.
-pub type Install = Arc<dyn Fn(&ProjectDirectory) -> Result<()> + Send + Sync>;
 
 /// Where plugins are looked for. Each place is looked at when an object first asks for a plugin
 /// that an earlier place does not have, and only once.
@@ -51,10 +51,10 @@ pub struct Inputs {
     pub bundles: Vec<MachineBundle>,
     /// The synced bundle of the environment.
     pub synced: Option<SyncedBundle>,
-    /// The directories with programs that may be plugins (U08).
-    pub path: Vec<PathBuf>,
+    /// The directories with programs that may be plugins.
+    pub path: SearchPath,
     /// Installs missing plugins; `None` leaves them missing.
-    pub install: Option<Install>,
+    pub install: Option<LazyInstaller>,
     /// Results of earlier look-ups.
     pub known: Lookups,
 }
@@ -79,7 +79,7 @@ pub struct Lookups {
     /// Plugins whose content was compared with its sum, by path.
     verified: RefCell<BTreeMap<PathBuf, Installed>>,
     /// Copies that run, by the path of the plugin.
-    held: RefCell<BTreeMap<PathBuf, Arc<HeldCopy>>>,
+    copies: RefCell<BTreeMap<PathBuf, VerifiedCopy>>,
     /// Descriptions by the sum of the content.
     descriptions: RefCell<BTreeMap<String, Arc<Description>>>,
     /// Why plugins did not describe themselves, by the sum of the content.
@@ -92,11 +92,39 @@ pub(super) fn relock(directory: &Path) -> String {
     format!("lock it, then commit plugins.lock: {}", in_directory("rustomize plugin lock", directory))
 }
 
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
-}
-
 impl Inputs {
+    /// Where the plugins of a directory and an environment are looked for: nothing was looked at
+    /// yet.
+    ///
+    /// # Errors
+    /// The directory of plugins is not known, or a file of the environment cannot be read or is
+    /// not valid.
+    pub fn of(
+        machine: &Machine,
+        directory: &Path,
+        environment: Option<&Environment>,
+        policy: &Policy,
+    ) -> std::result::Result<Inputs, MachineError> {
+        let is_ignored = || machine.host.set_variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_some();
+        let has_programs = !policy.is_frozen && !is_ignored();
+        let path = if has_programs { SearchPath::of(&*machine.host).absolute() } else { SearchPath::default() };
+        let mut inputs = Inputs {
+            root: machine.plugins()?,
+            cache: machine.cache.clone(),
+            top: directory.canonicalize().ok(),
+            safe: machine.safe_directories(),
+            path,
+            ..Inputs::default()
+        };
+        if let Some(environment) = environment {
+            inputs.environment = Some(environment.directory.clone());
+            inputs.bundles = environment.bundles()?;
+            inputs.bundles.retain(|bundle| !bundle.is_synced());
+            inputs.synced = environment.synced_bundle()?;
+        }
+        Ok(inputs)
+    }
+
     /// The projects whose requirements count for an object, nearest first.
     ///
     /// # Errors
@@ -169,7 +197,7 @@ impl Inputs {
         if !locks && !project.needs.iter().chain(&self.brought(&project, policy)).any(is_missing) {
             return Ok(project);
         }
-        install(&project.place())?;
+        install.install(&project.place())?;
         self.known.projects.borrow_mut().remove(&project.place());
         self.known.required.borrow_mut().retain(|(directory, _), _| *directory != project.directory);
         self.project(&project.place())
@@ -218,14 +246,14 @@ impl Inputs {
         let relock = relock(&project.directory);
         let reinstall = format!("install it again: {}", in_directory("rustomize plugin install", &project.directory));
         let changed = |version: &Version, why: &Refusal| {
-            fault(format!("{name} v{version} has changed since it was installed: {why}"))
+            bad_plugin(format!("{name} v{version} has changed since it was installed: {why}"))
         };
         // A lock entry of the same source from elsewhere is not one of this plugin.
         let is_own = project.needs.iter().any(|own| own.id == *id);
         let elsewhere = || project.lock.as_ref()?.of_source(&wanted.source).find(|_| is_own);
         let Some(locked) = project.locked(id).or_else(elsewhere) else {
             if policy.is_frozen || project.lock.is_some() {
-                return Err(fault(format!("{name} is required and not locked"))
+                return Err(bad_plugin(format!("{name} is required and not locked"))
                     .with_code(Code::PluginRefused)
                     .hint(relock));
             }
@@ -237,12 +265,12 @@ impl Inputs {
         if locked.from != wanted.from || locked.id(&wanted.source, &project.directory) != *id {
             let place = if locked.origin.is_empty() { &locked.from } else { &locked.origin };
             let message = format!("{name} is locked from '{place}', and required from '{}'", wanted.from);
-            return Err(fault(message).hint(relock));
+            return Err(bad_plugin(message).hint(relock));
         }
         let version = locked.version().filter(|version| wanted.constraint.allows(version));
         let Some(version) = version else {
             let message = format!("{name} is locked as v{}, which is not {}", locked.version, wanted.constraint);
-            return Err(fault(message).hint(relock));
+            return Err(bad_plugin(message).hint(relock));
         };
         // The paths of what a bundle brings do not begin here.
         if let Ok(Location::Local(path)) = wanted.location()
@@ -253,11 +281,11 @@ impl Inputs {
             && found != *pinned.archive.as_ref().unwrap_or(&pinned.content)
         {
             let message = format!("{name}: '{}' has changed since it was locked", path.display());
-            return Err(fault(message).hint(relock));
+            return Err(bad_plugin(message).hint(relock));
         }
         let Some((_, pinned)) = locked.pinned(&Platform::host()) else {
             let message = format!("{name} is locked as v{version}, without a file for {}", Platform::host());
-            return Err(fault(message).hint(relock));
+            return Err(bad_plugin(message).hint(relock));
         };
         let is_wanted = |there: &Installed| there.file.version == version && there.is_of(id);
         let there = found.into_iter().filter_map(|c| c.verdict.ok()).filter(is_wanted);
@@ -272,7 +300,7 @@ impl Inputs {
             Some(verified) => Ok(Some(verified)),
             None if is_there => {
                 let message = format!("{name} v{version} is installed with another checksum than plugins.lock has");
-                Err(fault(message).hint(reinstall))
+                Err(bad_plugin(message).hint(reinstall))
             }
             None => Ok(None),
         }
@@ -299,21 +327,21 @@ impl Inputs {
     /// A copy of an installed plugin that runs in its place. One build makes one.
     ///
     /// # Errors
-    /// It cannot be copied, or its content has changed since it was installed.
-    pub fn held(&self, installed: &Installed, children: &Children) -> std::result::Result<Arc<HeldCopy>, Refusal> {
-        if let Some(known) = self.known.held.borrow().get(&installed.path) {
+    /// The plugin cannot be copied, or has changed since it was installed.
+    pub fn copy(&self, installed: &Installed, children: &Children) -> std::result::Result<VerifiedCopy, Refusal> {
+        if let Some(known) = self.known.copies.borrow().get(&installed.path) {
             return Ok(known.clone());
         }
-        let held = Arc::new(held::copy(installed, children)?);
-        self.known.held.borrow_mut().insert(installed.path.clone(), held.clone());
-        Ok(held)
+        let copy = VerifiedCopy::of(installed, children)?;
+        self.known.copies.borrow_mut().insert(installed.path.clone(), copy.clone());
+        Ok(copy)
     }
 
-    /// The description of an installed plugin, compared with its file name (P48, P50). The cache
-    /// has the descriptions of plugins that were asked before (P46).
+    /// The description of an installed plugin, compared with its file name. The cache has the
+    /// descriptions of plugins that were asked before.
     ///
     /// # Errors
-    /// It does not answer, or contradicts its file name.
+    /// The plugin does not answer, or contradicts its file name.
     pub fn describe(
         &self,
         options: &PluginOptions,
@@ -336,7 +364,7 @@ impl Inputs {
         if let Some(manifest) = manifest.as_ref().filter(|manifest| manifest.says_what()) {
             return Ok(manifest.description.clone());
         }
-        let kept = self.cache.as_ref().map(|cache| cache.join("describe").join(format!("{}.json", installed.sum)));
+        let kept = self.cache.as_ref().map(|cache| description_file(cache, &installed.sum));
         let failed = self.cache.as_ref().map(|cache| failure_file(cache, &installed.sum));
         let before = |path: &Option<PathBuf>| fs::read(path.as_ref().filter(|_| !self.asks_again)?).ok();
         if let Some(why) = before(&failed) {
@@ -347,8 +375,8 @@ impl Inputs {
             Some(description) => description,
             None => {
                 // A plugin whose content differs from its sum is not run, not even to describe it.
-                let held = self.held(installed, &options.children)?;
-                let asked = Description::ask_copy(&held, options);
+                let copy = self.copy(installed, &options.children)?;
+                let asked = Description::ask(copy.launch, options);
                 // Without the files the next build asks again.
                 match &asked {
                     Ok(description) => {
@@ -385,20 +413,4 @@ impl Inputs {
 fn asked(request: &PluginRequest<'_>) -> RequestKey {
     let component = request.component.map(str::to_owned);
     (request.directory.to_owned(), request.api_version(), request.id.gvk.kind.to_owned(), component, request.role)
-}
-
-/// The file that says why a plugin did not describe itself, by the sum of its content.
-fn failure_file(cache: &Path, sum: &str) -> PathBuf {
-    cache.join("describe").join(format!("{sum}.failed"))
-}
-
-/// Forgets that a plugin did not describe itself: it was installed, and so it has.
-pub fn forget_failure(cache: &Path, sum: &str) {
-    let _ = fs::remove_file(failure_file(cache, sum));
-}
-
-/// Writes what a plugin said, or why it said nothing, in one step.
-fn keep(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    fs::create_dir_all(atomic::folder_of(path))?;
-    atomic::write(path, text, 0o600)
 }

@@ -1,16 +1,17 @@
-//! [`Resolver`]: which plugin a configuration object is for (P38 to P58).
+//! [`Resolver`]: which plugin a configuration object is for.
 //!
 //! Plugins are looked for in seven places, the [`Tier`]s, in one order. A build stops at the first
 //! tier that has one; `plugin why` asks and shows all tiers. Both read one [`Resolution`], so
 //! they cannot disagree.
 //!
-//! * [`inputs`]: where plugins are looked for; [`project`]: `plugins.yaml` and `plugins.lock` of a
-//!   directory, and of those above it.
+//! * [`build_scope`]: where a build looks for plugins; [`inputs`]: these places, and what was
+//!   found; [`project`]: `plugins.yaml` and `plugins.lock` of a directory, and of those above it.
 //! * [`tiers`]: what each tier has for an object.
 //! * [`schemas`]: the schemas of installed bundles.
 //! * [`plugins`]: a build's view, the plugins that it runs; [`overview`]: the view of `plugin list`
 //!   and `plugin verify`.
 
+pub mod build_scope;
 pub mod inputs;
 pub mod overview;
 pub mod plugins;
@@ -18,7 +19,7 @@ pub mod project;
 pub mod schemas;
 pub mod tiers;
 
-use crate::diag::{Code, Error, Result};
+use crate::diag::Result;
 use crate::load::Remote;
 use crate::manager::author::describe::{Component, Protocol, Role};
 use crate::manager::policy::{ADD_SOURCE, Policy};
@@ -26,15 +27,15 @@ use crate::manager::store::discover::Installed;
 use crate::plugin::PluginOptions;
 use crate::plugin::locate::Placed;
 use crate::plugin::permissions::Permissions;
-use crate::plugin::program::Command;
 use crate::resource::ResId;
 use crate::stage::format::Format;
 use inputs::Inputs;
+use rustomize_process::Launch;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A configuration object's annotation with the name of the component that it is for:
-/// `<plugin>-<component>`, or `<plugin>` alone (P45).
+/// `<plugin>-<component>`, or `<plugin>` alone.
 pub const COMPONENT: &str = "rustomize.dev/plugin";
 
 /// A configuration object that asks for a plugin.
@@ -158,7 +159,7 @@ impl Chosen {
 #[derive(Clone, Debug)]
 pub struct Provider {
     pub installed: Installed,
-    pub command: Command,
+    pub launch: Launch,
     pub component: Component,
     /// True if the component is a post-processor, which runs after all other transformers.
     pub runs_last: bool,
@@ -190,9 +191,9 @@ pub enum Verdict {
     Shadowed,
     /// The file does not exist.
     Absent,
-    /// It is for other objects: which.
+    /// It is for these other objects.
     NotFor(String),
-    /// It cannot be used: why.
+    /// It cannot be used, for this reason.
     Refused(String),
 }
 
@@ -213,7 +214,7 @@ impl fmt::Display for Verdict {
 pub struct Resolution {
     /// `None` if no tier has a plugin.
     pub chosen: Result<Option<Chosen>>,
-    /// The places that were looked at, in order, if the request was thorough.
+    /// The places that were looked at, in order, for [`Thoroughness::AllTiers`].
     pub trace: Vec<TraceStep>,
 }
 
@@ -248,6 +249,15 @@ impl Trace {
     }
 }
 
+/// How far the resolver looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thoroughness {
+    /// Up to the first tier that has a plugin, or one that cannot be used.
+    FirstFound,
+    /// At all tiers, with a trace.
+    AllTiers,
+}
+
 /// Finds the plugins of configuration objects.
 #[derive(Clone, Copy)]
 pub struct Resolver<'r> {
@@ -257,10 +267,9 @@ pub struct Resolver<'r> {
 }
 
 impl Resolver<'_> {
-    /// The plugin for an object. A thorough request looks at all tiers, and gives a trace; any
-    /// other stops where a plugin is found, or where one cannot be used.
-    pub fn resolve(&self, request: &PluginRequest<'_>, is_thorough: bool) -> Resolution {
-        self.search(&Tier::ORDER, request, is_thorough)
+    /// The plugin for an object.
+    pub fn resolve(&self, request: &PluginRequest<'_>, thoroughness: Thoroughness) -> Resolution {
+        self.search(&Tier::ORDER, request, thoroughness)
     }
 
     /// The same of the tiers that need no [`Inputs`]: the first two.
@@ -269,10 +278,11 @@ impl Resolver<'_> {
     /// The plugin cannot be used.
     pub fn by_hand(&self, request: &PluginRequest<'_>) -> Result<Option<Chosen>> {
         let [function, placed, ..] = Tier::ORDER;
-        self.search(&[function, placed], request, false).chosen
+        self.search(&[function, placed], request, Thoroughness::FirstFound).chosen
     }
 
-    fn search(&self, tiers: &[Tier], request: &PluginRequest<'_>, is_thorough: bool) -> Resolution {
+    fn search(&self, tiers: &[Tier], request: &PluginRequest<'_>, thoroughness: Thoroughness) -> Resolution {
+        let is_thorough = thoroughness == Thoroughness::AllTiers;
         let mut trace = Trace { is_kept: is_thorough, ..Trace::default() };
         let mut chosen: Option<Result<Chosen>> = None;
         for &tier in tiers {
@@ -303,14 +313,10 @@ impl Resolver<'_> {
         self.policy.check_unlocked(&format!("a plugin for {}", request.id), ADD_SOURCE, directory)
     }
 
-    /// The name of a program in `PATH` that is a plugin for a kind of configuration objects (U08).
+    /// The name of a program in `PATH` that is a plugin for a kind of configuration objects.
     pub fn program_name(request: &PluginRequest<'_>) -> String {
         format!("rustomize-{}-{}", request.role, request.id.gvk.kind.to_lowercase())
     }
-}
-
-fn fault(message: String) -> Error {
-    Error::new(Code::BadPlugin, message)
 }
 
 /// The files that a plugin directory may have for an object, and which of them counts first.

@@ -3,7 +3,7 @@
 
 use super::project::Need;
 use super::tiers::{is_users, not_installed, provider};
-use super::{Provider, Resolver, fault};
+use super::{Provider, Resolver};
 use crate::diag::Result;
 use crate::manager::author::bundle;
 use crate::manager::author::describe::{Component, Role};
@@ -12,6 +12,7 @@ use crate::manager::id::source::Source;
 use crate::manager::id::version::{ApiVersion, Version};
 use crate::manager::policy::ADD_SOURCE;
 use crate::manager::store::discover::{Candidate, Installed, Refusal};
+use crate::plugin::failure::bad_plugin;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -28,11 +29,11 @@ pub struct PluginRow {
     pub required_by: Vec<(PathBuf, String)>,
 }
 
-/// The state of a plugin (U43).
+/// The state of a plugin.
 #[derive(Debug)]
 pub enum PluginState {
     Installed(PluginDetails),
-    /// It was not installed to its end: why (U44).
+    /// The installation did not finish, for this reason.
     Present(String),
     /// It cannot be used: why.
     Refused(String),
@@ -181,7 +182,7 @@ impl Resolver<'_> {
         let mut everything = Vec::new();
         for (installed, parameters) in plugins {
             self.policy.trust.check_installed(&installed)?;
-            let wrong = |why: Refusal| fault(format!("'{}': {why}", installed.path.display()));
+            let wrong = |why: Refusal| bad_plugin(format!("'{}': {why}", installed.path.display()));
             let description = self.inputs.describe(self.options, &installed).map_err(wrong)?;
             for (_, component) in description.components() {
                 let provider = provider(&installed, &description, component.clone())?;

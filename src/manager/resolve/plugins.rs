@@ -1,69 +1,71 @@
 //! [`ManagedPlugins`]: the plugins of a build, those that users place by hand and those that are
 //! installed.
 
+use super::build_scope::{BuildScope, InputsAndPolicy};
 use super::inputs::Inputs;
-use super::{COMPONENT, Chosen, PluginRequest, Provider, Resolver, Tier};
+use super::{COMPONENT, Chosen, PluginRequest, Provider, Resolver, Thoroughness, Tier};
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::conform::conform;
 use crate::manager::author::describe::Protocol;
 use crate::manager::policy::Policy;
+use crate::manager::store::discover::of_entry;
+use crate::manager::store::verified_copy::VerifiedCopy;
 use crate::plugin::exec::ExecPlugin;
 use crate::plugin::function::{self, Function};
 use crate::plugin::locate;
 use crate::plugin::permissions::Permissions;
-use crate::plugin::program::{Command, HeldCopy, Program};
-use crate::plugin::shared_object::{SharedObjectFile, SharedObjectPlugin};
+use crate::plugin::program::PluginProgram;
+use crate::plugin::shared_object::{LoadableObject, SharedObjectFile, SharedObjectPlugin};
 use crate::plugin::{PluginOptions, Runners, note};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Plugins, Transformer};
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-/// Makes the inputs and the policy of a build when the first object asks for a plugin. A build
-/// without plugins looks for none.
-#[derive(Clone, Default)]
-pub struct Managed(Option<MakeInputs>);
-
-type MakeInputs = Arc<dyn Fn() -> Result<(Inputs, Policy)> + Send + Sync>;
-
-impl Managed {
-    /// Inputs that `make` gives.
-    pub fn new(make: impl Fn() -> Result<(Inputs, Policy)> + Send + Sync + 'static) -> Managed {
-        Managed(Some(Arc::new(make)))
-    }
-
-    fn make(&self) -> Result<(Inputs, Policy)> {
-        self.0.as_ref().map_or_else(|| Ok(Default::default()), |make| make())
-    }
+/// Where a build looks for installed plugins: nowhere by default.
+#[derive(Debug, Default)]
+pub struct Managed {
+    /// The scope whose files are read when the first object asks for a plugin.
+    scope: Option<BuildScope>,
+    known: Option<InputsAndPolicy>,
 }
 
-impl fmt::Debug for Managed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Managed").field(&self.0.is_some()).finish()
+impl Managed {
+    /// In a scope. A build without plugins reads nothing of it.
+    pub fn in_scope(scope: BuildScope) -> Managed {
+        Managed { scope: Some(scope), known: None }
+    }
+
+    /// In known places.
+    pub fn in_places(inputs: Inputs, policy: Policy) -> Managed {
+        Managed { scope: None, known: Some(InputsAndPolicy { inputs, policy }) }
+    }
+
+    fn known(&mut self) -> Result<&InputsAndPolicy> {
+        if self.known.is_none()
+            && let Some(scope) = &self.scope
+        {
+            self.known = Some(scope.inputs()?);
+        }
+        Ok(self.known.get_or_insert_default())
     }
 }
 
 /// The plugins of a build.
 pub struct ManagedPlugins {
     runners: Runners,
-    managed: Managed,
-    /// `None` until the first object asks.
-    inputs: Mutex<Option<(Inputs, Policy)>>,
+    managed: Mutex<Managed>,
 }
 
 impl ManagedPlugins {
     /// Plugins of which none was looked for and none runs.
     pub fn new(options: PluginOptions, managed: Managed) -> Self {
-        ManagedPlugins { runners: Runners::new(options), managed, inputs: Mutex::default() }
+        ManagedPlugins { runners: Runners::new(options), managed: Mutex::new(managed) }
     }
 
     /// Calls `ask` with the resolver. Threads call it in turn, so that nothing is looked at twice.
     fn ask<T>(&self, ask: impl FnOnce(&Resolver<'_>) -> Result<T>) -> Result<T> {
-        let mut known = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
-        let (inputs, policy) = match &mut *known {
-            Some(known) => known,
-            unknown => unknown.insert(self.managed.make()?),
-        };
+        let mut managed = self.managed.lock().unwrap_or_else(PoisonError::into_inner);
+        let InputsAndPolicy { inputs, policy } = managed.known()?;
         ask(&Resolver { inputs, policy, options: &self.runners.options })
     }
 
@@ -78,36 +80,29 @@ impl ManagedPlugins {
             conform(build.arena, entry.config, schema, &found.installed.source.to_string())?;
         }
         let options = &self.runners.options;
-        let isolation = options.isolation.of_installed(&found.permissions, options.variable);
-        let held = self.held(&found)?;
-        // A script is called by the path that the user knows.
-        let is_shared_object = found.protocol == Protocol::SharedObject;
-        let shown = found.command.program.clone();
-        let command = match held.file().is_none() || is_shared_object {
-            true => held.command.clone().of_entry(&found.component.entry),
-            false => found.command,
-        };
-        let Command { program: path, args, directory, needs, environment } = command;
+        let isolation = options.isolation.of_installed(&found.permissions, &*options.host);
+        let VerifiedCopy { launch, directory } = self.copy(&found)?;
+        let known = found.launch.program;
         let runs_last = found.runs_last;
-        if is_shared_object {
-            let file = SharedObjectFile { path, shown };
-            let own = locate::program_for(&file, &file.shown, options)?;
-            let plugin = SharedObjectPlugin::load(build, &self.runners, entry, (&own, &file), &isolation)?;
+        let launch = match &directory {
+            Some(directory) => of_entry(launch, directory, &found.component.entry),
+            None => launch,
+        };
+        if found.protocol == Protocol::SharedObject {
+            let file = SharedObjectFile { path: launch.program, shown: known };
+            let loader = locate::loader_of(&file, &file.shown, options)?;
+            let object = LoadableObject { file, loader };
+            let plugin = SharedObjectPlugin::load(build, &self.runners, entry, &object, &isolation)?;
             return Ok(in_order(plugin, runs_last));
         }
-        let component = Some(found.component.name);
-        let program = Program {
-            path,
-            held: Some(held),
-            args,
-            directory,
-            needs,
-            component,
-            parameters: found.parameters,
-            environment,
-            isolation,
-            format: found.format,
+        // A file is called by the path that the user knows, and may read its own file.
+        let (shown, launch) = match directory {
+            Some(_) => (launch.program.clone(), launch),
+            None => (known.clone(), launch.reading(known.parent())),
         };
+        let component = Some(found.component.name);
+        let parameters = found.parameters;
+        let program = PluginProgram { shown, launch, component, parameters, isolation, format: found.format };
         match found.protocol {
             Protocol::Krm => Ok(in_order(Function::of(build, options, entry, program)?, runs_last)),
             _ => {
@@ -119,11 +114,11 @@ impl ManagedPlugins {
     }
 
     /// The copy of an installed plugin that runs in its place.
-    fn held(&self, found: &Provider) -> Result<Arc<HeldCopy>> {
+    fn copy(&self, found: &Provider) -> Result<VerifiedCopy> {
         let path = found.installed.path.display();
         let wrong = |why| Error::new(Code::BadPlugin, format!("'{path}' does not run: {why}"));
         let children = &self.runners.options.children;
-        self.ask(|resolver| resolver.inputs.held(&found.installed, children).map_err(wrong))
+        self.ask(|resolver| resolver.inputs.copy(&found.installed, children).map_err(wrong))
     }
 
     /// The error of a configuration object without a plugin.
@@ -152,7 +147,7 @@ impl ManagedPlugins {
     }
 }
 
-/// A plugin that runs after all other transformers of its kustomization (P47).
+/// A plugin that runs after all other transformers of its kustomization.
 struct PostProcessor<P>(P);
 
 /// A plugin as a build runs it: as a post-processor if it is one.
@@ -207,7 +202,9 @@ impl Plugins for ManagedPlugins {
         let early = Resolver { inputs: &Inputs::default(), policy: &Policy::default(), options };
         let found = match early.by_hand(&request).map_err(|e| e.at(pos))? {
             Some(found) => Some(found),
-            None => self.ask(|resolver| resolver.resolve(&request, false).chosen).map_err(|e| e.at(pos))?,
+            None => self
+                .ask(|resolver| resolver.resolve(&request, Thoroughness::FirstFound).chosen)
+                .map_err(|e| e.at(pos))?,
         };
         if let Some(chosen) = &found {
             note(build, config, || chosen.reason());
@@ -221,13 +218,13 @@ impl Plugins for ManagedPlugins {
         let isolation = match tier {
             // A synced plugin was written by others, as an installed plugin, and gets no
             // permissions.
-            Tier::Synced => options.isolation.of_installed(&Permissions::default(), options.variable),
+            Tier::Synced => options.isolation.of_installed(&Permissions::default(), &*options.host),
             _ => options.isolation.clone(),
         };
         if tier == Tier::Path {
             let path = placed.path().display();
             build.warn(Code::PluginMessage, format!("'{path}' in PATH is used for {}", config.id()));
         }
-        self.runners.placed(build, entry, (placed, isolation))
+        self.runners.placed(build, entry, placed, isolation)
     }
 }

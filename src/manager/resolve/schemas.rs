@@ -5,7 +5,6 @@
 //! that is not required gives a build only its plugins: other plugins of a machine change no patch,
 //! and cost no time.
 
-use super::fault;
 use super::inputs::Inputs;
 use super::project::{Need, Project};
 use super::tiers::not_installed;
@@ -16,6 +15,7 @@ use crate::manager::policy::lock::LockedPlugin;
 use crate::manager::policy::requirements::Requirements;
 use crate::manager::policy::trust::Trust;
 use crate::manager::store::discover::Installed;
+use crate::plugin::failure::bad_plugin;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -85,11 +85,11 @@ fn may_be_bundle(project: &Project, need: &Need) -> bool {
 }
 
 fn is_bundle(installed: &Installed) -> Result<bool> {
-    let bundle = installed.bundle().map_err(|why| fault(format!("'{}': {why}", installed.path.display())))?;
+    let bundle = installed.bundle().map_err(|why| bad_plugin(format!("'{}': {why}", installed.path.display())))?;
     Ok(bundle.is_some())
 }
 
 fn schemas_of(bundle: &Installed) -> Result<Vec<PathBuf>> {
-    let cannot = |e| fault(format!("the schemas of '{}' cannot be read: {e}", bundle.path.display()));
+    let cannot = |e| bad_plugin(format!("the schemas of '{}' cannot be read: {e}", bundle.path.display()));
     Ok(bundle::schemas(&bundle.path).map_err(cannot)?.into_iter().map(|(_, path)| path).collect())
 }

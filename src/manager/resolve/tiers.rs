@@ -2,7 +2,7 @@
 
 use super::inputs::{Inputs, relock};
 use super::project::{Need, Project, upwards};
-use super::{Chosen, PluginRequest, Provider, Resolver, Tier, Trace, Verdict, fault, places};
+use super::{Chosen, PluginRequest, Provider, Resolver, Tier, Trace, Verdict, places};
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::bundle::SHARED_OBJECT;
 use crate::manager::author::client;
@@ -17,8 +17,9 @@ use crate::manager::policy::amend::quoted as in_yaml;
 use crate::manager::policy::environment::MachineBundle;
 use crate::manager::policy::trust::not_granted;
 use crate::manager::store::discover::{Candidate, Installed, Refusal};
-use crate::manager::store::made;
+use crate::manager::store::installed_artifacts;
 use crate::manager::store::record::AskedBy;
+use crate::plugin::failure::bad_plugin;
 use crate::plugin::isolation::Level;
 use crate::plugin::locate::{Placed, locate, locate_in};
 use rustomize_base::shell::quoted;
@@ -124,9 +125,8 @@ impl Resolver<'_> {
     fn program(&self, request: &PluginRequest<'_>, trace: &mut Trace) -> Option<Chosen> {
         let name = Self::program_name(request);
         let is_name = !name.contains(['/', '\0']);
-        let mut programs = self.inputs.path.iter().filter(|_| is_name).map(|folder| folder.join(&name));
-        let is_program = |path: &Path| File::open(path).and_then(|file| content::is_executable(&file));
-        let found = programs.find(|program| is_program(program).is_ok_and(|is| is));
+        let is_program = |path: &Path| File::open(path).and_then(|file| content::is_executable(&file)).unwrap_or(false);
+        let found = if is_name { self.inputs.path.find(&name, is_program) } else { None };
         trace.note(Tier::Path, || match &found {
             Some(path) => (path.display().to_string(), Verdict::Chosen),
             None => (name, Verdict::Absent),
@@ -161,7 +161,7 @@ impl Resolver<'_> {
                 return Err(not_granted(source, origin, &beyond));
             }
             if let Some(why) = provider.permissions.clone().and(&flags).below_write(home.as_deref()) {
-                return Err(fault(format!("'{source}' does not run: {why}")).with_code(Code::PluginRefused));
+                return Err(bad_plugin(format!("'{source}' does not run: {why}")).with_code(Code::PluginRefused));
             }
         }
         self.inputs.keep_provider(request, &provider);
@@ -218,7 +218,7 @@ impl Resolver<'_> {
             };
             let add = if wanted.from.is_empty() { add } else { format!("{add} --from {}", quoted(&wanted.from)) };
             let command = in_directory(&add, top);
-            return Err(fault(message)
+            return Err(bad_plugin(message)
                 .with_code(Code::PluginRefused)
                 .hint(format!("if you trust it, require and lock it here: {command}")));
         }
@@ -276,7 +276,7 @@ impl Resolver<'_> {
             1 => return Ok(required.pop()),
             _ => return Err(ambiguous(request, &required)),
         }
-        // A requirement beats every plugin of a later tier (P42), also while it is not installed.
+        // A requirement beats every plugin of a later tier, also while it is not installed.
         missing.map_or(Ok(None), |requirement| Err(not_installed(project, requirement)))
     }
 
@@ -294,8 +294,7 @@ impl Resolver<'_> {
         let everything = self.inputs.installed();
         for group in everything.chunk_by(|a, b| a.source == b.source).filter(|group| !is_required(&group[0])) {
             let mut is_decided = false;
-            // The best version comes first; one that contradicts its name gives way to the next
-            // (P43).
+            // The best version comes first; one that contradicts its name gives way to the next.
             for candidate in group {
                 let shown = || candidate.path.display().to_string();
                 let installed = match &candidate.verdict {
@@ -348,7 +347,7 @@ impl Resolver<'_> {
     /// The component of a plugin for an object.
     ///
     /// # Errors
-    /// It does not describe itself, or contradicts its file name.
+    /// The plugin does not describe itself, or contradicts its file name.
     fn component(
         &self,
         installed: &Installed,
@@ -373,7 +372,7 @@ impl Resolver<'_> {
             (None, None) => Ok(Match::Other(format!("it is for {}", kinds(&description)))),
             (None, Some((role, _))) => {
                 let message = format!("'{}' is a {role} for {}, not a {}", installed.source, request.id, request.role);
-                Ok(Match::Misplaced(fault(message).hint(format!("list the object under '{role}s'"))))
+                Ok(Match::Misplaced(bad_plugin(message).hint(format!("list the object under '{role}s'"))))
             }
         }
     }
@@ -392,9 +391,9 @@ pub(super) fn kinds(description: &Description) -> String {
 /// # Errors
 /// Its manifest cannot be read, or a plugin that it needs has changed.
 pub(super) fn provider(installed: &Installed, description: &Description, component: Component) -> Result<Provider> {
-    let wrong = |why: Refusal| fault(format!("'{}': {why}", installed.path.display()));
-    let command = installed.command().map_err(wrong)?.of_entry(&component.entry);
-    made::verify(&client::clients(&installed.path))
+    let wrong = |why: Refusal| bad_plugin(format!("'{}': {why}", installed.path.display()));
+    let launch = installed.launch(&component.entry).map_err(wrong)?;
+    installed_artifacts::verify(&client::clients(&installed.path))
         .map_err(|e| e.context(format!("looking at {}", installed.source)))?;
     let protocol = match component.entry.ends_with(SHARED_OBJECT) {
         true => Protocol::SharedObject,
@@ -404,7 +403,7 @@ pub(super) fn provider(installed: &Installed, description: &Description, compone
     let (runs_last, worker) = (description.runs_last(&component), description.worker);
     Ok(Provider {
         installed: installed.clone(),
-        command,
+        launch,
         component,
         runs_last,
         protocol,
@@ -442,13 +441,12 @@ fn check_locked_permissions(project: &Project, need: &Need, description: &Descri
         Some(beyond) => {
             let message =
                 format!("'{}' asks for {beyond}; plugins.lock does not have that permission", need.wanted.source);
-            Err(fault(message).hint(relock(&project.directory)))
+            Err(bad_plugin(message).hint(relock(&project.directory)))
         }
     }
 }
 
-/// A component with no name of its own, or with the plugin's, is addressed by the plugin's name
-/// (P45).
+/// A component with no name of its own, or with the plugin's, is addressed by the plugin's name.
 fn is_default(component: &Component, name: &str) -> bool {
     component.name.is_empty() || component.name == name || component.name == "default"
 }
@@ -468,7 +466,7 @@ fn may_provide(requirement: &Requirement, request: &PluginRequest<'_>) -> bool {
 /// The error of a requirement that is not installed.
 pub(super) fn not_installed(project: &Project, requirement: &Requirement) -> Error {
     let Requirement { name, source, constraint, .. } = requirement;
-    let error = fault(format!("plugin '{name}' ({source}, {constraint}) is required and not installed"))
+    let error = bad_plugin(format!("plugin '{name}' ({source}, {constraint}) is required and not installed"))
         .with_code(Code::PluginMissing);
     error
         .at(requirement.place.clone())
@@ -478,13 +476,13 @@ pub(super) fn not_installed(project: &Project, requirement: &Requirement) -> Err
 /// The error of a requirement that does not describe itself. It may be the plugin that the object
 /// is for, so no other plugin takes its place.
 fn unusable(project: &Project, requirement: &Requirement, why: &Refusal) -> Error {
-    fault(format!("plugin '{}' ({}) cannot be used: {why}", requirement.name, requirement.source))
+    bad_plugin(format!("plugin '{}' ({}) cannot be used: {why}", requirement.name, requirement.source))
         .at(requirement.place.clone())
         .hint("it is required, so a build uses no other plugin instead")
         .hint(format!("check it: {}", in_directory("rustomize plugin verify", &project.directory)))
 }
 
-/// The error of several plugins for one kind (P56, P57): all of them, and the lines that settle it.
+/// The error of several plugins for one kind: all of them, and the lines that settle it.
 fn ambiguous(request: &PluginRequest<'_>, found: &[Provider]) -> Error {
     let sources: Vec<String> = found.iter().map(|f| format!("'{}'", f.installed.source)).collect();
     let lines = found.iter().map(|f| {
@@ -498,7 +496,7 @@ fn ambiguous(request: &PluginRequest<'_>, found: &[Provider]) -> Error {
         format!("\n    requires: {{{}: {{source: {source}, version: '{version}'{from}}}}}", source.name())
     });
     let lines: String = lines.collect();
-    fault(format!("several installed plugins are for {}: {}", request.id, sources.join(", ")))
+    bad_plugin(format!("several installed plugins are for {}: {}", request.id, sources.join(", ")))
         .with_code(Code::AmbiguousMatch)
         .hint(format!("require the right one in plugins.yaml, with one of these lines:{lines}"))
 }
@@ -507,7 +505,7 @@ fn ambiguous(request: &PluginRequest<'_>, found: &[Provider]) -> Error {
 fn ambiguous_bundles(request: &PluginRequest<'_>, found: &[&MachineBundle]) -> Error {
     let shown: Vec<String> = found.iter().map(|bundle| format!("'{}'", bundle.directory.display())).collect();
     let message = format!("several bundles of one directory are for {}: {}", request.id, shown.join(", "));
-    fault(message)
+    bad_plugin(message)
         .with_code(Code::AmbiguousMatch)
         .hint("leave the plugin out of all bundles but one")
         .hint("or move the bundle that counts to a directory that comes first in 'modulePath' of environment.yaml")

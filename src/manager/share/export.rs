@@ -1,5 +1,4 @@
-//! `plugin export --mounts`: the bundles of an environment as files that any web server serves
-//! (M04, M09, M11).
+//! `plugin export --mounts`: the bundles of an environment as files that any web server serves.
 //!
 //! `v3/file_metadatas/<mount>` lists the files of a mount, `v3/file_content/<SHA-256>` is the
 //! content of one. A content never changes under its name, and both lists change in one step, so a
@@ -11,6 +10,7 @@ use crate::diag::{Code, Error, Result};
 use crate::manager::id::content::sha256;
 use crate::manager::policy::environment::Environment;
 use crate::manager::store::exclusive::ExclusiveRoot;
+use crate::plugin::failure::cannot;
 use rustix::fs::{RenameFlags, renameat_with};
 use rustomize_files::{self as files, Directory, PREFIX, RECORD, Staged, folder_of};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,11 +28,6 @@ pub struct ExportChanges {
     pub removed: Vec<PathBuf>,
 }
 
-fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::io(&e, format!("{message}: {e}"))
-}
-
 /// Writes the mounts of an environment into a directory, which does not exist yet, is empty, or has
 /// an earlier export. O(bytes of the files).
 ///
@@ -43,7 +38,7 @@ pub fn export(environment: &Environment, to: &Path) -> Result<ExportChanges> {
     check_place(to)?;
     let mut all: Vec<(&str, BTreeMap<String, PathBuf>)> = Vec::new();
     for (mount, _) in MOUNTS {
-        all.push((mount, files(environment, mount).map_err(io("list the bundles of", &environment.directory))?));
+        all.push((mount, files(environment, mount).map_err(cannot("list the bundles of", &environment.directory))?));
     }
     let root = ExclusiveRoot::lock(to, || {})?;
     let lists = to.join(LISTS);
@@ -91,9 +86,9 @@ fn check_place(to: &Path) -> Result<()> {
     // A first export that was cut off has left contents, and no lists.
     let own: BTreeSet<PathBuf> = [LISTS, CONTENTS].into_iter().map(|path| to.join(path)).collect();
     let entries = |directory: &Path| -> Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(directory).map_err(io("read", directory))?;
+        let entries = fs::read_dir(directory).map_err(cannot("read", directory))?;
         let paths: io::Result<Vec<PathBuf>> = entries.map(|entry| Ok(entry?.path())).collect();
-        paths.map_err(io("read", directory))
+        paths.map_err(cannot("read", directory))
     };
     for path in entries(to)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -117,16 +112,16 @@ fn add(
     contents: &Directory,
     written: &mut Vec<PathBuf>,
 ) -> Result<MountedFile> {
-    let own = files::open(file).map_err(io("read", file))?;
+    let own = files::open(file).map_err(cannot("read", file))?;
     let facts = *own.facts();
     let stage = root.stage()?;
-    let mut copy = Staged::new_in(stage.held()).map_err(io("write to", root.path()))?;
-    let size = std::io::copy(&mut own.into_file(), &mut copy).map_err(io("copy", file))?;
-    let sum = copy.reread().and_then(sha256).map_err(io("read", file))?;
+    let mut copy = Staged::new_in(stage.held()).map_err(cannot("write to", root.path()))?;
+    let size = std::io::copy(&mut own.into_file(), &mut copy).map_err(cannot("copy", file))?;
+    let sum = copy.reread().and_then(sha256).map_err(cannot("read", file))?;
     let place = contents.path().join(&sum);
     let is_there = contents.file(Path::new(&sum)).and_then(sha256).is_ok_and(|found| found == sum);
     if !is_there {
-        copy.put_for_good(contents, Path::new(&sum), 0o644).map_err(io("write", &place))?;
+        copy.put_for_good(contents, Path::new(&sum), 0o644).map_err(cannot("write", &place))?;
         written.push(place);
     }
     let mode = if facts.is_executable() { 0o755 } else { 0o644 };
@@ -143,15 +138,15 @@ fn put_lists(root: &ExclusiveRoot, texts: &[(&str, Vec<u8>)], place: &Path) -> R
         stage.held().permit(name, 0o755)?;
         texts.iter().try_for_each(|(mount, text)| lists.write(Path::new(mount), text, 0o644))
     };
-    write().map_err(io("write to", &made))?;
+    write().map_err(cannot("write to", &made))?;
     let folder = root.make_folder(folder_of(place))?;
     let last = Path::new(place.file_name().unwrap_or_default());
     if folder.facts(last).is_err() {
-        return stage.held().rename(name, &folder, last).map_err(io("write", place));
+        return stage.held().rename(name, &folder, last).map_err(cannot("write", place));
     }
     // The old lists go with the stage.
     renameat_with(stage.held(), name, &folder, last, RenameFlags::EXCHANGE).map_err(|e| {
-        io("exchange", place)(e.into())
+        cannot("exchange", place)(e.into())
             .hint("the file system has to exchange directories in one step: export to a local one, and copy that")
     })
 }
@@ -159,11 +154,11 @@ fn put_lists(root: &ExclusiveRoot, texts: &[(&str, Vec<u8>)], place: &Path) -> R
 /// Removes contents that neither the lists nor those before them name.
 fn remove_unneeded(contents: &Directory, needed: &BTreeSet<String>) -> Result<Vec<PathBuf>> {
     let mut removed = Vec::new();
-    for (name, _) in contents.entries().map_err(io("read", contents.path()))? {
+    for (name, _) in contents.entries().map_err(cannot("read", contents.path()))? {
         let name = name.to_string_lossy().into_owned();
         if is_sum(&name) && !needed.contains(&name) {
             let path = contents.path().join(&name);
-            contents.remove(Path::new(&name)).map_err(io("remove", &path))?;
+            contents.remove(Path::new(&name)).map_err(cannot("remove", &path))?;
             removed.push(path);
         }
     }

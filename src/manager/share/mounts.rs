@@ -1,4 +1,4 @@
-//! The two mounts of an environment: the files of all its bundles, by kind (M09).
+//! The two mounts of an environment: the files of all its bundles, by kind.
 //!
 //! `plugins` has the files of `plugin/`, which is laid out as a plugin home; `schemas` those of
 //! `schemas/`.
@@ -46,7 +46,7 @@ impl MountedFile {
     /// Reads the list of a mount, which a server has sent. `url` names the list in errors.
     ///
     /// # Errors
-    /// It is not a list of files, or a file has a path, a mode or a sum that is refused.
+    /// The text is not a list of files, or a file has a path, a mode or a sum that is refused.
     pub fn listed(text: &[u8], url: &str) -> Result<Vec<MountedFile>> {
         let files: Vec<MountedFile> = serde_json::from_slice(text)
             .map_err(|e| Error::new(Code::FetchFailed, format!("the answer of '{url}' is not a list of files: {e}")))?;
@@ -84,7 +84,7 @@ impl MountedFile {
 /// The files of a mount, by their path below it.
 pub type Files = BTreeMap<String, PathBuf>;
 
-/// The files of a mount, by their path below it. What is not named by the rules is left out (M28).
+/// The files of a mount, by their path below it. Files that the rules do not name are left out.
 /// Of two directories of the module path the first counts, as in a build.
 ///
 /// # Errors

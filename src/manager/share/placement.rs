@@ -12,6 +12,7 @@ use crate::manager::id::content::sha256;
 use crate::manager::id::shell::assignments;
 use crate::manager::resolve::Provider;
 use crate::manager::store::exclusive::ExclusiveRoot;
+use crate::plugin::failure::cannot;
 use crate::plugin::program::PARAMETERS;
 use crate::stage::format::Format;
 use rustomize_base::shell::quoted;
@@ -39,11 +40,6 @@ pub struct PlacementChanges {
     pub left_out: Vec<(String, &'static str)>,
 }
 
-fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::io(&e, format!("{message}: {e}"))
-}
-
 /// Lays plugins into a directory, and takes away what was laid there before and is not among them.
 ///
 /// # Errors
@@ -54,7 +50,7 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Place
     let list = directory.join(LAID);
     let held = match Directory::open(directory) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-        held => Some(held.map_err(io("open", directory))?),
+        held => Some(held.map_err(cannot("open", directory))?),
     };
     let text = held.as_ref().map_or(Err(io::ErrorKind::NotFound.into()), |held| held.read(Path::new(LAID), RECORD));
     let before: LaidFiles = match text {
@@ -62,7 +58,7 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Place
             Error::new(Code::NotYaml, format!("'{}' is not a valid list of exported plugins: {e}", list.display()))
         })?,
         Err(e) if e.kind() == io::ErrorKind::NotFound => LaidFiles::default(),
-        Err(e) => return Err(io("read", &list)(e)),
+        Err(e) => return Err(cannot("read", &list)(e)),
     };
     let mut left_out: Vec<(String, &'static str)> =
         plugins.iter().filter_map(|found| Some((found.installed.source.to_string(), foreign(found)?))).collect();
@@ -74,7 +70,7 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Place
         let state = match found(path) {
             // What the list names, and cannot be read below the directory, is not a launcher.
             Err(_) if !wanted.contains_key(path) => Found::Other(Vec::new()),
-            state => state.map_err(io("read", &directory.join(path)))?,
+            state => state.map_err(cannot("read", &directory.join(path)))?,
         };
         // An export that was cut off has noted a launcher with its old sum and written the new one.
         let is_new = |text: &String| before.files.contains_key(path) && state.has(text);
@@ -89,7 +85,7 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Place
     let mut after = LaidFiles::default();
     let mut changes = PlacementChanges { left_out, ..PlacementChanges::default() };
     for (path, text) in &wanted {
-        let sum = sha256(text.as_bytes()).map_err(io("read", &list))?;
+        let sum = sha256(text.as_bytes()).map_err(cannot("read", &list))?;
         after.files.insert(path.clone(), sum);
         if !states.get(path).is_some_and(|state| state.has(text)) {
             changes.written.push(directory.join(path));
@@ -112,7 +108,7 @@ pub fn lay(directory: &Path, plugins: &[Provider], is_dry: bool) -> Result<Place
     }
     for path in &changes.removed {
         let below = root.below(path)?;
-        root.held().remove(below).map_err(io("remove", path))?;
+        root.held().remove(below).map_err(cannot("remove", path))?;
         for folder in below.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
             if root.held().remove_empty(folder).is_err() {
                 break;
@@ -203,8 +199,8 @@ fn launchers(plugins: &[Provider]) -> Result<BTreeMap<String, String>> {
 
 /// A script that starts a plugin where it is installed.
 fn launcher(found: &Provider) -> Result<String> {
-    let words =
-        [found.command.program.as_os_str()].into_iter().chain(found.command.args.iter().map(|arg| arg.as_os_str()));
+    let launch = &found.launch;
+    let words = [launch.program.as_os_str()].into_iter().chain(launch.args.iter().map(|arg| arg.as_os_str()));
     let mut command = String::new();
     for word in words {
         let word = word.to_str().ok_or_else(|| {
@@ -212,7 +208,7 @@ fn launcher(found: &Provider) -> Result<String> {
         })?;
         command.push_str(&format!("{} ", quoted(word)));
     }
-    let own = assignments(&found.command);
+    let own = assignments(&launch.variables);
     let parameters = match found.parameters.as_str() {
         "" => String::new(),
         text => format!("{PARAMETERS}={} ", quoted(text)),

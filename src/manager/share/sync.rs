@@ -1,5 +1,4 @@
-//! `plugin sync --environment`: makes what was synced for an environment what its server has (M05
-//! to M08, M10 to M15).
+//! `plugin sync --environment`: makes the synced files of an environment those of its server.
 //!
 //! The lists of both mounts come first; only files that are not here with the same content are
 //! fetched. All files go into a directory of their own, with the URL of the server, and one link
@@ -11,6 +10,7 @@ use crate::manager::fetch::Transfer;
 use crate::manager::id::content::sha256;
 use crate::manager::policy::environment::SERVER;
 use crate::manager::store::exclusive::ExclusiveRoot;
+use crate::plugin::failure::cannot;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rustomize_files::{self as files, Directory, Kind, RECORD, folder_of};
 use std::collections::BTreeMap;
@@ -37,11 +37,6 @@ pub struct SyncCounts {
     pub files: usize,
     pub fetched: usize,
     pub removed: usize,
-}
-
-fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
-    let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::io(&e, format!("{message}: {e}"))
 }
 
 /// Syncs the mounts of an environment to `place`. A second run fetches the metadata and nothing
@@ -80,32 +75,32 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
         return Ok(done);
     }
     let staged = root.stage()?;
-    let cannot = |path: &str| io("write", &staged.path().join(path));
+    let cannot_write = |path: &str| cannot("write", &staged.path().join(path));
     for (path, (file, url)) in &wanted {
         let below = Path::new(path);
         let make = || {
             let folder = staged.held().make(folder_of(below), 0o755)?;
             folder.create(Path::new(below.file_name().unwrap_or_default()), mode_of(file.mode))
         };
-        let mut made = make().map_err(cannot(path))?;
+        let mut made = make().map_err(cannot_write(path))?;
         match (&here.directory, here.files.get(path)) {
             (Some(current), Some(local)) if local.sha256 == file.sha256 => {
-                let old = current.file(below).map_err(cannot(path))?;
-                io::copy(&mut old.into_file(), &mut made).map_err(cannot(path))?;
+                let old = current.file(below).map_err(cannot_write(path))?;
+                io::copy(&mut old.into_file(), &mut made).map_err(cannot_write(path))?;
             }
             _ => {
                 let bytes = transfer.get(url)?;
-                let found = sha256(&bytes[..]).map_err(cannot(path))?;
+                let found = sha256(&bytes[..]).map_err(cannot_write(path))?;
                 if found != file.sha256 || bytes.len() as u64 != file.size {
                     let message = format!("'{url}' differs from the list of the server: SHA-256 {found}");
                     return Err(Error::new(Code::FetchFailed, message).hint("nothing was changed"));
                 }
-                made.write_all(&bytes).map_err(cannot(path))?;
+                made.write_all(&bytes).map_err(cannot_write(path))?;
                 done.fetched += 1;
             }
         }
     }
-    staged.held().write(Path::new(SERVER), format!("{server}\n").as_bytes(), 0o644).map_err(cannot(SERVER))?;
+    staged.held().write(Path::new(SERVER), format!("{server}\n").as_bytes(), 0o644).map_err(cannot_write(SERVER))?;
     let before = place.target(Path::new(CURRENT)).ok();
     let generation = format!("{GENERATION}{}", staged.name().display());
     let put = || -> io::Result<()> {
@@ -115,7 +110,7 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
         link.held().link(Path::new(&generation), Path::new(CURRENT))?;
         link.held().rename(Path::new(CURRENT), place, Path::new(CURRENT))
     };
-    put().map_err(io("write to", place.path()))?;
+    put().map_err(cannot("write to", place.path()))?;
     clear(place, before)?;
     Ok(done)
 }
@@ -146,7 +141,7 @@ fn lists(transfer: &Transfer, [first, second]: &[String; 2]) -> Result<[Vec<u8>;
 /// that a build may still read: the one that counted `before`, else the newest.
 fn clear(place: &Directory, before: Option<PathBuf>) -> Result<()> {
     let counts = place.target(Path::new(CURRENT)).unwrap_or_default();
-    let entries = place.entries().map_err(io("read", place.path()))?.into_iter().map(|(name, _)| name);
+    let entries = place.entries().map_err(cannot("read", place.path()))?.into_iter().map(|(name, _)| name);
     let is_old = |name: &OsString| name.to_string_lossy().starts_with(GENERATION) && *name != *counts.as_os_str();
     let changed = |name: &OsString| place.facts(Path::new(name)).ok().and_then(|facts| facts.changed);
     let mut old: Vec<_> = entries.filter(is_old).map(|name| (changed(&name), name)).collect();
@@ -155,7 +150,8 @@ fn clear(place: &Directory, before: Option<PathBuf>) -> Result<()> {
         Some(before) => old.retain(|(_, name)| *name != *before.as_os_str()),
         None => drop(old.pop()),
     }
-    old.iter().try_for_each(|(_, name)| place.remove(Path::new(name)).map_err(io("remove", &place.path().join(name))))
+    old.iter()
+        .try_for_each(|(_, name)| place.remove(Path::new(name)).map_err(cannot("remove", &place.path().join(name))))
 }
 
 /// The files that count now.
@@ -196,7 +192,7 @@ fn here(place: &Directory) -> Result<Here> {
         }
         Ok(false)
     };
-    directory.walk(&mut add).map_err(io("read", directory.path()))?;
+    directory.walk(&mut add).map_err(cannot("read", directory.path()))?;
     let server = directory.read_text(Path::new(SERVER), RECORD).ok();
     Ok(Here { directory: Some(directory), files, server })
 }

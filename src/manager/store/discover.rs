@@ -1,9 +1,8 @@
-//! The installed plugins below a root: every candidate, and why it is used or refused (P23 to P30,
-//! P39 to P58).
+//! The installed plugins below a root: every candidate, and why it is used or refused.
 
-use super::beside::{partial, sum_file};
-use super::made;
+use super::installed_artifacts;
 use super::record::{AskedBy, Record, RecordedDownload};
+use super::sibling_files::{partial, sum_file};
 use crate::diag::Error;
 use crate::load::RepoSpec;
 use crate::manager::author::describe::DescribeError;
@@ -16,8 +15,8 @@ use crate::manager::id::location::Location;
 use crate::manager::id::name::{BESIDE, FileName, NameError, PREFIX, Platform};
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::source::Source;
-use crate::plugin::program::Command;
 use rustomize_files::{self as files, Opened, RECORD};
+use rustomize_process::Launch;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -79,11 +78,11 @@ impl PartialEq for Installed {
 }
 
 impl Installed {
-    /// Compares the content with its checksum (P26), and the files that the installation has made
-    /// with their own checksums. O(bytes of the plugin).
+    /// Compares the content with its checksum, and the files that the installation has made with
+    /// their own checksums. O(bytes of the plugin).
     ///
     /// # Errors
-    /// It differs, or cannot be read.
+    /// The content differs, or cannot be read.
     pub fn verify(&self) -> Result<Installed, Refusal> {
         let opened = Opened::entry(&self.path).map_err(Refusal::Io)?;
         let is_directory = matches!(opened, Opened::Directory(_));
@@ -95,14 +94,15 @@ impl Installed {
         if found != self.sum {
             return Err(Refusal::SumDiffers { want: self.sum.clone(), found });
         }
-        let differing = if is_directory { made::differing(&self.path).map_err(Refusal::Io)? } else { None };
+        let differing =
+            if is_directory { installed_artifacts::differing(&self.path).map_err(Refusal::Io)? } else { None };
         match differing {
             None => Ok(self.clone()),
             Some(name) => Err(Refusal::MadeDiffers(name)),
         }
     }
 
-    /// Which plugin it is, whatever its version.
+    /// The id of the plugin, which has no version.
     pub fn id(&self) -> PluginId {
         let Record { origin, within, .. } = &self.record;
         PluginId { source: self.source.clone(), origin: origin.clone(), within: within.clone() }
@@ -166,7 +166,7 @@ impl Installed {
     /// The manifest of a bundle; `None` for a plugin.
     ///
     /// # Errors
-    /// It is a directory whose manifest cannot be read.
+    /// The manifest of the directory cannot be read.
     pub fn bundle(&self) -> Result<Option<Manifest>, Refusal> {
         if !self.path.is_dir() {
             return Ok(None);
@@ -175,16 +175,22 @@ impl Installed {
         Ok(Some(manifest).filter(Manifest::is_bundle))
     }
 
-    /// How it is started.
+    /// The launch of the plugin; for a bundle, that of its entry `file`.
     ///
     /// # Errors
-    /// It is a directory whose manifest cannot be read.
-    pub fn command(&self) -> Result<Command, Refusal> {
+    /// The manifest of the directory cannot be read.
+    pub fn launch(&self, file: &str) -> Result<Launch, Refusal> {
         if !self.path.is_dir() {
-            return Ok(Command::of_binary(&self.path));
+            return Ok(Launch::new(&self.path));
         }
-        Ok(Manifest::read(&self.path).map_err(Refusal::Directory)?.command(&self.path))
+        let launch = Manifest::read(&self.path).map_err(Refusal::Directory)?.launch(&self.path);
+        Ok(of_entry(launch, &self.path, file))
     }
+}
+
+/// The launch of one plugin of a bundle: a file in the directory. Without a file, the launch stays.
+pub fn of_entry(launch: Launch, directory: &Path, file: &str) -> Launch {
+    if file.is_empty() { launch } else { Launch { program: directory.join(file), ..launch } }
 }
 
 /// Why a candidate is not considered.
@@ -197,7 +203,7 @@ pub enum Refusal {
     NoSum(PathBuf),
     /// The sum file holds something else than 64 hex digits.
     SumForm(PathBuf),
-    /// The file with its identity cannot be used: why.
+    /// The file with its identity cannot be used, for this reason.
     Record(String),
     /// The content is not what was installed.
     SumDiffers {
@@ -209,7 +215,7 @@ pub enum Refusal {
     NotExecutable,
     /// It is a directory, but not a plugin.
     Directory(Error),
-    /// It is present and not installed (U44): why, as far as that is known.
+    /// The plugin is present and not installed: the reason, as far as it is known.
     Partial(String),
     Describe(DescribeError),
     /// It did not describe itself when it was asked before: why.
@@ -243,7 +249,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The sum that a sum file holds (P27): hex digits and nothing else but a line's end.
+/// The sum that a sum file holds: hex digits and nothing else but a line's end.
 fn read_sum(path: &Path) -> Result<String, Refusal> {
     let text = files::read_text(path, RECORD).map_err(|_| Refusal::NoSum(path.to_owned()))?;
     let sum = text.trim_end();
@@ -356,7 +362,7 @@ fn sort(candidates: &mut [Candidate]) {
 }
 
 /// The installed version to take of the candidates of one source, which come best first: of those
-/// that `is_allowed` the highest (P52, P53) whose content is what it should be. O(bytes of it).
+/// that `is_allowed` the highest whose content is what it should be. O(bytes of it).
 pub fn choose(candidates: Vec<Candidate>, is_allowed: impl Fn(&Installed) -> bool) -> Option<Installed> {
     let considered = candidates.into_iter().filter_map(|candidate| candidate.verdict.ok());
     let mut allowed = considered.filter(|installed| is_allowed(installed));
@@ -370,7 +376,7 @@ mod tests {
     use crate::manager::id::name::{NameError, Platform};
     use crate::manager::id::source::Source;
     use crate::manager::id::version::Constraint;
-    use crate::manager::store::beside::sum_file;
+    use crate::manager::store::sibling_files::sum_file;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::path::{Path, PathBuf};

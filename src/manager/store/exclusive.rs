@@ -1,15 +1,11 @@
 //! [`ExclusiveRoot`]: a directory with plugins that one process writes to.
 
 use crate::diag::{Code, Error, Result};
+use crate::plugin::failure::cannot;
 use rustomize_files::{self as files, Directory, Kind, Staged, Temporary, folder_of};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-pub(super) fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let message = format!("cannot {what} '{}'", path.display());
-    move |e| Error::io(&e, format!("{message}: {e}"))
-}
 
 /// A root, or another directory with plugins, that nobody else writes to while this value lives.
 pub struct ExclusiveRoot {
@@ -35,10 +31,10 @@ const RANDOM: usize = 6;
 /// lives is removed.
 fn clear(root: &Directory) -> Result<()> {
     let is_random = |end: &str| end.len() == RANDOM && end.bytes().all(|b| b.is_ascii_alphanumeric());
-    for (name, kind) in root.entries().map_err(io("read", root.path()))? {
+    for (name, kind) in root.entries().map_err(cannot("read", root.path()))? {
         let is_ours = name.to_str().and_then(|name| name.strip_prefix(STAGING)).is_some_and(is_random);
         if is_ours && kind == Kind::Directory {
-            root.remove(Path::new(&name)).map_err(io("clear", &root.path().join(&name)))?;
+            root.remove(Path::new(&name)).map_err(cannot("clear", &root.path().join(&name)))?;
         }
     }
     Ok(())
@@ -51,16 +47,16 @@ impl ExclusiveRoot {
     /// # Errors
     /// The root cannot be made or written to.
     pub fn lock(root: &Path, waiting: impl FnOnce()) -> Result<ExclusiveRoot> {
-        fs::create_dir_all(root).map_err(io("make the directory", root))?;
-        let held = Directory::open(root).map_err(io("open", root))?;
+        fs::create_dir_all(root).map_err(cannot("make the directory", root))?;
+        let held = Directory::open(root).map_err(cannot("open", root))?;
         let path = root.join(LOCK);
-        let lock = held.lock_file(Path::new(LOCK)).map_err(io("write", &path))?;
+        let lock = held.lock_file(Path::new(LOCK)).map_err(cannot("write", &path))?;
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             waiting();
-            lock.lock().map_err(io("lock", &path))?;
+            lock.lock().map_err(cannot("lock", &path))?;
         }
         clear(&held)?;
-        let staging = Temporary::new_in(&held, STAGING).map_err(io("write to", root))?;
+        let staging = Temporary::new_in(&held, STAGING).map_err(cannot("write to", root))?;
         Ok(ExclusiveRoot { path: root.to_owned(), held, staging, _lock: lock })
     }
 
@@ -77,15 +73,15 @@ impl ExclusiveRoot {
     /// An empty directory for something that is made ready.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be made.
     pub fn stage(&self) -> Result<Temporary> {
-        Temporary::new_in(self.staging.held(), "").map_err(io("write to", self.staging.path()))
+        Temporary::new_in(self.staging.held(), "").map_err(cannot("write to", self.staging.path()))
     }
 
     /// Writes a file below the root, in one step, and waits until it is kept. Directories are made.
     ///
     /// # Errors
-    /// It cannot be written, or a directory is a link.
+    /// The file cannot be written, or a directory above it is a link.
     pub fn write(&self, path: &Path, text: &str, mode: u32) -> Result<()> {
         let folder = self.make_folder(folder_of(path))?;
         let write = || {
@@ -93,19 +89,19 @@ impl ExclusiveRoot {
             staged.write_all(text.as_bytes())?;
             staged.put_for_good(&folder, name_of(path)?, mode)
         };
-        write().map_err(io("write", path))
+        write().map_err(cannot("write", path))
     }
 
     /// Makes a directory below the root, and those above it. None of them is a link to elsewhere.
     ///
     /// # Errors
-    /// One is a link, or cannot be made.
+    /// A directory is a link, or cannot be made.
     pub fn make_folder(&self, folder: &Path) -> Result<Directory> {
         let below = self.below(folder)?;
         self.held.make(below, 0o755).map_err(|e| match files::is_refusal(&e) {
             true => Error::new(Code::Refused, format!("rustomize does not write through links: {e}"))
                 .hint("remove it, or name the directory that it leads to"),
-            false => io("make the directories of", folder)(e),
+            false => cannot("make the directories of", folder)(e),
         })
     }
 

@@ -1,18 +1,19 @@
 //! The directory of installed plugins.
 //!
 //! * [`root`]: where it is.
-//! * [`beside`]: the files beside a plugin; [`record`]: the one with its identity.
+//! * [`sibling_files`]: the files beside a plugin; [`record`]: the one with its identity.
 //! * [`exclusive`]: one process at a time writes to it.
-//! * [`made`]: sums of files that were made during installation.
-//! * [`discover`]: which plugins are installed.
+//! * [`installed_artifacts`]: sums of files that were made during installation.
+//! * [`discover`]: which plugins are installed; [`description_cache`]: their descriptions.
 //! * [`place`]: adding and removing plugins.
-//! * [`held`]: the copy of a plugin that runs.
+//! * [`verified_copy`]: the copy of a plugin that runs.
 
-pub mod beside;
+pub mod sibling_files;
+pub mod description_cache;
 pub mod discover;
-pub mod held;
 pub mod exclusive;
-pub mod made;
+pub mod installed_artifacts;
 pub mod place;
 pub mod record;
 pub mod root;
+pub mod verified_copy;

@@ -1,16 +1,17 @@
-//! Putting plugins where they are found, and taking them away (P23 to P32, U43 to U45).
+//! Puts plugins in their place, and removes them.
 //!
 //! A plugin is made ready aside and then renamed to its place, so an installation that fails
 //! changes nothing that works. Whoever is killed at any step leaves what was there before, or a
 //! plugin that is marked as not complete, and which the next run installs again.
 
-use super::beside::{partial, suffix_of_sum, sum_name};
 use super::discover::Candidate;
-use super::exclusive::{ExclusiveRoot, io, name_of};
-use super::made;
+use super::exclusive::{ExclusiveRoot, name_of};
+use super::installed_artifacts;
+use super::sibling_files::{partial, suffix_of_sum, sum_name};
 use crate::diag::{Error, Result};
 use crate::manager::id::content;
 use crate::manager::id::name::{BESIDE, MADE_SUFFIX};
+use crate::plugin::failure;
 use rustomize_files::{Directory, Kind, Opened, folder_of};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,12 +21,12 @@ use std::path::{Path, PathBuf};
 /// the plugin's sum. O(bytes of the plugin).
 ///
 /// # Errors
-/// It cannot be written.
+/// The plugin or a file beside it cannot be written.
 pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, String)]) -> Result<String> {
-    let cannot = || io("write", to);
+    let cannot = || failure::cannot("write", to);
     let below = root.below(staged)?;
     let is_directory = root.held().facts(below).map_err(cannot())?.kind == Kind::Directory;
-    let made = if is_directory { made::text(staged)? } else { None };
+    let made = if is_directory { installed_artifacts::text(staged)? } else { None };
     if !is_directory {
         root.held().permit(below, 0o755).map_err(cannot())?;
         root.held().file(below).and_then(|file| file.into_file().sync_all()).map_err(cannot())?;
@@ -46,11 +47,10 @@ pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, Stri
 }
 
 /// Puts a plugin whose installation failed where it would be found, with the files beside it, and
-/// the reason: it is present and not installed (U43 to U45). A plugin that is installed there stays
-/// as it is.
+/// the reason: it is present and not installed. A plugin that is installed there stays as it is.
 ///
 /// # Errors
-/// It cannot be written.
+/// The plugin or a file beside it cannot be written.
 pub fn put_failed(
     root: &ExclusiveRoot,
     staged: &Path,
@@ -58,7 +58,7 @@ pub fn put_failed(
     beside: &[(&str, String)],
     why: &Error,
 ) -> Result<()> {
-    let cannot = || io("write", to);
+    let cannot = || failure::cannot("write", to);
     let folder = root.make_folder(folder_of(to))?;
     let (name, marker) = (name_of(to).map_err(cannot())?, partial(to));
     let has = |path: &Path| folder.facts(path).is_ok();
@@ -86,7 +86,7 @@ fn take_away(folder: &Directory, name: &Path, to: &Directory) -> io::Result<()> 
 
 fn rename(root: &ExclusiveRoot, staged: &Path, folder: &Directory, to: &Path) -> Result<()> {
     let below = root.below(staged)?;
-    name_of(to).and_then(|name| root.held().rename(below, folder, name)).map_err(io("write", to))
+    name_of(to).and_then(|name| root.held().rename(below, folder, name)).map_err(failure::cannot("write", to))
 }
 
 /// Removes installed plugins and the files beside them, then directories that are empty. Gives the
@@ -100,7 +100,7 @@ pub fn remove(root: &ExclusiveRoot, candidates: &[Candidate]) -> Result<Vec<Path
         // Without its sum a binary is not considered: the sum is removed first.
         let beside = BESIDE.map(|suffix| sum_name(path, suffix));
         for file in beside.iter().chain([path, &partial(path)]) {
-            held.remove(root.below(file)?).map_err(io("remove", file))?;
+            held.remove(root.below(file)?).map_err(failure::cannot("remove", file))?;
         }
         let folders = root.below(path)?.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         for folder in folders {

@@ -1,6 +1,6 @@
 //! [`Record`]: the identity of an installed plugin, in a file beside it.
 
-use super::beside::sum_name;
+use super::sibling_files::sum_name;
 use crate::manager::fetch::origin::Origin;
 use crate::manager::id::name::{IDENTITY_SUFFIX, ORIGIN_SUFFIX, SIGNED_SUFFIX};
 use crate::manager::id::source::Source;
@@ -109,7 +109,7 @@ impl Record {
     /// Reads the text of a record of the content `sum` of a version of a source.
     ///
     /// # Errors
-    /// It is malformed, or the record of another plugin: what it is.
+    /// The record is malformed, or that of another plugin: the error is its fault in words.
     pub fn parse(text: &str, source: &Source, version: &Version, sum: &str) -> Result<Record, String> {
         let raw: RawRecord = serde_json::from_str(text).map_err(|e| format!("malformed: {e}"))?;
         if (&raw.source, &raw.version) != (&source.to_string(), &version.to_string()) {

@@ -1,4 +1,4 @@
-//! Where managed plugins lie (P15 to P22).
+//! The directory of managed plugins.
 
 use std::ffi::OsString;
 use std::fmt;

@@ -65,9 +65,9 @@ impl<'c, 'a> ChartRun<'c, 'a> {
             ("HELM_DATA_HOME".into(), config.join(".data").into()),
         ];
         if is_user {
-            environment.extend(user::environment(self.helm.variable));
+            environment.extend(user::environment(&*self.helm.host));
         }
-        if (self.helm.variable)("HELM_PLUGINS").is_none_or(|place| place.is_empty()) && self.is_of_the_tree(&config) {
+        if self.helm.host.set_variable("HELM_PLUGINS").is_none() && self.is_of_the_tree(&config) {
             environment.push(("HELM_PLUGINS".into(), temporary.join("no-plugins").into()));
         }
         environment
@@ -168,7 +168,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
         }
         let command = HelmCommand::new("pull").flag("--untar").option("--untardir", &home.to_string_lossy());
         let of_user = match self.helm.user_config && self.entry.globals.config_home.is_empty() {
-            true => user::repository(build, self.helm.variable, chart.repo),
+            true => user::repository(build, &*self.helm.host, chart.repo),
             false => None,
         };
         let command = match (chart.repo.starts_with("oci://"), of_user) {

@@ -16,16 +16,14 @@ use crate::diag::{Error, Result};
 use crate::links;
 use entry::{ChartRun, ReadyChart};
 use run::Run;
+use rustomize_base::host::{Host, NoHost};
 use rustomize_base::observe::Work;
 use rustomize_base::parallel;
 use rustomize_engine::stage::{Build, ChartEntry, Helm};
 use rustomize_process::{Children, Limits};
 use rustomize_yaml::Pos;
-use std::ffi::OsString;
 use std::rc::Rc;
-
-/// Returns the value of a variable of this process.
-pub type Variable = fn(&str) -> Option<OsString>;
+use std::sync::Arc;
 
 /// helm, as a child of this process. A build names the program.
 #[derive(Clone, Debug)]
@@ -36,13 +34,18 @@ pub struct HelmProgram {
     pub limits: Limits,
     /// True to let helm use the logins and repositories of the user.
     pub user_config: bool,
-    /// Gives variables of this process: helm reads some of them.
-    pub variable: Variable,
+    /// The host: helm reads some variables of its environment.
+    pub host: Arc<dyn Host>,
 }
 
 impl Default for HelmProgram {
     fn default() -> Self {
-        HelmProgram { children: Children::new(), limits: Limits::default(), user_config: false, variable: |_| None }
+        HelmProgram {
+            children: Children::new(),
+            limits: Limits::default(),
+            user_config: false,
+            host: Arc::new(NoHost),
+        }
     }
 }
 

@@ -6,19 +6,17 @@ use crate::diag::{Code, Error, Result};
 use regex::Regex;
 use rustomize_base::parallel;
 use rustomize_engine::stage::HelmOptions;
-use rustomize_process::{Call, Failed, Failure, Turns};
+use rustomize_process::{Failed, Failure, Launch, Turns, Variable};
 use rustomize_yaml::Pos;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// All builds of a process together run as many helms at a time as there are processors.
 static TURNS: LazyLock<Turns> = LazyLock::new(|| Turns::new(parallel::cores()));
 
 /// The variables of a run of helm that are set.
-pub(super) type Environment = Vec<(Cow<'static, str>, OsString)>;
+pub(super) type Environment = Vec<Variable>;
 
 /// The program that renders charts.
 #[derive(Clone, Copy)]
@@ -40,17 +38,10 @@ impl<'h> Run<'h> {
     pub fn run(&self, command: HelmCommand, environment: &Environment, pos: Pos) -> Result<Vec<u8>> {
         let args = command.arguments;
         let shown: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
-        let call = Call {
-            program: Path::new(&self.options.command),
-            args,
-            directory: None,
-            environment: environment.clone(),
-            inherits: true,
-            without: &[],
-            stdin: None,
-        };
+        let launch = Launch::new(&self.options.command).args(args).variables(environment.iter().cloned());
         let _turn = TURNS.take();
-        self.helm.children.run(call, &self.helm.limits).map_err(|failed| self.explain(&shown, &failed, pos))
+        let launch = launch.limited(self.helm.limits);
+        self.helm.children.run(launch).map_err(|failed| self.explain(&shown, &failed, pos))
     }
 
     fn explain(&self, args: &[String], failed: &Failed, pos: Pos) -> Error {

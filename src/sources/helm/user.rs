@@ -1,8 +1,8 @@
 //! The user's own configuration of helm: logins at registries, and repositories with their
 //! credentials. helm reads these files itself: no credential is read here or becomes an argument.
 
-use super::Variable;
 use crate::limit::ReadFile;
+use rustomize_base::host::Host;
 use rustomize_engine::stage::Build;
 use rustomize_yaml::{Node, documents};
 use std::borrow::Cow;
@@ -21,31 +21,31 @@ struct UserFile {
 const REGISTRIES: UserFile = UserFile { variable: "HELM_REGISTRY_CONFIG", path: "registry/config.json" };
 const REPOSITORIES: UserFile = UserFile { variable: "HELM_REPOSITORY_CONFIG", path: "repositories.yaml" };
 
-fn path_in(variable: Variable, name: &str) -> Option<PathBuf> {
-    variable(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+fn path_in(host: &dyn Host, name: &str) -> Option<PathBuf> {
+    host.set_variable(name).map(PathBuf::from)
 }
 
 /// The path of a file: the value of its variable, or its place in the user's configuration
 /// directory.
-fn path_of(variable: Variable, file: UserFile) -> Option<PathBuf> {
-    path_in(variable, file.variable).or_else(|| {
-        let directory = path_in(variable, "HELM_CONFIG_HOME").or_else(|| {
-            let configuration = path_in(variable, "XDG_CONFIG_HOME");
-            Some(configuration.or_else(|| Some(path_in(variable, "HOME")?.join(".config")))?.join("helm"))
+fn path_of(host: &dyn Host, file: UserFile) -> Option<PathBuf> {
+    path_in(host, file.variable).or_else(|| {
+        let directory = path_in(host, "HELM_CONFIG_HOME").or_else(|| {
+            let configuration = path_in(host, "XDG_CONFIG_HOME");
+            Some(configuration.or_else(|| Some(path_in(host, "HOME")?.join(".config")))?.join("helm"))
         });
         Some(directory?.join(file.path))
     })
 }
 
 /// The variables that let helm find the user's files.
-pub fn environment(variable: Variable) -> Vec<(Cow<'static, str>, OsString)> {
-    let set = |file: UserFile| Some((file.variable.into(), path_of(variable, file)?.into()));
+pub fn environment(host: &dyn Host) -> Vec<(Cow<'static, str>, OsString)> {
+    let set = |file: UserFile| Some((file.variable.into(), path_of(host, file)?.into()));
     [REGISTRIES, REPOSITORIES].into_iter().filter_map(set).collect()
 }
 
 /// The name that the user has given to a repository with this URL.
-pub fn repository(build: &Build<'_>, variable: Variable, url: &str) -> Option<String> {
-    let path = path_of(variable, REPOSITORIES)?;
+pub fn repository(build: &Build<'_>, host: &dyn Host, url: &str) -> Option<String> {
+    let path = path_of(host, REPOSITORIES)?;
     let text = build.cx.options.file_limit.read_to_string(&path).ok()?;
     let source = build.arena.add_source(path.display().to_string(), text);
     let document = documents(build.arena, source).ok()?.into_iter().next()?;

@@ -5,9 +5,9 @@
 use crate::cli::commands::diff::sides::{Content, Side, Sides, built};
 use crate::cli::failures::Failures;
 use crate::cli::git::{self, git, paths_of};
+use crate::cli::host;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
-use crate::cli::signals;
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::Warned;
 use crate::load::{Disk, clean};
@@ -53,7 +53,7 @@ pub fn sides(
     check_roots(&request.directories, &prefix)?;
     let range = Range::parse(&top, range)?;
     let changed = changed(&top, &range)?;
-    let directory = signals::children().directory("rustomize-diff-").context("no directory for the files of git")?;
+    let directory = host::children().directory("rustomize-diff-").context("no directory for the files of git")?;
     let old = git::export(&top, directory.path(), "old", Some(&range.old.1))?;
     let mut states = [
         State::of(request, &range.old.0, old, &prefix)?,

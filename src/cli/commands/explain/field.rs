@@ -5,6 +5,7 @@ use crate::diag::nearest;
 use crate::stage::compare::{Below, push};
 use crate::stage::history::{Field, Write, find};
 use anyhow::{Result, anyhow, bail};
+use rustomize_base::json_pointer::unescaped;
 use rustomize_base::shell::quoted;
 use rustomize_yaml::{Node, Value};
 
@@ -177,7 +178,7 @@ pub fn dotted(node: &Node<'_>, pointer: &str) -> String {
     let mut path = String::new();
     let mut at = Some(node);
     for part in pointer.split('/').skip(1) {
-        let key = part.replace("~1", "/").replace("~0", "~");
+        let key = unescaped(part);
         match at.map(|node| node.value()) {
             Some(Value::Sequence(items)) => {
                 let item = part.parse::<usize>().ok().and_then(|i| items.get(i));

@@ -4,8 +4,7 @@ use super::install::report;
 use super::named::{constraint_of, halves, parse};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::installer::{installing, lock_project};
-use crate::cli::machine::policy;
+use crate::cli::machine::machine;
 use crate::manager::install::project::Addition;
 use crate::plugin::PluginOptions;
 use anyhow::Result;
@@ -50,9 +49,10 @@ pub fn run(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
     let name = args.name.clone().unwrap_or_else(|| source.name().to_owned());
     let from = args.from.as_deref().unwrap_or_default();
     let addition = Addition { name: &name, source, constraint, from };
-    let _lock = lock_project(&args.directory);
-    let done = installing(args.transfer, &policy(Some(false))?, options, |installer| {
-        installer.add(&args.directory, &addition)
-    })?;
-    report(&done.0).print(is_json)
+    let machine = machine();
+    let _lock = machine.lock_project(&args.directory);
+    let policy = machine.policy(Some(false))?;
+    let done = machine
+        .install(args.transfer.into(), &policy, options, |installer| installer.add(&args.directory, &addition))?;
+    report(&done.installed).print(is_json)
 }

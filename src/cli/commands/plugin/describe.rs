@@ -4,7 +4,7 @@ use super::install::{Install, install_one};
 use super::named::{constraint_of, halves, parse};
 use crate::cli::flags::complete;
 use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::machine::{inputs, policy};
+use crate::cli::machine::machine;
 use crate::cli::writer::{self, Shown};
 use crate::diag::{Code, Error};
 use crate::manager::author::describe::Description;
@@ -15,16 +15,17 @@ use crate::manager::fetch::identity::PluginId;
 use crate::manager::id::name::Platform;
 use crate::manager::install::describe::describe as describe_directory;
 use crate::manager::install::project::alone;
+use crate::manager::resolve::inputs::Inputs;
 use crate::manager::resolve::project::Need;
 use crate::manager::store::discover::{Installed, candidates, choose};
 use crate::manager::store::record::AskedBy;
 use crate::plugin::PluginOptions;
-use crate::plugin::program::Command;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use rustomize_base::shell::quoted;
 use rustomize_base::shown;
+use rustomize_process::Launch;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -119,14 +120,15 @@ fn described(args: &Describe, options: &PluginOptions) -> Result<Described> {
         Some(Found::Executable(path)) => {
             let own = path.canonicalize()?;
             let name = own.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let said = Description::ask(&Command::of_binary(&own), options);
+            let said = Description::ask(Launch::new(&own), options);
             let description = said.map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))?;
             return Ok(Described { description, name, path: own });
         }
         None if Path::new(what).is_dir() => return Err(missing(Path::new(what), "").into()),
         None => {}
     }
-    let inputs = inputs(Path::new("."), None, &policy(None)?)?;
+    let machine = machine();
+    let inputs = Inputs::of(&machine, Path::new("."), None, &machine.policy(None)?)?;
     let projects = inputs.own_projects()?;
     let named = projects.iter().find_map(|project| project.need(what));
     let need = match named {

@@ -2,15 +2,14 @@
 
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::switch::Switch;
-use crate::cli::installer::install_missing;
-use crate::cli::machine::{environment, inputs, policy};
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
-use crate::cli::variable::variable;
 use crate::cli::writer;
+use crate::manager::install::session::LazyInstaller;
 use crate::manager::policy::environment::Environment;
 use crate::manager::resolve::Resolver;
+use crate::manager::resolve::inputs::Inputs;
 use crate::manager::share::{export, placement};
-use crate::manager::store::root;
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use clap::{ArgGroup, Args};
@@ -75,17 +74,18 @@ pub fn run(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> 
     let (Some(placement), directory) = (&args.placement, args.directory.as_path()) else {
         bail!("'plugin export' needs a directory\n  hint: rustomize plugin export DIR, or --mounts DIR");
     };
-    lay(placement, directory, (args.frozen, args.dry_run), options)?.print(is_json)
+    lay(placement, directory, Laying { frozen: args.frozen, is_dry_run: args.dry_run }, options)?.print(is_json)
 }
 
 /// The environment with a name, or the default one.
 pub fn existing(named: Option<&str>) -> Result<Environment> {
-    if let Some(environment) = environment(named)? {
+    let machine = machine();
+    if let Some(environment) = machine.environment(named)? {
         return Ok(environment);
     }
     bail!(
         "the environment 'default' does not exist\n  hint: make it below '{}', or name another with --environment NAME",
-        root::configuration(variable)?.join("environments").display()
+        machine.configuration()?.join("environments").display()
     )
 }
 
@@ -101,26 +101,35 @@ fn changes(written: &[PathBuf], removed: &[PathBuf]) -> Report {
     report
 }
 
-/// Lays the plugins of a directory into a plugin directory of kustomize; `frozen` and `is_dry` are
-/// the flags of the command.
+/// How plugins are laid into a plugin directory.
+pub struct Laying {
+    /// The flag `--frozen`.
+    pub frozen: Option<bool>,
+    /// True if nothing is written.
+    pub is_dry_run: bool,
+}
+
+/// Lays the plugins of a directory into a plugin directory of kustomize.
 pub fn lay(
     placement: &Path,
     directory: &Path,
-    (frozen, is_dry): (Option<bool>, bool),
+    Laying { frozen, is_dry_run }: Laying,
     options: &PluginOptions,
 ) -> Result<Report> {
-    let policy = policy(frozen)?;
-    let inputs = inputs(directory, None, &policy)?;
+    let machine = machine();
+    let policy = machine.policy(frozen)?;
+    let inputs = Inputs::of(&machine, directory, None, &policy)?;
+    let missing = LazyInstaller { machine: machine.clone(), options: options.clone(), is_frozen: policy.is_frozen };
     for project in inputs.own_projects()? {
         let is_missing = |need| matches!(inputs.required(&project, need, &policy), Ok(None));
         if project.needs.iter().any(is_missing) {
-            install_missing(&project.place(), policy.is_frozen, options)?;
+            missing.install(&project.place())?;
         }
     }
     // The installation above changed the directory of installed plugins.
-    let inputs = crate::cli::machine::inputs(directory, None, &policy)?;
+    let inputs = Inputs::of(&machine, directory, None, &policy)?;
     let everything = Resolver { inputs: &inputs, policy: &policy, options }.everything()?;
-    let changes = placement::lay(placement, &everything, is_dry)?;
+    let changes = placement::lay(placement, &everything, is_dry_run)?;
     for (source, why) in &changes.left_out {
         writer::say(&format!("Left out: {source}: {why}"));
     }

@@ -1,7 +1,7 @@
 //! The images of container functions in `plugin lock`.
 
 use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::installer::transfer;
+use crate::cli::machine::machine;
 use crate::load::{FileLimit, ReadFile};
 use crate::manager::fetch::Transfer;
 use crate::manager::install::project::Upgrade;
@@ -36,15 +36,23 @@ pub fn wanted(
     Ok(wanted)
 }
 
+/// How the images of a directory are locked.
+#[derive(Clone, Copy)]
+pub struct ImageLocking<'u> {
+    /// The locked digests that are asked for again.
+    pub upgrade: Upgrade<'u>,
+    /// True if no registry is asked: every image has to be locked.
+    pub is_check: bool,
+}
+
 /// The digests of images. A tag that is locked is not asked for again, unless it is upgraded.
-/// `is_check` asks no registry.
 ///
 /// # Errors
 /// A name is not valid, a registry cannot be asked or lacks the image; or `is_check` is set and an
 /// image is not locked.
 pub fn digests(
     wanted: BTreeSet<String>,
-    (upgrade, is_check): (Upgrade<'_>, bool),
+    ImageLocking { upgrade, is_check }: ImageLocking<'_>,
     known: Option<&Lock>,
     transfer: &Transfer,
 ) -> Result<BTreeMap<String, String>> {
@@ -66,11 +74,11 @@ pub fn digests(
 pub fn images_of(
     directory: &Path,
     named: &[String],
-    (upgrade, is_check): (Upgrade<'_>, bool),
+    locking: ImageLocking<'_>,
     flags: TransferFlags,
 ) -> Result<BTreeMap<String, String>> {
     let known = Lock::read(directory)?;
-    let wanted = wanted(directory, named, upgrade, known.as_ref())?;
-    let transfer = transfer(flags.offline, flags.size_limit, None);
-    digests(wanted, (upgrade, is_check), known.as_ref(), &transfer)
+    let wanted = wanted(directory, named, locking.upgrade, known.as_ref())?;
+    let transfer = machine().transfer(flags.into(), None);
+    digests(wanted, locking, known.as_ref(), &transfer)
 }

@@ -4,18 +4,16 @@ use super::named::{constraint_of, halves, parse};
 use crate::cli::flags::format::{Format, Printing};
 use crate::cli::flags::switch::Switch;
 use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::installer::{installing, lock_project};
-use crate::cli::machine::policy;
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
-use crate::cli::variable::variable;
 use crate::cli::writer;
 use crate::manager::fetch::Base;
 use crate::manager::id::requirement::Requirement;
+use crate::manager::install::Installer;
 use crate::manager::install::project::{alone, required, sufficient};
 use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::policy::requirements::Requirements;
 use crate::manager::store::discover::Installed;
-use crate::manager::store::root;
 use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -68,10 +66,17 @@ pub struct Install {
 impl Install {
     /// The flags that install one plugin for the current directory.
     pub fn of(what: &str, transfer: TransferFlags) -> Install {
-        let (path, from, frozen, no_project, exact) = Default::default();
-        let (what, directory) = (Some(what.to_owned()), PathBuf::from("."));
-        let printing = Printing { output: Format::Text };
-        Install { what, directory, no_project, path, from, exact, frozen, transfer, printing }
+        Install {
+            what: Some(what.to_owned()),
+            directory: PathBuf::from("."),
+            no_project: false,
+            path: None,
+            from: None,
+            exact: false,
+            frozen: None,
+            transfer,
+            printing: Printing { output: Format::Text },
+        }
     }
 }
 
@@ -102,31 +107,32 @@ pub fn run(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()>
         Some(what) => install_one(args, what, options)?,
         None => {
             required(&args.directory)?;
-            let policy = policy(args.frozen)?;
-            let _lock = lock_project(&args.directory);
+            let machine = machine();
+            let policy = machine.policy(args.frozen)?;
+            let _lock = machine.lock_project(&args.directory);
             let directory = ProjectDirectory::named(&args.directory);
-            installing(args.transfer, &policy, options, |installer| installer.install_project(&directory))?.0
+            let install = |installer: &mut Installer<'_>| installer.install_project(&directory);
+            machine.install(args.transfer.into(), &policy, options, install)?.installed
         }
     };
     report(&installed).print(is_json)
 }
 
 /// Installs a single plugin, and what it needs. Where the `plugins.yaml` of the directory names it,
-/// as that and `plugins.lock` say (U32).
+/// as that and `plugins.lock` say.
 ///
 /// # Errors
 /// The installer fails.
 pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Result<Vec<Installed>> {
-    let policy = policy(args.frozen)?;
+    let machine = machine();
+    let policy = machine.policy(args.frozen)?;
     if !args.no_project && args.path.is_none() && args.from.is_none() {
         let is_named = |r: &Requirement| r.name == what || r.source.to_string() == what;
         let named = Requirements::read(&args.directory)?.plugins.into_iter().find(is_named);
         if let Some(wanted) = named {
-            let _lock = lock_project(&args.directory);
-            let done = installing(args.transfer, &policy, options, |installer| {
-                installer.install_required(&args.directory, wanted)
-            })?;
-            return Ok(done.0);
+            let _lock = machine.lock_project(&args.directory);
+            let install = |installer: &mut Installer<'_>| installer.install_required(&args.directory, wanted);
+            return Ok(machine.install(args.transfer.into(), &policy, options, install)?.installed);
         }
     }
     let (source, constraint) = halves(what);
@@ -146,7 +152,7 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
     let base = Base::new(&args.directory);
     if args.path.is_none()
         && !args.exact
-        && let Some(there) = sufficient(&root::root(variable)?, &wanted, &base, &policy)?
+        && let Some(there) = sufficient(&machine.plugins()?, &wanted, &base, &policy)?
     {
         let constraint = &wanted.constraint;
         if !constraint.allows(&there.file.version) {
@@ -157,9 +163,8 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
         }
         return Ok(vec![there]);
     }
-    let done =
-        installing(args.transfer, &policy, options, |installer| installer.install_alone(&args.directory, wanted))?;
-    Ok(done.0)
+    let install = |installer: &mut Installer<'_>| installer.install_alone(&args.directory, wanted);
+    Ok(machine.install(args.transfer.into(), &policy, options, install)?.installed)
 }
 
 /// The report of what was installed.

@@ -1,9 +1,10 @@
 //! `plugin list`: installed and required plugins.
 
 use crate::cli::flags::format::Printing;
-use crate::cli::machine::{environment, inputs, policy};
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
 use crate::manager::resolve::Resolver;
+use crate::manager::resolve::inputs::Inputs;
 use crate::manager::resolve::overview::{PluginRow, PluginState};
 use crate::plugin::PluginOptions;
 use anyhow::Result;
@@ -31,8 +32,9 @@ const ABOUT: &str = "List the installed and the required plugins, with the state
 /// # Errors
 /// A `plugins.yaml` or `plugins.lock` cannot be read.
 pub fn run(args: &List, is_json: bool, options: &PluginOptions) -> Result<()> {
-    let policy = policy(None)?;
-    let inputs = inputs(&args.directory, environment(None)?.as_ref(), &policy)?;
+    let machine = machine();
+    let policy = machine.policy(None)?;
+    let inputs = Inputs::of(&machine, &args.directory, machine.environment(None)?.as_ref(), &policy)?;
     let rows = Resolver { inputs: &inputs, policy: &policy, options }.rows()?;
     let mut report = Report::default();
     let cells: Vec<[String; 5]> = rows.iter().map(cells).collect();

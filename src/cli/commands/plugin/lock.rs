@@ -1,11 +1,10 @@
 //! `plugin lock`: plugins.lock.
 
-use super::images::images_of;
+use super::images::{ImageLocking, images_of};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::project::Project;
 use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::installer::{installing, lock_project};
-use crate::cli::machine::policy;
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
 use crate::manager::id::shell::in_directory;
 use crate::manager::install::project::{RelockOptions, Upgrade};
@@ -57,16 +56,17 @@ pub fn run(args: &LockFlags, is_json: bool, options: &PluginOptions) -> Result<(
         Some(names) => Upgrade::Named(names),
     };
     let directory = args.project.path();
-    let policy = policy(Some(args.check))?;
-    let _lock = lock_project(directory);
-    let images = images_of(directory, &args.image, (upgrade, args.check), args.transfer)?;
-    let (_, lock, is_other) = installing(args.transfer, &policy, options, |installer| {
+    let machine = machine();
+    let policy = machine.policy(Some(args.check))?;
+    let _lock = machine.lock_project(directory);
+    let images = images_of(directory, &args.image, ImageLocking { upgrade, is_check: args.check }, args.transfer)?;
+    let done = machine.install(args.transfer.into(), &policy, options, |installer| {
         installer.lock_project(directory, &RelockOptions { upgrade, allows_older: false, is_check: args.check, images })
     })?;
     if !args.check {
-        return locked(&lock).print(is_json);
+        return locked(&done.lock).print(is_json);
     }
-    if is_other {
+    if done.value {
         bail!(
             "'{}' does not match '{}'\n  hint: lock again, then commit it: {}",
             directory.join(lock::FILE).display(),

@@ -24,8 +24,7 @@ pub mod verify;
 pub mod why;
 
 use crate::cli::flags::format::{Format, Printing};
-use crate::cli::variable::variable;
-use crate::cli::{cache, plugin_host, signals, writer};
+use crate::cli::{cache, host};
 use crate::plugin::PluginOptions;
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -77,12 +76,10 @@ pub fn run(args: &PluginCommand) -> Result<()> {
     let is_json = args.json;
     let json = |printing: Printing| is_json || printing.output == Format::Json;
     let options = PluginOptions {
-        host: plugin_host::program(),
+        host: host::host(),
         go_hosts: cache::go_hosts(),
-        stderr: writer::relay,
         shows_stderr: true,
-        variable,
-        children: signals::children().clone(),
+        children: host::children().clone(),
         ..PluginOptions::default()
     };
     match &args.command {

@@ -2,9 +2,7 @@
 
 use super::named::parse;
 use crate::cli::report::Report;
-use crate::cli::variable::variable;
 use crate::cli::writer;
-use crate::diag::{Code, Error};
 use crate::manager::author::package::{self, PackageOptions};
 use crate::manager::author::sign::SigningKey;
 use crate::manager::id::name::Platform;
@@ -73,24 +71,12 @@ const EXAMPLES: &str = "Examples:
     --platform linux_arm64=target/aarch64-unknown-linux-gnu/release/label \\
     --key ~/.minisign/minisign.key --source github.com/acme/label -o dist";
 
-/// The variable with the password of a key.
-const PASSWORD: &str = "RUSTOMIZE_MINISIGN_PASSWORD";
-
 /// Runs `plugin package`.
 ///
 /// # Errors
 /// The plugin could not be installed, or the key cannot be used. Nothing is written then.
 pub fn run(args: &Package, is_json: bool, options: &PluginOptions) -> Result<()> {
-    let password = || {
-        if let Some(password) = variable(PASSWORD) {
-            return Ok(password.to_string_lossy().into_owned());
-        }
-        rpassword::prompt_password("Password of the key: ").map_err(|_| {
-            Error::new(Code::Usage, "the key has a password, and there is no terminal to ask for it")
-                .hint(format!("put it into the variable {PASSWORD}"))
-        })
-    };
-    let key = args.key.as_deref().map(|path| SigningKey::read(path, password)).transpose()?;
+    let key = args.key.as_deref().map(|path| SigningKey::read(path, &*options.host)).transpose()?;
     let source = args.source.as_deref().map(parse).transpose()?;
     let wanted = PackageOptions {
         what: &args.what,

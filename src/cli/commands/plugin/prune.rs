@@ -1,7 +1,7 @@
 //! `plugin prune`: installed versions that nothing needs.
 
 use crate::cli::flags::format::Printing;
-use crate::cli::installer::locked_root;
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
 use crate::manager::fetch::identity::PluginId;
 use crate::manager::id::name::Platform;
@@ -52,7 +52,7 @@ pub fn run(args: &Prune, is_json: bool) -> Result<()> {
             needed.insert((locked.id(&source, directory), locked.version.clone()));
         }
     }
-    let root = locked_root()?;
+    let root = machine().lock_plugins()?;
     let mut candidates: Vec<Candidate> =
         all(root.path(), &Platform::host()).into_iter().map(Candidate::verified).collect();
     // Of each source they come best first.

@@ -3,12 +3,11 @@
 use super::named::{constraint_of, halves, parse};
 use crate::cli::flags::complete;
 use crate::cli::flags::format::Printing;
-use crate::cli::installer::locked_root;
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
-use crate::cli::variable::variable;
 use crate::manager::id::name::Platform;
 use crate::manager::store::discover::candidates;
-use crate::manager::store::{place, root};
+use crate::manager::store::place;
 use anyhow::{Result, bail};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
@@ -33,7 +32,8 @@ pub struct Remove {
 pub fn run(args: &Remove, is_json: bool) -> Result<()> {
     let (source, constraint) = halves(&args.what);
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
-    let root = root::root(variable)?;
+    let machine = machine();
+    let root = machine.plugins()?;
     let mut found = candidates(&root, &source, &Platform::host());
     if !constraint.is_any() {
         found.retain(|c| c.verdict.as_ref().is_ok_and(|i| constraint.allows(&i.file.version)));
@@ -44,7 +44,7 @@ pub fn run(args: &Remove, is_json: bool) -> Result<()> {
             root.display()
         );
     }
-    let root = locked_root()?;
+    let root = machine.lock_plugins()?;
     let mut report = Report::default();
     for path in place::remove(&root, &found)? {
         report.add(path.display().to_string(), json!({ "path": path }));

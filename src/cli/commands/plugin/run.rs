@@ -2,10 +2,11 @@
 
 use crate::cli::flags::plugins::PluginFlags;
 use crate::cli::flags::role::RunAs;
-use crate::cli::plugin_options;
+use crate::cli::plugin_options::{BuildPlugins, PluginPlace, of_directory};
 use crate::cli::{output, writer};
 use crate::load::Disk;
 use crate::manager::resolve::COMPONENT;
+use crate::manager::share::synced::Syncing;
 use crate::pipeline::Call;
 use crate::stage::{Mode, Options};
 use crate::workspace::{self, Workspace};
@@ -70,7 +71,8 @@ pub fn run(args: &Run) -> Result<()> {
     if mode != Mode::Generate {
         std::io::stdin().read_to_string(&mut resources).context("cannot read the resources on stdin")?;
     }
-    let (plugins, schemas) = plugin_options::of_directory(&args.plugins, folder, args.offline, true)?;
+    let place = PluginPlace { directory: folder, offline: args.offline, syncing: Syncing::Syncs };
+    let BuildPlugins { plugins, schemas } = of_directory(&args.plugins, place)?;
     let options = Options { schemas, plugins: Arc::new(plugins), ..Options::default() };
     let (workspace, disk) = (Workspace::new(), Disk::new());
     let call = Call { name: &args.what, config, mode, resources };

@@ -1,11 +1,10 @@
 //! `plugin sync`: the bundles of an environment from its server.
 
-use super::export::{existing, lay};
+use super::export::{Laying, existing, lay};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::switch::Switch;
-use crate::cli::machine::policy;
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
-use crate::cli::sync::sync_environment;
 use crate::manager::policy::ADD_SOURCE;
 use crate::manager::share::sync::SyncCounts;
 use crate::plugin::PluginOptions;
@@ -55,7 +54,8 @@ const ABOUT: &str = "Make the bundles that were synced for an environment the sa
 /// The server of the environment is not trusted, or cannot be asked.
 pub fn run(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
     if let Some(placement) = &args.placement {
-        return lay(placement, &args.directory, (args.frozen, args.dry_run), options)?.print(is_json);
+        return lay(placement, &args.directory, Laying { frozen: args.frozen, is_dry_run: args.dry_run }, options)?
+            .print(is_json);
     }
     let environment = existing(args.environment.as_deref())?;
     let Some(server) = args.from.as_deref().or(environment.sync.as_deref()) else {
@@ -64,10 +64,11 @@ pub fn run(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
             environment.name
         );
     };
-    let policy = policy(args.frozen)?;
+    let machine = machine();
+    let policy = machine.policy(args.frozen)?;
     let what = format!("a bundle that is synced for '{}'", environment.name);
     policy.check_unlocked(&what, ADD_SOURCE, &args.directory)?;
-    let SyncCounts { files, fetched, removed } = sync_environment(&environment, server, &policy)?;
+    let SyncCounts { files, fetched, removed } = machine.sync(&environment, server, &policy)?;
     let value = json!({ "environment": environment.name, "files": files, "fetched": fetched, "removed": removed });
     let mut report = Report::default();
     report.add(format!("{}: {files} files, {fetched} fetched, {removed} removed", environment.name), value);

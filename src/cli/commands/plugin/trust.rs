@@ -1,8 +1,7 @@
 //! `plugin trust`: one more rule in the user's `trust.yaml`.
 
-use crate::cli::machine::trust_file;
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
-use crate::cli::variable::variable;
 use crate::cli::writer::{self, Shown};
 use crate::manager::fetch::origin::Origin;
 use crate::manager::id::pattern::SourcePattern;
@@ -73,7 +72,8 @@ const ABOUT: &str = "Add a trust rule to your trust.yaml (RUSTOMIZE_TRUST names 
 /// # Errors
 /// The rule is not valid, or the file cannot be written.
 pub fn run(args: &Trust, is_json: bool) -> Result<()> {
-    let (path, _) = trust_file()?;
+    let machine = machine();
+    let path = machine.trust_file()?.path;
     let _lock = match args.source {
         Some(_) => {
             std::fs::create_dir_all(folder_of(&path))?;
@@ -103,7 +103,7 @@ pub fn run(args: &Trust, is_json: bool) -> Result<()> {
         bail!("{fault}");
     }
     // A grant is for a place, not for what a link may lead to later.
-    let granted = granted.without_links(variable("HOME").map(PathBuf::from).as_deref());
+    let granted = granted.without_links(machine.host.variable("HOME").map(PathBuf::from).as_deref());
     let amendment = Amendment {
         pattern: SourcePattern::parse(source).map_err(wrong)?,
         from: Origin::of_rule(source, args.from.as_deref().unwrap_or_default(), Path::new("."))?,

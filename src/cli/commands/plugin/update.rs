@@ -1,10 +1,9 @@
 //! `plugin update`: the newest versions that plugins.yaml allows.
 
-use super::images::images_of;
+use super::images::{ImageLocking, images_of};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::installer::{installing, lock_project};
-use crate::cli::machine::policy;
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
 use crate::manager::install::project::{RelockOptions, Upgrade};
 use crate::manager::policy::lock::Lock;
@@ -53,15 +52,18 @@ const EXAMPLES: &str = "Examples:
 /// The installer fails.
 pub fn run(args: &Update, is_json: bool, options: &PluginOptions) -> Result<()> {
     let upgrade = if args.names.is_empty() { Upgrade::All } else { Upgrade::Named(&args.names) };
-    let _lock = lock_project(&args.directory);
+    let machine = machine();
+    let _lock = machine.lock_project(&args.directory);
     let before = Lock::read(&args.directory)?.unwrap_or_default();
-    let images = images_of(&args.directory, &[], (upgrade, false), args.transfer)?;
-    let (_, lock, _) = installing(args.transfer, &policy(Some(false))?, options, |installer| {
+    let images = images_of(&args.directory, &[], ImageLocking { upgrade, is_check: false }, args.transfer)?;
+    let policy = machine.policy(Some(false))?;
+    let done = machine.install(args.transfer.into(), &policy, options, |installer| {
         installer.lock_project(
             &args.directory,
             &RelockOptions { upgrade, allows_older: args.allow_older, is_check: false, images },
         )
     })?;
+    let lock = done.lock;
     let mut report = Report::default();
     for (source, locked) in &lock.plugins {
         let old = before.plugins.get(source).map(|old| old.version.clone());

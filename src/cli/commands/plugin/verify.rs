@@ -2,7 +2,7 @@
 
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::project::Project;
-use crate::cli::machine::{environment, inputs, policy};
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
 use crate::manager::resolve::Resolver;
 use crate::manager::resolve::inputs::Inputs;
@@ -28,8 +28,11 @@ pub struct Verify {
 /// # Errors
 /// A plugin has a fault; all plugins were printed then.
 pub fn run(args: &Verify, is_json: bool, options: &PluginOptions) -> Result<()> {
-    let policy = policy(None)?;
-    let inputs = Inputs { asks_again: true, ..inputs(args.project.path(), environment(None)?.as_ref(), &policy)? };
+    let machine = machine();
+    let policy = machine.policy(None)?;
+    let environment = machine.environment(None)?;
+    let inputs = Inputs::of(&machine, args.project.path(), environment.as_ref(), &policy)?;
+    let inputs = Inputs { asks_again: true, ..inputs };
     let rows = Resolver { inputs: &inputs, policy: &policy, options }.rows()?;
     let mut report = Report::default();
     let mut wrong = 0;

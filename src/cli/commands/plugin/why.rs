@@ -2,7 +2,7 @@
 
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::role::RunAs;
-use crate::cli::machine::{environment, inputs, policy};
+use crate::cli::machine::machine;
 use crate::cli::report::Report;
 use crate::cli::variable::variable;
 use crate::config::read_alone;
@@ -14,7 +14,7 @@ use crate::manager::policy::environment::Environment;
 use crate::manager::resolve::inputs::Inputs;
 use crate::manager::resolve::overview::PluginState;
 use crate::manager::resolve::project::{Need, Project};
-use crate::manager::resolve::{COMPONENT, PluginRequest, Resolution, Resolver, Tier};
+use crate::manager::resolve::{COMPONENT, PluginRequest, Resolution, Resolver, Thoroughness, Tier};
 use crate::plugin::function::is_function;
 use crate::plugin::{PluginOptions, locate};
 use crate::resource::ResId;
@@ -72,9 +72,10 @@ struct Asked {
 /// # Errors
 /// A file of the directory cannot be read.
 pub fn run(args: &Why, is_json: bool, options: &PluginOptions) -> Result<()> {
-    let environment = environment(None)?;
-    let policy = policy(None)?;
-    let inputs = inputs(&args.directory, environment.as_ref(), &policy)?;
+    let machine = machine();
+    let environment = machine.environment(None)?;
+    let policy = machine.policy(None)?;
+    let inputs = Inputs::of(&machine, &args.directory, environment.as_ref(), &policy)?;
     let homes = locate::homes(|name| variable(name).map(Into::into));
     let options = PluginOptions { homes, ..options.clone() };
     let resolver = Resolver { inputs: &inputs, policy: &policy, options: &options };
@@ -126,7 +127,7 @@ fn trace(args: &Why, asked: &Asked, resolver: &Resolver<'_>) -> Result<Report> {
         Err(_) => 1,
         Ok(None) => 2,
     };
-    let found = roles.into_iter().map(|role| (role, resolver.resolve(&request(role), true)));
+    let found = roles.into_iter().map(|role| (role, resolver.resolve(&request(role), Thoroughness::AllTiers)));
     let Some((role, resolution)) = found.min_by_key(|(_, resolution)| rank(resolution)) else {
         return Ok(Report::default());
     };

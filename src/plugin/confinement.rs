@@ -3,7 +3,7 @@
 //!
 //! The process leaves the session of the user, and so the terminal, and gives up the capabilities
 //! of root. Landlock restricts files and TCP; of the system's calls the process keeps those on a
-//! list (`calls.rs`). A placed plugin runs without all that, as under kustomize (K20);
+//! list (`system_calls.rs`). A placed plugin runs without these restrictions, as under kustomize;
 //! `--plugin-isolation` asks for it.
 
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! The process of a plugin: it confines itself, then opens a shared object or becomes another
 //! program.
 
-use super::confine::{Confinement, Part};
+use super::confinement::{Confinement, Part};
 use super::sandbox::enter;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustomize_process::name;
@@ -31,7 +31,7 @@ pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<Infallible> {
 /// Becomes another program, confined.
 ///
 /// # Errors
-/// It cannot be started.
+/// The program cannot be started.
 pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &Confinement) -> io::Result<Infallible> {
     confine(confinement)?;
     if confinement.sandbox.is_some() {

@@ -4,8 +4,7 @@
 //! client without its daemon does not hide a podman that works.
 
 use crate::diag::{Code, Error, Result};
-use rustomize_process::{Call, Children, Failed, Failure, Limits};
-use std::ffi::OsString;
+use rustomize_process::{Children, Failed, Failure, Launch, Limits};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,10 +15,10 @@ pub const NAMES: [&str; 3] = ["docker", "podman", "nerdctl"];
 /// The variable that names the program.
 pub const VARIABLE: &str = "KRM_FN_RUNTIME";
 
-/// How long a program may take to answer.
+/// The time limit of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many characters of a program's words a message shows.
+/// The most characters of a program's answer that a message shows.
 const LONGEST: usize = 200;
 
 /// The program that runs containers: one that the user names, or the first that answers. Copies
@@ -36,7 +35,7 @@ pub struct Engine {
 pub struct Answer {
     /// One of [`NAMES`].
     pub name: &'static str,
-    /// Why it cannot run containers; `None` if it can.
+    /// The reason why the program cannot run containers; `None` if it can.
     pub failure: Option<String>,
 }
 
@@ -95,23 +94,16 @@ impl Engine {
 /// Asks a program for the containers that run: only one that reaches its daemon, or needs none,
 /// can say. Every engine has this command, and it changes nothing.
 fn ask(name: &str, children: &Children) -> std::result::Result<(), String> {
-    let call = Call {
-        program: Path::new(name),
-        args: vec![OsString::from("ps"), OsString::from("-q")],
-        directory: None,
-        environment: Vec::new(),
-        inherits: true,
-        without: &[],
-        stdin: None,
-    };
     let limits = Limits { timeout: Some(PATIENCE), output: 1 << 20, ..Limits::default() };
-    children.run(call, &limits).map(drop).map_err(|Failed { failure, stderr }| match failure {
-        Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => "not in PATH".to_owned(),
-        Failure::NotStarted(e) => format!("cannot be started: {e}"),
-        Failure::TimedOut(_) => format!("no answer in {} s", PATIENCE.as_secs()),
-        failure => match stderr.lines().rfind(|line| !line.trim().is_empty()) {
-            Some(line) => line.trim().chars().filter(|c| !c.is_control()).take(LONGEST).collect(),
-            None => format!("'{name} ps' failed: {failure:?}"),
+    children.run(Launch::new(name).args(["ps", "-q"]).limited(limits)).map(drop).map_err(
+        |Failed { failure, stderr }| match failure {
+            Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => "not in PATH".to_owned(),
+            Failure::NotStarted(e) => format!("cannot be started: {e}"),
+            Failure::TimedOut(_) => format!("no answer in {} s", PATIENCE.as_secs()),
+            failure => match stderr.lines().rfind(|line| !line.trim().is_empty()) {
+                Some(line) => line.trim().chars().filter(|c| !c.is_control()).take(LONGEST).collect(),
+                None => format!("'{name} ps' failed: {failure:?}"),
+            },
         },
-    })
+    )
 }

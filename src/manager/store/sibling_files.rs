@@ -20,8 +20,7 @@ pub fn sum_name(plugin: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The path that says that a plugin is not complete: written before anything else, and removed last
-/// (U45).
+/// The path that says that a plugin is not complete: written before anything else, removed last.
 pub fn partial(binary: &Path) -> PathBuf {
     let mut name = binary.as_os_str().to_owned();
     name.push(".partial");

@@ -1,27 +1,44 @@
-//! Makes the [`HeldCopy`] of an installed plugin, and holds it to the plugin's sum.
+//! [`VerifiedCopy`]: the copy of an installed plugin that runs in its place.
 
 use super::discover::{Installed, Refusal};
-use super::made;
+use super::installed_artifacts;
 use crate::manager::author::manifest::Manifest;
 use crate::manager::id::content;
-use crate::plugin::program::{Command, HeldCopy, HeldPlace, is_binary, sealed};
+use crate::plugin::program::{is_binary, sealed};
 use rustomize_files::{Directory, Opened, PlainFile};
-use rustomize_process::Children;
+use rustomize_process::{Children, Launch};
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Copies a plugin, with what was made of it when it was installed, and holds the copy to its sums.
-/// O(bytes of the plugin).
-///
-/// # Errors
-/// It cannot be copied, or is not what was installed.
-pub fn copy(installed: &Installed, children: &Children) -> Result<HeldCopy, Refusal> {
+/// A copy of an installed plugin that has the sum of the plugin, and that no other process writes
+/// to. It runs even if the file of the plugin is replaced or written to. It exists as long as its
+/// launch does.
+#[derive(Clone, Debug)]
+pub struct VerifiedCopy {
+    pub launch: Launch,
+    /// The copy, if the plugin is a directory.
+    pub directory: Option<PathBuf>,
+}
+
+impl VerifiedCopy {
+    /// Copies a plugin, with the files that its installation made, and compares the copy with its
+    /// sums. O(bytes of the plugin).
+    ///
+    /// # Errors
+    /// The plugin cannot be copied, or has changed since it was installed.
+    pub fn of(installed: &Installed, children: &Children) -> Result<VerifiedCopy, Refusal> {
+        copy(installed, children)
+    }
+}
+
+fn copy(installed: &Installed, children: &Children) -> Result<VerifiedCopy, Refusal> {
     if let Some(sealed) = in_memory(&installed.path).map_err(Refusal::Io)? {
         let found = content::sha256(&sealed).map_err(Refusal::Io)?;
         check_sum(installed, found)?;
-        let command = Command::of_binary(&installed.path);
-        return Ok(HeldCopy { command, place: HeldPlace::Memory(sealed) });
+        let launch = Launch { in_memory: Some(Arc::new(sealed)), ..Launch::new(&installed.path) };
+        return Ok(VerifiedCopy { launch, directory: None });
     }
     let directory = children.directory("rustomize-plugin-").map_err(Refusal::Io)?;
     let name = Path::new(installed.path.file_name().unwrap_or_default());
@@ -42,21 +59,17 @@ pub fn copy(installed: &Installed, children: &Children) -> Result<HeldCopy, Refu
         check_runs(directory.path()).map_err(Refusal::Io)?;
     }
     check_sum(installed, Opened::entry(&copy).and_then(content::sum_of).map_err(Refusal::Io)?)?;
-    let command = match is_directory {
+    let launch = match is_directory {
         true => {
             let copied = held.below(name).map_err(Refusal::Io)?;
-            if let Some(name) = made::differing_of(&installed.path, &copied).map_err(Refusal::Io)? {
+            if let Some(name) = installed_artifacts::differing_of(&installed.path, &copied).map_err(Refusal::Io)? {
                 return Err(Refusal::MadeDiffers(name));
             }
-            Manifest::read(&copy).map_err(Refusal::Directory)?.command(&copy)
+            Manifest::read(&copy).map_err(Refusal::Directory)?.launch(&copy)
         }
-        false => Command::of_binary(&copy),
+        false => Launch::new(&copy),
     };
-    let place = match is_directory {
-        true => HeldPlace::Directory(directory),
-        false => HeldPlace::File(copy, directory),
-    };
-    Ok(HeldCopy { command, place })
+    Ok(VerifiedCopy { launch: launch.keeping(directory), directory: is_directory.then_some(copy) })
 }
 
 /// A copy in memory of a program that the system runs itself; `None` for anything else, and on a
@@ -100,7 +113,7 @@ fn copy_file(from: PlainFile, to: &Directory, name: &Path) -> io::Result<()> {
 fn copy_directory(from: &Directory, to: &Directory, name: &Path) -> io::Result<bool> {
     let copy = to.make_new(name, 0o755)?;
     content::copy(from, &copy)?;
-    made::copy(from, &copy)
+    installed_artifacts::copy(from, &copy)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! are not part of a plugin's content. They have checksums of their own, in a file beside the
 //! plugin.
 
-use super::beside::sum_name;
 use super::exclusive::ExclusiveRoot;
+use super::sibling_files::sum_name;
 use crate::diag::{Code, Error, Result};
 use crate::manager::author::client::NeededPlugin;
 use crate::manager::author::manifest::DENO_DIRECTORY;
@@ -16,7 +16,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The sums of what was made, by its name in the plugin's directory.
+/// The sums of the files that an installation made, by their names in the plugin's directory.
 pub(in crate::manager) type Sums = BTreeMap<String, String>;
 
 /// The entries in a plugin's directory that its installation has made, as paths in it.
@@ -49,7 +49,7 @@ fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 /// The sums of the files in a plugin's directory now. O(bytes).
 ///
 /// # Errors
-/// It cannot be read, or holds something else than files, directories and links.
+/// The directory cannot be read, or contains other entries than files, directories and links.
 fn now(plugin: &Directory) -> io::Result<Sums> {
     let mut sums = Sums::new();
     for (path, kind) in entries(plugin)? {
@@ -109,7 +109,7 @@ fn is_database(name: &str) -> bool {
 /// Removes these databases from a directory of deno.
 ///
 /// # Errors
-/// It cannot be read or written.
+/// The directory cannot be read or written.
 pub(in crate::manager) fn remove_analyses(directory: &Directory) -> io::Result<()> {
     for (name, _) in directory.entries()? {
         if is_database(&name.to_string_lossy()) {
@@ -119,11 +119,11 @@ pub(in crate::manager) fn remove_analyses(directory: &Directory) -> io::Result<(
     Ok(())
 }
 
-/// Copies what was made of a plugin into a copy of it. Gives whether a copied file is a program or
-/// a library, which the system has to run from there.
+/// Copies the files that an installation made into a copy of the plugin. Returns true if one of
+/// them is a program or a library, which the system has to run from there.
 ///
 /// # Errors
-/// It cannot be read or written.
+/// A directory cannot be read or written.
 pub(in crate::manager) fn copy(plugin: &Directory, to: &Directory) -> io::Result<bool> {
     let mut runs = false;
     let mut one = |from: &Directory, name: &OsStr, to: &Directory, kind: Kind| -> io::Result<()> {
@@ -183,7 +183,7 @@ fn cannot(plugin: &Path) -> impl FnOnce(io::Error) -> Error {
 /// The text of the file with the sums of what was made of a plugin; `None` if nothing was made.
 ///
 /// # Errors
-/// It cannot be read.
+/// The directory cannot be read.
 pub(in crate::manager) fn text(plugin: &Path) -> Result<Option<String>> {
     let sums = files::directory(plugin).and_then(|plugin| now(&plugin)).map_err(cannot(plugin))?;
     Ok((!sums.is_empty()).then(|| text_of(&sums)))
@@ -192,7 +192,7 @@ pub(in crate::manager) fn text(plugin: &Path) -> Result<Option<String>> {
 /// Records the checksum of one entry of [`MADE`] again, and leaves the others as they are.
 ///
 /// # Errors
-/// It cannot be read, or the file not be written.
+/// The entry cannot be read, or the file cannot be written.
 pub(in crate::manager) fn record_again(root: &ExclusiveRoot, plugin: &Path, name: &str) -> Result<()> {
     let mut sums = recorded(plugin).map_err(cannot(plugin))?;
     let again = || -> io::Result<Option<String>> {
@@ -208,7 +208,7 @@ pub(in crate::manager) fn record_again(root: &ExclusiveRoot, plugin: &Path, name
 /// The name of a file or directory that differs from its state after the installation. O(bytes).
 ///
 /// # Errors
-/// It cannot be read.
+/// The plugin cannot be read.
 pub(in crate::manager) fn differing(plugin: &Path) -> io::Result<Option<String>> {
     differing_of(plugin, &files::directory(plugin)?)
 }
@@ -216,17 +216,17 @@ pub(in crate::manager) fn differing(plugin: &Path) -> io::Result<Option<String>>
 /// As [`differing`], of a copy of an installed plugin.
 ///
 /// # Errors
-/// It cannot be read.
+/// The copy cannot be read.
 pub(in crate::manager) fn differing_of(plugin: &Path, copy: &Directory) -> io::Result<Option<String>> {
     let (was, is) = (recorded(plugin)?, now(copy)?);
     let names = was.keys().chain(is.keys());
     Ok(names.filter(|name| was.get(*name) != is.get(*name)).min().cloned())
 }
 
-/// Holds what a plugin needs to what was installed for it. O(bytes of them).
+/// Checks that the plugins that a plugin needs are those that were installed for it. O(bytes).
 ///
 /// # Errors
-/// One is something else now, or is gone.
+/// A plugin changed, or is missing.
 pub fn verify(clients: &[NeededPlugin]) -> Result<()> {
     let is_made = |path: &Path| !path.is_dir() || matches!(differing(path), Ok(None));
     let is_same = |client: &NeededPlugin| content::sum(&client.path).is_ok_and(|sum| sum == client.sum);

@@ -1,0 +1,51 @@
+//! [`SearchPath`]: the directories in which programs are looked for.
+
+use crate::host::Host;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The directories of the variable `PATH`, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchPath(Vec<PathBuf>);
+
+impl SearchPath {
+    /// The directories of a host.
+    pub fn of(host: &dyn Host) -> SearchPath {
+        let path = host.variable("PATH");
+        SearchPath(path.iter().flat_map(std::env::split_paths).collect())
+    }
+
+    /// The directories that do not depend on the working directory.
+    #[must_use]
+    pub fn absolute(mut self) -> SearchPath {
+        self.0.retain(|folder| folder.is_absolute());
+        self
+    }
+
+    /// The first path of a program that `is_right` accepts.
+    pub fn find(&self, name: impl AsRef<Path>, is_right: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+        self.0.iter().map(|folder| folder.join(&name)).find(|path| is_right(path))
+    }
+
+    /// The value of the variable; empty if the directories cannot be in one.
+    pub fn value(&self) -> OsString {
+        std::env::join_paths(&self.0).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SearchPath;
+    use crate::host::FixedHost;
+    use std::path::Path;
+
+    #[test]
+    fn the_first_directory_with_the_program_counts() {
+        let variables = [("PATH".to_owned(), "bin:/a:/b".into())].into();
+        let path = SearchPath::of(&FixedHost { variables, ..FixedHost::default() });
+        assert_eq!(path.find("app", |_| true).as_deref(), Some(Path::new("bin/app")));
+        let path = path.absolute();
+        assert_eq!(path.find("app", |path| path.starts_with("/b")).as_deref(), Some(Path::new("/b/app")));
+        assert_eq!(path.value(), "/a:/b");
+    }
+}

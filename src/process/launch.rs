@@ -1,0 +1,221 @@
+//! [`Launch`]: a program to start, with all that its process gets.
+
+use super::keeper::Keeping;
+use super::marked::Marked;
+use super::{Limits, orphans};
+use rustomize_base::host::Host;
+use std::any::Any;
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A variable of a process, and its value.
+pub type Variable = (Cow<'static, str>, OsString);
+
+/// A program to start, with its arguments, variables, input and limits. Steps take a launch and
+/// return it changed: a copy runs in place of the program, or a sandbox around it.
+#[derive(Clone)]
+pub struct Launch {
+    /// A path, or a name to look for in PATH.
+    pub program: PathBuf,
+    pub args: Vec<OsString>,
+    /// The working directory; `None` for that of this process.
+    pub directory: Option<PathBuf>,
+    /// The variables of this process that the child has as well.
+    pub inherits: Inherited,
+    /// Further variables. Of two with one name the later counts.
+    pub variables: Vec<Variable>,
+    /// The content of stdin; `None` for an empty stdin.
+    pub stdin: Option<Vec<u8>>,
+    pub limits: Limits,
+    pub stderr: Stderr,
+    /// Files and directories that a sandbox lets the program read.
+    pub reads: Vec<PathBuf>,
+    /// Programs that a sandbox lets the program call.
+    pub calls: Vec<PathBuf>,
+    /// A copy of the program in memory: see [`Launch::opened`].
+    pub in_memory: Option<Arc<File>>,
+    /// Objects that exist as long as the launch and its process do: see [`Launch::keeping`].
+    pub kept: Vec<Arc<dyn Any + Send + Sync>>,
+}
+
+/// The variables of this process that a child has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inherited {
+    All,
+    /// All except those with these names.
+    AllBut(&'static [&'static str]),
+    Nothing,
+}
+
+/// The reader of a child's stderr. An error has its end in any case.
+#[derive(Clone, Debug)]
+pub enum Stderr {
+    /// Nobody else reads it.
+    Kept,
+    /// The host shows it: see [`Host::relay`].
+    Relayed(Arc<dyn Host>),
+}
+
+impl Stderr {
+    pub(super) fn pass(&self, bytes: &[u8]) {
+        if let Stderr::Relayed(host) = self {
+            host.relay(bytes);
+        }
+    }
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Launch").field("program", &self.program).field("args", &self.args).finish_non_exhaustive()
+    }
+}
+
+impl Launch {
+    /// A program with the variables of this process and the default limits.
+    pub fn new(program: impl Into<PathBuf>) -> Launch {
+        Launch {
+            program: program.into(),
+            args: Vec::new(),
+            directory: None,
+            inherits: Inherited::All,
+            variables: Vec::new(),
+            stdin: None,
+            limits: Limits::default(),
+            stderr: Stderr::Kept,
+            reads: Vec::new(),
+            calls: Vec::new(),
+            in_memory: None,
+            kept: Vec::new(),
+        }
+    }
+
+    /// Adds arguments behind those that the launch has.
+    #[must_use]
+    pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Launch {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds variables.
+    #[must_use]
+    pub fn variables(mut self, variables: impl IntoIterator<Item = Variable>) -> Launch {
+        self.variables.extend(variables);
+        self
+    }
+
+    /// Starts in a directory.
+    #[must_use]
+    pub fn in_directory(self, directory: impl Into<PathBuf>) -> Launch {
+        Launch { directory: Some(directory.into()), ..self }
+    }
+
+    /// Adds files and directories that a sandbox lets the program read.
+    #[must_use]
+    pub fn reading<P: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = P>) -> Launch {
+        self.reads.extend(paths.into_iter().map(Into::into));
+        self
+    }
+
+    /// Gives the program an input.
+    #[must_use]
+    pub fn with_input(self, input: Vec<u8>) -> Launch {
+        Launch { stdin: Some(input), ..self }
+    }
+
+    /// Sets the limits.
+    #[must_use]
+    pub fn limited(self, limits: Limits) -> Launch {
+        Launch { limits, ..self }
+    }
+
+    /// Keeps an object as long as the process may need it.
+    #[must_use]
+    pub fn keeping(mut self, object: impl Any + Send + Sync) -> Launch {
+        self.kept.push(Arc::new(object));
+        self
+    }
+
+    /// Lets another program start this one: it gets `args`, then this program and its arguments.
+    #[must_use]
+    pub fn through(self, other: PathBuf, args: impl IntoIterator<Item = OsString>) -> Launch {
+        let own = [self.program.into_os_string()].into_iter().chain(self.args);
+        Launch { program: other, args: args.into_iter().chain(own).collect(), ..self }
+    }
+
+    /// Runs the copy in memory, if there is one, by a descriptor that this process passes on to the
+    /// next one that it starts.
+    ///
+    /// # Errors
+    /// The system refuses a descriptor.
+    pub fn opened(mut self) -> io::Result<Launch> {
+        match self.in_memory.take() {
+            None => Ok(self),
+            Some(copy) => {
+                let (program, inherited) = by_descriptor(&copy)?;
+                Ok(Launch { program, ..self }.keeping(inherited))
+            }
+        }
+    }
+
+    /// The command, without its pipes: the keeper of the program, if there is one. Its exit status
+    /// is not checked here.
+    pub(super) fn marked(&self, mark: String, keeper: Option<&Path>, keeping: &Keeping) -> io::Result<Marked> {
+        // As a text: a path of one name would not be searched in PATH.
+        let expression = match keeper {
+            Some(keeper) => duct::cmd(keeper.as_os_str(), keeping.arguments(&self.program, &self.args)?),
+            None => duct::cmd(self.program.as_os_str(), &self.args),
+        };
+        let mut expression = expression.unchecked();
+        if let Some(directory) = &self.directory {
+            expression = expression.dir(directory);
+        }
+        if let Inherited::AllBut(names) = self.inherits {
+            expression = names.iter().fold(expression, |expression, name| expression.env_remove(name));
+        }
+        let variables = self.variables.iter().map(|(name, value)| (&**name, value.as_os_str()));
+        let variables = variables.chain([(orphans::VARIABLE, OsStr::new(&mark))]);
+        let expression = match self.inherits {
+            Inherited::Nothing => expression.full_env(variables),
+            _ => variables.fold(expression, |expression, (name, value)| expression.env(name, value)),
+        };
+        Ok(Marked { expression, mark, is_kept: keeper.is_some() })
+    }
+}
+
+/// A path that leads to an open program, for this process and the next one it starts.
+#[cfg(unix)]
+fn by_descriptor(opened: &File) -> io::Result<(PathBuf, File)> {
+    let inherited = rustix::io::dup(opened)?;
+    let path = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&inherited)));
+    Ok((path, inherited.into()))
+}
+
+/// Fails: this system does not have such paths.
+#[cfg(not(unix))]
+fn by_descriptor(_: &File) -> io::Result<(PathBuf, File)> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Launch;
+    use std::ffi::OsString;
+
+    #[test]
+    fn another_program_gets_the_program_and_its_arguments() {
+        let launch = Launch::new("app").args(["a", "b"]).through("helper".into(), [OsString::from("exec")]);
+        let words: Vec<&str> = launch.args.iter().filter_map(|arg| arg.to_str()).collect();
+        assert_eq!((launch.program.to_str(), &words[..]), (Some("helper"), &["exec", "app", "a", "b"][..]));
+    }
+
+    #[test]
+    fn a_launch_is_shown_without_its_variables_and_its_input() {
+        let launch = Launch::new("app").variables([("TOKEN".into(), "s3cret".into())]).with_input(b"s3cret".to_vec());
+        assert!(!format!("{launch:?}").contains("s3cret"));
+    }
+}
