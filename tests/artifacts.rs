@@ -1,6 +1,6 @@
 //! Directories in OCI registries, from a stand-in for a registry on the loopback address.
 
-use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::servers::{Files, Reply, serve, sha256};
 use crate::support::{Run, Tree};
 use flate2::Compression;
 use flate2::write::GzEncoder;

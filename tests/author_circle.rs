@@ -3,8 +3,8 @@
 //! machine. `tests/author.rs` runs [`circle`] for each language and role.
 
 use crate::author::own_test;
-use crate::manager::root;
-use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::plugins::root;
+use crate::support::servers::{Files, Reply, serve, sha256};
 use crate::support::{Tree, git, run};
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,7 +45,7 @@ fn user(requires: &str) -> Tree {
     fs::copy(plugin.path().join("label/example/object.yaml"), tree.path().join("object.yaml")).unwrap();
     fs::copy(plugin.path().join("label/example/expected.yaml"), tree.path().join("../home/expected.yaml")).unwrap();
     if !requires.is_empty() {
-        crate::manager::require(&tree, requires);
+        crate::support::plugins::require(&tree, requires);
     }
     tree
 }
@@ -351,9 +351,9 @@ fn executables_are_packaged_for_each_platform() {
     let tree = Tree::new(
         "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n",
     );
-    tree.write("../home/built/app", &crate::manager::script("1.2.3", "packaged"));
+    tree.write("../home/built/app", &crate::support::plugins::script("1.2.3", "packaged"));
     tree.write("../home/built/other", "for another machine");
-    let (os, arch) = crate::install::host();
+    let (os, arch) = crate::support::packages::host();
     let built = tree.home().join("built");
     let other = format!("plan9_mips={}", built.join("other").display());
     let app = built.join("app");

@@ -244,7 +244,7 @@ fn programs_that_ask_for_the_version_find_that_of_kustomize() {
 fn called_as_kustomize_it_speaks_as_kustomize() {
     let tree = Tree::new(ONE);
     let link = tree.path().join("kustomize");
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_rustomize"), &link).unwrap();
+    std::os::unix::fs::symlink(crate::support::program(), &link).unwrap();
     let as_kustomize = |args: &[&str]| {
         #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
         let mut command = std::process::Command::new(&link);
@@ -310,7 +310,7 @@ fn command_of(program: impl AsRef<OsStr>) -> Command {
 /// Runs the command as somebody who is not root, in a tree that all may enter.
 fn build_as_user(tree: &Tree) -> Run {
     let is_root = fs::metadata(tree.path()).unwrap().uid() == 0;
-    let mut binary = PathBuf::from(env!("CARGO_BIN_EXE_rustomize"));
+    let mut binary = PathBuf::from(crate::support::program());
     if is_root {
         // The directory of the binary may be closed to others. A process of its own copies it: a
         // file that another thread's child still has open for writing cannot be run.

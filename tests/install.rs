@@ -1,37 +1,13 @@
 //! Installing plugins from all kinds of sources, locking them, and building with them. Real servers
 //! on this machine, real git.
 
-use crate::manager::{install as install_path, require, root, script, script_with, tree};
-use crate::servers::{Files, Reply, git_server, registry, serve, sha256};
+use crate::support::packages::{host, signer, statement, tar_gz, zip};
+use crate::support::plugins::{install as install_path, require, root, script, script_with, tree};
+use crate::support::servers::{Files, Reply, git_server, registry, serve, sha256};
 use crate::support::{Tree, git};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-
-pub fn host() -> (&'static str, &'static str) {
-    let arch = if cfg!(target_arch = "x86_64") { "amd64" } else { "arm64" };
-    (if cfg!(target_os = "macos") { "darwin" } else { "linux" }, arch)
-}
-
-/// A gzipped tar archive of files; files that begin with `#!` are executable.
-pub fn tar_gz(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
-    for (name, content) in files {
-        let mut header = tar::Header::new_ustar();
-        header.set_size(content.len() as u64);
-        header.set_mode(if content.starts_with("#!") { 0o755 } else { 0o644 });
-        archive.append_data(&mut header, name, content.as_bytes()).unwrap();
-    }
-    archive.into_inner().unwrap().finish().unwrap()
-}
-
-pub fn zip(name: &str, content: &str) -> Vec<u8> {
-    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    archive.start_file(name, zip::write::SimpleFileOptions::default().unix_permissions(0o755)).unwrap();
-    archive.write_all(content.as_bytes()).unwrap();
-    archive.finish().unwrap().into_inner()
-}
 
 /// A plugin for one kind, which generates a ConfigMap of its name.
 fn generator(version: &str, kind: &str) -> String {
@@ -516,21 +492,6 @@ fn describe_verify_and_doctor_say_what_there_is() {
     assert!(said.contains("refused: its content has changed since it was installed"), "{said}");
 }
 
-/// A key, and a function that signs with it: the content, and the trusted comment.
-pub fn signer() -> (String, impl Fn(&[u8], Option<&str>) -> String) {
-    let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
-    let key = pair.pk.to_base64();
-    let sign = move |content: &[u8], comment: Option<&str>| {
-        minisign::sign(Some(&pair.pk), &pair.sk, content, comment, None).unwrap().into_string()
-    };
-    (key, sign)
-}
-
-/// What the signature of a plugin for this machine says.
-pub fn statement(source: &str, version: &str, platform: &str, content: &[u8]) -> String {
-    format!("rustomize-plugin source={source} version={version} platform={platform} sha256={}", sha256(content))
-}
-
 #[test]
 fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
     let tree = tree();
@@ -722,7 +683,7 @@ fn versions_that_nothing_needs_are_pruned() {
 fn what_cannot_be_written_is_said_and_leaves_nothing() {
     let (mut tree, _, _) = everything();
     // No more than 512 bytes in a file, as on a disk that is full.
-    let command = format!("trap '' XFSZ; ulimit -f 1; exec {} plugin install", env!("CARGO_BIN_EXE_rustomize"));
+    let command = format!("trap '' XFSZ; ulimit -f 1; exec {} plugin install", crate::support::program());
     #[expect(clippy::disallowed_methods, reason = "a shell that limits what it runs")]
     let mut limited = std::process::Command::new("bash");
     limited.args(["-c", &command]).current_dir(tree.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap());

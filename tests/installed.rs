@@ -1,9 +1,9 @@
 //! Installed plugins that run: how they speak, what they may do, and what comes from PATH. Real
 //! executables, in the sandbox of this system.
 
-use crate::manager::{require, root, script};
-use crate::shared_object::cc;
 use crate::support::Tree;
+use crate::support::compiler::cc;
+use crate::support::plugins::{require, root, script};
 use rustomize::PluginOptions;
 use rustomize::internal::manager::Environment;
 use rustomize::internal::manager::ManagedPlugins;
@@ -192,7 +192,7 @@ fn a_program_in_path_is_a_plugin_unless_only_what_is_locked_may_run() {
     tree.build(&[]).fails_with(&["rustomize-validator-made' failed: exit status: 1"]);
     // Everything else comes before it.
     tree.write("kustomization.yaml", "generators: [g.yaml]\n");
-    crate::manager::install(&tree, "h.io/acme/app", &script("1.0.0", "installed")).ok();
+    crate::support::plugins::install(&tree, "h.io/acme/app", &script("1.0.0", "installed")).ok();
     says(&tree.build(&[]).ok(), "installed");
     fs::remove_dir_all(root(&tree)).unwrap();
     let locked = "only locked plugins may be used";

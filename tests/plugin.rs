@@ -523,7 +523,7 @@ fn the_public_shapes_of_exec_plugins_run() {
     let tree = Tree::new(GENERATOR);
     tree.write("../home/elsewhere/kustomization.yaml", "resources: [cm.yaml]\nnamePrefix: far-\n");
     tree.write("../home/elsewhere/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
-    tree.plugin("Make", &format!("#!/bin/sh\nset -e\nd=$(mktemp -d)\ntrap 'rm -r \"$d\"' EXIT\ncp -r \"$HOME/elsewhere/.\" \"$d\"\n'{}' build \"$d\"\n", env!("CARGO_BIN_EXE_rustomize")));
+    tree.plugin("Make", &format!("#!/bin/sh\nset -e\nd=$(mktemp -d)\ntrap 'rm -r \"$d\"' EXIT\ncp -r \"$HOME/elsewhere/.\" \"$d\"\n'{}' build \"$d\"\n", crate::support::program()));
     assert!(tree.build(&[]).ok().contains("name: far-a\n"));
 }
 

@@ -1,9 +1,9 @@
 //! How plugins are fetched: several at once, with bars on a terminal, as somebody, and by one way
 //! with everything else.
 
-use crate::manager::{require, script};
-use crate::servers::{Files, Reply, serve, sha256};
 use crate::support::Tree;
+use crate::support::plugins::{require, script};
+use crate::support::servers::{Files, Reply, serve, sha256};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
@@ -192,9 +192,9 @@ fn what_is_synced_goes_the_way_of_remote_files() {
 
 #[test]
 fn every_caller_installs_the_same_from_a_registry() {
-    let (os, arch) = crate::install::host();
+    let (os, arch) = crate::support::packages::host();
     let content = script("1.4.0", "registry").into_bytes();
-    let (server, _) = crate::servers::registry("acme/app", "v1.4.0", &[(os, arch, content)]);
+    let (server, _) = crate::support::servers::registry("acme/app", "v1.4.0", &[(os, arch, content)]);
     let line = format!("{{app: {{source: h.io/acme/app, version: '~> 1.2', from: 'oci://{server}/acme/app'}}}}");
     let add = ["plugin", "add", "h.io/acme/app@~> 1.2", "--from", &format!("oci://{server}/acme/app")];
     let callers: &[(&[&str], bool)] = &[
@@ -224,7 +224,7 @@ fn every_caller_installs_the_same_from_a_registry() {
             require(&tree, &line);
         }
         tree.run(args).ok();
-        let folder = crate::manager::root(&tree).join("h.io/acme/app");
+        let folder = crate::support::plugins::root(&tree).join("h.io/acme/app");
         let mut files: Vec<String> =
             std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         files.sort();
@@ -245,7 +245,7 @@ fn every_caller_installs_the_same_from_a_registry() {
 
 #[test]
 fn what_is_too_large_out_of_reach_or_not_of_its_size_is_refused() {
-    let (os, arch) = crate::install::host();
+    let (os, arch) = crate::support::packages::host();
     let files = Files::default();
     let release = "/acme/rustomize-plugin-app/releases/download/v1.1.0/app";
     for path in ["/app", release] {
@@ -270,14 +270,14 @@ fn what_is_too_large_out_of_reach_or_not_of_its_size_is_refused() {
     std::fs::write(&lock, known).unwrap();
     tree.run(&["plugin", "install", "--frozen"]).fails_with(&["has ", "bytes, 1 were announced"]);
     std::fs::remove_file(&lock).unwrap();
-    assert!(!crate::manager::root(&tree).join(&server).exists());
+    assert!(!crate::support::plugins::root(&tree).join(&server).exists());
 }
 
 #[test]
 fn a_home_that_cannot_be_written_to_is_enough_for_a_build() {
     let mut tree = Tree::new(TREE);
-    crate::manager::install(&tree, "h.io/acme/app", &script("1.0.0", "there")).ok();
-    let root = crate::manager::root(&tree).display().to_string();
+    crate::support::plugins::install(&tree, "h.io/acme/app", &script("1.0.0", "there")).ok();
+    let root = crate::support::plugins::root(&tree).display().to_string();
     // A place where not even the superuser makes a directory.
     for (name, value) in
         [("HOME", "/proc/nobody"), ("XDG_CACHE_HOME", "/proc/nobody"), ("RUSTOMIZE_PLUGIN_PATH", root.as_str())]

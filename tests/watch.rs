@@ -1,7 +1,7 @@
 //! The work of builds for the user: `--timings`, `--trace`, `--verbose`, and the line on a
 //! terminal.
 
-use crate::servers::Files;
+use crate::support::servers::Files;
 use crate::support::{Run, Tree, skip};
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! Input that would fill memory, disk or time.
 
 use super::secrets::as_ordinary_user;
-use crate::manager::{require, script};
-use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::plugins::{require, script};
+use crate::support::servers::{Files, Reply, serve, sha256};
 use crate::support::{Run, Tree, git};
 use flate2::Compression;
 use flate2::write::GzEncoder;

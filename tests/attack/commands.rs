@@ -1,6 +1,6 @@
 //! Words of a file that would become options of the programs that are started.
 
-use crate::servers::{Files, git_server};
+use crate::support::servers::{Files, git_server};
 use crate::support::{Run, Tree, git};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

@@ -3,9 +3,9 @@
 
 use super::installing::{TREE, installed, manifest, tree};
 use super::secrets::as_ordinary_user;
-use crate::environment::environment;
-use crate::manager::{require, root};
-use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::environments::environment;
+use crate::support::plugins::{require, root};
+use crate::support::servers::{Files, Reply, serve, sha256};
 use crate::support::{Tree, git, run};
 use std::ffi::OsStr;
 use std::fs;
@@ -95,7 +95,10 @@ fn v2_archives_and_repositories_have_no_names_with_control_characters() {
     let manifest = manifest("bash");
     for name in ["a\nb", "a\u{1b}[2Jb", "a\u{202e}b", "deep\r/b"] {
         let files = Files::default();
-        files.put("/app.tar.gz", crate::install::tar_gz(&[("plugin.yaml", &manifest), ("main.sh", OWN), (name, "")]));
+        files.put(
+            "/app.tar.gz",
+            crate::support::packages::tar_gz(&[("plugin.yaml", &manifest), ("main.sh", OWN), (name, "")]),
+        );
         let address = files.serve();
         let tree = Tree::new(TREE);
         let from = format!("http://{address}/app.tar.gz");
@@ -116,7 +119,7 @@ fn v2_archives_and_repositories_have_no_names_with_control_characters() {
         tree.run(&["plugin", "install"]).fails_with(&["has a character in its name that cannot be seen"]);
     }
     // And on a server of bundles.
-    let client = crate::manager::tree();
+    let client = crate::support::plugins::tree();
     environment(&client, "prod", "");
     let sum = sha256(b"x");
     let list = format!(r#"[{{"path": "a\nb", "sha256": "{sum}", "size": 1, "mode": 420, "uid": 0, "gid": 0}}]"#);
@@ -211,7 +214,7 @@ fn v9_a_launcher_that_is_not_wanted_any_more_is_removed() {
 
 #[test]
 fn v10_modes_and_owners_of_a_server_do_not_count() {
-    let client = crate::manager::tree();
+    let client = crate::support::plugins::tree();
     let file = |path: &str, mode: u32| {
         let sum = sha256(b"x");
         format!(r#"{{"path": "{path}", "sha256": "{sum}", "size": 1, "mode": {mode}, "uid": 12345, "gid": 12345}}"#)

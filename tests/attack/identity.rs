@@ -1,9 +1,9 @@
 //! Plugins that would be taken for other plugins: of another project, another plugin, another
 //! place, another version, or of the same author.
 
-use crate::install::{host, signer, statement};
-use crate::manager::{require, root, script, tree};
-use crate::servers::Files;
+use crate::support::packages::{host, signer, statement};
+use crate::support::plugins::{require, root, script, tree};
+use crate::support::servers::Files;
 use crate::support::{Tree, git};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -282,7 +282,7 @@ fn v8_what_an_installer_fetches_has_a_sum() {
 #[test]
 fn v16_what_one_configuration_root_forbids_no_other_one_allows() {
     let mut tree = tree();
-    let install = |tree: &Tree, source: &str| crate::manager::install(tree, source, &script("1.0.0", "x"));
+    let install = |tree: &Tree, source: &str| crate::support::plugins::install(tree, source, &script("1.0.0", "x"));
     tree.run(&["plugin", "trust", "h.io/bad/*", "--deny"]).ok();
     install(&tree, "h.io/good/app").ok();
     install(&tree, "h.io/bad/app").fails_with(&["is denied by"]);
@@ -345,7 +345,7 @@ fn v18_counts_have_limits() {
 #[test]
 fn v18_a_plugin_that_does_not_describe_itself_is_asked_once() {
     let tree = tree();
-    crate::manager::install(&tree, "h.io/acme/app", &script("1.0.0", "x")).ok();
+    crate::support::plugins::install(&tree, "h.io/acme/app", &script("1.0.0", "x")).ok();
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
     let files = || crate::support::files(&root(&tree), host().1);
     let binary = files().pop().unwrap();
@@ -353,7 +353,7 @@ fn v18_a_plugin_that_does_not_describe_itself_is_asked_once() {
         let text = format!("#!/bin/sh\n{body}\n");
         fs::write(&binary, &text).unwrap();
         fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
-        let sum = crate::servers::sha256(text.as_bytes());
+        let sum = crate::support::servers::sha256(text.as_bytes());
         fs::write(binary.with_file_name(format!("{}_SHA256SUM", name(&binary))), &sum).unwrap();
         sum
     };

@@ -1,10 +1,10 @@
 //! Attacks by the files of a plugin while it is installed.
 
 use super::secrets::as_ordinary_user;
-use crate::install::tar_gz;
-use crate::isolation::can_isolate;
-use crate::manager::{require, root};
-use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::isolation::can_isolate;
+use crate::support::packages::tar_gz;
+use crate::support::plugins::{require, root};
+use crate::support::servers::{Files, Reply, serve, sha256};
 use crate::support::{Run, Tree, git, run};
 use base64::Engine;
 use sha2::Digest;

@@ -2,7 +2,7 @@
 
 use super::sandbox::{attack, got};
 use super::secrets::as_ordinary_user;
-use crate::manager;
+use crate::support::plugins;
 use crate::support::{Run, Tree, run};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -148,8 +148,8 @@ fn v14_a_killed_build_takes_installed_plugins_workers_and_their_installation_alo
     let tree = Tree::new(GENERATOR);
     // It sleeps in its second life, when it is called.
     let script =
-        manager::script_with("1.0.0", "x1.0", kinds, "v").replace("\nprintf", &format!("\n{}\nprintf", sleeper(&time)));
-    manager::install(&tree, "h.io/acme/app", &script).ok();
+        plugins::script_with("1.0.0", "x1.0", kinds, "v").replace("\nprintf", &format!("\n{}\nprintf", sleeper(&time)));
+    plugins::install(&tree, "h.io/acme/app", &script).ok();
     for level in ["--plugin-isolation=off", "--plugin-isolation=auto"] {
         kill_and_look(&tree, &mut tree.command(&["build", "--enable-alpha-plugins", level]), &time, 2);
     }

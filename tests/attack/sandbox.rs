@@ -1,7 +1,7 @@
 //! Attacks of a plugin on the processes, files and terminal of the user.
 
-use crate::isolation::can_isolate;
-use crate::shared_object::cc;
+use crate::support::compiler::cc;
+use crate::support::isolation::can_isolate;
 use crate::support::{Run, Tree, run};
 use std::path::Path;
 
@@ -181,7 +181,7 @@ fn s4_unix_sockets_are_reached_with_a_grant_alone() {
 /// An installed script that asks for permissions, and does something.
 fn asks(version: &str, permissions: &str, act: &str) -> String {
     let kinds = r#"[{"apiVersion": "ex.io/v1", "kind": "Make"}]"#;
-    let script = crate::manager::script_with(version, "x1.0", kinds, "v");
+    let script = crate::support::plugins::script_with(version, "x1.0", kinds, "v");
     let script = script.replace("\"generators\":", &format!("\"permissions\": {permissions}, \"generators\":"));
     script.replace("\nprintf", &format!("\n{act}\nprintf"))
 }
@@ -200,7 +200,7 @@ fn v3_a_link_that_a_plugin_makes_widens_no_grant() {
     let home = home.display();
     let links = format!("cd {home}/out; ln -sfn {home} l; ln -sfn {home}/.bashrc rc; ln -sfn {home}/.ssh old.d");
     let script = asks("1.0.0", r#"{"write": ["~/out"]}"#, &links);
-    crate::manager::install(&tree, "h.io/acme/app", &script).ok();
+    crate::support::plugins::install(&tree, "h.io/acme/app", &script).ok();
     trust(&tree, &["--allow-write", "~/out"]).ok();
     tree.build(&[]).ok();
     assert!(tree.home().join("out/l").is_symlink());
@@ -218,7 +218,7 @@ fn v3_a_link_that_a_plugin_makes_widens_no_grant() {
     {
         let script = asks(&format!("1.1.{i}"), permissions, &takes);
         // Either the installation or the build refuses it.
-        let installed = crate::manager::install(&tree, "h.io/acme/app", &script);
+        let installed = crate::support::plugins::install(&tree, "h.io/acme/app", &script);
         let run = if installed.status == Some(0) { tree.build(&[]) } else { installed };
         let said = run.fails_with(&["asks for", "which is not granted"]);
         let asked = format!("{home}/{place}");
@@ -239,7 +239,7 @@ fn v3_a_link_that_appears_between_two_calls_is_not_opened() {
     let swap = format!("mv {home}/work/in {home}/work/old; ln -s {home}/.ssh {home}/work/in");
     tree.plugin("Tamper", &tamper(&swap));
     let script = asks("1.0.0", r#"{"read": ["~/work/in"]}"#, &format!("cat {home}/work/in/key >&2"));
-    crate::manager::install(&tree, "h.io/acme/app", &script).ok();
+    crate::support::plugins::install(&tree, "h.io/acme/app", &script).ok();
     trust(&tree, &["--allow-read", "~/work/in"]).ok();
     let run = tree.build(&[]);
     assert!(run.stderr.contains("harmless") && !run.stderr.contains("hunter2"), "{}", run.stderr);
@@ -308,7 +308,7 @@ fn v13_a_program_that_is_written_in_place_after_its_check_does_not_run() {
         }
     }
     tree.run(&["plugin", "install", "--path", good.to_str().unwrap(), "h.io/acme/app"]).ok();
-    let all = crate::support::files(&crate::manager::root(&tree).join("h.io/acme/app"), "");
+    let all = crate::support::files(&crate::support::plugins::root(&tree).join("h.io/acme/app"), "");
     let is_program = |path: &&std::path::PathBuf| std::fs::read(path).is_ok_and(|text| text.starts_with(b"\x7fELF"));
     let installed = all.iter().find(is_program).unwrap();
     // It writes to every copy that it finds, too.

@@ -1,10 +1,10 @@
 //! Names, addresses and files that would be taken for trusted ones.
 
-use crate::environment::Server;
 use crate::hostile::place_any;
-use crate::install::host;
-use crate::manager::{install, require, root, script, script_with, tree};
-use crate::servers::{Files, Reply, git_server, serve, sha256};
+use crate::support::environments::Server;
+use crate::support::packages::host;
+use crate::support::plugins::{install, require, root, script, script_with, tree};
+use crate::support::servers::{Files, Reply, git_server, serve, sha256};
 use crate::support::{Tree, git};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -522,7 +522,7 @@ fn s8_what_was_synced_runs_in_a_sandbox() {
     client.run(&["plugin", "sync", "--environment", "prod", "--from", &server.url]).ok();
     let build = |level: &[&str]| client.build(&[&["--environment", "prod", "--no-sync"], level].concat()).ok();
     assert!(build(&["--plugin-isolation=off"]).contains("v: saw-in-the-homeof-the-user\n"));
-    if crate::isolation::can_isolate() {
+    if crate::support::isolation::can_isolate() {
         let seen = build(&[]);
         assert!(seen.contains("v: saw-\n"), "{seen}");
     }

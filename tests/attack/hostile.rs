@@ -1,7 +1,7 @@
 //! Shared objects that run: what they are given, and every way in which one can misbehave. A real
 //! compiler makes them; without one the tests say that they are skipped.
 
-use crate::shared_object::cc;
+use crate::support::compiler::cc;
 use crate::support::{Run, Tree};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -190,7 +190,12 @@ fn a_field_that_asks_for_what_the_plugin_does_not_do_is_an_error() {
         let tree = Tree::new(&GENERATOR.replace("generators", field));
         let none = format!("[], \"{lists}\": [{{\"name\": \"any\", \"apiVersion\": \"ex.io/v1\", \"kind\": \"Any\"}}]");
         let none = if lists == "generators" { none.replace("[], \"generators\": ", "") } else { none };
-        crate::manager::install(&tree, "h.io/acme/any", &crate::manager::script_with("1.0.0", "x1.0", &none, "x")).ok();
+        crate::support::plugins::install(
+            &tree,
+            "h.io/acme/any",
+            &crate::support::plugins::script_with("1.0.0", "x1.0", &none, "x"),
+        )
+        .ok();
         tree.build(&[]).fails_with(&["t.yaml:1:1", words, &format!("list the object under '{lists}'")]);
     }
     fails(GENERATOR, "return RUSTOMIZE_UNSUPPORTED", &[], &["it cannot do what the field that lists it asks for"]);
