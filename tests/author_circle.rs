@@ -243,7 +243,7 @@ fn a_package_is_the_same_bytes_again_and_its_signatures_are_checked() {
 }
 
 #[test]
-fn a_package_whose_sums_lie_is_not_installed() {
+fn package_with_wrong_sums_is_not_installed() {
     let author = new_plugin();
     let www = author.path().join("www");
     let release = www.join(RELEASE);
@@ -371,7 +371,7 @@ fn executables_are_packaged_for_each_platform() {
 }
 
 #[test]
-fn a_description_as_manifest_schema_and_page() {
+fn description_prints_as_manifest_schema_and_page() {
     let tree = Tree::new("");
     let schema = r#"{"type": "object", "additionalProperties": false, "required": ["team"], "properties": {"team": {"type": "string", "description": "The value | of the label.", "examples": ["blue"]}, "mode": {"enum": ["add", "set"], "default": "add"}}}"#;
     let described = format!(

@@ -221,7 +221,7 @@ fn two_versions_of_a_bundle_in_one_build_are_those_of_their_projects_or_an_error
 
 /// The lock of an earlier version had each kind of a bundle once for each role.
 #[test]
-fn a_lock_with_the_roles_of_a_bundle_is_read_and_written_anew() {
+fn old_lock_with_roles_of_a_bundle_is_rewritten() {
     let tree = Tree::new(TREE);
     write(&tree, "tools", &bundle("tools", "1.0.0"));
     require(&tree, "{tools: {source: h.io/acme/tools, from: ./tools}}");
@@ -244,7 +244,7 @@ fn a_lock_with_the_roles_of_a_bundle_is_read_and_written_anew() {
 }
 
 #[test]
-fn two_that_provide_one_kind_are_an_error_as_with_plugins() {
+fn two_bundles_with_one_kind_are_an_error() {
     let tree = Tree::new(TREE);
     write(&tree, "tools", &bundle("tools", "1.0.0"));
     tree.write("app", &script("1.0.0", "app"));

@@ -125,7 +125,7 @@ fn deep_schemas_and_resources_end() {
 }
 
 #[test]
-fn a_schema_of_10_megabytes_is_read_once() {
+fn schema_of_10_megabytes_is_read_once() {
     let mut schema = String::from("{type: object, properties: {");
     for i in 0..120_000 {
         write!(schema, "field_{i}: {{type: string, description: {}}}, ", "long ".repeat(10).trim()).unwrap();

@@ -147,7 +147,7 @@ fn faults_of_generators_and_patches() {
 }
 
 #[test]
-fn flags_for_functions_say_nothing_where_there_are_none() {
+fn flags_for_functions_are_accepted_without_functions() {
     let tree = Tree::new(ONE);
     let plain = tree.run(&["build"]).ok();
     let flags = [&["--enable-exec"][..], &["--network"], &["--network-name", "x"], &["-e", "A=b"], &["--mount", "x"]];
@@ -193,7 +193,7 @@ fn output_goes_into_a_directory_one_file_for_each_object() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_news() {
+fn closed_stdout_exits_silently() {
     let tree = Tree::new(ONE);
     let big: String =
         (0..20_000).map(|i| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c{i}\n")).collect();

@@ -134,7 +134,7 @@ fn has_tools() -> bool {
 }
 
 #[test]
-fn the_walk_of_use_runs_word_for_word() {
+fn commands_of_the_use_page_run_word_for_word() {
     if !has_tools() {
         return skip("the walk needs git and bash in /usr/bin");
     }

@@ -69,7 +69,7 @@ fn changes_at_once_wait_for_each_other() {
 
 /// Files that cannot be changed are left as they are, with a word.
 #[test]
-fn what_cannot_be_changed_is_left() {
+fn file_that_edit_cannot_change_is_left() {
     let check = |text: &str, args: &[&str], words: &[&str]| {
         let tree = Tree::new("");
         tree.write("kustomization.yaml", text);
@@ -86,7 +86,7 @@ fn what_cannot_be_changed_is_left() {
 
 /// Help answers a missing verb; an unknown verb and an unknown flag are errors.
 #[test]
-fn words_that_are_no_verbs() {
+fn missing_verb_prints_help_and_unknown_verb_fails() {
     let tree = Tree::new("-- kustomization.yaml --\nresources: []\n");
     for args in [&["edit"][..], &["edit", "set"]] {
         let help = tree.run(args).ok();

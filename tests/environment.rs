@@ -237,7 +237,7 @@ fn an_export_has_what_it_lists_and_nothing_else() {
 }
 
 #[test]
-fn a_client_in_the_middle_of_an_export_gets_the_old_state() {
+fn client_during_an_export_gets_the_old_state() {
     let host = tree();
     bundle(&host, "prod/modules/a", "1.0.0");
     host.write("../home/.config/rustomize/environments/prod/modules/a/schemas/a.yaml", "definitions: {} # 1.0.0\n");
@@ -306,7 +306,7 @@ fn publish(home: &Path, version: &str) {
 }
 
 #[test]
-fn an_export_goes_to_a_place_of_its_own() {
+fn export_goes_to_its_own_directory() {
     let host = tree();
     bundle(&host, "prod/modules/a", "first");
     let run = |to: &str| host.run(&["plugin", "export", "--environment", "prod", "--mounts", to]);
@@ -347,7 +347,7 @@ fn an_export_goes_to_a_place_of_its_own() {
 }
 
 #[test]
-fn a_server_that_lies_changes_nothing() {
+fn malformed_list_of_a_server_changes_nothing() {
     let client = tree();
     let file = |path: &str, sum: &str, mode: u32| {
         format!(r#"[{{"path": "{path}", "sha256": "{sum}", "size": 1, "mode": {mode}, "uid": 0, "gid": 0}}]"#)

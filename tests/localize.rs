@@ -11,7 +11,7 @@ const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n";
 
 /// The result and its place are told, and nothing else stays.
 #[test]
-fn it_says_what_it_did() {
+fn localize_says_what_it_did() {
     let tree = Tree::new(&format!("-- a/kustomization.yaml --\nresources: [a.yaml]\n-- a/a.yaml --\n{MAP}"));
     let run = tree.run(&["localize", "a", "out"]);
     assert_eq!(run.status, Some(0), "{}", run.stderr);
@@ -101,7 +101,7 @@ fn deep_chains_are_copied() {
 
 /// Without a server nothing is left, and the error names the URL.
 #[test]
-fn without_network_nothing_is_left() {
+fn failed_download_leaves_nothing() {
     let tree = Tree::new("-- a/kustomization.yaml --\nresources: ['http://127.0.0.1:9/m.yaml']\n");
     tree.run(&["localize", "a", "out"]).fails_with(&["http://127.0.0.1:9/m.yaml", "a/kustomization.yaml:1"]);
     assert_eq!(contents(&tree.path()).len(), 1);
@@ -131,7 +131,7 @@ fn a_link_keeps_its_key() {
 
 /// A pipe is not read.
 #[test]
-fn files_that_are_none_are_refused() {
+fn pipes_are_refused() {
     let tree = Tree::new("-- a/kustomization.yaml --\nhelmGlobals: {chartHome: home}\nnamePrefix: x\n");
     fs::create_dir(tree.path().join("a/home")).unwrap();
     let pipe = tree.path().join("a/home/pipe");

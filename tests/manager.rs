@@ -40,7 +40,7 @@ fn an_install_without_a_source_is_refused() {
 }
 
 #[test]
-fn a_tree_that_cannot_be_made_is_named() {
+fn directory_that_cannot_be_created_is_named() {
     let tree = tree();
     tree.write("../home/.config/rustomize/plugins/h.io", "a file in the way");
     install(&tree, "h.io/acme/app", &script("1.0.0", "x"))
@@ -191,7 +191,7 @@ fn placed_plugins_come_first_and_a_build_without_the_flag_runs_none() {
 }
 
 #[test]
-fn what_is_removed_is_gone() {
+fn removed_plugin_is_gone() {
     let tree = tree();
     for version in ["1.0.0", "2.0.0"] {
         install(&tree, "h.io/acme/app", &script(version, version)).ok();

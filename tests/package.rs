@@ -5,7 +5,7 @@ use std::fs;
 
 /// Where kustomize prints an error among the resources and exits with 0, nothing is printed.
 #[test]
-fn faults_are_errors() {
+fn cfg_faults_are_errors() {
     let tree = Tree::new(
         "-- good.yaml --\nkind: A\nmetadata: {name: a}\n-- pkg/Krmfile --\n\n-- pkg/bad.yaml --\na: [\n\
          -- good/g.yaml --\nkind: A\n",
@@ -36,7 +36,7 @@ fn faults_are_errors() {
 
 /// A chain of owners fills no stack, and resources with one name are shown once each.
 #[test]
-fn owners_are_shown_once_each() {
+fn each_owner_is_shown_once() {
     let chain = |length: usize| -> String {
         let item = |i: usize| match i {
             0 => "- {kind: P, metadata: {name: p0}}\n".to_owned(),

@@ -75,7 +75,7 @@ fn the_requirements_of_the_directory_that_is_built_count_for_its_bases() {
 }
 
 #[test]
-fn what_a_remote_base_requires_is_not_run_before_the_local_tree_locks_it() {
+fn remote_requirement_runs_only_after_the_local_tree_locks_it() {
     let tree = repository();
     tree.write("base/plugins.yaml", &format!("{HEAD}  app: {{source: h.io/acme/app, from: ../plugins/app}}\n"));
     git(&tree.path(), &["add", "."]);

@@ -32,7 +32,7 @@ fn compile(source: &str, args: &[&str]) -> Option<Vec<u8>> {
 const SHARED: [&str; 3] = ["-shared", "-fPIC", "-nostdlib"];
 
 #[test]
-fn what_is_no_elf_is_told_apart() {
+fn non_elf_files_are_classified() {
     check(b"", &["is empty", "not copied or built to its end"]);
     check(b"hello\n", &["is a text file"]);
     check(b"#!/bin/sh\ncat\n", &["is a text file", "take the .so off its name"]);
@@ -47,7 +47,7 @@ fn what_is_no_elf_is_told_apart() {
 }
 
 #[test]
-fn elf_files_are_told_apart() {
+fn elf_files_are_classified() {
     let Some(foreign) = compile("int f(void) { return 1; }", &SHARED) else { return };
     check(&foreign, &["is a shared object without 'rustomize_plugin_abi_version'"]);
     let mut other = foreign.clone();

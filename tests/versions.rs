@@ -94,7 +94,7 @@ fn other_names_are_errors_with_the_list() {
 }
 
 #[test]
-fn no_version_takes_what_is_dangerous() {
+fn dangerous_input_is_refused_in_every_version() {
     for version in Compat::all().map(Compat::version) {
         let tree = Tree::new("-- kustomization.yaml --\nhelmCharts: [{name: a, releaseName: --post-renderer=x}]\n");
         tree.write("rustomize.yaml", &format!("compat: {version}\n"));

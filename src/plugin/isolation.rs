@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_use_the_network_may_read_how_names_become_addresses() {
+    fn network_grant_includes_resolv_conf() {
         let Ok(resolver) = std::fs::canonicalize(RESOLVER) else { return skip("no /etc/resolv.conf") };
         for network in [false, true] {
             let isolation = Isolation { level: Level::Auto, network, ..Isolation::default() };

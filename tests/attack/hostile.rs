@@ -86,7 +86,7 @@ fn a_shared_object_transforms_generates_and_validates() {
 }
 
 #[test]
-fn a_file_that_cannot_run_gives_way_to_the_shared_object_with_a_word() {
+fn shared_object_is_used_beside_a_non_executable_file_with_a_warning() {
     let tree = Tree::new(GENERATOR);
     if !place_any(&tree, "Any", r#"out = made("1")"#, &[]) {
         return;
@@ -211,7 +211,7 @@ fn an_error_of_the_plugin_is_shown() {
 }
 
 #[test]
-fn a_plugin_that_cannot_be_opened_is_told_apart() {
+fn shared_object_that_cannot_be_opened_is_explained() {
     let tree = Tree::new(TRANSFORMER);
     let open = |source: &str| {
         let from = tree.tmp().join("plugin.c");
@@ -354,7 +354,7 @@ fn stray_prints_do_not_reach_stdout() {
 }
 
 #[test]
-fn what_is_no_list_of_resources_is_shown_with_the_plugins_own_line() {
+fn output_that_is_not_resources_is_shown_with_its_line() {
     fails(TRANSFORMER, r#"out = "\xff\xfe""#, &[], &["not valid UTF-8"]);
     let tree = |act: &str| build(TRANSFORMER, act, &[]);
     let Some(run) = tree(r#"out = "apiVersion: v1\nkind: [\n""#) else { return };
@@ -422,7 +422,7 @@ fn an_interrupted_build_ends_its_plugins() {
 }
 
 #[test]
-fn the_host_is_for_builds() {
+fn plugin_host_cannot_be_called_by_hand() {
     let tree = Tree::new("");
     let host = rustomize::internal::host::ARGUMENT;
     tree.run(&[host]).fails_with(&["is for builds"]);

@@ -145,7 +145,7 @@ fn shared_objects_are_isolated_and_serve_one_root_each() {
 }
 
 #[test]
-fn what_a_go_plugin_may_is_less_too() {
+fn go_plugin_is_isolated_too() {
     if !can_isolate() {
         return;
     }
@@ -179,7 +179,7 @@ int main(int n, char **args) {
 "#;
 
 #[test]
-fn what_a_kernel_lacks_is_said_in_the_same_words_by_doctor_auto_and_strict() {
+fn missing_kernel_features_are_named_alike_by_doctor_auto_and_strict() {
     if !can_isolate() {
         return;
     }
@@ -229,7 +229,7 @@ fn what_a_kernel_lacks_is_said_in_the_same_words_by_doctor_auto_and_strict() {
 }
 
 #[test]
-fn the_doctor_reports() {
+fn doctor_reports_isolation() {
     let tree = Tree::new("");
     let text = tree.run(&["doctor"]).ok();
     assert!(
@@ -310,7 +310,7 @@ int main(int n, char **args) {
 /// Describing, the steps of an installation, calls, synced and bundled plugins: each is confined,
 /// and only a step that fetches has the network.
 #[test]
-fn everything_of_a_plugin_that_runs_is_in_the_one_sandbox() {
+fn every_way_to_run_a_plugin_uses_the_same_sandbox() {
     if !can_isolate() {
         return;
     }

@@ -89,7 +89,7 @@ fn is_clean(directory: &Path) -> bool {
 }
 
 #[test]
-fn an_installation_that_is_killed_loses_nothing_and_is_repaired() {
+fn killed_installation_loses_nothing_and_is_repaired() {
     let tree = tree();
     plugins(&tree, "1.0.0");
     tree.run(&["plugin", "install"]).ok();
@@ -142,7 +142,7 @@ fn an_installation_that_is_killed_loses_nothing_and_is_repaired() {
 }
 
 #[test]
-fn a_sync_that_is_killed_leaves_what_works() {
+fn killed_sync_leaves_a_working_state() {
     let tree = tree();
     plugins(&tree, "1.0.0");
     tree.run(&["plugin", "install"]).ok();
@@ -178,7 +178,7 @@ fn a_sync_that_is_killed_leaves_what_works() {
 }
 
 #[test]
-fn an_environments_sync_that_is_killed_leaves_the_old_state_or_the_new_one() {
+fn killed_environment_sync_leaves_old_or_new_state() {
     let host = Tree::new("");
     let ballast = format!("# {}\n", "ballast ".repeat(20_000));
     // Two plugins and a file beside each; all say the same version, or it is a mix.
@@ -230,7 +230,7 @@ fn an_environments_sync_that_is_killed_leaves_the_old_state_or_the_new_one() {
 }
 
 #[test]
-fn an_export_of_bundles_that_is_killed_serves_the_old_state_or_the_new_one() {
+fn killed_export_serves_old_or_new_state() {
     let host = Tree::new("");
     let ballast = format!("# {}\n", "ballast ".repeat(20_000));
     // A plugin and a schema; both say the same version, or it is a mix.
@@ -278,7 +278,7 @@ fn an_export_of_bundles_that_is_killed_serves_the_old_state_or_the_new_one() {
 }
 
 #[test]
-fn an_export_of_bundles_that_is_killed_between_its_lists_serves_the_old_state() {
+fn export_killed_between_its_lists_serves_old_state() {
     let host = Tree::new("");
     // The list of plugins is short. The system kills a process that writes the one of schemas.
     let publish = |version: &str| {

@@ -96,7 +96,7 @@ fn left(tree: &Tree) -> Vec<PathBuf> {
 }
 
 #[test]
-fn m3_a_signal_leaves_no_configuration() {
+fn signal_leaves_no_configuration_file() {
     for sent in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
         let tree = tree("echo > \"$HOME/started\"; sleep 60");
         let mut child = start(&tree);
@@ -109,7 +109,7 @@ fn m3_a_signal_leaves_no_configuration() {
 }
 
 #[test]
-fn m3_a_signal_while_the_configuration_is_removed_leaves_none() {
+fn signal_during_removal_leaves_no_configuration_file() {
     // Removing takes a while.
     let script = "cd \"${1%/*}\"; i=0; while [ $i -lt 4000 ]; do : > \"$i\"; i=$((i + 1)); done; pwd > \"$HOME/place\"";
     for sent in [Signal::TERM, Signal::HUP, Signal::QUIT] {
@@ -125,7 +125,7 @@ fn m3_a_signal_while_the_configuration_is_removed_leaves_none() {
 }
 
 #[test]
-fn m3_a_plugin_that_takes_rights_away_keeps_no_configuration() {
+fn configuration_is_removed_despite_changed_permissions() {
     let tree =
         tree("d=\"${1%/*}/a\"; mkdir -p \"$d/b\"; : > \"$d/b/c\"; chmod 0 \"$d/b\"; chmod 500 \"$d\" \"${1%/*}\"");
     let Some(mut command) = as_ordinary_user(&tree, &[]) else { return };
@@ -134,7 +134,7 @@ fn m3_a_plugin_that_takes_rights_away_keeps_no_configuration() {
 }
 
 #[test]
-fn m3_what_a_killed_build_left_goes_with_the_next_one() {
+fn configuration_left_by_a_killed_build_is_removed_by_the_next() {
     let tree = tree("echo $$ > \"$HOME/started\"; sleep 60");
     let kill = |child: &mut Child| {
         let plugin = wait_for(&tree.home().join("started"));
@@ -181,7 +181,7 @@ fn m3_what_a_killed_build_left_goes_with_the_next_one() {
 }
 
 #[test]
-fn m3_what_is_deep_is_removed_too() {
+fn deep_directories_are_removed_too() {
     let tree = tree("exit 0");
     let top = tree.tmp().join("rustomize-plugin-x.locked");
     fs::create_dir(&top).unwrap();
@@ -215,7 +215,7 @@ fn swapped(tree: &Tree, target: &str) -> Run {
 }
 
 #[test]
-fn m4_what_was_looked_at_is_what_runs() {
+fn checked_program_is_the_one_that_runs() {
     let tree = crate::support::plugins::tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "own")).ok();
     let file = format!("{}/h.io/acme/app/rustomize-plugin-app_*[0-9a-z]4", root(&tree).display());
@@ -226,7 +226,7 @@ fn m4_what_was_looked_at_is_what_runs() {
 }
 
 #[test]
-fn m4_the_files_of_a_directory_that_were_looked_at_are_those_that_run() {
+fn checked_files_of_a_directory_are_those_that_run() {
     let tree = crate::support::plugins::tree();
     let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: app\nversion: 1.0.0\nruntime: bash\n\
          generators: [{apiVersion: ex.io/v1, kind: Made}]\n";
@@ -244,7 +244,7 @@ fn m4_the_files_of_a_directory_that_were_looked_at_are_those_that_run() {
 }
 
 #[test]
-fn m4_a_copy_that_is_asked_what_it_does_reads_what_was_made_of_it() {
+fn copy_that_describes_itself_reads_its_installed_files() {
     let tree = crate::support::plugins::tree();
     let head = "apiVersion: rustomize.dev/v1\nkind: Plugin\nversion: 1.0.0\nruntime: bash\n";
     tree.write("dep/plugin.yaml", &format!("{head}generators: [{{apiVersion: ex.io/v1, kind: Dep}}]\n"));
@@ -261,7 +261,7 @@ fn m4_a_copy_that_is_asked_what_it_does_reads_what_was_made_of_it() {
 }
 
 #[test]
-fn h1_what_is_asked_what_it_does_sees_nothing_of_the_user() {
+fn plugin_that_describes_itself_sees_nothing_of_the_user() {
     let mut tree = crate::support::plugins::tree();
     tree.variables.insert("SECRET_KEY", "of-the-user".to_owned());
     tree.write("../home/.secret", "in-the-home");
