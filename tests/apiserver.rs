@@ -2,7 +2,7 @@
 //! the loopback address. Opt-in: `RUSTOMIZE_APISERVER` names the directory with the two programs,
 //! which `.ci/apiserver` makes in target/apiserver.
 
-use crate::differential::reference::kustomize;
+use crate::support::reference::kustomize;
 use crate::support::{Run, Tree, files, git, in_path, run, split};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ impl Cluster {
         let tree = Tree::new("");
         let bin = tree.home().join("bin");
         fs::create_dir(&bin).unwrap();
-        symlink(env!("CARGO_BIN_EXE_rustomize"), bin.join("rustomize")).unwrap();
+        symlink(crate::support::program(), bin.join("rustomize")).unwrap();
         let data = tree.tmp().join("data");
         fs::create_dir(&data).unwrap();
         let [client, peer, secure] = ports();
@@ -220,7 +220,7 @@ fn push(cluster: &Cluster) {
 
 /// The kind of a document, as [`Cluster::kinds`] has it.
 fn kind(document: &str) -> String {
-    let value = crate::edit::decoded_all(document).remove(0);
+    let value = crate::support::edit::decoded_all(document).remove(0);
     let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
     format!("{} {}", text("apiVersion"), text("kind"))
 }
@@ -257,7 +257,7 @@ fn try_all_out(cluster: &Cluster) -> usize {
             continue;
         }
         for document in &documents {
-            let value: Value = crate::edit::decoded_all(document).remove(0);
+            let value: Value = crate::support::edit::decoded_all(document).remove(0);
             if let Some(namespace) = value["metadata"]["namespace"].as_str() {
                 // It may exist already.
                 cluster.shell(&format!("kubectl create namespace '{namespace}' 2>&1 || true"), "").ok();

@@ -1,6 +1,6 @@
 //! Directories in OCI registries, from a stand-in for a registry on the loopback address.
 
-use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::servers::{Files, Reply, serve, sha256};
 use crate::support::{Run, Tree};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -90,7 +90,7 @@ fn a_directory_that_flux_has_pushed_is_a_base() {
 }
 
 #[test]
-fn a_directory_that_oras_has_pushed_lies_below_its_name() {
+fn directory_pushed_by_oras_is_below_its_name() {
     let (tree, files) = (Tree::new(""), Files::default());
     let server = files.serve();
     let entries = [
@@ -105,7 +105,7 @@ fn a_directory_that_oras_has_pushed_lies_below_its_name() {
 }
 
 #[test]
-fn an_artifact_is_a_world_of_its_own() {
+fn artifact_may_not_reach_files_outside() {
     let (tree, files) = (Tree::new(""), Files::default());
     let server = files.serve();
     tree.write("secret.yaml", OBJECT);
@@ -124,7 +124,7 @@ fn an_artifact_is_a_world_of_its_own() {
 }
 
 #[test]
-fn a_copy_has_its_artifacts() {
+fn vendored_copy_contains_artifacts() {
     let (tree, files) = (Tree::new(""), Files::default());
     let server = files.serve();
     let kustomization = "resources: [a.yaml]\nnamePrefix: far-\n";
@@ -170,7 +170,7 @@ fn nothing_is_fetched_after_an_error() {
 }
 
 #[test]
-fn what_is_not_a_directory_is_refused_and_nothing_of_it_stays() {
+fn refused_artifact_leaves_nothing() {
     let (tree, files) = (Tree::new(""), Files::default());
     let server = files.serve();
     let fails = |tag: &str, words: &[&str]| {
@@ -246,7 +246,7 @@ fn private(files: &Files) -> String {
 }
 
 #[test]
-fn a_private_registry_is_told_who_asks() {
+fn credentials_are_sent_to_private_registry() {
     let (mut tree, files) = (Tree::new(""), Files::default());
     let server = private(&files);
     push(&files, "a", "v1", &[("kustomization.yaml", "resources: [a.yaml]\n"), ("a.yaml", OBJECT)]);

@@ -33,7 +33,7 @@ fn has(programs: &[&str]) -> bool {
 fn tool(tree: &Tree, program: &str) -> Command {
     #[expect(clippy::disallowed_methods, reason = "the tools that authors of plugins use")]
     let mut command = Command::new(program);
-    let own = Path::new(env!("CARGO_BIN_EXE_rustomize")).parent().unwrap();
+    let own = Path::new(crate::support::program()).parent().unwrap();
     command.env("PATH", format!("{}:{}", own.display(), variable("PATH").unwrap_or_default()));
     command.env("HOME", tree.home()).env("TMPDIR", tree.tmp()).env_remove("CI").current_dir(tree.path());
     let home = PathBuf::from(variable("HOME").unwrap_or_default());
@@ -301,7 +301,7 @@ fn a_new_plugin_appears_whole_or_not_at_all() {
     nothing_new(&["file"]);
     // No more than 512 bytes in a file, as on a disk that is full.
     let command =
-        format!("trap '' XFSZ; ulimit -f 1; exec {} plugin new full --lang python", env!("CARGO_BIN_EXE_rustomize"));
+        format!("trap '' XFSZ; ulimit -f 1; exec {} plugin new full --lang python", crate::support::program());
     run(tool(&tree, "bash").args(["-c", &command])).fails_with(&["cannot write 'full'", "File too large"]);
     nothing_new(&["file"]);
     tree.run(&["plugin", "new", "deep/er/team-label"]).ok();

@@ -3,8 +3,8 @@
 //! machine. `tests/author.rs` runs [`circle`] for each language and role.
 
 use crate::author::own_test;
-use crate::manager::root;
-use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::plugins::root;
+use crate::support::servers::{Files, Reply, serve, sha256};
 use crate::support::{Tree, git, run};
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,7 +45,7 @@ fn user(requires: &str) -> Tree {
     fs::copy(plugin.path().join("label/example/object.yaml"), tree.path().join("object.yaml")).unwrap();
     fs::copy(plugin.path().join("label/example/expected.yaml"), tree.path().join("../home/expected.yaml")).unwrap();
     if !requires.is_empty() {
-        crate::manager::require(&tree, requires);
+        crate::support::plugins::require(&tree, requires);
     }
     tree
 }
@@ -243,7 +243,7 @@ fn a_package_is_the_same_bytes_again_and_its_signatures_are_checked() {
 }
 
 #[test]
-fn a_package_whose_sums_lie_is_not_installed() {
+fn package_with_wrong_sums_is_not_installed() {
     let author = new_plugin();
     let www = author.path().join("www");
     let release = www.join(RELEASE);
@@ -351,9 +351,9 @@ fn executables_are_packaged_for_each_platform() {
     let tree = Tree::new(
         "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n",
     );
-    tree.write("../home/built/app", &crate::manager::script("1.2.3", "packaged"));
+    tree.write("../home/built/app", &crate::support::plugins::script("1.2.3", "packaged"));
     tree.write("../home/built/other", "for another machine");
-    let (os, arch) = crate::install::host();
+    let (os, arch) = crate::support::packages::host();
     let built = tree.home().join("built");
     let other = format!("plan9_mips={}", built.join("other").display());
     let app = built.join("app");
@@ -371,7 +371,7 @@ fn executables_are_packaged_for_each_platform() {
 }
 
 #[test]
-fn a_description_as_manifest_schema_and_page() {
+fn description_prints_as_manifest_schema_and_page() {
     let tree = Tree::new("");
     let schema = r#"{"type": "object", "additionalProperties": false, "required": ["team"], "properties": {"team": {"type": "string", "description": "The value | of the label.", "examples": ["blue"]}, "mode": {"enum": ["add", "set"], "default": "add"}}}"#;
     let described = format!(

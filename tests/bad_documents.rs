@@ -13,8 +13,7 @@ fn build(resource: &[u8]) -> Result<String, String> {
     std::fs::write(tree.path().join("r.yaml"), resource).unwrap();
     let limited = format!("ulimit -v {MEMORY}; exec \"$0\" build \"$1\"");
     #[expect(clippy::disallowed_methods, reason = "the tool is run under a limit of the shell's")]
-    let run =
-        Command::new("sh").args(["-c", &limited, env!("CARGO_BIN_EXE_rustomize")]).arg(tree.path()).output().unwrap();
+    let run = Command::new("sh").args(["-c", &limited, crate::support::program()]).arg(tree.path()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let stderr = text(run.stderr);
     assert!(!stderr.contains("panicked"), "{stderr}");

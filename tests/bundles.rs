@@ -1,12 +1,12 @@
 //! Bundles that are installed: from every kind of source, with their dependencies, each version for
 //! its own project. Real servers on this machine, real git.
 
-use crate::environment::CRD;
-use crate::install::{host, tar_gz};
-use crate::manager::{require, root, script};
-use crate::servers::{Files, git_server, registry, sha256};
+use crate::support::bundles::{Bundle, MADE, archive, bundle, manifest};
+use crate::support::environments::CRD;
+use crate::support::packages::host;
+use crate::support::plugins::{require, root, script};
+use crate::support::servers::{Files, git_server, registry, sha256};
 use crate::support::{Tree, git};
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -27,35 +27,10 @@ kind: Made
 metadata: {name: g}
 ";
 
-/// The files of a bundle by their names.
-type Bundle = BTreeMap<&'static str, String>;
-
-/// A bundle with a generator for `Made`, which prints a file beside it, and with a schema.
-pub fn bundle(name: &str, version: &str) -> Bundle {
-    BTreeMap::from([
-        ("plugin.yaml", manifest(name, version)),
-        ("plugin/ex.io/v1/made/Made", MADE.to_owned()),
-        ("plugin/ex.io/v1/made/values.txt", version.to_owned()),
-        ("schemas/fleet.yaml", CRD.to_owned()),
-    ])
-}
-
-pub fn manifest(name: &str, version: &str) -> String {
-    format!("apiVersion: rustomize.dev/v1\nkind: Bundle\nname: {name}\nversion: {version}\n")
-}
-
-const MADE: &str = "#!/bin/sh
-printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: \"%s\"}\\n' \"$(cat \"${0%/*}/values.txt\")\"
-";
-
 fn write(tree: &Tree, directory: &str, bundle: &Bundle) {
     for (path, text) in bundle {
         tree.write(&format!("{directory}/{path}"), text);
     }
-}
-
-pub fn archive(bundle: &Bundle) -> Vec<u8> {
-    tar_gz(&bundle.iter().map(|(path, text)| (*path, text.as_str())).collect::<Vec<_>>())
 }
 
 /// True if a build knows the plugin and the schema of a version.
@@ -153,7 +128,7 @@ fn a_bundle_of_a_release_is_held_to_its_sums_its_signature_and_its_rule() {
     assert!(!root(&tree).join(&server).exists());
     files.put(&format!("{stem}_x1.0_any_any.tar.gz.minisig"), {
         let source = format!("{server}/acme/tools");
-        let says = |source: &str| crate::install::statement(source, "1.0.0", "any_any", &bytes);
+        let says = |source: &str| crate::support::packages::statement(source, "1.0.0", "any_any", &bytes);
         files.put(&format!("{stem}_x1.0_any_any.tar.gz.minisig"), sign(&says("h.io/acme/tools"), &bytes));
         tree.run(&["plugin", "install"]).fails_with(&["is for the plugin 'h.io/acme/tools'"]);
         sign(&says(&source), &bytes)
@@ -246,7 +221,7 @@ fn two_versions_of_a_bundle_in_one_build_are_those_of_their_projects_or_an_error
 
 /// The lock of an earlier version had each kind of a bundle once for each role.
 #[test]
-fn a_lock_with_the_roles_of_a_bundle_is_read_and_written_anew() {
+fn old_lock_with_roles_of_a_bundle_is_rewritten() {
     let tree = Tree::new(TREE);
     write(&tree, "tools", &bundle("tools", "1.0.0"));
     require(&tree, "{tools: {source: h.io/acme/tools, from: ./tools}}");
@@ -269,7 +244,7 @@ fn a_lock_with_the_roles_of_a_bundle_is_read_and_written_anew() {
 }
 
 #[test]
-fn two_that_provide_one_kind_are_an_error_as_with_plugins() {
+fn two_bundles_with_one_kind_are_an_error() {
     let tree = Tree::new(TREE);
     write(&tree, "tools", &bundle("tools", "1.0.0"));
     tree.write("app", &script("1.0.0", "app"));
@@ -312,7 +287,10 @@ fn a_bundle_brings_its_dependencies_plugins_and_bundles() {
     base.insert("plugin.yaml", needs(&manifest("base", "1.0.0"), app));
     write(&tree, "base", &base);
     let other = r#"[{"name": "other", "apiVersion": "ex.io/v1", "kind": "Other"}]"#;
-    tree.write("app", &crate::manager::script_with("1.0.0", "x1.0", other, "other").replace("name: made", "name: o"));
+    tree.write(
+        "app",
+        &crate::support::plugins::script_with("1.0.0", "x1.0", other, "other").replace("name: made", "name: o"),
+    );
     tree.write("other.yaml", "apiVersion: ex.io/v1\nkind: Other\nmetadata: {name: o}\n");
     let kustomization = fs::read_to_string(tree.path().join("kustomization.yaml")).unwrap();
     tree.write("kustomization.yaml", &kustomization.replace("[g.yaml]", "[g.yaml, other.yaml]"));
@@ -491,7 +469,7 @@ fn new_bundle_test_package_serve_install_lock_build() {
     let mut test = std::process::Command::new("bash");
     #[expect(clippy::disallowed_methods, reason = "where the tools are")]
     let path = std::env::var("PATH").unwrap();
-    let tool = Path::new(env!("CARGO_BIN_EXE_rustomize")).parent().unwrap();
+    let tool = Path::new(crate::support::program()).parent().unwrap();
     test.arg(author.path().join("team-tools/test.sh"));
     test.env("PATH", format!("{}:{path}", tool.display())).env("HOME", author.home());
     assert!(crate::support::run(&mut test).ok().ends_with("ok\n"));

@@ -6,8 +6,8 @@
 //!
 //! Flux calls no program, but the Go library of kustomize: docs/gitops/flux.md.
 
-use crate::differential::reference::kustomize;
-use crate::edit::{essence, kustomization};
+use crate::support::edit::{essence, kustomization};
+use crate::support::reference::kustomize;
 use crate::support::{Run, Tree, files, git, in_path, run, skip};
 use rustomize::Compat;
 use serde_json::{Value, json};
@@ -119,7 +119,7 @@ fn outcome(program: &Path, txtar: &str, steps: &[Step<'_>]) -> Outcome {
 /// files with what they are with kustomize.
 #[track_caller]
 fn check(txtar: &str, steps: &[Step<'_>]) -> Vec<String> {
-    let ours = outcome(Path::new(env!("CARGO_BIN_EXE_rustomize")), txtar, steps);
+    let ours = outcome(Path::new(crate::support::program()), txtar, steps);
     match oracle() {
         Some(oracle) => assert_eq!(ours, outcome(&oracle, txtar, steps)),
         None => skip("no kustomize to compare with: run .ci/oracle"),
@@ -224,7 +224,7 @@ fn argo_cd_reads_the_version() {
         let text = text.trim_start_matches("kustomize/").trim_start_matches('v').to_owned();
         text.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect::<String>()
     };
-    assert_eq!(read(Path::new(env!("CARGO_BIN_EXE_rustomize"))), Compat::default().version());
+    assert_eq!(read(Path::new(crate::support::program())), Compat::default().version());
     let built = kustomize();
     if built.is_file() {
         assert_eq!(read(&built), Compat::default().version());
@@ -259,7 +259,7 @@ fn argo_cd_with_a_remote_base() {
         let cache = world.tree.tmp().join(format!("rustomize-{}/git", rustix::process::geteuid().as_raw()));
         (twice[0].clone(), cache.is_dir())
     };
-    let (printed, is_cached) = built(Path::new(env!("CARGO_BIN_EXE_rustomize")));
+    let (printed, is_cached) = built(Path::new(crate::support::program()));
     assert!(is_cached || !*CAN_BE_READ_ONLY, "the clone is kept for the next build");
     assert!(printed.contains("name: p-remote\n"), "{printed}");
     match oracle() {

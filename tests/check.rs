@@ -1,6 +1,7 @@
-//! `validate --schema`: the cases of testdata/check, the kinds of all other cases, and hostile
-//! input.
+//! `validate --schema`: the kinds of all cases, hostile input, and what is not a case of
+//! testdata/check.
 
+use crate::support::findings::findings;
 use crate::support::{Tree, files, split};
 use std::fmt::Write;
 use std::fs;
@@ -8,50 +9,6 @@ use std::path::Path;
 
 fn testdata(below: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(below)
-}
-
-/// Runs the check over a tree and returns the findings, a line each, hints behind them.
-fn findings(tree: &Tree, flags: &[&str]) -> (Option<i32>, String) {
-    let run = tree.run(&[&["validate", "--schema", "--error-format", "json"], flags].concat());
-    assert_eq!(run.stdout, "");
-    let mut text = String::new();
-    for line in run.stderr.lines() {
-        let message: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
-        let cell = |name: &str| message[name].as_str().unwrap_or("-").to_owned();
-        if cell("code") == "usage" {
-            writeln!(text, "{}", cell("message")).unwrap();
-            continue;
-        }
-        let place = format!("{}:{}:{}", cell("file"), message["line"], message["column"]);
-        write!(text, "{} {} {place} {}: {}", cell("severity"), cell("code"), cell("resource"), cell("message"))
-            .unwrap();
-        for hint in message["hints"].as_array().unwrap() {
-            write!(text, " ({})", hint.as_str().unwrap()).unwrap();
-        }
-        text.push('\n');
-    }
-    (run.status, text)
-}
-
-#[test]
-fn findings_are_those_of_the_cases() {
-    let update = std::env::var_os("UPDATE").is_some();
-    let cases = files(&testdata("check"), ".txtar");
-    assert!(cases.len() > 10);
-    for path in cases {
-        let text = fs::read_to_string(&path).unwrap();
-        let (_, parts) = split(&text);
-        let part = |name: &str| parts.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone());
-        let (want, flags) = (part("findings").unwrap(), part("flags").unwrap_or_default());
-        let (status, found) = findings(&Tree::new(&text), &flags.split_whitespace().collect::<Vec<_>>());
-        if update {
-            let head = text.split_once("-- findings --\n").unwrap().0;
-            fs::write(&path, format!("{head}-- findings --\n{found}")).unwrap();
-            continue;
-        }
-        assert_eq!(found, want, "{}", path.display());
-        assert_eq!(status, Some(i32::from(found.contains("error "))), "{}", path.display());
-    }
 }
 
 #[test]
@@ -168,7 +125,7 @@ fn deep_schemas_and_resources_end() {
 }
 
 #[test]
-fn a_schema_of_10_megabytes_is_read_once() {
+fn schema_of_10_megabytes_is_read_once() {
     let mut schema = String::from("{type: object, properties: {");
     for i in 0..120_000 {
         write!(schema, "field_{i}: {{type: string, description: {}}}, ", "long ".repeat(10).trim()).unwrap();

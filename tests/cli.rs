@@ -147,7 +147,7 @@ fn faults_of_generators_and_patches() {
 }
 
 #[test]
-fn flags_for_functions_say_nothing_where_there_are_none() {
+fn flags_for_functions_are_accepted_without_functions() {
     let tree = Tree::new(ONE);
     let plain = tree.run(&["build"]).ok();
     let flags = [&["--enable-exec"][..], &["--network"], &["--network-name", "x"], &["-e", "A=b"], &["--mount", "x"]];
@@ -193,7 +193,7 @@ fn output_goes_into_a_directory_one_file_for_each_object() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_news() {
+fn closed_stdout_exits_silently() {
     let tree = Tree::new(ONE);
     let big: String =
         (0..20_000).map(|i| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c{i}\n")).collect();
@@ -244,7 +244,7 @@ fn programs_that_ask_for_the_version_find_that_of_kustomize() {
 fn called_as_kustomize_it_speaks_as_kustomize() {
     let tree = Tree::new(ONE);
     let link = tree.path().join("kustomize");
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_rustomize"), &link).unwrap();
+    std::os::unix::fs::symlink(crate::support::program(), &link).unwrap();
     let as_kustomize = |args: &[&str]| {
         #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
         let mut command = std::process::Command::new(&link);
@@ -310,7 +310,7 @@ fn command_of(program: impl AsRef<OsStr>) -> Command {
 /// Runs the command as somebody who is not root, in a tree that all may enter.
 fn build_as_user(tree: &Tree) -> Run {
     let is_root = fs::metadata(tree.path()).unwrap().uid() == 0;
-    let mut binary = PathBuf::from(env!("CARGO_BIN_EXE_rustomize"));
+    let mut binary = PathBuf::from(crate::support::program());
     if is_root {
         // The directory of the binary may be closed to others. A process of its own copies it: a
         // file that another thread's child still has open for writing cannot be run.

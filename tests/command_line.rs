@@ -277,7 +277,7 @@ fn every_spelling_of_every_flag() {
     }
     let home = Tree::new("");
     let own = home.path().join("kustomize");
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_rustomize"), &own).unwrap();
+    std::os::unix::fs::symlink(crate::support::program(), &own).unwrap();
     let mut faults = Vec::new();
     for (line, ours) in outcomes(&own, &lines) {
         match recorded.get(&line) {

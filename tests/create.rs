@@ -1,16 +1,8 @@
-//! `create`: each command of testdata/create on the files of its case, beside what kustomize left
-//! and said, which is recorded: see tests/localize.rs.
+//! `create`: what is not a case of testdata/create.
 
-use crate::localize::check_folder;
 use crate::support::Tree;
 use std::fs;
 use std::os::unix::fs::symlink;
-
-#[test]
-fn each_command_writes_what_kustomize_writes() {
-    let count = check_folder("create", &[("has no match: must build at directory", "no such file or directory")]);
-    assert!(count > 40, "{count} commands");
-}
 
 /// Of many at once, one writes the file.
 #[test]

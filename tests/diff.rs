@@ -140,7 +140,7 @@ fn directories_files_and_stdin() {
 }
 
 #[test]
-fn the_hash_of_a_name_makes_no_other_resource() {
+fn changed_name_hash_is_a_change_not_another_resource() {
     let tree = Tree::new(SHOP);
     tree.write("before.yaml", &tree.run(&["build", "test"]).ok());
     let conf = fs::read_to_string(tree.path().join("base/app.conf")).unwrap();
@@ -268,7 +268,7 @@ fn only_roots_that_the_changes_affect_are_built() {
 }
 
 #[test]
-fn trouble_is_not_a_difference() {
+fn failure_of_diff_has_its_own_exit_status() {
     let tree = Tree::new(SHOP);
     tree.write("bad.yaml", "kind: [\n");
     tree.run(&["diff", "base", "bad.yaml"]).exits_with_trouble(&["bad.yaml:"]);

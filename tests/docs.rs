@@ -3,7 +3,7 @@
 //! scripts, words are those of docs/glossary.md, and the documented JSON fields are those that are
 //! printed.
 
-use crate::differential::reference::kustomize;
+use crate::support::reference::kustomize;
 use crate::support::{Run, Tree, files, in_path, run, skip};
 use regex::Regex;
 use serde_json::Value;
@@ -58,7 +58,7 @@ impl Shell {
         let tree = Tree::new("");
         let bin = tree.path().join("bin");
         fs::create_dir(&bin).unwrap();
-        symlink(env!("CARGO_BIN_EXE_rustomize"), bin.join("rustomize")).unwrap();
+        symlink(crate::support::program(), bin.join("rustomize")).unwrap();
         let settings = "[user]\nname = you\nemail = you@example.com\n[init]\ndefaultBranch = main\n";
         fs::write(tree.home().join(".gitconfig"), settings).unwrap();
         let directory = tree.home();
@@ -134,7 +134,7 @@ fn has_tools() -> bool {
 }
 
 #[test]
-fn the_walk_of_use_runs_word_for_word() {
+fn commands_of_the_use_page_run_word_for_word() {
     if !has_tools() {
         return skip("the walk needs git and bash in /usr/bin");
     }
@@ -154,7 +154,7 @@ fn the_pages_about_gitops_run_word_for_word() {
 /// The documents of the YAML blocks of a page.
 fn yaml(name: &str) -> Vec<Value> {
     let blocks = blocks(&read(name)).into_iter().filter(|block| block.info.starts_with("yaml"));
-    blocks.flat_map(|block| crate::edit::decoded_all(&block.text)).collect()
+    blocks.flat_map(|block| crate::support::edit::decoded_all(&block.text)).collect()
 }
 
 /// Files on the pages for other programs: the YAML can be read, and the commands in it run.
@@ -166,7 +166,7 @@ fn commands_in_files_for_other_programs_run() {
     );
     let bin = tree.home().join("bin");
     fs::create_dir(&bin).unwrap();
-    symlink(env!("CARGO_BIN_EXE_rustomize"), bin.join("rustomize")).unwrap();
+    symlink(crate::support::program(), bin.join("rustomize")).unwrap();
     let call = |place: &str, words: &[&str], variables: &[(&str, &str)]| {
         #[expect(clippy::disallowed_methods, reason = "the caller's own process")]
         let mut command = Command::new(words[0]);
@@ -178,7 +178,7 @@ fn commands_in_files_for_other_programs_run() {
     // Argo CD's plugin.
     let documents = yaml("docs/gitops/argocd.md");
     let plugin = documents.iter().find_map(|document| document["data"]["plugin.yaml"].as_str()).unwrap();
-    let plugin = crate::edit::decoded_all(plugin).remove(0);
+    let plugin = crate::support::edit::decoded_all(plugin).remove(0);
     let words: Vec<&str> =
         plugin["spec"]["generate"]["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
     assert_eq!(call("north", &words, &[]).ok(), tree.run(&["build", "north"]).ok());
@@ -203,7 +203,7 @@ fn commands_in_files_for_other_programs_run() {
     assert!(refused.status == Some(1) && refused.stderr.contains("in north\n"), "{}", refused.stderr);
     assert!(!refused.stderr.contains("gone.yaml"), "{}", refused.stderr);
     // GitHub's action: its step, with its inputs.
-    let action = crate::edit::decoded_all(&read(".github/actions/build/action.yml")).remove(0);
+    let action = crate::support::edit::decoded_all(&read(".github/actions/build/action.yml")).remove(0);
     let step = &action["runs"]["steps"][0];
     let folder = root().join(".github/actions/build").to_string_lossy().into_owned();
     let act = |inputs: &[(&str, &str)]| {
@@ -314,7 +314,7 @@ fn pictures_are_those_of_their_scripts() {
     }
     let drawn = print_of(&root().join("docs/pictures/chart"), &["draw"]);
     assert_eq!(drawn, read("docs/pictures/chart.svg"), "docs/pictures/chart draw > docs/pictures/chart.svg");
-    let recorded = print_of(&root().join("docs/pictures/record"), &[env!("CARGO_BIN_EXE_rustomize")]);
+    let recorded = print_of(&root().join("docs/pictures/record"), &[crate::support::program()]);
     assert_eq!(recorded, read("docs/pictures/terminal.svg"), "docs/pictures/record TOOL > docs/pictures/terminal.svg");
 }
 
@@ -330,7 +330,7 @@ fn the_example_of_the_readme_is_the_same_in_kustomize() {
         let mut command = Command::new(program);
         run(command.args(args).current_dir(root()).env("KUSTOMIZE_PLUGIN_HOME", root().join(home))).ok()
     };
-    let ours = build(Path::new(env!("CARGO_BIN_EXE_rustomize")));
+    let ours = build(Path::new(crate::support::program()));
     let built = Some(kustomize()).filter(|program| program.exists());
     let Some(kustomize) = built.or_else(|| in_path("kustomize")) else {
         return skip(".ci/oracle has not been run, and kustomize is not in PATH");

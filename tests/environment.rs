@@ -1,9 +1,11 @@
 //! Bundles, environments, `plugin export --mounts` and `plugin sync`. A real file server, and
 //! clients that are processes of their own.
 
-use crate::manager::{require, script};
-use crate::servers::FileServer;
 use crate::support::Tree;
+use crate::support::environments::{
+    CRD, OPEN_API, Server, bundle, environment, environments, export, exported, synced,
+};
+use crate::support::plugins::{require, script};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,23 +17,6 @@ const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --
 
 fn tree() -> Tree {
     Tree::new(TREE)
-}
-
-pub fn environments(tree: &Tree) -> PathBuf {
-    tree.home().join(".config/rustomize/environments")
-}
-
-/// Puts a plugin into a bundle of an environment.
-pub fn bundle(tree: &Tree, path: &str, v: &str) {
-    let script = format!(
-        "#!/bin/sh\nprintf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: made}}\\ndata: {{v: {v}}}\\n'\n"
-    );
-    tree.write(&format!("../home/.config/rustomize/environments/{path}/plugin/ex.io/v1/made/Made"), &script);
-}
-
-pub fn environment(tree: &Tree, name: &str, text: &str) {
-    let text = format!("apiVersion: rustomize.dev/v1\nkind: Environment\n{text}");
-    tree.write(&format!("../home/.config/rustomize/environments/{name}/environment.yaml"), &text);
 }
 
 #[test]
@@ -130,60 +115,6 @@ fn two_environments_with_different_versions_in_one_process_are_both_right() {
     tree.build(&["--environment", "three"]).fails_with(&["unable to find plugin root"]);
 }
 
-/// A plain file server with the bundles of an environment as they were when they were last
-/// exported. It ends when it is dropped.
-pub struct Server {
-    files: FileServer,
-    pub url: String,
-}
-
-/// Where the bundles of an environment are exported to.
-fn exported(tree: &Tree) -> PathBuf {
-    tree.home().join("www")
-}
-
-/// Exports the bundles of an environment to a web server's directory.
-pub fn export(tree: &Tree, environment: &str) -> String {
-    let to = exported(tree);
-    tree.run(&["plugin", "export", "--mounts", to.to_str().unwrap(), "--environment", environment]).ok()
-}
-
-impl Server {
-    pub fn start(tree: &Tree, environment: &str) -> Server {
-        export(tree, environment);
-        let files = FileServer::start(exported(tree));
-        Server { url: files.url.clone(), files }
-    }
-
-    /// The requests since the last call of this function: lists and contents.
-    pub fn asked(&self) -> (usize, usize) {
-        let asked = self.files.asked();
-        let of = |start: &str| asked.iter().filter(|path| path.starts_with(start)).count();
-        let counts = (of("/v3/file_metadatas/"), of("/v3/file_content/"));
-        assert_eq!(counts.0 + counts.1, asked.len(), "{asked:?}");
-        counts
-    }
-}
-
-pub fn synced(tree: &Tree, name: &str) -> BTreeMap<String, (Vec<u8>, u32)> {
-    let current = tree.home().join(".cache/rustomize/sync").join(name).join("current");
-    let mut found = BTreeMap::new();
-    let mut queue = vec![(String::new(), current)];
-    while let Some((prefix, folder)) = queue.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let entry = entry.unwrap();
-            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            if entry.path().is_dir() {
-                queue.push((format!("{name}/"), entry.path()));
-            } else if name != "server" {
-                let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
-                found.insert(name, (fs::read(entry.path()).unwrap(), mode));
-            }
-        }
-    }
-    found
-}
-
 #[test]
 fn a_sync_fetches_what_differs_and_removes_what_the_server_no_longer_has() {
     let host = tree();
@@ -263,7 +194,7 @@ fn an_export_has_what_it_lists_and_nothing_else() {
     let www = exported(&host);
     let first = all_in(&www);
     let lists = ["plugins", "schemas"].map(|mount| Path::new("v3/file_metadatas").join(mount));
-    let content = |text: &str| Path::new("v3/file_content").join(crate::servers::sha256(text.as_bytes()));
+    let content = |text: &str| Path::new("v3/file_content").join(crate::support::servers::sha256(text.as_bytes()));
     assert_eq!(first.len(), 4);
     assert_eq!((&first[&lists[1]][..], &first[&content("one")][..]), (&b"[]"[..], &b"one"[..]));
     // A web server, which is another user, reads all files.
@@ -306,7 +237,7 @@ fn an_export_has_what_it_lists_and_nothing_else() {
 }
 
 #[test]
-fn a_client_in_the_middle_of_an_export_gets_the_old_state() {
+fn client_during_an_export_gets_the_old_state() {
     let host = tree();
     bundle(&host, "prod/modules/a", "1.0.0");
     host.write("../home/.config/rustomize/environments/prod/modules/a/schemas/a.yaml", "definitions: {} # 1.0.0\n");
@@ -317,12 +248,13 @@ fn a_client_in_the_middle_of_an_export_gets_the_old_state() {
         let (client, asked) = (tree(), Arc::new(AtomicUsize::new(0)));
         environment(&client, "prod", "");
         let (home, counter, files) = (host.home(), asked.clone(), www.clone());
-        let address = crate::servers::serve(move |request| {
+        let address = crate::support::servers::serve(move |request| {
             if counter.fetch_add(1, Ordering::SeqCst) == at {
                 publish(&home, version);
             }
             let path = request.path.split('?').next().unwrap().trim_start_matches('/');
-            fs::read(files.join(path)).map_or_else(|_| crate::servers::Reply::not_found(), crate::servers::Reply::ok)
+            fs::read(files.join(path))
+                .map_or_else(|_| crate::support::servers::Reply::not_found(), crate::support::servers::Reply::ok)
         });
         client.run(&["plugin", "sync", "--environment", "prod", "--from", &format!("http://{address}")]).ok();
         let state = synced(&client, "prod");
@@ -347,9 +279,9 @@ fn a_client_in_the_middle_of_an_export_gets_the_old_state() {
     environment(&client, "prod", "");
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let address = crate::servers::serve(move |_| {
+    let address = crate::support::servers::serve(move |_| {
         let n = count.fetch_add(1, Ordering::SeqCst);
-        crate::servers::Reply::ok(format!("[{}]", " ".repeat(n)))
+        crate::support::servers::Reply::ok(format!("[{}]", " ".repeat(n)))
     });
     let sync = ["plugin", "sync", "--environment", "prod", "--from", &format!("http://{address}")];
     client.run(&sync).fails_with(&["has changed 5 times while the lists were read", "sync again"]);
@@ -368,13 +300,13 @@ fn publish(home: &Path, version: &str) {
         fs::write(&path, format!("{start}{mark}{version}{end}")).unwrap();
     }
     #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rustomize"));
+    let mut command = std::process::Command::new(crate::support::program());
     command.args(["plugin", "export", "--environment", "prod", "--mounts"]).arg(home.join("www"));
     crate::support::run(command.env_clear().env("HOME", home)).ok();
 }
 
 #[test]
-fn an_export_goes_to_a_place_of_its_own() {
+fn export_goes_to_its_own_directory() {
     let host = tree();
     bundle(&host, "prod/modules/a", "first");
     let run = |to: &str| host.run(&["plugin", "export", "--environment", "prod", "--mounts", to]);
@@ -415,12 +347,12 @@ fn an_export_goes_to_a_place_of_its_own() {
 }
 
 #[test]
-fn a_server_that_lies_changes_nothing() {
+fn malformed_list_of_a_server_changes_nothing() {
     let client = tree();
     let file = |path: &str, sum: &str, mode: u32| {
         format!(r#"[{{"path": "{path}", "sha256": "{sum}", "size": 1, "mode": {mode}, "uid": 0, "gid": 0}}]"#)
     };
-    let sum = crate::servers::sha256(b"x");
+    let sum = crate::support::servers::sha256(b"x");
     let lists = [
         (file("../x", &sum, 0o644), "names the file '../x', which is not a path below the mount"),
         (file("/x", &sum, 0o644), "names the file '/x', which is not a path below the mount"),
@@ -431,10 +363,10 @@ fn a_server_that_lies_changes_nothing() {
         ("{}".to_owned(), "is not a list of files"),
     ];
     for (list, words) in lists {
-        let address = crate::servers::serve(move |request| match request.path.as_str() {
-            path if path.starts_with("/v3/file_metadatas/plugins") => crate::servers::Reply::ok(list.clone()),
-            path if path.starts_with("/v3/file_metadatas/") => crate::servers::Reply::ok("[]"),
-            _ => crate::servers::Reply::ok("x"),
+        let address = crate::support::servers::serve(move |request| match request.path.as_str() {
+            path if path.starts_with("/v3/file_metadatas/plugins") => crate::support::servers::Reply::ok(list.clone()),
+            path if path.starts_with("/v3/file_metadatas/") => crate::support::servers::Reply::ok("[]"),
+            _ => crate::support::servers::Reply::ok("x"),
         });
         environment(&client, "prod", "");
         client
@@ -445,37 +377,6 @@ fn a_server_that_lies_changes_nothing() {
     environment(&client, "prod", "");
     client.run(&["plugin", "sync", "--environment", "prod"]).fails_with(&["does not name its server", "--from URL"]);
 }
-
-/// A kind that Kubernetes does not have: of the whole cluster, with a list that is a map and a
-/// reference.
-pub const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: fleets.ex.io}
-spec:
-  group: ex.io
-  scope: Cluster
-  names: {kind: Fleet, plural: fleets}
-  versions:
-  - name: v1
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              ships:
-                type: array
-                x-kubernetes-list-type: map
-                x-kubernetes-list-map-keys: [name]
-                items:
-                  type: object
-                  properties:
-                    settings:
-                      type: object
-                      x-kubernetes-object-ref-api-version: v1
-                      x-kubernetes-object-ref-kind: ConfigMap
-";
 
 const FLEET: &str = "-- kustomization.yaml --
 resources: [fleet.yaml, raft.yaml]
@@ -510,12 +411,6 @@ metadata: {name: raft}
 spec:
   logs: [{id: b, size: 2}]
 ";
-
-/// The same kind of knowledge as OpenAPI.
-pub const OPEN_API: &str = r##"{"definitions": {
-  "ex.Raft": {"x-kubernetes-group-version-kind": [{"group": "ex.io", "version": "v1", "kind": "Raft"}], "properties": {"spec": {"$ref": "#/definitions/ex.Spec"}}},
-  "ex.Spec": {"properties": {"logs": {"type": "array", "items": {"$ref": "#/definitions/ex.Log"}, "x-kubernetes-patch-strategy": "merge", "x-kubernetes-patch-merge-key": "id"}}},
-  "ex.Log": {"properties": {"id": {"type": "string"}}}}}"##;
 
 #[test]
 fn a_build_knows_the_kinds_of_its_bundles_merge_keys_scope_and_references() {

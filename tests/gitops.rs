@@ -1,6 +1,6 @@
 //! Builds where GitOps runs them: hooks of git and of pre-commit, post-renderers, KRM functions.
 
-use crate::differential::reference::kustomize;
+use crate::support::reference::kustomize;
 use crate::support::{Run, Tree, git, in_path, run, skip};
 use std::fs;
 use std::io::Write as _;
@@ -30,7 +30,7 @@ fn repository() -> Tree {
     let tree = Tree::new(SHOP);
     let bin = tree.home().join("bin");
     fs::create_dir(&bin).unwrap();
-    symlink(env!("CARGO_BIN_EXE_rustomize"), bin.join("rustomize")).unwrap();
+    symlink(crate::support::program(), bin.join("rustomize")).unwrap();
     git(&tree.path(), &["init", "-q", "-b", "main"]);
     git(&tree.path(), &["config", "user.name", "t"]);
     git(&tree.path(), &["config", "user.email", "t@example.com"]);
@@ -264,10 +264,7 @@ fn helm_renders_through_a_build() {
          apiVersion: v1\nkind: Service\nmetadata: {name: web}\n-- render/kustomization.yaml --\nresources: [all.yaml]\n\
          namePrefix: p-\n",
     );
-    tree.write(
-        "post",
-        &format!("#!/bin/sh\nexec {} build render --stdin-as all.yaml\n", env!("CARGO_BIN_EXE_rustomize")),
-    );
+    tree.write("post", &format!("#!/bin/sh\nexec {} build render --stdin-as all.yaml\n", crate::support::program()));
     let printed = user(&tree, &["helm", "template", "web", "chart", "--post-renderer", "./post"]).ok();
     assert!(printed.contains("name: p-web"), "{printed}");
 }
@@ -362,7 +359,7 @@ commonAnnotations: {{inner: build}}
 #!/bin/sh
 exec {} krm-function
 ",
-        env!("CARGO_BIN_EXE_rustomize")
+        crate::support::program()
     ));
     let args = ["build", "--enable-alpha-plugins", "--enable-exec"];
     let printed = tree.run(&args).ok();

@@ -2,7 +2,7 @@
 //! proxy that has them, and are skipped without one. Their output is compared with kustomize, if
 //! kustomize can load them, and with the results that their own tests expect.
 
-use crate::go::{copy, go, variables};
+use crate::support::go::{copy, go, variables};
 use crate::support::{Tree, in_path, run, skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -110,7 +110,7 @@ fn build_fetching() {
 /// Builds a tree with an example in Go, made from its unchanged source; `None` if the source cannot
 /// be fetched.
 fn build_go(kind: &str, field: &str, more: &str) -> Option<String> {
-    if !crate::shared_object::has_compiler() {
+    if !crate::support::compiler::has_compiler() {
         skip("no C compiler");
         return None;
     }

@@ -1,8 +1,8 @@
 //! Helm charts, with a stand-in for helm that records how it was called; and with the real one
 //! where it is.
 
-use crate::servers::{Files, Reply, serve, sha256};
 use crate::support::Tree;
+use crate::support::servers::{Files, Reply, serve, sha256};
 use base64::Engine;
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -63,7 +63,7 @@ fn hinted(tree: &Tree, args: &[&str], says: &str) -> String {
     let bin = tree.home().join("bin");
     if !bin.exists() {
         fs::create_dir(&bin).unwrap();
-        symlink(env!("CARGO_BIN_EXE_rustomize"), bin.join("rustomize")).unwrap();
+        symlink(crate::support::program(), bin.join("rustomize")).unwrap();
     }
     #[expect(clippy::disallowed_methods, reason = "a hint is pasted into a shell")]
     let mut shell = Command::new("/bin/sh");

@@ -1,7 +1,7 @@
 //! Images of container functions in plugins.lock: what a tag stood for when it was locked is what
 //! runs. A registry on this machine, and a stand-in for the engine that notes what it runs.
 
-use crate::servers::{Files, registry, sha256};
+use crate::support::servers::{Files, registry, sha256};
 use crate::support::{Run, Tree};
 use std::fs;
 
@@ -178,8 +178,8 @@ fn the_images_of_a_lock_survive_an_installation() {
     let image = format!("{address}/x/fn:v1");
     let tree = tree(&image);
     lock(&tree, &[]).ok();
-    tree.write("made", &crate::manager::script("1.0.0", "made"));
-    crate::manager::require(&tree, "{app: {source: h.io/acme/app, from: ./made}}");
+    tree.write("made", &crate::support::plugins::script("1.0.0", "made"));
+    crate::support::plugins::require(&tree, "{app: {source: h.io/acme/app, from: ./made}}");
     tree.run(&["plugin", "install"]).ok();
     let locked = locked(&tree);
     assert!(locked["images"][&image].is_string() && locked["plugins"]["h.io/acme/app"].is_object(), "{locked}");

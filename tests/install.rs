@@ -1,37 +1,13 @@
 //! Installing plugins from all kinds of sources, locking them, and building with them. Real servers
 //! on this machine, real git.
 
-use crate::manager::{install as install_path, require, root, script, script_with, tree};
-use crate::servers::{Files, Reply, git_server, registry, serve, sha256};
+use crate::support::packages::{host, signer, statement, tar_gz, zip};
+use crate::support::plugins::{install as install_path, require, root, script, script_with, tree};
+use crate::support::servers::{Files, Reply, git_server, registry, serve, sha256};
 use crate::support::{Tree, git};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-
-pub fn host() -> (&'static str, &'static str) {
-    let arch = if cfg!(target_arch = "x86_64") { "amd64" } else { "arm64" };
-    (if cfg!(target_os = "macos") { "darwin" } else { "linux" }, arch)
-}
-
-/// A gzipped tar archive of files; files that begin with `#!` are executable.
-pub fn tar_gz(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
-    for (name, content) in files {
-        let mut header = tar::Header::new_ustar();
-        header.set_size(content.len() as u64);
-        header.set_mode(if content.starts_with("#!") { 0o755 } else { 0o644 });
-        archive.append_data(&mut header, name, content.as_bytes()).unwrap();
-    }
-    archive.into_inner().unwrap().finish().unwrap()
-}
-
-pub fn zip(name: &str, content: &str) -> Vec<u8> {
-    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    archive.start_file(name, zip::write::SimpleFileOptions::default().unix_permissions(0o755)).unwrap();
-    archive.write_all(content.as_bytes()).unwrap();
-    archive.finish().unwrap().into_inner()
-}
 
 /// A plugin for one kind, which generates a ConfigMap of its name.
 fn generator(version: &str, kind: &str) -> String {
@@ -163,7 +139,7 @@ fn plugins_come_from_http_git_registries_and_paths() {
 }
 
 #[test]
-fn what_was_locked_is_what_is_installed_and_run() {
+fn locked_plugin_is_what_is_installed_and_run() {
     let (mut tree, files, _) = everything();
     tree.run(&["plugin", "install"]).ok();
     // The server has something else now: with the same name, and as valid.
@@ -210,7 +186,7 @@ fn what_was_locked_is_what_is_installed_and_run() {
 }
 
 #[test]
-fn releases_lie_where_github_puts_them() {
+fn releases_are_found_where_github_puts_them() {
     let tree = tree();
     let files = Files::default();
     let (os, arch) = host();
@@ -320,7 +296,7 @@ fn needing(tree: &Tree, name: &str, needs: &[&str]) {
 }
 
 #[test]
-fn what_a_plugin_needs_comes_first_a_diamond_once_a_circle_never() {
+fn dependencies_install_first_and_circles_are_refused() {
     let tree = tree();
     needing(&tree, "top", &["left", "right"]);
     needing(&tree, "left", &["bottom"]);
@@ -349,7 +325,7 @@ fn what_a_plugin_needs_comes_first_a_diamond_once_a_circle_never() {
 }
 
 #[test]
-fn a_plugin_whose_language_fails_is_present_and_not_installed() {
+fn plugin_whose_runtime_fails_is_present_and_not_installed() {
     let tree = Tree::new(
         "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Local\nmetadata: {name: x}\n",
     );
@@ -406,7 +382,7 @@ fn a_path_installs_as_everything_else_does() {
 }
 
 #[test]
-fn installed_plugins_are_laid_where_kustomize_looks() {
+fn installed_plugins_are_exported_where_kustomize_looks() {
     let (mut tree, _, _) = everything();
     tree.run(&["plugin", "install"]).ok();
     let built = tree.build(&[]).ok();
@@ -472,7 +448,7 @@ fn a_plugin_is_added_to_the_file_and_locked() {
 }
 
 #[test]
-fn describe_verify_and_doctor_say_what_there_is() {
+fn describe_verify_and_doctor_report_installed_plugins() {
     let tree = tree();
     install_path(&tree, "h.io/acme/app", &script("1.0.0", "x")).ok();
     install_path(&tree, "h.io/acme/app", &script("1.1.0", "x")).ok();
@@ -516,23 +492,8 @@ fn describe_verify_and_doctor_say_what_there_is() {
     assert!(said.contains("refused: its content has changed since it was installed"), "{said}");
 }
 
-/// A key, and a function that signs with it: the content, and the trusted comment.
-pub fn signer() -> (String, impl Fn(&[u8], Option<&str>) -> String) {
-    let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
-    let key = pair.pk.to_base64();
-    let sign = move |content: &[u8], comment: Option<&str>| {
-        minisign::sign(Some(&pair.pk), &pair.sk, content, comment, None).unwrap().into_string()
-    };
-    (key, sign)
-}
-
-/// What the signature of a plugin for this machine says.
-pub fn statement(source: &str, version: &str, platform: &str, content: &[u8]) -> String {
-    format!("rustomize-plugin source={source} version={version} platform={platform} sha256={}", sha256(content))
-}
-
 #[test]
-fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
+fn trust_file_restricts_sources_and_signers() {
     let tree = tree();
     let files = Files::default();
     let (os, arch) = host();
@@ -599,7 +560,7 @@ fn a_user_says_whose_plugins_are_installed_and_who_has_to_sign_them() {
 }
 
 #[test]
-fn a_release_has_to_have_been_there_for_a_while() {
+fn release_must_have_a_minimum_age() {
     let tree = tree();
     tree.write(
         "../home/.config/rustomize/trust.yaml",
@@ -628,7 +589,7 @@ fn a_release_has_to_have_been_there_for_a_while() {
 }
 
 #[test]
-fn a_plugin_of_the_tree_may_change_and_is_then_locked_anew() {
+fn changed_plugin_of_the_tree_is_locked_again() {
     let tree = Tree::new(
         "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Local\nmetadata: {name: x}\n",
     );
@@ -653,7 +614,7 @@ fn a_plugin_of_the_tree_may_change_and_is_then_locked_anew() {
 }
 
 #[test]
-fn a_lock_never_lacks_a_platform_because_a_server_failed() {
+fn failed_server_never_drops_a_platform_from_the_lock() {
     let tree = tree();
     let (os, arch) = host();
     let server = serve(move |request| match request.path.as_str() {
@@ -719,10 +680,10 @@ fn versions_that_nothing_needs_are_pruned() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_and_leaves_nothing() {
+fn unwritable_files_are_an_error_and_leave_nothing() {
     let (mut tree, _, _) = everything();
     // No more than 512 bytes in a file, as on a disk that is full.
-    let command = format!("trap '' XFSZ; ulimit -f 1; exec {} plugin install", env!("CARGO_BIN_EXE_rustomize"));
+    let command = format!("trap '' XFSZ; ulimit -f 1; exec {} plugin install", crate::support::program());
     #[expect(clippy::disallowed_methods, reason = "a shell that limits what it runs")]
     let mut limited = std::process::Command::new("bash");
     limited.args(["-c", &command]).current_dir(tree.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap());

@@ -1,9 +1,9 @@
 //! Installed plugins that run: how they speak, what they may do, and what comes from PATH. Real
 //! executables, in the sandbox of this system.
 
-use crate::manager::{require, root, script};
-use crate::shared_object::cc;
 use crate::support::Tree;
+use crate::support::compiler::cc;
+use crate::support::plugins::{require, root, script};
 use rustomize::internal::manager::Environment;
 use rustomize::internal::manager::ManagedPlugins;
 use rustomize::internal::manager::{Inputs, Managed, Policy};
@@ -55,7 +55,7 @@ fn a_plugin_may_speak_as_a_function() {
 }
 
 #[test]
-fn what_a_plugin_asks_for_has_to_be_granted() {
+fn requested_permissions_must_be_granted() {
     let tree = Tree::new(TREE);
     tree.write("../home/.secret/key", "hunter2");
     let script = format!(
@@ -111,7 +111,7 @@ fn what_a_plugin_asks_for_has_to_be_granted() {
 }
 
 #[test]
-fn s4_a_plugin_that_asks_for_a_unix_socket_is_said_to_get_all_of_them() {
+fn request_for_a_unix_socket_warns_that_all_are_reachable() {
     let tree = Tree::new(TREE);
     let socket = tree.home().join("s").display().to_string();
     let asks = format!("permissions: {{sockets: [{socket}]}}\n");
@@ -129,7 +129,7 @@ fn s4_a_plugin_that_asks_for_a_unix_socket_is_said_to_get_all_of_them() {
 }
 
 #[test]
-fn a_repository_may_request_and_never_grant() {
+fn repository_can_request_permissions_but_not_grant_them() {
     let mut tree = Tree::new(TREE);
     let script = format!("v=one{MADE}");
     directory(&tree, "plugins/app", "1.0.0", "", &script);
@@ -192,7 +192,7 @@ fn a_program_in_path_is_a_plugin_unless_only_what_is_locked_may_run() {
     tree.build(&[]).fails_with(&["rustomize-validator-made' failed: exit status: 1"]);
     // Everything else comes before it.
     tree.write("kustomization.yaml", "generators: [g.yaml]\n");
-    crate::manager::install(&tree, "h.io/acme/app", &script("1.0.0", "installed")).ok();
+    crate::support::plugins::install(&tree, "h.io/acme/app", &script("1.0.0", "installed")).ok();
     says(&tree.build(&[]).ok(), "installed");
     fs::remove_dir_all(root(&tree)).unwrap();
     let locked = "only locked plugins may be used";
@@ -245,7 +245,7 @@ int main(int argc, char **argv) {
 "#;
 
 #[test]
-fn what_runs_is_what_was_hashed() {
+fn hashed_program_is_the_one_that_runs() {
     let mut tree = Tree::new(TREE);
     tree.write("kustomization.yaml", "generators: [g.yaml, second.yaml]\n");
     tree.write("second.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: h\n");
@@ -480,7 +480,7 @@ fn a_plugin_calls_what_it_needs_and_only_what_was_installed() {
 }
 
 #[test]
-fn plugins_are_processes_with_one_interface_and_validators_check_before_anything_is_there() {
+fn plugins_of_each_role_share_one_interface_and_validators_run_before_printing() {
     let tree = Tree::new(TREE);
     let script = "case $KUSTOMIZE_PLUGIN_MODE in\ngenerate) v=made ;;\n*) [ -z \"$(grep -l wrong \"$1\")\" ] || { echo 'it is wrong' >&2; exit 1; }; sed 's/v: made/v: turned/'; exit ;;\nesac\n[ \"$(cat \"$1\" | grep -c end)\" = 0 ] || kill -9 $$";
     directory(
@@ -505,7 +505,7 @@ fn plugins_are_processes_with_one_interface_and_validators_check_before_anything
 }
 
 #[test]
-fn a_shared_object_is_spoken_to_in_frames_as_long_as_the_build_lasts() {
+fn shared_object_process_serves_the_whole_build() {
     let tree = Tree::new(TREE);
     tree.write("kustomization.yaml", "generators: [g.yaml, h.yaml]\n");
     tree.write("h.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: h\n");

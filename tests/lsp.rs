@@ -445,7 +445,7 @@ fn started() -> String {
 }
 
 #[test]
-fn bytes_that_are_no_messages_end_the_server() {
+fn invalid_bytes_end_the_language_server() {
     for bytes in ["", "nonsense", "Content-Length: 99999999999999999999\r\n\r\n{}", "Content-Length: 5\r\n\r\n{"] {
         assert_eq!(raw(bytes.as_bytes()).0, Some(1), "{bytes}");
         assert_eq!(raw(format!("{}{bytes}", started()).as_bytes()).0, Some(1), "{bytes}");
@@ -455,7 +455,7 @@ fn bytes_that_are_no_messages_end_the_server() {
 }
 
 #[test]
-fn sizes_that_are_only_announced_take_no_memory() {
+fn announced_message_size_reserves_no_memory() {
     for size in ["4294967296", "42949672960", "9223372036854775808", "18446744073709551615"] {
         let (status, output) = raw(format!("{}Content-Length: {size}\r\n\r\n{{}}", started()).as_bytes());
         assert_eq!(status, Some(1), "{output}");
@@ -465,7 +465,7 @@ fn sizes_that_are_only_announced_take_no_memory() {
 }
 
 #[test]
-fn what_is_too_large_or_is_no_request_is_an_error_of_the_protocol() {
+fn oversized_or_invalid_request_is_a_protocol_error() {
     let open = |uri: &str, text: &str| {
         message(&format!(
             r#"{{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{{"textDocument":{{"uri":"{uri}","languageId":"yaml","version":1,"text":"{text}"}}}}}}"#

@@ -1,10 +1,10 @@
-//! The tests that run the whole thing. One binary: linking is what costs time.
+//! The tests that run the whole thing, but for those of the programs `cases`, `attack` and
+//! `differential`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod apiserver;
 mod artifacts;
-mod attack;
 mod author;
 mod author_circle;
 mod bad_documents;
@@ -19,12 +19,9 @@ mod containers;
 mod crd_keys;
 mod create;
 mod diff;
-mod differential;
 mod docs;
 mod edit;
 mod environment;
-mod errors;
-mod experiments;
 mod explain;
 mod function;
 mod gitops;
@@ -33,25 +30,18 @@ mod go_examples;
 mod go_regexp;
 mod helm;
 mod hints;
-mod hostile;
-mod hostile_author;
-mod hostile_files;
 mod images;
 mod install;
 mod installed;
-mod isolation;
 mod jobs;
-mod kills;
 mod library;
 mod lint;
 mod localize;
 mod lsp;
 mod manager;
 mod messages;
-mod mistakes;
 mod name_hash;
 mod package;
-mod pages;
 mod plugin;
 mod random_text;
 mod reference;
@@ -62,12 +52,9 @@ mod requirements;
 mod roots;
 mod scaling;
 mod schema;
-mod score;
 mod sdk;
-mod servers;
 mod shared_object;
 mod shells;
-mod suite;
 mod support;
 mod tidy;
 mod trace;

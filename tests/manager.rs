@@ -1,47 +1,7 @@
 //! The plugin manager, from the outside. Real executables, installed and run.
 
-use crate::support::{Run, Tree};
+use crate::support::plugins::{install, require, root, script, script_with, tree};
 use std::fs;
-use std::path::PathBuf;
-
-const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n";
-
-/// A plugin that describes itself and generates a ConfigMap with `v`. `LANG=fail` makes it fail to
-/// describe itself.
-pub fn script(version: &str, v: &str) -> String {
-    script_with(version, "x1.0", r#"[{"name": "made", "apiVersion": "ex.io/v1", "kind": "Made"}]"#, v)
-}
-
-pub fn script_with(version: &str, api: &str, generators: &str, v: &str) -> String {
-    format!(
-        "#!/bin/sh\nif [ \"$1\" = describe ]; then\n  [ \"$LANG\" != fail ] || exit 3\n  echo '{{\"version\": \"{version}\", \"api_version\": \"{api}\", \"generators\": {generators}}}'\n  exit\nfi\n\
-         printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {{name: made}}\\ndata: {{v: {v}, c: \"%s\"}}\\n' \"$RUSTOMIZE_PLUGIN_COMPONENT\"\n"
-    )
-}
-
-/// A tree, and a place elsewhere with the plugin's executable.
-pub fn tree() -> Tree {
-    Tree::new(TREE)
-}
-
-pub fn install(tree: &Tree, source: &str, script: &str) -> Run {
-    tree.write("../home/built", script);
-    let path = tree.home().join("built");
-    let run = tree.run(&["plugin", "install", "--path", &path.to_string_lossy(), source]);
-    tree.assert_nothing_left();
-    run
-}
-
-pub fn root(tree: &Tree) -> PathBuf {
-    tree.home().join(".config/rustomize/plugins")
-}
-
-pub fn require(tree: &Tree, requires: &str) {
-    tree.write(
-        "plugins.yaml",
-        &format!("apiVersion: rustomize.dev/v1\nkind: PluginRequirements\nrequires: {requires}\n"),
-    );
-}
 
 #[test]
 fn a_local_binary_is_installed_under_a_source() {
@@ -80,7 +40,7 @@ fn an_install_without_a_source_is_refused() {
 }
 
 #[test]
-fn a_tree_that_cannot_be_made_is_named() {
+fn directory_that_cannot_be_created_is_named() {
     let tree = tree();
     tree.write("../home/.config/rustomize/plugins/h.io", "a file in the way");
     install(&tree, "h.io/acme/app", &script("1.0.0", "x"))
@@ -231,7 +191,7 @@ fn placed_plugins_come_first_and_a_build_without_the_flag_runs_none() {
 }
 
 #[test]
-fn what_is_removed_is_gone() {
+fn removed_plugin_is_gone() {
     let tree = tree();
     for version in ["1.0.0", "2.0.0"] {
         install(&tree, "h.io/acme/app", &script(version, version)).ok();

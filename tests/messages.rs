@@ -23,7 +23,7 @@ fn said(tree: &str, args: &[&str]) -> String {
 }
 
 #[test]
-fn people_see_the_line() {
+fn human_format_shows_the_line() {
     let human = "\
 Error: expected a string, found a list
  --> base/kustomization.yaml:3:11
@@ -44,13 +44,13 @@ Error: expected a string, found a list
 }
 
 #[test]
-fn a_line_each() {
+fn short_format_prints_one_line_each() {
     let short = "base/kustomization.yaml:3:11: error: expected a string, found a list [wrong-type]\n";
     assert_eq!(said(TREE, &["--error-format", "short"]), short);
 }
 
 #[test]
-fn an_object_each() {
+fn json_format_prints_one_object_each() {
     let object: Value = serde_json::from_str(&said(TREE, &["--error-format", "json"])).unwrap();
     let place = |value: &Value| (value["file"].clone(), value["line"].clone(), value["column"].clone());
     assert_eq!(object["severity"], "error");
@@ -63,7 +63,7 @@ fn an_object_each() {
 }
 
 #[test]
-fn a_document_for_code_scanning() {
+fn sarif_format_prints_a_document() {
     let document: Value = serde_json::from_str(&said(TREE, &["--error-format", "sarif"])).unwrap();
     let result = &document["runs"][0]["results"][0];
     assert_eq!((&document["version"], &result["ruleId"]), (&"2.1.0".into(), &"wrong-type".into()));
@@ -73,7 +73,7 @@ fn a_document_for_code_scanning() {
 }
 
 #[test]
-fn a_command_of_github_actions() {
+fn github_format_prints_workflow_commands() {
     let github = "::error file=base/kustomization.yaml,line=3,col=11,title=wrong-type::expected a string, found a list\
                   %0Ainvalid Kustomization%0Aaccumulating resources from '../base' of over/kustomization.yaml\
                   %0Ahint: write one text here\n";
@@ -100,7 +100,7 @@ data:
 }
 
 #[test]
-fn every_root_has_its_errors() {
+fn errors_of_every_root_are_printed() {
     let tree = Tree::new(TREE);
     tree.write("bad/kustomization.yaml", "nameprefixes: x\n");
     let run = tree.run(&["build", "over", "bad", "--keep-going", "--error-format", "json"]);
@@ -146,7 +146,7 @@ fn marks_are_below_wide_characters_and_tabs() {
 }
 
 #[test]
-fn lines_of_windows_and_the_last_line_are_shown() {
+fn crlf_lines_and_the_last_line_are_shown() {
     let said = said_of("apiVersion: v1\r\nkind: ConfigMap\r\nmetadata: {name: a}\r\ndata: b: c\r\n");
     assert!(
         said.contains("--> over/r.yaml:4:8\n") && said.contains("4 | data: b: c\n") && !said.contains('\r'),
@@ -167,7 +167,7 @@ fn tree_of_plugin(kustomization: &str, script: &str) -> Tree {
 }
 
 #[test]
-fn the_line_is_that_which_was_read() {
+fn shown_line_is_the_one_that_was_read() {
     // The plugin runs when the resource was read, and labels are set after it has run.
     let kustomization = "resources: [r.yaml]\ngenerators: [made.yaml]\nlabels: [{pairs: {a: b}}]\n";
     for change in ["rm r.yaml", "echo > r.yaml", "head -c 9 /dev/zero > r.yaml", "seq 1 9999 > r.yaml"] {
@@ -222,7 +222,7 @@ fn values_of_literals_are_not_shown() {
 }
 
 #[test]
-fn the_document_for_code_scanning_explains_its_rules() {
+fn sarif_document_explains_its_rules() {
     let document: Value = serde_json::from_str(&said(TREE, &["--error-format", "sarif"])).unwrap();
     let rules = document["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
     assert_eq!(rules.len(), 1);

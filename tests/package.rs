@@ -1,91 +1,11 @@
-//! `cfg` and `fn run`: each command of testdata/package on the files of its case. kustomize's
-//! status, output and files are recorded in `recorded/`.
-//! `UPDATE=1 cargo test --test main package::` records them again, where kustomize is in PATH.
+//! `cfg` and `fn run`: what is not a case of testdata/package.
 
-use crate::edit::words;
-use crate::support::{Run, Tree, files, in_path, run, split};
-use serde_json::{Value, json};
+use crate::support::{Tree, run};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/package")
-}
-
-/// Runs a program in a tree, with stdin from the file behind `<`, and a stand-in for docker.
-fn ran(program: &Path, tree: &Tree, line: &str) -> Run {
-    let (line, input) = line.split_once(" < ").map_or((line, None), |(line, input)| (line, Some(input)));
-    #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
-    let mut command = Command::new(program);
-    #[expect(clippy::disallowed_methods, reason = "where the programs of this machine are")]
-    let path = format!("{}:{}", tree.path().join("bin").display(), std::env::var("PATH").unwrap());
-    command.args(words(line)).current_dir(tree.path()).env("PATH", path).env("HOME", tree.home());
-    command.env("KRM_FN_RUNTIME", "docker").env("TMPDIR", tree.tmp());
-    match input {
-        Some(input) => command.stdin(fs::File::open(tree.path().join(input)).unwrap()),
-        None => command.stdin(Stdio::null()),
-    };
-    run(&mut command)
-}
-
-/// The state that a run left: its status, what it printed, and all files.
-fn outcome(tree: &Tree, command: &str, run: &Run) -> Value {
-    let name = |path: &Path| path.strip_prefix(tree.path()).unwrap().to_string_lossy().into_owned();
-    let own = |text: String| text.replace(&tree.path().display().to_string(), "TREE");
-    let files: serde_json::Map<String, Value> = files(&tree.path(), "")
-        .iter()
-        .map(|path| (name(path), json!(own(fs::read_to_string(path).unwrap()))))
-        .filter(|(name, _)| name != "commands" && !name.starts_with("bin/"))
-        .collect();
-    json!({"command": command, "status": run.status, "stdout": own(run.stdout.clone()), "files": files})
-}
-
-fn of_files(files: &[(String, String)]) -> Tree {
-    let tree = Tree::new("");
-    files.iter().for_each(|(name, text)| tree.write(name, text));
-    tree
-}
-
-#[test]
-fn each_command_does_what_kustomize_does() {
-    let (mut faults, mut count) = (Vec::new(), 0);
-    for path in files(&folder(), ".cases") {
-        let (_, mut files) = split(&fs::read_to_string(&path).unwrap());
-        let at = files.iter().position(|(name, _)| name == "commands").unwrap();
-        let commands = files.remove(at).1;
-        let record = folder().join("recorded").join(path.with_extension("jsonl").file_name().unwrap());
-        if let (true, Some(kustomize)) = (std::env::var_os("UPDATE").is_some(), in_path("kustomize")) {
-            let mut rows = String::new();
-            for command in commands.lines() {
-                let tree = of_files(&files);
-                let run = ran(&kustomize, &tree, command);
-                rows.push_str(&format!("{}\n", outcome(&tree, command, &run)));
-            }
-            fs::create_dir_all(record.parent().unwrap()).unwrap();
-            fs::write(&record, rows).unwrap();
-        }
-        let recorded = fs::read_to_string(&record).unwrap_or_default();
-        let mut recorded = recorded.lines();
-        for command in commands.lines() {
-            count += 1;
-            let theirs: Value = serde_json::from_str(recorded.next().unwrap_or("null")).unwrap();
-            let tree = of_files(&files);
-            let run = ran(Path::new(env!("CARGO_BIN_EXE_rustomize")), &tree, command);
-            let stderr = run.stderr.clone();
-            let ours = outcome(&tree, command, &run);
-            if ours != theirs {
-                faults.push(format!("{}: {command}\n  {ours}\n  {theirs}\n  {stderr}", path.display()));
-            }
-        }
-    }
-    assert!(count > 200, "{count} commands");
-    assert!(faults.is_empty(), "{} differences of {count}:\n{}", faults.len(), faults.join("\n"));
-}
 
 /// Where kustomize prints an error among the resources and exits with 0, nothing is printed.
 #[test]
-fn faults_are_errors() {
+fn cfg_faults_are_errors() {
     let tree = Tree::new(
         "-- good.yaml --\nkind: A\nmetadata: {name: a}\n-- pkg/Krmfile --\n\n-- pkg/bad.yaml --\na: [\n\
          -- good/g.yaml --\nkind: A\n",
@@ -116,7 +36,7 @@ fn faults_are_errors() {
 
 /// A chain of owners fills no stack, and resources with one name are shown once each.
 #[test]
-fn owners_are_shown_once_each() {
+fn each_owner_is_shown_once() {
     let chain = |length: usize| -> String {
         let item = |i: usize| match i {
             0 => "- {kind: P, metadata: {name: p0}}\n".to_owned(),
@@ -127,7 +47,8 @@ fn owners_are_shown_once_each() {
     let tree = Tree::new("");
     let shown = |text: &str| {
         tree.write("list.yaml", text);
-        ran(Path::new(env!("CARGO_BIN_EXE_rustomize")), &tree, "cfg tree - < list.yaml")
+        let mut command = tree.command(&["cfg", "tree", "-"]);
+        run(command.stdin(fs::File::open(tree.path().join("list.yaml")).unwrap()))
     };
     assert_eq!(shown(&chain(900)).ok().lines().count(), 901);
     shown(&chain(20_000)).fails_with(&["more than 1000 resources", "--graph-structure directory"]);

@@ -80,7 +80,7 @@ fn the_plugin_gets_the_whole_configuration() {
 }
 
 #[test]
-fn plugins_lie_below_api_version_and_lower_case_kind() {
+fn plugin_directory_is_api_version_and_lower_case_kind() {
     let mut tree = Tree::new(GENERATOR);
     tree.write("xdg/kustomize/plugin/ex.io/v1/make/Make", &config_map("v=xdg"));
     tree.variables.insert("XDG_CONFIG_HOME", tree.path().join("xdg").to_string_lossy().into_owned());
@@ -375,7 +375,7 @@ fn a_background_process_that_holds_the_output_counts_as_hanging() {
 }
 
 #[test]
-fn garbage_is_shown_with_the_plugins_own_line() {
+fn invalid_output_is_shown_with_its_line() {
     transform("#!/bin/sh\nprintf 'apiVersion: v1\\nkind: [\\n'\n").fails_with(&[
         "the output of plugin ex.io/v1 Change t",
         ":3:",
@@ -391,7 +391,7 @@ fn garbage_is_shown_with_the_plugins_own_line() {
 }
 
 #[test]
-fn a_flood_is_stopped() {
+fn endless_output_is_stopped() {
     let tree = Tree::new(GENERATOR);
     tree.plugin("Make", "#!/bin/sh\nexec cat /dev/zero\n");
     tree.build(&["--plugin-output-limit", "64KiB"])
@@ -523,7 +523,7 @@ fn the_public_shapes_of_exec_plugins_run() {
     let tree = Tree::new(GENERATOR);
     tree.write("../home/elsewhere/kustomization.yaml", "resources: [cm.yaml]\nnamePrefix: far-\n");
     tree.write("../home/elsewhere/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
-    tree.plugin("Make", &format!("#!/bin/sh\nset -e\nd=$(mktemp -d)\ntrap 'rm -r \"$d\"' EXIT\ncp -r \"$HOME/elsewhere/.\" \"$d\"\n'{}' build \"$d\"\n", env!("CARGO_BIN_EXE_rustomize")));
+    tree.plugin("Make", &format!("#!/bin/sh\nset -e\nd=$(mktemp -d)\ntrap 'rm -r \"$d\"' EXIT\ncp -r \"$HOME/elsewhere/.\" \"$d\"\n'{}' build \"$d\"\n", crate::support::program()));
     assert!(tree.build(&[]).ok().contains("name: far-a\n"));
 }
 

@@ -48,8 +48,8 @@ fn execute(program: &Path, args: &[&str], path: Option<&str>) -> Run {
 fn kubectl_finds_the_tool_by_its_name() {
     let tree = Tree::new("");
     let link = tree.path().join("kubectl-rustomize");
-    symlink(env!("CARGO_BIN_EXE_rustomize"), &link).unwrap();
-    let own = execute(Path::new(env!("CARGO_BIN_EXE_rustomize")), &["version"], None).ok();
+    symlink(crate::support::program(), &link).unwrap();
+    let own = execute(Path::new(crate::support::program()), &["version"], None).ok();
     assert_eq!(execute(&link, &["version"], None).ok(), own);
     for words in ["build", "plugin install"] {
         let args: Vec<&str> = words.split(' ').chain(["--help"]).collect();

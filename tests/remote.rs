@@ -121,7 +121,7 @@ fn submodules_come_along_unless_they_are_not_wanted() {
 }
 
 #[test]
-fn a_clone_is_a_world_of_its_own() {
+fn remote_base_cannot_reach_files_outside_its_clone() {
     let (tree, _, _) = with_repository();
     let repo = tree.path().join("repo");
     tree.write("secret.yaml", &config_map("secret", "x"));

@@ -1,7 +1,7 @@
 //! The choice of a plugin for a configuration object: the order of the places, the files above a
 //! root, and `plugin why`, which shows both. Real plugins, installed and run.
 
-use crate::manager::{install, root, script, tree};
+use crate::support::plugins::{install, root, script, tree};
 use crate::support::{Tree, git, skip};
 use std::fs;
 
@@ -75,7 +75,7 @@ fn the_requirements_of_the_directory_that_is_built_count_for_its_bases() {
 }
 
 #[test]
-fn what_a_remote_base_requires_is_not_run_before_the_local_tree_locks_it() {
+fn remote_requirement_runs_only_after_the_local_tree_locks_it() {
     let tree = repository();
     tree.write("base/plugins.yaml", &format!("{HEAD}  app: {{source: h.io/acme/app, from: ../plugins/app}}\n"));
     git(&tree.path(), &["add", "."]);
@@ -150,7 +150,7 @@ fn why_names_the_plugin_that_a_build_uses_and_the_places_that_it_shadows() {
     let placed = script("1.0.0", "placed");
     tree.plugin("Made", &placed);
     tree.write("required", &script("1.0.0", "required"));
-    crate::manager::require(&tree, "{req: {source: h.io/acme/req, from: ./required}}");
+    crate::support::plugins::require(&tree, "{req: {source: h.io/acme/req, from: ./required}}");
     tree.run(&["plugin", "install"]).ok();
     tree.write(
         "../home/.config/rustomize/environments/default/modules/b/plugin/ex.io/v1/made/Made",

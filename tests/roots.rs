@@ -157,7 +157,7 @@ fn ninja_builds_again_what_has_changed_and_nothing_else() {
         &format!(
             "rule render\n  command = {} build $root -o $out --depfile $out.d\n  depfile = $out.d\n  deps = gcc\n\
              build north.yaml: render\n  root = overlays/north\nbuild south.yaml: render\n  root = overlays/south\n",
-            env!("CARGO_BIN_EXE_rustomize")
+            crate::support::program()
         ),
     );
     let run = || String::from_utf8(ninja().unwrap().stdout).unwrap();

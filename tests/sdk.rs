@@ -14,7 +14,7 @@ pub fn team_label() -> (PathBuf, PathBuf) {
     let folder = BUILT.get_or_init(|| {
         #[expect(clippy::disallowed_methods, reason = "a real cargo")]
         let mut cargo = Command::new(env!("CARGO"));
-        let folder = Path::new(env!("CARGO_BIN_EXE_rustomize")).parent().unwrap().to_owned();
+        let folder = Path::new(crate::support::program()).parent().unwrap().to_owned();
         match cargo.args(["build", "--locked", "--workspace"]).current_dir(env!("CARGO_MANIFEST_DIR")).output() {
             Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
             // The cargo of the user who has built these tests.
@@ -134,7 +134,7 @@ fn the_c_example_works() {
     let built = tree.home().join("Greeting.so");
     let include = format!("-I{}", root.join("abi/include").display());
     let args = ["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", &include];
-    if crate::shared_object::cc(&root.join("example/c/Greeting.c"), &built, &args).is_none() {
+    if crate::support::compiler::cc(&root.join("example/c/Greeting.c"), &built, &args).is_none() {
         crate::support::skip("no C compiler");
         return;
     }
@@ -154,7 +154,7 @@ fn the_go_example_works() {
          -- t.yaml --\napiVersion: ex.io/v1\nkind: PortName\nmetadata: {name: t}\nprefix: p\n",
     );
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/example/go/portname");
-    let Some(built) = crate::go::build_plugin(&tree, &folder) else { return };
+    let Some(built) = crate::support::go::build_plugin(&tree, &folder) else { return };
     place(&tree, &built, "PortName.so");
     assert!(tree.build(&[]).ok().contains("  - name: p80\n    port: 80\n  - name: kept\n    port: 81\n"));
 }

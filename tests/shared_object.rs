@@ -1,9 +1,8 @@
 //! Shared objects in the place of plugins: each class of files is told apart, and none is opened.
 
 use crate::support::Tree;
+use crate::support::compiler::cc;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Gen\nmetadata: {name: g}\n";
 
@@ -30,25 +29,10 @@ fn compile(source: &str, args: &[&str]) -> Option<Vec<u8>> {
     compiled.map(|()| fs::read(to).unwrap())
 }
 
-/// True if this machine has a C compiler.
-#[expect(clippy::disallowed_methods, reason = "a real compiler makes real files")]
-pub fn has_compiler() -> bool {
-    Command::new("cc").arg("--version").output().is_ok()
-}
-
-/// Runs the C compiler; `None` without one.
-pub fn cc(from: &Path, to: &PathBuf, args: &[&str]) -> Option<()> {
-    #[expect(clippy::disallowed_methods, reason = "a real compiler makes real files")]
-    let mut command = Command::new("cc");
-    let output = command.args(args).arg("-o").arg(to).arg(from).stdin(Stdio::null()).output().ok()?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(())
-}
-
 const SHARED: [&str; 3] = ["-shared", "-fPIC", "-nostdlib"];
 
 #[test]
-fn what_is_no_elf_is_told_apart() {
+fn non_elf_files_are_classified() {
     check(b"", &["is empty", "not copied or built to its end"]);
     check(b"hello\n", &["is a text file"]);
     check(b"#!/bin/sh\ncat\n", &["is a text file", "take the .so off its name"]);
@@ -63,7 +47,7 @@ fn what_is_no_elf_is_told_apart() {
 }
 
 #[test]
-fn elf_files_are_told_apart() {
+fn elf_files_are_classified() {
     let Some(foreign) = compile("int f(void) { return 1; }", &SHARED) else { return };
     check(&foreign, &["is a shared object without 'rustomize_plugin_abi_version'"]);
     let mut other = foreign.clone();

@@ -18,7 +18,7 @@ fn tree() -> Tree {
     let tree = Tree::new(TREE);
     fs::create_dir(tree.home().join("bin")).unwrap();
     for name in ["rustomize", "kustomize"] {
-        symlink(env!("CARGO_BIN_EXE_rustomize"), tree.home().join("bin").join(name)).unwrap();
+        symlink(crate::support::program(), tree.home().join("bin").join(name)).unwrap();
     }
     tree
 }

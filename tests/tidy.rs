@@ -399,37 +399,6 @@ fn unsafe_code_stands_in_one_crate_alone() {
     }
 }
 
-/// The promises in docs/security.md name tests that exist; tests/requirements has the check of
-/// docs/requirements.md.
-#[test]
-fn tests_that_docs_name_are_there() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tests = files(&root.join("tests"), ".rs").into_iter().map(|path| fs::read_to_string(path).unwrap());
-    let all: String = sources().into_iter().map(|(_, text)| text).chain(tests).collect();
-    let security = fs::read_to_string(root.join("docs/security.md")).unwrap();
-    let promises: Vec<&str> = security.lines().filter(|line| line.starts_with("| ") && line.contains('`')).collect();
-    assert!(promises.len() > 20, "the table is missing");
-    for row in promises {
-        for name in row.rsplit('|').nth(1).unwrap().split(", ").map(|name| name.trim().trim_matches('`')) {
-            assert!(all.contains(&format!("fn {name}(")), "no test '{name}': {row}");
-        }
-    }
-}
-
-/// Each attack is a promise in docs/security.md.
-#[test]
-fn every_attack_is_in_the_docs() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let docs = fs::read_to_string(root.join("docs/security.md")).unwrap();
-    for path in files(&root.join("tests/attack"), ".rs") {
-        let text = fs::read_to_string(path).unwrap();
-        for after in text.split("#[test]\nfn ").skip(1) {
-            let name = after.split('(').next().unwrap();
-            assert!(docs.contains(&format!("`{name}`")), "docs/security.md does not name {name}");
-        }
-    }
-}
-
 /// Licences of which one is enough, for each part of a dependency: none asks anything of those who
 /// use the tool.
 const LICENCES: [&str; 9] = [

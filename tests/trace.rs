@@ -63,7 +63,7 @@ fn written(output: &Output<'_>, kind: &str, path: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_field_tells_who_wrote_it() {
+fn trace_shows_which_step_wrote_a_field() {
     let tree = Tree::new(TREE);
     // Prints the Deployment with another number of replicas, behind the ConfigMap.
     tree.plugin("Copy", "#!/bin/sh\nsed 's/replicas: 4/replicas: 5/'\n");
@@ -100,7 +100,7 @@ fn a_field_tells_who_wrote_it() {
 }
 
 #[test]
-fn what_goes_and_comes_is_told() {
+fn trace_shows_removed_and_added_resources() {
     let files = Memory::from_iter([
         (
             "kustomization.yaml",

@@ -1,9 +1,9 @@
 //! How plugins are fetched: several at once, with bars on a terminal, as somebody, and by one way
 //! with everything else.
 
-use crate::manager::{require, script};
-use crate::servers::{Files, Reply, serve, sha256};
 use crate::support::Tree;
+use crate::support::plugins::{require, script};
+use crate::support::servers::{Files, Reply, serve, sha256};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ fn plugins_are_fetched_at_once_and_as_many_as_is_said() {
 }
 
 #[test]
-fn a_private_server_is_told_who_asks_and_no_other_is() {
+fn credentials_are_sent_to_the_private_server_alone() {
     let variable = |server: &str| format!("RUSTOMIZE_TOKEN_{}", server.replace(['.', ':'], "_"));
     let seen = std::sync::Arc::new(Mutex::new(Vec::new()));
     let others = seen.clone();
@@ -99,7 +99,7 @@ fn a_private_server_is_told_who_asks_and_no_other_is() {
 }
 
 #[test]
-fn a_private_registry_gives_its_token_to_who_may_have_it() {
+fn private_registry_token_needs_credentials() {
     let content = script("1.0.0", "private").into_bytes();
     let layer = format!(r#"{{"mediaType": "x", "digest": "sha256:{}", "size": {}}}"#, sha256(&content), content.len());
     let manifest =
@@ -138,7 +138,7 @@ fn a_private_registry_gives_its_token_to_who_may_have_it() {
 }
 
 #[test]
-fn on_a_terminal_there_are_bars_and_elsewhere_lines() {
+fn progress_is_bars_on_a_terminal_and_lines_elsewhere() {
     let big = format!("{}# {}\n", script("1.0.0", "big"), "x".repeat(1 << 20));
     let files = Files::default();
     files.put("/app", big);
@@ -158,7 +158,7 @@ fn on_a_terminal_there_are_bars_and_elsewhere_lines() {
 }
 
 #[test]
-fn what_is_synced_goes_the_way_of_remote_files() {
+fn sync_downloads_like_remote_files() {
     // One way to servers: each answer that is refused is refused for both, with the same words.
     type Answer = fn(&str) -> Reply;
     let answers: [(&str, Answer); 5] = [
@@ -192,9 +192,9 @@ fn what_is_synced_goes_the_way_of_remote_files() {
 
 #[test]
 fn every_caller_installs_the_same_from_a_registry() {
-    let (os, arch) = crate::install::host();
+    let (os, arch) = crate::support::packages::host();
     let content = script("1.4.0", "registry").into_bytes();
-    let (server, _) = crate::servers::registry("acme/app", "v1.4.0", &[(os, arch, content)]);
+    let (server, _) = crate::support::servers::registry("acme/app", "v1.4.0", &[(os, arch, content)]);
     let line = format!("{{app: {{source: h.io/acme/app, version: '~> 1.2', from: 'oci://{server}/acme/app'}}}}");
     let add = ["plugin", "add", "h.io/acme/app@~> 1.2", "--from", &format!("oci://{server}/acme/app")];
     let callers: &[(&[&str], bool)] = &[
@@ -224,7 +224,7 @@ fn every_caller_installs_the_same_from_a_registry() {
             require(&tree, &line);
         }
         tree.run(args).ok();
-        let folder = crate::manager::root(&tree).join("h.io/acme/app");
+        let folder = crate::support::plugins::root(&tree).join("h.io/acme/app");
         let mut files: Vec<String> =
             std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         files.sort();
@@ -244,8 +244,8 @@ fn every_caller_installs_the_same_from_a_registry() {
 }
 
 #[test]
-fn what_is_too_large_out_of_reach_or_not_of_its_size_is_refused() {
-    let (os, arch) = crate::install::host();
+fn oversized_unreachable_or_truncated_downloads_are_refused() {
+    let (os, arch) = crate::support::packages::host();
     let files = Files::default();
     let release = "/acme/rustomize-plugin-app/releases/download/v1.1.0/app";
     for path in ["/app", release] {
@@ -270,14 +270,14 @@ fn what_is_too_large_out_of_reach_or_not_of_its_size_is_refused() {
     std::fs::write(&lock, known).unwrap();
     tree.run(&["plugin", "install", "--frozen"]).fails_with(&["has ", "bytes, 1 were announced"]);
     std::fs::remove_file(&lock).unwrap();
-    assert!(!crate::manager::root(&tree).join(&server).exists());
+    assert!(!crate::support::plugins::root(&tree).join(&server).exists());
 }
 
 #[test]
-fn a_home_that_cannot_be_written_to_is_enough_for_a_build() {
+fn build_works_with_a_read_only_home() {
     let mut tree = Tree::new(TREE);
-    crate::manager::install(&tree, "h.io/acme/app", &script("1.0.0", "there")).ok();
-    let root = crate::manager::root(&tree).display().to_string();
+    crate::support::plugins::install(&tree, "h.io/acme/app", &script("1.0.0", "there")).ok();
+    let root = crate::support::plugins::root(&tree).display().to_string();
     // A place where not even the superuser makes a directory.
     for (name, value) in
         [("HOME", "/proc/nobody"), ("XDG_CACHE_HOME", "/proc/nobody"), ("RUSTOMIZE_PLUGIN_PATH", root.as_str())]

@@ -2,7 +2,7 @@
 //! repositories, servers on the loopback address, and a stand-in for helm.
 
 use crate::artifacts::push;
-use crate::servers::{Files, git_server, sha256};
+use crate::support::servers::{Files, git_server, sha256};
 use crate::support::{Run, Tree, git};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -38,7 +38,7 @@ fn version(run: &Run) -> String {
 fn the_flag_then_the_variable_then_the_file_then_the_name_of_the_program_say_the_version() {
     let mut tree = Tree::new(DATABASE);
     let link = tree.path().join("kustomize-v5.4.2");
-    symlink(env!("CARGO_BIN_EXE_rustomize"), &link).unwrap();
+    symlink(crate::support::program(), &link).unwrap();
     let as_link = |tree: &Tree, args: &[&str]| {
         #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
         let mut command = std::process::Command::new(&link);
@@ -94,7 +94,7 @@ fn other_names_are_errors_with_the_list() {
 }
 
 #[test]
-fn no_version_takes_what_is_dangerous() {
+fn dangerous_input_is_refused_in_every_version() {
     for version in Compat::all().map(Compat::version) {
         let tree = Tree::new("-- kustomization.yaml --\nhelmCharts: [{name: a, releaseName: --post-renderer=x}]\n");
         tree.write("rustomize.yaml", &format!("compat: {version}\n"));

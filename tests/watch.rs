@@ -1,7 +1,7 @@
 //! The work of builds for the user: `--timings`, `--trace`, `--verbose`, and the line on a
 //! terminal.
 
-use crate::servers::Files;
+use crate::support::servers::Files;
 use crate::support::{Run, Tree, skip};
 use serde_json::Value;
 
@@ -190,7 +190,7 @@ fn screen(text: &str) -> String {
 }
 
 #[test]
-fn a_build_that_lasts_says_on_a_terminal_what_it_waits_for() {
+fn slow_build_shows_on_a_terminal_what_it_waits_for() {
     let mut tree = tree();
     // The line comes after half a second.
     tree.plugin("Pass", "#!/bin/sh\nsleep 2\necho 'from the plugin' >&2\ncat\n");

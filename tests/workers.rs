@@ -1,7 +1,7 @@
 //! Workers: installed plugins that are started once for a build and called over frames. Real
 //! processes in the sandbox of this system; those that break the rules, too.
 
-use crate::manager::require;
+use crate::support::plugins::require;
 use crate::support::{Run, Tree, in_path, skip};
 use std::fs;
 

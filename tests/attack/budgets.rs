@@ -1,8 +1,8 @@
 //! Input that would fill memory, disk or time.
 
 use super::secrets::as_ordinary_user;
-use crate::manager::{require, script};
-use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::plugins::{require, script};
+use crate::support::servers::{Files, Reply, serve, sha256};
 use crate::support::{Run, Tree, git};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -42,7 +42,7 @@ fn nested(levels: usize) -> String {
 }
 
 #[test]
-fn m10_copies_of_copies_stop_at_a_budget() {
+fn copies_of_copies_stop_at_the_budget() {
     let twice = |n: usize| format!("- {{op: copy, from: /data, path: /data/x{n}}}\n");
     let run = patched("data: {k: v}\n", &(0..21).map(twice).collect::<String>());
     run.fails_with(&["p.yaml:19:3", "copies add more than 1000000 nodes to the resource"]);
@@ -54,7 +54,7 @@ fn m10_copies_of_copies_stop_at_a_budget() {
 }
 
 #[test]
-fn m10_items_that_stand_twice_after_each_patch_stop_at_the_same_budget() {
+fn patches_that_double_a_list_stop_at_the_budget() {
     let service =
         |ports: &str| format!("apiVersion: v1\nkind: Service\nmetadata: {{name: s}}\nspec: {{ports: [{ports}]}}\n");
     let ports = ["{port: 80, protocol: TCP, x: 1}, {port: 81, y: 1}", "{port: 80, protocol: UDP, y: 1}"];
@@ -71,7 +71,7 @@ fn m10_items_that_stand_twice_after_each_patch_stop_at_the_same_budget() {
 }
 
 #[test]
-fn m10_values_that_move_into_each_other_stay_within_the_depth_of_a_document() {
+fn nested_moves_stay_within_the_depth_limit() {
     let step = format!(
         "- {{op: move, from: /a, path: /t}}\n- {{op: add, path: /a, value: {}}}\n- {{op: move, from: /t, path: /a{}}}\n",
         nested(900),
@@ -90,7 +90,7 @@ fn m10_values_that_move_into_each_other_stay_within_the_depth_of_a_document() {
 }
 
 #[test]
-fn m10_replacements_that_copy_copies_stop_at_the_same_budget() {
+fn replacements_of_copies_stop_at_the_budget() {
     let paths: String = (0..21).map(|n| format!(", data.x{n}")).collect();
     let entry = format!(
         "replacements:\n- source: {{kind: ConfigMap, fieldPath: data}}\n  targets:\n  - select: {{kind: ConfigMap}}\n    \
@@ -142,7 +142,7 @@ fn a_file_has_a_limited_size() {
 }
 
 #[test]
-fn where_there_are_few_threads_fewer_do_the_work() {
+fn build_works_when_threads_cannot_be_started() {
     let tree = Tree::new("-- kustomization.yaml --\nresources: [r.yaml]\n");
     let map =
         |n: usize| format!("---\n{}data: {{k: {}}}\n", MAP.replace("name: a", &format!("name: a{n}")), "x".repeat(900));
@@ -220,7 +220,7 @@ fn archive(entries: &[(EntryType, usize)], times: usize) -> Tree {
 }
 
 #[test]
-fn h10_what_says_what_an_entry_is_counts_as_what_is_in_it() {
+fn archive_headers_count_toward_the_size_limit() {
     let words = ["app.tar.gz' is refused", "the head of an entry has more than 1048576 bytes", "nothing was installed"];
     for kind in [EntryType::GNULongName, EntryType::GNULongLink, EntryType::XHeader, EntryType::XGlobalHeader] {
         let tree = archive(&[(kind, 3 << 20)], 1);
@@ -261,7 +261,7 @@ fn a_repository_has_a_limited_number_of_tags() {
 }
 
 #[test]
-fn a_registry_that_never_comes_to_an_end_is_left() {
+fn endless_registry_listing_is_abandoned() {
     let tree = Tree::new("");
     let count = Arc::new(AtomicUsize::new(0));
     let asked = count.clone();
@@ -276,7 +276,7 @@ fn a_registry_that_never_comes_to_an_end_is_left() {
 }
 
 #[test]
-fn tries_and_redirects_share_the_time_of_one_file() {
+fn retries_and_redirects_share_one_time_limit() {
     // Whoever connects is never answered, and never turned away.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -331,7 +331,7 @@ fn tries_and_redirects_share_the_time_of_one_file() {
 }
 
 #[test]
-fn a_synced_file_that_nobody_could_read_is_refused() {
+fn synced_file_without_read_permission_is_refused() {
     let content = b"#!/bin/sh\n";
     let listed = |mode: u32| {
         let sum = sha256(content);

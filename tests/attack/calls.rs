@@ -4,7 +4,7 @@ use super::sandbox::{attack, build_like, gets, got};
 use crate::support::run;
 
 #[test]
-fn s11_calls_that_the_list_does_not_name_are_refused() {
+fn unlisted_system_calls_are_refused() {
     // Memory and queues that the processes of a user share without a file, calls that tell about
     // unreadable files, and calls that are newer than every list.
     let act = "note(\"shm\", syscall(SYS_shmget, 7, 4096, 0600 | IPC_CREAT)); \
@@ -33,7 +33,7 @@ const DATAGRAMS: &str = "int pair[2]; struct sockaddr_un at = {AF_UNIX, \"../hom
     note(\"again\", connect(pair[0], (struct sockaddr *)&at, sizeof at))";
 
 #[test]
-fn v12_no_socket_of_datagrams_reaches_another_program() {
+fn datagram_sockets_reach_no_other_program() {
     let Some(tree) = attack(DATAGRAMS) else { return };
     let socket = std::os::unix::net::UnixDatagram::bind(tree.home().join("s")).unwrap();
     socket.set_nonblocking(true).unwrap();
@@ -47,7 +47,7 @@ fn v12_no_socket_of_datagrams_reaches_another_program() {
 }
 
 #[test]
-fn v21_priorities_are_those_of_the_own_process() {
+fn plugin_cannot_change_priority_of_other_processes() {
     // As an ordinary user, whose processes a call for a user or a group reaches.
     let act = "int own = getpgrp(); note(\"user\", setpriority(PRIO_USER, 0, 19)); \
         note(\"id\", setpriority(PRIO_USER, getuid(), 19)); note(\"group\", setpriority(PRIO_PGRP, 0, 19)); \
@@ -62,7 +62,7 @@ fn v21_priorities_are_those_of_the_own_process() {
 }
 
 #[test]
-fn s11_a_file_is_not_leased_or_flagged() {
+fn plugin_cannot_lease_or_flag_files() {
     let act = "int f = open(\"kustomization.yaml\", O_RDONLY); long flags = 0; \
         note(\"lease\", fcntl(f, F_SETLEASE, F_RDLCK)); ioctl(f, FS_IOC_GETFLAGS, &flags); \
         flags ^= FS_NODUMP_FL; note(\"flags\", ioctl(f, FS_IOC_SETFLAGS, &flags)); \
@@ -71,7 +71,7 @@ fn s11_a_file_is_not_leased_or_flagged() {
 }
 
 #[test]
-fn s11_calls_of_other_interfaces_are_refused() {
+fn system_calls_of_other_abis_are_refused() {
     if !cfg!(target_arch = "x86_64") {
         return println!("nothing to test: only x86-64 has other interfaces");
     }
@@ -99,7 +99,7 @@ const MODES: &str = "int f = open(\"g.yaml\", O_RDONLY); char own[4096]; struct 
     note(\"own\", chmod(own, 0640)); note(\"own-times\", utimes(own, t))";
 
 #[test]
-fn h6_modes_owners_times_and_attributes_of_the_users_files_stay() {
+fn plugin_cannot_change_metadata_of_user_files() {
     let Some(tree) = attack(MODES) else { return };
     tree.write("../home/key", "hunter2");
     for level in ["auto", "strict"] {
@@ -109,7 +109,7 @@ fn h6_modes_owners_times_and_attributes_of_the_users_files_stay() {
 }
 
 #[test]
-fn h6_without_a_view_of_its_own_a_plugin_changes_no_mode() {
+fn plugin_without_mount_namespace_cannot_change_modes() {
     let Some(tree) = attack(MODES) else { return };
     tree.write("../home/key", "hunter2");
     let build = tree.command(&["build", "--enable-alpha-plugins", "--plugin-isolation=strict", "."]);

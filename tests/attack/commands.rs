@@ -1,6 +1,6 @@
 //! Words of a file that would become options of the programs that are started.
 
-use crate::servers::{Files, git_server};
+use crate::support::servers::{Files, git_server};
 use crate::support::{Run, Tree, git};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -36,7 +36,7 @@ fn mark(tree: &Tree) -> PathBuf {
 }
 
 #[test]
-fn c1_a_reference_is_no_option_of_git() {
+fn git_reference_cannot_become_an_option() {
     let tree = Tree::new("");
     let mark = mark(&tree);
     let upload = format!("--upload-pack=id%3E{}%3B", mark.display());
@@ -66,7 +66,7 @@ fn c1_a_reference_is_no_option_of_git() {
 }
 
 #[test]
-fn c1_a_remote_base_names_no_repository_of_this_machine() {
+fn remote_base_cannot_name_a_local_repository() {
     let tree = Tree::new("");
     tree.write("private/kustomization.yaml", "resources: [a.yaml]\n");
     tree.write("private/a.yaml", &CONFIG_MAP.replace("VALUE", "secret"));
@@ -85,7 +85,7 @@ fn c1_a_remote_base_names_no_repository_of_this_machine() {
 }
 
 #[test]
-fn c1_a_plugin_from_elsewhere_needs_no_repository_of_this_machine() {
+fn fetched_plugin_cannot_depend_on_a_local_repository() {
     let tree = Tree::new("");
     let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: NAME\nversion: 0.1.0\nruntime: bash\ngenerators: [{apiVersion: ex.io/v1, kind: NAME}]\n";
     tree.write("private/plugin.yaml", &manifest.replace("NAME", "private"));
@@ -104,7 +104,7 @@ fn c1_a_plugin_from_elsewhere_needs_no_repository_of_this_machine() {
 
 /// A repository whose tree has the programs that the user's git would call by relative paths.
 #[test]
-fn c1_nothing_of_a_clone_runs() {
+fn clone_runs_no_program_of_the_repository() {
     let tree = Tree::new("");
     let mark = mark(&tree);
     let evil = format!("#!/bin/sh\necho $0 >> {}\n", mark.display());
@@ -127,7 +127,7 @@ fn c1_nothing_of_a_clone_runs() {
 }
 
 #[test]
-fn c1_a_submodule_from_elsewhere_is_no_repository_of_this_machine() {
+fn remote_submodule_cannot_name_a_local_repository() {
     let tree = Tree::new("");
     tree.write("private/kustomization.yaml", "resources: [a.yaml]\n");
     tree.write("private/a.yaml", &CONFIG_MAP.replace("VALUE", "secret"));
@@ -173,7 +173,7 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn m6_a_clone_that_others_may_write_to_is_not_used() {
+fn cached_clone_writable_by_others_is_not_used() {
     for (above, mode) in [(0, 0o777), (0, 0o770), (1, 0o777), (1, 0o1777), (1, 0o720), (2, 0o777), (3, 0o777)] {
         let (tree, entry, version) = cached();
         set_mode(version.ancestors().nth(above).unwrap(), mode);
@@ -187,7 +187,7 @@ fn m6_a_clone_that_others_may_write_to_is_not_used() {
 }
 
 #[test]
-fn m6_a_clone_that_is_a_link_is_not_used() {
+fn cached_clone_that_is_a_link_is_not_used() {
     for above in [0, 1, 2] {
         let (tree, entry, version) = cached();
         let link = version.ancestors().nth(above).unwrap();
@@ -199,7 +199,7 @@ fn m6_a_clone_that_is_a_link_is_not_used() {
 }
 
 #[test]
-fn m6_a_clone_of_another_user_is_not_used() {
+fn cached_clone_of_another_user_is_not_used() {
     if !rustix::process::geteuid().is_root() {
         crate::support::skip("only root gives files to other users");
         return;
@@ -238,7 +238,7 @@ fn calls(tree: &Tree) -> String {
 }
 
 #[test]
-fn h11_a_value_of_a_chart_is_no_option_of_helm() {
+fn chart_value_cannot_become_an_option_of_helm() {
     for field in ["releaseName", "version", "repo", "namespace", "kubeVersion", "nameTemplate", "name"] {
         let tree = helm("");
         let name = if field == "name" { "" } else { "name: app, " };
@@ -261,7 +261,7 @@ fn h11_a_value_of_a_chart_is_no_option_of_helm() {
 }
 
 #[test]
-fn h11_a_version_leads_nowhere() {
+fn chart_version_cannot_leave_the_chart_home() {
     for version in ["1/../../../x", "../x", "1/x", "/x"] {
         let tree = helm("");
         let chart = format!("{{name: app, releaseName: r, repo: 'https://h.invalid', version: '{version}'}}");
@@ -288,7 +288,7 @@ fn h11_a_version_leads_nowhere() {
 }
 
 #[test]
-fn h11_a_values_file_is_one_file() {
+fn chart_values_file_names_one_file() {
     let tree = helm("");
     // helm takes what stands between commas for files of their own.
     tree.write("x,/etc/passwd", "");
@@ -307,7 +307,7 @@ fn h11_a_values_file_is_one_file() {
 }
 
 #[test]
-fn h11_charts_of_a_remote_base_stay_in_it() {
+fn charts_of_a_remote_base_stay_in_it() {
     let tree = helm("");
     tree.write("../home/.charts/app/values.yaml", "v: secret\n");
     let outside = tree.home().join(".charts");
@@ -357,7 +357,7 @@ fn h11_charts_of_a_remote_base_stay_in_it() {
 }
 
 #[test]
-fn w5_a_link_of_a_chart_leads_nowhere_else() {
+fn links_in_a_chart_cannot_leave_it() {
     let tree = helm(
         "-- app/kustomization.yaml --\nhelmCharts: [{name: app, releaseName: r}]\n-- app/charts/app/values.yaml --\n-- app/shared/x --\ninside\n",
     );
@@ -389,7 +389,7 @@ fn w5_a_link_of_a_chart_leads_nowhere_else() {
 }
 
 #[test]
-fn h11_helm_loads_no_plugin_that_lies_in_the_tree() {
+fn helm_loads_no_plugin_from_the_tree() {
     let mut tree = helm("");
     tree.variables.remove("CALLS");
     tree.write(
@@ -439,7 +439,7 @@ fn no_container(spec: &str, prepare: impl Fn(&Path), words: &[&str]) {
 }
 
 #[test]
-fn m7_a_mount_stays_in_the_root() {
+fn container_mount_stays_in_the_root() {
     let link = |root: &Path| {
         fs::create_dir(root.join("data")).unwrap();
         symlink("/etc", root.join("link")).unwrap();
@@ -458,7 +458,7 @@ fn m7_a_mount_stays_in_the_root() {
 }
 
 #[test]
-fn m7_a_field_of_a_mount_is_one_field() {
+fn mount_field_cannot_add_another_field() {
     let nothing = |_: &Path| {};
     for mount in [
         "type: 'bind,source=/etc', src: a, dst: /x",
@@ -475,7 +475,7 @@ fn m7_a_field_of_a_mount_is_one_field() {
 }
 
 #[test]
-fn m7_an_image_is_no_option_of_the_engine() {
+fn image_cannot_become_an_option_of_the_engine() {
     let nothing = |_: &Path| {};
     for image in ["--privileged", "-v/:/host", "\"a\\nb\""] {
         no_container(&format!("{{image: {image}}}"), nothing, &["image"]);
@@ -483,7 +483,7 @@ fn m7_an_image_is_no_option_of_the_engine() {
 }
 
 #[test]
-fn m8_a_plugin_from_git_copies_nothing_from_outside() {
+fn plugin_from_git_copies_nothing_from_outside() {
     let tree = Tree::new("");
     let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: p\nversion: 0.1.0\nruntime: bash\ngenerators: [{apiVersion: ex.io/v1, kind: P}]\n";
     let outside = tree.home().join("outside");

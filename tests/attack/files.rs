@@ -3,9 +3,9 @@
 
 use super::installing::{TREE, installed, manifest, tree};
 use super::secrets::as_ordinary_user;
-use crate::environment::environment;
-use crate::manager::{require, root};
-use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::environments::environment;
+use crate::support::plugins::{require, root};
+use crate::support::servers::{Files, Reply, serve, sha256};
 use crate::support::{Tree, git, run};
 use std::ffi::OsStr;
 use std::fs;
@@ -24,7 +24,7 @@ fn runtime(tree: &mut Tree, script: &str) {
 }
 
 #[test]
-fn v1_a_link_that_an_installation_step_makes_is_not_followed() {
+fn link_made_by_an_installation_step_is_not_followed() {
     for link in [".rustomize/sdk", ".rustomize"] {
         let mut tree = tree("probe", &[("main", OWN)]);
         tree.write("../home/precious/thesis/text", "years of work");
@@ -42,7 +42,7 @@ fn v1_a_link_that_an_installation_step_makes_is_not_followed() {
 }
 
 #[test]
-fn v1_what_a_step_leaves_without_permissions_is_removed() {
+fn unreadable_leftovers_of_installation_are_removed() {
     let mut tree = tree("probe", &[("main", OWN)]);
     runtime(
         &mut tree,
@@ -73,7 +73,7 @@ fn twins() -> [Vec<(String, String)>; 2] {
 }
 
 #[test]
-fn v2_directories_with_other_files_do_not_have_one_sum() {
+fn different_directories_have_different_sums() {
     let [first, second] = twins();
     let tree = tree("bash", &[]);
     let write = |files: &[(String, String)]| files.iter().for_each(|(n, t)| tree.write(&format!("plugins/app/{n}"), t));
@@ -91,11 +91,14 @@ fn v2_directories_with_other_files_do_not_have_one_sum() {
 }
 
 #[test]
-fn v2_archives_and_repositories_have_no_names_with_control_characters() {
+fn file_names_with_control_characters_are_refused() {
     let manifest = manifest("bash");
     for name in ["a\nb", "a\u{1b}[2Jb", "a\u{202e}b", "deep\r/b"] {
         let files = Files::default();
-        files.put("/app.tar.gz", crate::install::tar_gz(&[("plugin.yaml", &manifest), ("main.sh", OWN), (name, "")]));
+        files.put(
+            "/app.tar.gz",
+            crate::support::packages::tar_gz(&[("plugin.yaml", &manifest), ("main.sh", OWN), (name, "")]),
+        );
         let address = files.serve();
         let tree = Tree::new(TREE);
         let from = format!("http://{address}/app.tar.gz");
@@ -116,7 +119,7 @@ fn v2_archives_and_repositories_have_no_names_with_control_characters() {
         tree.run(&["plugin", "install"]).fails_with(&["has a character in its name that cannot be seen"]);
     }
     // And on a server of bundles.
-    let client = crate::manager::tree();
+    let client = crate::support::plugins::tree();
     environment(&client, "prod", "");
     let sum = sha256(b"x");
     let list = format!(r#"[{{"path": "a\nb", "sha256": "{sum}", "size": 1, "mode": 420, "uid": 0, "gid": 0}}]"#);
@@ -131,7 +134,7 @@ fn v2_archives_and_repositories_have_no_names_with_control_characters() {
 }
 
 #[test]
-fn v2_what_was_made_has_one_sum_for_one_content() {
+fn installed_artifacts_have_one_sum_for_one_content() {
     let mut tree = tree("probe", &[("main", OWN)]);
     runtime(&mut tree, "mkdir -p \"$2/.rustomize/made\"; touch \"$2/.rustomize/made/\"$'x\\xff'");
     tree.run(&["plugin", "install"]).ok();
@@ -143,7 +146,7 @@ fn v2_what_was_made_has_one_sum_for_one_content() {
 }
 
 #[test]
-fn v9_a_list_of_exported_files_removes_and_replaces_nothing_else() {
+fn forged_export_list_cannot_remove_other_files() {
     let tree = tree("bash", &[("main.sh", OWN)]);
     tree.run(&["plugin", "install"]).ok();
     tree.write("precious", "years of work");
@@ -183,7 +186,7 @@ fn v9_a_list_of_exported_files_removes_and_replaces_nothing_else() {
 }
 
 #[test]
-fn v9_a_launcher_that_is_not_wanted_any_more_is_removed() {
+fn unwanted_launcher_is_removed() {
     let tree = tree("bash", &[("main.sh", OWN)]);
     tree.run(&["plugin", "install"]).ok();
     tree.run(&["plugin", "export", "out"]).ok();
@@ -210,8 +213,8 @@ fn v9_a_launcher_that_is_not_wanted_any_more_is_removed() {
 }
 
 #[test]
-fn v10_modes_and_owners_of_a_server_do_not_count() {
-    let client = crate::manager::tree();
+fn modes_and_owners_sent_by_a_server_are_ignored() {
+    let client = crate::support::plugins::tree();
     let file = |path: &str, mode: u32| {
         let sum = sha256(b"x");
         format!(r#"{{"path": "{path}", "sha256": "{sum}", "size": 1, "mode": {mode}, "uid": 12345, "gid": 12345}}"#)
@@ -252,7 +255,7 @@ fn at_once(tree: &Tree, all: &[Vec<String>]) -> Vec<String> {
 }
 
 #[test]
-fn v15_a_change_does_not_lose_another_one() {
+fn concurrent_changes_are_all_kept() {
     let tree = Tree::new("");
     let words = |line: String| line.split(' ').map(str::to_owned).collect::<Vec<String>>();
     let all: Vec<_> = (0..20).map(|n| words(format!("plugin trust h.io/acme/p{n}"))).collect();
@@ -263,7 +266,7 @@ fn v15_a_change_does_not_lose_another_one() {
 }
 
 #[test]
-fn v15_requirements_that_are_added_at_once_are_all_there() {
+fn concurrently_added_requirements_are_all_kept() {
     let tree = Tree::new(TREE);
     let mut roots = Vec::new();
     for n in 0..6 {
@@ -293,7 +296,7 @@ fn v15_requirements_that_are_added_at_once_are_all_there() {
 }
 
 #[test]
-fn v17_an_installation_that_fails_changes_nothing_that_works() {
+fn failed_installation_keeps_the_working_plugin() {
     let mut tree = tree("probe", &[("main", OWN)]);
     runtime(&mut tree, "[ ! -e \"$2/broken\" ] || exit 7");
     tree.run(&["plugin", "install"]).ok();
@@ -312,7 +315,7 @@ fn v17_an_installation_that_fails_changes_nothing_that_works() {
 }
 
 #[test]
-fn v17_a_build_fetches_nothing_in_place_of_a_plugin_that_was_changed() {
+fn build_does_not_refetch_a_changed_plugin() {
     for is_locked in [true, false] {
         let tree = tree("bash", &[("main.sh", OWN)]);
         tree.run(&["plugin", "install"]).ok();
@@ -332,7 +335,7 @@ fn v17_a_build_fetches_nothing_in_place_of_a_plugin_that_was_changed() {
 }
 
 #[test]
-fn v23_what_is_not_a_program_does_not_run_and_is_in_no_error() {
+fn non_program_is_not_run_and_not_quoted_in_errors() {
     let texts = [
         "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n",
         "root:$y$c2VjcmV0:19000:0:99999:7:::\n",
@@ -370,7 +373,7 @@ fn changed_after_its_check(tree: &Tree, script: &str) -> String {
 }
 
 #[test]
-fn v25_what_was_made_at_installing_does_not_change_after_its_check() {
+fn installed_artifacts_cannot_change_after_the_check() {
     let mut tree = tree("probe", &[("main", "")]);
     runtime(&mut tree, "mkdir -p \"$2/.rustomize\"; echo \"v=own\" > \"$2/.rustomize/lib\"");
     // The program of the runtime reads what was made beside the plugin.
@@ -388,7 +391,7 @@ fn v25_what_was_made_at_installing_does_not_change_after_its_check() {
 
 /// Another user swaps the file all the time; the build may find the user's own or refuse it.
 #[test]
-fn v11_a_file_above_the_root_is_the_one_whose_owner_was_looked_at() {
+fn requirements_file_cannot_be_swapped_after_the_owner_check() {
     if !rustix::process::geteuid().is_root() {
         crate::support::skip("only root has files of two users");
         return;

@@ -1,9 +1,9 @@
 //! Plugins that would be taken for other plugins: of another project, another plugin, another
 //! place, another version, or of the same author.
 
-use crate::install::{host, signer, statement};
-use crate::manager::{require, root, script, tree};
-use crate::servers::Files;
+use crate::support::packages::{host, signer, statement};
+use crate::support::plugins::{require, root, script, tree};
+use crate::support::servers::Files;
 use crate::support::{Tree, git};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -39,7 +39,7 @@ fn rules(tree: &Tree, directory: &str, rules: &str) {
 const CALL: &str = "\"$(dirname \"$0\")/.rustomize/sdk/lib/call\"";
 
 #[test]
-fn v4_a_dependency_belongs_to_its_plugin() {
+fn dependency_belongs_to_its_plugin() {
     let tree = tree();
     for name in ["a", "b"] {
         let needs = format!("dependencies: {{lib: {{source: github.com/acme/lib, from: ../lib-of-{name}}}}}\n");
@@ -74,7 +74,7 @@ fn v4_a_dependency_belongs_to_its_plugin() {
 }
 
 #[test]
-fn v4_two_directories_of_one_repository_are_two_plugins() {
+fn two_directories_of_a_repository_are_two_plugins() {
     let tree = tree();
     let repository = tree.home().join("libraries");
     for name in ["a", "b"] {
@@ -99,7 +99,7 @@ fn v4_two_directories_of_one_repository_are_two_plugins() {
 }
 
 #[test]
-fn v5_a_requirement_is_met_by_its_own_origin_alone() {
+fn requirement_is_met_only_by_its_own_origin() {
     let tree = tree();
     for name in ["a", "b"] {
         plugin(&tree, &format!("{name}/plugins/app"), "Made", &format!("echo of-{name}"), "");
@@ -139,7 +139,7 @@ fn v5_a_requirement_is_met_by_its_own_origin_alone() {
 }
 
 #[test]
-fn v6_a_signature_is_for_one_plugin_in_one_version_for_one_platform() {
+fn signature_is_for_one_plugin_version_and_platform() {
     let tree = tree();
     let (os, arch) = host();
     let own = format!("{os}_{arch}");
@@ -191,7 +191,7 @@ fn versions(tree: &Tree, tags: &[&str], says: impl Fn(&str) -> String) -> String
 }
 
 #[test]
-fn v7_going_back_in_version_needs_a_word() {
+fn downgrade_needs_permission() {
     let tree = tree();
     let from = versions(&tree, &["1.0.0", "1.1.0", "1.2.0"], str::to_owned);
     let requires = |constraint: &str| {
@@ -227,7 +227,7 @@ fn v7_going_back_in_version_needs_a_word() {
 }
 
 #[test]
-fn v8_what_an_installer_fetches_has_a_sum() {
+fn everything_fetched_by_an_installer_has_a_sum() {
     let tree = tree();
     plugin(&tree, "app", "Made", "echo x", "entry: main.sh\n");
     let manifest = fs::read_to_string(tree.path().join("app/plugin.yaml")).unwrap();
@@ -280,9 +280,9 @@ fn v8_what_an_installer_fetches_has_a_sum() {
 }
 
 #[test]
-fn v16_what_one_configuration_root_forbids_no_other_one_allows() {
+fn configuration_root_cannot_allow_what_another_forbids() {
     let mut tree = tree();
-    let install = |tree: &Tree, source: &str| crate::manager::install(tree, source, &script("1.0.0", "x"));
+    let install = |tree: &Tree, source: &str| crate::support::plugins::install(tree, source, &script("1.0.0", "x"));
     tree.run(&["plugin", "trust", "h.io/bad/*", "--deny"]).ok();
     install(&tree, "h.io/good/app").ok();
     install(&tree, "h.io/bad/app").fails_with(&["is denied by"]);
@@ -320,7 +320,7 @@ fn v16_what_one_configuration_root_forbids_no_other_one_allows() {
 }
 
 #[test]
-fn v18_counts_have_limits() {
+fn numbers_of_plugins_and_dependencies_are_limited() {
     let tree = tree();
     let many = |count: usize| {
         let one = |i: usize| format!("  p{i}: {{source: h.io/acme/p{i}}}\n");
@@ -343,9 +343,9 @@ fn v18_counts_have_limits() {
 }
 
 #[test]
-fn v18_a_plugin_that_does_not_describe_itself_is_asked_once() {
+fn plugin_without_description_is_asked_once() {
     let tree = tree();
-    crate::manager::install(&tree, "h.io/acme/app", &script("1.0.0", "x")).ok();
+    crate::support::plugins::install(&tree, "h.io/acme/app", &script("1.0.0", "x")).ok();
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
     let files = || crate::support::files(&root(&tree), host().1);
     let binary = files().pop().unwrap();
@@ -353,7 +353,7 @@ fn v18_a_plugin_that_does_not_describe_itself_is_asked_once() {
         let text = format!("#!/bin/sh\n{body}\n");
         fs::write(&binary, &text).unwrap();
         fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
-        let sum = crate::servers::sha256(text.as_bytes());
+        let sum = crate::support::servers::sha256(text.as_bytes());
         fs::write(binary.with_file_name(format!("{}_SHA256SUM", name(&binary))), &sum).unwrap();
         sum
     };
@@ -376,7 +376,7 @@ fn v18_a_plugin_that_does_not_describe_itself_is_asked_once() {
 }
 
 #[test]
-fn v24_ten_versions_that_are_not_what_they_say_are_enough() {
+fn installation_stops_after_ten_mislabelled_versions() {
     let tree = tree();
     let tags: Vec<String> = (0..15).map(|i| format!("1.{i}.0")).collect();
     let tags: Vec<&str> = tags.iter().map(String::as_str).collect();

@@ -1,10 +1,10 @@
 //! Attacks by the files of a plugin while it is installed.
 
 use super::secrets::as_ordinary_user;
-use crate::install::tar_gz;
-use crate::isolation::can_isolate;
-use crate::manager::{require, root};
-use crate::servers::{Files, Reply, serve, sha256};
+use crate::support::isolation::can_isolate;
+use crate::support::packages::tar_gz;
+use crate::support::plugins::{require, root};
+use crate::support::servers::{Files, Reply, serve, sha256};
 use crate::support::{Run, Tree, git, run};
 use base64::Engine;
 use sha2::Digest;
@@ -90,7 +90,7 @@ fn archive(tree: &Tree, files: &[(&str, &str)]) {
 }
 
 #[test]
-fn c2_modules_of_a_plugin_are_not_imported() {
+fn python_modules_of_a_plugin_are_not_imported_at_install() {
     if !has("python3") {
         return;
     }
@@ -131,7 +131,7 @@ fn index(package: &'static str, file: &'static str, content: Vec<u8>) -> String 
 }
 
 #[test]
-fn c3_a_source_distribution_is_not_built() {
+fn python_source_distribution_is_not_built() {
     if !has("python3") {
         return;
     }
@@ -152,7 +152,7 @@ fn c3_a_source_distribution_is_not_built() {
 }
 
 #[test]
-fn c3_a_line_of_requirements_is_a_version_with_hashes() {
+fn python_requirements_need_version_and_hashes() {
     let hash = "a".repeat(64);
     for line in [
         "--find-links .",
@@ -189,7 +189,7 @@ fn c3_a_line_of_requirements_is_a_version_with_hashes() {
 }
 
 #[test]
-fn c4_configuration_of_npm_and_packages_from_git_are_not_used() {
+fn npm_configuration_and_git_packages_are_not_used() {
     if !has("npm") {
         return;
     }
@@ -218,7 +218,7 @@ fn c4_configuration_of_npm_and_packages_from_git_are_not_used() {
 }
 
 #[test]
-fn c5_a_repository_in_the_archive_is_not_asked_for_a_stamp() {
+fn repository_in_an_archive_is_not_read_by_go() {
     if !has("go") {
         return;
     }
@@ -267,7 +267,7 @@ fn c5_a_repository_in_the_archive_is_not_asked_for_a_stamp() {
 }
 
 #[test]
-fn c6_an_entry_is_no_option() {
+fn entry_of_a_manifest_cannot_become_an_option() {
     if !has("go") {
         return;
     }
@@ -280,7 +280,7 @@ fn c6_an_entry_is_no_option() {
 }
 
 #[test]
-fn s2_an_installation_step_is_confined() {
+fn installation_step_is_confined() {
     if !can_isolate() {
         return;
     }
@@ -397,7 +397,7 @@ const STAND_INS: [(&str, StandIn, &str); 5] = [
 ];
 
 #[test]
-fn s2_only_what_fetches_has_the_network_and_it_writes_nothing_that_is_kept() {
+fn only_the_fetching_step_has_network_and_its_files_are_not_kept() {
     if !can_isolate() {
         return;
     }
@@ -429,7 +429,7 @@ fn s2_only_what_fetches_has_the_network_and_it_writes_nothing_that_is_kept() {
 /// With stand-ins for deno: one leaves a link where its directory was, one writes what a run of
 /// deno writes outside of a sandbox.
 #[test]
-fn s10_what_deno_fetched_is_in_a_sum_and_code_that_it_compiled_is_not_used() {
+fn deno_downloads_have_a_sum_and_compiled_code_is_not_used() {
     let mut tree = tree("deno", &[("main.ts", ""), ("deno.lock", "{}")]);
     let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
     tree.variables.insert("PATH", format!("{}:{path}", tree.home().join("bin").display()));
@@ -466,7 +466,7 @@ fn s10_what_deno_fetched_is_in_a_sum_and_code_that_it_compiled_is_not_used() {
 }
 
 #[test]
-fn s2_a_package_of_deno_is_fetched_and_its_scripts_are_not_run() {
+fn deno_package_is_fetched_without_running_scripts() {
     if !has("deno") {
         return;
     }
@@ -528,7 +528,7 @@ fn uses_its_package(tree: &Tree) {
 }
 
 #[test]
-fn s2_a_wheel_is_fetched_and_installed() {
+fn python_wheel_is_fetched_and_installed() {
     if !has("python3") {
         return;
     }
@@ -555,7 +555,7 @@ fn s2_a_wheel_is_fetched_and_installed() {
 }
 
 #[test]
-fn s2_a_package_of_npm_is_fetched_and_its_scripts_are_not_run() {
+fn npm_package_is_fetched_without_running_scripts() {
     if !has("npm") {
         return;
     }
@@ -596,7 +596,7 @@ fn h1(files: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn s2_a_module_of_go_is_fetched_and_built_without_network() {
+fn go_module_is_built_without_network() {
     if !has("go") {
         return;
     }
@@ -637,7 +637,7 @@ fn s2_a_module_of_go_is_fetched_and_built_without_network() {
 }
 
 #[test]
-fn s10_an_archive_holds_nothing_of_what_is_made_here() {
+fn archive_cannot_contain_files_made_at_install() {
     for (name, shown) in [
         ("app/.rustomize/bin/plugin", "'.rustomize'"),
         ("app/.rustomize/sdk/x/call", "'.rustomize'"),
@@ -671,7 +671,7 @@ fn s10_an_archive_holds_nothing_of_what_is_made_here() {
 }
 
 #[test]
-fn s10_what_was_made_here_has_a_sum_of_its_own() {
+fn files_made_at_install_have_their_own_sum() {
     if !has("python3") {
         return;
     }

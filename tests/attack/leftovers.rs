@@ -15,7 +15,7 @@ fn left(directory: &Path) -> usize {
 }
 
 #[test]
-fn w10_what_a_killed_process_left_goes_with_the_next_one_that_writes_there() {
+fn leftovers_of_a_killed_process_are_removed_by_the_next() {
     for (args, folder) in [
         (&["build", "-o", "x.yaml"][..], ""),
         (&["build", "-o", "out"], "out"),
@@ -46,7 +46,7 @@ fn w10_what_a_killed_process_left_goes_with_the_next_one_that_writes_there() {
 }
 
 #[test]
-fn w10_a_process_that_is_killed_while_it_writes_leaves_nothing_for_long() {
+fn files_half_written_by_a_killed_process_are_removed() {
     let tree = Tree::new("-- kustomization.yaml --\nresources: [r.yaml]\n");
     let map = |n: usize| format!("---\n{}", MAP.replace("name: a", &format!("name: a{n}")));
     tree.write("r.yaml", &(0..400).map(map).collect::<String>());
@@ -70,7 +70,7 @@ fn w10_a_process_that_is_killed_while_it_writes_leaves_nothing_for_long() {
 }
 
 #[test]
-fn w11_builds_and_the_removal_of_the_cache_wait_for_each_other() {
+fn builds_and_cache_removal_wait_for_each_other() {
     let tree = Tree::new("");
     let repository = tree.path().join("base");
     let files: String = (0..50).map(|n| format!(", r{n}.yaml")).collect();
@@ -101,7 +101,7 @@ fn w11_builds_and_the_removal_of_the_cache_wait_for_each_other() {
 }
 
 #[test]
-fn w11_who_empties_the_cache_says_that_it_waits() {
+fn cache_removal_says_that_it_waits() {
     let tree = Tree::new("");
     let cache = tree.home().join(".cache/rustomize");
     fs::create_dir_all(cache.join("git/left")).unwrap();

@@ -26,7 +26,7 @@ fn is_orderly(run: &Run, limits: &str) {
 }
 
 #[test]
-fn w9_little_memory_is_an_error_of_the_command() {
+fn too_little_memory_is_a_clean_error() {
     let tree = Tree::new("-- kustomization.yaml --\nresources: [r.yaml]\nnamePrefix: p-\ncommonLabels: {a: b}\n");
     let map =
         |n: usize| format!("---\n{}data: {{k: {}}}\n", MAP.replace("name: a", &format!("name: a{n}")), "x".repeat(900));
@@ -44,7 +44,7 @@ fn w9_little_memory_is_an_error_of_the_command() {
 }
 
 #[test]
-fn w9_a_small_stack_is_an_error_or_enough() {
+fn small_stack_is_enough_or_a_clean_error() {
     let tree = Tree::new("-- kustomization.yaml --\nresources: [r.yaml]\n");
     tree.write("r.yaml", &format!("{MAP}data: {}1{}\n", "{b: ".repeat(900), "}".repeat(900)));
     let want = tree.run(&["build"]).ok();
@@ -69,7 +69,7 @@ fn is_too_large_for_the_flag(tree: &Tree) {
 }
 
 #[test]
-fn w12_a_text_that_is_put_into_another_one_many_times_draws_on_the_budget() {
+fn repeated_text_replacement_draws_on_the_budget() {
     let vars = "vars: [{name: A, objref: {apiVersion: v1, kind: ConfigMap, name: a}, fieldref: {fieldpath: data.k}}]\n";
     let tree = Tree::new("");
     tree.write("kustomization.yaml", &format!("resources: [r.yaml]\n{vars}configurations: [c.yaml]\n"));
@@ -85,7 +85,7 @@ fn w12_a_text_that_is_put_into_another_one_many_times_draws_on_the_budget() {
 }
 
 #[test]
-fn w12_a_file_under_many_keys_draws_on_the_budget() {
+fn file_under_many_keys_draws_on_the_budget() {
     for (field, character) in [("configMapGenerator", 'x'), ("configMapGenerator", '\u{0}'), ("secretGenerator", 'x')] {
         let tree = Tree::new("");
         tree.write("big", &character.to_string().repeat(10 << 20));
@@ -96,7 +96,7 @@ fn w12_a_file_under_many_keys_draws_on_the_budget() {
 }
 
 #[test]
-fn w12_prefixes_of_many_layers_draw_on_the_budget() {
+fn prefixes_of_many_layers_draw_on_the_budget() {
     let tree = Tree::new("");
     let prefix = "p".repeat(100_000);
     for layer in 0..200 {
@@ -112,7 +112,7 @@ fn w12_prefixes_of_many_layers_draw_on_the_budget() {
 }
 
 #[test]
-fn w12_bases_that_are_used_twice_by_each_layer_draw_on_the_budget() {
+fn bases_doubled_by_each_layer_draw_on_the_budget() {
     let tree = Tree::new("");
     for layer in 0..40 {
         let both = format!("resources: [../b{layer}, ../c{layer}]\n");
@@ -129,14 +129,14 @@ fn w12_bases_that_are_used_twice_by_each_layer_draw_on_the_budget() {
 }
 
 #[test]
-fn w12_an_anchor_with_many_aliases_draws_on_the_budget() {
+fn anchor_with_many_aliases_draws_on_the_budget() {
     let tree = Tree::new("-- kustomization.yaml --\nresources: [r.yaml]\n");
     tree.write("r.yaml", &format!("{MAP}data: &a {{k: {}}}\nlist: [{}]\n", "x".repeat(1 << 20), "*a, ".repeat(10_000)));
     is_too_large_for_the_flag(&tree);
 }
 
 #[test]
-fn w12_a_patch_of_many_resources_draws_on_the_budget() {
+fn patch_of_many_resources_draws_on_the_budget() {
     let tree = Tree::new("");
     let name = |n: usize| format!("---\n{}", MAP.replace("name: a", &format!("name: a{n}")));
     tree.write("r.yaml", &(0..5_000).map(name).collect::<String>());
@@ -152,7 +152,7 @@ fn w12_a_patch_of_many_resources_draws_on_the_budget() {
 }
 
 #[test]
-fn w12_a_replacement_of_many_fields_draws_on_the_budget() {
+fn replacement_of_many_fields_draws_on_the_budget() {
     let tree = Tree::new("");
     let paths: String = (0..10_000).map(|n| format!("      - data.x{n}\n")).collect();
     let entry = "replacements:\n- source: {kind: ConfigMap, fieldPath: data.k}\n  targets:\n  - select: {kind: ConfigMap}\n    \
@@ -163,7 +163,7 @@ fn w12_a_replacement_of_many_fields_draws_on_the_budget() {
 }
 
 #[test]
-fn w12_the_flag_sets_the_budget() {
+fn flag_sets_the_build_size_limit() {
     let tree = Tree::new("-- kustomization.yaml --\nresources: [r.yaml]\n");
     tree.write("r.yaml", &format!("{MAP}data: {{k: {}}}\n", "x".repeat(1 << 20)));
     tree.run(&["build", "--build-size-limit", "4MiB"]).ok();

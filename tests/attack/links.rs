@@ -27,7 +27,7 @@ fn is_untouched(tree: &Tree, what: &str) {
 }
 
 #[test]
-fn w6_nothing_is_written_through_a_link_of_the_tree() {
+fn nothing_is_written_through_a_link_of_the_tree() {
     let words = ["is a link, and no link is followed there"];
     for (args, link, to) in [
         (&["build", "-o", "out.yaml"][..], "out.yaml", "file"),
@@ -62,7 +62,7 @@ fn w6_nothing_is_written_through_a_link_of_the_tree() {
 }
 
 #[test]
-fn w6_one_link_among_the_files_of_a_directory_keeps_all_from_being_written() {
+fn one_link_in_a_directory_stops_all_writes_to_it() {
     let tree = tree();
     fs::create_dir(tree.path().join("out")).unwrap();
     symlink(tree.home().join("file"), tree.path().join("out/n_v1_configmap_b.yaml")).unwrap();
@@ -76,7 +76,7 @@ fn w6_one_link_among_the_files_of_a_directory_keeps_all_from_being_written() {
 }
 
 #[test]
-fn w6_a_link_outside_of_the_tree_is_one_of_the_user() {
+fn link_outside_the_tree_is_followed() {
     let tree = tree();
     let link = tree.home().join("link");
     symlink("file", &link).unwrap();
@@ -87,7 +87,7 @@ fn w6_a_link_outside_of_the_tree_is_one_of_the_user() {
 }
 
 #[test]
-fn w6_a_hook_is_not_written_through_a_link() {
+fn git_hook_is_not_written_through_a_link() {
     let tree = tree();
     git(&tree.path(), &["init", "-q"]);
     let hook = tree.path().join(".git/hooks/pre-commit");
@@ -104,7 +104,7 @@ fn w6_a_hook_is_not_written_through_a_link() {
 }
 
 #[test]
-fn w6_a_function_writes_through_no_link() {
+fn function_writes_through_no_link() {
     let home_file = "kind: A\nmetadata: {name: a}\n";
     let change = "#!/bin/sh\nsed 's/name: a/name: b/'\n";
     let move_there = "#!/bin/sh\nsed \"s#path: 'r.yaml'#path: 'out/mine'#\"\n";
@@ -137,7 +137,7 @@ fn pipe(path: &Path) {
 }
 
 #[test]
-fn w7_a_pipe_or_a_device_is_no_file_and_is_not_waited_for() {
+fn pipe_or_device_is_refused_without_waiting() {
     let with_plugin = ["build", "--enable-alpha-plugins"];
     for (file, args) in [
         ("kustomization.yaml", &["build"][..]),
@@ -174,7 +174,7 @@ fn w7_a_pipe_or_a_device_is_no_file_and_is_not_waited_for() {
 }
 
 #[test]
-fn w7_no_link_or_pipe_of_the_cache_is_read() {
+fn links_and_pipes_in_the_cache_are_not_read() {
     let tree = tree();
     let cache = Cache::new(tree.home().join("cache"));
     let shelf = cache.shelf("files", "https://h.io/x");
@@ -214,7 +214,7 @@ fn w7_no_link_or_pipe_of_the_cache_is_read() {
 }
 
 #[test]
-fn w7_the_sum_of_a_directory_is_not_that_of_a_link() {
+fn sum_of_a_directory_follows_no_link() {
     let tree = tree();
     symlink(tree.home().join("dir"), tree.path().join("link")).unwrap();
     let refused = sum::directory(&tree.path().join("link")).unwrap_err();

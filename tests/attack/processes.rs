@@ -2,7 +2,7 @@
 
 use super::sandbox::{attack, got};
 use super::secrets::as_ordinary_user;
-use crate::manager;
+use crate::support::plugins;
 use crate::support::{Run, Tree, run};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -79,7 +79,7 @@ fn as_each_user(make: impl Fn() -> Tree, args: &[&str], look: impl Fn(&Tree, &mu
 }
 
 #[test]
-fn v14_a_killed_build_takes_its_plugin_along() {
+fn killed_build_ends_its_plugin() {
     for level in ["off", "auto", "strict"] {
         let time = sleep_of_its_own();
         let make = || {
@@ -95,7 +95,7 @@ fn v14_a_killed_build_takes_its_plugin_along() {
 }
 
 #[test]
-fn v14_a_killed_build_takes_its_functions_and_shared_objects_along() {
+fn killed_build_ends_functions_and_shared_objects() {
     let time = sleep_of_its_own();
     let function = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: F\nmetadata:\n  name: g\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./f.sh}\n";
     let make = || {
@@ -120,7 +120,7 @@ fn v14_a_killed_build_takes_its_functions_and_shared_objects_along() {
 }
 
 #[test]
-fn v14_a_killed_build_takes_git_and_helm_along() {
+fn killed_build_ends_git_and_helm() {
     let time = sleep_of_its_own();
     let make = || {
         let tree = Tree::new(
@@ -142,14 +142,14 @@ fn v14_a_killed_build_takes_git_and_helm_along() {
 }
 
 #[test]
-fn v14_a_killed_build_takes_installed_plugins_workers_and_their_installation_along() {
+fn killed_build_ends_installed_plugins_workers_and_installation() {
     let time = sleep_of_its_own();
     let kinds = r#"[{"apiVersion": "ex.io/v1", "kind": "Make"}]"#;
     let tree = Tree::new(GENERATOR);
     // It sleeps in its second life, when it is called.
     let script =
-        manager::script_with("1.0.0", "x1.0", kinds, "v").replace("\nprintf", &format!("\n{}\nprintf", sleeper(&time)));
-    manager::install(&tree, "h.io/acme/app", &script).ok();
+        plugins::script_with("1.0.0", "x1.0", kinds, "v").replace("\nprintf", &format!("\n{}\nprintf", sleeper(&time)));
+    plugins::install(&tree, "h.io/acme/app", &script).ok();
     for level in ["--plugin-isolation=off", "--plugin-isolation=auto"] {
         kill_and_look(&tree, &mut tree.command(&["build", "--enable-alpha-plugins", level]), &time, 2);
     }
@@ -168,7 +168,7 @@ fn v14_a_killed_build_takes_installed_plugins_workers_and_their_installation_alo
 }
 
 #[test]
-fn v14_a_killed_build_removes_its_container() {
+fn killed_build_removes_its_container() {
     let time = sleep_of_its_own();
     let mut tree = Tree::new(
         "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: F\nmetadata:\n  name: g\n  annotations:\n    config.kubernetes.io/function: |\n      container: {image: img}\n",
@@ -189,7 +189,7 @@ fn v14_a_killed_build_removes_its_container() {
 }
 
 #[test]
-fn v14_a_mark_that_a_plugin_makes_up_saves_no_process() {
+fn forged_process_mark_saves_no_process() {
     let time = sleep_of_its_own();
     // The mark of another child of the build, its own with another number, one of no build; and the
     // end of whatever watches it.
@@ -224,7 +224,7 @@ const MANY: &str =
     "for i in 1 2 3 4 5 6 7 8 9 10; do head -c 100000000 /dev/zero | tail -c 100000000 | /bin/sleep 600 & done\nwait\n";
 
 #[test]
-fn v19_the_memory_of_every_kind_of_plugin_is_limited() {
+fn memory_of_every_kind_of_plugin_is_limited() {
     let limit = "--plugin-memory-limit=512MiB";
     let act = "char *all = malloc(3ull << 30); if (all) memset(all, 1, 3ull << 30); note(\"took\", all ? 0 : -1); \
         char *shared = mmap(0, 3ull << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); \
@@ -248,7 +248,7 @@ fn v19_the_memory_of_every_kind_of_plugin_is_limited() {
 }
 
 #[test]
-fn v19_the_memory_of_helm_is_limited() {
+fn memory_of_helm_is_limited() {
     let tree = Tree::new(
         "-- kustomization.yaml --\nhelmCharts: [{name: app, releaseName: r}]\n-- charts/app/values.yaml --\n",
     );
@@ -259,7 +259,7 @@ fn v19_the_memory_of_helm_is_limited() {
 }
 
 #[test]
-fn v19_the_number_of_processes_is_limited() {
+fn number_of_processes_is_limited() {
     // With fewer processes than it wants, it says so; otherwise something has to end it.
     let act = "for (int i = 0; i < 300; i++) { int pid = fork(); if (pid < 0) { note(\"refused\", 0); break; } \
         if (pid == 0) { for (int f = 0; f < 64; f++) close(f); for (;;) pause(); } } if (!*got) for (;;) pause()";

@@ -1,7 +1,7 @@
 //! Attacks of a plugin on the processes, files and terminal of the user.
 
-use crate::isolation::can_isolate;
-use crate::shared_object::cc;
+use crate::support::compiler::cc;
+use crate::support::isolation::can_isolate;
 use crate::support::{Run, Tree, run};
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub fn got(run: Run) -> String {
 }
 
 #[test]
-fn c7_the_terminal_is_out_of_reach() {
+fn plugin_cannot_reach_the_terminal() {
     let tries = r#"int t = open("/dev/tty", O_RDWR); note("opened", t); note("typed", ioctl(t, TIOCSTI, "x"));
         note("session", getsid(0) == getsid(getppid()) ? 0 : -1); note("took", tcsetpgrp(t, getpgrp()))"#;
     let Some(tree) = attack(&tries.replace('\n', " ")) else { return };
@@ -71,13 +71,13 @@ pub fn build_like(command: &std::process::Command, program: &str) -> std::proces
 }
 
 #[test]
-fn h3_the_environment_of_the_build_is_out_of_reach() {
+fn plugin_cannot_read_the_environment_of_the_build() {
     let act = r#"char path[64]; sprintf(path, "/proc/%d/environ", getppid()); note_file(path)"#;
     gets(act, "");
 }
 
 #[test]
-fn h3_calls_of_the_system_are_refused_to_root_too() {
+fn system_calls_are_refused_to_root_too() {
     let act = "note(\"syslog\", syscall(SYS_syslog, 10, 0, 0)); note(\"fanotify\", syscall(SYS_fanotify_init, 0, 0)); \
         note(\"mount_setattr\", syscall(SYS_mount_setattr, -100, \"/\", 0, 0, 0)); \
         note(\"uts\", unshare(CLONE_NEWUTS)); note(\"ipc\", unshare(CLONE_NEWIPC)); \
@@ -94,7 +94,7 @@ fn h3_calls_of_the_system_are_refused_to_root_too() {
 }
 
 #[test]
-fn h4_sockets_are_refused() {
+fn sockets_are_refused() {
     let act = "note(\"unix\", socket(AF_UNIX, SOCK_STREAM, 0)); note(\"inet\", socket(AF_INET, SOCK_STREAM, 0)); \
         int pair[2]; note(\"pair\", socketpair(AF_UNIX, SOCK_STREAM, 0, pair))";
     gets(act, "pair");
@@ -104,7 +104,7 @@ fn h4_sockets_are_refused() {
 }
 
 #[test]
-fn h5_limits_concern_the_plugin_alone() {
+fn limits_apply_to_the_plugin_alone() {
     let act = "struct rlimit l = {64, 64}; int p = getppid(); cpu_set_t all; memset(&all, 255, sizeof all); \
         struct sched_param other = {0}; \
         note(\"prlimit\", prlimit(p, RLIMIT_NOFILE, &l, 0)); note(\"nice\", setpriority(PRIO_PROCESS, p, 5)); \
@@ -116,7 +116,7 @@ fn h5_limits_concern_the_plugin_alone() {
 }
 
 #[test]
-fn h7_descriptors_of_the_caller_end_here() {
+fn plugin_inherits_no_descriptors() {
     let Some(tree) = attack("char b[64] = \"\"; note(b, read(7, b, 63) > 0 ? 0 : -1)") else { return };
     tree.write("secret", "hunter2");
     let build = tree.command(&["build", "--enable-alpha-plugins", "--plugin-isolation=strict", "."]);
@@ -130,7 +130,7 @@ fn h7_descriptors_of_the_caller_end_here() {
 }
 
 #[test]
-fn m2_what_a_plugin_starts_ends_with_its_call() {
+fn processes_started_by_a_plugin_end_with_its_call() {
     // In the group; outside of the group, after two forks; and without a trace of its parent.
     let daemon = r#"int gate[2], pid; if (pipe(gate)) abort();
         for (int i = 0; i < 3; i++) if (!fork()) {
@@ -161,7 +161,7 @@ fn is_running(pid: &str) -> bool {
 }
 
 #[test]
-fn s4_unix_sockets_are_reached_with_a_grant_alone() {
+fn unix_sockets_need_a_grant() {
     let tree = Tree::new(GENERATOR);
     let socket = tree.home().join("s");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
@@ -181,7 +181,7 @@ fn s4_unix_sockets_are_reached_with_a_grant_alone() {
 /// An installed script that asks for permissions, and does something.
 fn asks(version: &str, permissions: &str, act: &str) -> String {
     let kinds = r#"[{"apiVersion": "ex.io/v1", "kind": "Make"}]"#;
-    let script = crate::manager::script_with(version, "x1.0", kinds, "v");
+    let script = crate::support::plugins::script_with(version, "x1.0", kinds, "v");
     let script = script.replace("\"generators\":", &format!("\"permissions\": {permissions}, \"generators\":"));
     script.replace("\nprintf", &format!("\n{act}\nprintf"))
 }
@@ -191,7 +191,7 @@ fn trust(tree: &Tree, args: &[&str]) -> Run {
 }
 
 #[test]
-fn v3_a_link_that_a_plugin_makes_widens_no_grant() {
+fn link_made_by_a_plugin_widens_no_grant() {
     let tree = Tree::new(GENERATOR);
     tree.write("../home/.ssh/key", "hunter2");
     tree.write("../home/.bashrc", "own");
@@ -200,7 +200,7 @@ fn v3_a_link_that_a_plugin_makes_widens_no_grant() {
     let home = home.display();
     let links = format!("cd {home}/out; ln -sfn {home} l; ln -sfn {home}/.bashrc rc; ln -sfn {home}/.ssh old.d");
     let script = asks("1.0.0", r#"{"write": ["~/out"]}"#, &links);
-    crate::manager::install(&tree, "h.io/acme/app", &script).ok();
+    crate::support::plugins::install(&tree, "h.io/acme/app", &script).ok();
     trust(&tree, &["--allow-write", "~/out"]).ok();
     tree.build(&[]).ok();
     assert!(tree.home().join("out/l").is_symlink());
@@ -218,7 +218,7 @@ fn v3_a_link_that_a_plugin_makes_widens_no_grant() {
     {
         let script = asks(&format!("1.1.{i}"), permissions, &takes);
         // Either the installation or the build refuses it.
-        let installed = crate::manager::install(&tree, "h.io/acme/app", &script);
+        let installed = crate::support::plugins::install(&tree, "h.io/acme/app", &script);
         let run = if installed.status == Some(0) { tree.build(&[]) } else { installed };
         let said = run.fails_with(&["asks for", "which is not granted"]);
         let asked = format!("{home}/{place}");
@@ -229,7 +229,7 @@ fn v3_a_link_that_a_plugin_makes_widens_no_grant() {
 }
 
 #[test]
-fn v3_a_link_that_appears_between_two_calls_is_not_opened() {
+fn link_made_between_two_calls_is_not_opened() {
     // Both calls belong to one build, which compares the permissions before the first.
     let tree = between_two_calls();
     tree.write("../home/.ssh/key", "hunter2");
@@ -239,7 +239,7 @@ fn v3_a_link_that_appears_between_two_calls_is_not_opened() {
     let swap = format!("mv {home}/work/in {home}/work/old; ln -s {home}/.ssh {home}/work/in");
     tree.plugin("Tamper", &tamper(&swap));
     let script = asks("1.0.0", r#"{"read": ["~/work/in"]}"#, &format!("cat {home}/work/in/key >&2"));
-    crate::manager::install(&tree, "h.io/acme/app", &script).ok();
+    crate::support::plugins::install(&tree, "h.io/acme/app", &script).ok();
     trust(&tree, &["--allow-read", "~/work/in"]).ok();
     let run = tree.build(&[]);
     assert!(run.stderr.contains("harmless") && !run.stderr.contains("hunter2"), "{}", run.stderr);
@@ -263,7 +263,7 @@ fn tamper(act: &str) -> String {
 }
 
 #[test]
-fn v3_a_grant_below_one_with_write_is_refused() {
+fn grant_below_a_writable_grant_is_refused() {
     let tree = Tree::new(GENERATOR);
     tree.write("../home/out/in/x", "");
     tree.plugin("Make", "#!/bin/sh\nprintf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\n'\n");
@@ -297,7 +297,7 @@ int main(int n, char **args) {
 "#;
 
 #[test]
-fn v13_a_program_that_is_written_in_place_after_its_check_does_not_run() {
+fn program_overwritten_after_its_check_does_not_run() {
     let tree = between_two_calls();
     tree.write("../home/named.c", NAMED);
     let (good, bad) = (tree.home().join("good"), tree.home().join("bad"));
@@ -308,7 +308,7 @@ fn v13_a_program_that_is_written_in_place_after_its_check_does_not_run() {
         }
     }
     tree.run(&["plugin", "install", "--path", good.to_str().unwrap(), "h.io/acme/app"]).ok();
-    let all = crate::support::files(&crate::manager::root(&tree).join("h.io/acme/app"), "");
+    let all = crate::support::files(&crate::support::plugins::root(&tree).join("h.io/acme/app"), "");
     let is_program = |path: &&std::path::PathBuf| std::fs::read(path).is_ok_and(|text| text.starts_with(b"\x7fELF"));
     let installed = all.iter().find(is_program).unwrap();
     // It writes to every copy that it finds, too.
@@ -328,7 +328,7 @@ fn v13_a_program_that_is_written_in_place_after_its_check_does_not_run() {
 }
 
 #[test]
-fn v20_a_program_in_the_home_does_not_open_the_home() {
+fn program_in_the_home_does_not_expose_the_home() {
     let script = "#!/bin/bash\nv=$(cat \"$HOME_OF_USER/.secret\" 2>/dev/null || echo refused; cat \"$HOME_OF_USER/beside/x\" 2>/dev/null || echo refused)\n\
         printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: made\ndata:\n  v: \"%s\"\n' \"$(echo $v)\"\n";
     let mut tree = Tree::new(GENERATOR);

@@ -1,6 +1,6 @@
 //! Configuration files that would stay behind, and what would run in the place of what was checked.
 
-use crate::manager::{install, require, root, script};
+use crate::support::plugins::{install, require, root, script};
 use crate::support::{Run, Tree, run};
 use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
 use rustix::process::{Pid, Signal, kill_process};
@@ -20,7 +20,7 @@ pub fn as_ordinary_user(tree: &Tree, through: &[&str]) -> Option<Command> {
     if rustix::process::geteuid().is_root() {
         let program = top.join("rustomize");
         // Not by this process, whose other threads start programs: the copy would be busy.
-        let copy = format!("[ -e '{0}' ] || cp '{1}' '{0}'", program.display(), env!("CARGO_BIN_EXE_rustomize"));
+        let copy = format!("[ -e '{0}' ] || cp '{1}' '{0}'", program.display(), crate::support::program());
         let given = sh(&format!("{copy}; chown -R {user}:{user} '{}'", top.display())).success();
         if !given || !sh("setpriv --version && prlimit --version").success() {
             crate::support::skip("no setpriv, or files cannot be given away");
@@ -30,7 +30,7 @@ pub fn as_ordinary_user(tree: &Tree, through: &[&str]) -> Option<Command> {
         words.splice(0..0, ["setpriv".to_owned()].into_iter().chain(user));
         words.push(program.display().to_string());
     } else {
-        words.push(env!("CARGO_BIN_EXE_rustomize").to_owned());
+        words.push(crate::support::program().to_owned());
     }
     let like = tree.command(&[]);
     #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
@@ -96,7 +96,7 @@ fn left(tree: &Tree) -> Vec<PathBuf> {
 }
 
 #[test]
-fn m3_a_signal_leaves_no_configuration() {
+fn signal_leaves_no_configuration_file() {
     for sent in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
         let tree = tree("echo > \"$HOME/started\"; sleep 60");
         let mut child = start(&tree);
@@ -109,7 +109,7 @@ fn m3_a_signal_leaves_no_configuration() {
 }
 
 #[test]
-fn m3_a_signal_while_the_configuration_is_removed_leaves_none() {
+fn signal_during_removal_leaves_no_configuration_file() {
     // Removing takes a while.
     let script = "cd \"${1%/*}\"; i=0; while [ $i -lt 4000 ]; do : > \"$i\"; i=$((i + 1)); done; pwd > \"$HOME/place\"";
     for sent in [Signal::TERM, Signal::HUP, Signal::QUIT] {
@@ -125,7 +125,7 @@ fn m3_a_signal_while_the_configuration_is_removed_leaves_none() {
 }
 
 #[test]
-fn m3_a_plugin_that_takes_rights_away_keeps_no_configuration() {
+fn configuration_is_removed_despite_changed_permissions() {
     let tree =
         tree("d=\"${1%/*}/a\"; mkdir -p \"$d/b\"; : > \"$d/b/c\"; chmod 0 \"$d/b\"; chmod 500 \"$d\" \"${1%/*}\"");
     let Some(mut command) = as_ordinary_user(&tree, &[]) else { return };
@@ -134,7 +134,7 @@ fn m3_a_plugin_that_takes_rights_away_keeps_no_configuration() {
 }
 
 #[test]
-fn m3_what_a_killed_build_left_goes_with_the_next_one() {
+fn configuration_left_by_a_killed_build_is_removed_by_the_next() {
     let tree = tree("echo $$ > \"$HOME/started\"; sleep 60");
     let kill = |child: &mut Child| {
         let plugin = wait_for(&tree.home().join("started"));
@@ -181,7 +181,7 @@ fn m3_what_a_killed_build_left_goes_with_the_next_one() {
 }
 
 #[test]
-fn m3_what_is_deep_is_removed_too() {
+fn deep_directories_are_removed_too() {
     let tree = tree("exit 0");
     let top = tree.tmp().join("rustomize-plugin-x.locked");
     fs::create_dir(&top).unwrap();
@@ -215,8 +215,8 @@ fn swapped(tree: &Tree, target: &str) -> Run {
 }
 
 #[test]
-fn m4_what_was_looked_at_is_what_runs() {
-    let tree = crate::manager::tree();
+fn checked_program_is_the_one_that_runs() {
+    let tree = crate::support::plugins::tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "own")).ok();
     let file = format!("{}/h.io/acme/app/rustomize-plugin-app_*[0-9a-z]4", root(&tree).display());
     let built = swapped(&tree, &file).ok();
@@ -226,8 +226,8 @@ fn m4_what_was_looked_at_is_what_runs() {
 }
 
 #[test]
-fn m4_the_files_of_a_directory_that_were_looked_at_are_those_that_run() {
-    let tree = crate::manager::tree();
+fn checked_files_of_a_directory_are_those_that_run() {
+    let tree = crate::support::plugins::tree();
     let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nname: app\nversion: 1.0.0\nruntime: bash\n\
          generators: [{apiVersion: ex.io/v1, kind: Made}]\n";
     tree.write("app/plugin.yaml", manifest);
@@ -244,8 +244,8 @@ fn m4_the_files_of_a_directory_that_were_looked_at_are_those_that_run() {
 }
 
 #[test]
-fn m4_a_copy_that_is_asked_what_it_does_reads_what_was_made_of_it() {
-    let tree = crate::manager::tree();
+fn copy_that_describes_itself_reads_its_installed_files() {
+    let tree = crate::support::plugins::tree();
     let head = "apiVersion: rustomize.dev/v1\nkind: Plugin\nversion: 1.0.0\nruntime: bash\n";
     tree.write("dep/plugin.yaml", &format!("{head}generators: [{{apiVersion: ex.io/v1, kind: Dep}}]\n"));
     tree.write("dep/main.sh", "");
@@ -261,8 +261,8 @@ fn m4_a_copy_that_is_asked_what_it_does_reads_what_was_made_of_it() {
 }
 
 #[test]
-fn h1_what_is_asked_what_it_does_sees_nothing_of_the_user() {
-    let mut tree = crate::manager::tree();
+fn plugin_that_describes_itself_sees_nothing_of_the_user() {
+    let mut tree = crate::support::plugins::tree();
     tree.variables.insert("SECRET_KEY", "of-the-user".to_owned());
     tree.write("../home/.secret", "in-the-home");
     // Its answer names a version by which the test sees what it has seen.
@@ -272,8 +272,8 @@ fn h1_what_is_asked_what_it_does_sees_nothing_of_the_user() {
          echo \"{{\\\"version\\\": \\\"$v\\\", \\\"api_version\\\": \\\"x1.0\\\"}}\"\n",
         tree.home().display()
     );
-    if crate::isolation::can_isolate() {
-        let said = crate::manager::install(&tree, "h.io/a/app", &script).ok();
+    if crate::support::isolation::can_isolate() {
+        let said = crate::support::plugins::install(&tree, "h.io/a/app", &script).ok();
         assert!(said.contains("1.0.0"), "{said}");
     }
 }

@@ -1,10 +1,10 @@
 //! Names, addresses and files that would be taken for trusted ones.
 
-use crate::environment::Server;
 use crate::hostile::place_any;
-use crate::install::host;
-use crate::manager::{install, require, root, script, script_with, tree};
-use crate::servers::{Files, Reply, git_server, serve, sha256};
+use crate::support::environments::Server;
+use crate::support::packages::host;
+use crate::support::plugins::{install, require, root, script, script_with, tree};
+use crate::support::servers::{Files, Reply, git_server, serve, sha256};
 use crate::support::{Tree, git};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -41,7 +41,7 @@ fn foreign(server: &str) -> String {
 }
 
 #[test]
-fn s1_a_file_is_never_written_through_a_link() {
+fn installed_file_is_never_written_through_a_link() {
     let tree = tree();
     directory(&tree, "plugins/app", "");
     require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
@@ -71,7 +71,7 @@ fn s1_a_file_is_never_written_through_a_link() {
 }
 
 #[test]
-fn s12_what_a_user_has_in_the_directory_of_a_placement_stays() {
+fn files_of_the_user_in_a_plugin_directory_stay() {
     let tree = tree();
     directory(&tree, "plugins/app", "");
     require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
@@ -88,7 +88,7 @@ fn s12_what_a_user_has_in_the_directory_of_a_placement_stays() {
 }
 
 #[test]
-fn m1_a_source_has_one_spelling() {
+fn source_has_one_spelling() {
     let tree = tree();
     trust(&tree, "[{source: github.com/acme/bad, deny: true}, {source: '**', from: '**'}]");
     install(&tree, "github.com/acme/bad", &script("1.0.0", "x")).fails_with(&["denied by"]);
@@ -134,7 +134,7 @@ fn m1_a_source_has_one_spelling() {
 }
 
 #[test]
-fn h2_what_comes_from_elsewhere_inherits_no_rule() {
+fn plugin_from_another_origin_inherits_no_trust_rule() {
     let tree = tree();
     directory(&tree, "p", "permissions: {network: true}\n");
     trust(&tree, "[{source: github.com/acme/*, permissions: {network: true}}]");
@@ -181,7 +181,7 @@ fn h2_what_comes_from_elsewhere_inherits_no_rule() {
 }
 
 #[test]
-fn h2_a_dependency_in_a_repository_comes_from_that_repository() {
+fn dependency_by_path_comes_from_the_same_repository() {
     let tree = tree();
     let repositories = tree.home().join("repositories");
     let work = repositories.join("work");
@@ -206,7 +206,7 @@ fn h2_a_dependency_in_a_repository_comes_from_that_repository() {
 }
 
 #[test]
-fn h9_a_token_is_for_one_host_alone() {
+fn token_is_sent_to_one_host_alone() {
     let mut tree = tree();
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen = asked.clone();
@@ -244,7 +244,7 @@ fn h9_a_token_is_for_one_host_alone() {
 }
 
 #[test]
-fn s8_without_encryption_only_this_machine_is_asked() {
+fn unencrypted_http_is_for_this_machine_alone() {
     let tree = tree();
     let files = Files::default();
     files.put("/app", script("1.0.0", "http"));
@@ -279,7 +279,7 @@ fn s8_without_encryption_only_this_machine_is_asked() {
 }
 
 #[test]
-fn s6_what_is_not_locked_is_not_used_where_only_that_may_be() {
+fn locked_flag_refuses_unlocked_plugins() {
     let mut tree = tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "unlocked")).ok();
     let words = ["only locked plugins"];
@@ -330,7 +330,7 @@ fn s6_what_is_not_locked_is_not_used_where_only_that_may_be() {
 }
 
 #[test]
-fn s5_a_required_plugin_that_fails_is_not_replaced() {
+fn failing_required_plugin_is_not_replaced() {
     let tree = tree();
     let none = "[{\"name\": \"other\", \"apiVersion\": \"ex.io/v1\", \"kind\": \"Other\"}]";
     install(&tree, "h.io/acme/app", &script("1.0.0", "required")).ok();
@@ -348,7 +348,7 @@ fn s5_a_required_plugin_that_fails_is_not_replaced() {
 }
 
 #[test]
-fn s14_a_shared_object_is_no_dependency() {
+fn shared_object_cannot_be_a_dependency() {
     let tree = tree();
     if !place_any(&tree, "Made", "", &[]) {
         crate::support::skip("no C compiler");
@@ -375,7 +375,7 @@ fn s14_a_shared_object_is_no_dependency() {
 }
 
 #[test]
-fn s15_a_plugin_stands_where_its_role_says() {
+fn plugin_runs_only_in_its_own_role() {
     let tree = tree();
     install(&tree, "h.io/acme/app", &script("1.0.0", "made")).ok();
     assert!(tree.build(&[]).ok().contains("v: made"));
@@ -404,7 +404,7 @@ fn s15_a_plugin_stands_where_its_role_says() {
 }
 
 #[test]
-fn m_a_pattern_that_is_for_nothing_is_refused() {
+fn trust_pattern_that_matches_nothing_is_refused() {
     let tree = tree();
     for (pattern, words) in [
         ("github.com/acme", "fewer than three parts"),
@@ -427,7 +427,7 @@ fn m_a_pattern_that_is_for_nothing_is_refused() {
 }
 
 #[test]
-fn m_trust_in_one_is_no_ban_of_all_others() {
+fn trusting_one_source_keeps_others_allowed() {
     let tree = tree();
     let install = |source: &str| install(&tree, source, &script("1.0.0", "x"));
     tree.run(&["plugin", "trust", "h.io/acme/app"]).ok();
@@ -445,7 +445,7 @@ fn m_trust_in_one_is_no_ban_of_all_others() {
 }
 
 #[test]
-fn m_what_was_granted_stays_granted() {
+fn later_trust_rule_keeps_earlier_grants() {
     let mut tree = tree();
     directory(&tree, "p", "permissions: {network: true, env: [ONE]}\n");
     require(&tree, "{p: {source: h.io/acme/p, from: ./p}}");
@@ -480,7 +480,7 @@ fn m_what_was_granted_stays_granted() {
 }
 
 #[test]
-fn s9_hosts_that_differ_have_names_that_differ() {
+fn different_hosts_have_different_token_variables() {
     use rustomize_sources::client::token_variable;
     let hosts = [
         "api.github.test",
@@ -506,7 +506,7 @@ fn s9_hosts_that_differ_have_names_that_differ() {
 }
 
 #[test]
-fn s8_what_was_synced_runs_in_a_sandbox() {
+fn synced_plugin_runs_in_a_sandbox() {
     let host = Tree::new("");
     let mut client = tree();
     client.variables.insert("SECRET_KEY", "of-the-user".to_owned());
@@ -522,7 +522,7 @@ fn s8_what_was_synced_runs_in_a_sandbox() {
     client.run(&["plugin", "sync", "--environment", "prod", "--from", &server.url]).ok();
     let build = |level: &[&str]| client.build(&[&["--environment", "prod", "--no-sync"], level].concat()).ok();
     assert!(build(&["--plugin-isolation=off"]).contains("v: saw-in-the-homeof-the-user\n"));
-    if crate::isolation::can_isolate() {
+    if crate::support::isolation::can_isolate() {
         let seen = build(&[]);
         assert!(seen.contains("v: saw-\n"), "{seen}");
     }
@@ -541,7 +541,7 @@ fn synced() -> (Tree, Server, Tree) {
 }
 
 #[test]
-fn s8_what_is_synced_needs_a_rule_where_there_are_rules() {
+fn synced_plugin_needs_a_trust_rule() {
     let (_host, server, client) = synced();
     let url = server.url.clone();
     let environment = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: {url}\n");
@@ -597,7 +597,7 @@ fn s8_what_is_synced_needs_a_rule_where_there_are_rules() {
 }
 
 #[test]
-fn s8_a_schema_that_was_synced_is_not_used_where_only_what_is_locked_may_be() {
+fn locked_flag_refuses_synced_schemas() {
     let (_host, server, client) = synced();
     client.run(&["plugin", "sync", "--environment", "prod", "--from", &server.url]).ok();
     client.write("kustomization.yaml", "resources: [g.yaml]\n");

@@ -64,7 +64,7 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn w1_names_and_values_of_files_do_not_reach_the_terminal() {
+fn control_characters_of_files_do_not_reach_the_terminal() {
     // Each of these fails with a message that has the text.
     let faults = [
         format!("resources: [{IN_YAML}]\n"),
@@ -97,7 +97,7 @@ fn w1_names_and_values_of_files_do_not_reach_the_terminal() {
 }
 
 #[test]
-fn w1_resources_are_shown_as_text_by_everything_but_a_build() {
+fn only_a_build_prints_resources_unescaped() {
     let tree =
         Tree::new("-- a/kustomization.yaml --\nresources: [a.yaml]\n-- b/kustomization.yaml --\nresources: [b.yaml]\n");
     // A build refuses the controls of C1.
@@ -131,7 +131,7 @@ fn w1_resources_are_shown_as_text_by_everything_but_a_build() {
 }
 
 #[test]
-fn w1_names_of_files_and_directories_do_not_reach_the_terminal() {
+fn control_characters_of_file_names_do_not_reach_the_terminal() {
     let tree = Tree::new("");
     let name = HOSTILE.replace('/', "_");
     tree.write(&format!("{name}/kustomization.yaml"), "resources: [a.yaml]\nnamePrefix: 3\n");
@@ -181,7 +181,7 @@ fn talkative(end: &str) -> Tree {
 }
 
 #[test]
-fn w1_what_a_plugin_writes_to_stderr_is_text_and_an_event_in_json() {
+fn stderr_of_a_plugin_is_escaped_and_an_event_in_json() {
     let made = "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: a}\\n'";
     for (end, status) in [(made, 0), ("exit 3", 1)] {
         let tree = talkative(end);
@@ -202,7 +202,7 @@ fn w1_what_a_plugin_writes_to_stderr_is_text_and_an_event_in_json() {
 }
 
 #[test]
-fn w2_no_line_is_a_command_of_ci() {
+fn no_printed_line_is_a_command_of_ci() {
     let tree = Tree::new(
         "-- kustomization.yaml --\nresources: [a.yaml]\ncommonLabels: {a: b}\n-- a.yaml --\napiVersion: v1\nkind: '::error::own'\nmetadata: {name: a, annotations: {x: \"\\n::error::value\\n##[error]x\\n\"}}\n",
     );
@@ -221,7 +221,7 @@ fn w2_no_line_is_a_command_of_ci() {
 }
 
 #[test]
-fn w3_user_query_and_fragment_of_urls_are_in_nothing_that_is_printed() {
+fn user_query_and_fragment_of_urls_are_never_printed() {
     let urls = [
         "https://user:hunter2@127.0.0.1:1/o/r?ref=v1&sig=SIGNATURE",
         "git::https://hunter2@127.0.0.1:1/o/r.git?sig=SIGNATURE&ref=v1",
@@ -267,7 +267,7 @@ fn w3_user_query_and_fragment_of_urls_are_in_nothing_that_is_printed() {
 }
 
 #[test]
-fn w3_values_behind_names_that_say_secret_are_shown_to_nobody_who_does_not_ask() {
+fn values_under_secret_names_are_hidden_unless_asked_for() {
     let tree = Tree::new(
         "-- a/kustomization.yaml --\nresources: [../base]\nimages: [{name: i, newTag: '1'}]\npatches: [{path: p.yaml}]\n-- b/kustomization.yaml --\nresources: [../base]\nimages: [{name: i, newTag: '2'}]\nnamePrefix: b-\n-- base/kustomization.yaml --\nresources: [d.yaml]\nconfigMapGenerator: [{name: m, literals: [DB_PASSWORD=hunter2-m, HOST=h]}]\n",
     );
@@ -346,7 +346,7 @@ fn assert_nothing_ran(tree: &Tree) {
 }
 
 #[test]
-fn w4_nothing_of_a_repository_runs_where_its_commits_are_compared() {
+fn comparing_commits_runs_nothing_of_the_repository() {
     let tree = armed();
     for args in
         [&["diff", "--since", "one"][..], &["diff", "--since", "one..main"], &["diff", "--since", "one...main", "app"]]
@@ -358,7 +358,7 @@ fn w4_nothing_of_a_repository_runs_where_its_commits_are_compared() {
 }
 
 #[test]
-fn w4_nothing_of_a_repository_runs_before_a_commit_or_a_push() {
+fn hooks_before_commit_and_push_run_nothing_of_the_repository() {
     let tree = armed();
     fs::write(tree.path().join("app/kustomization.yaml"), "resources: [a.yaml]\nnamePrefix: x-\n").unwrap();
     let index = |args: &[&str]| {
@@ -385,7 +385,7 @@ fn w4_nothing_of_a_repository_runs_before_a_commit_or_a_push() {
 }
 
 #[test]
-fn w4_a_clone_chooses_no_filter_of_the_user() {
+fn clone_cannot_choose_a_filter_of_the_user() {
     let mut tree = Tree::new(
         "-- ../home/.gitconfig --\n[filter \"armed\"]\n\tsmudge = touch ~/ran; cat\n\trequired = true\n[filter \"lfs\"]\n\tsmudge = git-lfs smudge -- %f; touch ~/ran\n",
     );
@@ -409,7 +409,7 @@ fn paste(line: &str, directory: &Path) {
 }
 
 #[test]
-fn v22_a_hint_that_is_pasted_runs_nothing_but_our_command() {
+fn pasted_hint_runs_only_our_command() {
     let tree = Tree::new("");
     let here = tree.path();
     let evil = "/etc/app'; touch pasted; : '";
@@ -448,7 +448,7 @@ fn v22_a_hint_that_is_pasted_runs_nothing_but_our_command() {
 }
 
 #[test]
-fn v22_characters_that_cannot_be_seen_are_refused_at_the_door() {
+fn invisible_characters_in_arguments_are_refused() {
     let tree = Tree::new("-- p/run.sh --\n#!/bin/sh\n");
     let manifest = |read: &str| {
         format!(

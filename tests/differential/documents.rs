@@ -1,11 +1,11 @@
 //! Random YAML documents, read and printed by us and by kustomize: the same bytes, or both refuse.
 //!
-//! `RUSTOMIZE_DOCUMENTS=20000 RUSTOMIZE_SEED=1 cargo test --test main documents -- --nocapture`
+//! `RUSTOMIZE_DOCUMENTS=20000 RUSTOMIZE_SEED=1 cargo test --test differential documents -- --nocapture`
 //! tries that many. Half of them are well-formed in every style that people write; the other half
 //! was, until a few characters were changed.
 
-use super::reference::{CRASH, Files, Server};
 use super::{cannot_read_its_own_text, number};
+use crate::support::reference::{CRASH, Files, Server};
 use libyaml_safer::EventData;
 use rustomize::load::Disk;
 use rustomize::tree::{Heap, Node, Value, documents};

@@ -6,14 +6,14 @@
 //! testdata/transformer/identities-stages.txt lists.
 //!
 //! testdata/transformer/identities.jsonl has recorded trees, each with the hashes of its files and
-//! of kustomize's output: `UPDATE=1 cargo test --test main identities` records them again, with the
+//! of kustomize's output: `UPDATE=1 cargo test --test differential identities` records them again, with the
 //! server that `.ci/oracle` builds. With the server, `RUSTOMIZE_IDENTITIES=20000 RUSTOMIZE_SEED=1
 //! cargo test random_identities` compares that many new trees. A tree that differs is made smaller
 //! as long as it differs.
 
-use super::reference::{CRASH, Files, Server};
 use super::{Outcome, accepted, number, ours_in_memory, shown};
-use crate::servers::sha256;
+use crate::support::reference::{CRASH, Files, Server};
+use crate::support::servers::sha256;
 use crate::support::{skip, split};
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};

@@ -1,14 +1,14 @@
 //! Merges of lists: a base, a patch, and what kustomize makes of them.
 //!
-//! testdata/transformer/lists.jsonl holds recorded ones: `UPDATE=1 cargo test --test main lists`
+//! testdata/transformer/lists.jsonl holds recorded ones: `UPDATE=1 cargo test --test differential lists`
 //! records them again, from the server that `.ci/oracle` builds. Where the server is,
 //! `RUSTOMIZE_LISTS=20000 RUSTOMIZE_SEED=1 cargo test lists` compares that many new ones, each made
 //! smaller as long as it differs.
 
-use super::reference::{CRASH, Files, Server};
 use super::value::{V, m, s, smaller};
 use super::write::flow;
 use super::{Outcome, accepted, number, ours, shown};
+use crate::support::reference::{CRASH, Files, Server};
 use fastrand::Rng;
 use rustomize::Compat;
 use serde::{Deserialize, Serialize};

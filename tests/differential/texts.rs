@@ -3,8 +3,8 @@
 //!
 //! `RUSTOMIZE_TEXTS=100000 RUSTOMIZE_SEED=1 cargo test random_texts` builds that many.
 
-use super::reference::{Files, Server};
 use super::{number, ours_in_memory, shown};
+use crate::support::reference::{Files, Server};
 
 /// Makes texts.
 struct Maker {

@@ -1,9 +1,9 @@
 //! Trees of files: layers of kustomizations, written to disk, to a server or to a case, and made
 //! smaller.
 
-use super::reference::Files;
 use super::value::{V, m, one, s, smaller_list};
 use super::write;
+use crate::support::reference::Files;
 use fastrand::Rng;
 use std::fmt::Write;
 use std::fs;

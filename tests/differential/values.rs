@@ -1,13 +1,13 @@
 //! Values of charts: `valuesInline`, a values file, and the file that kustomize gives helm. A
 //! stand-in for helm copies that file.
 //!
-//! testdata/generator/values.jsonl holds recorded ones: `UPDATE=1 cargo test --test main values`
+//! testdata/generator/values.jsonl holds recorded ones: `UPDATE=1 cargo test --test differential values`
 //! records them again, from the server that `.ci/oracle` builds. Where the server is,
-//! `RUSTOMIZE_VALUES=5000 RUSTOMIZE_SEED=1 cargo test --test main values::random` compares that many
+//! `RUSTOMIZE_VALUES=5000 RUSTOMIZE_SEED=1 cargo test --test differential values::random` compares that many
 //! new ones.
 
-use super::reference::{CRASH, Server};
 use super::{Outcome, number, shown};
+use crate::support::reference::{CRASH, Server};
 use fastrand::Rng;
 use rustomize::load::{Disk, HelmProgram};
 use rustomize::{HelmOptions, Options, Workspace, build};

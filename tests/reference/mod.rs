@@ -1,5 +1,5 @@
 //! Prints docs/reference: the documents of the stages, the descriptions of what users write, which
-//! the library has as data, and the examples that tests/suite.rs runs. `json_schema` prints
+//! the library has as data, and the examples, which are cases. `json_schema` prints
 //! docs/schema from the same descriptions. `UPDATE=1 cargo test reference` writes the pages and the
 //! schema; without it they must be what would be written.
 
@@ -206,7 +206,8 @@ fn example(page: &Page) -> String {
     );
     let (head, files) = split(&read(&path));
     let mut out = format!("\n## Example\n\n{}\n", head.trim());
-    for (name, text) in files.iter().filter(|(name, _)| !matches!(name.as_str(), "args" | "env" | "stdout")) {
+    for (name, text) in files.iter().filter(|(name, _)| !matches!(name.as_str(), "args" | "env" | "stderr" | "stdout"))
+    {
         let language = if text.starts_with("#!") { "sh" } else { name.rsplit('.').next().unwrap_or_default() };
         let _ = write!(out, "\n`{name}`:\n\n```{language}\n{text}```\n");
     }

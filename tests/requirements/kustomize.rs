@@ -1,10 +1,10 @@
 //! How a build finds and calls plugins, as kustomize documents it: the table K of
-//! docs/requirements.md. Most of its tests are in tests/plugin.rs, tests/hostile.rs and
+//! docs/requirements.md. Most of its tests are in tests/plugin.rs, tests/attack/hostile.rs and
 //! tests/go.rs.
 
 use super::{names, object};
-use crate::manager::{install, script};
-use crate::servers::{Files, git_server};
+use crate::support::plugins::{install, script};
+use crate::support::servers::{Files, git_server};
 use crate::support::{Tree, git, run, skip};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -325,7 +325,7 @@ fn the_full_set_passes_the_built_in_transformers_before_the_users() {
 
 #[test]
 fn a_go_plugin_is_a_package_main_with_the_variable_of_a_plugin() {
-    if !crate::go::can_build() {
+    if !crate::support::go::can_build() {
         return skip("no Go, no C compiler, or no way to sigs.k8s.io/kustomize/api");
     }
     let tree = Tree::new("");
@@ -337,7 +337,7 @@ fn a_go_plugin_is_a_package_main_with_the_variable_of_a_plugin() {
         )
     };
     let folder = tree.home().join(".config/kustomize/plugin/ex.io/v1/change");
-    let build = || run(&mut crate::go::command(&tree, &["plugin", "build", &folder.to_string_lossy()]));
+    let build = || run(&mut crate::support::go::command(&tree, &["plugin", "build", &folder.to_string_lossy()]));
     let place = |text: &str| tree.write("../home/.config/kustomize/plugin/ex.io/v1/change/Change.go", text);
     for (text, words) in [
         (source("main", "Plugin"), "declares 'var KustomizePlugin'"),

@@ -2,9 +2,9 @@
 //! docs/requirements.md.
 
 use super::{Releases, file_name, list, names, object, put};
-use crate::install::host;
-use crate::manager::{install, require, root, script, script_with, tree};
-use crate::servers::sha256;
+use crate::support::packages::host;
+use crate::support::plugins::{install, require, root, script, script_with, tree};
+use crate::support::servers::sha256;
 use crate::support::{Run, Tree, skip};
 use std::fs;
 use std::path::Path;

@@ -2,9 +2,9 @@
 //! docs/requirements.md. Real servers, pip, npm and git, all on this machine.
 
 use super::{Releases, list, names, object};
-use crate::install::host;
-use crate::manager::{install, require, root, script, script_with, tree};
-use crate::servers::{Files, Reply, registry, serve, sha256};
+use crate::support::packages::host;
+use crate::support::plugins::{install, require, root, script, script_with, tree};
+use crate::support::servers::{Files, Reply, registry, serve, sha256};
 use crate::support::{Run, Tree, git, skip};
 use base64::Engine;
 use sha2::Digest;
@@ -485,7 +485,7 @@ fn an_installation_of_one_plugin_knows_the_project_unless_told_otherwise() {
     assert!(!tree.path().join("plugins.lock").exists());
     tree.run(&["plugin", "install", "--no-project", "app"]).fails_with(&["the source 'app'"]);
     // The file's own constraint counts, and with the flag it does not.
-    let tree = super::super::manager::tree();
+    let tree = crate::support::plugins::tree();
     let released = Releases::new(&tree, &["1.0.0", "2.0.0"]);
     require(&tree, &format!("{{app: {{source: '{}', version: '~> 1.0'}}}}", released.source));
     let with = |flags: &[&str]| tree.run(&[&["plugin", "install", &released.source], flags].concat()).ok();
@@ -555,7 +555,7 @@ fn npm_installs_the_packages_that_a_plugin_pins() {
         return;
     }
     let package = "{\"name\": \"polite\", \"version\": \"1.0.0\", \"main\": \"index.js\", \"scripts\": {\"install\": \"touch \\\"$HOME/ran\\\"; exit 1\"}}";
-    let content = crate::install::tar_gz(&[
+    let content = crate::support::packages::tar_gz(&[
         ("package/package.json", package),
         ("package/index.js", "exports.greet = (name) => 'good day, ' + name;\n"),
     ]);
@@ -699,7 +699,7 @@ fn a_plugin_that_needs_others_is_packaged() {
     let content = fs::read(&archive).unwrap_or_else(|e| panic!("{e}: {:?}", names(&tree.path().join("dist"))));
     let server = serve(move |_| Reply::ok(content.clone()));
     // Whoever installs the package gets the other plugin, too.
-    let user = super::super::manager::tree();
+    let user = crate::support::plugins::tree();
     require(&user, &format!("{{app: {{source: h.io/acme/app, version: 1.0.0, from: 'http://{server}/app.tar.gz'}}}}"));
     user.run(&["plugin", "install"]).ok();
     assert_eq!(user.listed(), ["h.io/acme/app v1.0.0 installed", "h.io/acme/lib v1.0.0 installed"]);

@@ -2,11 +2,11 @@
 //! docs/requirements.md. Real servers and clients, each a process of its own.
 
 use super::{names, object};
-use crate::bundles::{archive, bundle as installable, manifest};
-use crate::environment::{CRD, OPEN_API, Server, bundle, environment, environments, export, synced};
-use crate::install::host;
-use crate::manager::{require, root, tree};
-use crate::servers::{Files, registry, sha256};
+use crate::support::bundles::{archive, bundle as installable, manifest};
+use crate::support::environments::{CRD, OPEN_API, Server, bundle, environment, environments, export, synced};
+use crate::support::packages::host;
+use crate::support::plugins::{require, root, tree};
+use crate::support::servers::{Files, registry, sha256};
 use crate::support::{Tree, run, skip};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -531,7 +531,7 @@ fn a_bundle_with_one_of_each_kind_is_loaded_completely() {
     let act = "-DACT=out = made(\"of-c\")";
     let arguments = ["-shared", "-fPIC", &include, act];
     let source = base.join("testdata/plugin/any.c");
-    if crate::shared_object::cc(&source, &folder.join("Loaded.so"), &arguments).is_none() {
+    if crate::support::compiler::cc(&source, &folder.join("Loaded.so"), &arguments).is_none() {
         return skip("no C compiler");
     }
     tree.write("Loaded.yaml", &object("Loaded", "l"));

@@ -84,7 +84,7 @@ fn large_2_000_labels() {
 }
 
 #[test]
-fn large_a_list_of_a_million_items() {
+fn large_list_of_a_million_items() {
     check("a list of a million items", 1_000_000, |n| {
         let items = lines(n, |i| format!("- item-{i}\n"));
         let text = format!("apiVersion: example.com/v1\nkind: Long\nmetadata: {{name: long}}\nitems:\n{items}");

@@ -54,7 +54,7 @@ fn trees(directory: &Path, seeds: &mut Seeds) -> io::Result<()> {
         } else if path.extension().is_some_and(|extension| extension == "txtar") {
             let case = fs::read_to_string(&path)?;
             let mut files = txtar::files(&case);
-            files.retain(|(name, _)| !matches!(*name, "args" | "env" | "stdout" | "stderr"));
+            files.retain(|(name, _)| !matches!(*name, "args" | "env" | "stdout" | "stderr" | "want"));
             seeds.add("tree", files.iter().map(|(name, text)| format!("-- {name} --\n{text}")).collect::<String>())?;
             let tree: String = files.iter().map(|(name, text)| format!("-- {name} --\n{text}")).collect();
             seeds.add("command", format!("--lint{BETWEEN}{tree}"))?;

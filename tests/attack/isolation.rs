@@ -1,19 +1,9 @@
 //! `--plugin-isolation`, with real plugins that try forbidden things: exec plugins, functions and
 //! shared objects.
 
+use crate::support::isolation::can_isolate;
 use crate::support::{Run, Tree};
 use std::net::TcpListener;
-
-/// True if this machine can enforce all parts. Where it cannot, the tests say so.
-pub fn can_isolate() -> bool {
-    let report = Tree::new("").run(&["doctor", "-o", "json"]).ok();
-    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
-    let enforced = report["isolation"]["enforced"] == true;
-    if !enforced {
-        crate::support::skip(&report["isolation"]["missing"].to_string());
-    }
-    enforced
-}
 
 const GENERATOR: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Make\nmetadata:\n  name: g\n-- beside --\nof the root\n";
 
@@ -155,12 +145,12 @@ fn shared_objects_are_isolated_and_serve_one_root_each() {
 }
 
 #[test]
-fn what_a_go_plugin_may_is_less_too() {
+fn go_plugin_is_isolated_too() {
     if !can_isolate() {
         return;
     }
     let tree = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: SomeServiceGenerator\nmetadata:\n  name: g\nservice: web\nport: \"80\"\n";
-    if let Some(run) = crate::go::build(tree, &["--plugin-isolation=strict"]) {
+    if let Some(run) = crate::support::go::build(tree, &["--plugin-isolation=strict"]) {
         assert!(run.ok().contains("name: web\n"));
     }
 }
@@ -189,19 +179,19 @@ int main(int n, char **args) {
 "#;
 
 #[test]
-fn what_a_kernel_lacks_is_said_in_the_same_words_by_doctor_auto_and_strict() {
+fn missing_kernel_features_are_named_alike_by_doctor_auto_and_strict() {
     if !can_isolate() {
         return;
     }
     let mut tree = Tree::new(GENERATOR);
     tree.write("../home/without.c", WITHOUT_LANDLOCK);
     let without = tree.home().join("without");
-    if crate::shared_object::cc(&tree.home().join("without.c"), &without, &[]).is_none() {
+    if crate::support::compiler::cc(&tree.home().join("without.c"), &without, &[]).is_none() {
         return crate::support::skip("no C compiler");
     }
     let run = |tree: &Tree, args: &[&str]| {
         let inner = tree.command(args);
-        let mut outer = crate::attack::sandbox::build_like(&inner, &without.to_string_lossy());
+        let mut outer = crate::sandbox::build_like(&inner, &without.to_string_lossy());
         crate::support::run(outer.arg(inner.get_program()).args(inner.get_args()))
     };
     let report: serde_json::Value = serde_json::from_str(&run(&tree, &["doctor", "-o", "json"]).ok()).unwrap();
@@ -225,9 +215,10 @@ fn what_a_kernel_lacks_is_said_in_the_same_words_by_doctor_auto_and_strict() {
     auto.ok();
     // A plugin that is installed on the way is not asked what it does, either.
     std::fs::remove_dir_all(tree.home().join(".config/kustomize")).unwrap();
-    let plugin = crate::manager::script_with("1.0.0", "x1.0", r#"[{"apiVersion": "ex.io/v1", "kind": "Make"}]"#, "v");
+    let plugin =
+        crate::support::plugins::script_with("1.0.0", "x1.0", r#"[{"apiVersion": "ex.io/v1", "kind": "Make"}]"#, "v");
     tree.write("app", &plugin.replacen('\n', "\necho IT RUNS >&2\n", 1));
-    crate::manager::require(&tree, "{app: {source: h.io/acme/app, from: ./app}}");
+    crate::support::plugins::require(&tree, "{app: {source: h.io/acme/app, from: ./app}}");
     let strict = build(&tree, "--plugin-isolation=strict").fails_with(&["'describe' failed", &all]);
     assert!(!strict.contains("IT RUNS"), "{strict}");
     assert!(build(&tree, "--plugin-isolation=auto").ok().contains("name: made"));
@@ -238,7 +229,7 @@ fn what_a_kernel_lacks_is_said_in_the_same_words_by_doctor_auto_and_strict() {
 }
 
 #[test]
-fn the_doctor_reports() {
+fn doctor_reports_isolation() {
     let tree = Tree::new("");
     let text = tree.run(&["doctor"]).ok();
     assert!(
@@ -319,14 +310,14 @@ int main(int n, char **args) {
 /// Describing, the steps of an installation, calls, synced and bundled plugins: each is confined,
 /// and only a step that fetches has the network.
 #[test]
-fn everything_of_a_plugin_that_runs_is_in_the_one_sandbox() {
+fn every_way_to_run_a_plugin_uses_the_same_sandbox() {
     if !can_isolate() {
         return;
     }
-    let mut tree = crate::manager::tree();
+    let mut tree = crate::support::plugins::tree();
     tree.write("../home/probe.c", PROBE);
     let probe = tree.home().join("probe");
-    if crate::shared_object::cc(&tree.home().join("probe.c"), &probe, &["-Wall", "-Werror"]).is_none() {
+    if crate::support::compiler::cc(&tree.home().join("probe.c"), &probe, &["-Wall", "-Werror"]).is_none() {
         return crate::support::skip("no C compiler");
     }
     // Without a sandbox all calls succeed. The test may lack a terminal.
@@ -342,22 +333,22 @@ fn everything_of_a_plugin_that_runs_is_in_the_one_sandbox() {
     assert_eq!(described["sdk_version"], "got");
     tree.run(&["plugin", "install", "h.io/acme/app", "--path", &path]).ok();
     says(tree.build(&[]), "got");
-    std::fs::remove_dir_all(crate::manager::root(&tree)).unwrap();
+    std::fs::remove_dir_all(crate::support::plugins::root(&tree)).unwrap();
     // A bundle that is installed.
-    for (name, text) in crate::bundles::bundle("tools", "1.0.0") {
+    for (name, text) in crate::support::bundles::bundle("tools", "1.0.0") {
         tree.write(&format!("tools/{name}"), &text);
     }
     std::fs::copy(&probe, tree.path().join("tools/plugin/ex.io/v1/made/Made")).unwrap();
     tree.run(&["plugin", "install", "h.io/acme/tools", "--path", "tools"]).ok();
     says(tree.build(&[]), "got");
-    std::fs::remove_dir_all(crate::manager::root(&tree)).unwrap();
+    std::fs::remove_dir_all(crate::support::plugins::root(&tree)).unwrap();
     // A synced plugin.
     let host = Tree::new("");
     host.write("../home/.config/rustomize/environments/prod/modules/one/plugin/ex.io/v1/made/Made", "");
-    let made = crate::environment::environments(&host).join("prod/modules/one/plugin/ex.io/v1/made/Made");
+    let made = crate::support::environments::environments(&host).join("prod/modules/one/plugin/ex.io/v1/made/Made");
     std::fs::copy(&probe, made).unwrap();
-    let server = crate::environment::Server::start(&host, "prod");
-    crate::environment::environment(&tree, "prod", &format!("sync: {}\n", server.url));
+    let server = crate::support::environments::Server::start(&host, "prod");
+    crate::support::environments::environment(&tree, "prod", &format!("sync: {}\n", server.url));
     says(tree.build(&["--environment", "prod"]), "got");
     // The two steps of a language.
     let bin = tree.home().join("bin");
@@ -369,7 +360,8 @@ fn everything_of_a_plugin_that_runs_is_in_the_one_sandbox() {
     tree.write("app/plugin.yaml", manifest);
     tree.write("app/main", "");
     tree.run(&["plugin", "install", "h.io/acme/app", "--path", "app"]).ok();
-    let made = crate::manager::root(&tree).join("h.io/acme/app/rustomize-plugin-app_v1.0.0_x1.0_any_any/.rustomize");
+    let made =
+        crate::support::plugins::root(&tree).join("h.io/acme/app/rustomize-plugin-app_v1.0.0_x1.0_any_any/.rustomize");
     let read = |name: &str| std::fs::read_to_string(made.join(name)).unwrap();
     assert_eq!((read("fetched").as_str(), read("got").as_str()), ("got-inet", "got"));
     says(tree.build(&[]), "got");

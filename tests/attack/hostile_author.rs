@@ -1,8 +1,8 @@
 //! Mistakes and attacks of authors, in manifests, descriptions and schemas. Each is
 //! a clear error: no panic, no endless loop, nothing on stdout.
 
-use crate::manager::{install, script_with};
-use crate::servers::Files;
+use crate::support::plugins::{install, script_with};
+use crate::support::servers::Files;
 use crate::support::{Run, Tree, run};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 //!
 //! Some kills in every test run; `RUSTOMIZE_KILLS=500` for many.
 
-use crate::manager::{require, root, script_with};
+use crate::support::plugins::{require, root, script_with};
 use crate::support::{Run, Tree};
 use std::collections::BTreeSet;
 use std::fs;
@@ -89,7 +89,7 @@ fn is_clean(directory: &Path) -> bool {
 }
 
 #[test]
-fn an_installation_that_is_killed_loses_nothing_and_is_repaired() {
+fn killed_installation_loses_nothing_and_is_repaired() {
     let tree = tree();
     plugins(&tree, "1.0.0");
     tree.run(&["plugin", "install"]).ok();
@@ -142,7 +142,7 @@ fn an_installation_that_is_killed_loses_nothing_and_is_repaired() {
 }
 
 #[test]
-fn a_sync_that_is_killed_leaves_what_works() {
+fn killed_sync_leaves_a_working_state() {
     let tree = tree();
     plugins(&tree, "1.0.0");
     tree.run(&["plugin", "install"]).ok();
@@ -178,7 +178,7 @@ fn a_sync_that_is_killed_leaves_what_works() {
 }
 
 #[test]
-fn an_environments_sync_that_is_killed_leaves_the_old_state_or_the_new_one() {
+fn killed_environment_sync_leaves_old_or_new_state() {
     let host = Tree::new("");
     let ballast = format!("# {}\n", "ballast ".repeat(20_000));
     // Two plugins and a file beside each; all say the same version, or it is a mix.
@@ -198,7 +198,7 @@ fn an_environments_sync_that_is_killed_leaves_the_old_state_or_the_new_one() {
         out.matches(&format!("v: {version}\n")).count() == 2 && out.matches(&format!("data: {version}\n")).count() == 2
     };
     publish("1.0.0");
-    let server = crate::environment::Server::start(&host, "prod");
+    let server = crate::support::environments::Server::start(&host, "prod");
     let text = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: {}\n", server.url);
     client.write("../home/.config/rustomize/environments/prod/environment.yaml", &text);
     let sync = ["plugin", "sync", "--environment", "prod"];
@@ -212,7 +212,7 @@ fn an_environments_sync_that_is_killed_leaves_the_old_state_or_the_new_one() {
     for round in 1..=times() {
         let new = format!("2.0.{round}");
         publish(&new);
-        crate::environment::export(&host, "prod");
+        crate::support::environments::export(&host, "prod");
         kills += usize::from(killed(&client, &sync, whole.mul_f64(random.f64() * 1.2)));
         let built = client.run(&["build", "--enable-alpha-plugins", "--environment", "prod", "--no-sync"]).ok();
         assert!(is_of(&built, &old) || is_of(&built, &new), "kill {kills}: {built}");
@@ -230,7 +230,7 @@ fn an_environments_sync_that_is_killed_leaves_the_old_state_or_the_new_one() {
 }
 
 #[test]
-fn an_export_of_bundles_that_is_killed_serves_the_old_state_or_the_new_one() {
+fn killed_export_serves_old_or_new_state() {
     let host = Tree::new("");
     let ballast = format!("# {}\n", "ballast ".repeat(20_000));
     // A plugin and a schema; both say the same version, or it is a mix.
@@ -240,7 +240,7 @@ fn an_export_of_bundles_that_is_killed_serves_the_old_state_or_the_new_one() {
         host.write(&format!("{module}/schemas/a.yaml"), &format!("definitions: {{}}\n# {version}\n{ballast}"));
     };
     publish("1.0.0");
-    let server = crate::environment::Server::start(&host, "prod");
+    let server = crate::support::environments::Server::start(&host, "prod");
     let client = tree();
     let text = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: {}\n", server.url);
     client.write("../home/.config/rustomize/environments/prod/environment.yaml", &text);
@@ -253,7 +253,7 @@ fn an_export_of_bundles_that_is_killed_serves_the_old_state_or_the_new_one() {
     // The versions that a client gets.
     let served = || {
         client.run(&["plugin", "sync", "--environment", "prod"]).ok();
-        let files = crate::environment::synced(&client, "prod");
+        let files = crate::support::environments::synced(&client, "prod");
         let version = |text: &[u8]| String::from_utf8_lossy(text).lines().nth(1).unwrap().to_owned();
         let found: BTreeSet<String> = files.values().map(|(text, _)| version(text)).collect();
         assert_eq!((files.len(), found.len()), (2, 1), "{found:?}");
@@ -278,7 +278,7 @@ fn an_export_of_bundles_that_is_killed_serves_the_old_state_or_the_new_one() {
 }
 
 #[test]
-fn an_export_of_bundles_that_is_killed_between_its_lists_serves_the_old_state() {
+fn export_killed_between_its_lists_serves_old_state() {
     let host = Tree::new("");
     // The list of plugins is short. The system kills a process that writes the one of schemas.
     let publish = |version: &str| {
@@ -298,7 +298,7 @@ fn an_export_of_bundles_that_is_killed_between_its_lists_serves_the_old_state() 
     publish("2.0.0");
     #[expect(clippy::disallowed_methods, reason = "a shell sets the limit")]
     let mut limited = std::process::Command::new("sh");
-    limited.args(["-c", "ulimit -f 16 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_rustomize")]).args(export);
+    limited.args(["-c", "ulimit -f 16 && exec \"$0\" \"$@\"", crate::support::program()]).args(export);
     limited
         .env_clear()
         .env("HOME", host.home())

@@ -3,7 +3,7 @@
 //! clear error: no panic, nothing on stdout.
 
 use crate::hostile_author::{FieldCase, huge, known_fields, refused, with};
-use crate::manager::script;
+use crate::support::plugins::script;
 use crate::support::{Run, Tree};
 use serde_json::{Value, json};
 use std::fs;
@@ -171,7 +171,7 @@ fn each_field_of_a_lock() {
     );
     tree.write("app/main.sh", "printf 'apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\n'\n");
     tree.write("other", &script("1.0.0", "other"));
-    crate::manager::require(&tree, "{app: {source: h.io/acme/app, from: ./app, parameters: {a: b}}}");
+    crate::support::plugins::require(&tree, "{app: {source: h.io/acme/app, from: ./app, parameters: {a: b}}}");
     tree.run(&["plugin", "install"]).ok();
     let build = || tree.build(&["--frozen", "--plugin-allow-env", "LANG"]);
     build().ok();

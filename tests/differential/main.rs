@@ -2,27 +2,32 @@
 //!
 //! Compares with the newest kustomize where `.ci/oracle` has put its server, else with a `kustomize`
 //! or `kubectl` in PATH. `RUSTOMIZE_VERSIONS=5.8.1,5.7.1` compares with these versions, one after
-//! another. `RUSTOMIZE_TREES=20000 RUSTOMIZE_SEED=1 cargo test differential` builds
-//! that many trees. A difference is made as small as it gets and written to testdata/differential,
+//! another. `RUSTOMIZE_TREES=20000 RUSTOMIZE_SEED=1 cargo test --test differential random_trees`
+//! builds that many trees. A difference is made as small as it gets and written to testdata/differential,
 //! to be looked at and then kept as a case or explained. What is accepted is listed in
 //! [`accepted`], with its reason. `RUSTOMIZE_FOUND=500` runs on until there are that many,
 //! `RUSTOMIZE_WHY=1` prints why trees do not build: those test little, and should be few;
 //! `RUSTOMIZE_WHY=tree` prints them, too. `RUSTOMIZE_TREE=fa1000000e1` builds the one tree of this
 //! name.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 mod documents;
 mod identities;
 mod lists;
-pub mod reference;
+mod server;
 mod shape;
 mod style;
+#[path = "../support/mod.rs"]
+mod support;
 mod texts;
 mod tree;
 mod value;
 mod values;
 mod write;
 
-use reference::{Files, Server};
+use crate::support::reference::{self, Files, Server};
+use crate::support::{program, skip};
 use rustomize::load::{Disk, HelmProgram, Loader, Memory};
 use rustomize::{Compat, HelmOptions, Options, Workspace, build};
 
@@ -98,7 +103,15 @@ fn run(words: &[String], directory: &str) -> Outcome {
 /// The beginning of our error after a crash: that is a difference whatever kustomize does.
 const PANIC: &str = "rustomize crashed";
 
+/// Builds a directory: in this process, or by the program that `RUSTOMIZE_PROGRAM` names.
 fn ours(compat: Compat, directory: &str) -> Outcome {
+    if setting("RUSTOMIZE_PROGRAM").is_some() {
+        let helm = helm().to_string_lossy();
+        let words = [program(), "build", "--compat", compat.version(), "--enable-helm", "--helm-command", &helm];
+        let outcome = run(&words.map(str::to_owned), directory);
+        let is_crash = |e: &str| !e.contains("Error: ") || e.contains("the build broke off");
+        return outcome.map_err(|e| if is_crash(&e) { PANIC.to_owned() } else { e });
+    }
     let program = Arc::new(HelmProgram::default());
     let helm = HelmOptions { enabled: true, command: helm().display().to_string(), program, ..HelmOptions::default() };
     printed(&Disk::new(), directory, &Options { compat, helm, ..Options::default() })
@@ -272,9 +285,7 @@ fn random_trees_build_to_the_same_bytes() {
 
 fn compare(compat: Compat) {
     let Some((_, name)) = Theirs::find(compat) else {
-        crate::support::skip(&format!(
-            ".ci/oracle {compat} has not been run, and neither kustomize nor kubectl is in PATH"
-        ));
+        skip(&format!(".ci/oracle {compat} has not been run, and neither kustomize nor kubectl is in PATH"));
         return;
     };
     let (mut trees, mut seed) = (number("RUSTOMIZE_TREES", 100), number("RUSTOMIZE_SEED", 1));

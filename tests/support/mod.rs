@@ -1,11 +1,38 @@
-//! A directory with files, and the command run in it.
+//! What the programs of tests share: a directory with files, and the command run in it. Each
+//! program (`main`, `cases`, `attack`, `differential`) includes this module.
+
+#![allow(dead_code, reason = "each program uses a part")]
+
+pub mod bundles;
+pub mod compiler;
+pub mod edit;
+pub mod environments;
+pub mod findings;
+pub mod go;
+pub mod isolation;
+pub mod localize;
+pub mod packages;
+pub mod plugins;
+pub mod reference;
+pub mod servers;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 use tempfile::TempDir;
+
+/// The program that is tested: the one that `RUSTOMIZE_PROGRAM` names, such as that of a release, or
+/// the one that cargo has built with the tests.
+pub fn program() -> &'static str {
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    PROGRAM.get_or_init(|| match std::env::var_os("RUSTOMIZE_PROGRAM") {
+        Some(path) => fs::canonicalize(path).unwrap().into_os_string().into_string().unwrap(),
+        None => env!("CARGO_BIN_EXE_rustomize").to_owned(),
+    })
+}
 
 /// The status and output of a run of the command.
 pub struct Run {
@@ -99,7 +126,7 @@ impl Tree {
 
     pub fn command(&self, args: &[&str]) -> Command {
         #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rustomize"));
+        let mut command = Command::new(program());
         command.args(args).current_dir(self.path()).env_clear().stdin(Stdio::null());
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.home()).env("TMPDIR", self.tmp());
         command.envs(&self.variables);
@@ -114,7 +141,7 @@ impl Tree {
     /// program `script`.
     pub fn run_on_terminal(&self, arguments: &str) -> Option<Run> {
         in_path("script")?;
-        let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_rustomize"));
+        let line = format!("{} {arguments}", program());
         #[expect(clippy::disallowed_methods, reason = "the terminal is another program's")]
         let mut command = Command::new("script");
         command.args(["-qec", &line, "/dev/null"]).current_dir(self.path()).env_clear().stdin(Stdio::null());

@@ -1,7 +1,7 @@
 //! Shared objects that run: what they are given, and every way in which one can misbehave. A real
 //! compiler makes them; without one the tests say that they are skipped.
 
-use crate::shared_object::cc;
+use crate::support::compiler::cc;
 use crate::support::{Run, Tree};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ fn a_shared_object_transforms_generates_and_validates() {
 }
 
 #[test]
-fn a_file_that_cannot_run_gives_way_to_the_shared_object_with_a_word() {
+fn shared_object_is_used_beside_a_non_executable_file_with_a_warning() {
     let tree = Tree::new(GENERATOR);
     if !place_any(&tree, "Any", r#"out = made("1")"#, &[]) {
         return;
@@ -190,7 +190,12 @@ fn a_field_that_asks_for_what_the_plugin_does_not_do_is_an_error() {
         let tree = Tree::new(&GENERATOR.replace("generators", field));
         let none = format!("[], \"{lists}\": [{{\"name\": \"any\", \"apiVersion\": \"ex.io/v1\", \"kind\": \"Any\"}}]");
         let none = if lists == "generators" { none.replace("[], \"generators\": ", "") } else { none };
-        crate::manager::install(&tree, "h.io/acme/any", &crate::manager::script_with("1.0.0", "x1.0", &none, "x")).ok();
+        crate::support::plugins::install(
+            &tree,
+            "h.io/acme/any",
+            &crate::support::plugins::script_with("1.0.0", "x1.0", &none, "x"),
+        )
+        .ok();
         tree.build(&[]).fails_with(&["t.yaml:1:1", words, &format!("list the object under '{lists}'")]);
     }
     fails(GENERATOR, "return RUSTOMIZE_UNSUPPORTED", &[], &["it cannot do what the field that lists it asks for"]);
@@ -206,7 +211,7 @@ fn an_error_of_the_plugin_is_shown() {
 }
 
 #[test]
-fn a_plugin_that_cannot_be_opened_is_told_apart() {
+fn shared_object_that_cannot_be_opened_is_explained() {
     let tree = Tree::new(TRANSFORMER);
     let open = |source: &str| {
         let from = tree.tmp().join("plugin.c");
@@ -349,7 +354,7 @@ fn stray_prints_do_not_reach_stdout() {
 }
 
 #[test]
-fn what_is_no_list_of_resources_is_shown_with_the_plugins_own_line() {
+fn output_that_is_not_resources_is_shown_with_its_line() {
     fails(TRANSFORMER, r#"out = "\xff\xfe""#, &[], &["not valid UTF-8"]);
     let tree = |act: &str| build(TRANSFORMER, act, &[]);
     let Some(run) = tree(r#"out = "apiVersion: v1\nkind: [\n""#) else { return };
@@ -417,7 +422,7 @@ fn an_interrupted_build_ends_its_plugins() {
 }
 
 #[test]
-fn the_host_is_for_builds() {
+fn plugin_host_cannot_be_called_by_hand() {
     let tree = Tree::new("");
     let host = rustomize::internal::host::ARGUMENT;
     tree.run(&[host]).fails_with(&["is for builds"]);

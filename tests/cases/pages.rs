@@ -3,11 +3,43 @@
 //! testdata/pages has a tree for each page, in which `upstream` becomes a repository and all is
 //! committed: docs/testing.md.
 
-use crate::support::{Run, Tree, git, run, skip};
+use crate::support::{Run, Tree, git, program, run, skip};
+use crate::testdata;
+use libtest_mimic::Trial;
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+pub fn tests() -> Vec<Trial> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = vec![root.join("README.md")];
+    paths.extend(crate::support::files(&root.join("docs"), ".md"));
+    let mut pages = BTreeMap::new();
+    for path in paths {
+        let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        let is_elsewhere = ELSEWHERE.contains(&name.as_str())
+            || name.starts_with("docs/gitops/")
+            || name.starts_with("docs/reference/");
+        let commands = commands(&fs::read_to_string(&path).unwrap());
+        if !is_elsewhere && !commands.iter().all(Vec::is_empty) {
+            pages.insert(name, commands);
+        }
+    }
+    let texts = pages.values().flatten().flatten().map(|(_, text)| text.clone()).collect::<Vec<_>>();
+    let exceptions = Trial::test("pages/exceptions", move || {
+        let is_used = |start: &str| texts.iter().any(|text| text.starts_with(start));
+        match NOT_RUN.iter().find(|(start, _)| !is_used(start)) {
+            Some((start, _)) => Err(format!("no page has the command '{start}'").into()),
+            None => Ok(()),
+        }
+    });
+    let pages = pages.into_iter().map(|(name, commands)| {
+        Trial::test(format!("pages/{}", name.trim_end_matches(".md")), move || Ok(check(&name, commands)?))
+    });
+    pages.chain([exceptions]).collect()
+}
 
 /// Pages whose commands other tests run: tests/docs.rs, tests/author_circle.rs, tests/release.rs,
 /// and tables of commands with the test of each row.
@@ -82,7 +114,7 @@ impl Place {
         let tree = Tree::new(files);
         let bin = tree.home().join("bin");
         fs::create_dir(&bin).unwrap();
-        symlink(env!("CARGO_BIN_EXE_rustomize"), bin.join("rustomize")).unwrap();
+        symlink(program(), bin.join("rustomize")).unwrap();
         let upstream = tree.path().join("upstream");
         let mut settings = "[user]\nname = you\nemail = you@example.com\n".to_owned();
         if upstream.exists() {
@@ -120,53 +152,34 @@ impl Place {
     }
 }
 
-#[test]
-fn commands_on_pages_run_word_for_word() {
+/// Runs the commands of a page.
+fn check(name: &str, mut blocks: Vec<Vec<(usize, String)>>) -> Result<(), String> {
     if !["/usr/bin/git", "/bin/git"].iter().any(|git| Path::new(git).exists()) {
-        return skip("pages need git in /usr/bin");
+        skip("pages need git in /usr/bin");
+        return Ok(());
     }
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let mut pages = vec![root.join("README.md")];
-    pages.extend(crate::support::files(&root.join("docs"), ".md"));
-    let mut unused: Vec<&str> = NOT_RUN.iter().map(|(start, _)| *start).collect();
-    let mut faults = Vec::new();
-    for page in pages {
-        let name = page.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-        if ELSEWHERE.contains(&name.as_str()) || name.starts_with("docs/gitops/") || name.starts_with("docs/reference/")
-        {
-            continue;
-        }
-        let mut blocks = commands(&fs::read_to_string(&page).unwrap());
-        for block in &mut blocks {
-            block.retain(|(_, text)| {
-                let known = NOT_RUN.iter().find(|(start, _)| text.starts_with(start));
-                unused.retain(|start| known.is_none_or(|(known, _)| known != start));
-                known.is_none()
-            });
-        }
-        if blocks.iter().all(Vec::is_empty) {
-            continue;
-        }
-        let files = root.join("testdata/pages").join(page.file_stem().unwrap()).with_extension("txtar");
-        let Ok(files) = fs::read_to_string(&files) else {
-            faults.push(format!("{name}: {} is missing", files.display()));
-            continue;
-        };
-        for block in blocks {
-            let place = Place::new(&files);
-            for (line, text) in block {
-                let done = place.run(&text);
-                // Of these commands 1 is an answer: there are differences, or findings.
-                let answers = ["rustomize diff ", "rustomize lint ", "| rustomize diff "];
-                let is_answer = done.status == Some(1)
-                    && answers.iter().any(|start| text.starts_with(start) || text.contains(" | rustomize diff "))
-                    && !done.stderr.contains("Error");
-                if done.status != Some(0) && !is_answer {
-                    faults.push(format!("{name}:{line}: {text}\n{:?}\n{}{}", done.status, done.stdout, done.stderr));
-                }
+    for block in &mut blocks {
+        block.retain(|(_, text)| NOT_RUN.iter().all(|(start, _)| !text.starts_with(start)));
+    }
+    if blocks.iter().all(Vec::is_empty) {
+        return Ok(());
+    }
+    let files = testdata("pages").join(Path::new(name).file_stem().unwrap()).with_extension("txtar");
+    let Ok(files) = fs::read_to_string(&files) else { return Err(format!("{} is missing", files.display())) };
+    let mut faults = String::new();
+    for block in blocks {
+        let place = Place::new(&files);
+        for (line, text) in block {
+            let done = place.run(&text);
+            // Of these commands 1 is an answer: there are differences, or findings.
+            let answers = ["rustomize diff ", "rustomize lint ", "| rustomize diff "];
+            let is_answer = done.status == Some(1)
+                && answers.iter().any(|start| text.starts_with(start) || text.contains(" | rustomize diff "))
+                && !done.stderr.contains("Error");
+            if done.status != Some(0) && !is_answer {
+                faults += &format!("{name}:{line}: {text}\n{:?}\n{}{}\n", done.status, done.stdout, done.stderr);
             }
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert!(unused.is_empty(), "commands that no page has: {unused:?}");
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
 }

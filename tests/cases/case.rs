@@ -1,0 +1,98 @@
+//! A txtar case that builds a tree: its parts, and what the command prints for it.
+
+use crate::support::{Tree, split};
+use std::fs;
+use std::path::Path;
+
+/// The names of files that are not part of the tree.
+const EXPECTATIONS: [&str; 5] = ["args", "env", "stderr", "stdout", "want"];
+
+/// A case as its file has it.
+pub struct Case {
+    /// The text that says what the case shows.
+    pub head: String,
+    /// What the error must say, whatever else it says: `cause`, `place`, `hint` and `also`, with
+    /// the words of each.
+    pub wanted: Vec<(String, String)>,
+    files: Vec<(String, String)>,
+}
+
+/// A run of the command on the tree of a case. Temporary directories are `$TREE`, `$HOME` and
+/// `$TMPDIR` in its output.
+pub struct Ran {
+    pub status: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    pub tree: Tree,
+}
+
+impl Case {
+    pub fn read(path: &Path) -> Case {
+        let (head, files) = split(&fs::read_to_string(path).unwrap());
+        let mut case = Case { head, wanted: Vec::new(), files };
+        let lines = case.file("want").unwrap_or_default().lines().map(|line| line.split_once(':').unwrap());
+        case.wanted = lines.map(|(key, words)| (key.to_owned(), words.trim().to_owned())).collect();
+        case
+    }
+
+    pub fn file(&self, name: &str) -> Option<&str> {
+        self.files.iter().find(|(n, _)| n == name).map(|(_, text)| text.as_str())
+    }
+
+    /// The tree of the case, with its environment.
+    fn tree(&self) -> Tree {
+        let mut tree = Tree::new("");
+        for (name, text) in self.files.iter().filter(|(name, _)| !EXPECTATIONS.contains(&name.as_str())) {
+            match name.split_once(" -> ") {
+                Some((link, target)) => std::os::unix::fs::symlink(target, tree.path().join(link)).unwrap(),
+                None => tree.write(name, text),
+            }
+        }
+        for line in self.file("env").unwrap_or_default().lines() {
+            let (name, value) = line.split_once('=').unwrap();
+            let value = value.replace("$TREE", &tree.path().to_string_lossy());
+            tree.variables.insert(Box::leak(name.to_owned().into_boxed_str()), value);
+        }
+        tree
+    }
+
+    pub fn run(&self) -> Ran {
+        let tree = self.tree();
+        let args: Vec<&str> = self.file("args").unwrap_or("build").split_whitespace().collect();
+        let run = tree.run(&args);
+        let directories = [("$TREE", tree.path()), ("$HOME", tree.home()), ("$TMPDIR", tree.tmp())];
+        let named = |text: String| {
+            directories.iter().fold(text, |text, (name, path)| text.replace(&*path.to_string_lossy(), name))
+        };
+        Ran { status: run.status, stdout: named(run.stdout), stderr: named(run.stderr), tree }
+    }
+}
+
+/// The line of an error that says its place: `--> file:line:column`, without the arrow.
+pub fn place_line(stderr: &str) -> Option<&str> {
+    stderr.lines().find_map(|line| line.trim_start().strip_prefix("--> "))
+}
+
+/// The text of a case in which one file has another content. A file without content is left out. A
+/// new one is the last, but before `stdout`.
+pub fn replaced(text: &str, name: &str, content: &str) -> String {
+    let is_head = |line: &str| line.starts_with("-- ") && line.trim_end().ends_with(" --");
+    let own_head = format!("-- {name} --");
+    let mut parts: Vec<String> = vec![String::new()];
+    for line in text.split_inclusive('\n') {
+        if is_head(line) {
+            parts.push(String::new());
+        }
+        parts.last_mut().unwrap().push_str(line);
+    }
+    let starts_with = |part: &String, head: &str| part.lines().next() == Some(head);
+    let own = if content.is_empty() && name != "stdout" { String::new() } else { format!("{own_head}\n{content}") };
+    match parts.iter().position(|part| starts_with(part, &own_head)) {
+        Some(at) => parts[at] = own,
+        None => {
+            let end = parts.iter().position(|part| starts_with(part, "-- stdout --")).unwrap_or(parts.len());
+            parts.insert(end, own);
+        }
+    }
+    parts.concat()
+}
