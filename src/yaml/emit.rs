@@ -84,7 +84,7 @@ struct Printer<'o> {
 const SPACES: &str = "                                                                                ";
 
 impl Printer<'_> {
-    /// Refuses a document that is too long already.
+    /// Refuses a document that exceeds the limit already.
     #[inline]
     fn check_length(&self, pos: Pos) -> Emit {
         if self.out.len() > self.limit { Err(unprintable("the document is too long".to_owned(), pos)) } else { Ok(()) }
@@ -170,7 +170,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A scalar, `{}` or `[]`, and the end of its line.
+    /// Prints a scalar, `{}` or `[]`, and ends its line.
     #[inline(always)]
     fn leaf(&mut self, node: &Node<'_>, indent: usize, line: usize) -> Emit {
         match &node.value {
@@ -183,7 +183,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A scalar, except a string that is surely plain, and the end of its line.
+    /// Prints a scalar that is not surely a plain string, and ends its line.
     fn rare_leaf(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
         self.rare_scalar(s, pos, indent, line)?;
         // A literal block that keeps its breaks has ended its line already.
@@ -194,7 +194,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A scalar, except a string that is surely plain.
+    /// Prints a scalar that is not surely a plain string.
     fn rare_scalar(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
         if let Some(what) = s.mismatch() {
             return Err(unprintable(format!("cannot decode {:?} as {what}", s.text), pos));
@@ -268,8 +268,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A text that may take several lines; `line` is the offset in the output at which the current
-    /// line starts.
+    /// Prints a text that may take several lines; `line` is the offset in the output at which the
+    /// current line starts.
     fn styled(&mut self, text: &str, style: Style, indent: usize, line: usize) {
         let fold = Fold { line, indent: indent + 2 };
         match style {
@@ -452,8 +452,8 @@ fn unprintable(message: String, pos: Pos) -> Box<Unprintable> {
     Box::new(Unprintable { message, pos })
 }
 
-/// A number that is not an integer, or that exceeds 64 bits. It has been through JSON, so a whole
-/// number that fits is printed as an integer.
+/// The text of a number that is not an integer, or that exceeds 64 bits. The number has been
+/// through JSON: if its value is whole and fits an integer, it is printed as one.
 fn float(f: f64) -> String {
     let json = scalar::json_number(f);
     match scalar::int(&json) {

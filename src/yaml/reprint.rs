@@ -168,7 +168,7 @@ pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Res
 fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
     let scalar = key.as_scalar();
     if key.text == "<<" && key.style == Style::Plain {
-        return Err("mapping key \"<<\" asks for a merge with what is no mapping: name it otherwise".to_owned());
+        return Err("mapping key \"<<\" merges a value that is not a mapping: rename the key".to_owned());
     }
     if let Some(what) = scalar.mismatch() {
         return Err(format!("mapping key {:?} is not {what}, as its tag says", key.text));
@@ -189,7 +189,7 @@ fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
 /// for nearly all keys.
 #[inline(always)]
 pub fn is_usual_key(key: &Key<'_>, previous: Option<&Key<'_>>) -> bool {
-    // The key `<<` of a merge is not plain by its bytes.
+    // False for the key `<<`, which merges.
     key.is_plain()
         && key.text.len() <= MAX_KEY
         && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str)
@@ -238,7 +238,7 @@ fn keys_below<'a>(arena: Arena<'a>, node: &mut Node<'a>, is_top: bool) -> bool {
     }
 }
 
-/// The text that a key becomes in JSON; `None` for a string, and for a key that has none.
+/// The text that a key becomes in JSON; `None` for a string, and for a key without a text in JSON.
 fn text_of_key<'a>(arena: Arena<'a>, key: &Key<'a>) -> Option<&'a str> {
     if key.is_plain() && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str) {
         return None;

@@ -1,9 +1,9 @@
 //! [`Layout`]: the ranges of bytes in which the values of a tree are written.
 //!
-//! A node knows its beginning. Its end is found here: the text of a plain scalar is matched with
-//! the source, quotes and brackets are closed, and a block ends with its last entry. Values whose
-//! text differs from their nodes, such as aliases and merged mappings, are [`Form::Opaque`]: they
-//! can only be replaced as a whole.
+//! A node knows where it begins. This module finds where it ends: the text of a plain scalar is
+//! matched with the source, the closing quote or bracket is searched, and a block ends with its
+//! last entry. Values whose text differs from their nodes, such as aliases and merged mappings, are
+//! [`Form::Opaque`]: they can only be replaced as a whole.
 
 use super::super::tree::node::{Node, Pos, Scalar, Style, Value};
 use super::super::{Key, Sequence, Source};

@@ -159,7 +159,7 @@ impl Scanner<'_> {
                     self.tokens.push(Token { kind: Kind::Scalar, at: span.start });
                     self.header_comment(span, scalar.style());
                     self.pass(span.end);
-                    // The end of such a scalar is found after all empty lines.
+                    // go-yaml ends a plain or literal scalar after all empty lines below it.
                     if matches!(scalar.style(), Style::Plain | Style::Literal) {
                         self.blank();
                     }
@@ -626,7 +626,7 @@ impl<'a> Parser<'a> {
         self.skip();
         let next = self.peek();
         if behind.contains(&next.kind) {
-            // In brackets go-yaml puts it where the next token is.
+            // In brackets go-yaml puts an empty value at the next token.
             let is_in_brackets = behind.contains(&Kind::Close);
             return Some(Self::empty(if is_in_brackets { next.at } else { colon.at + 1 }));
         }

@@ -6,7 +6,8 @@ use crate::scalar::{self, Kind};
 use crate::tree::node::{Scalar, Style};
 use crate::{emit, reprint, style};
 
-/// Comments that the printer has put off until something follows behind which they can be.
+/// Comments that a document left over for the next one: no sign of YAML followed that they could be
+/// printed with.
 #[derive(Debug, Default)]
 pub struct Unprinted {
     line: String,
@@ -20,8 +21,8 @@ impl Document<'_> {
     }
 
     /// As [`Document::print`], for one of several documents: `before` has the comments that the
-    /// document before has not printed, and gets those of this one. With `indents_lists` the lists
-    /// in mappings are indented.
+    /// previous document left over, and gets those that this one leaves over. With `indents_lists`
+    /// the lists in mappings are indented.
     pub fn print_behind(&self, before: &mut Unprinted, indents_lists: bool) -> String {
         let Unprinted { line, key_line } = std::mem::take(before);
         let notes = Notes { line, ..Notes::default() };
@@ -43,8 +44,8 @@ impl Noted<'_> {
         printer.finish()
     }
 
-    /// Prints this node on one line, in braces or brackets, without the line end. A text is without
-    /// quotes where that is possible. Comments can add lines. O(size).
+    /// Prints this node on one line, in braces or brackets, without the line end. A text has quotes
+    /// only if it needs them. Comments can add lines. O(size).
     pub fn print_in_braces(&self) -> String {
         let mut printer = Printer { in_braces: true, ..Printer::default() };
         let plain = |s: &Scalar<'_>| Noted {
@@ -64,7 +65,7 @@ struct Printer {
     line_start: usize,
     /// True if the line has only indentation and dashes so far.
     is_indentation: bool,
-    /// True if a blank precedes the next sign, or if it needs no blank.
+    /// True if a blank precedes the next sign, or if the next sign needs no blank.
     is_blank: bool,
     /// The depth of a comment below a node: an empty line follows if the next line has the same
     /// depth.
@@ -393,7 +394,7 @@ impl Printer {
         self.is_blank = false;
         match self.is_block(item) {
             true => {
-                // The comment of a list before it.
+                // The comment after the previous dash.
                 self.line(depth);
                 self.block(item, depth + 2, true);
                 self.behind_block(item, depth);

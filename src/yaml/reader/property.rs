@@ -131,7 +131,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             return Err(self.error(format!("unknown anchor '{name}' referenced"), start));
         };
         let Some(node) = &self.anchors.nodes[anchor.index()] else {
-            return Err(self.error("an alias stands inside the value it names", start));
+            return Err(self.error("an alias is inside the value that it names", start));
         };
         match self.anchors.budget.checked_sub(node.size()) {
             Some(left) => self.anchors.budget = left,
