@@ -1,8 +1,8 @@
 //! Pairs equal items of two lists without keys.
 //!
 //! Equal items at both ends are paired first. Between them, items that are in each list once are
-//! paired if they come in the same order (the longest such sequence, as in patience diff). What is
-//! left between two pairs is paired place by place: an item that has changed.
+//! paired if they come in the same order (the longest such sequence, as in patience diff). The
+//! items that remain between two pairs are paired place by place: they have changed.
 
 use rustomize_base::meter::{self, FastMap};
 
@@ -13,12 +13,12 @@ pub struct Place {
     pub after: Option<usize>,
 }
 
-/// How items without an equal between two pairs are placed.
+/// The treatment of the items between two pairs that have no equal item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// They are paired place by place: items with fields.
+    /// Items with fields: they are paired place by place.
     Paired,
-    /// The old ones come before the new ones: lines.
+    /// Lines: the old ones come before the new ones.
     Apart,
 }
 
@@ -64,7 +64,7 @@ fn both(before: usize, after: usize) -> Place {
     Place { before: Some(before), after: Some(after) }
 }
 
-/// Adds items without an equal.
+/// Adds the items without an equal item.
 fn fill(places: &mut Vec<Place>, olds: std::ops::Range<usize>, news: std::ops::Range<usize>, rest: Rest) {
     let paired = match rest {
         Rest::Paired => olds.len().min(news.len()),

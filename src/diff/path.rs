@@ -1,4 +1,4 @@
-//! Where a field is in a resource.
+//! The path of a field in a resource.
 
 use rustomize_yaml::Node;
 use std::fmt;
@@ -54,8 +54,8 @@ fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':'))
 }
 
-/// The step to an item of a list that is matched by keys; `None` if the item has not got the first
-/// of them.
+/// The step to an item of a list that is matched by keys; `None` if the item does not have the
+/// first key.
 pub fn keys_of<'n>(item: &'n Node<'n>, keys: &[&'n str]) -> Option<Vec<(&'n str, &'n str)>> {
     let text = |key: &'n str| Some((key, item.get(key)?.as_scalar()?.text()));
     let first = text(keys.first()?)?;
