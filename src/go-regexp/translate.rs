@@ -192,7 +192,7 @@ struct Translator<'p> {
     open: Vec<Group>,
     /// The number of ranges in all sets of the pattern so far.
     ranges: usize,
-    /// Sets that are used by name, folded or not.
+    /// Sets that were used by name, each with its case folding.
     tables: FastMap<(&'p str, bool), Option<ClassUnicode>>,
 }
 

@@ -17,14 +17,14 @@ const MOST_ENTRIES: usize = 100_000;
 /// The largest size of an unpacked archive, in bytes.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// The most unpacked bytes for each packed byte, beyond [`FREE_BYTES`]. Files of compilers and
-/// people stay far below.
+/// The largest number of unpacked bytes for each packed byte, beyond [`FREE_BYTES`]. Compiled
+/// programs and written texts stay far below.
 const MOST_RATIO: u64 = 200;
 
 /// The largest number of bytes that describe one entry: its header, its long name, its records.
 const MOST_BYTES_OF_HEAD: u64 = 1 << 20;
 
-/// The number of unpacked bytes that any archive may have.
+/// The number of unpacked bytes that an archive may have whatever its packed size.
 const FREE_BYTES: u64 = 64 << 20;
 
 /// The form of a file, as its first bytes show.
@@ -78,7 +78,7 @@ pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path, is_own: fn(&st
 /// The numbers of bytes that may still be read from an archive, for any purpose.
 struct Meter {
     total: Cell<u64>,
-    /// The number until the next entry has its name.
+    /// The number of bytes until the name of the next entry is read.
     head: Cell<u64>,
 }
 
@@ -175,7 +175,7 @@ impl Target<'_> {
     }
 
     fn grows(&self) -> Error {
-        self.wrong("it grows too much when it is unpacked")
+        self.wrong("it is too large when it is unpacked")
     }
 
     /// The place of an entry, which is in the directory and new.
@@ -369,7 +369,7 @@ mod tests {
         header.set_cksum();
         gzip.write_all(header.as_bytes()).unwrap();
         std::io::copy(&mut std::io::Read::take(std::io::repeat(0), size), &mut gzip).unwrap();
-        refused(&gzip.finish().unwrap(), "grows too much");
+        refused(&gzip.finish().unwrap(), "is too large when");
         let whole = tar(&[("a", FILE, 0o644, &"x".repeat(2000))]);
         refused(&whole[..1000], "a.tar");
         refused(&[0x1f, 0x8b, 8, 0, 0], "damaged");

@@ -32,13 +32,13 @@ const LFS: [&str; 6] = [
     "true",
 ];
 
-/// The filters that git's settings have: programs that change files as git reads and writes them.
-/// The attributes of a tree, which others write, choose among them.
+/// The filters in git's settings: programs that change files as git reads and writes them. The
+/// attributes of a tree, which strangers write, choose among them.
 #[derive(Clone, Debug, Default)]
 pub struct Filters(Vec<Vec<u8>>);
 
 impl Filters {
-    /// The command that prints them.
+    /// The command that prints the filters.
     pub const LIST: GitCommand<'static> = GitCommand {
         name: "config",
         options: &["--null", "--get-regexp", r"^filter\."],
@@ -46,9 +46,10 @@ impl Filters {
         is_without_files: false,
     };
 
-    /// The filters that must not run, of what [`Filters::LIST`] prints: all but that of git-lfs, if
-    /// it is as git-lfs itself sets it and `keeps_lfs`. A repository with settings of others may
-    /// make git-lfs run programs, so its filter is for clones of our own.
+    /// The filters that must not run, from the output of [`Filters::LIST`]. With `keeps_lfs`, the
+    /// filter of git-lfs may run if it has exactly the settings of git-lfs itself. A repository
+    /// with settings of strangers may make git-lfs run programs, so `keeps_lfs` is for clones of
+    /// our own.
     pub fn without(printed: &[u8], keeps_lfs: bool) -> Filters {
         let mut filters: Vec<(Vec<u8>, bool)> = Vec::new();
         for setting in printed.split(|&byte| byte == 0) {
@@ -68,13 +69,13 @@ impl Filters {
         Filters(out.map(|(name, _)| name).collect())
     }
 
-    /// The settings without which the filters do nothing.
+    /// The settings that turn the filters off.
     fn settings(&self) -> impl Iterator<Item = Vec<u8>> {
         let parts = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
         self.0.iter().flat_map(move |name| {
             parts.map(|(part, value)| {
                 let key = [b"filter.", &name[..], b".", part.as_bytes()].concat();
-                // Key and value apart: the key may have an equals sign.
+                // Key and value are quoted apart: the key may have an equals sign.
                 [quoted_always(&key), vec![b'='], quoted_always(value.as_bytes())].concat()
             })
         })
@@ -94,8 +95,8 @@ fn quoted_always(text: &[u8]) -> Vec<u8> {
     quoted
 }
 
-/// The value of [`VARIABLE`]: the settings of every command, without `left_out`, and those that
-/// stop filters, behind what the variable has already.
+/// The value of [`VARIABLE`]: its present value `known`, then the settings of every command without
+/// `left_out`, and those that turn filters off.
 pub fn settings(known: Option<OsString>, more: &[&str], left_out: &str, filters: &Filters) -> Vec<u8> {
     let ours = SETTINGS.iter().chain(more).filter(|setting| left_out.is_empty() || !setting.starts_with(left_out));
     let ours = ours.map(|setting| quoted_always(setting.as_bytes())).chain(filters.settings());

@@ -142,7 +142,7 @@ impl RemoteLock {
         let fault = |e: serde_json::Error| Error::new(Code::NotYaml, e.to_string());
         let form: Form = serde_json::from_str(text).map_err(fault)?;
         if form.lock_version != LOCK_VERSION {
-            let message = format!("its form is {}, and this version reads form {LOCK_VERSION}", form.lock_version);
+            let message = format!("its format is {}, and this version reads format {LOCK_VERSION}", form.lock_version);
             return Err(Error::new(Code::BadValue, message).hint("a newer rustomize may have written it: use that one"));
         }
         let lock: RemoteLock = serde_json::from_str(text).map_err(fault)?;
@@ -153,9 +153,6 @@ impl RemoteLock {
     }
 
     /// The content of the file.
-    ///
-    /// # Errors
-    /// A user cannot cause an error here.
     pub fn print(&self) -> Result<String> {
         let text = serde_json::to_string_pretty(self).map_err(|e| Error::new(Code::NotYaml, e.to_string()))?;
         Ok(text + "\n")
@@ -204,7 +201,7 @@ fn check(part: &Part, pin: &Pin) -> Result<()> {
     if is_version && is_sha256(&pin.content) {
         return Ok(());
     }
-    Err(Error::new(Code::BadValue, format!("the version or the sum of {part} is not one")))
+    Err(Error::new(Code::BadValue, format!("the version or the sum of {part} is not valid")))
 }
 
 /// The path of a part's copy below the directory of copies.
@@ -323,8 +320,7 @@ fn compare(part: &Part, pin: &Pin, found: &str, place: &Path) -> Result<()> {
     if found == pin.content {
         return Ok(());
     }
-    let message =
-        format!("'{}' is not what the lock has for {part}: {found}, expected {}", place.display(), pin.content);
+    let message = format!("'{}' differs from the lock for {part}: {found}, expected {}", place.display(), pin.content);
     Err(Error::new(Code::Checksum, message))
 }
 
@@ -363,10 +359,10 @@ mod tests {
         };
         refused("", "EOF");
         refused("{}", "lockVersion");
-        refused(r#"{"lockVersion": 2, "new": {}}"#, "its form is 2");
+        refused(r#"{"lockVersion": 2, "new": {}}"#, "its format is 2");
         refused(r#"{"lockVersion": 1, "other": {}}"#, "unknown field `other`");
-        refused(r#"{"lockVersion": 1, "git": {"u": {"version": "v1", "content": ""}}}"#, "is not one");
-        refused(r#"{"lockVersion": 1, "files": {"u": {"content": "../../x"}}}"#, "is not one");
+        refused(r#"{"lockVersion": 1, "git": {"u": {"version": "v1", "content": ""}}}"#, "is not valid");
+        refused(r#"{"lockVersion": 1, "files": {"u": {"content": "../../x"}}}"#, "is not valid");
     }
 
     #[test]

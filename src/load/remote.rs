@@ -109,7 +109,7 @@ impl RemoteParts {
         lock(&self.used).clone()
     }
 
-    /// True if the builds are offline or held to a lock.
+    /// Returns true if the builds are offline or held to a lock.
     pub fn is_limited(&self) -> bool {
         self.options.offline || self.options.lock.is_some()
     }
@@ -123,7 +123,7 @@ impl RemoteParts {
         lock(&self.used).entry(part).or_insert(used);
     }
 
-    /// Notes that a part is fetched, or taken from where it is kept.
+    /// Notes that a part is fetched, or taken from a copy.
     fn observe(&self, part: &Part) -> Noted {
         self.observer.begin(Work::Fetch, || shown::masked(&part.name).into_owned())
     }

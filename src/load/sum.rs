@@ -31,14 +31,14 @@ fn sha256_of(mut from: impl Read) -> io::Result<String> {
     }
 }
 
-/// True for a SHA-256 in hex, in lower case.
+/// Returns true for a SHA-256 in hex, in lower case.
 pub fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
 /// A file or link of a directory.
 struct Part<'d> {
-    /// Its directory, and its name there.
+    /// The directory of the file or link, and its name there.
     folder: &'d Directory,
     own: &'d Path,
     /// The path in the directory where the walk began, with `/` between its names.
@@ -73,10 +73,10 @@ pub fn directory(top: &Path) -> io::Result<String> {
     of(&files::directory(top)?, |_| true)
 }
 
-/// As [`directory`], for one that a user has named, perhaps by a link.
+/// As [`directory`], for a directory that a user has named.
 ///
 /// # Errors
-/// As [`directory`], but for the link.
+/// As [`directory`], except that the directory may be a link.
 pub fn named_directory(top: &Path) -> io::Result<String> {
     of(&Directory::open(top)?, |_| true)
 }
@@ -144,7 +144,7 @@ pub fn copy(from: &Path, to: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Res
     })
 }
 
-/// Copies a file. Of its permissions the right to execute stays.
+/// Copies a file, and of its permissions only the right to execute.
 fn copy_file(part: &Part<'_>, to: &Directory) -> io::Result<()> {
     let from = part.folder.file(part.own)?;
     let mode = if from.facts().is_executable() { 0o755 } else { 0o644 };

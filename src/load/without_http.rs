@@ -19,9 +19,6 @@ impl Http {
     }
 
     /// Refuses to fetch a file.
-    ///
-    /// # Errors
-    /// Always.
     pub fn get(&self, url: &str) -> Result<Vec<u8>, Fault> {
         let error = Error::new(Code::FetchFailed, format!("'{url}' would be fetched, and this program has no HTTP"));
         Err(Fault { error: error.hint("build it with the feature 'http'") })
