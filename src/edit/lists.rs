@@ -95,8 +95,8 @@ fn add(draft: &mut Draft<'_>, list: List, entries: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// `add resource` and `add component`: adds files, directories and repositories. Unless
-/// `is_verified` is false they are loaded, to check that they exist.
+/// `add resource` and `add component`: adds files, directories and repositories. If `is_verified`
+/// is true, they are loaded, to check that they exist.
 ///
 /// # Errors
 /// No entry is given, or an entry does not exist.

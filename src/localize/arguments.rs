@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 pub struct Bounds {
     /// The kustomization that is copied.
     pub root: Root,
-    /// The directory that limits its local paths, without links: for a repository, its clone.
+    /// The directory that limits the local paths of the kustomization, without links: for a
+    /// repository, its clone.
     pub scope: PathBuf,
     /// The directory of the copy, without links. It does not exist yet.
     pub destination: PathBuf,
@@ -22,7 +23,7 @@ impl Bounds {
     ///
     /// # Errors
     /// A repository without a version; a target that cannot be loaded; a scope that does not
-    /// contain it; a destination that exists, or whose parent does not.
+    /// contain the target; a destination that exists, or whose parent does not.
     pub fn find(files: &Files<'_>, request: &Request<'_>) -> Result<Bounds> {
         let target = request.target;
         if let Some(spec) = RepoSpec::parse(target) {

@@ -1,6 +1,6 @@
-//! [`Cursor`]: which field of a YAML text a place is in. It works line by line, by indentation, so
-//! that it also knows the place in a text that nobody can read yet, as while a key is typed. In
-//! braces and brackets on one line it knows the field that has them.
+//! [`Cursor`]: the field of a YAML text that a place is in. The field is found line by line, by
+//! indentation, so it is also found in a text that is not valid YAML yet, such as a half-typed key.
+//! In braces or brackets on one line, it is the field whose value is in them.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub struct Cursor {
     pub path: Vec<String>,
     /// True in a key, false in a value or an item of a list that is a text.
     pub in_key: bool,
-    /// The bytes of the key or value that the cursor is in or behind.
+    /// The bytes of the key or value that the cursor is in or after.
     pub word: Range<usize>,
     /// The keys that the mapping around the cursor has, without the one that the cursor is in.
     pub siblings: Vec<String>,
@@ -40,7 +40,7 @@ enum Level {
 }
 
 impl Level {
-    /// True if a line whose first sign has a column is not inside.
+    /// Returns true if the level ends before a line whose first character is in a column.
     fn ends_before(&self, column: usize, is_dash: bool) -> bool {
         match self {
             Level::Key { column: own, .. } => column < *own || (column == *own && !is_dash),
@@ -139,7 +139,7 @@ fn open(levels: &mut Vec<Level>, line: &Line<'_>) {
 
 /// Lists of levels.
 trait Levels {
-    /// Closes the levels that a line at a column is not inside of.
+    /// Closes the levels that end before a line whose first character is in a column.
     fn retain_from_end(&mut self, column: usize, is_dash: bool);
 }
 
@@ -154,7 +154,7 @@ impl Levels for Vec<Level> {
 /// The field at a byte of a line, with the levels that are open above it.
 fn place(text: &str, line: &Line<'_>, levels: &mut Vec<Level>, offset: usize) -> Option<Cursor> {
     let end = line.start + line.content.len();
-    // Behind a comment sign, but for a line that has nothing else in front of the cursor.
+    // The cursor is in a comment.
     if offset > end && text[end..offset].contains('#') {
         return None;
     }

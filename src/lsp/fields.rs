@@ -17,8 +17,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The field at a place, for those who look for it: the record around it, and the field, if it is
-/// known.
+/// The record at a position, and its field if the field is known.
 struct Found {
     record: &'static Record,
     field: Option<&'static Field>,
@@ -105,7 +104,7 @@ pub fn complete(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPo
     items
 }
 
-/// Texts of the resources that are known.
+/// The texts of the known resources.
 fn resources<'k>(
     known: &'k Known,
     texts: impl Fn(&super::check::KnownResource) -> Vec<String> + 'k,
@@ -113,8 +112,7 @@ fn resources<'k>(
     known.values().flatten().flat_map(texts)
 }
 
-/// The files and directories of the directory that a path that was typed begins with; the path
-/// with the name of each.
+/// The files and directories that a typed path may lead to, each as the completed path.
 fn file_names(files: &Files, directory: &Path, typed: &str) -> Vec<(String, CompletionItemKind)> {
     let typed = typed.rsplit_once('=').map_or(typed, |(_, path)| path);
     let above = typed.rfind('/').map_or("", |i| &typed[..=i]);

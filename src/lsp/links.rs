@@ -1,6 +1,5 @@
 //! The targets of a place in a file: the files and bases that a kustomization names, and the
-//! resources that a target selects. And the new names of files, in every kustomization that names
-//! them.
+//! resources that a target selects. Renames files in every kustomization that names them.
 
 use super::check::Known;
 use super::texts::{Texts, is_kustomization, path_of, uri_of};
@@ -80,7 +79,7 @@ fn has_keys(field: &[String]) -> bool {
     field.last().is_some_and(|name| name == "files")
 }
 
-/// A text of a document, and where it is.
+/// A text of a document, and its place.
 struct Text {
     /// The fields around it, outermost first.
     path: Vec<String>,
@@ -90,7 +89,7 @@ struct Text {
     column: usize,
 }
 
-/// The texts of the documents of a file; none of a text that cannot be read. O(text).
+/// The texts of the documents of a file; empty for a file that is not valid YAML. O(text).
 fn texts_of(text: &str) -> Vec<Text> {
     let heap = Heap::new();
     let arena = heap.arena();
@@ -120,7 +119,7 @@ fn collect<'n>(node: &'n Node<'_>, path: &mut Vec<String>, found: &mut dyn FnMut
     }
 }
 
-/// Where the things are that a place names. O(text + resources that are known).
+/// The locations of the file or the resources that a place names. O(text + known resources).
 pub fn definitions(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPositionParams) -> Vec<Location> {
     let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
     let found = texts_of(&text);
@@ -188,8 +187,8 @@ fn resource_at(text: &str, line: usize) -> Option<(String, String)> {
     })?
 }
 
-/// The change that gives the file that a place names another name: of the file, and in each
-/// kustomization that names it. `None` if the place names no file.
+/// The edit that renames the file that a place names, with its path in each kustomization that
+/// names it. `None` if the place names no file.
 ///
 /// # Errors
 /// The new name cannot be the name of a file.
@@ -231,7 +230,7 @@ pub fn rename(
     Ok(Some(WorkspaceEdit { document_changes: Some(DocumentChanges::Operations(changes)), ..WorkspaceEdit::default() }))
 }
 
-/// The change of the kustomizations that name files which get other names.
+/// The edit of the kustomizations that name renamed files.
 pub fn renamed(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[FileRename]) -> Option<WorkspaceEdit> {
     let path = |uri: &str| path_of(&uri.parse().ok()?);
     let renames: Vec<_> = renames.iter().filter_map(|r| Some((path(&r.old_uri)?, path(&r.new_uri)?))).collect();
@@ -240,8 +239,8 @@ pub fn renamed(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[Fil
     changes.map(|changes| WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() })
 }
 
-/// The edits of all kustomizations in the open directories that name one of the files, or a file
-/// below one. O(text of all kustomizations).
+/// The edits of all kustomizations in the open directories that name a renamed file, or a file
+/// below a renamed directory. O(text of all kustomizations).
 fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf, PathBuf)]) -> Vec<TextDocumentEdit> {
     let mut edits: BTreeMap<PathBuf, Vec<TextEdit>> = BTreeMap::new();
     for (file, text) in kustomizations(texts, files, folders) {
@@ -268,7 +267,7 @@ fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf,
     edits.into_iter().filter_map(edit).collect()
 }
 
-/// The range of a part of a text, if it is written as it reads.
+/// The range of a part of a text; `None` if the part is not written as it reads.
 fn written(texts: &Texts, text: &str, found: &Text, from: usize, part: &str) -> Option<Range> {
     let line = text.split('\n').nth(found.line - 1)?;
     let line_start = text.len() - text.splitn(found.line, '\n').last()?.len();
@@ -280,7 +279,7 @@ fn written(texts: &Texts, text: &str, found: &Text, from: usize, part: &str) -> 
     })
 }
 
-/// A path from a directory on.
+/// The path of `path` from a directory.
 fn relative(directory: &Path, path: &Path) -> String {
     let same = directory.components().zip(path.components()).take_while(|(a, b)| a == b).count();
     let up = directory.components().skip(same).map(|_| "..".to_owned());

@@ -11,12 +11,12 @@ const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 /// The annotation that says how a resource is formatted.
 const FORMATTING: &str = "config.kubernetes.io/formatting";
 
-/// Which resources are shown, by the annotation of those that are not for the cluster.
+/// The choice of resources by the annotation of those that are not for the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Local {
-    /// Those with the annotation are shown.
+    /// True if resources with the annotation are shown.
     pub with_local: bool,
-    /// Those without it are left out.
+    /// True if resources without the annotation are left out.
     pub without_others: bool,
 }
 
@@ -145,7 +145,7 @@ const ORDER: [&str; 112] = [
     "secretRef",
 ];
 
-/// The place of a field in the order; `None` for a field that comes after all of these. A field
+/// The place of a field in the order; `None` for a field that comes after all these fields. A field
 /// that is listed twice has its last place.
 pub fn place(field: &str) -> Option<usize> {
     ORDER.iter().rposition(|known| *known == field)

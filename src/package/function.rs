@@ -1,4 +1,4 @@
-//! Functions of a directory, for `fn run`: the resources that a function gets, and what becomes of
+//! Functions of a directory, for `fn run`: the resources that a function gets, and the place of
 //! those that it prints.
 
 use super::annotations::{self, ID, INDEX, PATH};
@@ -58,7 +58,7 @@ impl<'a> Call<'_, 'a> {
     /// resources that the function prints and those that it does not get, and its results.
     ///
     /// # Errors
-    /// The function fails, or prints something else than resources.
+    /// The function fails, or its output is not a list of resources.
     pub fn run(
         &self,
         arena: Arena<'a>,
@@ -78,7 +78,7 @@ impl<'a> Call<'_, 'a> {
                 annotations::set(arena, item, key, &(i + 1).to_string())?;
             }
         }
-        // A function that is a resource has the annotations of one.
+        // A function that is one of the resources has the annotations of that resource.
         let own = given.iter().find(|item| self.is_resource && is_same(item, self.config));
         let config = own.unwrap_or(self.config).root().clone();
         let writing = Writing {
@@ -110,7 +110,7 @@ impl<'a> Call<'_, 'a> {
     }
 }
 
-/// Gives an item without a path one that is made of its kind and name.
+/// Sets the path of an item without one: a path made of its kind and name.
 pub(super) fn set_path<'a>(arena: Arena<'a>, item: &mut Item<'a>, directory: &str) -> Result<()> {
     annotations::complete(arena, item)?;
     if path(item).is_some() {

@@ -42,7 +42,7 @@ pub fn path(text: &str) -> Result<Vec<String>> {
 /// The values at a path. O(nodes on the way, and below the values).
 ///
 /// # Errors
-/// The path needs another kind of node than there is, or a condition is not valid.
+/// A node has another kind than the path needs, or a condition is not valid.
 pub fn find<'a>(arena: Arena<'a>, node: &Noted<'a>, path: &[String]) -> Result<Vec<Found<'a>>> {
     let Some((first, rest)) = path.split_first() else {
         return Ok(vec![Found { node: node.clone(), chosen: Vec::new() }]);
@@ -105,7 +105,7 @@ fn items<'n, 'a>(node: &'n Noted<'a>) -> Result<&'n [Noted<'a>]> {
 /// Compiles a pattern.
 ///
 /// # Errors
-/// It is not valid.
+/// The pattern is not valid.
 pub fn pattern(text: &str) -> Result<GoRegex> {
     GoRegex::new(text).map_err(|e| Error::new(Code::BadPattern, e.to_string()))
 }
@@ -186,7 +186,8 @@ impl Query {
         Ok(Query { path, comparison, value })
     }
 
-    /// Makes a test of resources: true for one that has a value that fits.
+    /// Makes a test of resources, which is true for a resource with a value that meets the
+    /// condition.
     ///
     /// # Errors
     /// The pattern is not valid.

@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The file that makes a package of its own of a directory.
+/// The file that makes its directory a package.
 pub const PACKAGE_FILE: &str = "Krmfile";
 
 /// The file with patterns of files to leave out, which only kustomize reads.
@@ -75,7 +75,7 @@ fn annotated<'a>(arena: Arena<'a>, documents: Vec<Document<'a>>, annotate: Annot
         let mut item = Item { document };
         if annotate != Annotate::Nothing {
             annotations::complete(arena, &mut item)?;
-            // In the order of their names.
+            // The annotations are added in the order of their names.
             annotations::set(arena, &mut item, INDEX[1], &i.to_string())?;
             if let Annotate::IndexAndPath(path) = annotate {
                 annotations::set(arena, &mut item, PATH[1], path)?;
@@ -115,7 +115,7 @@ pub fn file(path: &Path) -> Result<String> {
     decoded(bytes, &format!("'{name}'"))
 }
 
-/// Reads the text of a stream, which is as large as a file at most.
+/// Reads the text of a stream, which may be as large as a file.
 ///
 /// # Errors
 /// The stream cannot be read, is too large, or is not text.
@@ -203,7 +203,7 @@ pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<Found>> {
         let entries = fs::read_dir(&path).map_err(|e| unreadable(&path, &e))?;
         let mut entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(|e| unreadable(&path, &e))?;
         entries.sort_by_key(fs::DirEntry::file_name);
-        // The last one comes next.
+        // `open` is a stack: the entry that is added last is read next.
         for entry in entries.into_iter().rev() {
             let kind = entry.file_type().map_err(|e| unreadable(&entry.path(), &e))?;
             let own = entry.file_name();
@@ -230,8 +230,8 @@ pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-/// The packages of a directory, as kustomize finds them: the directory itself, and with `is_deep`
-/// each directory below with a file of its own for packages.
+/// The packages of a directory, as kustomize finds them: the directory itself, or with `is_deep`
+/// each directory with a package file, and `root` in any case.
 ///
 /// # Errors
 /// A directory cannot be read.
@@ -270,7 +270,7 @@ fn collect(directory: &Path, found: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// A path without `.`, `..` and slashes that lead nowhere.
+/// A path without `.`, `..` and superfluous slashes.
 pub fn clean(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     let is_absolute = path.starts_with('/');
