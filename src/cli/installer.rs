@@ -1,4 +1,4 @@
-//! The installer, as commands and builds call it.
+//! The installer, for commands and builds.
 
 use crate::cli::flags::transfer::TransferFlags;
 use crate::cli::machine::{policy, secret};
@@ -20,7 +20,7 @@ use rustomize_files as files;
 use std::fs::File;
 use std::path::Path;
 
-/// The directory of installed plugins, which no other process writes to meanwhile.
+/// Locks the directory of installed plugins, so that no other process writes to it.
 ///
 /// # Errors
 /// The directory does not exist and cannot be made.
@@ -62,13 +62,13 @@ pub fn installing<T>(
     Ok((installer.done.into_values().collect(), installer.lock, given))
 }
 
-/// Waits until no other command changes the files of a directory that say which plugins it needs.
-/// Taken before [`locked_root`], so that two commands never wait for each other.
+/// Takes the lock of the plugin files of a directory, and waits for other commands that change
+/// them. Taken before [`locked_root`], so that two commands never wait for each other.
 pub fn lock_project(directory: &Path) -> Option<File> {
     files::lock(directory, || writer::say("Waiting until another command ends"))
 }
 
-/// Installs what the `plugins.yaml` of a directory names, for a build that needs it.
+/// Installs the plugins that the `plugins.yaml` of a directory names, for a build that needs them.
 ///
 /// # Errors
 /// The installer fails.

@@ -15,24 +15,24 @@ use crate::manager::store::root::{self, RootError};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
-/// The policy of a command. It is frozen as the flag says, or without the flag if `CI` is set.
+/// The policy of a command. The flag decides if it is frozen; without the flag, `CI` does.
 ///
 /// # Errors
-/// The file with what the user trusts cannot be read, or is not of its form.
+/// The trust file cannot be read, or is not valid.
 pub fn policy(said: Option<bool>) -> Result<Policy> {
     Ok(Policy { is_frozen: is_frozen(said), trust: trust()? })
 }
 
-/// The half of [`policy`] that no file says.
+/// Returns true if only locked plugins may be used: by the flag, or without it by `CI`.
 pub fn is_frozen(said: Option<bool>) -> bool {
     said.unwrap_or_else(|| variable("CI").is_some_and(|value| Policy::is_ci(&value.to_string_lossy())))
 }
 
-/// The file that says what the user trusts, and whether it was named: `RUSTOMIZE_TRUST`, or
-/// `trust.yaml` beside the directory of the plugins.
+/// The trust file: the file in `RUSTOMIZE_TRUST`, or `trust.yaml` beside the directory of the
+/// plugins.
 ///
 /// # Errors
-/// The home directory is not known.
+/// The home directory is unknown.
 pub fn trust_file() -> Result<(PathBuf, bool)> {
     match variable("RUSTOMIZE_TRUST").filter(|path| !path.is_empty()) {
         Some(named) => Ok((named.into(), true)),
@@ -40,9 +40,9 @@ pub fn trust_file() -> Result<(PathBuf, bool)> {
     }
 }
 
-/// The files with rules of the other configuration roots, whose denials hold in addition: a
-/// directory that appears in front of another one takes nothing back that the user has forbidden.
-/// The file that `RUSTOMIZE_TRUST` names counts alone.
+/// The trust files of the other configuration roots, whose denials apply as well: so a new
+/// directory earlier in the list cannot lift what the user has forbidden. Empty if
+/// `RUSTOMIZE_TRUST` names a file, which applies alone.
 pub fn other_trust_files() -> Vec<PathBuf> {
     let own = match trust_file() {
         Ok((_, true)) => return Vec::new(),
@@ -52,20 +52,21 @@ pub fn other_trust_files() -> Vec<PathBuf> {
     files.filter(|path| path.canonicalize().is_ok_and(|path| Some(path) != own)).collect()
 }
 
-/// The user's trust rules, and what the files of other configuration roots forbid.
+/// The user's trust rules, with the denials in the files of other configuration roots.
 ///
 /// # Errors
-/// A file cannot be read, or is not of its form.
+/// A file cannot be read, or is not valid.
 pub fn trust() -> Result<Trust> {
     let (path, is_named) = trust_file()?;
     let others = other_trust_files().into_iter().map(|path| Trust::read(&path, false));
     Ok(Trust::read(&path, is_named)?.with(others.collect::<diag::Result<_>>()?))
 }
 
-/// The environment that is meant: what is said, `RUSTOMIZE_ENVIRONMENT`, or the default one.
+/// The environment of a command: the one that the flag names, else `RUSTOMIZE_ENVIRONMENT`, else
+/// the default one.
 ///
 /// # Errors
-/// It is not there, or its file is not of its form.
+/// The environment does not exist, or its file is not valid.
 pub fn environment(said: Option<&str>) -> Result<Option<Environment>> {
     let named =
         variable("RUSTOMIZE_ENVIRONMENT").and_then(|name| name.into_string().ok()).filter(|name| !name.is_empty());
@@ -83,15 +84,15 @@ pub fn secret(host: &str) -> Option<String> {
     variable(&token_variable(host)?)?.into_string().ok()
 }
 
-/// The directories whose files are used whoever owns them.
+/// The directories whose files are used whoever owns the files.
 pub fn safe_directories() -> Vec<PathBuf> {
     let safe = variable("RUSTOMIZE_SAFE_DIRECTORIES").unwrap_or_default();
     std::env::split_paths(&safe).filter_map(|safe| safe.canonicalize().ok()).collect()
 }
 
-/// The directories whose `plugins.lock` counts for the images of a root, nearest first: for a root
+/// The directories whose `plugins.lock` applies to the images of a root, nearest first: for a root
 /// of this machine those from it upwards, then those from the built directory upwards. The lock of
-/// a clone does not count.
+/// a clone does not apply.
 pub fn lock_directories(root: &Root, built: &Path) -> Vec<ProjectDirectory> {
     let safe = safe_directories();
     let mut found = if root.remote().is_none() { upwards(&root.real, None, &safe) } else { Vec::new() };
@@ -101,10 +102,11 @@ pub fn lock_directories(root: &Root, built: &Path) -> Vec<ProjectDirectory> {
     found
 }
 
-/// Where the plugins of a directory and an environment are looked for; nothing was looked at yet.
+/// The places where the plugins of a directory and an environment are searched. Nothing is read
+/// yet.
 ///
 /// # Errors
-/// The directory of plugins is not known, or a file cannot be read or is not valid.
+/// The directory of plugins is unknown, or a file cannot be read or is not valid.
 pub fn inputs(directory: &Path, environment: Option<&Environment>, policy: &Policy) -> Result<Inputs> {
     let is_ambient =
         !policy.is_frozen && variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_none_or(|value| value.is_empty());
@@ -126,7 +128,7 @@ pub fn inputs(directory: &Path, environment: Option<&Environment>, policy: &Poli
     Ok(inputs)
 }
 
-/// The first file of a name in the directories of `PATH`.
+/// The first file with a name in the directories of `PATH`.
 pub fn in_path(name: impl AsRef<Path>) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
     std::env::split_paths(&paths).map(|path| path.join(&name)).find(|path| path.is_file())

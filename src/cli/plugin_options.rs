@@ -32,18 +32,18 @@ use std::sync::Arc;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long one call may take where no flag says it.
+/// The time limit of one call, unless a flag sets one.
 const TIMEOUT: Duration = Duration::from_mins(10);
 
-/// The plugins of a build that runs none.
+/// The plugins of a build without plugins.
 pub fn disabled() -> ManagedPlugins {
     ManagedPlugins::new(PluginOptions::default(), Managed::default())
 }
 
-/// The plugins for the kustomization in a directory, and the files with facts about kinds.
+/// The plugins for the kustomization in a directory, and the files with schemas.
 ///
 /// # Errors
-/// The environment is not there, or cannot be synced.
+/// The environment does not exist, or cannot be synced.
 pub fn of_directory(
     flags: &PluginFlags,
     directory: &Path,
@@ -101,12 +101,12 @@ fn ask_to_adopt(path: &Path) -> bool {
     answer
 }
 
-/// A limit of a flag, for which 0 is none.
+/// A limit of a flag; 0 means no limit.
 fn limit(most: u64) -> Option<u64> {
     Some(most).filter(|&most| most > 0)
 }
 
-/// How long one call may take; `None` for as long as it likes.
+/// The time limit of one call; `None` for no limit.
 fn timeout(flags: &PluginFlags) -> Option<Duration> {
     Some(flags.plugin_timeout.unwrap_or(TIMEOUT)).filter(|t| !t.is_zero())
 }
@@ -118,7 +118,7 @@ pub fn limits(flags: &PluginFlags) -> Limits {
     Limits { timeout: timeout(flags), output: flags.plugin_output_limit, memory, processes, stderr: |_| {} }
 }
 
-/// Variables that say where things are and how to speak, and nothing of the user.
+/// Variables for the places of programs and the language of messages, without data of the user.
 const PLAIN_VARIABLES: [&str; 6] = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ"];
 
 fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -> Isolation {
@@ -128,8 +128,8 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
         IsolationLevel::Strict => Level::Strict,
     });
     let names = PLAIN_VARIABLES.into_iter().chain(flags.plugin_allow_env.iter().map(String::as_str));
-    // Plugins run in other directories. What a link leads to now is granted, and not what it leads
-    // to when a plugin has changed it.
+    // Plugins run in other directories. The present target of a link is granted, and not the target
+    // that a plugin may give the link later.
     let place = |path: &PathBuf| real(&std::path::absolute(path).unwrap_or_else(|_| path.clone()));
     let places = |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().map(place).collect() };
     Isolation {
@@ -146,7 +146,7 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
     }
 }
 
-/// The engine that runs containers, which all builds of this process share: it is looked for once.
+/// The engine that runs containers. All builds of this process share it, and it is searched once.
 pub fn engine() -> &'static Engine {
     static ENGINE: LazyLock<Engine> =
         LazyLock::new(|| Engine::new(variable(engine::VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from)));
@@ -167,7 +167,7 @@ pub fn for_functions() -> PluginOptions {
     }
 }
 
-/// The user of this process, as engines of containers name a user.
+/// The user of this process, in the form of container engines.
 pub fn current_user() -> String {
     format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw())
 }
@@ -194,8 +194,8 @@ fn functions(flags: &PluginFlags, directory: &Path) -> FunctionOptions {
     }
 }
 
-/// The installed plugins, and the facts of bundles about kinds. Their files are read when an object
-/// asks for a plugin; an environment is synced first of all (M05).
+/// The installed plugins, and the schemas of bundles. Files are read when an object asks for a
+/// plugin; an environment is synced first.
 fn manager(
     flags: &PluginFlags,
     directory: &Path,
@@ -205,13 +205,14 @@ fn manager(
 ) -> Result<(Managed, Vec<PathBuf>)> {
     let is_frozen = machine::is_frozen(flags.frozen);
     let environment = machine::environment(flags.environment.as_deref())?;
-    // Bundles are in no lock file: where only what is locked may be used, they are not fetched.
+    // Bundles are in no lock file. If only locked plugins may be used, bundles are not fetched.
     if let Some(environment) = &environment
         && let Some(server) =
             environment.sync.as_deref().filter(|_| may_sync && !offline && !flags.no_sync && !is_frozen)
     {
-        sync_environment(environment, server, &machine::policy(Some(is_frozen))?)
-            .with_context(|| format!("syncing the environment '{}' (--no-sync takes it as it is)", environment.name))?;
+        sync_environment(environment, server, &machine::policy(Some(is_frozen))?).with_context(|| {
+            format!("syncing the environment '{}' (--no-sync uses it as it was synced last)", environment.name)
+        })?;
     }
     let bundles = environment.as_ref().map_or(Ok(Vec::new()), Environment::bundles)?;
     let bundled: Vec<PathBuf> = bundles.iter().flat_map(MachineBundle::schemas).collect();
@@ -228,18 +229,19 @@ fn manager(
     }
     let directory = directory.to_owned();
     let (variable, children) = (variable, signals::children().clone());
-    // A plugin that the build installs has the isolation of a plugin that runs.
+    // A plugin that the build installs gets the isolation of a plugin that runs.
     let isolation = Isolation { installed: isolation(flags, variable).installed, ..Isolation::default() };
     let options = PluginOptions { host, variable, children, isolation, ..PluginOptions::default() };
     let required = schemas(&directory, environment.as_ref(), is_frozen, offline, &options)?;
-    // Of two schemas for one kind the later counts.
+    // If two schemas describe one kind, the later one is used.
     let schemas = required.into_iter().chain(bundled).rev().collect();
     let make = move || for_build(&directory, environment.as_ref(), is_frozen, offline, &options);
     Ok((Managed::new(make), schemas))
 }
 
-/// Where a build looks for the plugins of a directory and an environment, and its policy. Missing
-/// plugins are installed unless the build is offline. A machine without a home has no plugins.
+/// The places where a build searches the plugins of a directory and an environment, and its policy.
+/// Missing plugins are installed unless the build is offline. A machine without a home has no
+/// plugins.
 ///
 /// # Errors
 /// As [`inputs`].
@@ -258,7 +260,7 @@ fn for_build(
     Ok((installing_inputs(directory, environment, &policy, offline, options)?, policy))
 }
 
-/// [`inputs`] that install missing plugins unless the build is offline.
+/// As [`inputs`]; missing plugins are installed unless the build is offline.
 fn installing_inputs(
     directory: &Path,
     environment: Option<&Environment>,
@@ -276,8 +278,8 @@ fn installing_inputs(
     Ok(inputs)
 }
 
-/// The files with schemas of the bundles that a directory and an environment require. A machine
-/// without a home has none. Trust rules are read where there is a bundle.
+/// The schema files of the bundles that a directory and an environment require. A machine without a
+/// home has none. Trust rules are read only if there is a bundle.
 ///
 /// # Errors
 /// A required bundle cannot be installed or used.
@@ -288,7 +290,7 @@ fn schemas(
     offline: bool,
     options: &PluginOptions,
 ) -> Result<Vec<PathBuf>, Error> {
-    // A fault of the root is reported to the first object that asks for a plugin.
+    // The first object that asks for a plugin gets the error about the root.
     if root::root(variable).is_err() {
         return Ok(Vec::new());
     }

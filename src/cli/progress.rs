@@ -10,39 +10,39 @@ use rustomize_base::shown;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How a file's bar looks: how much of how much has come, and which file it is.
+/// The progress line of a file: fetched bytes, size, bar and name.
 const BAR: &str = "{bytes:>10}/{total_bytes:10} {bar:24} {msg}";
 
-/// How it looks while nobody says how large the file is.
+/// The progress line while the size is unknown.
 const SPINNER: &str = "{bytes:>10} {spinner} {msg}";
 
-/// Where it is told: stderr.
+/// The reporter of an installation, on stderr.
 pub struct Progress {
-    /// The bars; `None` where no terminal is.
+    /// The bars; `None` if stderr is not a terminal.
     bars: Option<Arc<Bars>>,
 }
 
 #[derive(Default)]
 struct Bars {
     all: MultiProgress,
-    /// By URL.
+    /// The bar of each file, by URL.
     files: Mutex<HashMap<String, ProgressBar>>,
 }
 
 impl Progress {
-    /// Nothing is told yet.
+    /// A reporter without bars.
     pub fn new() -> Progress {
         status_line::end();
         Progress { bars: writer::stderr_is_terminal().then(Arc::default) }
     }
 
-    /// The receiver of the bytes of files as they come.
+    /// Receives the progress of fetched files; `None` without bars.
     pub fn watch(&self) -> Option<Watch> {
         let bars = self.bars.clone()?;
         Some(Box::new(move |url, done, size| bars.show(url, done, size)))
     }
 
-    /// Tells what happens.
+    /// Reports an event.
     pub fn tell(&self, event: InstallEvent<'_>) {
         let line = match event {
             InstallEvent::Fetching { .. } if self.bars.is_some() => return,
@@ -55,7 +55,7 @@ impl Progress {
                 format!("{source} asks for {beyond}, and does not run before that is granted: {command}")
             }
         };
-        // Nobody may be there to read it.
+        // An error of stderr is ignored: the installation goes on.
         match &self.bars {
             Some(bars) => drop(bars.all.println(Shown::message(&line).to_string())),
             None => writer::say(&line),
@@ -78,7 +78,7 @@ impl Bars {
 }
 
 impl Drop for Progress {
-    /// The bars go; what was installed is said on stdout.
+    /// Removes the bars; the command prints the installed plugins on stdout.
     fn drop(&mut self) {
         if let Some(bars) = &self.bars {
             let _ = bars.all.clear();

@@ -1,4 +1,4 @@
-//! [`BuildRequest`]: a build as flags, environment and settings ask for it, resolved before
+//! [`BuildRequest`]: a build as flags, environment and settings ask for it. All are resolved before
 //! anything runs.
 
 use crate::check::Known;
@@ -33,10 +33,10 @@ pub struct BuildRequest {
     pub roots: RootFlags,
     /// The file or directory for the result, and the form of the result.
     pub output: OutputFlags,
-    /// The file in whose place stdin is read.
+    /// The file that stdin replaces.
     pub stdin_as: Option<PathBuf>,
     pub file_limit: FileLimit,
-    /// The schemas that resources are checked against, if they are.
+    /// The schemas for the check of resources; `None` without the check.
     pub known: Option<Known>,
     /// The options that all roots share.
     shared: Options,
@@ -44,9 +44,9 @@ pub struct BuildRequest {
     plugins: PluginFlags,
     /// True if plugins run.
     runs_plugins: bool,
-    /// True if each root has to be as its kustomization.lock says.
+    /// True if each root must match its kustomization.lock.
     is_locked: bool,
-    /// True until the environment of plugins was synced: a command does that once.
+    /// True until the environment of plugins was synced, which a command does once.
     may_sync: AtomicBool,
 }
 
@@ -72,7 +72,7 @@ impl BuildRequest {
             order: order(&output.reorder)?,
             managed_by_label: is_on(output.enable_managedby_label) || managed_by(),
             remote: RemoteOptions {
-                // Without the network a cache that cannot be written to is as good.
+                // An offline build also takes a cache that cannot be written to.
                 cache: remote.remote_cache.or_else(if remote.offline { cache::of_user } else { cache::writable }),
                 offline: remote.offline,
                 timeout: remote.remote_timeout,
@@ -112,7 +112,7 @@ impl BuildRequest {
         })
     }
 
-    /// Asks for the findings of lint, and for those of `also`, which are off by default.
+    /// Asks for the findings of lint, and for the findings of `also`, which are off by default.
     pub fn with_findings(mut self, also: Vec<Code>) -> BuildRequest {
         (self.shared.lint, self.shared.lint_also) = (true, also);
         self
@@ -122,7 +122,7 @@ impl BuildRequest {
     /// newest one.
     ///
     /// # Errors
-    /// The version is not known.
+    /// The version is unknown.
     pub fn with_schemas(mut self, kubernetes_version: Option<&str>) -> Result<BuildRequest> {
         self.known = Some(Known::new(kubernetes_version)?);
         Ok(self)
@@ -160,7 +160,7 @@ impl BuildRequest {
         self.roots.jobs.map_or_else(Workspace::new, Workspace::with_jobs)
     }
 
-    /// How many threads work at once.
+    /// The number of threads that work at once.
     pub fn jobs(&self) -> NonZero<usize> {
         self.roots.jobs.unwrap_or_else(parallel::cores)
     }
@@ -171,8 +171,7 @@ impl BuildRequest {
     }
 }
 
-/// The options of loading in the working directory, as those of a build with no other flag than
-/// `--compat`.
+/// The options of loading in the working directory, as for a build whose only flag is `--compat`.
 ///
 /// # Errors
 /// As [`kustomize_version::of_root`].
@@ -191,7 +190,7 @@ pub fn deprecated(flags: &BuildFlags) -> Vec<&'static str> {
     reorders.chain(flags.output.enable_managedby_label.map(|_| managed_by)).collect()
 }
 
-/// The restrictor that a word of kustomize's names.
+/// The restrictor for kustomize's word.
 fn restrictor(word: &Word<Restriction>) -> Result<Restrictor> {
     match word {
         Word::Known(Restriction::RootOnly) => Ok(Restrictor::RootOnly),
@@ -203,7 +202,7 @@ fn restrictor(word: &Word<Restriction>) -> Result<Restrictor> {
     }
 }
 
-/// The order that the last of several words names.
+/// The order for the last of several words.
 fn order(words: &[Word<Reorder>]) -> Result<Option<Order>> {
     let mut order = None;
     for word in words {

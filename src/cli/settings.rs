@@ -1,4 +1,4 @@
-//! [`Found`]: what the files `rustomize.yaml` say for a root.
+//! [`Found`]: the settings in files `rustomize.yaml` for a root.
 
 use crate::cli::machine;
 use crate::diag::{Result, Warning};
@@ -27,7 +27,7 @@ impl Found {
         Ok(Found(found.collect::<Result<_>>()?))
     }
 
-    /// The findings that no file allows.
+    /// The findings that no file turns off.
     pub fn others(&self, mut findings: Vec<Warning>) -> Vec<Warning> {
         if !self.0.is_empty() {
             findings.retain(|finding| {
@@ -39,11 +39,10 @@ impl Found {
     }
 }
 
-/// The version of kustomize that the nearest `rustomize.yaml` of a root names, of those that name
-/// one.
+/// The version of kustomize in the nearest `rustomize.yaml` of a root that names one.
 ///
 /// # Errors
-/// As [`Found::above`], but for what a file says of `lint`.
+/// As [`Found::above`], except for errors in the settings of `lint`.
 pub fn compat(root: &str) -> Result<Option<Compat>> {
     for directory in directories(root) {
         let named = directory.read(FILE)?.map(|text| Settings::compat(&directory.path, text)).transpose()?;
@@ -60,7 +59,7 @@ fn directories(root: &str) -> Vec<ProjectDirectory> {
     root.map_or_else(|_| Vec::new(), |root| upwards_with(&[FILE], &root, None, &machine::safe_directories()))
 }
 
-/// The path of a file, without links in its directory.
+/// The path of a file. Links in its directory are resolved.
 pub fn real(file: &str) -> Option<PathBuf> {
     let file = Path::new(file);
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -1,4 +1,4 @@
-//! The children of this process, and the signals that end them with it.
+//! The children of this process, and the signals that end them together with it.
 
 use crate::cli::plugin_host;
 use rustomize_process::Children;
@@ -8,25 +8,25 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, LazyLock};
 
-/// Exit status after one of [`SIGNALS`].
+/// The exit status after one of [`SIGNALS`].
 const INTERRUPTED: u8 = 130;
 
-/// Exit status after an abort: that of an error.
+/// The exit status after an abort, which is that of an error.
 const FAILED: i32 = 1;
 
 /// Signals that ask a process to end.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
-/// Lets an abort end this process with the exit status of an error. The standard library aborts
-/// when memory runs out or a stack overflows, after it has printed which of the two it was.
+/// Makes an abort end this process with the exit status of an error. The standard library aborts
+/// when memory runs out or a stack overflows, after it has printed the reason.
 pub fn exit_at_abort() {
     let always = Arc::new(AtomicBool::new(true));
     // Without this the status is that of SIGABRT.
     let _ = signal_hook::flag::register_conditional_shutdown(SIGABRT, FAILED, always);
 }
 
-/// All children of this process. Before the first one is started, a thread begins to wait for
-/// signals: without plugins and their configurations a signal has nothing to clean up.
+/// All children of this process. Before the first child starts, a thread begins to wait for
+/// signals. Without children a signal leaves nothing to clean up.
 pub fn children() -> &'static Children {
     static ALL: LazyLock<Children> = LazyLock::new(|| {
         let prepare = || {
@@ -39,7 +39,7 @@ pub fn children() -> &'static Children {
     &ALL
 }
 
-/// Lets a thread clean up and end this process when a signal asks for it. Without this thread, a
+/// Starts a thread that cleans up and ends this process after a signal. Without this thread, a
 /// signal ends the process as the system does.
 fn end_with_signals() -> std::io::Result<()> {
     let (send, receive) = channel();

@@ -1,4 +1,4 @@
-//! The bundles of an environment, as a server has them.
+//! Synchronizes the bundles of an environment with its server.
 
 use crate::cli::installer::transfer;
 use crate::manager::fetch::FetchLimits;
@@ -7,7 +7,7 @@ use crate::manager::policy::environment::Environment;
 use crate::manager::share::sync::{self, SyncCounts};
 use anyhow::{Result, bail};
 
-/// Makes what was synced for an environment the same as what its server has.
+/// Makes the local bundles of an environment the same as those of its server.
 ///
 /// # Errors
 /// The server is not trusted or cannot be asked, or a file cannot be written.

@@ -35,7 +35,7 @@ pub enum CacheVerb {
     Clean,
 }
 
-/// The longest name of a part that is read.
+/// The most bytes that are read of the name of a part.
 const LONGEST_NAME: u64 = 64 << 10;
 
 /// A remote part in the cache.
@@ -50,7 +50,7 @@ struct Kept {
 
 /// Runs `cache`.
 ///
-/// # Errors
+/// No directory is suitable as a cache, or the cache cannot be read or changed.
 /// No directory can be a cache, or the cache cannot be read or changed.
 pub fn run(command: &CacheCommand) -> Result<()> {
     let directory = cache::writable()
@@ -64,7 +64,7 @@ pub fn run(command: &CacheCommand) -> Result<()> {
     Ok(())
 }
 
-/// The parts of a kind, by their directories.
+/// The parts of one kind, each with its directory.
 fn kept(directory: &Path, kind: &'static str) -> io::Result<Vec<Kept>> {
     let folder = directory.join(kind);
     if !folder.symlink_metadata().is_ok_and(|is| is.is_dir()) {
@@ -122,8 +122,8 @@ fn list(directory: &Path, output: Format) -> Result<()> {
     Ok(writer::print(&Shown::message(&text))?)
 }
 
-/// Removes the directories of remote parts. They are renamed when no build uses them, and removed
-/// then: a build that begins meanwhile fetches what it needs.
+/// Removes the directories of remote parts. They are renamed while no build uses the cache, and
+/// removed then: a build that begins meanwhile fetches its parts again.
 fn clean(directory: &Path) -> Result<()> {
     let cache = Cache::new(directory.to_owned());
     let cannot = |folder: &Path| format!("cannot remove '{}'", folder.display());

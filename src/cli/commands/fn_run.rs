@@ -163,7 +163,7 @@ pub fn run(command: &Fn) -> Result<()> {
     }
 }
 
-/// The configurations that may be functions, each with true for one that the command line names.
+/// The configurations that may be functions, each with true if the command line names it.
 fn functions<'a>(
     args: &FnRun,
     arena: Arena<'a>,

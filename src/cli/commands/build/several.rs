@@ -26,7 +26,7 @@ type Files = Vec<(PathBuf, Vec<String>)>;
 /// The result of a root.
 struct Rendered {
     files: Files,
-    /// The files that the result was made of.
+    /// The input files of the result.
     read: Vec<PathBuf>,
     /// The findings of the check against schemas.
     findings: Findings,
@@ -118,7 +118,7 @@ fn rendered(output: &Output<'_>, root: &Chosen, into: Option<&Path>, layout: Lay
     }
 }
 
-/// Writes the results: to stdout one after the other, each behind a comment that names its root, or
+/// Writes the results: to stdout one after the other, each after a comment that names its root, or
 /// into a directory.
 fn write(request: &BuildRequest, results: Results, rendered: Vec<(&String, Rendered)>) -> Result<()> {
     if results == Results::Dropped {

@@ -1,4 +1,5 @@
-//! What the commands of `cfg` read: packages of a directory, or stdin; and what they leave out.
+//! The input of the commands of `cfg`: packages of a directory, or stdin, and the resources to
+//! leave out.
 
 use crate::cli::flags::switch::{Switch, is_on};
 use crate::package::filter::Local;
@@ -28,12 +29,12 @@ impl LocalArgs {
 /// The text on stdin.
 ///
 /// # Errors
-/// It cannot be read.
+/// stdin cannot be read, or is not text.
 pub fn stdin() -> Result<String> {
     Ok(read::all_of(std::io::stdin(), "stdin")?)
 }
 
-/// Prints each package of a directory, as kustomize does: with `---` after each one that prints
+/// Prints each package of a directory, as kustomize does: with `---` after each package that prints
 /// anything, and a line end between two packages.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
 //! Differences as lines, for people: a section for each resource, with a line for each value that
-//! is gone or new.
+//! was removed or added.
 
 use crate::diff::align::{Place, Rest, align};
 use crate::diff::{Change, Difference, FieldChange, Match, Summary};
@@ -8,13 +8,13 @@ use rustomize_base::shown::{line, masked};
 use rustomize_yaml::{Node, Value, emit, json};
 use std::hash::BuildHasher;
 
-/// How many lines of a text are shown around those that differ.
+/// The number of equal lines of a text that are shown around a difference.
 const CONTEXT: usize = 3;
 
 /// The differences of a resource.
 #[derive(Debug)]
 pub struct Section {
-    /// The word for them, such as `changed`.
+    /// The word for the kind of difference, such as `changed`.
     pub word: &'static str,
     /// The resource.
     pub title: String,
@@ -34,7 +34,7 @@ pub enum Mark {
     Both,
     Old,
     New,
-    /// The line says something of the lines below it.
+    /// The line comments on the lines below it.
     Note,
 }
 
@@ -104,7 +104,7 @@ pub fn counts(summary: &Summary) -> String {
     }
 }
 
-/// The images that differ: old, new, and how often.
+/// The images that differ: the old image, the new one, and the number of changes.
 pub fn images(summary: &Summary) -> impl Iterator<Item = (String, String, usize)> {
     summary.images.iter().map(|((old, new), count)| (line(old).into_owned(), line(new).into_owned(), *count))
 }
@@ -155,7 +155,7 @@ impl Lines {
     fn field(&mut self, change: &FieldChange<'_>) {
         let path = change.path.to_string();
         if change.is_unchangeable {
-            let note = "Kubernetes refuses another value: the object has to be deleted and made anew";
+            let note = "Kubernetes refuses this change: the object must be deleted and created again";
             self.add(Mark::Note, &format!("{path}: {note}"));
         }
         match change.difference {

@@ -1,4 +1,4 @@
-//! `diff`: builds two sides, compares them, and prints what differs.
+//! `diff`: builds two sides, compares them, and prints the differences.
 
 pub mod args;
 pub mod sides;
@@ -27,11 +27,11 @@ use anyhow::Result;
 use rustomize_base::observe::Observer;
 use rustomize_base::parallel;
 
-/// Runs `diff`; returns true if something differs.
+/// Runs `diff`. Returns true if there is a difference.
 ///
 /// # Errors
-/// Flags that exclude each other, a side that cannot be read or built, or stdout is closed. Nothing
-/// is on stdout then, unless --keep-going asks for the other kustomizations.
+/// Two flags exclude each other, a side cannot be read or built, or stdout is closed. Nothing is on
+/// stdout then, unless --keep-going asks for the other kustomizations.
 pub fn run(args: Diff, observer: Observer, messages: &mut Messages) -> Result<bool> {
     args.check()?;
     let Diff { since, format, show_secrets, build } = args;

@@ -1,5 +1,5 @@
-//! `-o html`: one page with all of a traced build, for browsers. It loads nothing: its styles, its
-//! script and its data are in it, and a policy in its head forbids the rest.
+//! `-o html`: one page with all of a traced build, for browsers. The page loads nothing: it
+//! contains its styles, its script and its data, and the policy in its head forbids all fetches.
 //!
 //! The data are JSON in lists of numbers, which page.js reads: each text and each place is written
 //! once and has a number. For a large build this takes a tenth of the size of objects.
@@ -29,7 +29,7 @@ pub fn page(view: &View<'_, '_>) -> String {
     let data = Data::of(view).json(view);
     let sum = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let policy = format!("default-src 'none'; style-src {}; script-src {}", sum(STYLE), sum(SCRIPT));
-    // The data come last: what they have in them is not looked at again.
+    // The data come last, so placeholders in the data are not replaced.
     let parts = [("{policy}", policy.as_str()), ("{style}", STYLE), ("{script}", SCRIPT), ("{data}", &data)];
     let (mut out, mut rest) = (String::with_capacity(data.len() + 64 * 1024), PAGE);
     for (mark, text) in parts {
@@ -50,7 +50,7 @@ struct Data<'o> {
     layers: Vec<Vec<i64>>,
     steps: Vec<Vec<i64>>,
     resources: Vec<Vec<i64>>,
-    /// Paths of fields, which belong to no text that lives long enough.
+    /// Paths of fields, which are copied because their texts do not live long enough.
     paths: FastIndexMap<String, ()>,
 }
 
@@ -99,9 +99,9 @@ impl<'o> Data<'o> {
         self.masked_text(Cow::Borrowed(text))
     }
 
-    /// The number of a text, which is that of a name without its secrets.
+    /// The number of a text after its secrets are hidden.
     fn masked_text(&mut self, text: Cow<'o, str>) -> i64 {
-        // A browser changes the direction of writing as a terminal does.
+        // A browser obeys direction marks as a terminal does.
         let text = match lines(&text) {
             Cow::Owned(shown) => Cow::Owned(shown),
             Cow::Borrowed(_) => text,
@@ -127,8 +127,8 @@ impl<'o> Data<'o> {
         number(self.places.insert_full(pos.0, place).0)
     }
 
-    /// A resource: version, group, kind, namespace, name, place, the steps that have brought and
-    /// removed it, the number of its fields, those, and the writes that have removed fields.
+    /// A resource: version, group, kind, namespace, name, place, the steps that added and removed
+    /// it, the number of its fields, the fields, and the writes that have removed fields.
     fn resource<'w: 'o>(&mut self, view: &View<'o, 'w>, subject: &Subject<'o, 'w>) -> Vec<i64> {
         let id = subject.id;
         let mut row: Vec<i64> =

@@ -7,26 +7,26 @@ use anyhow::{Result, anyhow, bail};
 use rustomize_base::shell::quoted;
 use std::fmt::Write as _;
 
-/// How many resources an error lists.
+/// The number of resources that an error lists at most.
 const MOST_LISTED: usize = 20;
 
 /// The parts of a word for a resource.
 struct Named<'t> {
-    /// With its group, or with its version and group, where the word has them.
+    /// The kind, with its group, or its version and group, if the word has them.
     kind: Option<&'t str>,
     namespace: Option<&'t str>,
     name: &'t str,
 }
 
-/// How strictly kinds and names are compared.
+/// The strictness with which kinds and names are compared.
 #[derive(Clone, Copy)]
 struct Rule {
     is_exact: bool,
-    /// True if a name that the resource had before a step counts.
+    /// True if a name that the resource had before a step counts as well.
     with_earlier_names: bool,
 }
 
-/// The rules, the strictest one first: the first that finds a resource counts.
+/// The rules, the strictest one first. The first rule that finds a resource is taken.
 const RULES: [Rule; 4] = [
     Rule { is_exact: true, with_earlier_names: false },
     Rule { is_exact: false, with_earlier_names: false },
@@ -34,7 +34,7 @@ const RULES: [Rule; 4] = [
     Rule { is_exact: false, with_earlier_names: true },
 ];
 
-/// The resource that a word names: of the output, or else one that a step has removed.
+/// The resource that a word names: a resource of the output, or else one that a step has removed.
 ///
 /// # Errors
 /// No resource has the name, or several have it.
@@ -106,7 +106,7 @@ impl<'t> Named<'t> {
         }
     }
 
-    /// True if the word names this resource.
+    /// Returns true if the word names this resource.
     fn is(&self, resource: &Resource<'_>, rule: Rule) -> bool {
         let id = resource.id();
         let is_now = self.is_id(id, id.name, rule.is_exact);

@@ -7,13 +7,13 @@ use rustomize_base::shown;
 use rustomize_yaml::Pos;
 use std::fmt::Write as _;
 
-/// How many characters of a value are shown.
+/// The number of characters of a value that are shown at most.
 const WIDEST_VALUE: usize = 60;
 
-/// How far a place is moved to the right, at the most, to stand below others.
+/// The largest column at which a place is aligned with the places of other lines.
 const WIDEST_COLUMN: usize = 72;
 
-/// The place of a value that no file has.
+/// The place of a value that is in no file.
 const NO_PLACE: &str = "-";
 
 /// Colours for a terminal, or none.
@@ -48,10 +48,10 @@ impl Paint {
     }
 }
 
-/// A table whose cells are of one width in each column but the last.
+/// A table. The cells of each column have one width, except in the last column.
 #[derive(Default)]
 struct Table {
-    /// The cells, and the same with colours.
+    /// The cells, each plain and with colours.
     rows: Vec<Vec<(String, String)>>,
 }
 
@@ -81,7 +81,7 @@ impl Table {
     }
 }
 
-/// All resources of the output, and those that a step has removed.
+/// All resources of the output, and the resources that a step has removed.
 pub fn all(view: &View<'_, '_>, is_colored: bool) -> String {
     let paint = Paint { is_colored };
     let mut table = Table::default();
@@ -208,7 +208,7 @@ fn step(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> String {
     }
 }
 
-/// The place of a resource that a step has brought: that of its text, or of the entry.
+/// The place of a resource that a step has added: the place of its text, or of the entry.
 pub fn origin_of(write: &Write<'_>) -> Pos {
     if write.value.is_in_source() { write.value } else { write.entry }
 }

@@ -101,8 +101,7 @@ fn changes(written: &[PathBuf], removed: &[PathBuf]) -> Report {
     report
 }
 
-/// Lays the plugins of a directory into a plugin directory of kustomize; `frozen` and `is_dry` are
-/// the flags of the command.
+/// Lays the plugins of a directory into a plugin directory of kustomize.
 pub fn lay(
     placement: &Path,
     directory: &Path,
@@ -117,7 +116,7 @@ pub fn lay(
             install_missing(&project.place(), policy.is_frozen, options)?;
         }
     }
-    // The installation above changed the directory of installed plugins.
+    // The installation above has changed the directory of installed plugins.
     let inputs = crate::cli::machine::inputs(directory, None, &policy)?;
     let everything = Resolver { inputs: &inputs, policy: &policy, options }.everything()?;
     let changes = placement::lay(placement, &everything, is_dry)?;

@@ -1,4 +1,4 @@
-//! `plugin install`: the plugins of plugins.yaml, or one.
+//! `plugin install`: installs the plugins of plugins.yaml, or one plugin.
 
 use super::named::{constraint_of, halves, parse};
 use crate::cli::flags::format::{Format, Printing};
@@ -111,8 +111,8 @@ pub fn run(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()>
     report(&installed).print(is_json)
 }
 
-/// Installs a single plugin, and what it needs. Where the `plugins.yaml` of the directory names it,
-/// as that and `plugins.lock` say (U32).
+/// Installs a single plugin, and the plugins that it needs. If the `plugins.yaml` of the directory
+/// names the plugin, `plugins.yaml` and `plugins.lock` decide the version.
 ///
 /// # Errors
 /// The installer fails.
@@ -162,7 +162,7 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
     Ok(done.0)
 }
 
-/// The report of what was installed.
+/// The report of the installed plugins.
 pub fn report(done: &[Installed]) -> Report {
     let mut report = Report::default();
     for installed in done {

@@ -1,4 +1,4 @@
-//! `plugin trust`: one more rule in the user's `trust.yaml`.
+//! `plugin trust`: adds a rule to the user's `trust.yaml`.
 
 use crate::cli::machine::trust_file;
 use crate::cli::report::Report;
@@ -102,7 +102,7 @@ pub fn run(args: &Trust, is_json: bool) -> Result<()> {
     if let Some(fault) = granted.fault() {
         bail!("{fault}");
     }
-    // A grant is for a place, not for what a link may lead to later.
+    // A grant is for a place, and not for the target that a link may have later.
     let granted = granted.without_links(variable("HOME").map(PathBuf::from).as_deref());
     let amendment = Amendment {
         pattern: SourcePattern::parse(source).map_err(wrong)?,

@@ -1,4 +1,4 @@
-//! `tree` for people: each part below the one that names it, with lines between them.
+//! `tree` for people: each part below the part that names it, with lines between them.
 
 use crate::pipeline::outline::{Kind, Link, Outline};
 use rustomize_base::shown;
@@ -8,13 +8,13 @@ use std::fmt::Write;
 struct Open<'o> {
     part: usize,
     rest: std::slice::Iter<'o, Link>,
-    /// The length of what is in front of the lines of its parts.
+    /// The length of the lines' prefix for its parts.
     prefix: usize,
 }
 
 /// The roots with their parts. The parts of a part are printed where it is named first; where it is
-/// named again, it is marked. A root that another root before it has shown is left out. O(links),
-/// times the depth for the lines in front.
+/// named again, it is marked. A root that an earlier root has shown is left out. O(links), times
+/// the depth for the prefixes.
 pub fn print(outline: &Outline) -> String {
     let mut out = String::new();
     let mut is_shown = vec![false; outline.parts.len()];
@@ -60,7 +60,7 @@ pub fn name(name: &str) -> String {
     shown::line(&shown::masked(name)).into_owned()
 }
 
-/// The word behind a name, where the field does not say what the part is.
+/// The word after a name, if the field does not say the kind of the part.
 fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Remote => " (remote)",
