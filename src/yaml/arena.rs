@@ -93,6 +93,16 @@ struct Inside {
     lines_before: usize,
 }
 
+/// The origin of a text.
+#[derive(Clone, Copy, Debug)]
+enum TextOrigin {
+    File,
+    /// A scalar of another source.
+    Scalar(Inside),
+    /// An inline text without a place, or the output of a plugin.
+    Made,
+}
+
 /// A place in a file, for messages: line and column count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -269,22 +279,25 @@ impl<'a> Arena<'a> {
     /// Adds the text of a file. CRLF becomes LF. Texts beyond the first 4 GiB have no places, but
     /// work otherwise.
     pub fn add_file(self, name: impl Into<String>, text: Text) -> &'a Source {
-        self.add(name.into(), text, (true, None))
+        self.add(name.into(), text, TextOrigin::File)
     }
 
     /// Adds the text of a scalar of another source, without its first `lines_before` lines. Places
     /// in the new text are places in the other source.
     pub fn add_inline(self, name: impl Into<String>, text: &str, scalar: Pos, lines_before: usize) -> &'a Source {
-        let inside = Some(Inside { scalar, lines_before }).filter(|_| scalar.is_in_source());
-        self.add(name.into(), text.to_owned().into(), (false, inside))
+        let origin = match scalar.is_in_source() {
+            true => TextOrigin::Scalar(Inside { scalar, lines_before }),
+            false => TextOrigin::Made,
+        };
+        self.add(name.into(), text.to_owned().into(), origin)
     }
 
     /// Adds a text that is not a file of its own: an inline patch, the output of a plugin.
     pub fn add_source(self, name: impl Into<String>, text: String) -> &'a Source {
-        self.add(name.into(), text.into(), (false, None))
+        self.add(name.into(), text.into(), TextOrigin::Made)
     }
 
-    fn add(self, name: String, text: Text, (is_file, inside): (bool, Option<Inside>)) -> &'a Source {
+    fn add(self, name: String, text: Text, origin: TextOrigin) -> &'a Source {
         let Text { text, is_wide } = text;
         meter::count_text(&text);
         let text = if memchr::memchr(b'\r', text.as_bytes()).is_some() { text.replace("\r\n", "\n") } else { text };
@@ -295,10 +308,13 @@ impl<'a> Arena<'a> {
             name,
             text,
             base,
-            is_file,
+            is_file: matches!(origin, TextOrigin::File),
             is_wide,
             is_read: AtomicBool::new(false),
-            inside,
+            inside: match origin {
+                TextOrigin::Scalar(inside) => Some(inside),
+                TextOrigin::File | TextOrigin::Made => None,
+            },
         }))
     }
 

@@ -40,8 +40,17 @@ impl Bytes {
     }
 }
 
-/// A table of all bytes: `value` for each of `bytes`, and the opposite for all others.
-pub(super) const fn table(bytes: &[u8], value: bool) -> [bool; 256] {
+/// A table that is true for these bytes alone.
+pub(super) const fn only(bytes: &[u8]) -> [bool; 256] {
+    table(bytes, true)
+}
+
+/// A table that is true for all bytes except these.
+pub(super) const fn all_except(bytes: &[u8]) -> [bool; 256] {
+    table(bytes, false)
+}
+
+const fn table(bytes: &[u8], value: bool) -> [bool; 256] {
     let mut table = [!value; 256];
     let mut i = 0;
     while i < bytes.len() {

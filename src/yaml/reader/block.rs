@@ -2,7 +2,7 @@
 
 use super::property::Properties;
 use super::scalar::Stop;
-use super::{COMPLEX_KEY, Kind, Malformed, NO_COLON, NO_CONTENT, NO_TOKEN, Read, Reader};
+use super::{COMPLEX_KEY, Kind, Malformed, NO_COLON, NO_CONTENT, NO_TOKEN, Read, Reader, Written};
 use crate::{Key, Node, Scalar, Style, Tag};
 use std::cmp::Ordering;
 
@@ -123,7 +123,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             self.set_key(key);
             return self.node(Place::after(Before::Indicator, column), Properties::default());
         }
-        self.push_entry(key, self.empty(), false)?;
+        self.push_entry(key, self.empty(), Written::InPlace)?;
         self.entry(column)
     }
 
@@ -177,7 +177,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             }
         };
         let node = Node::new(scalar, self.source.pos(start));
-        self.push_entry(key, node, false)
+        self.push_entry(key, node, Written::InPlace)
     }
 
     /// Reads the value of an implicit key that is not a scalar on the key's line.
@@ -230,7 +230,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 return self.open(Kind::IndentlessSequence, place.parent, self.at, outer);
             }
             let empty = self.scalar("", Style::Plain, outer, self.source.pos(start))?;
-            return self.complete(empty, false);
+            return self.complete(empty, Written::InPlace);
         }
         place.may_be_key = true;
         self.node(place, outer)
@@ -265,7 +265,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 let both = self.both(outer, own, from)?;
                 let text = self.plain_block(place.parent)?;
                 let node = self.scalar(text, Style::Plain, both, self.source.pos(from))?;
-                self.complete(node, false)
+                self.complete(node, Written::InPlace)
             }
         }
     }
@@ -285,14 +285,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                     return Err(self.error(COMPLEX_KEY, start));
                 }
                 self.root_key = place.may_be_key.then_some(start);
-                self.complete(node, false)?;
+                self.complete(node, Written::InPlace)?;
                 return self.end_of_line();
             }
             b'|' | b'>' if place.before != Before::Entry => {
                 let both = self.both(outer, own, from)?;
                 let scalar = self.block_scalar(place.parent)?;
                 let node = self.scalar(scalar.text, scalar.style, both, self.source.pos(from))?;
-                return self.complete(node, false);
+                return self.complete(node, Written::InPlace);
             }
             b':' => return Err(self.misplaced(Kind::BlockMapping)),
             b',' | b']' | b'}' | b'[' | b'{' | b'|' | b'>' => return Err(self.error(NO_CONTENT, from)),
@@ -307,7 +307,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
         let both = self.both(outer, own, from)?;
         let node = self.scalar(text, style, both, self.source.pos(from))?;
-        self.complete(node, false)?;
+        self.complete(node, Written::InPlace)?;
         self.end_of_line()
     }
 
@@ -344,7 +344,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         if !own.is_empty() || !outer.is_empty() {
             return Err(self.error(NO_CONTENT, from));
         }
-        self.complete(node, true)?;
+        self.complete(node, Written::Alias)?;
         self.end_of_line()
     }
 

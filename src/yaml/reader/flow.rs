@@ -1,7 +1,7 @@
 //! Lists and mappings in brackets.
 
 use super::property::Properties;
-use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Package, Read, Reader};
+use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Package, Read, Reader, Written};
 use crate::{Node, Style, Value, reprint};
 
 /// The tokens that may come next between brackets.
@@ -17,7 +17,7 @@ enum Next {
 /// A scalar or alias whose use is not known yet.
 struct Token<'a> {
     node: Node<'a>,
-    is_alias: bool,
+    written: Written,
     is_key: bool,
 }
 
@@ -54,7 +54,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                     if self.levels.last().is_some_and(|level| level.kind == Kind::FlowMapping && level.key.is_none()) {
                         self.key_in_brackets(node)?
                     } else {
-                        self.complete(node, false)?;
+                        self.complete(node, Written::InPlace)?;
                         Next::Separator
                     }
                 }
@@ -89,7 +89,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let token = self.flow_token(start, column, own)?;
         match (kind, token.is_key) {
             (Kind::FlowSequence, false) => {
-                self.complete(token.node, token.is_alias)?;
+                self.complete(token.node, token.written)?;
                 Ok(Next::Separator)
             }
             (Kind::FlowSequence, true) => {
@@ -156,7 +156,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             return Ok(Next::Entry);
         }
         let token = self.flow_token(usize::MAX, column, own)?;
-        self.complete(token.node, token.is_alias)?;
+        self.complete(token.node, token.written)?;
         Ok(Next::Separator)
     }
 
@@ -174,14 +174,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     fn flow_token(&mut self, start: usize, column: isize, own: Properties) -> Read<Token<'a>> {
         let from = self.at;
         let pos = self.source.pos(from);
-        let mut is_alias = false;
+        let mut written = Written::InPlace;
         let mut node = match self.byte() {
             Some(quote @ (b'"' | b'\'')) => {
                 let text = self.quoted(quote)?;
                 self.scalar(text, Style::of_quote(quote), own, pos)?
             }
             Some(b'*') if own.is_empty() => {
-                is_alias = true;
+                written = Written::Alias;
                 self.alias()?
             }
             Some(_) if self.starts_flow_plain() => {
@@ -204,7 +204,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             // printed.
             s.style = Style::Single;
         }
-        Ok(Token { node, is_alias, is_key })
+        Ok(Token { node, written, is_key })
     }
 
     /// Reads the rest of an entry whose key is a list or a mapping, from its closing bracket.
@@ -231,7 +231,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// Gives an empty value to the key that waits for its value.
     fn end_flow_key(&mut self) -> Read<()> {
         let empty = self.empty();
-        self.complete(empty, false)
+        self.complete(empty, Written::InPlace)
     }
 
     /// Skips blanks, comments and line breaks.

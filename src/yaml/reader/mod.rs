@@ -109,6 +109,15 @@ impl Default for Room<'_> {
     }
 }
 
+/// The way in which a node is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    /// The node is in its place.
+    InPlace,
+    /// An alias stands for the node.
+    Alias,
+}
+
 /// The form in which an open list or mapping is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
@@ -249,10 +258,10 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     #[inline(always)]
     fn close(&mut self) -> Read<()> {
         if let Some(key) = self.levels.last_mut().and_then(|level| level.key.take()) {
-            self.push_entry(key, self.empty(), false)?;
+            self.push_entry(key, self.empty(), Written::InPlace)?;
         }
         match self.take_level()? {
-            Some(node) => self.complete(node, false),
+            Some(node) => self.complete(node, Written::InPlace),
             None => Ok(()),
         }
     }
@@ -283,7 +292,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// Adds a complete node to its parent: as an item, a key or a value of the innermost level, or
     /// as the root.
     #[inline(always)]
-    fn complete(&mut self, node: Node<'a>, is_alias: bool) -> Read<()> {
+    fn complete(&mut self, node: Node<'a>, written: Written) -> Read<()> {
         let Some(level) = self.levels.last_mut() else {
             self.root = Some(node);
             return Ok(());
@@ -291,7 +300,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         match level.kind {
             Kind::BlockSequence | Kind::IndentlessSequence | Kind::FlowSequence => self.items.push(node),
             _ => match level.key.take() {
-                Some(key) => return self.push_entry(key, node, is_alias),
+                Some(key) => return self.push_entry(key, node, written),
                 None => {
                     let key = self.key_of(node)?;
                     self.set_key(key);
@@ -319,17 +328,17 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     #[inline(always)]
-    fn push_entry(&mut self, key: Key<'a>, value: Node<'a>, is_alias: bool) -> Read<()> {
+    fn push_entry(&mut self, key: Key<'a>, value: Node<'a>, written: Written) -> Read<()> {
         if key.text == "<<" && self.package != Package::V3Values {
-            self.note_merge(&key, &value, is_alias)?;
+            self.note_merge(&key, &value, written)?;
         }
         self.entries.push(Entry { key, value });
         Ok(())
     }
 
     #[cold]
-    fn note_merge(&mut self, key: &Key<'a>, value: &Node<'a>, is_alias: bool) -> Read<()> {
-        self.check_merge(key, value, is_alias)?;
+    fn note_merge(&mut self, key: &Key<'a>, value: &Node<'a>, written: Written) -> Read<()> {
+        self.check_merge(key, value, written)?;
         if let Some(level) = self.levels.last_mut() {
             level.has_merge = true;
         }
