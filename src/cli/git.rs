@@ -112,7 +112,7 @@ pub fn git<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>) 
         let settings = git_command::settings(known(), &[], "", &Filters::default());
         let listed = Filters::LIST.arguments().map_err(Into::into);
         let listed = listed.and_then(|list| run(directory, &list, None, settings));
-        Filters::without(&listed.unwrap_or_default(), false)
+        Filters::all(&listed.unwrap_or_default())
     });
     run(directory, args, index, git_command::settings(known(), &[], "", filters))
 }

@@ -71,7 +71,21 @@ pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path, is_own: fn(&st
         Form::Tar => target.tar(Metered { from: bytes, meter: &meter }),
         Form::TarGz => target.tar(Metered { from: GzDecoder::new(bytes), meter: &meter }),
         Form::Zip => target.zip(bytes),
-        Form::File => target.file(Path::new(name), true, bytes),
+        Form::File => target.file(Path::new(name), Mode::EXECUTABLE, bytes),
+    }
+}
+
+/// The permissions of an unpacked file.
+#[derive(Clone, Copy)]
+struct Mode(u32);
+
+impl Mode {
+    const EXECUTABLE: Mode = Mode(0o755);
+    const PLAIN: Mode = Mode(0o644);
+
+    /// The permissions for an entry of an archive: only the right to execute counts.
+    fn of(archived: u32) -> Mode {
+        if archived & 0o111 != 0 { Mode::EXECUTABLE } else { Mode::PLAIN }
     }
 }
 
@@ -136,7 +150,7 @@ impl Target<'_> {
             match entry.header().entry_type() {
                 tar::EntryType::Directory => self.directory(&path)?,
                 tar::EntryType::Regular | tar::EntryType::Continuous => {
-                    self.file(&path, mode & 0o111 != 0, &mut entry)?;
+                    self.file(&path, Mode::of(mode), &mut entry)?;
                 }
                 // Some tools describe the archive as a whole.
                 tar::EntryType::XGlobalHeader => {}
@@ -157,7 +171,7 @@ impl Target<'_> {
             let mode = entry.unix_mode().unwrap_or(0o644);
             match (mode & 0o170_000, name.ends_with('/')) {
                 (0 | 0o040_000, true) => self.directory(Path::new(&name))?,
-                (0 | 0o100_000, false) => self.file(Path::new(&name), mode & 0o111 != 0, &mut entry)?,
+                (0 | 0o100_000, false) => self.file(Path::new(&name), Mode::of(mode), &mut entry)?,
                 (0o120_000, _) => return Err(self.wrong(format!("'{name}' is a link"))),
                 _ => return Err(self.wrong(format!("'{name}' is neither a file nor a directory"))),
             }
@@ -228,7 +242,7 @@ impl Target<'_> {
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, is_executable: bool, from: impl Read) -> Result<()> {
+    fn file(&mut self, path: &Path, mode: Mode, from: impl Read) -> Result<()> {
         let Some(place) = self.place(path)? else {
             return Err(self.wrong("a file has no name"));
         };
@@ -239,9 +253,8 @@ impl Target<'_> {
             return Err(self.wrong(format!("'{}' occurs twice", place.display())));
         }
         let cannot = |target: &Self, e: io::Error| target.cannot(path, &e);
-        let mode = if is_executable { 0o755 } else { 0o644 };
         let name = Path::new(place.file_name().unwrap_or_default());
-        let made = self.into.make(parent, 0o755).and_then(|folder| folder.create(name, mode));
+        let made = self.into.make(parent, 0o755).and_then(|folder| folder.create(name, mode.0));
         let mut file = made.map_err(|e| cannot(self, e))?;
         let written = io::copy(&mut from.take(self.left + 1), &mut file).map_err(|e| match e.kind() {
             io::ErrorKind::FileTooLarge => self.grows(),

@@ -348,7 +348,7 @@ impl Git {
             true => self.git(spec, clone.path(), Filters::LIST).unwrap_or_default(),
             false => String::new(),
         };
-        let filters = Filters::without(filters.as_bytes(), true);
+        let filters = Filters::all_except_lfs(filters.as_bytes());
         if names_filters {
             // Files of git-lfs are written once more, by its filter.
             fs::remove_file(info.join("attributes")).map_err(cannot)?;

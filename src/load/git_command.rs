@@ -37,6 +37,13 @@ const LFS: [&str; 6] = [
 #[derive(Clone, Debug, Default)]
 pub struct Filters(Vec<Vec<u8>>);
 
+/// A filter in git's settings.
+struct ListedFilter {
+    name: Vec<u8>,
+    /// True if all its settings are those of git-lfs itself.
+    is_lfs: bool,
+}
+
 impl Filters {
     /// The command that prints the filters.
     pub const LIST: GitCommand<'static> = GitCommand {
@@ -46,12 +53,21 @@ impl Filters {
         is_without_files: false,
     };
 
-    /// The filters that must not run, from the output of [`Filters::LIST`]. With `keeps_lfs`, the
-    /// filter of git-lfs may run if it has exactly the settings of git-lfs itself. A repository
-    /// with settings of strangers may make git-lfs run programs, so `keeps_lfs` is for clones of
-    /// our own.
-    pub fn without(printed: &[u8], keeps_lfs: bool) -> Filters {
-        let mut filters: Vec<(Vec<u8>, bool)> = Vec::new();
+    /// All filters in the output of [`Filters::LIST`].
+    pub fn all(printed: &[u8]) -> Filters {
+        Filters(Filters::parse(printed).into_iter().map(|filter| filter.name).collect())
+    }
+
+    /// All filters in the output of [`Filters::LIST`], except that of git-lfs if it has exactly the
+    /// settings of git-lfs itself. For clones of our own: a repository with settings of strangers
+    /// may make git-lfs run programs.
+    pub fn all_except_lfs(printed: &[u8]) -> Filters {
+        let filters = Filters::parse(printed).into_iter().filter(|filter| !filter.is_lfs);
+        Filters(filters.map(|filter| filter.name).collect())
+    }
+
+    fn parse(printed: &[u8]) -> Vec<ListedFilter> {
+        let mut filters: Vec<ListedFilter> = Vec::new();
         for setting in printed.split(|&byte| byte == 0) {
             let end = setting.iter().position(|&byte| byte == b'\n').unwrap_or(setting.len());
             let (key, value) = (&setting[..end], setting.get(end + 1..).unwrap_or_default());
@@ -60,13 +76,12 @@ impl Filters {
             let Some((name, dot)) = name.and_then(|name| Some((name, dot(&name)?))) else { continue };
             let name = &name[..dot];
             let is_lfs = name == b"lfs" && LFS.iter().any(|command| command.as_bytes() == value);
-            match filters.iter_mut().find(|(known, _)| known == name) {
-                Some((_, all)) => *all &= is_lfs,
-                None => filters.push((name.to_owned(), is_lfs)),
+            match filters.iter_mut().find(|known| known.name == name) {
+                Some(known) => known.is_lfs &= is_lfs,
+                None => filters.push(ListedFilter { name: name.to_owned(), is_lfs }),
             }
         }
-        let out = filters.into_iter().filter(|(_, is_lfs)| !(keeps_lfs && *is_lfs));
-        Filters(out.map(|(name, _)| name).collect())
+        filters
     }
 
     /// The settings that turn the filters off.
@@ -197,10 +212,10 @@ mod tests {
             all.split_once("'protocol.fd.allow=never'").unwrap().1.trim().to_owned()
         };
         let own = r"'filter.a.b'\''s=.clean'='' 'filter.a.b'\''s=.smudge'='' 'filter.a.b'\''s=.process'='' 'filter.a.b'\''s=.required'='false'";
-        assert_eq!(settings(Filters::without(printed, true)), own);
+        assert_eq!(settings(Filters::all_except_lfs(printed)), own);
         let lfs = "'filter.lfs.clean'='' 'filter.lfs.smudge'='' 'filter.lfs.process'='' 'filter.lfs.required'='false'";
-        assert_eq!(settings(Filters::without(printed, false)), format!("{lfs} {own}"));
+        assert_eq!(settings(Filters::all(printed)), format!("{lfs} {own}"));
         let other = [printed, &b"filter.lfs.smudge\nrm -rf .\0"[..]].concat();
-        assert_eq!(settings(Filters::without(&other, true)), format!("{lfs} {own}"));
+        assert_eq!(settings(Filters::all_except_lfs(&other)), format!("{lfs} {own}"));
     }
 }

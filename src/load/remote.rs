@@ -63,6 +63,13 @@ pub enum Used {
     File(Arc<[u8]>),
 }
 
+/// The pin of a part, and the lock that has it.
+#[derive(Clone, Copy)]
+struct Pinned<'l> {
+    lock: &'l Lock,
+    pin: &'l Pin,
+}
+
 /// A chart that is pulled: its repository, its name and its version.
 #[derive(Clone, Copy, Debug)]
 pub struct ChartName<'c> {
@@ -138,10 +145,10 @@ impl RemoteParts {
     }
 
     /// The pin of a part, if the builds are held to a lock.
-    fn pin(&self, part: &Part) -> Result<Option<(&Lock, &Pin)>> {
+    fn pin(&self, part: &Part) -> Result<Option<Pinned<'_>>> {
         match self.held_to() {
             None => Ok(None),
-            Some(lock) => Ok(Some((lock, lock.pin(part)?))),
+            Some(lock) => Ok(Some(Pinned { lock, pin: lock.pin(part)? })),
         }
     }
 
@@ -154,9 +161,9 @@ impl RemoteParts {
         let noted = self.observe(&part);
         let cloned = match self.pin(&part)? {
             None => self.git.clone(spec)?,
-            Some((lock, pin)) => match lock.copied_directory(&part, pin)? {
-                Some(directory) => Cloned { directory, commit: pin.version.clone(), from: BESIDE_LOCK },
-                None => self.pinned(spec, &part, (lock, pin))?,
+            Some(pinned) => match pinned.lock.copied_directory(&part, pinned.pin)? {
+                Some(directory) => Cloned { directory, commit: pinned.pin.version.clone(), from: BESIDE_LOCK },
+                None => self.pinned(spec, &part, pinned)?,
             },
         };
         noted.says(|| format!("{}, commit {}", cloned.from, cloned.commit));
@@ -169,7 +176,7 @@ impl RemoteParts {
     }
 
     /// The version of a repository that a lock has. Its content is checked once in a build.
-    fn pinned(&self, spec: &RepoSpec, part: &Part, (held, pin): (&Lock, &Pin)) -> Result<Cloned> {
+    fn pinned(&self, spec: &RepoSpec, part: &Part, Pinned { lock: held, pin }: Pinned<'_>) -> Result<Cloned> {
         let cloned = self.git.pinned(spec, &pin.version).map_err(|e| match e.code() {
             Code::Checksum => held.advised(e),
             _ => e,
@@ -234,7 +241,7 @@ impl RemoteParts {
 
     fn file(&self, part: &Part, url: &str, may_be_git: bool, noted: &Noted) -> Result<Vec<u8>> {
         let shelf = self.shelf(part);
-        if let Some((lock, pin)) = self.pin(part)? {
+        if let Some(Pinned { lock, pin }) = self.pin(part)? {
             if let Some(copied) = lock.copied_file(part, pin, FileLimit(self.options.size_limit))? {
                 noted.says(|| BESIDE_LOCK.to_owned());
                 return Ok(copied);
@@ -252,7 +259,7 @@ impl RemoteParts {
         noted.says(|| SERVER.to_owned());
         let bytes = self.http.get_or_init(|| self.http()).get(url).map_err(|fault| fault.error)?;
         let found = sha256(&bytes);
-        if let Some((lock, pin)) = self.pin(part)?
+        if let Some(Pinned { lock, pin }) = self.pin(part)?
             && found != pin.content
         {
             let message = format!("{part} has changed: its SHA-256 is {found}, and the lock has {}", pin.content);
@@ -296,7 +303,7 @@ impl RemoteParts {
             Some((digest.to_owned(), place))
         };
         let pin = self.pin(part)?;
-        if let Some((lock, pin)) = pin {
+        if let Some(Pinned { lock, pin }) = pin {
             if let Some(place) = lock.copied_directory(part, pin)? {
                 noted.says(|| BESIDE_LOCK.to_owned());
                 return Ok((pin.version.clone(), place));
@@ -307,7 +314,7 @@ impl RemoteParts {
             }
         }
         let moved = |now: &str| match pin {
-            Some((lock, pin)) if pin.version != now => {
+            Some(Pinned { lock, pin }) if pin.version != now => {
                 let message = format!("{part} is now {now}, and the lock has {}", pin.version);
                 Err(lock.advised(Error::new(Code::Checksum, message)))
             }
@@ -357,7 +364,7 @@ impl RemoteParts {
                 place
             }
         };
-        if let Some((lock, pin)) = pin {
+        if let Some(Pinned { lock, pin }) = pin {
             self.check_kept(lock, part, pin, &place)?;
         }
         Ok((digest, place))
@@ -374,11 +381,11 @@ impl RemoteParts {
         let pin = self.pin(&part)?;
         let pulled = || lock(&self.pulled).get(&part).cloned();
         let found = match pin {
-            Some((lock, pin)) if home.is_dir() => {
+            Some(Pinned { lock, pin }) if home.is_dir() => {
                 check_content(&part, pin, home).map_err(|e| lock.advised(e))?;
                 Some(home.to_owned())
             }
-            Some((held, pin)) => match held.copied_directory(&part, pin)? {
+            Some(Pinned { lock: held, pin }) => match held.copied_directory(&part, pin)? {
                 None => {
                     let kept = self.kept_chart(&part, &pin.content);
                     kept.iter().try_for_each(|place| self.check_kept(held, &part, pin, place))?;
@@ -446,7 +453,7 @@ impl RemoteParts {
     fn copy_chart(&self, part: &Part, pulled: &Path) -> Result<Option<PathBuf>> {
         let content = sum::directory(pulled)
             .map_err(|e| Error::io(&e, format!("the chart '{}' cannot be read: {e}", pulled.display())))?;
-        if let Some((lock, pin)) = self.pin(part)?
+        if let Some(Pinned { lock, pin }) = self.pin(part)?
             && content != pin.content
         {
             let message = format!("{part} has changed: its sum is {content}, and the lock has {}", pin.content);

@@ -86,10 +86,10 @@ impl<'a> Schemas<'a> {
 
 /// Changes the place of a schema object to one in the table of CustomResourceDefinitions in the
 /// tree.
-fn of_tree<'s>((place, keys): (Place, Option<&'s [&'s str]>)) -> (Place, Option<&'s [&'s str]>) {
+fn of_tree(place: Place) -> Place {
     match place {
-        Place::Custom(node) => (Place::OfTree(node), keys),
-        place => (place, keys),
+        Place::Custom(node) => Place::OfTree(node),
+        place => place,
     }
 }
 
@@ -157,7 +157,9 @@ impl<'s> Schema<'s> {
             }
             Place::Builtin(definition) => self.builtin_field(definition, name),
             Place::Custom(node) => self.found(self.all.custom.as_ref().and_then(|custom| custom.field(node, name))),
-            Place::OfTree(node) => self.found(self.all.of_tree.field(node, name).map(of_tree)),
+            Place::OfTree(node) => {
+                self.found(self.all.of_tree.field(node, name).map(|(place, keys)| (of_tree(place), keys)))
+            }
         }
     }
 
@@ -188,7 +190,7 @@ impl<'s> Schema<'s> {
     pub fn items(&self) -> Schema<'s> {
         match self.place {
             Place::Custom(node) => self.found(self.all.custom.as_ref().and_then(|custom| custom.items(node))),
-            Place::OfTree(node) => self.found(self.all.of_tree.items(node).map(of_tree)),
+            Place::OfTree(node) => self.found(self.all.of_tree.items(node).map(|(place, keys)| (of_tree(place), keys))),
             place => self.at(place, None),
         }
     }
