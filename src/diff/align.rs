@@ -26,18 +26,14 @@ pub enum Rest {
 pub fn align(before: &[u64], after: &[u64], rest: Rest) -> Vec<Place> {
     let mut places = Vec::with_capacity(before.len().max(after.len()));
     let mut from = (0, 0);
-    let equal = |a: &[u64], b: &[u64], from_end: bool| {
-        let is_equal = |(x, y): &(&u64, &u64)| {
-            meter::count(1);
-            x == y
-        };
-        match from_end {
-            false => a.iter().zip(b).take_while(is_equal).count(),
-            true => a.iter().rev().zip(b.iter().rev()).take_while(is_equal).count(),
-        }
+    let is_equal = |(x, y): &(&u64, &u64)| {
+        meter::count(1);
+        x == y
     };
-    let head = equal(before, after, false);
-    let tail = equal(&before[head..], &after[head..], true);
+    let common_head = |a: &[u64], b: &[u64]| a.iter().zip(b).take_while(is_equal).count();
+    let common_tail = |a: &[u64], b: &[u64]| a.iter().rev().zip(b.iter().rev()).take_while(is_equal).count();
+    let head = common_head(before, after);
+    let tail = common_tail(&before[head..], &after[head..]);
     let ends = (before.len() - tail, after.len() - tail);
     let mut anchors: Vec<(usize, usize)> = (0..head).map(|i| (i, i)).collect();
     let middle = (&before[head..ends.0], &after[head..ends.1]);
@@ -46,8 +42,8 @@ pub fn align(before: &[u64], after: &[u64], rest: Rest) -> Vec<Place> {
     for (i, j) in anchors.into_iter().chain([(before.len(), after.len())]) {
         // Between two pairs there may be more equal items at the ends.
         let gap = (&before[from.0..i], &after[from.1..j]);
-        let head = equal(gap.0, gap.1, false);
-        let tail = equal(&gap.0[head..], &gap.1[head..], true);
+        let head = common_head(gap.0, gap.1);
+        let tail = common_tail(&gap.0[head..], &gap.1[head..]);
         let (olds, news) = ((from.0 + head)..(i - tail), (from.1 + head)..(j - tail));
         places.extend((0..head).map(|n| both(from.0 + n, from.1 + n)));
         fill(&mut places, olds, news, rest);

@@ -35,16 +35,18 @@ pub fn secrets(kind: &str, resource: &Node<'_>, found: &mut Vec<String>) {
 pub fn is_secret(kind: &str, path: &str, text: &str) -> bool {
     let mut parts = path.rsplit('/');
     let (key, parent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    is_secret_entry(kind, parent, key, true) || is_secret_text(text)
+    is_secret_variable(kind, parent, key) || is_secret_field(key) || is_secret_text(text)
 }
 
-/// Returns true for a secret entry of a mapping; `parent` is the key of the mapping itself.
-fn is_secret_entry(kind: &str, parent: &str, key: &str, is_scalar: bool) -> bool {
-    if says_variables(kind, parent) && says_secret(key) {
-        return true;
-    }
-    let plain = || -> String { key.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase() };
-    is_scalar && says_secret(key) && (key == "token" || FIELDS.iter().any(|word| plain().contains(word)))
+/// Returns true for the name of a secret variable; `parent` is the key of the mapping that has it.
+fn is_secret_variable(kind: &str, parent: &str, name: &str) -> bool {
+    says_variables(kind, parent) && says_secret(name)
+}
+
+/// Returns true for the name of a field whose text is secret.
+fn is_secret_field(name: &str) -> bool {
+    let plain = || -> String { name.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase() };
+    says_secret(name) && (name == "token" || FIELDS.iter().any(|word| plain().contains(word)))
 }
 
 /// Returns true if the mapping at `key` has names of variables as its keys.
@@ -94,7 +96,8 @@ impl Search<'_> {
                     if is_secret_object
                         || is_copy
                         || is_pair && own == "value"
-                        || is_secret_entry(self.kind, key, own, text.is_some())
+                        || is_secret_variable(self.kind, key, own)
+                        || text.is_some() && is_secret_field(own)
                     {
                         self.all(path, value);
                     } else {

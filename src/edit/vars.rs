@@ -27,6 +27,12 @@ struct Used<'a> {
     patch: Option<Patch<'a>>,
 }
 
+/// The entries of a kustomization that name files.
+struct FileEntries<'e, 'a> {
+    resources: &'e [&'a str],
+    patches: &'e [Node<'a>],
+}
+
 /// The variable as a part of a text.
 struct Piece {
     path: String,
@@ -49,7 +55,7 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
     vars.decode(&written, &cx)?;
     let mut used = Vec::new();
     let (resources, patches) = (draft.texts("resources"), draft.items("patches").cloned().collect::<Vec<_>>());
-    files(arena, ".", (&resources, &patches), &mut used)?;
+    files(arena, ".", FileEntries { resources: &resources, patches: &patches }, &mut used)?;
     let mut replacements = Sequence::default();
     for var in &vars {
         let mut targets = Sequence::default();
@@ -90,7 +96,7 @@ pub fn write(files: &[File]) -> Result<()> {
 fn files<'a>(
     arena: Arena<'a>,
     directory: &str,
-    (resources, patches): (&[&str], &[Node<'a>]),
+    FileEntries { resources, patches }: FileEntries<'_, 'a>,
     used: &mut Vec<Used<'a>>,
 ) -> Result<()> {
     for resource in resources {
@@ -103,7 +109,7 @@ fn files<'a>(
             let texts = |field| list(field).filter_map(Node::as_scalar).map(Scalar::text);
             let resources: Vec<&str> = texts("resources").chain(texts("bases")).collect();
             let patches: Vec<Node<'a>> = list("patches").cloned().collect();
-            files(arena, &path, (&resources, &patches), used)?;
+            files(arena, &path, FileEntries { resources: &resources, patches: &patches }, used)?;
         }
         add(path, None, used);
     }

@@ -40,10 +40,18 @@ enum Level {
 }
 
 impl Level {
-    /// Returns true if the level ends before a line whose first character is in a column.
-    fn ends_before(&self, column: usize, is_dash: bool) -> bool {
+    /// Returns true if the level ends before a line whose first character is in a column, and is
+    /// not a dash.
+    fn ends_before(&self, column: usize) -> bool {
+        let (Level::Key { column: own, .. } | Level::Item { column: own }) = self;
+        column <= *own
+    }
+
+    /// Returns true if the level ends before a dash in a column. The dashes of a list may be in the
+    /// column of its key.
+    fn ends_before_dash(&self, column: usize) -> bool {
         match self {
-            Level::Key { column: own, .. } => column < *own || (column == *own && !is_dash),
+            Level::Key { column: own, .. } => column < *own,
             Level::Item { column: own } => column <= *own,
         }
     }
@@ -127,11 +135,11 @@ fn key(content: &str) -> Option<&str> {
 /// Opens the levels of a line.
 fn open(levels: &mut Vec<Level>, line: &Line<'_>) {
     for &column in &line.dashes {
-        levels.retain_from_end(column, true);
+        levels.close_before_dash(column);
         levels.push(Level::Item { column });
     }
     if let Some(key) = line.key {
-        levels.retain_from_end(line.column, false);
+        levels.close_before(line.column);
         let name = key.trim_matches(['"', '\'']).to_owned();
         levels.push(Level::Key { column: line.column, name });
     }
@@ -139,13 +147,23 @@ fn open(levels: &mut Vec<Level>, line: &Line<'_>) {
 
 /// Lists of levels.
 trait Levels {
-    /// Closes the levels that end before a line whose first character is in a column.
-    fn retain_from_end(&mut self, column: usize, is_dash: bool);
+    /// Closes the levels that end before a line whose first character is in a column, and is not a
+    /// dash.
+    fn close_before(&mut self, column: usize);
+
+    /// Closes the levels that end before a dash in a column.
+    fn close_before_dash(&mut self, column: usize);
 }
 
 impl Levels for Vec<Level> {
-    fn retain_from_end(&mut self, column: usize, is_dash: bool) {
-        while self.last().is_some_and(|level| level.ends_before(column, is_dash)) {
+    fn close_before(&mut self, column: usize) {
+        while self.last().is_some_and(|level| level.ends_before(column)) {
+            self.pop();
+        }
+    }
+
+    fn close_before_dash(&mut self, column: usize) {
+        while self.last().is_some_and(|level| level.ends_before_dash(column)) {
             self.pop();
         }
     }
@@ -159,7 +177,7 @@ fn place(text: &str, line: &Line<'_>, levels: &mut Vec<Level>, offset: usize) ->
         return None;
     }
     for &column in &line.dashes {
-        levels.retain_from_end(column, true);
+        levels.close_before_dash(column);
         levels.push(Level::Item { column });
     }
     let line_start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
@@ -168,7 +186,7 @@ fn place(text: &str, line: &Line<'_>, levels: &mut Vec<Level>, offset: usize) ->
     } else {
         line.column
     };
-    levels.retain_from_end(column, false);
+    levels.close_before(column);
     let siblings = || siblings(text, line, column);
     let path = |levels: &[Level]| -> Vec<String> {
         levels

@@ -5,7 +5,7 @@ use crate::cli::flags::complete;
 use crate::cli::flags::switch::Switch;
 use crate::cli::{plugin_options, writer};
 use crate::load::Disk;
-use crate::package::function::{self, Call};
+use crate::package::function::{self, Call, NamedFunction};
 use crate::package::read::{self, Annotate, Below, Files};
 use crate::package::write::{self, Writing};
 use crate::package::{Item, annotations, store};
@@ -138,12 +138,12 @@ pub fn run(command: &Fn) -> Result<()> {
     }
     let heap = Heap::new();
     let arena = heap.arena();
-    let program = match (image, executable) {
-        (Some(image), _) => Some(function::program("container", ("image", image), is_on(args.network))),
-        (None, Some(path)) => Some(function::program("exec", ("path", path), false)),
+    let named = match (image, executable) {
+        (Some(image), _) => Some(NamedFunction::Container { image, has_network: is_on(args.network) }),
+        (None, Some(path)) => Some(NamedFunction::Exec { path }),
         (None, None) => None,
     };
-    let config = program.map(|program| function::config(arena, &program, args.data.as_deref().unwrap_or_default()));
+    let config = named.map(|named| function::config(arena, named, args.data.as_deref().unwrap_or_default()));
     let config = config.transpose()?;
     let place = args.directory.first().map(Path::new);
     let items = match place {
