@@ -23,9 +23,24 @@ pub fn policy(said: Option<bool>) -> Result<Policy> {
     Ok(Policy { is_frozen: is_frozen(said), trust: trust()? })
 }
 
+/// The policy of a command that changes which plugins are locked.
+///
+/// # Errors
+/// As [`policy`].
+pub fn unfrozen_policy() -> Result<Policy> {
+    policy(Some(false))
+}
+
 /// Returns true if only locked plugins may be used: by the flag, or without it by `CI`.
 pub fn is_frozen(said: Option<bool>) -> bool {
     said.unwrap_or_else(|| variable("CI").is_some_and(|value| Policy::is_ci(&value.to_string_lossy())))
+}
+
+/// The file with the user's trust rules.
+pub struct TrustFile {
+    pub path: PathBuf,
+    /// True if `RUSTOMIZE_TRUST` names the file.
+    pub is_named: bool,
 }
 
 /// The trust file: the file in `RUSTOMIZE_TRUST`, or `trust.yaml` beside the directory of the
@@ -33,10 +48,10 @@ pub fn is_frozen(said: Option<bool>) -> bool {
 ///
 /// # Errors
 /// The home directory is unknown.
-pub fn trust_file() -> Result<(PathBuf, bool)> {
+pub fn trust_file() -> Result<TrustFile> {
     match variable("RUSTOMIZE_TRUST").filter(|path| !path.is_empty()) {
-        Some(named) => Ok((named.into(), true)),
-        None => Ok((root::configuration(variable)?.join(trust::FILE), false)),
+        Some(named) => Ok(TrustFile { path: named.into(), is_named: true }),
+        None => Ok(TrustFile { path: root::configuration(variable)?.join(trust::FILE), is_named: false }),
     }
 }
 
@@ -45,8 +60,8 @@ pub fn trust_file() -> Result<(PathBuf, bool)> {
 /// `RUSTOMIZE_TRUST` names a file, which applies alone.
 pub fn other_trust_files() -> Vec<PathBuf> {
     let own = match trust_file() {
-        Ok((_, true)) => return Vec::new(),
-        own => own.ok().and_then(|(path, _)| path.canonicalize().ok()),
+        Ok(TrustFile { is_named: true, .. }) => return Vec::new(),
+        own => own.ok().and_then(|file| file.path.canonicalize().ok()),
     };
     let files = root::configurations(variable).into_iter().map(|directory| directory.join(trust::FILE));
     files.filter(|path| path.canonicalize().is_ok_and(|path| Some(path) != own)).collect()
@@ -57,7 +72,7 @@ pub fn other_trust_files() -> Vec<PathBuf> {
 /// # Errors
 /// A file cannot be read, or is not valid.
 pub fn trust() -> Result<Trust> {
-    let (path, is_named) = trust_file()?;
+    let TrustFile { path, is_named } = trust_file()?;
     let others = other_trust_files().into_iter().map(|path| Trust::read(&path, false));
     Ok(Trust::read(&path, is_named)?.with(others.collect::<diag::Result<_>>()?))
 }

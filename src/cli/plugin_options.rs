@@ -40,6 +40,15 @@ pub fn disabled() -> ManagedPlugins {
     ManagedPlugins::new(PluginOptions::default(), Managed::default())
 }
 
+/// The use of the network to prepare plugins.
+#[derive(Clone, Copy)]
+pub struct NetworkUse {
+    /// True if nothing is fetched.
+    pub offline: bool,
+    /// True if the environment may be synced.
+    pub may_sync: bool,
+}
+
 /// The plugins for the kustomization in a directory, and the files with schemas.
 ///
 /// # Errors
@@ -47,11 +56,10 @@ pub fn disabled() -> ManagedPlugins {
 pub fn of_directory(
     flags: &PluginFlags,
     directory: &Path,
-    offline: bool,
-    may_sync: bool,
+    network: NetworkUse,
 ) -> Result<(ManagedPlugins, Vec<PathBuf>)> {
     let host = plugin_host::program();
-    let (managed, schemas) = manager(flags, directory, offline, may_sync, host.clone())?;
+    let (managed, schemas) = manager(flags, directory, network, host.clone())?;
     let isolation = isolation(flags, variable);
     if let Some(fault) = isolation.permissions().below_write(None) {
         bail!("{fault}");
@@ -199,8 +207,7 @@ fn functions(flags: &PluginFlags, directory: &Path) -> FunctionOptions {
 fn manager(
     flags: &PluginFlags,
     directory: &Path,
-    offline: bool,
-    may_sync: bool,
+    NetworkUse { offline, may_sync }: NetworkUse,
     host: Option<PathBuf>,
 ) -> Result<(Managed, Vec<PathBuf>)> {
     let is_frozen = machine::is_frozen(flags.frozen);

@@ -136,8 +136,8 @@ impl BuildRequest {
         let mut options = Options { used_entries: UsedEntries::default(), ..self.shared.clone() };
         if self.runs_plugins {
             let may_sync = self.may_sync.swap(false, Ordering::Relaxed);
-            let offline = options.remote.offline;
-            let (plugins, schemas) = plugin_options::of_directory(&self.plugins, Path::new(root), offline, may_sync)?;
+            let network = plugin_options::NetworkUse { offline: options.remote.offline, may_sync };
+            let (plugins, schemas) = plugin_options::of_directory(&self.plugins, Path::new(root), network)?;
             (options.plugins, options.schemas) = (Arc::new(plugins), schemas);
         }
         options.compat = kustomize_version::of_root(self.compat, root)?;

@@ -100,7 +100,7 @@ fn isolation() -> Value {
 
 /// The files with the trust rules that apply.
 fn trust() -> Value {
-    let own = machine::trust_file().ok().map(|(path, _)| path).filter(|path| path.is_file());
+    let own = machine::trust_file().ok().map(|file| file.path).filter(|path| path.is_file());
     json!({ "path": own, "others": machine::other_trust_files() })
 }
 

@@ -60,8 +60,11 @@ pub fn run(args: Diff, observer: Observer, messages: &mut Messages) -> Result<bo
     compared.iter().for_each(|compared| total += &compared.summary);
     let report = Report { total, upgrade, compared };
     let printed = match format {
-        DiffFormat::Human if messages.colors_stdout() => Some(Shown::colored(&text::print(&report, true))),
-        DiffFormat::Human => Some(Shown::values(&text::print(&report, false))),
+        DiffFormat::Human => {
+            let is_colored = messages.colors_stdout();
+            let printed = text::print(&report, is_colored);
+            Some(if is_colored { Shown::colored(&printed) } else { Shown::values(&printed) })
+        }
         DiffFormat::Markdown => Some(Shown::values(&markdown::print(&report))),
         DiffFormat::Html => Some(Shown::values(&html::print(&report))),
         DiffFormat::Json => None,

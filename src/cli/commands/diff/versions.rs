@@ -28,16 +28,23 @@ pub struct Behaviour {
     pub roots: usize,
 }
 
+/// Two versions of kustomize to compare.
+#[derive(Clone, Copy, Debug)]
+pub struct CompatPair {
+    pub before: Compat,
+    pub after: Compat,
+}
+
 /// The versions that `--compat OLD..NEW` names.
 ///
 /// # Errors
 /// `--since` asks for two commits as well.
-pub fn versions(compat: Option<Versions>, since: Option<&str>) -> Result<Option<(Compat, Compat)>> {
+pub fn versions(compat: Option<Versions>, since: Option<&str>) -> Result<Option<CompatPair>> {
     match compat {
         Some(Versions { old: Some(_), .. }) if since.is_some() => {
             bail!("'diff' compares two commits or two versions of kustomize: leave out --since, or name one version")
         }
-        Some(Versions { old: Some(old), new }) => Ok(Some((old, new))),
+        Some(Versions { old: Some(before), new: after }) => Ok(Some(CompatPair { before, after })),
         _ => Ok(None),
     }
 }
@@ -50,7 +57,7 @@ pub fn versions(compat: Option<Versions>, since: Option<&str>) -> Result<Option<
 /// No root is found, or a flag is not valid.
 pub fn sides(
     request: &BuildRequest,
-    (before, after): (Compat, Compat),
+    CompatPair { before, after }: CompatPair,
     failures: &mut Failures,
     messages: &mut Messages,
 ) -> Result<(Vec<Sides>, Upgrade)> {

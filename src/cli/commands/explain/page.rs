@@ -149,29 +149,23 @@ impl<'o> Data<'o> {
             };
             row.extend([self.path(&field.path), value, before, place, number(field.writes.len())]);
             for write in field.writes {
-                self.written(view, (&hidden, &field.path), write, &mut row);
+                row.extend(self.written(view, &hidden, &field.path, write));
             }
         }
         for write in view.history.removals(subject.number, node) {
             row.push(self.path(&write.path));
-            self.written(view, (&hidden, &write.path), write, &mut row);
+            row.extend(self.written(view, &hidden, &write.path, write));
         }
         row
     }
 
     /// A write: its step, the place of the value, and the values before and after. The field is at
     /// `path` now.
-    fn written<'w: 'o>(
-        &mut self,
-        view: &View<'o, 'w>,
-        (hidden, path): (&Hidden<'w>, &str),
-        write: &Write<'w>,
-        row: &mut Vec<i64>,
-    ) {
+    fn written<'w: 'o>(&mut self, view: &View<'o, 'w>, hidden: &Hidden<'w>, path: &str, write: &Write<'w>) -> [i64; 4] {
         let place = self.place(view, view.cause(write));
         let [before, after] = [write.before, write.after]
             .map(|text| text.map_or(NONE, |text| self.text(hidden.shown([path, &write.path], text))));
-        row.extend([i64::from(write.run), place, before, after]);
+        [i64::from(write.run), place, before, after]
     }
 
     /// The data as JSON that is safe in a script element: it has no `<`.

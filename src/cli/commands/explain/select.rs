@@ -18,20 +18,27 @@ struct Named<'t> {
     name: &'t str,
 }
 
+/// Whether upper and lower case letters of kinds and groups differ.
+#[derive(Clone, Copy)]
+enum Case {
+    Exact,
+    Ignored,
+}
+
 /// The strictness with which kinds and names are compared.
 #[derive(Clone, Copy)]
 struct Rule {
-    is_exact: bool,
+    case: Case,
     /// True if a name that the resource had before a step counts as well.
     with_earlier_names: bool,
 }
 
 /// The rules, the strictest one first. The first rule that finds a resource is taken.
 const RULES: [Rule; 4] = [
-    Rule { is_exact: true, with_earlier_names: false },
-    Rule { is_exact: false, with_earlier_names: false },
-    Rule { is_exact: true, with_earlier_names: true },
-    Rule { is_exact: false, with_earlier_names: true },
+    Rule { case: Case::Exact, with_earlier_names: false },
+    Rule { case: Case::Ignored, with_earlier_names: false },
+    Rule { case: Case::Exact, with_earlier_names: true },
+    Rule { case: Case::Ignored, with_earlier_names: true },
 ];
 
 /// The resource that a word names: a resource of the output, or else one that a step has removed.
@@ -52,7 +59,7 @@ pub fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, '
             ),
         }
     }
-    let removed = view.removed().filter(|subject| named.is_id(&subject.id, subject.id.name, true));
+    let removed = view.removed().filter(|subject| named.is_id(&subject.id, subject.id.name, Case::Exact));
     removed.last().ok_or_else(|| missing(view, word, &named))
 }
 
@@ -109,13 +116,16 @@ impl<'t> Named<'t> {
     /// Returns true if the word names this resource.
     fn is(&self, resource: &Resource<'_>, rule: Rule) -> bool {
         let id = resource.id();
-        let is_now = self.is_id(id, id.name, rule.is_exact);
-        let was = |name: &str| self.is_id(id, name, rule.is_exact);
+        let is_now = self.is_id(id, id.name, rule.case);
+        let was = |name: &str| self.is_id(id, name, rule.case);
         is_now || rule.with_earlier_names && resource.previous().iter().any(|earlier| was(earlier.name))
     }
 
-    fn is_id(&self, id: &ResId<'_>, name: &str, is_exact: bool) -> bool {
-        let is_same = |a: &str, b: &str| if is_exact { a == b } else { a.eq_ignore_ascii_case(b) };
+    fn is_id(&self, id: &ResId<'_>, name: &str, case: Case) -> bool {
+        let is_same = |a: &str, b: &str| match case {
+            Case::Exact => a == b,
+            Case::Ignored => a.eq_ignore_ascii_case(b),
+        };
         let is_kind = |kind: &str| match kind.split_once('.') {
             None => is_same(kind, id.gvk.kind),
             Some((kind, rest)) => {

@@ -23,6 +23,9 @@ struct Paint {
 }
 
 impl Paint {
+    /// No colours.
+    const PLAIN: Paint = Paint { is_colored: false };
+
     fn with(self, code: &str, text: &str) -> String {
         if self.is_colored { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
@@ -98,7 +101,7 @@ pub fn all(view: &View<'_, '_>, is_colored: bool) -> String {
         table.add(row(&subject, writes.to_string()));
     }
     for subject in view.removed() {
-        let by = subject.removal.map(|write| step(view, write, Paint { is_colored: false })).unwrap_or_default();
+        let by = subject.removal.map(|write| step(view, write, Paint::PLAIN)).unwrap_or_default();
         table.add(row(&subject, format!("removed by {by}")));
     }
     let mut out = String::new();
@@ -128,7 +131,7 @@ pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '
         let head = (format!("{name}: {value}"), format!("{}: {value}", paint.bold(&name)));
         if field.writes.is_empty() {
             let place = field.origin.and_then(|(_, pos)| view.place(pos)).map(|place| one_line(&place));
-            let place = place.or_else(|| subject.origin.map(|write| step(view, write, Paint { is_colored: false })));
+            let place = place.or_else(|| subject.origin.map(|write| step(view, write, Paint::PLAIN)));
             let place = place.unwrap_or_else(|| NO_PLACE.to_owned());
             let dim = paint.dim(&place);
             plain.add(vec![head, (place, dim)]);
@@ -136,7 +139,7 @@ pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '
         }
         flush(&mut plain, &mut out);
         let _ = writeln!(out, "\n{}", head.1);
-        history(view, subject, &hidden, (field, paint), &mut out);
+        history(view, subject, &hidden, field, paint).print("    ", WIDEST_COLUMN, &mut out);
     }
     flush(&mut plain, &mut out);
     for write in &fields.removals {
@@ -157,14 +160,14 @@ fn flush(plain: &mut Table, out: &mut String) {
     }
 }
 
-/// Prints the origin of a field, then a line for each write.
+/// A row for the origin of a field, then one for each write.
 fn history(
     view: &View<'_, '_>,
     subject: &Subject<'_, '_>,
     hidden: &Hidden<'_>,
-    (field, paint): (&Field<'_, '_>, Paint),
-    out: &mut String,
-) {
+    field: &Field<'_, '_>,
+    paint: Paint,
+) -> Table {
     let mut table = Table::default();
     if let Some((value, pos)) = field.origin {
         let value = quoted(hidden.shown([&field.path; 2], value));
@@ -178,7 +181,7 @@ fn history(
     for write in &field.writes {
         table.add(vec![values(hidden, &field.path, write, paint), by(view, write, paint)]);
     }
-    table.print("    ", WIDEST_COLUMN, out);
+    table
 }
 
 fn cell(text: &str) -> (String, String) {
@@ -197,7 +200,7 @@ fn values(hidden: &Hidden<'_>, path: &str, write: &Write<'_>, paint: Paint) -> (
 
 /// The step of a write, with the place of its entry: plain, and with colours.
 fn by(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> (String, String) {
-    (step(view, write, Paint { is_colored: false }), step(view, write, paint))
+    (step(view, write, Paint::PLAIN), step(view, write, paint))
 }
 
 fn step(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> String {

@@ -5,7 +5,7 @@ use super::named::{constraint_of, halves, parse};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::transfer::TransferFlags;
 use crate::cli::installer::{installing, lock_project};
-use crate::cli::machine::policy;
+use crate::cli::machine::unfrozen_policy;
 use crate::manager::install::project::Addition;
 use crate::plugin::PluginOptions;
 use anyhow::Result;
@@ -51,8 +51,7 @@ pub fn run(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
     let from = args.from.as_deref().unwrap_or_default();
     let addition = Addition { name: &name, source, constraint, from };
     let _lock = lock_project(&args.directory);
-    let done = installing(args.transfer, &policy(Some(false))?, options, |installer| {
-        installer.add(&args.directory, &addition)
-    })?;
+    let done =
+        installing(args.transfer, &unfrozen_policy()?, options, |installer| installer.add(&args.directory, &addition))?;
     report(&done.0).print(is_json)
 }

@@ -75,7 +75,7 @@ pub fn run(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> 
     let (Some(placement), directory) = (&args.placement, args.directory.as_path()) else {
         bail!("'plugin export' needs a directory\n  hint: rustomize plugin export DIR, or --mounts DIR");
     };
-    lay(placement, directory, (args.frozen, args.dry_run), options)?.print(is_json)
+    lay(placement, directory, Laying { frozen: args.frozen, is_dry: args.dry_run }, options)?.print(is_json)
 }
 
 /// The environment with a name, or the default one.
@@ -101,14 +101,18 @@ fn changes(written: &[PathBuf], removed: &[PathBuf]) -> Report {
     report
 }
 
+/// The flags with which plugins are laid into a directory.
+#[derive(Clone, Copy)]
+pub struct Laying {
+    /// True for locked plugins only; `None` leaves that to `CI`.
+    pub frozen: Option<bool>,
+    /// True if nothing is written.
+    pub is_dry: bool,
+}
+
 /// Lays the plugins of a directory into a plugin directory of kustomize.
-pub fn lay(
-    placement: &Path,
-    directory: &Path,
-    (frozen, is_dry): (Option<bool>, bool),
-    options: &PluginOptions,
-) -> Result<Report> {
-    let policy = policy(frozen)?;
+pub fn lay(placement: &Path, directory: &Path, how: Laying, options: &PluginOptions) -> Result<Report> {
+    let policy = policy(how.frozen)?;
     let inputs = inputs(directory, None, &policy)?;
     for project in inputs.own_projects()? {
         let is_missing = |need| matches!(inputs.required(&project, need, &policy), Ok(None));
@@ -119,7 +123,7 @@ pub fn lay(
     // The installation above has changed the directory of installed plugins.
     let inputs = crate::cli::machine::inputs(directory, None, &policy)?;
     let everything = Resolver { inputs: &inputs, policy: &policy, options }.everything()?;
-    let changes = placement::lay(placement, &everything, is_dry)?;
+    let changes = placement::lay(placement, &everything, how.is_dry)?;
     for (source, why) in &changes.left_out {
         writer::say(&format!("Left out: {source}: {why}"));
     }

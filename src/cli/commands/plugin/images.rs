@@ -12,6 +12,14 @@ use anyhow::{Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+/// The choice of the images whose digests are asked for.
+#[derive(Clone, Copy)]
+pub struct ImageChoice<'u> {
+    pub upgrade: Upgrade<'u>,
+    /// True if no registry is asked: an image that is not locked is an error.
+    pub is_check: bool,
+}
+
 /// The images to lock: those that files below the directory name, and the `named` ones. Locked
 /// images stay, unless all images are upgraded.
 ///
@@ -37,25 +45,26 @@ pub fn wanted(
 }
 
 /// The digests of images. The registry is asked for a locked tag only if the tag is upgraded.
-/// `is_check` asks no registry.
 ///
 /// # Errors
 /// A name is not valid; a registry cannot be asked or lacks the image; or `is_check` is true and an
 /// image is not locked.
 pub fn digests(
     wanted: BTreeSet<String>,
-    (upgrade, is_check): (Upgrade<'_>, bool),
+    choice: ImageChoice<'_>,
     known: Option<&Lock>,
     transfer: &Transfer,
 ) -> Result<BTreeMap<String, String>> {
-    let is_upgraded = |name: &String| match upgrade {
+    let is_upgraded = |name: &String| match choice.upgrade {
         Upgrade::Nothing => false,
         Upgrade::All => true,
         Upgrade::Named(names) => names.contains(name),
     };
     let mut known = known.map(|lock| lock.images.clone()).unwrap_or_default();
     known.retain(|name, _| !is_upgraded(name));
-    if is_check && let Some(name) = wanted.iter().find(|name| !known.contains_key(*name)) {
+    if choice.is_check
+        && let Some(name) = wanted.iter().find(|name| !known.contains_key(*name))
+    {
         bail!("the image '{name}' is not locked\n  run 'rustomize plugin lock' and commit plugins.lock");
     }
     let resolve = |image: &image::Image| transfer.repository(&image.repository()).digest(&image.tag);
@@ -66,11 +75,11 @@ pub fn digests(
 pub fn images_of(
     directory: &Path,
     named: &[String],
-    (upgrade, is_check): (Upgrade<'_>, bool),
+    choice: ImageChoice<'_>,
     flags: TransferFlags,
 ) -> Result<BTreeMap<String, String>> {
     let known = Lock::read(directory)?;
-    let wanted = wanted(directory, named, upgrade, known.as_ref())?;
+    let wanted = wanted(directory, named, choice.upgrade, known.as_ref())?;
     let transfer = transfer(flags.offline, flags.size_limit, None);
-    digests(wanted, (upgrade, is_check), known.as_ref(), &transfer)
+    digests(wanted, choice, known.as_ref(), &transfer)
 }

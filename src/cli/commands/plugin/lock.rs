@@ -1,6 +1,6 @@
 //! `plugin lock`: plugins.lock.
 
-use super::images::images_of;
+use super::images::{ImageChoice, images_of};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::project::Project;
 use crate::cli::flags::transfer::TransferFlags;
@@ -59,7 +59,7 @@ pub fn run(args: &LockFlags, is_json: bool, options: &PluginOptions) -> Result<(
     let directory = args.project.path();
     let policy = policy(Some(args.check))?;
     let _lock = lock_project(directory);
-    let images = images_of(directory, &args.image, (upgrade, args.check), args.transfer)?;
+    let images = images_of(directory, &args.image, ImageChoice { upgrade, is_check: args.check }, args.transfer)?;
     let (_, lock, is_other) = installing(args.transfer, &policy, options, |installer| {
         installer.lock_project(directory, &RelockOptions { upgrade, allows_older: false, is_check: args.check, images })
     })?;

@@ -70,7 +70,8 @@ pub fn run(args: &Run) -> Result<()> {
     if mode != Mode::Generate {
         std::io::stdin().read_to_string(&mut resources).context("cannot read the resources on stdin")?;
     }
-    let (plugins, schemas) = plugin_options::of_directory(&args.plugins, folder, args.offline, true)?;
+    let network = plugin_options::NetworkUse { offline: args.offline, may_sync: true };
+    let (plugins, schemas) = plugin_options::of_directory(&args.plugins, folder, network)?;
     let options = Options { schemas, plugins: Arc::new(plugins), ..Options::default() };
     let (workspace, disk) = (Workspace::new(), Disk::new());
     let call = Call { name: &args.what, config, mode, resources };

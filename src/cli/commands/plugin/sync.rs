@@ -1,6 +1,6 @@
 //! `plugin sync`: the bundles of an environment from its server.
 
-use super::export::{existing, lay};
+use super::export::{Laying, existing, lay};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::switch::Switch;
 use crate::cli::machine::policy;
@@ -55,7 +55,8 @@ const ABOUT: &str = "Make the bundles that were synced for an environment the sa
 /// The server of the environment is not trusted, or cannot be asked.
 pub fn run(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
     if let Some(placement) = &args.placement {
-        return lay(placement, &args.directory, (args.frozen, args.dry_run), options)?.print(is_json);
+        return lay(placement, &args.directory, Laying { frozen: args.frozen, is_dry: args.dry_run }, options)?
+            .print(is_json);
     }
     let environment = existing(args.environment.as_deref())?;
     let Some(server) = args.from.as_deref().or(environment.sync.as_deref()) else {

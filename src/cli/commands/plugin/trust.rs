@@ -73,7 +73,7 @@ const ABOUT: &str = "Add a trust rule to your trust.yaml (RUSTOMIZE_TRUST names 
 /// # Errors
 /// The rule is not valid, or the file cannot be written.
 pub fn run(args: &Trust, is_json: bool) -> Result<()> {
-    let (path, _) = trust_file()?;
+    let path = trust_file()?.path;
     let _lock = match args.source {
         Some(_) => {
             std::fs::create_dir_all(folder_of(&path))?;

@@ -1,10 +1,10 @@
 //! `plugin update`: installs the newest versions that plugins.yaml allows.
 
-use super::images::images_of;
+use super::images::{ImageChoice, images_of};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::transfer::TransferFlags;
 use crate::cli::installer::{installing, lock_project};
-use crate::cli::machine::policy;
+use crate::cli::machine::unfrozen_policy;
 use crate::cli::report::Report;
 use crate::manager::install::project::{RelockOptions, Upgrade};
 use crate::manager::policy::lock::Lock;
@@ -55,8 +55,8 @@ pub fn run(args: &Update, is_json: bool, options: &PluginOptions) -> Result<()> 
     let upgrade = if args.names.is_empty() { Upgrade::All } else { Upgrade::Named(&args.names) };
     let _lock = lock_project(&args.directory);
     let before = Lock::read(&args.directory)?.unwrap_or_default();
-    let images = images_of(&args.directory, &[], (upgrade, false), args.transfer)?;
-    let (_, lock, _) = installing(args.transfer, &policy(Some(false))?, options, |installer| {
+    let images = images_of(&args.directory, &[], ImageChoice { upgrade, is_check: false }, args.transfer)?;
+    let (_, lock, _) = installing(args.transfer, &unfrozen_policy()?, options, |installer| {
         installer.lock_project(
             &args.directory,
             &RelockOptions { upgrade, allows_older: args.allow_older, is_check: false, images },
