@@ -1,7 +1,7 @@
 //! The fields in which two resources differ.
 
-use super::align::{Place, Rest, align};
-use super::path::{Path, Step, keys_of};
+use super::align::{AlignedItem, GapTreatment, align};
+use super::path::{FieldPath, Step, keys_of};
 use crate::schema::Schema;
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_yaml::{Mapping, Node, Sequence, Value, natural};
@@ -21,7 +21,7 @@ pub enum Difference<'n> {
 /// A field in which two resources differ.
 #[derive(Clone, Debug)]
 pub struct FieldChange<'n> {
-    pub path: Path<'n>,
+    pub path: FieldPath<'n>,
     pub difference: Difference<'n>,
     /// True if the old and the new value are the old and the new name of a renamed resource.
     pub follows: bool,
@@ -57,7 +57,7 @@ impl<'n, 'c> Comparison<'n, 'c> {
         self.prints.add(self.after);
         self.node(self.before, self.after, schema);
         let is_identity =
-            |path: &Path<'_>| matches!(path.0[..], [Step::Field("metadata"), Step::Field("name" | "namespace")]);
+            |path: &FieldPath<'_>| matches!(path.0[..], [Step::Field("metadata"), Step::Field("name" | "namespace")]);
         self.found.retain(|change| !is_identity(&change.path));
         self.found
     }
@@ -162,7 +162,7 @@ impl<'n, 'c> Comparison<'n, 'c> {
     fn list(&mut self, before: &'n Sequence<'n>, after: &'n Sequence<'n>, items: Schema<'n>) {
         let prints = |list: &'n Sequence<'n>| list.iter().map(|item| self.prints.of(item)).collect::<Vec<u64>>();
         let (olds, news) = (prints(before), prints(after));
-        for Place { before: i, after: j } in align(&olds, &news, Rest::Paired) {
+        for AlignedItem { before: i, after: j } in align(&olds, &news, GapTreatment::Paired) {
             let Some(at) = j.or(i) else { continue };
             self.path.push(Step::Index(at));
             match (i, j) {
@@ -187,7 +187,12 @@ impl<'n, 'c> Comparison<'n, 'c> {
     }
 
     fn note(&mut self, difference: Difference<'n>, follows: bool) {
-        self.found.push(FieldChange { path: Path(self.path.clone()), difference, follows, is_unchangeable: false });
+        self.found.push(FieldChange {
+            path: FieldPath(self.path.clone()),
+            difference,
+            follows,
+            is_unchangeable: false,
+        });
     }
 }
 

@@ -19,9 +19,9 @@ pub enum Step<'n> {
 /// The path to a field, as people write it: `spec.containers[name=web].image`. A field with other
 /// characters than those of a word is in quotes and brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path<'n>(pub Vec<Step<'n>>);
+pub struct FieldPath<'n>(pub Vec<Step<'n>>);
 
-impl fmt::Display for Path<'_> {
+impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, step) in self.0.iter().enumerate() {
             match step {

@@ -15,15 +15,15 @@ use std::fs;
 use std::path::Path;
 
 /// A file with resources or a patch.
-pub struct File {
+pub struct ResourceFile {
     path: String,
     text: String,
     is_changed: bool,
 }
 
 /// A file, and the entry of `patches` that names it.
-struct Used<'a> {
-    file: File,
+struct UsedFile<'a> {
+    file: ResourceFile,
     patch: Option<Patch<'a>>,
 }
 
@@ -47,7 +47,7 @@ struct Piece {
 /// # Errors
 /// A variable is part of a text without a delimiter around it, or a kustomization below cannot be
 /// read.
-pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
+pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<ResourceFile>> {
     let arena = draft.arena;
     let cx = Decoder::strict(arena);
     let Some(written) = draft.get("vars").filter(|node| !node.is_null()).cloned() else { return Ok(Vec::new()) };
@@ -59,7 +59,7 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
     let mut replacements = Sequence::default();
     for var in &vars {
         let mut targets = Sequence::default();
-        for Used { file, patch } in &used {
+        for UsedFile { file, patch } in &used {
             let source = arena.add_source(file.path.clone(), file.text.clone());
             let Ok(nodes) = documents(arena, source) else { continue };
             for node in nodes.iter().flat_map(unlisted) {
@@ -69,7 +69,7 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
             }
         }
         replacements.push(replacement(arena, var, targets));
-        for Used { file, .. } in &mut used {
+        for UsedFile { file, .. } in &mut used {
             let text = file.text.replace(&format!("$({})", var.name), &format!("{}_PLACEHOLDER", var.name));
             file.is_changed |= text != file.text;
             file.text = text;
@@ -85,8 +85,8 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
 ///
 /// # Errors
 /// A file cannot be written. The files before it have been written.
-pub fn write(files: &[File]) -> Result<()> {
-    files.iter().try_for_each(|File { path, text, .. }| {
+pub fn write(files: &[ResourceFile]) -> Result<()> {
+    files.iter().try_for_each(|ResourceFile { path, text, .. }| {
         place::write(Path::new(path), text.as_bytes()).map_err(|e| Error::io(&e, format!("'{path}': {e}")))
     })
 }
@@ -97,7 +97,7 @@ fn files<'a>(
     arena: Arena<'a>,
     directory: &str,
     FileEntries { resources, patches }: FileEntries<'_, 'a>,
-    used: &mut Vec<Used<'a>>,
+    used: &mut Vec<UsedFile<'a>>,
 ) -> Result<()> {
     for resource in resources {
         let path = join(directory, resource);
@@ -123,9 +123,9 @@ fn files<'a>(
     Ok(())
 }
 
-fn add<'a>(path: String, patch: Option<Patch<'a>>, used: &mut Vec<Used<'a>>) {
+fn add<'a>(path: String, patch: Option<Patch<'a>>, used: &mut Vec<UsedFile<'a>>) {
     if let Ok(text) = fs::read_to_string(&path) {
-        used.push(Used { file: File { path, text, is_changed: false }, patch });
+        used.push(UsedFile { file: ResourceFile { path, text, is_changed: false }, patch });
     }
 }
 

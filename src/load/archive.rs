@@ -29,7 +29,7 @@ const FREE_BYTES: u64 = 64 << 20;
 
 /// The form of a file, as its first bytes show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum ArchiveForm {
     Tar,
     TarGz,
     Zip,
@@ -37,12 +37,12 @@ enum Form {
     File,
 }
 
-fn form(bytes: &[u8]) -> Form {
+fn form(bytes: &[u8]) -> ArchiveForm {
     match bytes {
-        [0x1f, 0x8b, ..] => Form::TarGz,
-        [b'P', b'K', 3, 4, ..] => Form::Zip,
-        _ if bytes.get(257..262) == Some(b"ustar") => Form::Tar,
-        _ => Form::File,
+        [0x1f, 0x8b, ..] => ArchiveForm::TarGz,
+        [b'P', b'K', 3, 4, ..] => ArchiveForm::Zip,
+        _ if bytes.get(257..262) == Some(b"ustar") => ArchiveForm::Tar,
+        _ => ArchiveForm::File,
     }
 }
 
@@ -52,7 +52,7 @@ fn fault(message: String) -> Error {
 
 /// Returns true if bytes are an archive.
 pub fn is_archive(bytes: &[u8]) -> bool {
-    form(bytes) != Form::File
+    form(bytes) != ArchiveForm::File
 }
 
 /// Writes the content of an archive into an empty directory; bytes that are not an archive become
@@ -68,10 +68,10 @@ pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path, is_own: fn(&st
     let mut target = Target { shown, into, is_own, known: HashSet::new(), entries: 0, left: limit };
     let meter = Meter { total: Cell::new(limit), head: Cell::new(u64::MAX) };
     match form(bytes) {
-        Form::Tar => target.tar(Metered { from: bytes, meter: &meter }),
-        Form::TarGz => target.tar(Metered { from: GzDecoder::new(bytes), meter: &meter }),
-        Form::Zip => target.zip(bytes),
-        Form::File => target.file(Path::new(name), Mode::EXECUTABLE, bytes),
+        ArchiveForm::Tar => target.tar(Metered { from: bytes, meter: &meter }),
+        ArchiveForm::TarGz => target.tar(Metered { from: GzDecoder::new(bytes), meter: &meter }),
+        ArchiveForm::Zip => target.zip(bytes),
+        ArchiveForm::File => target.file(Path::new(name), Mode::EXECUTABLE, bytes),
     }
 }
 

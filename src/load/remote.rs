@@ -9,7 +9,7 @@ use super::artifacts::Artifacts;
 use super::cache::{self, Cache, Shelf};
 use super::git::{Cloned, Git};
 use super::http::Http;
-use super::lock::{Kind, Lock, Part, Pin, check_content};
+use super::lock::{Lock, PartKind, Pin, RemotePart, check_content};
 use super::place::{BESIDE_LOCK, CACHE, SERVER};
 use super::sum::{self, sha256};
 use super::{FileLimit, NotLoaded, RemoteOptions, RepoSpec, artifact_reference, host, is_url};
@@ -43,12 +43,12 @@ pub struct RemoteParts {
     /// Directories of artifacts, by name.
     unpacked: Mutex<FastMap<String, PathBuf>>,
     /// Charts that were pulled for remote roots.
-    pulled: Mutex<BTreeMap<Part, PathBuf>>,
+    pulled: Mutex<BTreeMap<RemotePart, PathBuf>>,
     /// Clones whose content was compared with the lock.
     checked: Mutex<FastSet<PathBuf>>,
     /// Artifacts and charts that the cache does not keep: they are removed when the build ends.
     temporary: Mutex<Vec<PrivateDirectory>>,
-    used: Mutex<BTreeMap<Part, Used>>,
+    used: Mutex<BTreeMap<RemotePart, Used>>,
     observer: Observer,
 }
 
@@ -80,10 +80,10 @@ pub struct ChartName<'c> {
 }
 
 impl ChartName<'_> {
-    fn part(&self) -> Part {
+    fn part(&self) -> RemotePart {
         let devel = if self.devel { " --devel" } else { "" };
         let repo = self.repo.strip_suffix('/').unwrap_or(self.repo);
-        Part::new(Kind::Chart, format!("{repo} {} {}{devel}", self.name, self.version).trim_end())
+        RemotePart::new(PartKind::Chart, format!("{repo} {} {}{devel}", self.name, self.version).trim_end())
     }
 }
 
@@ -112,7 +112,7 @@ impl RemoteParts {
     }
 
     /// The parts that the builds have used.
-    pub fn used(&self) -> BTreeMap<Part, Used> {
+    pub fn used(&self) -> BTreeMap<RemotePart, Used> {
         lock(&self.used).clone()
     }
 
@@ -126,26 +126,26 @@ impl RemoteParts {
         self.options.lock.as_deref()
     }
 
-    fn note(&self, part: Part, used: Used) {
+    fn note(&self, part: RemotePart, used: Used) {
         lock(&self.used).entry(part).or_insert(used);
     }
 
     /// Notes that a part is fetched, or taken from a copy.
-    fn observe(&self, part: &Part) -> Noted {
+    fn observe(&self, part: &RemotePart) -> Noted {
         self.observer.begin(Work::Fetch, || shown::masked(&part.name).into_owned())
     }
 
-    fn shelf(&self, part: &Part) -> Option<Shelf> {
+    fn shelf(&self, part: &RemotePart) -> Option<Shelf> {
         Some(self.cache.as_ref()?.shelf(part.kind.directory(), &part.name))
     }
 
     /// The error for a part that an offline build lacks.
-    fn lacks(&self, part: &Part) -> Error {
+    fn lacks(&self, part: &RemotePart) -> Error {
         cache::lacks(&part.to_string(), self.shelf(part).as_ref())
     }
 
     /// The pin of a part, if the builds are held to a lock.
-    fn pin(&self, part: &Part) -> Result<Option<Pinned<'_>>> {
+    fn pin(&self, part: &RemotePart) -> Result<Option<Pinned<'_>>> {
         match self.held_to() {
             None => Ok(None),
             Some(lock) => Ok(Some(Pinned { lock, pin: lock.pin(part)? })),
@@ -157,7 +157,7 @@ impl RemoteParts {
     /// # Errors
     /// The repository cannot be cloned, or its version differs from the lock.
     pub fn clone(&self, spec: &RepoSpec) -> Result<PathBuf> {
-        let part = Part::new(Kind::Git, &spec.name());
+        let part = RemotePart::new(PartKind::Git, &spec.name());
         let noted = self.observe(&part);
         let cloned = match self.pin(&part)? {
             None => self.git.clone(spec)?,
@@ -170,13 +170,13 @@ impl RemoteParts {
         let directory = cloned.directory.clone();
         // The URL of a repository is first tried as the URL of a file. The server may have had a
         // page there, which is not used.
-        lock(&self.used).remove(&Part::new(Kind::File, &spec.raw));
+        lock(&self.used).remove(&RemotePart::new(PartKind::File, &spec.raw));
         self.note(part, Used::Clone(Box::new(spec.clone()), cloned));
         Ok(directory)
     }
 
     /// The version of a repository that a lock has. Its content is checked once in a build.
-    fn pinned(&self, spec: &RepoSpec, part: &Part, Pinned { lock: held, pin }: Pinned<'_>) -> Result<Cloned> {
+    fn pinned(&self, spec: &RepoSpec, part: &RemotePart, Pinned { lock: held, pin }: Pinned<'_>) -> Result<Cloned> {
         let cloned = self.git.pinned(spec, &pin.version).map_err(|e| match e.code() {
             Code::Checksum => held.advised(e),
             _ => e,
@@ -190,7 +190,7 @@ impl RemoteParts {
 
     /// Checks that a directory has the content that a lock gives for a part. The directory is in
     /// the cache, or was fetched by this build.
-    fn check_kept(&self, held: &Lock, part: &Part, pin: &Pin, place: &Path) -> Result<()> {
+    fn check_kept(&self, held: &Lock, part: &RemotePart, pin: &Pin, place: &Path) -> Result<()> {
         let is_cached = self.cache.as_ref().is_some_and(|cache| place.starts_with(cache.named()));
         check_content(part, pin, place).map_err(|e| match is_cached {
             // Locking the tree again would lock the content of the cache.
@@ -228,7 +228,7 @@ impl RemoteParts {
             return Ok(Arc::clone(bytes));
         }
         // A server does not see the fragment of a URL.
-        let part = Part::new(Kind::File, url.split('#').next().unwrap_or_default());
+        let part = RemotePart::new(PartKind::File, url.split('#').next().unwrap_or_default());
         // A URL that does not lead to a file may lead to a repository.
         let may_be_git = RepoSpec::parse(url).is_some();
         let noted = self.observe(&part);
@@ -239,7 +239,7 @@ impl RemoteParts {
         Ok(bytes)
     }
 
-    fn file(&self, part: &Part, url: &str, may_be_git: bool, noted: &Noted) -> Result<Vec<u8>> {
+    fn file(&self, part: &RemotePart, url: &str, may_be_git: bool, noted: &Noted) -> Result<Vec<u8>> {
         let shelf = self.shelf(part);
         if let Some(Pinned { lock, pin }) = self.pin(part)? {
             if let Some(copied) = lock.copied_file(part, pin, FileLimit(self.options.size_limit))? {
@@ -280,7 +280,7 @@ impl RemoteParts {
     /// # Errors
     /// The artifact cannot be fetched, or differs from the lock.
     pub fn artifact(&self, reference: &ArtifactReference) -> Result<PathBuf> {
-        let part = Part::new(Kind::Artifact, &reference.name());
+        let part = RemotePart::new(PartKind::Artifact, &reference.name());
         if let Some(known) = lock(&self.unpacked).get(&part.name) {
             return Ok(known.clone());
         }
@@ -293,9 +293,9 @@ impl RemoteParts {
     }
 
     /// The digest and the directory of an artifact.
-    fn unpack(&self, part: &Part, reference: &ArtifactReference, noted: &Noted) -> Result<(String, PathBuf)> {
-        let cache = self.cache.as_ref().filter(|cache| cache.is_private(&cache.all(Kind::Artifact.directory())));
-        let shelf = cache.map(|cache| cache.shelf(Kind::Artifact.directory(), &reference.repository));
+    fn unpack(&self, part: &RemotePart, reference: &ArtifactReference, noted: &Noted) -> Result<(String, PathBuf)> {
+        let cache = self.cache.as_ref().filter(|cache| cache.is_private(&cache.all(PartKind::Artifact.directory())));
+        let shelf = cache.map(|cache| cache.shelf(PartKind::Artifact.directory(), &reference.repository));
         let kept = |digest: &str| {
             let entry = digest.strip_prefix("sha256:").filter(|sum| sum::is_sha256(sum))?;
             let place = shelf.as_ref()?.version(entry)?;
@@ -345,7 +345,7 @@ impl RemoteParts {
             error.hint("--remote-cache DIR, RUSTOMIZE_CACHE_DIR or TMPDIR names a directory that can be written to")
         };
         let made = match cache {
-            Some(cache) => cache.work_directory(Kind::Artifact.directory(), &self.children),
+            Some(cache) => cache.work_directory(PartKind::Artifact.directory(), &self.children),
             None => self.children.directory("kustomize-"),
         };
         let made = made.map_err(no_directory)?;
@@ -409,7 +409,7 @@ impl RemoteParts {
     }
 
     /// A chart in the cache, found by its sum.
-    fn kept_chart(&self, part: &Part, content: &str) -> Option<PathBuf> {
+    fn kept_chart(&self, part: &RemotePart, content: &str) -> Option<PathBuf> {
         self.shelf(part).filter(|_| sum::is_sha256(content))?.version(content)
     }
 
@@ -450,7 +450,7 @@ impl RemoteParts {
 
     /// Copies a chart into the cache, and returns its place there; `None` if the cache cannot keep
     /// it.
-    fn copy_chart(&self, part: &Part, pulled: &Path) -> Result<Option<PathBuf>> {
+    fn copy_chart(&self, part: &RemotePart, pulled: &Path) -> Result<Option<PathBuf>> {
         let content = sum::directory(pulled)
             .map_err(|e| Error::io(&e, format!("the chart '{}' cannot be read: {e}", pulled.display())))?;
         if let Some(Pinned { lock, pin }) = self.pin(part)?
@@ -463,7 +463,7 @@ impl RemoteParts {
         if shelf.place(&content).is_none() {
             return Ok(None);
         }
-        let kept = cache.work_directory(Kind::Chart.directory(), &self.children).and_then(|made| {
+        let kept = cache.work_directory(PartKind::Chart.directory(), &self.children).and_then(|made| {
             sum::copy(pulled, made.path(), |_| true)?;
             shelf.keep(made, &content)
         });

@@ -37,7 +37,7 @@ pub fn is_sha256(text: &str) -> bool {
 }
 
 /// A file or link of a directory.
-struct Part<'d> {
+struct SummedFile<'d> {
     /// The directory of the file or link, and its name there.
     folder: &'d Directory,
     own: &'d Path,
@@ -47,7 +47,7 @@ struct Part<'d> {
     target: Option<PathBuf>,
 }
 
-impl Part<'_> {
+impl SummedFile<'_> {
     /// Returns true for a link that leads out of the directory where the walk began.
     fn leads_out(&self) -> bool {
         self.target.as_ref().is_some_and(|target| !stays_inside(self.name, target))
@@ -90,7 +90,7 @@ pub fn of_copy(top: &Path) -> io::Result<String> {
     of(&files::directory(top)?, |part| !part.leads_out())
 }
 
-fn of(top: &Directory, is_wanted: impl Fn(&Part<'_>) -> bool) -> io::Result<String> {
+fn of(top: &Directory, is_wanted: impl Fn(&SummedFile<'_>) -> bool) -> io::Result<String> {
     let mut lines: Vec<(String, String)> = Vec::new();
     each_part(top, &mut |part| {
         if is_wanted(part) {
@@ -103,7 +103,7 @@ fn of(top: &Directory, is_wanted: impl Fn(&Part<'_>) -> bool) -> io::Result<Stri
 }
 
 /// Visits the files and links below a directory. Links are not followed.
-fn each_part(top: &Directory, visit: &mut dyn FnMut(&Part<'_>) -> io::Result<()>) -> io::Result<()> {
+fn each_part(top: &Directory, visit: &mut dyn FnMut(&SummedFile<'_>) -> io::Result<()>) -> io::Result<()> {
     top.walk(&mut |member| {
         let own = Path::new(&member.name);
         let fault = |what: &str| {
@@ -121,7 +121,7 @@ fn each_part(top: &Directory, visit: &mut dyn FnMut(&Part<'_>) -> io::Result<()>
             Kind::Link => Some(member.directory.target(own)?),
             Kind::Other => return Err(fault("is neither a file, a directory nor a link")),
         };
-        visit(&Part { folder: member.directory, own, name, target }).map(|()| false)
+        visit(&SummedFile { folder: member.directory, own, name, target }).map(|()| false)
     })
 }
 
@@ -145,7 +145,7 @@ pub fn copy(from: &Path, to: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Res
 }
 
 /// Copies a file, and of its permissions only the right to execute.
-fn copy_file(part: &Part<'_>, to: &Directory) -> io::Result<()> {
+fn copy_file(part: &SummedFile<'_>, to: &Directory) -> io::Result<()> {
     let from = part.folder.file(part.own)?;
     let mode = if from.facts().is_executable() { 0o755 } else { 0o644 };
     let mut made = to.create(part.own, mode)?;

@@ -1,6 +1,6 @@
 //! [`Bounds`]: the kustomization to copy, the limit of its paths, and the place of the copy.
 
-use super::Request;
+use super::LocalizeRequest;
 use super::names;
 use crate::diag::{Code, Error, Result};
 use crate::load::{Files, RepoSpec, Root};
@@ -24,7 +24,7 @@ impl Bounds {
     /// # Errors
     /// A repository without a version; a target that cannot be loaded; a scope that does not
     /// contain the target; a destination that exists, or whose parent does not.
-    pub fn find(files: &Files<'_>, request: &Request<'_>) -> Result<Bounds> {
+    pub fn find(files: &Files<'_>, request: &LocalizeRequest<'_>) -> Result<Bounds> {
         let target = request.target;
         if let Some(spec) = RepoSpec::parse(target) {
             check_reference(&spec)?;
@@ -60,7 +60,7 @@ pub fn check_reference(spec: &RepoSpec) -> Result<()> {
     Ok(())
 }
 
-fn scope(root: &Root, request: &Request<'_>) -> Result<PathBuf> {
+fn scope(root: &Root, request: &LocalizeRequest<'_>) -> Result<PathBuf> {
     let (scope, target) = (request.scope, request.target);
     match (root.remote(), scope) {
         (Some(remote), "") => Ok(remote.directory.clone()),

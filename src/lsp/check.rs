@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The state of the editor that is to be checked.
-pub struct Request {
+pub struct CheckRequest {
     /// The texts of the open files.
     pub texts: Contents,
 }
@@ -65,7 +65,7 @@ enum State {
     /// Everything is checked.
     #[default]
     Checked,
-    Waiting(Request),
+    Waiting(CheckRequest),
     /// The server has ended.
     Ended,
 }
@@ -77,7 +77,7 @@ impl Latest {
     }
 
     /// Waits for a state; `None` once the server has ended.
-    fn take(&self) -> Option<Request> {
+    fn take(&self) -> Option<CheckRequest> {
         let is_idle = |state: &mut State| matches!(state, State::Checked);
         let waited = self.changed.wait_while(lock(&self.state), is_idle);
         match std::mem::take(&mut *waited.unwrap_or_else(PoisonError::into_inner)) {
@@ -109,7 +109,7 @@ impl Checker {
 
     /// Asks for a check. A thread that has panicked checks nothing more; the rest of the server
     /// continues.
-    pub fn check(&self, request: Request) {
+    pub fn check(&self, request: CheckRequest) {
         self.latest.put(State::Waiting(request));
     }
 

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The record at a position, and its field if the field is known.
-struct Found {
+struct FoundField {
     record: &'static Record,
     field: Option<&'static Field>,
 }
@@ -29,8 +29,8 @@ fn field(record: &'static Record, name: &str) -> Option<&'static Field> {
 }
 
 /// The record and field that a path of names leads to.
-fn find(path: &[String]) -> Option<Found> {
-    let mut found = Found { record: Kustomization::SHAPE.record()?, field: None };
+fn find(path: &[String]) -> Option<FoundField> {
+    let mut found = FoundField { record: Kustomization::SHAPE.record()?, field: None };
     for (i, name) in path.iter().enumerate() {
         found.field = Some(field(found.record, name)?);
         if i + 1 < path.len() {
@@ -62,8 +62,8 @@ pub fn complete(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPo
     let mut items = Vec::new();
     if cursor.in_key {
         let record = match &found {
-            Some(Found { record, field: None }) => Some(*record),
-            Some(Found { field: Some(field), .. }) => field.shape.record(),
+            Some(FoundField { record, field: None }) => Some(*record),
+            Some(FoundField { field: Some(field), .. }) => field.shape.record(),
             None => None,
         };
         let is_given = |field: &Field| cursor.siblings.iter().any(|name| name.eq_ignore_ascii_case(field.name));
@@ -80,7 +80,7 @@ pub fn complete(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPo
             ..CompletionItem::default()
         }));
     }
-    let Some(Found { field: Some(field), .. }) = found else { return items };
+    let Some(FoundField { field: Some(field), .. }) = found else { return items };
     let is_text_item = cursor.in_key && matches!(field.shape, Shape::List(Shape::Text));
     if cursor.in_key && !is_text_item {
         return items;

@@ -80,7 +80,7 @@ fn has_keys(field: &[String]) -> bool {
 }
 
 /// A text of a document, and its place.
-struct Text {
+struct PlacedText {
     /// The fields around it, outermost first.
     path: Vec<String>,
     text: String,
@@ -90,7 +90,7 @@ struct Text {
 }
 
 /// The texts of the documents of a file; empty for a file that is not valid YAML. O(text).
-fn texts_of(text: &str) -> Vec<Text> {
+fn texts_of(text: &str) -> Vec<PlacedText> {
     let heap = Heap::new();
     let arena = heap.arena();
     let source = arena.add_file("", text.to_owned().into());
@@ -98,7 +98,12 @@ fn texts_of(text: &str) -> Vec<Text> {
     for document in documents(arena, source).unwrap_or_default() {
         collect(&document, &mut Vec::new(), &mut |path, node, text| {
             if let Some(place) = heap.place(node.pos()) {
-                found.push(Text { path: path.to_vec(), text: text.to_owned(), line: place.line, column: place.column });
+                found.push(PlacedText {
+                    path: path.to_vec(),
+                    text: text.to_owned(),
+                    line: place.line,
+                    column: place.column,
+                });
             }
         });
     }
@@ -125,7 +130,8 @@ pub fn definitions(texts: &Texts, files: &Files, known: &Known, at: &TextDocumen
     let found = texts_of(&text);
     let here = at.position.line as usize + 1;
     let column = 1 + text[text[..offset].rfind('\n').map_or(0, |i| i + 1)..offset].chars().count();
-    let is_here = |t: &&Text| t.line == here && t.column <= column && column <= t.column + t.text.chars().count() + 2;
+    let is_here =
+        |t: &&PlacedText| t.line == here && t.column <= column && column <= t.column + t.text.chars().count() + 2;
     let own = found.iter().filter(is_here).max_by_key(|t| t.column);
     if let Some(file) = own.and_then(|own| target(files, &path, &own.path, &own.text)) {
         return start_of(&file).into_iter().collect();
@@ -157,12 +163,12 @@ fn location(file: &Path, line: u32) -> Option<Location> {
 
 /// The kind and name of the selector that has a text. Entries of a list are told apart by their
 /// lines: a selector has its fields side by side.
-fn selected(found: &[Text], own: &Text) -> Option<(String, String)> {
+fn selected(found: &[PlacedText], own: &PlacedText) -> Option<(String, String)> {
     if !selects(&own.path) {
         return None;
     }
     let (_, above) = own.path.split_last()?;
-    let is_near = |t: &&Text| t.path.len() == own.path.len() && t.path.starts_with(above);
+    let is_near = |t: &&PlacedText| t.path.len() == own.path.len() && t.path.starts_with(above);
     let near = |name: &str| {
         let fields = found.iter().filter(is_near).filter(|t| t.path.last().is_some_and(|last| last == name));
         let nearest = fields.min_by_key(|t| t.line.abs_diff(own.line));
@@ -268,7 +274,7 @@ fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf,
 }
 
 /// The range of a part of a text; `None` if the part is not written as it reads.
-fn written(texts: &Texts, text: &str, found: &Text, from: usize, part: &str) -> Option<Range> {
+fn written(texts: &Texts, text: &str, found: &PlacedText, from: usize, part: &str) -> Option<Range> {
     let line = text.split('\n').nth(found.line - 1)?;
     let line_start = text.len() - text.splitn(found.line, '\n').last()?.len();
     let start = line.char_indices().nth(found.column - 1)?.0;

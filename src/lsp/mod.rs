@@ -23,7 +23,7 @@ mod texts;
 use crate::diag::Error;
 use crate::load::{Disk, Memory, Overlay};
 use crate::stage::Options;
-use check::{Checker, Request as Check};
+use check::{CheckRequest, Checker};
 use lsp_server::{ErrorCode, Notification, RequestId, Response};
 use lsp_types::notification::{self as note, Notification as _};
 use lsp_types::request::{self as ask, Request as _};
@@ -254,9 +254,9 @@ impl<W: Write> Server<W> {
             _ => None,
         };
         match changed {
-            Some(Ok(true)) => self.checker.check(Check { texts: self.texts.contents() }),
+            Some(Ok(true)) => self.checker.check(CheckRequest { texts: self.texts.contents() }),
             Some(Err(why)) => {
-                self.checker.check(Check { texts: self.texts.contents() });
+                self.checker.check(CheckRequest { texts: self.texts.contents() });
                 let params = ShowMessageParams { typ: MessageType::WARNING, message: why };
                 self.editor.send(&Notification::new(note::ShowMessage::METHOD.to_owned(), params).into());
             }

@@ -13,7 +13,7 @@ const FORMATTING: &str = "config.kubernetes.io/formatting";
 
 /// The choice of resources by the annotation of those that are not for the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Local {
+pub struct LocalChoice {
     /// True if resources with the annotation are shown.
     pub with_local: bool,
     /// True if resources without the annotation are left out.
@@ -21,7 +21,7 @@ pub struct Local {
 }
 
 /// Leaves out the resources that are not shown.
-pub fn local<'a>(mut items: Vec<Item<'a>>, which: Local) -> Vec<Item<'a>> {
+pub fn local<'a>(mut items: Vec<Item<'a>>, which: LocalChoice) -> Vec<Item<'a>> {
     items.retain(|item| match annotations::has(item, LOCAL_CONFIG) {
         true => which.with_local,
         false => !which.without_others,

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 const FUNCTIONS: &str = "functions";
 
 /// One call of a function.
-pub struct Call<'c, 'a> {
+pub struct FunctionCall<'c, 'a> {
     /// The configuration of the function.
     pub config: &'c Item<'a>,
     /// True if the function gets all resources, not only those of its directory.
@@ -53,7 +53,7 @@ pub fn sort(functions: &mut [Item<'_>]) {
     });
 }
 
-impl<'a> Call<'_, 'a> {
+impl<'a> FunctionCall<'_, 'a> {
     /// Runs a function: `run` gets a ResourceList and returns what the function prints. Returns the
     /// resources that the function prints and those that it does not get, and its results.
     ///

@@ -165,7 +165,7 @@ pub fn plain<'a>(arena: Arena<'a>, place: &Path) -> Result<Vec<Item<'a>>> {
 }
 
 /// A file of a package.
-pub struct Found {
+pub struct FoundFile {
     pub path: PathBuf,
     /// Relative to the directory that was read.
     pub name: String,
@@ -175,7 +175,7 @@ pub struct Found {
 ///
 /// # Errors
 /// The directory cannot be read, or has a file with patterns of files to leave out.
-pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<Found>> {
+pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<FoundFile>> {
     let unreadable = |path: &Path, e: &std::io::Error| Error::io(e, format!("'{}': {e}", path.display()));
     let metadata = fs::metadata(place).map_err(|e| unreadable(place, &e))?;
     let name = |path: &Path| match path.file_name().unwrap_or_default().to_str() {
@@ -191,13 +191,13 @@ pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<Found>> {
         ends_with(".yaml") || ends_with(".yml") || files == Files::YamlAndJson && ends_with(".json")
     };
     if !metadata.is_dir() {
-        let found = || Ok(Found { path: place.to_owned(), name: name(place)? });
+        let found = || Ok(FoundFile { path: place.to_owned(), name: name(place)? });
         return is_resource(place).then(found).into_iter().collect();
     }
     let (mut found, mut open) = (Vec::new(), vec![(place.to_owned(), String::new(), true)]);
     while let Some((path, relative, is_directory)) = open.pop() {
         if !is_directory {
-            found.push(Found { path, name: relative });
+            found.push(FoundFile { path, name: relative });
             continue;
         }
         let entries = fs::read_dir(&path).map_err(|e| unreadable(&path, &e))?;

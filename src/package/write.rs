@@ -18,12 +18,12 @@ pub struct Writing<'a> {
     /// The `functionConfig` of that list.
     pub function_config: Option<Noted<'a>>,
     /// The styles of each document.
-    pub style: Style,
+    pub style: PrintStyle,
 }
 
 /// The styles of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
+pub struct PrintStyle {
     /// True if the user asks for a style. Braces that no user asks for become lines.
     pub is_given: bool,
     /// True if values are printed in braces.
@@ -90,7 +90,7 @@ fn as_json<'a>(arena: Arena<'a>, text: String) -> Result<String> {
     Ok(pretty.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026") + "\n")
 }
 
-fn apply(root: &mut Noted<'_>, style: Style) {
+fn apply(root: &mut Noted<'_>, style: PrintStyle) {
     if !style.is_given {
         return;
     }

@@ -39,7 +39,7 @@ pub enum CacheVerb {
 const LONGEST_NAME: u64 = 64 << 10;
 
 /// A remote part in the cache.
-struct Kept {
+struct KeptPart {
     kind: &'static str,
     /// The name of the part; empty if the cache does not know its name.
     name: String,
@@ -65,7 +65,7 @@ pub fn run(command: &CacheCommand) -> Result<()> {
 }
 
 /// The parts of one kind, each with its directory.
-fn kept(directory: &Path, kind: &'static str) -> io::Result<Vec<Kept>> {
+fn kept(directory: &Path, kind: &'static str) -> io::Result<Vec<KeptPart>> {
     let folder = directory.join(kind);
     if !folder.symlink_metadata().is_ok_and(|is| is.is_dir()) {
         return Ok(Vec::new());
@@ -82,7 +82,7 @@ fn kept(directory: &Path, kind: &'static str) -> io::Result<Vec<Kept>> {
         let name = shelf.join(NAME);
         let is_short = name.symlink_metadata().is_ok_and(|is| is.is_file() && is.len() <= LONGEST_NAME);
         let name = if is_short { fs::read_to_string(name).unwrap_or_default() } else { String::new() };
-        parts.push(Kept { kind, name, versions, bytes: size(&shelf)? });
+        parts.push(KeptPart { kind, name, versions, bytes: size(&shelf)? });
     }
     parts.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(parts)
@@ -111,11 +111,11 @@ fn list(directory: &Path, output: Format) -> Result<()> {
         all.extend(kept(directory, kind).with_context(cannot)?);
     }
     if output == Format::Json {
-        let row = |part: &Kept| json!({ "kind": part.kind, "name": part.name, "versions": part.versions, "bytes": part.bytes });
+        let row = |part: &KeptPart| json!({ "kind": part.kind, "name": part.name, "versions": part.versions, "bytes": part.bytes });
         return Ok(writer::print_json(all.iter().map(row).collect())?);
     }
     let mut text = String::new();
-    for Kept { kind, name, versions, bytes } in &all {
+    for KeptPart { kind, name, versions, bytes } in &all {
         let name = if name.is_empty() { "(unknown)".into() } else { shown::line(name) };
         text.push_str(&format!("{kind}\t{name}\t{versions}\t{bytes}\n"));
     }

@@ -5,7 +5,7 @@ use crate::cli::flags::complete;
 use crate::cli::flags::switch::Switch;
 use crate::cli::{plugin_options, writer};
 use crate::load::Disk;
-use crate::package::function::{self, Call, NamedFunction};
+use crate::package::function::{self, FunctionCall, NamedFunction};
 use crate::package::read::{self, Annotate, Below, Files};
 use crate::package::write::{self, Writing};
 use crate::package::{Item, annotations, store};
@@ -228,7 +228,7 @@ impl<'r, 'a> Runner<'r, 'a> {
             let mut results = None;
             // As in kustomize, only a container that is named gets all resources.
             let is_global = is_on(self.args.global_scope) || *is_global && function.is_container();
-            let call = Call { config, is_global, is_resource: !self.is_named() };
+            let call = FunctionCall { config, is_global, is_resource: !self.is_named() };
             let left = annotations::step(self.arena, items, |items| {
                 let (items, found) = call.run(self.arena, items, |input| function.output(input))?;
                 results = found;

@@ -1,7 +1,7 @@
 //! Lists and mappings in brackets.
 
 use super::property::Properties;
-use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Package, Read, Reader, Written};
+use super::{COMPLEX_KEY, END, LevelKind, NO_TOKEN, Package, Read, Reader, Written};
 use crate::{Node, Style, Value, reprint};
 
 /// The tokens that may come next between brackets.
@@ -37,7 +37,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 Next::Entry if closes(kind, byte) => Next::Separator,
                 Next::Entry => self.flow_entry(kind, column, byte)?,
                 Next::Value => self.flow_value(kind, column, byte)?,
-                Next::Separator if kind == Kind::FlowPair => {
+                Next::Separator if kind == LevelKind::FlowPair => {
                     self.close()?;
                     Next::Separator
                 }
@@ -51,7 +51,11 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                     if self.levels.len() == outside {
                         return Ok(node);
                     }
-                    if self.levels.last().is_some_and(|level| level.kind == Kind::FlowMapping && level.key.is_none()) {
+                    if self
+                        .levels
+                        .last()
+                        .is_some_and(|level| level.kind == LevelKind::FlowMapping && level.key.is_none())
+                    {
                         self.key_in_brackets(node)?
                     } else {
                         self.complete(node, Written::InPlace)?;
@@ -64,14 +68,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     fn open_flow(&mut self, column: isize, properties: Properties) -> Read<()> {
-        let kind = if self.bytes[self.at] == b'[' { Kind::FlowSequence } else { Kind::FlowMapping };
+        let kind = if self.bytes[self.at] == b'[' { LevelKind::FlowSequence } else { LevelKind::FlowMapping };
         self.open(kind, column, self.at, properties)?;
         self.at += 1;
         Ok(())
     }
 
     /// Reads an item or key. A key without a value gets an empty value.
-    fn flow_entry(&mut self, kind: Kind, column: isize, byte: u8) -> Read<Next> {
+    fn flow_entry(&mut self, kind: LevelKind, column: isize, byte: u8) -> Read<Next> {
         if byte == b'?' {
             self.at += 1;
             return self.explicit_flow_key(kind, column);
@@ -80,7 +84,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let mut own = Properties::default();
         let byte = self.flow_properties(&mut own)?;
         if matches!(byte, Some(b'[' | b'{')) {
-            if kind == Kind::FlowMapping && self.package != Package::V3Text {
+            if kind == LevelKind::FlowMapping && self.package != Package::V3Text {
                 return Err(self.error(COMPLEX_KEY, start));
             }
             self.open_flow(column, own)?;
@@ -88,12 +92,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
         let token = self.flow_token(start, column, own)?;
         match (kind, token.is_key) {
-            (Kind::FlowSequence, false) => {
+            (LevelKind::FlowSequence, false) => {
                 self.complete(token.node, token.written)?;
                 Ok(Next::Separator)
             }
-            (Kind::FlowSequence, true) => {
-                self.open(Kind::FlowPair, column, self.at, Properties::default())?;
+            (LevelKind::FlowSequence, true) => {
+                self.open(LevelKind::FlowPair, column, self.at, Properties::default())?;
                 self.set_flow_key(token.node)?;
                 Ok(Next::Value)
             }
@@ -110,21 +114,21 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Reads a key after its question mark; such a key may have any length and several lines.
-    fn explicit_flow_key(&mut self, kind: Kind, column: isize) -> Read<Next> {
-        if kind == Kind::FlowSequence {
-            self.open(Kind::FlowPair, column, self.at, Properties::default())?;
+    fn explicit_flow_key(&mut self, kind: LevelKind, column: isize) -> Read<Next> {
+        if kind == LevelKind::FlowSequence {
+            self.open(LevelKind::FlowPair, column, self.at, Properties::default())?;
         }
         self.skip_flow_blanks()?;
         let start = self.at;
         let mut own = Properties::default();
         let key = match self.flow_properties(&mut own)? {
-            Some(b']') if own.is_empty() && kind == Kind::FlowSequence => {
+            Some(b']') if own.is_empty() && kind == LevelKind::FlowSequence => {
                 // go-yaml's parser drops the token after a `?` without a key. Without its bracket
                 // the list never ends.
                 return Err(self.error(UNCLOSED, start));
             }
             Some(b',' | b':' | b']' | b'}') if own.is_empty() => {
-                if kind == Kind::FlowSequence {
+                if kind == LevelKind::FlowSequence {
                     // go-yaml's parser drops this token as well: a comma, or the colon of the pair.
                     self.at += 1;
                 }
@@ -144,8 +148,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Reads the value after a colon.
-    fn flow_value(&mut self, kind: Kind, column: isize, byte: u8) -> Read<Next> {
-        let end = if kind == Kind::FlowPair { b']' } else { b'}' };
+    fn flow_value(&mut self, kind: LevelKind, column: isize, byte: u8) -> Read<Next> {
+        let end = if kind == LevelKind::FlowPair { b']' } else { b'}' };
         if byte == b',' || byte == end {
             self.end_flow_key()?;
             return Ok(Next::Separator);
@@ -259,14 +263,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
 const UNCLOSED: &str = "did not find expected ',' or ']'";
 
-fn closes(kind: Kind, byte: u8) -> bool {
+fn closes(kind: LevelKind, byte: u8) -> bool {
     match kind {
-        Kind::FlowSequence => byte == b']',
-        Kind::FlowMapping => byte == b'}',
+        LevelKind::FlowSequence => byte == b']',
+        LevelKind::FlowMapping => byte == b'}',
         _ => false,
     }
 }
 
-fn unclosed(kind: Kind) -> &'static str {
-    if kind == Kind::FlowMapping { "did not find expected ',' or '}'" } else { UNCLOSED }
+fn unclosed(kind: LevelKind) -> &'static str {
+    if kind == LevelKind::FlowMapping { "did not find expected ',' or '}'" } else { UNCLOSED }
 }

@@ -20,7 +20,7 @@ mod scalar;
 use super::document::{MAX_ALIAS_NODES, MAX_DEPTH, Malformed};
 use super::texts::Texts;
 use super::{Entries, Entry, Items, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value};
-use block::{Before, Place};
+use block::{Before, NodePlace};
 use characters::Survey;
 pub(crate) use property::sources;
 use property::{Anchor, Anchors, Properties, TagHandles};
@@ -120,7 +120,7 @@ enum Written {
 
 /// The form in which an open list or mapping is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum LevelKind {
     BlockMapping,
     BlockSequence,
     /// A list whose dashes are in the column of the mapping that holds it.
@@ -133,7 +133,7 @@ enum Kind {
 
 /// A list or mapping whose end has not been read.
 struct Level<'a> {
-    kind: Kind,
+    kind: LevelKind,
     /// The indentation while this level is the innermost one: the column of the entries of a block.
     column: isize,
     /// The index on the stack at which the entries or items of this level start.
@@ -222,7 +222,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let is_explicit = self.directives()?;
         if self.starts_marker(b"---") {
             self.at += 3;
-            self.node(Place::after(Before::Marker, END), Properties::default())?;
+            self.node(NodePlace::after(Before::Marker, END), Properties::default())?;
         } else if is_explicit {
             return Err(self.error("did not find expected <document start>", self.at));
         } else if self.starts_marker(b"...") {
@@ -230,7 +230,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         } else if self.indent == END {
             return Ok(None);
         } else {
-            self.node(Place::after(Before::Nothing, END), Properties::default())?;
+            self.node(NodePlace::after(Before::Nothing, END), Properties::default())?;
         }
         self.blocks()?;
         self.check_rest()?;
@@ -240,12 +240,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// Opens a list or mapping that starts at an offset.
     #[inline(always)]
-    fn open(&mut self, kind: Kind, column: isize, start: usize, properties: Properties) -> Read<()> {
+    fn open(&mut self, kind: LevelKind, column: isize, start: usize, properties: Properties) -> Read<()> {
         if self.levels.len() >= MAX_DEPTH {
             return Err(self.error(format!("nested deeper than {MAX_DEPTH} levels"), self.at));
         }
         let mark = match kind {
-            Kind::BlockMapping | Kind::FlowMapping | Kind::FlowPair => self.entries.len(),
+            LevelKind::BlockMapping | LevelKind::FlowMapping | LevelKind::FlowPair => self.entries.len(),
             _ => self.items.len(),
         };
         let pos = self.source.pos(start);
@@ -271,14 +271,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     fn take_level(&mut self) -> Read<Option<Node<'a>>> {
         let Some(level) = self.levels.pop() else { return Ok(None) };
         let value = match level.kind {
-            Kind::BlockMapping | Kind::FlowMapping | Kind::FlowPair => {
+            LevelKind::BlockMapping | LevelKind::FlowMapping | LevelKind::FlowPair => {
                 let entries = take_from(&mut self.entries, level.mark);
                 let mapping = if level.has_merge { self.merged(entries)? } else { Mapping::from_entries(entries) };
-                Value::Mapping(mapping.with_braces(level.kind != Kind::BlockMapping))
+                Value::Mapping(mapping.with_braces(level.kind != LevelKind::BlockMapping))
             }
             kind => {
                 let mut items = Sequence::from(take_from(&mut self.items, level.mark));
-                items.set_brackets(kind == Kind::FlowSequence);
+                items.set_brackets(kind == LevelKind::FlowSequence);
                 Value::Sequence(items)
             }
         };
@@ -298,7 +298,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             return Ok(());
         };
         match level.kind {
-            Kind::BlockSequence | Kind::IndentlessSequence | Kind::FlowSequence => self.items.push(node),
+            LevelKind::BlockSequence | LevelKind::IndentlessSequence | LevelKind::FlowSequence => self.items.push(node),
             _ => match level.key.take() {
                 Some(key) => return self.push_entry(key, node, written),
                 None => {

@@ -11,7 +11,7 @@ use crate::cli::flags::build::BuildFlags;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::root_files::RootFiles;
-use crate::cli::settings::Found;
+use crate::cli::settings::RootSettings;
 use crate::cli::{output, status_line};
 use crate::workspace;
 use anyhow::{Result, bail};
@@ -89,7 +89,7 @@ pub fn build(request: &BuildRequest, results: Results, messages: &mut Messages) 
     let output = built.value?;
     files.check_given(&output)?;
     if wanted.strict {
-        let allowed = Found::above(directory)?;
+        let allowed = RootSettings::above(directory)?;
         let findings = allowed.others(output.findings().to_vec());
         strictly(allowed.others(built.warnings).len(), &findings, messages)?;
     }

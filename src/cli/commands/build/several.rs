@@ -9,7 +9,7 @@ use crate::cli::flags::roots::Layout;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::roots::{Chosen, chosen, part};
-use crate::cli::settings::Found;
+use crate::cli::settings::RootSettings;
 use crate::cli::{output, status_line, writer};
 use crate::diag::{Result as Built, Warned, Warning};
 use crate::load::Disk;
@@ -66,7 +66,7 @@ pub fn build(request: &BuildRequest, results: Results, messages: &mut Messages) 
         for warning in &warnings {
             messages.warning(warning, Some(root));
         }
-        let allowed = if request.output.strict { Found::above(root)? } else { Found::default() };
+        let allowed = if request.output.strict { RootSettings::above(root)? } else { RootSettings::default() };
         warned += allowed.others(warnings).len();
         match value {
             Ok(mut rendered) => {

@@ -2,7 +2,7 @@
 //! leave out.
 
 use crate::cli::flags::switch::{Switch, is_on};
-use crate::package::filter::Local;
+use crate::package::filter::LocalChoice;
 use crate::package::read;
 use anyhow::Result;
 use clap::Args;
@@ -21,8 +21,8 @@ pub struct LocalArgs {
 
 impl LocalArgs {
     /// The choice that the flags make.
-    pub fn chosen(&self) -> Local {
-        Local { with_local: is_on(self.include_local), without_others: is_on(self.exclude_non_local) }
+    pub fn chosen(&self) -> LocalChoice {
+        LocalChoice { with_local: is_on(self.include_local), without_others: is_on(self.exclude_non_local) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Differences as lines, for people: a section for each resource, with a line for each value that
 //! was removed or added.
 
-use crate::diff::align::{Place, Rest, align};
+use crate::diff::align::{AlignedItem, GapTreatment, align};
 use crate::diff::{Change, Difference, FieldChange, Match, Summary};
 use crate::resource::Resource;
 use rustomize_base::shown::{line, masked};
@@ -201,9 +201,8 @@ impl Lines {
             news.pop();
         }
         let prints = |lines: &[&str]| lines.iter().map(|line| hasher.hash_one(line)).collect::<Vec<u64>>();
-        let places = align(&prints(&olds), &prints(&news), Rest::Apart);
-        let is_same =
-            |place: &Place| matches!(place, Place { before: Some(i), after: Some(j) } if olds[*i] == news[*j]);
+        let places = align(&prints(&olds), &prints(&news), GapTreatment::Apart);
+        let is_same = |place: &AlignedItem| matches!(place, AlignedItem { before: Some(i), after: Some(j) } if olds[*i] == news[*j]);
         let mut is_shown = vec![false; places.len()];
         let mut shown_up_to = 0;
         for at in (0..places.len()).filter(|&at| !is_same(&places[at])) {

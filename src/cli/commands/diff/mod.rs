@@ -13,7 +13,7 @@ pub mod html;
 pub mod json;
 
 use crate::cli::commands::diff::args::{Diff, DiffFormat};
-use crate::cli::commands::diff::compare::{Form, compare};
+use crate::cli::commands::diff::compare::{DiffForm, compare};
 use crate::cli::commands::diff::report::Report;
 use crate::cli::commands::diff::sides::two_sides;
 use crate::cli::failures::Failures;
@@ -53,7 +53,7 @@ pub fn run(args: Diff, observer: Observer, messages: &mut Messages) -> Result<bo
         return failures.report(count, messages).map(|()| true);
     }
     let schemas = Schemas::default();
-    let form = Form { format, shows_secrets: show_secrets };
+    let form = DiffForm { format, shows_secrets: show_secrets };
     let compared = parallel::each(&sides, request.jobs().get(), |sides| compare(sides, form, &schemas));
     let compared = compared.into_iter().collect::<diag::Result<Vec<_>>>()?;
     let mut total = Summary::default();

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 const MOST_LISTED: usize = 20;
 
 /// The parts of a word for a resource.
-struct Named<'t> {
+struct NamedResource<'t> {
     /// The kind, with its group, or its version and group, if the word has them.
     kind: Option<&'t str>,
     namespace: Option<&'t str>,
@@ -46,7 +46,7 @@ const RULES: [Rule; 4] = [
 /// # Errors
 /// No resource has the name, or several have it.
 pub fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, 'w>> {
-    let named = Named::parse(word)?;
+    let named = NamedResource::parse(word)?;
     for rule in RULES {
         let found: Vec<&Resource<'w>> = view.output.resources().filter(|r| named.is(r, rule)).collect();
         match found[..] {
@@ -64,7 +64,7 @@ pub fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, '
 }
 
 /// The error about a resource that does not exist.
-fn missing(view: &View<'_, '_>, word: &str, named: &Named<'_>) -> anyhow::Error {
+fn missing(view: &View<'_, '_>, word: &str, named: &NamedResource<'_>) -> anyhow::Error {
     let ids = || view.output.resources().map(Resource::id);
     let of_name: Vec<String> = ids().filter(|id| id.name == named.name).map(full_label).collect();
     let short = |id: &ResId<'_>, name: &str| format!("{}/{name}", id.gvk.kind);
@@ -97,14 +97,14 @@ fn list(names: impl ExactSizeIterator<Item = String>) -> String {
     lines
 }
 
-impl<'t> Named<'t> {
+impl<'t> NamedResource<'t> {
     fn parse(word: &'t str) -> Result<Self> {
         let parts: Vec<&str> = word.split('/').collect();
         match parts[..] {
-            [name] if !name.is_empty() => Ok(Named { kind: None, namespace: None, name }),
-            [kind, name] if !name.is_empty() => Ok(Named { kind: Some(kind), namespace: None, name }),
+            [name] if !name.is_empty() => Ok(NamedResource { kind: None, namespace: None, name }),
+            [kind, name] if !name.is_empty() => Ok(NamedResource { kind: Some(kind), namespace: None, name }),
             [kind, namespace, name] if !name.is_empty() => {
-                Ok(Named { kind: Some(kind), namespace: Some(namespace), name })
+                Ok(NamedResource { kind: Some(kind), namespace: Some(namespace), name })
             }
             _ => bail!(
                 "'{word}' does not name a resource\n  hint: name it as web, Deployment/web, Deployment.apps/web or \

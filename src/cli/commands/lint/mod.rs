@@ -8,7 +8,7 @@ use crate::cli::flags::build::BuildFlags;
 use crate::cli::flags::hidden::hidden;
 use crate::cli::messages::{Messages, Reported};
 use crate::cli::request::BuildRequest;
-use crate::cli::settings::Found;
+use crate::cli::settings::RootSettings;
 use crate::cli::{roots, status_line};
 use crate::diag::{Code, Error, Warned, Warning};
 use crate::load::Disk;
@@ -154,7 +154,7 @@ fn look<'p>(request: &BuildRequest, paths: &'p [String]) -> Result<Looked<'p>> {
     }
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
-        let allowed = Found::above(root)?;
+        let allowed = RootSettings::above(root)?;
         // `lint` reports a deprecated field as a finding.
         let (deprecated, warnings): (Vec<_>, Vec<_>) =
             warnings.into_iter().partition(|warning| warning.code() == Code::Deprecated);

@@ -5,7 +5,7 @@ use rustomize_base::shown;
 use std::fmt::Write;
 
 /// A part whose parts are being printed.
-struct Open<'o> {
+struct OpenPart<'o> {
     part: usize,
     rest: std::slice::Iter<'o, Link>,
     /// The length of the lines' prefix for its parts.
@@ -26,7 +26,7 @@ pub fn print(outline: &Outline) -> String {
         let _ = writeln!(out, "{}{}", name(&outline.parts[root].name), kind(outline.parts[root].kind));
         (is_shown[root], is_open[root]) = (true, true);
         let mut prefix = String::new();
-        let mut open = vec![Open { part: root, rest: outline.parts[root].links.iter(), prefix: 0 }];
+        let mut open = vec![OpenPart { part: root, rest: outline.parts[root].links.iter(), prefix: 0 }];
         while let Some(top) = open.last_mut() {
             let Some(link) = top.rest.next() else {
                 is_open[top.part] = false;
@@ -48,7 +48,7 @@ pub fn print(outline: &Outline) -> String {
             if again.is_empty() && !part.links.is_empty() {
                 is_open[link.to] = true;
                 prefix.push_str(if is_last { "    " } else { "│   " });
-                open.push(Open { part: link.to, rest: part.links.iter(), prefix: prefix.len() });
+                open.push(OpenPart { part: link.to, rest: part.links.iter(), prefix: prefix.len() });
             }
         }
     }
