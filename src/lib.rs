@@ -90,11 +90,11 @@ mod manager;
 mod plugin;
 
 pub use plugin::{PluginOptions, Runners};
+pub use rustomize_base::host::{FixedHost, Host, NoHost};
 pub use rustomize_engine::{
     Call, Compat, Gvk, HelmOptions, Mode, NoPlugins, Options, Order, Output, Plugins, ResId, Resource, Together,
     UnknownVersion, Workspace, Write, build, build_all, call, check, diag, tree,
 };
-pub use rustomize_base::host::{FixedHost, Host, NoHost};
 pub use rustomize_process::{Children, Limits};
 
 // The modules of this crate name those of the engine by their own paths.

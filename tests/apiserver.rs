@@ -174,7 +174,7 @@ fn apply_change_and_prune(cluster: &Cluster) {
 /// build is refused and applies nothing.
 fn push(cluster: &Cluster) {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/gitops/git-hook.md")).unwrap();
-    let hook = page.split_once("```sh pre-receive\n").unwrap().1.split_once("```").unwrap().0;
+    let hook = page.split_once("`pre-receive`:\n\n```sh\n").unwrap().1.split_once("```").unwrap().0;
     let tree = &cluster.tree;
     git(&tree.home(), &["init", "-q", "--bare", "-b", "main", "server.git"]);
     let place = tree.home().join("server.git/hooks/pre-receive");

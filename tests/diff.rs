@@ -277,7 +277,7 @@ fn failure_of_diff_has_its_own_exit_status() {
     tree.run(&["diff", "base", "prod", "--nonsense"]).exits_with_trouble(&["--nonsense"]);
     tree.run(&["--color", "never", "diff", "base", "prod", "--nonsense"]).exits_with_trouble(&["--nonsense"]);
     tree.run(&["diff", "base", "prod/kustomization.yaml"]).exits_with_trouble(&["is a kustomization", "'prod'"]);
-    tree.run(&["diff", "base", "prod", "--all"]).exits_with_trouble(&["'diff' has no use for --all without --since"]);
+    tree.run(&["diff", "base", "prod", "--all"]).exits_with_trouble(&["'diff' does not take --all without --since"]);
     tree.run(&["diff", "-", "-"]).exits_with_trouble(&["only one side"]);
     tree.run(&["diff", "--since", "HEAD"]).exits_with_trouble(&["not a git repository"]);
     let limit = ["diff", "--file-size-limit", "10", "base", "bad.yaml", "--load-restrictor", "none"];

@@ -21,26 +21,38 @@ fn read(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap()
 }
 
-/// A block of a page between fences: the words behind the opening fence, the line of the first line
-/// in it, and its text.
+/// A block of a page between fences: the words behind the opening fence, the file that the line
+/// above the fence names, the line of the first line in it, and its text.
 struct Block {
     info: String,
+    file: Option<String>,
     line: usize,
     text: String,
+}
+
+/// The file that a line names for the block below it, as in "In `a/b.yaml`:".
+fn named_file(line: &str) -> Option<String> {
+    let (_, file) = line.strip_suffix("`:")?.rsplit_once('`')?;
+    (!file.contains(' ')).then(|| file.to_owned())
 }
 
 /// The blocks of a page.
 fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let mut open: Option<Block> = None;
+    let (mut open, mut above): (Option<Block>, &str) = (None, "");
     for (number, line) in page.lines().enumerate() {
         match (line.strip_prefix("```"), open.as_mut()) {
             (Some(info), None) => {
-                open = Some(Block { info: info.to_owned(), line: number + 2, text: String::new() });
+                let file = named_file(above);
+                open = Some(Block { info: info.to_owned(), file, line: number + 2, text: String::new() });
             }
-            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some(_), Some(_)) => {
+                blocks.extend(open.take());
+                above = "";
+            }
             (None, Some(block)) => block.text += &format!("{line}\n"),
-            (None, None) => {}
+            (None, None) if line.is_empty() => {}
+            (None, None) => above = line,
         }
     }
     assert!(open.is_none(), "a block is not closed");
@@ -107,15 +119,15 @@ fn walk(name: &str) {
                 assert!(above.is_some_and(|info| info.starts_with("console")), "{name}:{}: prints nothing", block.line);
                 continue;
             }
-            // Not run: a file for a program that this machine lacks, or a command of that program.
-            "yaml" | "sh" => continue,
-            other => {
-                let Some((_, file)) = other.split_once(' ') else {
-                    panic!("{name}:{}: unknown block '{other}'", block.line)
-                };
-                shell.write(file, &block.text);
+            "yaml" | "sh" => {
+                // Without a name: a file for a program that this machine lacks, or a command of that
+                // program.
+                if let Some(file) = &block.file {
+                    shell.write(file, &block.text);
+                }
                 continue;
             }
+            other => panic!("{name}:{}: unknown block '{other}'", block.line),
         };
         let at = format!("{name}:{}", block.line);
         let done = shell.run(&block.text);

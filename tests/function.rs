@@ -251,7 +251,7 @@ fn an_engine_that_is_named_is_not_asked() {
     tree.variables.insert("KRM_FN_RUNTIME", "/nowhere/engine".to_owned());
     tree.build(&[]).fails_with(&["'/nowhere/engine' cannot be started"]);
     let doctor = tree.run(&["doctor"]).ok();
-    assert!(doctor.contains("KRM_FN_RUNTIME names a program that is not there"), "{doctor}");
+    assert!(doctor.contains("KRM_FN_RUNTIME names a program that does not exist"), "{doctor}");
 }
 
 /// A client of an engine whose container runs on when the client is ended, as that of a daemon

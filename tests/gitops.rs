@@ -72,7 +72,7 @@ fn a_commit_that_does_not_build_is_refused() {
     git(&tree.path(), &["add", "."]);
     let refused = commit(&tree);
     assert_eq!((refused.status, commits(&tree)), (Some(1), 2), "{}", refused.stderr);
-    for words in ["what is staged does not build", "base/map.yaml:", "in base, overlays/north, overlays/south"] {
+    for words in ["the staged files do not build", "base/map.yaml:", "in base, overlays/north, overlays/south"] {
         assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);
     }
     // The index counts, and not the working tree: neither a repair that is not staged, nor a
@@ -115,7 +115,7 @@ fn a_push_that_does_not_build_is_refused() {
     git(&tree.path(), &["commit", "-q", "-a", "-m", "broken"]);
     let refused = push("main");
     assert_eq!(refused.status, Some(1));
-    for words in ["what is pushed to refs/heads/main does not build", "base/map.yaml:", "overlays/north"] {
+    for words in ["the commits for refs/heads/main do not build", "base/map.yaml:", "overlays/north"] {
         assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);
     }
     assert_eq!(push("main:other").status, Some(1), "a branch that the remote does not have");
@@ -139,7 +139,7 @@ fn hooks_of_others_stay() {
     fs::write(&hook, foreign).unwrap();
     let hook_command = |words: &[&str]| tree.run(&[&["hook"], words].concat());
     hook_command(&["install"]).fails_with(&["has not installed", "rustomize hook run pre-commit", "--force"]);
-    hook_command(&["uninstall"]).fails_with(&["has not installed, and stays"]);
+    hook_command(&["uninstall"]).fails_with(&["was not installed by rustomize, and is kept"]);
     assert_eq!(fs::read_to_string(&hook).unwrap(), foreign);
     hook_command(&["install", "--force", "--", "--helm-command", "a helm's"]).ok();
     let text = fs::read_to_string(&hook).unwrap();

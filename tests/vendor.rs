@@ -213,7 +213,7 @@ fn a_file_a_chart_or_an_artifact_that_changed_is_an_error_that_shows_both_sums()
     let home = remotes.tree.path().join("app/charts/app-1");
     remotes.tree.write("../home/chart", "c: 2\n");
     fs::write(home.join("app/values.yaml"), "edited: true\n").unwrap();
-    remotes.run("build", &["--locked"]).fails_with(&["app/charts/app-1/app' is not what the lock has for the chart"]);
+    remotes.run("build", &["--locked"]).fails_with(&["app/charts/app-1/app' differs from the lock for the chart"]);
     fs::remove_dir_all(&home).unwrap();
     assert!(remotes.run("build", &["--locked"]).ok().contains("c: 1"), "the cache has what is locked");
     remotes.forget_cache();
@@ -246,7 +246,7 @@ fn a_lock_that_disagrees_with_the_tree_is_an_error_that_names_both() {
     fs::write(copy.join("shared/s.yaml"), config_map("shared", "evil")).unwrap();
     remotes
         .run("build", &["--locked"])
-        .fails_with(&["is not what the lock has for the repository", "rustomize vendor app"]);
+        .fails_with(&["differs from the lock for the repository", "rustomize vendor app"]);
     // Making the lock again makes the copy again.
     remotes.run("vendor", &[]).ok();
     assert!(!remotes.run("build", &["--locked"]).ok().contains("evil"));
@@ -270,7 +270,7 @@ fn each_kind_of_copy_is_held_to_its_sum() {
         fs::write(&damaged, [&before[..], b"# more\n"].concat()).unwrap();
         remotes
             .run("build", &["--locked", "--offline"])
-            .fails_with(&[&format!("is not what the lock has for {part}"), "rustomize vendor app"]);
+            .fails_with(&[&format!("differs from the lock for {part}"), "rustomize vendor app"]);
         fs::write(&damaged, before).unwrap();
         assert_eq!(remotes.run("build", &["--locked", "--offline"]).ok(), built, "{kind}");
     }
@@ -285,9 +285,9 @@ fn a_lock_of_another_form_and_links_among_the_copies_are_refused() {
         remotes.tree.write("app/kustomization.lock", &lock.replacen(from, to, 1));
         remotes.run("build", &["--locked"]).fails_with(&[words, &["app/kustomization.lock"]].concat());
     };
-    refused("\"lockVersion\": 1", "\"lockVersion\": 2, \"new\": []", &["its form is 2", "newer rustomize"]);
+    refused("\"lockVersion\": 1", "\"lockVersion\": 2, \"new\": []", &["its format is 2", "newer rustomize"]);
     refused("\"git\"", "\"hg\"", &["unknown field `hg`"]);
-    refused("\"content\": \"", "\"content\": \"../../../", &["is not one"]);
+    refused("\"content\": \"", "\"content\": \"../../../", &["is not valid"]);
     refused("{", "", &["line 2"]);
     refused(&lock, "", &["EOF"]);
     remotes.tree.write("app/kustomization.lock", &lock);
@@ -501,7 +501,7 @@ fn a_directory_of_the_cache_that_was_changed_is_named_with_the_command_that_mend
         for args in [&["--locked"][..], &["--locked", "--offline"]] {
             let said = remotes
                 .run("build", args)
-                .fails_with(&[&format!("'{}' is not what the lock has for {part}", place.display()), &mended]);
+                .fails_with(&[&format!("'{}' differs from the lock for {part}", place.display()), &mended]);
             assert!(!said.contains("rustomize vendor"), "the changed content would be locked: {said}");
         }
         #[expect(clippy::disallowed_methods, reason = "a hint is pasted into a shell")]

@@ -126,7 +126,7 @@ kustomize v5.8.1 -> v5.8.3
 # Root: .
 
 changed StatefulSet.apps database
-@ spec.volumeClaimTemplates[0].metadata.labels: Kubernetes refuses another value: the object has to be deleted and made anew
+@ spec.volumeClaimTemplates[0].metadata.labels: Kubernetes refuses this change: the object must be deleted and created again
 - spec.volumeClaimTemplates[0].metadata.labels:
 -   team: shop
 "

@@ -33,7 +33,7 @@ const (
 	rzUnsupported = 3
 )
 
-// The methods of a plugin (K31, K32): Config in today's form and in that of older plugins.
+// The methods of a plugin: Config in its present form, and in that of older plugins.
 type (
 	rzConfigurable interface {
 		Config(helpers *rzResmap.PluginHelpers, config []byte) error

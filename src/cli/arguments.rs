@@ -91,7 +91,7 @@ pub enum Command {
     Doctor(Named<Doctor>),
     /// Show or empty the directory that keeps remote parts between builds
     Cache(Named<CacheCommand>),
-    /// Serve an editor: faults while you type, completion, docs, places of what is named
+    /// Serve an editor: faults while you type, completion, docs, and links to named files and objects
     Lsp(Named<Lsp>),
     /// Build as a KRM function: the items and the kustomization come in a ResourceList on stdin
     KrmFunction(Named<KrmFunction>),
@@ -126,8 +126,8 @@ impl Command {
     }
 }
 
-/// The arguments of a command whose table is made when the command is named. By then the command
-/// has its description, which the type of the arguments must not replace.
+/// The arguments of a command, whose table is made when the command is named. The command has its
+/// description by then, which must not be replaced by that of the arguments' type.
 pub struct Named<T>(pub Box<T>);
 
 impl<T: FromArgMatches> FromArgMatches for Named<T> {
@@ -156,8 +156,8 @@ fn described(command: clap::Command, add: fn(clap::Command) -> clap::Command) ->
     help::grouped(with_look_last(add(command).about(about)))
 }
 
-/// A command whose flags for the look of messages come last. They are there before the flags of a
-/// command whose table is made later, and a help has its headings in the order of the flags.
+/// Moves the flags for the look of messages to the end of a command. clap adds them before the
+/// command's own flags, and a help has its headings in the order of the flags.
 fn with_look_last(command: clap::Command) -> clap::Command {
     let has = |command: &clap::Command, name: &str| command.get_arguments().any(|flag| flag.get_id() == name);
     let behind = |command: clap::Command, name: &'static str| match has(&command, name) {
@@ -168,7 +168,7 @@ fn with_look_last(command: clap::Command) -> clap::Command {
     ["error_format", "color"].into_iter().fold(command, behind)
 }
 
-/// Parses the arguments of this process. Called as kustomize, the help speaks as kustomize.
+/// Parses the arguments of this process. If it was called as kustomize, the help says `kustomize`.
 ///
 /// # Errors
 /// The answer of the argument parser to wrong arguments, or to a call for help.
@@ -176,7 +176,7 @@ pub fn parse(invoked_as: InvokedAs) -> Result<(Command, LookFlags), clap::Error>
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let words = arguments.split_off(arguments.len().min(1));
     if words.is_empty() {
-        // As kustomize does, which calls that a success.
+        // kustomize prints its help, and calls that a success.
         arguments.push("--help".into());
     }
     let is_help = words.first().is_none_or(|word| ["-h", "--help", "help"].iter().any(|help| word == help));
@@ -187,7 +187,7 @@ pub fn parse(invoked_as: InvokedAs) -> Result<(Command, LookFlags), clap::Error>
         command.try_get_matches_from_mut(&arguments).or_else(|e| help_on_edit(command, &arguments, e))
     };
     let matches = answer(&mut command).or_else(|e| match e.kind() {
-        // The texts of all commands are made only where one of them is read.
+        // The texts of all commands are made only if one of them is printed.
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
             if invoked_as != InvokedAs::Rustomize =>
         {
@@ -199,14 +199,14 @@ pub fn parse(invoked_as: InvokedAs) -> Result<(Command, LookFlags), clap::Error>
     Ok((command, look))
 }
 
-/// Returns true if the arguments of this process are for `diff`, whether they are right or not.
+/// Returns true if the arguments of this process are for `diff`, whether they are valid or not.
 pub fn names_diff(invoked_as: InvokedAs) -> bool {
     let words = std::env::args_os().skip(1).collect();
     leading_flags::first(words, &program(invoked_as)).first().is_some_and(|word| word == "diff")
 }
 
-/// The program with its commands, under the name by which it was called. The flags and the texts of
-/// a command are there once the command is built.
+/// The program with its commands, under the name by which it was called. A command gets its flags
+/// and texts when it is built.
 pub fn program(invoked_as: InvokedAs) -> clap::Command {
     let (program, words) = (Cli::command(), invoked_as.words());
     match invoked_as {
@@ -218,15 +218,15 @@ pub fn program(invoked_as: InvokedAs) -> clap::Command {
     }
 }
 
-/// The program with the flags of all commands, and texts that speak as the tool that the caller
-/// believes to have started.
+/// The program with the flags of all commands. Its texts name the tool that the caller believes to
+/// have started.
 pub fn spoken(invoked_as: InvokedAs) -> clap::Command {
     let mut program = program(invoked_as);
     program.build();
     renamed(program, invoked_as.words())
 }
 
-/// Replaces the name of this program in the texts and examples of a command, and of all below it.
+/// Replaces the name of this program in the texts and examples of a command and its subcommands.
 fn renamed(command: clap::Command, words: &str) -> clap::Command {
     let speak = |text: &clap::builder::StyledStr| text.to_string().replace("rustomize ", &format!("{words} "));
     let (long, examples) = (command.get_long_about().map(speak), command.get_after_long_help().map(speak));
@@ -235,8 +235,9 @@ fn renamed(command: clap::Command, words: &str) -> clap::Command {
     command.mut_subcommands(|below| renamed(below, words))
 }
 
-/// kustomize answers a command of commands without a word with help, and that is not an error. It
-/// does the same for an unknown word, which is an error here: it names the commands that are meant.
+/// Prints help for `edit` and other parents without a subcommand: for kustomize that is a success.
+/// kustomize does the same for an unknown subcommand, which is an error here that names similar
+/// ones.
 fn help_on_edit(
     command: &mut clap::Command,
     arguments: &[OsString],
@@ -263,7 +264,7 @@ fn help_on_edit(
 /// The flags of `validate`, from words that a user has given to another command.
 ///
 /// # Errors
-/// Unknown flags, or values that cannot be.
+/// An unknown flag, or a value that is not valid.
 pub fn validate(flags: &[String]) -> Result<Validate, clap::Error> {
     let words = ["rustomize", "validate"].into_iter().map(str::to_owned).chain(flags.iter().cloned());
     match Cli::try_parse_from(words)?.command {

@@ -1,5 +1,5 @@
-//! The directory for what can be fetched or made again: clones, downloads, programs that load Go
-//! plugins.
+//! The directory for data that can be fetched or made again: clones, downloads, programs that load
+//! Go plugins.
 
 use crate::cli::variable::variable;
 use rustix::fs::{Access, Mode};
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 /// The variable that names the directory.
 pub const VARIABLE: &str = "RUSTOMIZE_CACHE_DIR";
 
-/// Where the programs are that load genuine Go plugins.
+/// The directory of the programs that load genuine Go plugins.
 pub fn go_hosts() -> Option<PathBuf> {
     Some(writable()?.join("go-hosts"))
 }
 
-/// A directory that this process can write to: [`of_user`], else one below the system's place for
-/// temporary files that no other user can reach.
+/// A directory that this process can write to: [`of_user`], else one below the system's directory
+/// for temporary files that no other user can reach.
 pub fn writable() -> Option<PathBuf> {
     of_user().filter(|path| is_named() || can_be_made(path)).or_else(|| private(&tempfile::env::temp_dir()))
 }
 
-/// Where this system keeps the cache: what [`VARIABLE`] says, else
+/// The cache of this user: the directory in [`VARIABLE`], else
 /// `${XDG_CACHE_HOME:-~/.cache}/rustomize`; for a superuser without a home `/var/cache/rustomize`,
 /// on Windows `%PROGRAMDATA%/rustomize/cache`.
 pub fn of_user() -> Option<PathBuf> {
@@ -49,12 +49,12 @@ fn can_be_made(path: &Path) -> bool {
     there.is_dir() && rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// A directory of this user alone below `parent`, made if it is missing. A directory that somebody
-/// else has made, or that others can write to, is not used: its content is trusted.
+/// A directory of this user alone below `parent`, made if it is missing. `None` if another user has
+/// made the directory or can write to it: its content would be trusted.
 fn private(parent: &Path) -> Option<PathBuf> {
     let user = rustix::process::geteuid();
     let path = parent.join(format!("rustomize-{}", user.as_raw()));
-    // If the directory exists, that is an error here. The check after this tells other errors.
+    // `mkdir` also fails if the directory exists. The check below reports all other errors.
     let _ = rustix::fs::mkdir(&path, Mode::RWXU);
     let there = rustix::fs::lstat(&path).ok()?;
     let is_directory = rustix::fs::FileType::from_raw_mode(there.st_mode).is_dir();

@@ -5,7 +5,7 @@ use crate::diag;
 use anyhow::{Result, bail};
 use rustomize_base::meter::FastIndexMap;
 
-/// The faults of all roots: each fault once, with the roots that have it.
+/// The faults of all roots: each fault once, with the roots in which it occurs.
 #[derive(Default)]
 pub struct Failures {
     count: usize,
@@ -13,7 +13,7 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// How many roots failed.
+    /// The number of roots that failed.
     pub fn count(&self) -> usize {
         self.count
     }

@@ -1,5 +1,5 @@
-//! git, as this tool calls it: the files of commits and of the index, without touching the working
-//! tree or the index of the user.
+//! Calls of git by this tool: the files of commits and of the index. The working tree and the index
+//! of the user stay untouched.
 
 use crate::cli::host;
 use crate::load::git_command::{self, Filters, VARIABLE};
@@ -12,7 +12,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// How many bytes git may print: the names of all files.
+/// The largest output of git, in bytes: the names of all files.
 const MAX_OUTPUT: u64 = 1 << 30;
 
 /// The directory of the working tree.
@@ -23,7 +23,7 @@ pub fn top() -> Result<PathBuf> {
     Ok(path_of(&git(Path::new("."), &["rev-parse", "--show-toplevel"], None)?))
 }
 
-/// The directory that a command works in, below the top of the working tree.
+/// The working directory of a command, relative to the top of the working tree.
 ///
 /// # Errors
 /// The working directory is not in a repository.
@@ -31,7 +31,7 @@ pub fn prefix() -> Result<PathBuf> {
     Ok(path_of(&git(Path::new("."), &["rev-parse", "--show-prefix"], None)?))
 }
 
-/// The directory of the hooks of the repository of the working directory.
+/// The directory of the hooks of the repository around the working directory.
 ///
 /// # Errors
 /// The working directory is not in a repository.
@@ -99,20 +99,20 @@ pub fn path_of(printed: &[u8]) -> PathBuf {
 }
 
 /// Runs git in a directory, with an index of its own if one is named, and returns its output. The
-/// repository may be somebody else's: none of its hooks, monitors and filters runs, nor those
-/// filters of the user that its attributes name, and nothing is fetched.
+/// repository may be somebody else's: none of its hooks, monitors and filters runs, no filter of
+/// the user that its attributes name runs, and nothing is fetched.
 ///
 /// # Errors
 /// git is missing, or fails.
 pub fn git<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>) -> Result<Vec<u8>> {
-    /// One command works in one repository.
+    /// All commands of a process work in one repository.
     static FILTERS: OnceLock<Filters> = OnceLock::new();
     let known = || std::env::var_os(VARIABLE);
     let filters = FILTERS.get_or_init(|| {
         let settings = git_command::settings(known(), &[], "", &Filters::default());
         let listed = Filters::LIST.arguments().map_err(Into::into);
         let listed = listed.and_then(|list| run(directory, &list, None, settings));
-        Filters::without(&listed.unwrap_or_default(), false)
+        Filters::all(&listed.unwrap_or_default())
     });
     run(directory, args, index, git_command::settings(known(), &[], "", filters))
 }
@@ -121,7 +121,7 @@ fn run<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>, sett
     let index = index.map(|path| (Cow::from("GIT_INDEX_FILE"), path.as_os_str().to_owned()));
     let ours = [
         (Cow::from(VARIABLE), OsString::from_vec(settings)),
-        // A partial clone fetches what it lacks with programs that its settings name.
+        // A partial clone fetches missing files with programs that its settings name.
         (Cow::from("GIT_NO_LAZY_FETCH"), "1".into()),
         (Cow::from("GIT_ALLOW_PROTOCOL"), "".into()),
     ];

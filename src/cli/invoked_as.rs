@@ -1,4 +1,4 @@
-//! The name under which this program was started. It decides how help and `version` speak.
+//! The name under which this program was started. Help and `version` use that name.
 
 use std::ffi::OsStr;
 
@@ -22,7 +22,7 @@ impl InvokedAs {
         }
     }
 
-    /// The words with which a user starts this program.
+    /// The words that a user types to start this program.
     pub fn words(self) -> &'static str {
         match self {
             InvokedAs::Rustomize => "rustomize",

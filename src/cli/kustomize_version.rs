@@ -12,11 +12,11 @@ use std::path::Path;
 /// The variable that names a version.
 const VARIABLE: &str = "RUSTOMIZE_COMPAT";
 
-/// The version for the build of a root: the first one that is said. `flag` is that of the command
-/// line.
+/// The version for the build of a root: that of the first source that names one. `flag` is the flag
+/// on the command line.
 ///
 /// # Errors
-/// A name is not that of a known version, or `rustomize.yaml` cannot be read.
+/// A name is not a known version, or `rustomize.yaml` cannot be read.
 pub fn of_root(flag: Option<Versions>, root: &str) -> Result<Compat> {
     if let Some(compat) = said(flag)? {
         return Ok(compat);
@@ -27,10 +27,10 @@ pub fn of_root(flag: Option<Versions>, root: &str) -> Result<Compat> {
     }
 }
 
-/// The version for a command that is not about a root.
+/// The version for a command that has no root.
 ///
 /// # Errors
-/// A name is not that of a known version.
+/// A name is not a known version.
 pub fn of_command(flag: Option<Versions>) -> Result<Compat> {
     Ok(match said(flag)? {
         Some(compat) => compat,
@@ -50,8 +50,8 @@ fn of_variable() -> Result<Option<Compat>> {
     Ok(Some(Compat::parse(&value.to_string_lossy()).map_err(unknown)?))
 }
 
-/// The version in the name of a program, as in `kustomize-v5.7.1`. Argo CD hands on nothing but the
-/// path of a program.
+/// The version in the name of a program, as in `kustomize-v5.7.1`. Argo CD passes only the path of
+/// a program.
 fn of_program(program: impl AsRef<Path>) -> Result<Option<Compat>> {
     let name = program.as_ref().file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".exe").unwrap_or(&name);

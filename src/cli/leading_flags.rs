@@ -3,13 +3,13 @@
 use clap::{Arg, Command};
 use std::ffi::OsString;
 
-/// The arguments, without the program's name, with each command in front of the flags that come
-/// before it: `--output FILE build` becomes `build --output FILE`, and `edit --stack-trace set`
-/// becomes `edit set --stack-trace`. Flags that come first belong to the last command. An argument
-/// behind a flag that is unknown or takes a value is that value, as in `-o FILE build`, and not a
-/// command. Behind `--`, and where help is asked for first, no command is looked for.
+/// The arguments, without the program's name, with each command moved before the flags that precede
+/// it: `--output FILE build` becomes `build --output FILE`, and `edit --stack-trace set` becomes
+/// `edit set --stack-trace`. Flags that come first belong to the last command. An argument after a
+/// flag that is unknown or takes a value is that value, as in `-o FILE build`, and not a command.
+/// After `--`, and if help is asked for first, no command is searched.
 pub fn first(mut arguments: Vec<OsString>, program: &Command) -> Vec<OsString> {
-    // The definitions of flags are made where flags come first: most calls begin with a command.
+    // The definitions of flags are made only if flags come first: most calls begin with a command.
     let mut built = None;
     let mut path = Vec::new();
     while PARENTS.contains(&path.join(" ").as_str()) {
@@ -46,7 +46,7 @@ fn place(arguments: &[OsString], command: &Command) -> Option<usize> {
     None
 }
 
-/// Returns true if the argument behind a flag is its value.
+/// Returns true if the argument after a flag is its value.
 fn takes_next(flag: &str, command: &Command) -> bool {
     if flag.contains('=') {
         return false;
@@ -59,12 +59,12 @@ fn takes_next(flag: &str, command: &Command) -> bool {
     };
     match find(command, &is_meant) {
         Some(argument) => argument.get_action().takes_values() && !argument.is_require_equals_set(),
-        // Of `-ofile` the rest is the value.
+        // In `-ofile` the rest of the word is the value.
         None => flag.starts_with("--") || flag.len() == 2,
     }
 }
 
-/// The first flag of a command and the commands below it that is meant.
+/// The first flag of a command and its subcommands for which `is_meant` is true.
 fn find<'c>(command: &'c Command, is_meant: &impl Fn(&Arg) -> bool) -> Option<&'c Arg> {
     let own = command.get_arguments().find(|argument| is_meant(argument));
     own.or_else(|| command.get_subcommands().find_map(|below| find(below, is_meant)))

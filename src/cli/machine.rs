@@ -33,7 +33,7 @@ pub fn machine_without_cache() -> Machine {
     Machine { host: host(), children: children().clone(), cache: None, user_cache: None }
 }
 
-/// The first file of a name in the directories of `PATH`.
+/// The first file with a name in the directories of `PATH`.
 pub fn in_path(name: impl AsRef<Path>) -> Option<PathBuf> {
     SearchPath::of(&*host()).find(name, Path::is_file)
 }

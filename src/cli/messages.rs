@@ -1,5 +1,5 @@
-//! [`Messages`]: errors and warnings as the user wants them: with the line of the file for people,
-//! in one line each, or as data.
+//! [`Messages`]: errors and warnings in the form that the user chose: with the line of the file for
+//! people, in one line each, or as data.
 
 use crate::cli::flags::look::{Color, ErrorFormat, LookFlags};
 use crate::cli::writer::{self, Shown, report};
@@ -13,11 +13,11 @@ pub struct Messages {
     format: ErrorFormat,
     color: Color,
     renderer: Renderer,
-    /// The renderer's texts have colours.
+    /// True if the renderer's texts have colours.
     is_colored: bool,
-    /// Someone reads the messages as they are printed.
+    /// True if a person reads the messages as they are printed.
     is_read: bool,
-    /// A warning was printed.
+    /// True if a warning was printed.
     has_warned: bool,
     /// The results of the document of [`ErrorFormat::Sarif`].
     results: Vec<Value>,
@@ -48,7 +48,7 @@ impl Messages {
     }
 
     /// Prints a warning. For people it is its sentence alone, as kustomize prints it. `root` is the
-    /// kustomization, where there are several.
+    /// kustomization, if there are several.
     pub fn warning(&mut self, warning: &Warning, root: Option<&str>) {
         self.has_warned = true;
         match (self.format, root) {
@@ -95,8 +95,7 @@ impl Messages {
         }
     }
 
-    /// Prints the faults of an error of a build. `root` is the kustomization, where there are
-    /// several.
+    /// Prints the faults of an error of a build. `root` is the kustomization, if there are several.
     pub fn error(&mut self, error: &Error, root: Option<&str>) {
         for (i, fault) in error.faults().enumerate() {
             match self.format {
@@ -127,7 +126,7 @@ impl Messages {
         }
         match error.downcast_ref::<Error>() {
             Some(known) => {
-                // The words that were put around the error, innermost first.
+                // The contexts that were added to the error, innermost first.
                 let around = error.chain().take_while(|cause| !cause.is::<Error>());
                 let around: Vec<String> = around.map(ToString::to_string).collect();
                 let known = around.into_iter().rev().fold(known.clone(), Error::context);
@@ -140,7 +139,7 @@ impl Messages {
         }
     }
 
-    /// Prints what is left to print: the SARIF document, of a command that has succeeded or not.
+    /// Prints the remaining output: the SARIF document, for a command that has succeeded or failed.
     pub fn finish(self, is_success: bool) {
         if self.format == ErrorFormat::Sarif {
             let driver =
@@ -188,7 +187,7 @@ impl Messages {
             });
             group = match snippet {
                 Some((false, snippet)) => group.element(snippet.path(file)),
-                // The columns of a changed line are not those of the file.
+                // The columns of a shortened or escaped line differ from those of the file.
                 Some((true, snippet)) => group.element(origin).element(snippet),
                 None => group.element(origin),
             };
@@ -201,7 +200,7 @@ impl Messages {
         let hints = error.hints().iter();
         group = group.elements(hints.map(|hint| Level::HELP.with_name("hint").message(text(hint))));
         if self.is_read {
-            // Scripts that compare messages run without a terminal.
+            // This line would disturb scripts that compare messages; they run without a terminal.
             let more = format!("for more: rustomize explain {}", error.code().as_str());
             group = group.element(Level::NOTE.no_name().message(more));
         }
@@ -210,7 +209,7 @@ impl Messages {
     }
 }
 
-/// The error of a command that has printed its errors or findings itself.
+/// The error of a command that has already printed its errors or findings.
 #[derive(Debug)]
 pub struct Reported;
 
@@ -266,7 +265,7 @@ fn json(message: &Diagnostic, root: Option<&str>) -> Value {
     })
 }
 
-/// The message, how the build came there, and the hints, as lines.
+/// The message, its chain of causes, and the hints, as lines.
 fn explained(message: &Diagnostic) -> String {
     let chain = message.chain().iter().map(|link| link.text().to_owned());
     let hints = message.hints().iter().map(|hint| format!("hint: {hint}"));

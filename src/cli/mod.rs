@@ -1,8 +1,8 @@
 //! The command line: the only place that knows terminal, environment and exit status.
 //!
 //! Exit status: 0 for success, 1 for any error (as kustomize), 130 after a signal, unless a build
-//! had nothing to clean up, 141 when the reader of our output has gone. `diff` exits with 1 for a
-//! difference and 2 for any error.
+//! had nothing to clean up, 141 if the reader of our output has closed it. `diff` exits with 1 for
+//! a difference and 2 for any error.
 
 mod arguments;
 mod commands;
@@ -34,7 +34,7 @@ mod signals;
 pub mod plugin_host;
 pub mod tried;
 
-/// For tests of the library, which name users and systems that they are not run by.
+/// For tests of the library, which choose a user and a system.
 pub use cache::directory as cache_directory;
 
 use arguments::Command;
@@ -62,7 +62,7 @@ const TROUBLE: u8 = 2;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    // A process around another one has one thread.
+    // A process that keeps or confines another one must have one thread.
     if std::env::args_os().nth(1).is_some_and(|first| plugin_host::is_asked(&first)) {
         return plugin_host::main();
     }
@@ -110,11 +110,11 @@ fn run() -> ExitCode {
     build.into_iter().flat_map(request::deprecated).for_each(writer::say);
     let is_build = matches!(command, Command::Build(_));
     let result = dispatch(command, invoked_as, &watching, &mut messages, &mut exits);
-    // The error of a build says more than one of the file for its work.
+    // The error of a build says more than the error of the file for its work.
     let result = result.and(watching.end(&messages));
     children.end_orphans();
     if children.have_ended() {
-        // The thread for signals ends this process when it has cleaned up.
+        // The thread for signals ends this process after it has cleaned up.
         loop {
             std::thread::park();
         }

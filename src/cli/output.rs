@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Writes the result to stdout, a file, or into a directory.
 ///
 /// # Errors
-/// A resource cannot be printed, or the output cannot be written; nothing is half written then.
+/// A resource cannot be printed, or the output cannot be written. No file is incomplete then.
 pub fn write(output: &Output<'_>, path: Option<&Path>) -> Result<()> {
     match path {
         Some(directory) if directory.is_dir() => {
@@ -67,7 +67,7 @@ pub fn without_folder(file: &Path, folder: &Path) -> diag::Error {
 /// Writes a text that is not the result of a build as a file that appears whole.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub fn write_text(text: &str, file: &Path) -> Result<()> {
     write_file(file, &[text.to_owned()]).with_context(|| format!("open {}", file.display()))
 }
@@ -105,8 +105,8 @@ fn umask() -> u32 {
     mask.bits()
 }
 
-/// One file for each object, by its name. Of equal names the later one wins, cluster-scoped objects
-/// last.
+/// One file for each object, by its name. Of equal names the later one is kept; cluster-scoped
+/// objects come last.
 ///
 /// # Errors
 /// A resource cannot be printed.
@@ -121,8 +121,8 @@ pub fn files(output: &Output<'_>) -> diag::Result<BTreeMap<String, String>> {
     namespaced().chain(cluster_scoped).map(|r| Ok((named(r), output.print_one(r)?))).collect()
 }
 
-/// Writes files below a directory, which is made if it is not there. None is put in its place
-/// before all are written.
+/// Writes files below a directory, which is made if it is missing. All files are written before the
+/// first is put in its place.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -133,7 +133,8 @@ pub fn write_files(directory: &Path, texts: Vec<(PathBuf, Vec<String>)>) -> Resu
     for (path, text) in &texts {
         let mut stage_one = || {
             let place = Place::made(path)?;
-            // A directory or a link in the place fails here, before anything is in its place.
+            // A directory or a link in the place is an error here, before any file is put in its
+            // place.
             let mode = mode(&place)?;
             if swept.insert(place.directory().path().to_owned()) {
                 files::sweep(place.directory());

@@ -1,8 +1,8 @@
-//! This program as a process around other programs. Builds and `doctor` start it; nobody types it.
+//! This program as a process around other programs. Builds and `doctor` start it; users do not.
 //!
-//! * [`isolation::ARGUMENT`]` CONFINEMENT PATH` runs a shared object; `CONFINEMENT exec PROGRAM
-//!   ARGUMENT...` becomes another program, confined; `CONFINEMENT report` says as JSON which parts
-//!   of the confinement this system enforces.
+//! * [`isolation::ARGUMENT`]` CONFINEMENT PATH` runs a shared object;
+//!   `CONFINEMENT exec PROGRAM ARGUMENT...` becomes another program, confined; `CONFINEMENT report`
+//!   prints as JSON which parts of the confinement this system enforces.
 //! * [`keeper::ARGUMENT`]` KEEPING PROGRAM ARGUMENT...` keeps another program.
 //! * [`warden::ARGUMENT`] cleans up after the process that started it.
 
@@ -22,8 +22,8 @@ pub fn program() -> Option<PathBuf> {
     Some(if small.is_file() { small } else { own })
 }
 
-/// Returns true if the first argument asks for such a process. The argument parser is not asked:
-/// this is on the way of every call.
+/// Returns true if the first argument asks for such a process. The argument parser is not used,
+/// because every call passes here.
 pub fn is_asked(first: &OsStr) -> bool {
     [isolation::ARGUMENT, keeper::ARGUMENT, warden::ARGUMENT].iter().any(|argument| first == *argument)
 }
@@ -44,7 +44,7 @@ pub fn main() -> ExitCode {
         return misused();
     };
     let kept = keep(&keeping, |keeping| {
-        // This program is not started again to confine the plugin: the process is the right one
+        // This program need not start again to confine the plugin: this process is confined
         // already.
         let mut args = args.peekable();
         if program == own && args.next_if(|first| first == isolation::ARGUMENT).is_some() {
@@ -55,7 +55,7 @@ pub fn main() -> ExitCode {
     kept.unwrap_or_else(|e| failed(&e))
 }
 
-/// Runs the plugin that the arguments behind [`isolation::ARGUMENT`] name, confined.
+/// Runs the plugin that the arguments after [`isolation::ARGUMENT`] name, confined.
 fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let confinement = args.next().and_then(|text| serde_json::from_str::<Confinement>(text.to_str()?).ok());
     let (Some(confinement), Some(path)) = (confinement, args.next().map(PathBuf::from)) else { return misused() };
@@ -77,7 +77,7 @@ fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
 
 fn misused() -> ExitCode {
     let argument = isolation::ARGUMENT;
-    eprintln!("Error: {argument} is for builds of this version: they start it where a plugin is a shared object");
+    eprintln!("Error: {argument} is internal: builds of this version use it to run shared objects");
     ExitCode::FAILURE
 }
 

@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// How long one call may take where no flag says it.
+/// The time limit of one call, unless a flag sets one.
 const TIMEOUT: Duration = Duration::from_mins(10);
 
-/// The plugins of a build that runs none.
+/// The plugins of a build without plugins.
 pub fn disabled() -> ManagedPlugins {
     ManagedPlugins::new(PluginOptions::default(), Managed::default())
 }
@@ -95,12 +95,12 @@ fn scope(flags: &PluginFlags, place: &PluginPlace<'_>) -> Result<BuildScope> {
     })
 }
 
-/// A limit of a flag, for which 0 is none.
+/// A limit of a flag; 0 means no limit.
 fn limit(most: u64) -> Option<u64> {
     Some(most).filter(|&most| most > 0)
 }
 
-/// How long one call may take; `None` for as long as it likes.
+/// The time limit of one call; `None` for no limit.
 fn timeout(flags: &PluginFlags) -> Option<Duration> {
     Some(flags.plugin_timeout.unwrap_or(TIMEOUT)).filter(|t| !t.is_zero())
 }
@@ -112,7 +112,7 @@ pub fn limits(flags: &PluginFlags) -> Limits {
     Limits { timeout: timeout(flags), output: flags.plugin_output_limit, memory, processes }
 }
 
-/// Variables that say where things are and how to speak, and nothing of the user.
+/// Variables for the places of programs and the language of messages, without data of the user.
 const PLAIN_VARIABLES: [&str; 6] = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ"];
 
 fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -> Isolation {
@@ -122,8 +122,8 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
         IsolationLevel::Strict => Level::Strict,
     });
     let names = PLAIN_VARIABLES.into_iter().chain(flags.plugin_allow_env.iter().map(String::as_str));
-    // Plugins run in other directories. What a link leads to now is granted, and not what it leads
-    // to when a plugin has changed it.
+    // Plugins run in other directories. The present target of a link is granted, and not the target
+    // that a plugin may give the link later.
     let place = |path: &PathBuf| real(&std::path::absolute(path).unwrap_or_else(|_| path.clone()));
     let places = |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().map(place).collect() };
     Isolation {
@@ -140,7 +140,7 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
     }
 }
 
-/// The engine that runs containers, which all builds of this process share: it is looked for once.
+/// The engine that runs containers. All builds of this process share it, and it is searched once.
 pub fn engine() -> &'static Engine {
     static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
         Engine::new(variable(container_engine::VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from))
@@ -161,7 +161,7 @@ pub fn for_functions() -> PluginOptions {
     }
 }
 
-/// The user of this process, as engines of containers name a user.
+/// The user of this process, in the form of container engines.
 pub fn current_user() -> String {
     format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw())
 }

@@ -22,7 +22,7 @@ pub struct StderrProgress {
 #[derive(Default)]
 struct Bars {
     all: MultiProgress,
-    /// By URL.
+    /// The bar of each file, by URL.
     files: Mutex<HashMap<String, ProgressBar>>,
 }
 

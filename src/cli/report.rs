@@ -1,10 +1,10 @@
-//! [`Report`]: what a command has found or done, for people and for programs.
+//! [`Report`]: the results of a command, for people and for programs.
 
 use crate::cli::writer::{self, Shown};
 use anyhow::Result;
 use serde_json::Value;
 
-/// For people a line for each thing, for programs a JSON array with an object for each.
+/// For people a line for each result, for programs a JSON array with an object for each.
 #[derive(Default)]
 pub struct Report {
     lines: Vec<String>,
@@ -12,21 +12,21 @@ pub struct Report {
 }
 
 impl Report {
-    /// One thing more.
+    /// Adds a result.
     pub fn add(&mut self, line: String, value: Value) {
         self.lines.push(line);
         self.values.push(value);
     }
 
-    /// A line that says how to read the next ones.
+    /// Adds a line that explains the lines after it.
     pub fn head(&mut self, line: String) {
         self.lines.push(line);
     }
 
-    /// Prints it to stdout.
+    /// Prints the report to stdout.
     ///
     /// # Errors
-    /// It cannot be printed.
+    /// stdout is closed.
     pub fn print(&self, is_json: bool) -> Result<()> {
         if is_json {
             return Ok(writer::print_json(Value::Array(self.values.clone()))?);

@@ -1,4 +1,4 @@
-//! [`BuildRequest`]: a build as flags, environment and settings ask for it, resolved before
+//! [`BuildRequest`]: a build as flags, environment and settings ask for it. All are resolved before
 //! anything runs.
 
 use crate::check::Known;
@@ -35,10 +35,10 @@ pub struct BuildRequest {
     pub roots: RootFlags,
     /// The file or directory for the result, and the form of the result.
     pub output: OutputFlags,
-    /// The file in whose place stdin is read.
+    /// The file that stdin replaces.
     pub stdin_as: Option<PathBuf>,
     pub file_limit: FileLimit,
-    /// The schemas that resources are checked against, if they are.
+    /// The schemas for the check of resources; `None` without the check.
     pub known: Option<Known>,
     /// The options that all roots share.
     shared: Options,
@@ -48,9 +48,9 @@ pub struct BuildRequest {
     plugins: PluginFlags,
     /// True if plugins run.
     runs_plugins: bool,
-    /// True if each root has to be as its kustomization.lock says.
+    /// True if each root must match its kustomization.lock.
     is_locked: bool,
-    /// True until the environment of plugins was synced: a command does that once.
+    /// True until the environment of plugins was synced, which a command does once.
     may_sync: AtomicBool,
 }
 
@@ -123,7 +123,7 @@ impl BuildRequest {
         })
     }
 
-    /// Asks for the findings of lint, and for those of `also`, which are off by default.
+    /// Asks for the findings of lint, and for the findings of `also`, which are off by default.
     pub fn with_findings(mut self, also: Vec<Code>) -> BuildRequest {
         (self.shared.lint, self.shared.lint_also) = (true, also);
         self
@@ -133,7 +133,7 @@ impl BuildRequest {
     /// newest one.
     ///
     /// # Errors
-    /// The version is not known.
+    /// The version is unknown.
     pub fn with_schemas(mut self, kubernetes_version: Option<&str>) -> Result<BuildRequest> {
         self.known = Some(Known::new(kubernetes_version)?);
         Ok(self)
@@ -183,7 +183,7 @@ impl BuildRequest {
         self.roots.jobs.map_or_else(Workspace::new, Workspace::with_jobs)
     }
 
-    /// How many threads work at once.
+    /// The number of threads that work at once.
     pub fn jobs(&self) -> NonZero<usize> {
         self.roots.jobs.unwrap_or_else(parallel::cores)
     }
@@ -194,8 +194,7 @@ impl BuildRequest {
     }
 }
 
-/// The options of loading in the working directory, as those of a build with no other flag than
-/// `--compat`.
+/// The options of loading in the working directory, as for a build whose only flag is `--compat`.
 ///
 /// # Errors
 /// As [`kustomize_version::of_root`].
@@ -215,7 +214,7 @@ pub fn deprecated(flags: &BuildFlags) -> Vec<&'static str> {
     reorders.chain(flags.output.enable_managedby_label.map(|_| managed_by)).collect()
 }
 
-/// The restrictor that a word of kustomize's names.
+/// The restrictor for kustomize's word.
 fn restrictor(word: &Word<Restriction>) -> Result<Restrictor> {
     match word {
         Word::Known(Restriction::RootOnly) => Ok(Restrictor::RootOnly),
@@ -227,7 +226,7 @@ fn restrictor(word: &Word<Restriction>) -> Result<Restrictor> {
     }
 }
 
-/// The order that the last of several words names.
+/// The order for the last of several words.
 fn order(words: &[Word<Reorder>]) -> Result<Option<Order>> {
     let mut order = None;
     for word in words {

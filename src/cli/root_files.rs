@@ -1,4 +1,4 @@
-//! The files that a build of one root reads: those of the disk, and stdin in place of one.
+//! The files that a build of one root reads: files of the disk, and stdin in place of one.
 
 use crate::cli::request::BuildRequest;
 use crate::load::{Disk, Loader, Memory, Overlay, clean};
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 /// The files that a build of one root reads.
 pub struct RootFiles {
     pub loader: Box<dyn Loader>,
-    /// The directory, the file that stdin stands for, as --stdin-as names it, and its place.
+    /// The directory, the file that stdin replaces as --stdin-as names it, and the place of that
+    /// file.
     given: Option<(String, PathBuf, PathBuf)>,
 }
 
@@ -31,7 +32,7 @@ impl RootFiles {
     /// Refuses a --stdin-as whose file the build has not read.
     ///
     /// # Errors
-    /// The build has not read it.
+    /// The build has not read the file.
     pub fn check_given(&self, output: &Output<'_>) -> Result<()> {
         match &self.given {
             Some((directory, file, place)) if !output.files().contains(place) => bail!(
@@ -46,7 +47,7 @@ impl RootFiles {
     }
 }
 
-/// The place of the file that stdin stands for, and the bytes of stdin.
+/// The place of the file that stdin replaces, and the bytes of stdin.
 fn given(directory: &str, file: &Path) -> Result<(PathBuf, Vec<u8>)> {
     let place = Disk::new().directory(Path::new(directory)).with_context(|| format!("'{directory}'"))?;
     let place = PathBuf::from(clean(&place.join(file).to_string_lossy()));

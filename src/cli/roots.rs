@@ -1,4 +1,4 @@
-//! The roots that a command is for: those that are named, or those below the named directories.
+//! The roots of a command: the named ones, or those below the named directories.
 
 use crate::cli::flags::roots::Shard;
 use crate::cli::request::BuildRequest;
@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// A root to build.
 pub struct Chosen {
-    /// The directory, from where the command was started.
+    /// The directory, relative to the working directory of the command.
     pub path: String,
     /// The path of its result below the output directory, without an extension.
     pub name: PathBuf,
@@ -60,7 +60,7 @@ pub fn chosen(request: &BuildRequest) -> Result<Vec<Chosen>> {
     Ok(all)
 }
 
-/// The names of files, where `-` stands for those on stdin.
+/// The names of files. `-` means the names on stdin.
 fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for file in files {
@@ -77,16 +77,16 @@ fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(names)
 }
 
-/// The name of a directory that is named by `.` or `..`.
+/// The own name of a directory that the user calls `.` or `..`.
 fn own_name(path: &Path) -> PathBuf {
     let real = path.canonicalize().ok();
     real.as_deref().and_then(Path::file_name).unwrap_or("root".as_ref()).into()
 }
 
-/// The roots of one part. Neighbours go to different parts: they cost about the same.
+/// The roots of one part. Neighbours, which cost about the same, go to different parts.
 ///
 /// # Errors
-/// The environment does not say which part is meant.
+/// The environment does not have the number of the part.
 pub fn part(roots: Vec<Chosen>, shard: Option<Shard>) -> Result<Vec<Chosen>> {
     let Some(Shard { index, count }) = shard else { return Ok(roots) };
     let index = match index {

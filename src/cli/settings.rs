@@ -1,4 +1,4 @@
-//! [`Found`]: what the files `rustomize.yaml` say for a root.
+//! [`RootSettings`]: the settings in files `rustomize.yaml` for a root.
 
 use crate::cli::machine::machine_without_cache;
 use crate::diag::{Result, Warning};
@@ -11,23 +11,23 @@ use std::path::{Path, PathBuf};
 /// The `rustomize.yaml` of a root's directory and of those above it, up to the top of the
 /// repository.
 #[derive(Debug, Default)]
-pub struct Found(Vec<Settings>);
+pub struct RootSettings(Vec<Settings>);
 
-impl Found {
+impl RootSettings {
     /// Reads the files for a root. A root that is not a directory of this machine has none.
     ///
     /// # Errors
     /// A file cannot be read, is not valid, or is above the root and belongs to another user.
-    pub fn above(root: &str) -> Result<Found> {
+    pub fn above(root: &str) -> Result<RootSettings> {
         let settings = |directory: ProjectDirectory| {
             let text = directory.read(FILE)?;
             text.map(|text| Settings::parse(&directory.path, text)).transpose()
         };
         let found = directories(root).into_iter().filter_map(|directory| settings(directory).transpose());
-        Ok(Found(found.collect::<Result<_>>()?))
+        Ok(RootSettings(found.collect::<Result<_>>()?))
     }
 
-    /// The findings that no file allows.
+    /// The findings that no file turns off.
     pub fn others(&self, mut findings: Vec<Warning>) -> Vec<Warning> {
         if !self.0.is_empty() {
             findings.retain(|finding| {
@@ -39,11 +39,10 @@ impl Found {
     }
 }
 
-/// The version of kustomize that the nearest `rustomize.yaml` of a root names, of those that name
-/// one.
+/// The version of kustomize in the nearest `rustomize.yaml` of a root that names one.
 ///
 /// # Errors
-/// As [`Found::above`], but for what a file says of `lint`.
+/// As [`RootSettings::above`], except for errors in the settings of `lint`.
 pub fn compat(root: &str) -> Result<Option<Compat>> {
     for directory in directories(root) {
         let named = directory.read(FILE)?.map(|text| Settings::compat(&directory.path, text)).transpose()?;
@@ -63,7 +62,7 @@ fn directories(root: &str) -> Vec<ProjectDirectory> {
     )
 }
 
-/// The path of a file, without links in its directory.
+/// The path of a file. Links in its directory are resolved.
 pub fn real(file: &str) -> Option<PathBuf> {
     let file = Path::new(file);
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 
-/// Exit status after one of [`SIGNALS`].
+/// The exit status after one of [`SIGNALS`].
 const INTERRUPTED: u8 = 130;
 
-/// Exit status after an abort: that of an error.
+/// The exit status after an abort, which is that of an error.
 const FAILED: i32 = 1;
 
 /// Signals that ask a process to end.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
-/// Lets an abort end this process with the exit status of an error. The standard library aborts
-/// when memory runs out or a stack overflows, after it has printed which of the two it was.
+/// Makes an abort end this process with the exit status of an error. The standard library aborts
+/// when memory runs out or a stack overflows, after it has printed the reason.
 pub fn exit_at_abort() {
     let always = Arc::new(AtomicBool::new(true));
     // Without this the status is that of SIGABRT.

@@ -1,5 +1,5 @@
-//! The line on a terminal that says what a build is doing, from half a second on. Whoever prints to
-//! the terminal meanwhile prints [`aside`].
+//! The line on a terminal that shows the work of a build, after the first half second. Other output
+//! to the terminal goes through [`aside`] meanwhile.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustomize_base::observe::{Observer, Roots, Span, Work};
@@ -7,7 +7,7 @@ use rustomize_base::shown;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// A build that is done sooner shows no line.
+/// A build that is shorter than this shows no line.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The time between two looks at the work.
@@ -43,7 +43,7 @@ pub fn end() {
     LINE.get_or_init(ProgressBar::hidden).finish_and_clear();
 }
 
-/// Prints something while the line is removed.
+/// Calls `print` while the line is removed.
 pub fn aside<R>(print: impl FnOnce() -> R) -> R {
     match LINE.get() {
         Some(line) => line.suspend(print),
@@ -51,8 +51,8 @@ pub fn aside<R>(print: impl FnOnce() -> R) -> R {
     }
 }
 
-/// The message for the work that has not ended: of work outside of this process the piece that
-/// lasts longest, else the piece that began last.
+/// The message for the current work: of work outside of this process the longest, else the work
+/// that began last.
 fn message(open: &[Span], roots: Roots, now: Duration) -> Option<String> {
     let is_outside = |span: &&Span| matches!(span.work, Work::Plugin | Work::Chart | Work::Fetch);
     let span = open.iter().find(is_outside).or(open.last())?;

@@ -1,10 +1,10 @@
-//! Words of other tools for commands that have another name here.
+//! Words of other tools for commands that have another name in this tool.
 
 use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// The command before the word, the word, and what to run instead.
+/// The command before the word, the word, and the command to run instead.
 const WORDS: &[(&str, &[&str], &str)] = &[
     (
         "",
@@ -48,9 +48,9 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("edit add", &["file", "files"], "edit add resource FILE"),
 ];
 
-/// Adds a tip to the error of an unknown command: what to run instead if another tool has a command
-/// of this name, and the commands that exist if none has a similar name. `above` is the command
-/// before the word, and `path` its words, which are empty for the program itself.
+/// Adds a tip to the error of an unknown command: the command to run instead if another tool has a
+/// command of this name, or the existing commands if none has a similar name. `above` is the
+/// command before the word, and `path` its words, which are empty for the program itself.
 pub fn explain(mut error: clap::Error, above: &Command, path: &str, program: &str) -> clap::Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
     if error.kind() != ErrorKind::InvalidSubcommand {

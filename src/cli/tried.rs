@@ -1,4 +1,4 @@
-//! A command line that is tried out in this process, for the fuzzer.
+//! Runs a command line in this process, for the fuzzer.
 
 use crate::cli::arguments;
 use crate::cli::commands::validate::Validate;
@@ -14,8 +14,8 @@ use anyhow::Result;
 use rustomize_base::observe::Observer;
 use std::sync::Arc;
 
-/// Parses the flags of `build` and builds a directory as they say, but for what leads out of this
-/// process: nothing is fetched, run or written. The steps may make `limit` bytes.
+/// Parses the flags of `build` and builds a directory, without effects outside of this process:
+/// nothing is fetched, run or written. The steps may make `limit` bytes.
 ///
 /// # Errors
 /// The flags are wrong, or the build fails.

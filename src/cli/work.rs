@@ -1,5 +1,5 @@
-//! The work of builds for the user: a line on a terminal while it lasts, `--timings`, `--trace` and
-//! `--verbose` when it has ended.
+//! Shows the work of builds to the user: a line on a terminal during the work; `--timings`,
+//! `--trace` and `--verbose` after it.
 
 use crate::cli::flags::watch::WatchFlags;
 use crate::cli::messages::Messages;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// The work of the builds of a command, as its flags ask for it.
+/// The work of the builds of a command, in the forms that its flags ask for.
 #[derive(Default)]
 pub struct Watching {
     flags: WatchFlags,
@@ -44,7 +44,7 @@ impl Watching {
         Ok(Watching { flags: flags.clone(), is_asked, observer })
     }
 
-    /// The observer that builds tell their work.
+    /// The observer for the builds.
     pub fn observer(&self) -> Observer {
         self.observer.clone()
     }
@@ -71,7 +71,7 @@ impl Watching {
     }
 }
 
-/// The line of `--verbose` for a thing that was used.
+/// The line of `--verbose` for a file, remote part, chart or plugin that was used.
 fn used(span: &Span) -> Option<String> {
     let word = match span.work {
         Work::File | Work::Fetch | Work::Chart => span.work.word(),
@@ -86,7 +86,7 @@ fn used(span: &Span) -> Option<String> {
 struct Row<'s> {
     work: Work,
     name: &'s str,
-    /// Empty for work that no kustomization asks for, and for that of several roots.
+    /// Empty for work outside of kustomizations, and for work of several roots together.
     kustomization: &'s str,
     count: usize,
     time: Duration,
@@ -104,8 +104,8 @@ impl Row<'_> {
     }
 }
 
-/// The rows of a table, in the order in which their work began. All files are one row. Steps are
-/// told apart by their kustomization, unless there are several roots.
+/// The rows of a table, in the order in which their work began. All files are one row. Steps of
+/// different kustomizations are different rows, unless there are several roots.
 fn rows(spans: &[Span]) -> Vec<Row<'_>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut places = std::collections::HashMap::new();

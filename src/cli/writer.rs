@@ -1,7 +1,6 @@
-//! The one writer of the command: everything that it writes to stdout and stderr, resources too, is
-//! written here. Texts become [`Shown`] before: their unseen characters are escapes, the secrets of
-//! their URLs are masked, and no line of them is a command of CI. Resources are data, and are
-//! written as they are.
+//! The only writer of the command: all its output to stdout and stderr is written here, resources
+//! too. Texts become [`Shown`] first: invisible characters are escaped, the secrets of URLs are
+//! masked, and no line is a command of CI. Resources are data, and are written as they are.
 
 use crate::cli::flags::look::ErrorFormat;
 use crate::cli::status_line;
@@ -10,26 +9,26 @@ use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The form of everything on stderr, once the flags are read.
+/// The form of all output on stderr, once the flags are read.
 static FORMAT: OnceLock<ErrorFormat> = OnceLock::new();
 
-/// The texts that are no errors and no warnings, for the document of [`ErrorFormat::Sarif`].
+/// The texts that are neither errors nor warnings, for the document of [`ErrorFormat::Sarif`].
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The state of the last line on stderr.
 static LINE: Mutex<Line> = Mutex::new(Line::Whole);
 
-/// A line on stderr may be what a program has written, without a line end.
+/// The state of a line on stderr. A line of another program may lack its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Line {
     Whole,
-    /// The program may write on.
+    /// The program may continue the line.
     Open,
-    /// The program has ended: the next text begins a line.
+    /// The program has ended: the next text begins a new line.
     Ended,
 }
 
-/// The most notes of that document.
+/// The largest number of notes in the document of [`ErrorFormat::Sarif`].
 const MOST_NOTES: usize = 1000;
 
 /// A text that may be written.
@@ -37,18 +36,18 @@ const MOST_NOTES: usize = 1000;
 pub struct Shown(String);
 
 impl Shown {
-    /// A text of several lines, in which a URL has its secrets masked.
+    /// A text of several lines. The secrets of URLs in it are masked.
     pub fn message(text: &str) -> Shown {
         Shown::values(&shown::masked(text))
     }
 
     /// A text of several lines with values of resources, whose URLs stay as they are. Names of
-    /// files and roots in it have gone through [`shown::masked`].
+    /// files and roots in it were masked by [`shown::masked`].
     pub fn values(text: &str) -> Shown {
         Shown(shown::tamed(&shown::lines(text)).into_owned())
     }
 
-    /// A message whose further lines are below the first: none of them looks like another message.
+    /// A message whose further lines are indented: none of them looks like another message.
     pub fn item(text: &str) -> Shown {
         let mut lines = text.split('\n');
         let mut out = lines.next().unwrap_or_default().to_owned();
@@ -59,8 +58,8 @@ impl Shown {
         Shown::message(&out)
     }
 
-    /// As [`Shown::values`], for a text with colours: all of its parts have gone through
-    /// [`shown::line`], and what is left of control characters are the colours.
+    /// As [`Shown::values`], for a text with colours. All its parts have passed [`shown::line`], so
+    /// the only control characters are those of colours.
     pub fn colored(text: &str) -> Shown {
         let mut out = String::with_capacity(text.len());
         let mut parts = text.split("\x1b[");
@@ -125,29 +124,29 @@ fn format() -> ErrorFormat {
     FORMAT.get().copied().unwrap_or_default()
 }
 
-/// True if stdout is a terminal.
+/// Returns true if stdout is a terminal.
 pub fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// True if stderr is a terminal.
+/// Returns true if stderr is a terminal.
 pub fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// True if stderr is a terminal that can erase a line.
+/// Returns true if stderr is a terminal that can erase a line.
 pub fn stderr_erases_lines() -> bool {
     stderr_is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
-/// Writes a message and a line end to stderr, in the form that the flags ask for: the caller has
-/// made it so. Nobody may be there to read it.
+/// Writes a message and a line end to stderr. The caller has given the message the form that the
+/// flags ask for. An error of stderr is ignored.
 pub fn report(message: &Shown) {
     write(&format!("{}\n", message.0), Line::Whole);
 }
 
-/// Writes a text to stderr that leaves a line in a state. It begins a line, unless both texts are
-/// parts of what a program writes.
+/// Writes a text to stderr, and notes the state of the line after it. The text begins a new line,
+/// unless it continues the output of a program.
 fn write(text: &str, end: Line) {
     let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
     let is_part = *line == Line::Open && end == Line::Open;
@@ -156,13 +155,14 @@ fn write(text: &str, end: Line) {
     *line = end;
 }
 
-/// Writes lines to stderr that are neither an error nor a warning. For programs they are an event.
+/// Writes lines to stderr that are neither an error nor a warning. In a format for programs they
+/// are an event.
 pub fn say(text: &str) {
     event("note", text);
 }
 
-/// Shows what a program has written to its stderr: whole lines, a part of a long one, or nothing at
-/// the end of its last line.
+/// Shows the stderr of another program: whole lines, a part of a long line, or nothing at the end
+/// of its last line.
 pub fn relay(bytes: &[u8]) {
     let text = shown::bytes(bytes);
     if matches!(format(), ErrorFormat::Json | ErrorFormat::Sarif) {
@@ -177,7 +177,7 @@ pub fn relay(bytes: &[u8]) {
     };
     match text.rsplit_once('\n') {
         _ if text.is_empty() => {}
-        // The rest of a long line, and whole lines.
+        // The end of a long line, and whole lines.
         Some((whole, "")) if is_open => {
             write(&Shown::message(whole).0, Line::Open);
             write("", Line::Whole);
@@ -200,12 +200,12 @@ fn event(name: &str, text: &str) {
     }
 }
 
-/// Takes the texts that the document of [`ErrorFormat::Sarif`] has to hold.
+/// Takes the texts for the document of [`ErrorFormat::Sarif`].
 pub fn take_notes() -> Vec<String> {
     std::mem::take(&mut *NOTES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Asks a question on stderr, without a line end: the answer ends the line.
+/// Asks a question on stderr, without a line end: the answer of the user ends the line.
 pub fn ask(question: &str) {
     write(&Shown::message(question).0, Line::Whole);
 }
@@ -213,23 +213,23 @@ pub fn ask(question: &str) {
 /// Writes a text to stdout.
 ///
 /// # Errors
-/// It cannot be written.
+/// stdout is closed.
 pub fn print(text: &Shown) -> io::Result<()> {
     data([text.0.as_str()])
 }
 
-/// Writes a value to stdout, in lines, for programs. The secrets of its URLs are masked.
+/// Writes a value to stdout, in several lines, for programs. The secrets of its URLs are masked.
 ///
 /// # Errors
-/// It cannot be written.
+/// stdout is closed.
 pub fn print_json(value: Value) -> io::Result<()> {
     print_values_json(&masked(value))
 }
 
-/// As [`print_json`], for a value that has values of resources, whose URLs stay as they are.
+/// As [`print_json`], for a value with values of resources, whose URLs stay as they are.
 ///
 /// # Errors
-/// It cannot be written.
+/// stdout is closed.
 pub fn print_values_json(value: &Value) -> io::Result<()> {
     data([shown::json(format!("{value:#}\n"))])
 }
@@ -237,14 +237,14 @@ pub fn print_values_json(value: &Value) -> io::Result<()> {
 /// Writes resources, or a file for another program, to stdout as they are.
 ///
 /// # Errors
-/// They cannot be written.
+/// stdout is closed.
 pub fn data<P: AsRef<[u8]>>(pieces: impl IntoIterator<Item = P>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     pieces.into_iter().try_for_each(|piece| out.write_all(piece.as_ref()))?;
     out.flush()
 }
 
-/// The stdout of a protocol, whose messages are data for a program.
+/// The stdout for a protocol, whose messages are data for a program.
 pub fn protocol() -> io::Stdout {
     io::stdout()
 }
@@ -253,7 +253,7 @@ pub fn protocol() -> io::Stdout {
 pub fn usage(answer: &clap::Error) {
     let plain = answer.render().to_string();
     if Shown::message(&plain).0 == plain {
-        // With its colours.
+        // clap's own print keeps the colours.
         let _ = answer.print();
     } else {
         report(&Shown::message(plain.trim_end()));

@@ -62,7 +62,8 @@ impl<'a> Draft<'a> {
         }
         let pos = self.before.as_ref().map_or(Pos::NONE, Node::pos);
         let after = Node::new(std::mem::take(&mut self.fields), pos);
-        let changed = change::apply(self.arena, (self.source, &self.written), self.before.as_ref(), &after);
+        let text = change::FileText { source: self.source, written: &self.written };
+        let changed = change::apply(self.arena, text, self.before.as_ref(), &after);
         let unchangeable = |Unchangeable { message, pos }: Unchangeable| {
             let error = Error::new(Code::NotYaml, format!("'{}' was not changed: {message}", self.name)).at(pos);
             error.hint(format!("change {} by hand, or write these fields out", self.name))

@@ -95,16 +95,26 @@ fn add(draft: &mut Draft<'_>, list: List, entries: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// `add resource` and `add component`: adds files, directories and repositories. Unless
-/// `is_verified` is false they are loaded, to check that they exist.
+/// The check of added references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verification {
+    /// References are loaded, to check that they exist.
+    Load,
+    None,
+}
+
+/// `add resource` and `add component`: adds files, directories and repositories.
 ///
 /// # Errors
 /// No entry is given, or an entry does not exist.
-pub fn add_references(place: &mut Place, list: List, entries: &[String], is_verified: bool) -> Result<()> {
+pub fn add_references(place: &mut Place, list: List, entries: &[String], verification: Verification) -> Result<()> {
     if entries.is_empty() {
         return Err(usage(list.missing));
     }
-    let found = if is_verified { glob::references(place, entries)? } else { entries.to_owned() };
+    let found = match verification {
+        Verification::Load => glob::references(place, entries)?,
+        Verification::None => entries.to_owned(),
+    };
     place.change(|draft| {
         let others: Vec<String> = found.into_iter().filter(|file| file != draft.name).collect();
         add(draft, list, &others)

@@ -3,9 +3,9 @@
 use crate::diag::{Mend, Warning};
 use rustomize_yaml::Place;
 
-/// The text of a file after the mends of findings in it, and the findings that are mended. A mend
-/// whose old text is not at its place is left out: the file has changed, or spells the text in
-/// another way. O(size of the text + findings × log findings).
+/// The text of a file after its findings are mended, and the findings that are mended. A mend whose
+/// old text is not at its place is left out: the file has changed, or spells the text in another
+/// way. O(size of the text + findings × log findings).
 pub fn mended<'f>(text: &str, findings: impl Iterator<Item = &'f Warning>) -> (String, Vec<&'f Warning>) {
     let mut mends: Vec<(&Place, &Mend, &Warning)> =
         findings.filter_map(|finding| Some((finding.place()?, finding.mend()?, finding))).collect();

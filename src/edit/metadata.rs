@@ -200,7 +200,7 @@ pub fn remove(place: &mut Place, kind: Metadata, arguments: &[String], is_missin
     })
 }
 
-/// Turns the pairs of `commonLabels` into an entry of `labels` with the same effect. They keep
+/// Turns the pairs of `commonLabels` into an entry of `labels` with the same effect. The pairs keep
 /// their place.
 pub fn from_common_labels(pairs: Node<'_>) -> Node<'_> {
     let mut label = Mapping::new();

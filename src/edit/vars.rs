@@ -15,16 +15,22 @@ use std::fs;
 use std::path::Path;
 
 /// A file with resources or a patch.
-pub struct File {
+pub struct ResourceFile {
     path: String,
     text: String,
     is_changed: bool,
 }
 
 /// A file, and the entry of `patches` that names it.
-struct Used<'a> {
-    file: File,
+struct UsedFile<'a> {
+    file: ResourceFile,
     patch: Option<Patch<'a>>,
+}
+
+/// The entries of a kustomization that name files.
+struct FileEntries<'e, 'a> {
+    resources: &'e [&'a str],
+    patches: &'e [Node<'a>],
 }
 
 /// The variable as a part of a text.
@@ -41,7 +47,7 @@ struct Piece {
 /// # Errors
 /// A variable is part of a text without a delimiter around it, or a kustomization below cannot be
 /// read.
-pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
+pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<ResourceFile>> {
     let arena = draft.arena;
     let cx = Decoder::strict(arena);
     let Some(written) = draft.get("vars").filter(|node| !node.is_null()).cloned() else { return Ok(Vec::new()) };
@@ -49,11 +55,11 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
     vars.decode(&written, &cx)?;
     let mut used = Vec::new();
     let (resources, patches) = (draft.texts("resources"), draft.items("patches").cloned().collect::<Vec<_>>());
-    files(arena, ".", (&resources, &patches), &mut used)?;
+    files(arena, ".", FileEntries { resources: &resources, patches: &patches }, &mut used)?;
     let mut replacements = Sequence::default();
     for var in &vars {
         let mut targets = Sequence::default();
-        for Used { file, patch } in &used {
+        for UsedFile { file, patch } in &used {
             let source = arena.add_source(file.path.clone(), file.text.clone());
             let Ok(nodes) = documents(arena, source) else { continue };
             for node in nodes.iter().flat_map(unlisted) {
@@ -63,7 +69,7 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
             }
         }
         replacements.push(replacement(arena, var, targets));
-        for Used { file, .. } in &mut used {
+        for UsedFile { file, .. } in &mut used {
             let text = file.text.replace(&format!("$({})", var.name), &format!("{}_PLACEHOLDER", var.name));
             file.is_changed |= text != file.text;
             file.text = text;
@@ -79,8 +85,8 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<File>> {
 ///
 /// # Errors
 /// A file cannot be written. The files before it have been written.
-pub fn write(files: &[File]) -> Result<()> {
-    files.iter().try_for_each(|File { path, text, .. }| {
+pub fn write(files: &[ResourceFile]) -> Result<()> {
+    files.iter().try_for_each(|ResourceFile { path, text, .. }| {
         place::write(Path::new(path), text.as_bytes()).map_err(|e| Error::io(&e, format!("'{path}': {e}")))
     })
 }
@@ -90,8 +96,8 @@ pub fn write(files: &[File]) -> Result<()> {
 fn files<'a>(
     arena: Arena<'a>,
     directory: &str,
-    (resources, patches): (&[&str], &[Node<'a>]),
-    used: &mut Vec<Used<'a>>,
+    FileEntries { resources, patches }: FileEntries<'_, 'a>,
+    used: &mut Vec<UsedFile<'a>>,
 ) -> Result<()> {
     for resource in resources {
         let path = join(directory, resource);
@@ -103,7 +109,7 @@ fn files<'a>(
             let texts = |field| list(field).filter_map(Node::as_scalar).map(Scalar::text);
             let resources: Vec<&str> = texts("resources").chain(texts("bases")).collect();
             let patches: Vec<Node<'a>> = list("patches").cloned().collect();
-            files(arena, &path, (&resources, &patches), used)?;
+            files(arena, &path, FileEntries { resources: &resources, patches: &patches }, used)?;
         }
         add(path, None, used);
     }
@@ -117,9 +123,9 @@ fn files<'a>(
     Ok(())
 }
 
-fn add<'a>(path: String, patch: Option<Patch<'a>>, used: &mut Vec<Used<'a>>) {
+fn add<'a>(path: String, patch: Option<Patch<'a>>, used: &mut Vec<UsedFile<'a>>) {
     if let Ok(text) = fs::read_to_string(&path) {
-        used.push(Used { file: File { path, text, is_changed: false }, patch });
+        used.push(UsedFile { file: ResourceFile { path, text, is_changed: false }, patch });
     }
 }
 

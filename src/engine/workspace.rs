@@ -311,6 +311,10 @@ fn context<'w>(
 
 fn panicked(panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    let error = Error::new(Code::Internal, format!("the build broke off: {}", text.unwrap_or("it does not say why")));
+    let message = text.map_or_else(
+        || "the build panicked without a message".to_owned(),
+        |text| format!("the build panicked: {text}"),
+    );
+    let error = Error::new(Code::Internal, message);
     error.hint("this is a fault of the program: please report it")
 }

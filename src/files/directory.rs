@@ -10,29 +10,30 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// How a directory is held: without the right to read it, where the system can.
+/// The flags that open a directory to hold it: without the right to read it, where the system can.
 #[cfg(target_os = "linux")]
 const HOLD: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
 const HOLD: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
-/// How a file is read: a pipe is not waited for, a terminal does not become that of the process.
+/// The flags that open a file to read it: a pipe is not waited for, and a terminal does not become
+/// that of the process.
 const READ: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// A directory that is held by its descriptor: it stays the same one, even if it is renamed or
-/// something else takes its place. The paths of its methods are below it, and no name in them may
+/// A directory that is held by its descriptor: it stays the same directory, even if it is renamed
+/// or another one takes its place. The paths of its methods are below it, and no name in them may
 /// be a link, unless the method says otherwise.
 #[derive(Debug)]
 pub struct Directory {
     descriptor: OwnedFd,
-    /// The path that it was opened by, for messages.
+    /// The path that the directory was opened by, for messages.
     path: PathBuf,
 }
 
 /// Opens a plain file that a user has named: links are followed.
 ///
 /// # Errors
-/// It cannot be opened, or is not a plain file.
+/// The entry is not a plain file, or cannot be opened.
 pub fn open(path: &Path) -> io::Result<PlainFile> {
     let opened = rustix::fs::open(path, READ | OFlags::RDONLY, Mode::empty())?;
     let facts = facts_of(&rustix::fs::fstat(&opened)?);
@@ -43,7 +44,7 @@ impl Directory {
     /// Opens a directory that a user has named: links are followed.
     ///
     /// # Errors
-    /// It cannot be opened, or is not a directory.
+    /// The entry is not a directory, or cannot be opened.
     pub fn open(path: &Path) -> io::Result<Directory> {
         let descriptor = rustix::fs::open(path, HOLD, Mode::empty())?;
         Ok(Directory { descriptor, path: path.to_owned() })
@@ -66,7 +67,7 @@ impl Directory {
     /// Opens a directory below this one.
     ///
     /// # Errors
-    /// It cannot be opened, is not a directory, or a name is a link.
+    /// The entry is not a directory or cannot be opened, or a name in the path is a link.
     pub fn below(&self, path: &Path) -> io::Result<Directory> {
         let mut held = Holder::Same(self);
         for name in names(path)? {
@@ -75,17 +76,17 @@ impl Directory {
         held.into_directory()
     }
 
-    /// Opens a directory below this one, and makes it and those above it where they do not exist,
-    /// with the permissions `mode` as far as the umask allows them.
+    /// Opens a directory below this one. The directory and those above it are made if they do not
+    /// exist, with the permissions `mode` as far as the umask allows them.
     ///
     /// # Errors
-    /// One cannot be made or opened, or a name is a link.
+    /// A directory cannot be made or opened, or a name in the path is a link.
     pub fn make(&self, path: &Path, mode: u32) -> io::Result<Directory> {
         let mut held = Holder::Same(self);
         for name in names(path)? {
             held = Holder::Below(match rustix::fs::mkdirat(&held.descriptor, name, Mode::from_raw_mode(mode as _)) {
                 Ok(()) | Err(Errno::EXIST) => held.step(name)?,
-                // A directory that exists on a file system that is read-only.
+                // On a read-only file system the directory may exist.
                 Err(e) => held.step(name).map_err(|_| e)?,
             });
         }
@@ -95,7 +96,7 @@ impl Directory {
     /// Makes a directory that does not exist yet.
     ///
     /// # Errors
-    /// Something exists there, or it cannot be made.
+    /// An entry with this name exists, or the directory cannot be made.
     pub fn make_new(&self, path: &Path, mode: u32) -> io::Result<Directory> {
         let (folder, name) = self.holder(path)?;
         rustix::fs::mkdirat(&folder.descriptor, name, Mode::from_raw_mode(mode as _))?;
@@ -105,7 +106,7 @@ impl Directory {
     /// Opens a plain file for reading.
     ///
     /// # Errors
-    /// It cannot be opened, is not a plain file, or a name is a link.
+    /// The entry is not a plain file or cannot be opened, or a name in the path is a link.
     pub fn file(&self, path: &Path) -> io::Result<PlainFile> {
         let (folder, name) = self.holder(path)?;
         let flags = READ | OFlags::RDONLY | OFlags::NOFOLLOW;
@@ -134,7 +135,7 @@ impl Directory {
     /// The facts of an entry, which may be a link itself.
     ///
     /// # Errors
-    /// It does not exist, or a name before it is a link.
+    /// The entry does not exist, or a name before it is a link.
     pub fn facts(&self, path: &Path) -> io::Result<Facts> {
         let (folder, name) = self.holder(path)?;
         let stat = rustix::fs::statat(&folder.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -144,7 +145,7 @@ impl Directory {
     /// The target of a link, as it is written.
     ///
     /// # Errors
-    /// It is not a link.
+    /// The entry is not a link.
     pub fn target(&self, path: &Path) -> io::Result<PathBuf> {
         let (folder, name) = self.holder(path)?;
         let target = rustix::fs::readlinkat(&folder.descriptor, name, Vec::new())?;
@@ -183,12 +184,12 @@ impl Directory {
     /// and writing.
     ///
     /// # Errors
-    /// Something exists there, or it cannot be made.
+    /// An entry with this name exists, or the file cannot be made.
     pub fn create(&self, path: &Path, mode: u32) -> io::Result<File> {
         let (folder, name) = self.holder(path)?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&folder.descriptor, name, flags, Mode::from_raw_mode(mode as _))?.into();
-        // The umask may have taken some away.
+        // The umask may have taken some permissions away.
         super::staged::permit(&file, mode)?;
         Ok(file)
     }
@@ -196,7 +197,7 @@ impl Directory {
     /// Opens a plain file that this program locks, and makes it if it does not exist.
     ///
     /// # Errors
-    /// It cannot be made or opened, or is not a plain file.
+    /// The entry is not a plain file, or cannot be made or opened.
     pub fn lock_file(&self, path: &Path) -> io::Result<File> {
         let (folder, name) = self.holder(path)?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | READ;
@@ -210,7 +211,7 @@ impl Directory {
     /// has the name is replaced.
     ///
     /// # Errors
-    /// It cannot be written: its place is unchanged then.
+    /// The file cannot be written. Its place is unchanged then.
     pub fn write(&self, path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
         let (folder, name) = self.holder(path)?;
         let mut staged = Staged::new_in(&folder)?;
@@ -218,19 +219,19 @@ impl Directory {
         staged.put_for_good(&folder, Path::new(name), mode)
     }
 
-    /// Makes a link with a target, which is only written and not looked at.
+    /// Makes a link to a target, which need not exist.
     ///
     /// # Errors
-    /// Something exists there, or it cannot be made.
+    /// An entry with this name exists, or the link cannot be made.
     pub fn link(&self, target: &Path, path: &Path) -> io::Result<()> {
         let (folder, name) = self.holder(path)?;
         Ok(rustix::fs::symlinkat(target, &folder.descriptor, name)?)
     }
 
-    /// Gives a plain file or a directory permissions.
+    /// Sets the permissions of a plain file or a directory.
     ///
     /// # Errors
-    /// It is neither, or belongs to another user.
+    /// The entry is neither a plain file nor a directory, or belongs to another user.
     pub fn permit(&self, path: &Path, mode: u32) -> io::Result<()> {
         let (folder, name) = self.holder(path)?;
         let flags = READ | OFlags::RDONLY | OFlags::NOFOLLOW;
@@ -248,17 +249,17 @@ impl Directory {
     /// replaced.
     ///
     /// # Errors
-    /// It cannot be renamed, or is to be on another file system.
+    /// The new place is on another file system, or the entry cannot be renamed.
     pub fn rename(&self, path: &Path, to: &Directory, new: &Path) -> io::Result<()> {
         let ((from, old_name), (to, new_name)) = (self.holder(path)?, to.holder(new)?);
         Ok(rustix::fs::renameat(&from.descriptor, old_name, &to.descriptor, new_name)?)
     }
 
     /// Removes a file, a link, or a directory with all its content at any depth, even if its owner
-    /// has taken permissions away. Succeeds if it does not exist. O(entries).
+    /// has taken permissions away. Succeeds if the entry does not exist. O(entries).
     ///
     /// # Errors
-    /// It cannot be removed, or a name before the last is a link.
+    /// The entry cannot be removed, or a name before the last is a link.
     pub fn remove(&self, path: &Path) -> io::Result<()> {
         match self.holder(path) {
             Ok((folder, name)) => Ok(removal::remove(folder.descriptor.as_fd(), name)?),
@@ -270,7 +271,7 @@ impl Directory {
     /// Removes a directory that is empty.
     ///
     /// # Errors
-    /// It is not empty, or not a directory.
+    /// The directory is not empty, or the entry is not a directory.
     pub fn remove_empty(&self, path: &Path) -> io::Result<()> {
         let (folder, name) = self.holder(path)?;
         Ok(rustix::fs::unlinkat(&folder.descriptor, name, AtFlags::REMOVEDIR)?)

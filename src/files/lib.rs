@@ -5,19 +5,19 @@
 //!
 //! * A [`Directory`] is held by its descriptor. A path below it is walked name by name, and no name
 //!   may be a link. So nothing outside of the directory is reached, whatever others do meanwhile.
-//! * A file is opened without waiting, and is then asked what it is: only a plain file is read. A
-//!   pipe or a device is an error.
-//! * The [`Facts`] of a file, as its owner, come from the descriptor that is read.
-//! * A file appears whole, by [`Staged`], and replaces whatever has its name.
+//! * A file is opened without waiting, and its kind is then read from the descriptor: only a plain
+//!   file is read. A pipe or a device is an error.
+//! * The [`Facts`] of a file, such as its owner, come from the descriptor that is read.
+//! * A file appears whole, by [`Staged`], and replaces any entry with its name.
 //! * A tree is removed by descriptors; a link in it is removed and not followed.
 //!
-//! * A killed process leaves temporary files, and directories, in the places that it wrote to.
-//!   [`sweep`] removes them before the next one writes there.
+//! A killed process leaves temporary files and directories in the places that it wrote to.
+//! [`sweep`] removes them before another process writes there.
 //!
-//! A place that a user has named for the output of a command is a [`Place`], which says where
+//! A place that a user has named for the output of a command is a [`Place`], which decides where
 //! links are followed; [`atomic`] writes files there that appear whole. A path that a user has
-//! named, as a directory of plugins, may contain links: [`Directory::open`] and [`open`] follow
-//! them. [docs/design.md](../../docs/design.md) has the choice of means.
+//! named, such as a directory of plugins, may contain links: [`Directory::open`] and [`open`]
+//! follow them. [docs/design.md](../../docs/design.md) gives the reasons for these means.
 
 pub mod atomic;
 #[cfg(unix)]
@@ -62,22 +62,23 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     pub kind: Kind,
-    /// The number of bytes that it claims to have.
+    /// The number of bytes that the file claims to have.
     pub size: u64,
-    /// Its permissions; 0 on systems that have none.
+    /// The permissions; 0 on systems without them.
     pub mode: u32,
-    /// The number of its owner; 0 on systems that have none.
+    /// The number of the owner; 0 on systems without owners.
     pub owner: u32,
-    /// The number of its group; 0 on systems that have none.
+    /// The number of the group; 0 on systems without groups.
     pub group: u32,
-    /// Its file system, and its number there; zeros on systems that have none.
+    /// The number of the file system, and the number of the file in it; zeros on systems without
+    /// them.
     pub identity: (u64, u64),
-    /// The time of its last change, in seconds and nanoseconds; `None` on systems that have none.
+    /// The time of the last change, in seconds and nanoseconds; `None` on systems without it.
     pub changed: Option<(i64, u64)>,
 }
 
 impl Facts {
-    /// Returns true if anybody may execute it.
+    /// Returns true if the owner, the group or others may execute the file.
     pub fn is_executable(&self) -> bool {
         !cfg!(unix) || self.mode & 0o111 != 0
     }
@@ -104,8 +105,8 @@ impl PlainFile {
     /// The content of the file. O(size).
     ///
     /// # Errors
-    /// [`io::ErrorKind::FileTooLarge`] if it has more than `limit` bytes,
-    /// [`io::ErrorKind::OutOfMemory`] if memory is short, or it cannot be read.
+    /// [`io::ErrorKind::FileTooLarge`] if the file has more than `limit` bytes,
+    /// [`io::ErrorKind::OutOfMemory`] if memory is short, or the error of the system.
     pub fn read_all(self, limit: u64) -> io::Result<Vec<u8>> {
         let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {limit} bytes"));
         if self.facts.size > limit {
@@ -142,10 +143,10 @@ pub enum Opened {
 }
 
 impl Opened {
-    /// Opens what a user has named: links are followed.
+    /// Opens a file or directory that a user has named: links are followed.
     ///
     /// # Errors
-    /// It cannot be opened, or is neither a plain file nor a directory.
+    /// The entry is neither a plain file nor a directory, or cannot be opened.
     pub fn named(path: &Path) -> io::Result<Opened> {
         match open(path) {
             Err(e) if e.kind() == io::ErrorKind::IsADirectory => Ok(Opened::Directory(Directory::open(path)?)),
@@ -156,7 +157,7 @@ impl Opened {
     /// Opens an entry of a directory that a user has named. The entry itself is not a link.
     ///
     /// # Errors
-    /// As [`Opened::named`], or it is a link.
+    /// As [`Opened::named`], or the entry is a link.
     pub fn entry(path: &Path) -> io::Result<Opened> {
         let name = Path::new(path.file_name().ok_or_else(|| not_below(path))?);
         let folder = Directory::open(folder_of(path))?;
@@ -170,15 +171,15 @@ impl Opened {
 /// Opens a directory in a directory that a user has named. The last name of the path is not a link.
 ///
 /// # Errors
-/// It cannot be opened, is not a directory, or is a link.
+/// The entry is not a directory, is a link, or cannot be opened.
 pub fn directory(path: &Path) -> io::Result<Directory> {
     let name = path.file_name().ok_or_else(|| not_below(path))?;
     Directory::open(folder_of(path))?.below(Path::new(name))
 }
 
-/// Waits until nobody else changes the files of a directory: whoever reads, changes and writes one
-/// of them holds this lock. `waiting` is called if it is not free. The directory is locked, because
-/// its files are replaced. `None` on a file system without locks.
+/// Takes the lock of a directory, which a process holds while it reads, changes and writes a file
+/// there. If another process has the lock, calls `waiting` and waits. The lock is that of the
+/// directory, because its files are replaced. `None` on a file system without locks.
 pub fn lock(directory: &Path, waiting: impl FnOnce()) -> Option<File> {
     let directory = File::open(directory).ok()?;
     match directory.try_lock() {
@@ -213,9 +214,6 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
 
 /// Removes a file, a link, or a directory with all its content. The directory above it may be named
 /// through links; nothing else is followed. Succeeds if nothing exists there. O(entries).
-///
-/// # Errors
-/// It cannot be removed.
 pub fn remove(path: &Path) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| not_below(path))?;
     match Directory::open(folder_of(path)) {

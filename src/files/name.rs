@@ -3,9 +3,9 @@
 use rustomize_base::shown::{is_unseen, line};
 use std::ffi::OsStr;
 
-/// The fault of a name or a path that comes from elsewhere, as from an archive: the words that
-/// follow it in a message. `None` if it may be used. A name with a line break can pass for several
-/// lines of a list, and one with a direction mark for another name.
+/// The reason to refuse a name or a path that comes from elsewhere, such as an archive: words that
+/// follow the name in a message. `None` for a good name. A name with a line break can look like
+/// several lines of a list, and a name with a direction mark like another name.
 pub fn name_fault(name: &OsStr) -> Option<&'static str> {
     match name.to_str() {
         None => Some("has a name that is not valid UTF-8"),

@@ -5,19 +5,19 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// A place that a user has named for a file that is written.
+/// The place that a user has named for an output file.
 ///
 /// A path that is relative, or below the working directory, may lead through a tree of somebody
-/// else, as a cloned repository: there no link is followed, neither in place of a directory, behind
-/// the last `..`, nor in place of the file. Any other path names a place of this machine, as
+/// else, such as a cloned repository: no link after the last `..` is followed, neither in place of
+/// a directory nor in place of the file. Any other path names a place of this machine, such as
 /// `/dev/stdout`: its links are followed.
 #[derive(Debug)]
 pub struct Place {
     directory: Directory,
     name: PathBuf,
-    /// The path as it was named, without links that are followed.
+    /// The path as the user named it, or the path that its links lead to if they are followed.
     path: PathBuf,
-    /// True if it is outside of trees.
+    /// True if the links of the path are followed.
     follows_links: bool,
 }
 
@@ -65,7 +65,7 @@ impl Place {
     /// The facts of the file at the place; `None` if the place is empty.
     ///
     /// # Errors
-    /// The entry is a link, or the system does not say.
+    /// The entry is a link, or its facts cannot be read.
     pub fn facts(&self) -> io::Result<Option<Facts>> {
         if self.follows_links && fs::metadata(&self.path).is_ok_and(|of| !of.is_file() && !of.is_dir()) {
             let kind = Kind::Other;
@@ -80,17 +80,11 @@ impl Place {
     }
 
     /// A new file beside the place, which [`Place::put`] renames.
-    ///
-    /// # Errors
-    /// It cannot be made.
     pub fn stage(&self) -> io::Result<Staged> {
         Staged::new_in(&self.directory)
     }
 
     /// Renames a file to the place. A file there is replaced.
-    ///
-    /// # Errors
-    /// It cannot be renamed.
     pub fn put(&self, staged: Staged, mode: u32) -> io::Result<()> {
         staged.put(&self.directory, &self.name, mode)
     }
@@ -100,10 +94,7 @@ impl Place {
         &self.directory
     }
 
-    /// Opens a pipe or a device for writing: nothing can be in its place.
-    ///
-    /// # Errors
-    /// It cannot be opened.
+    /// Opens a pipe or a device at the place for writing: no file can take its place.
     pub fn open_other(&self) -> io::Result<File> {
         fs::OpenOptions::new().write(true).open(&self.path)
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 /// The beginning of the names of temporary files and directories of this program.
 pub const PREFIX: &str = ".rustomize-";
 
-/// The length of the random part of such a name.
+/// The length of the random part of the name of a temporary file.
 const LENGTH: usize = 6;
 
 /// The number of names that are tried for a temporary file.
@@ -21,16 +21,13 @@ const TRIES: u32 = 64;
 #[derive(Debug)]
 pub struct Staged {
     directory: Directory,
-    /// Its name there; empty once it is in its place.
+    /// The name of the file in the directory; empty once the file is in its place.
     name: OsString,
     file: File,
 }
 
 impl Staged {
     /// Makes an empty file with a random name, which only this user can read.
-    ///
-    /// # Errors
-    /// It cannot be made.
     pub fn new_in(directory: &Directory) -> io::Result<Staged> {
         for _ in 0..TRIES {
             let name = OsString::from(format!("{PREFIX}{}", random()));
@@ -48,18 +45,15 @@ impl Staged {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// The content so far, from its beginning, whatever has the file's name by now.
-    ///
-    /// # Errors
-    /// It cannot be read.
+    /// The content so far, from its beginning, even if another file has taken the name by now.
     pub fn reread(&mut self) -> io::Result<&File> {
         self.file.seek(io::SeekFrom::Start(0))?;
         Ok(&self.file)
     }
 
-    /// Locks the file, so that no other process takes it for one that a killed process left.
-    /// Returns false if that has happened already. On a file system without locks no process
-    /// removes any.
+    /// Locks the file, so that no other process takes it for a leftover of a killed process.
+    /// Returns false if another process has done so already. On a file system without locks no
+    /// process removes leftovers.
     fn is_locked(&self) -> bool {
         match self.file.try_lock() {
             Ok(()) => self.directory.facts(Path::new(&self.name)).is_ok(),
@@ -70,9 +64,6 @@ impl Staged {
 
     /// Renames the file to its place in a directory of the same file system, with the permissions
     /// `mode`. A file or link that has the name is replaced.
-    ///
-    /// # Errors
-    /// It cannot be renamed.
     pub fn put(mut self, directory: &Directory, path: &Path, mode: u32) -> io::Result<()> {
         permit(&self.file, mode)?;
         self.directory.rename(Path::new(&self.name), directory, path)?;
@@ -81,17 +72,11 @@ impl Staged {
     }
 
     /// Waits until the content is on the disk.
-    ///
-    /// # Errors
-    /// It cannot be written.
     pub fn sync_all(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
     /// As [`Staged::put`], but waits until the content is on the disk before it renames the file.
-    ///
-    /// # Errors
-    /// It cannot be written or renamed.
     pub fn put_for_good(self, directory: &Directory, path: &Path, mode: u32) -> io::Result<()> {
         self.file.sync_all()?;
         self.put(directory, path, mode)
@@ -123,7 +108,7 @@ pub fn is_temporary(name: &OsStr) -> bool {
 }
 
 /// Removes the temporary files that killed processes of this user have left in a directory: a
-/// process that lives holds the lock of its files. What cannot be removed stays. O(entries).
+/// process that lives holds the lock of its files. A file that cannot be removed stays. O(entries).
 pub fn sweep(directory: &Directory) {
     for (name, kind) in directory.entries().unwrap_or_default() {
         let path = Path::new(&name);
@@ -163,8 +148,8 @@ pub(super) fn permit(_: &File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// [`LENGTH`] letters or digits, by chance. The standard library draws the keys of its hash tables
-/// from the random numbers of the system.
+/// [`LENGTH`] random letters or digits. The standard library draws the keys of its hash tables from
+/// the random numbers of the system.
 pub(super) fn random() -> String {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut number = RandomState::new().hash_one(std::process::id());

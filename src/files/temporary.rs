@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// The number of names that are tried.
 const TRIES: u32 = 64;
 
-/// A directory with a random name that only this user can look into. It is removed, with all that
-/// others have written into it, when it is dropped.
+/// A directory with a random name that only this user can look into. The directory and all its
+/// content are removed when it is dropped.
 #[derive(Debug)]
 pub struct Temporary {
     parent: Directory,
@@ -20,9 +20,6 @@ pub struct Temporary {
 
 impl Temporary {
     /// Makes an empty directory whose name begins with `prefix`.
-    ///
-    /// # Errors
-    /// It cannot be made.
     pub fn new_in(parent: &Directory, prefix: &str) -> io::Result<Temporary> {
         for _ in 0..TRIES {
             let name = OsString::from(format!("{prefix}{}", random()));
@@ -48,7 +45,7 @@ impl Temporary {
     /// Renames the directory to a place where nothing exists, and keeps it.
     ///
     /// # Errors
-    /// It cannot be renamed: then it is removed.
+    /// The directory cannot be renamed. It is removed then.
     pub fn keep_as(self, to: &Directory, path: &Path) -> io::Result<()> {
         self.parent.rename(Path::new(&self.name), to, path)
     }

@@ -1,5 +1,5 @@
-//! [`Directory`] on systems that are not Unix: a path. Links are looked for by name before a call,
-//! so another process may still put one there in between.
+//! [`Directory`] on systems that are not Unix: a path. Each method looks for links by name before
+//! its call, so another process can still put a link there in between.
 
 use super::{Facts, Kind, PlainFile, Staged, is_link, names, not_below, plain};
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ pub struct Directory {
 /// Opens a plain file that a user has named: links are followed.
 ///
 /// # Errors
-/// It cannot be opened, or is not a plain file.
+/// The entry is not a plain file, or cannot be opened.
 pub fn open(path: &Path) -> io::Result<PlainFile> {
     let file = File::open(path)?;
     let facts = facts_of(&file.metadata()?);
@@ -28,7 +28,7 @@ impl Directory {
     /// Opens a directory that a user has named: links are followed.
     ///
     /// # Errors
-    /// It does not exist, or is not a directory.
+    /// The entry does not exist, or is not a directory.
     pub fn open(path: &Path) -> io::Result<Directory> {
         match fs::metadata(path)?.is_dir() {
             true => Ok(Directory { path: path.to_owned() }),
@@ -42,9 +42,6 @@ impl Directory {
     }
 
     /// Another handle of the same directory.
-    ///
-    /// # Errors
-    /// None here.
     pub fn try_clone(&self) -> io::Result<Directory> {
         Ok(Directory { path: self.path.clone() })
     }
@@ -52,7 +49,7 @@ impl Directory {
     /// Opens a directory below this one.
     ///
     /// # Errors
-    /// It does not exist, is not a directory, or a name is a link.
+    /// The entry does not exist or is not a directory, or a name in the path is a link.
     pub fn below(&self, path: &Path) -> io::Result<Directory> {
         let mut held = self.try_clone()?;
         for name in names(path)? {
@@ -61,10 +58,11 @@ impl Directory {
         Ok(held)
     }
 
-    /// Opens a directory below this one, and makes it and those above it where they do not exist.
+    /// Opens a directory below this one. The directory and those above it are made if they do not
+    /// exist.
     ///
     /// # Errors
-    /// One cannot be made or opened, or a name is a link.
+    /// A directory cannot be made or opened, or a name in the path is a link.
     pub fn make(&self, path: &Path, _mode: u32) -> io::Result<Directory> {
         let mut held = self.try_clone()?;
         for name in names(path)? {
@@ -79,7 +77,7 @@ impl Directory {
     /// Makes a directory that does not exist yet.
     ///
     /// # Errors
-    /// Something exists there, or it cannot be made.
+    /// An entry with this name exists, or the directory cannot be made.
     pub fn make_new(&self, path: &Path, _mode: u32) -> io::Result<Directory> {
         let path = self.place(path)?;
         fs::create_dir(&path)?;
@@ -89,7 +87,7 @@ impl Directory {
     /// Opens a plain file for reading.
     ///
     /// # Errors
-    /// It cannot be opened, is not a plain file, or a name is a link.
+    /// The entry is not a plain file or cannot be opened, or a name in the path is a link.
     pub fn file(&self, path: &Path) -> io::Result<PlainFile> {
         let path = self.place(path)?;
         let facts = facts_of(&fs::symlink_metadata(&path)?);
@@ -115,7 +113,7 @@ impl Directory {
     /// The facts of an entry, which may be a link itself.
     ///
     /// # Errors
-    /// It does not exist, or a name before it is a link.
+    /// The entry does not exist, or a name before it is a link.
     pub fn facts(&self, path: &Path) -> io::Result<Facts> {
         Ok(facts_of(&fs::symlink_metadata(self.place(path)?)?))
     }
@@ -123,7 +121,7 @@ impl Directory {
     /// The target of a link, as it is written.
     ///
     /// # Errors
-    /// It is not a link.
+    /// The entry is not a link.
     pub fn target(&self, path: &Path) -> io::Result<PathBuf> {
         fs::read_link(self.place(path)?)
     }
@@ -143,7 +141,7 @@ impl Directory {
     /// Makes a file that does not exist yet, and opens it for writing.
     ///
     /// # Errors
-    /// Something exists there, or it cannot be made.
+    /// An entry with this name exists, or the file cannot be made.
     pub fn create(&self, path: &Path, _mode: u32) -> io::Result<File> {
         OpenOptions::new().read(true).write(true).create_new(true).open(self.place(path)?)
     }
@@ -151,7 +149,7 @@ impl Directory {
     /// Opens a plain file that this program locks, and makes it if it does not exist.
     ///
     /// # Errors
-    /// It cannot be made or opened, or is a link.
+    /// The entry is a link, or cannot be made or opened.
     pub fn lock_file(&self, path: &Path) -> io::Result<File> {
         let path = self.place(path)?;
         match path.is_symlink() {
@@ -164,7 +162,7 @@ impl Directory {
     /// has the name is replaced.
     ///
     /// # Errors
-    /// It cannot be written: its place is unchanged then.
+    /// The file cannot be written. Its place is unchanged then.
     pub fn write(&self, path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
         let place = self.place(path)?;
         let folder = Directory { path: super::folder_of(&place).to_owned() };
@@ -173,18 +171,15 @@ impl Directory {
         staged.put_for_good(self, path, mode)
     }
 
-    /// Makes no link: other systems ask for the kind of the target.
+    /// Refuses to make a link: these systems ask for the kind of the target.
     ///
     /// # Errors
-    /// Always.
+    /// [`io::ErrorKind::Unsupported`].
     pub fn link(&self, _target: &Path, _path: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Does nothing: on this system an entry keeps the permissions that its directory gives it.
-    ///
-    /// # Errors
-    /// None here.
     pub fn permit(&self, _path: &Path, _mode: u32) -> io::Result<()> {
         Ok(())
     }
@@ -193,16 +188,16 @@ impl Directory {
     /// replaced.
     ///
     /// # Errors
-    /// It cannot be renamed, or is to be on another file system.
+    /// The new place is on another file system, or the entry cannot be renamed.
     pub fn rename(&self, path: &Path, to: &Directory, new: &Path) -> io::Result<()> {
         fs::rename(self.place(path)?, to.place(new)?)
     }
 
-    /// Removes a file, a link, or a directory with all its content. Succeeds if it does not exist.
-    /// O(entries).
+    /// Removes a file, a link, or a directory with all its content. Succeeds if the entry does not
+    /// exist. O(entries).
     ///
     /// # Errors
-    /// It cannot be removed, or a name before the last is a link.
+    /// The entry cannot be removed, or a name before the last is a link.
     pub fn remove(&self, path: &Path) -> io::Result<()> {
         let path = self.place(path)?;
         let removed = match fs::symlink_metadata(&path) {
@@ -219,7 +214,7 @@ impl Directory {
     /// Removes a directory that is empty.
     ///
     /// # Errors
-    /// It is not empty, or not a directory.
+    /// The directory is not empty, or the entry is not a directory.
     pub fn remove_empty(&self, path: &Path) -> io::Result<()> {
         fs::remove_dir(self.place(path)?)
     }

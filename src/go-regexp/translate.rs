@@ -91,7 +91,7 @@ impl Node {
         Node { tree, height, copies, is_char: false }
     }
 
-    fn repeated(self, min: u32, max: Option<u32>) -> Self {
+    fn repeated(self, Counts { min, max }: Counts) -> Self {
         let copies = match max.unwrap_or(min) {
             0 if max.is_some() => 1,
             count => self.copies.saturating_mul(count.max(1)),
@@ -111,6 +111,13 @@ struct Flags {
     lines: bool,
     /// `s`: `.` matches `\n`.
     dot_all: bool,
+}
+
+/// The counts of a repetition; no `max` means any number of times.
+#[derive(Clone, Copy)]
+struct Counts {
+    min: u32,
+    max: Option<u32>,
 }
 
 /// A group that is not closed yet.
@@ -192,7 +199,7 @@ struct Translator<'p> {
     open: Vec<Group>,
     /// The number of ranges in all sets of the pattern so far.
     ranges: usize,
-    /// Sets that are used by name, folded or not.
+    /// Sets that were used by name, each with its case folding.
     tables: FastMap<(&'p str, bool), Option<ClassUnicode>>,
 }
 
@@ -262,7 +269,7 @@ impl<'p> Translator<'p> {
             '[' => self.class(start)?,
             '\\' => self.escape(start)?,
             '*' | '+' | '?' => {
-                let counts = (u32::from(c == '+'), if c == '?' { Some(1) } else { None });
+                let counts = Counts { min: u32::from(c == '+'), max: (c == '?').then_some(1) };
                 self.repeat(start, last_repetition, counts)?;
                 return Ok(Some(start));
             }
@@ -351,7 +358,7 @@ impl<'p> Translator<'p> {
 
     /// Reads the counts after a `{`, as in `{2}`, `{2,}` or `{2,3}`. If the text does not have one
     /// of these forms, the `{` is an ordinary character.
-    fn counts(&mut self) -> Option<(u32, Option<u32>)> {
+    fn counts(&mut self) -> Option<Counts> {
         let (min, rest) = number(self.rest())?;
         let (max, rest) = match rest.strip_prefix(',') {
             None => (Some(min), rest),
@@ -360,27 +367,23 @@ impl<'p> Translator<'p> {
         };
         let rest = rest.strip_prefix('}')?;
         self.at = self.pattern.len() - rest.len();
-        Some((min, max))
+        Some(Counts { min, max })
     }
 
-    fn valid_counts(&self, start: usize, (min, max): (u32, Option<u32>)) -> Result<(u32, Option<u32>), PatternError> {
+    fn valid_counts(&self, start: usize, counts: Counts) -> Result<Counts, PatternError> {
+        let Counts { min, max } = counts;
         let is_valid = min <= MAX_REPEAT && max.is_none_or(|max| min <= max && max <= MAX_REPEAT);
-        if is_valid { Ok((min, max)) } else { Err(self.fault(Reason::RepeatCount, start)) }
+        if is_valid { Ok(counts) } else { Err(self.fault(Reason::RepeatCount, start)) }
     }
 
     /// Repeats the part before a repetition that began at `start`.
-    fn repeat(
-        &mut self,
-        start: usize,
-        last_repetition: Option<usize>,
-        (min, max): (u32, Option<u32>),
-    ) -> Result<(), PatternError> {
+    fn repeat(&mut self, start: usize, last_repetition: Option<usize>, counts: Counts) -> Result<(), PatternError> {
         self.eat("?");
         if let Some(last) = last_repetition {
             return Err(self.fault(Reason::NestedRepetition, last));
         }
         let Some(node) = self.group().pop() else { return Err(self.fault(Reason::NothingToRepeat, start)) };
-        let node = node.repeated(min, max);
+        let node = node.repeated(counts);
         self.check_height(&node)?;
         if node.copies > MAX_REPEAT {
             return Err(self.fault(Reason::RepeatCount, start));

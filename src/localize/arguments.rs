@@ -1,6 +1,6 @@
 //! [`Bounds`]: the kustomization to copy, the limit of its paths, and the place of the copy.
 
-use super::Request;
+use super::LocalizeRequest;
 use super::names;
 use crate::diag::{Code, Error, Result};
 use crate::load::{Files, RepoSpec, Root};
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 pub struct Bounds {
     /// The kustomization that is copied.
     pub root: Root,
-    /// The directory that limits its local paths, without links: for a repository, its clone.
+    /// The directory that limits the local paths of the kustomization, without links: for a
+    /// repository, its clone.
     pub scope: PathBuf,
     /// The directory of the copy, without links. It does not exist yet.
     pub destination: PathBuf,
@@ -22,8 +23,8 @@ impl Bounds {
     ///
     /// # Errors
     /// A repository without a version; a target that cannot be loaded; a scope that does not
-    /// contain it; a destination that exists, or whose parent does not.
-    pub fn find(files: &Files<'_>, request: &Request<'_>) -> Result<Bounds> {
+    /// contain the target; a destination that exists, or whose parent does not.
+    pub fn find(files: &Files<'_>, request: &LocalizeRequest<'_>) -> Result<Bounds> {
         let target = request.target;
         if let Some(spec) = RepoSpec::parse(target) {
             check_reference(&spec)?;
@@ -59,7 +60,7 @@ pub fn check_reference(spec: &RepoSpec) -> Result<()> {
     Ok(())
 }
 
-fn scope(root: &Root, request: &Request<'_>) -> Result<PathBuf> {
+fn scope(root: &Root, request: &LocalizeRequest<'_>) -> Result<PathBuf> {
     let (scope, target) = (request.scope, request.target);
     match (root.remote(), scope) {
         (Some(remote), "") => Ok(remote.directory.clone()),

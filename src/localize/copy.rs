@@ -243,7 +243,7 @@ impl<'c, 'a> Copier<'c, 'a> {
     /// The kustomization or directory that a path names.
     ///
     /// # Errors
-    /// It cannot be loaded, is out of bounds, or is a repository without a version.
+    /// The kustomization cannot be loaded, is out of bounds, or is a repository without a version.
     pub(super) fn base(&self, at: &At<'_>, path: &str) -> Result<Root> {
         if let Some(spec) = RepoSpec::parse(path) {
             check_reference(&spec)?;

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use tree::Tree;
 
 /// The arguments of `localize`.
-pub struct Request<'r> {
+pub struct LocalizeRequest<'r> {
     /// A directory or a repository.
     pub target: &'r str,
     /// The directory that limits the paths of a local target; by default the target.
@@ -52,7 +52,7 @@ pub struct Request<'r> {
 /// # Errors
 /// The arguments do not fit, a file is missing or out of bounds, the kustomization does not build,
 /// or the copy does not build to the same resources. In each case no copy is left behind.
-pub fn localize(request: &Request<'_>) -> Warned<Result<PathBuf>> {
+pub fn localize(request: &LocalizeRequest<'_>) -> Warned<Result<PathBuf>> {
     let mut warnings = Vec::new();
     let heap = Heap::new();
     let disk = Disk::new();

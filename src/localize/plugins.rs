@@ -22,6 +22,13 @@ enum Names {
     Resource,
 }
 
+/// The resources of an entry.
+struct Loaded<'a> {
+    resources: Vec<Resource<'a>>,
+    /// True if the entry is the path of a file, false for resources as text.
+    is_path: bool,
+}
+
 /// The fields that name files, by kind, in kustomize's order.
 const FIELDS: [(&str, &[&str], Names); 12] = [
     ("ConfigMapGenerator", &["env"], Names::File),
@@ -46,7 +53,7 @@ impl<'a> Copier<'_, 'a> {
     /// The entry is neither a file with objects nor objects as text, or a file that they name is
     /// missing or out of bounds.
     pub fn plugins(&mut self, at: &At<'_>, entry: &str, pos: Pos) -> Result<String> {
-        let (mut configs, is_path) = self.load_resources(at, entry, pos)?;
+        let Loaded { resources: mut configs, is_path } = self.load_resources(at, entry, pos)?;
         let mut text = String::new();
         for (i, config) in configs.iter_mut().enumerate() {
             self.config(at, config)?;
@@ -128,18 +135,18 @@ impl<'a> Copier<'_, 'a> {
     /// # Errors
     /// The entry is neither a file with resources nor resources as text.
     pub fn resource_or_text(&mut self, at: &At<'_>, entry: &str, pos: Pos) -> Result<String> {
-        match self.load_resources(at, entry, pos)?.1 {
+        match self.load_resources(at, entry, pos)?.is_path {
             true => self.file(at, entry),
             false => Ok(entry.to_owned()),
         }
     }
 
-    /// The resources of an entry, and true if the entry is the path of a file.
-    fn load_resources(&mut self, at: &At<'_>, entry: &str, pos: Pos) -> Result<(Vec<Resource<'a>>, bool)> {
+    /// The resources of an entry.
+    fn load_resources(&mut self, at: &At<'_>, entry: &str, pos: Pos) -> Result<Loaded<'a>> {
         let arena = self.arena();
         let inline = resources(arena, arena.add_inline("inline object", entry, pos, 0));
         let inline = match inline {
-            Ok(found) => return Ok((found, false)),
+            Ok(resources) => return Ok(Loaded { resources, is_path: false }),
             Err(fault) => fault,
         };
         let file = self.text(at, entry).and_then(|source| resources(arena, source));
@@ -152,6 +159,6 @@ impl<'a> Copier<'_, 'a> {
             );
             Error::new(Code::NotAResource, message).at(pos).hint(K8S_RESOURCE_HINT)
         })?;
-        Ok((resources, true))
+        Ok(Loaded { resources, is_path: true })
     }
 }

@@ -1,6 +1,6 @@
 //! Checks that the original and the copy give the same build.
 
-use super::Request;
+use super::LocalizeRequest;
 use crate::diag::{Code, Error, Result, Warned};
 use crate::load::Disk;
 use crate::resource::{ORIGIN, TRANSFORMATIONS};
@@ -14,7 +14,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// A build fails, or the results differ.
-pub fn compare(request: &Request<'_>, copy: &Path) -> Warned<Result<()>> {
+pub fn compare(request: &LocalizeRequest<'_>, copy: &Path) -> Warned<Result<()>> {
     let original = build(request.target, request.options);
     let warnings = original.warnings;
     let compared = || {

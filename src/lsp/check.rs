@@ -1,6 +1,6 @@
-//! [`Checker`]: builds what a change can affect, on a thread of its own, and sends the faults and
-//! the findings of lint to the editor. Changes that come while it builds are checked together, as
-//! the last of them is.
+//! [`Checker`]: builds the roots that a change can affect, on a thread of its own, and sends the
+//! faults and the findings of lint to the editor. Changes that arrive during a build are checked
+//! together after it.
 
 use super::texts::{Units, is_kustomization, uri_of};
 use super::{Contents, Files, MAX_DIRECTORIES};
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The state of the editor that is to be checked.
-pub struct Request {
+pub struct CheckRequest {
     /// The texts of the open files.
     pub texts: Contents,
 }
@@ -36,14 +36,14 @@ pub struct Request {
 #[derive(Clone, Debug)]
 pub struct KnownResource {
     pub kind: String,
-    /// The present name, and those before it.
+    /// The present name, then the earlier ones.
     pub names: Vec<String>,
     pub file: PathBuf,
     /// The line where the resource begins, counted from 0.
     pub line: u32,
 }
 
-/// The resources of each root, as its last build without a fault had them.
+/// The resources of each root, from its last build without a fault.
 pub type Known = BTreeMap<String, Vec<KnownResource>>;
 
 /// Builds on a thread of its own.
@@ -65,7 +65,7 @@ enum State {
     /// Everything is checked.
     #[default]
     Checked,
-    Waiting(Request),
+    Waiting(CheckRequest),
     /// The server has ended.
     Ended,
 }
@@ -77,7 +77,7 @@ impl Latest {
     }
 
     /// Waits for a state; `None` once the server has ended.
-    fn take(&self) -> Option<Request> {
+    fn take(&self) -> Option<CheckRequest> {
         let is_idle = |state: &mut State| matches!(state, State::Checked);
         let waited = self.changed.wait_while(lock(&self.state), is_idle);
         match std::mem::take(&mut *waited.unwrap_or_else(PoisonError::into_inner)) {
@@ -92,7 +92,7 @@ impl Checker {
     /// sends a message to the editor.
     ///
     /// # Errors
-    /// The system starts no thread.
+    /// The system cannot start a thread.
     pub fn start(
         folders: Vec<PathBuf>,
         units: Units,
@@ -109,7 +109,7 @@ impl Checker {
 
     /// Asks for a check. A thread that has panicked checks nothing more; the rest of the server
     /// continues.
-    pub fn check(&self, request: Request) {
+    pub fn check(&self, request: CheckRequest) {
         self.latest.put(State::Waiting(request));
     }
 
@@ -228,8 +228,8 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
     }
 }
 
-/// Reads a text by itself: faults of its YAML, and of the fields of a kustomization, are known also
-/// where no root has the file.
+/// Reads a text by itself: so the faults of its YAML, and of the fields of a kustomization, are
+/// found even if no root has the file.
 fn check_text(path: &Path, text: &str) -> Result<(), Error> {
     let heap = Heap::new();
     let arena = heap.arena();
@@ -240,7 +240,7 @@ fn check_text(path: &Path, text: &str) -> Result<(), Error> {
     let source = arena.add_file(path.to_string_lossy(), text.to_owned().into());
     let checked = match is_kustomization {
         true => first_document(arena, source).map_err(Error::from).and_then(|node| {
-            // An error that only matters for a file that is built is ignored here.
+            // An empty kustomization is an error only if it is built.
             let Some(node) = node else { return Ok(()) };
             Kustomization::from_node(Some(&node), &Decoder::strict(arena)).map(drop)
         }),
@@ -249,8 +249,8 @@ fn check_text(path: &Path, text: &str) -> Result<(), Error> {
     checked.map_err(|e| e.located(&heap))
 }
 
-/// Returns true if a finding is in a file of this machine, and not in a text that something else
-/// has made.
+/// Returns true if a finding is in a file of this machine, and not in a text that a build step
+/// made.
 fn is_in_a_file(finding: &Diagnostic) -> bool {
     finding.place().is_some_and(|place| Path::new(&place.file).is_absolute())
 }
@@ -261,7 +261,7 @@ fn kustomization_file(files: &Files, root: &str) -> PathBuf {
     file.map_or_else(|| PathBuf::from(root), |opened| opened.place)
 }
 
-/// The resources of a root that a file has.
+/// The resources of a built root that come from files.
 fn resources(output: &Output<'_>) -> Vec<KnownResource> {
     let known = output.resources().filter_map(|resource| {
         let Place { file, line, .. } = output.place(resource.pos())?;
@@ -284,7 +284,7 @@ impl Faults {
         error.faults().for_each(|fault| self.add(fault, file));
     }
 
-    /// Adds a fault. `file` has it if it says no place.
+    /// Adds a fault. A fault without a place belongs to `file`.
     fn add(&mut self, fault: &Diagnostic, file: &Path) {
         let file = fault.place().map_or_else(|| file.to_owned(), |place| PathBuf::from(&place.file));
         let range = range(fault, self.units);

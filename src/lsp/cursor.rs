@@ -1,6 +1,6 @@
-//! [`Cursor`]: which field of a YAML text a place is in. It works line by line, by indentation, so
-//! that it also knows the place in a text that nobody can read yet, as while a key is typed. In
-//! braces and brackets on one line it knows the field that has them.
+//! [`Cursor`]: the field of a YAML text that a place is in. The field is found line by line, by
+//! indentation, so it is also found in a text that is not valid YAML yet, such as a half-typed key.
+//! In braces or brackets on one line, it is the field whose value is in them.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub struct Cursor {
     pub path: Vec<String>,
     /// True in a key, false in a value or an item of a list that is a text.
     pub in_key: bool,
-    /// The bytes of the key or value that the cursor is in or behind.
+    /// The bytes of the key or value that the cursor is in or after.
     pub word: Range<usize>,
     /// The keys that the mapping around the cursor has, without the one that the cursor is in.
     pub siblings: Vec<String>,
@@ -40,10 +40,18 @@ enum Level {
 }
 
 impl Level {
-    /// True if a line whose first sign has a column is not inside.
-    fn ends_before(&self, column: usize, is_dash: bool) -> bool {
+    /// Returns true if the level ends before a line whose first character is in a column, and is
+    /// not a dash.
+    fn ends_before(&self, column: usize) -> bool {
+        let (Level::Key { column: own, .. } | Level::Item { column: own }) = self;
+        column <= *own
+    }
+
+    /// Returns true if the level ends before a dash in a column. The dashes of a list may be in the
+    /// column of its key.
+    fn ends_before_dash(&self, column: usize) -> bool {
         match self {
-            Level::Key { column: own, .. } => column < *own || (column == *own && !is_dash),
+            Level::Key { column: own, .. } => column < *own,
             Level::Item { column: own } => column <= *own,
         }
     }
@@ -127,11 +135,11 @@ fn key(content: &str) -> Option<&str> {
 /// Opens the levels of a line.
 fn open(levels: &mut Vec<Level>, line: &Line<'_>) {
     for &column in &line.dashes {
-        levels.retain_from_end(column, true);
+        levels.close_before_dash(column);
         levels.push(Level::Item { column });
     }
     if let Some(key) = line.key {
-        levels.retain_from_end(line.column, false);
+        levels.close_before(line.column);
         let name = key.trim_matches(['"', '\'']).to_owned();
         levels.push(Level::Key { column: line.column, name });
     }
@@ -139,13 +147,23 @@ fn open(levels: &mut Vec<Level>, line: &Line<'_>) {
 
 /// Lists of levels.
 trait Levels {
-    /// Closes the levels that a line at a column is not inside of.
-    fn retain_from_end(&mut self, column: usize, is_dash: bool);
+    /// Closes the levels that end before a line whose first character is in a column, and is not a
+    /// dash.
+    fn close_before(&mut self, column: usize);
+
+    /// Closes the levels that end before a dash in a column.
+    fn close_before_dash(&mut self, column: usize);
 }
 
 impl Levels for Vec<Level> {
-    fn retain_from_end(&mut self, column: usize, is_dash: bool) {
-        while self.last().is_some_and(|level| level.ends_before(column, is_dash)) {
+    fn close_before(&mut self, column: usize) {
+        while self.last().is_some_and(|level| level.ends_before(column)) {
+            self.pop();
+        }
+    }
+
+    fn close_before_dash(&mut self, column: usize) {
+        while self.last().is_some_and(|level| level.ends_before_dash(column)) {
             self.pop();
         }
     }
@@ -154,12 +172,12 @@ impl Levels for Vec<Level> {
 /// The field at a byte of a line, with the levels that are open above it.
 fn place(text: &str, line: &Line<'_>, levels: &mut Vec<Level>, offset: usize) -> Option<Cursor> {
     let end = line.start + line.content.len();
-    // Behind a comment sign, but for a line that has nothing else in front of the cursor.
+    // The cursor is in a comment.
     if offset > end && text[end..offset].contains('#') {
         return None;
     }
     for &column in &line.dashes {
-        levels.retain_from_end(column, true);
+        levels.close_before_dash(column);
         levels.push(Level::Item { column });
     }
     let line_start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
@@ -168,7 +186,7 @@ fn place(text: &str, line: &Line<'_>, levels: &mut Vec<Level>, offset: usize) ->
     } else {
         line.column
     };
-    levels.retain_from_end(column, false);
+    levels.close_before(column);
     let siblings = || siblings(text, line, column);
     let path = |levels: &[Level]| -> Vec<String> {
         levels

@@ -17,9 +17,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The field at a place, for those who look for it: the record around it, and the field, if it is
-/// known.
-struct Found {
+/// The record at a position, and its field if the field is known.
+struct FoundField {
     record: &'static Record,
     field: Option<&'static Field>,
 }
@@ -30,8 +29,8 @@ fn field(record: &'static Record, name: &str) -> Option<&'static Field> {
 }
 
 /// The record and field that a path of names leads to.
-fn find(path: &[String]) -> Option<Found> {
-    let mut found = Found { record: Kustomization::SHAPE.record()?, field: None };
+fn find(path: &[String]) -> Option<FoundField> {
+    let mut found = FoundField { record: Kustomization::SHAPE.record()?, field: None };
     for (i, name) in path.iter().enumerate() {
         found.field = Some(field(found.record, name)?);
         if i + 1 < path.len() {
@@ -63,8 +62,8 @@ pub fn complete(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPo
     let mut items = Vec::new();
     if cursor.in_key {
         let record = match &found {
-            Some(Found { record, field: None }) => Some(*record),
-            Some(Found { field: Some(field), .. }) => field.shape.record(),
+            Some(FoundField { record, field: None }) => Some(*record),
+            Some(FoundField { field: Some(field), .. }) => field.shape.record(),
             None => None,
         };
         let is_given = |field: &Field| cursor.siblings.iter().any(|name| name.eq_ignore_ascii_case(field.name));
@@ -81,7 +80,7 @@ pub fn complete(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPo
             ..CompletionItem::default()
         }));
     }
-    let Some(Found { field: Some(field), .. }) = found else { return items };
+    let Some(FoundField { field: Some(field), .. }) = found else { return items };
     let is_text_item = cursor.in_key && matches!(field.shape, Shape::List(Shape::Text));
     if cursor.in_key && !is_text_item {
         return items;
@@ -105,7 +104,7 @@ pub fn complete(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPo
     items
 }
 
-/// Texts of the resources that are known.
+/// The texts of the known resources.
 fn resources<'k>(
     known: &'k Known,
     texts: impl Fn(&super::check::KnownResource) -> Vec<String> + 'k,
@@ -113,8 +112,7 @@ fn resources<'k>(
     known.values().flatten().flat_map(texts)
 }
 
-/// The files and directories of the directory that a path that was typed begins with; the path
-/// with the name of each.
+/// The files and directories that a typed path may lead to, each as the completed path.
 fn file_names(files: &Files, directory: &Path, typed: &str) -> Vec<(String, CompletionItemKind)> {
     let typed = typed.rsplit_once('=').map_or(typed, |(_, path)| path);
     let above = typed.rfind('/').map_or("", |i| &typed[..=i]);

@@ -1,6 +1,5 @@
 //! The targets of a place in a file: the files and bases that a kustomization names, and the
-//! resources that a target selects. And the new names of files, in every kustomization that names
-//! them.
+//! resources that a target selects. Renames files in every kustomization that names them.
 
 use super::check::Known;
 use super::texts::{Texts, is_kustomization, path_of, uri_of};
@@ -80,8 +79,8 @@ fn has_keys(field: &[String]) -> bool {
     field.last().is_some_and(|name| name == "files")
 }
 
-/// A text of a document, and where it is.
-struct Text {
+/// A text of a document, and its place.
+struct PlacedText {
     /// The fields around it, outermost first.
     path: Vec<String>,
     text: String,
@@ -90,8 +89,8 @@ struct Text {
     column: usize,
 }
 
-/// The texts of the documents of a file; none of a text that cannot be read. O(text).
-fn texts_of(text: &str) -> Vec<Text> {
+/// The texts of the documents of a file; empty for a file that is not valid YAML. O(text).
+fn texts_of(text: &str) -> Vec<PlacedText> {
     let heap = Heap::new();
     let arena = heap.arena();
     let source = arena.add_file("", text.to_owned().into());
@@ -99,7 +98,12 @@ fn texts_of(text: &str) -> Vec<Text> {
     for document in documents(arena, source).unwrap_or_default() {
         collect(&document, &mut Vec::new(), &mut |path, node, text| {
             if let Some(place) = heap.place(node.pos()) {
-                found.push(Text { path: path.to_vec(), text: text.to_owned(), line: place.line, column: place.column });
+                found.push(PlacedText {
+                    path: path.to_vec(),
+                    text: text.to_owned(),
+                    line: place.line,
+                    column: place.column,
+                });
             }
         });
     }
@@ -120,13 +124,14 @@ fn collect<'n>(node: &'n Node<'_>, path: &mut Vec<String>, found: &mut dyn FnMut
     }
 }
 
-/// Where the things are that a place names. O(text + resources that are known).
+/// The locations of the file or the resources that a place names. O(text + known resources).
 pub fn definitions(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPositionParams) -> Vec<Location> {
     let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
     let found = texts_of(&text);
     let here = at.position.line as usize + 1;
     let column = 1 + text[text[..offset].rfind('\n').map_or(0, |i| i + 1)..offset].chars().count();
-    let is_here = |t: &&Text| t.line == here && t.column <= column && column <= t.column + t.text.chars().count() + 2;
+    let is_here =
+        |t: &&PlacedText| t.line == here && t.column <= column && column <= t.column + t.text.chars().count() + 2;
     let own = found.iter().filter(is_here).max_by_key(|t| t.column);
     if let Some(file) = own.and_then(|own| target(files, &path, &own.path, &own.text)) {
         return start_of(&file).into_iter().collect();
@@ -158,12 +163,12 @@ fn location(file: &Path, line: u32) -> Option<Location> {
 
 /// The kind and name of the selector that has a text. Entries of a list are told apart by their
 /// lines: a selector has its fields side by side.
-fn selected(found: &[Text], own: &Text) -> Option<(String, String)> {
+fn selected(found: &[PlacedText], own: &PlacedText) -> Option<(String, String)> {
     if !selects(&own.path) {
         return None;
     }
     let (_, above) = own.path.split_last()?;
-    let is_near = |t: &&Text| t.path.len() == own.path.len() && t.path.starts_with(above);
+    let is_near = |t: &&PlacedText| t.path.len() == own.path.len() && t.path.starts_with(above);
     let near = |name: &str| {
         let fields = found.iter().filter(is_near).filter(|t| t.path.last().is_some_and(|last| last == name));
         let nearest = fields.min_by_key(|t| t.line.abs_diff(own.line));
@@ -188,8 +193,8 @@ fn resource_at(text: &str, line: usize) -> Option<(String, String)> {
     })?
 }
 
-/// The change that gives the file that a place names another name: of the file, and in each
-/// kustomization that names it. `None` if the place names no file.
+/// The edit that renames the file that a place names, with its path in each kustomization that
+/// names it. `None` if the place names no file.
 ///
 /// # Errors
 /// The new name cannot be the name of a file.
@@ -231,7 +236,7 @@ pub fn rename(
     Ok(Some(WorkspaceEdit { document_changes: Some(DocumentChanges::Operations(changes)), ..WorkspaceEdit::default() }))
 }
 
-/// The change of the kustomizations that name files which get other names.
+/// The edit of the kustomizations that name renamed files.
 pub fn renamed(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[FileRename]) -> Option<WorkspaceEdit> {
     let path = |uri: &str| path_of(&uri.parse().ok()?);
     let renames: Vec<_> = renames.iter().filter_map(|r| Some((path(&r.old_uri)?, path(&r.new_uri)?))).collect();
@@ -240,8 +245,8 @@ pub fn renamed(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[Fil
     changes.map(|changes| WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() })
 }
 
-/// The edits of all kustomizations in the open directories that name one of the files, or a file
-/// below one. O(text of all kustomizations).
+/// The edits of all kustomizations in the open directories that name a renamed file, or a file
+/// below a renamed directory. O(text of all kustomizations).
 fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf, PathBuf)]) -> Vec<TextDocumentEdit> {
     let mut edits: BTreeMap<PathBuf, Vec<TextEdit>> = BTreeMap::new();
     for (file, text) in kustomizations(texts, files, folders) {
@@ -268,8 +273,8 @@ fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf,
     edits.into_iter().filter_map(edit).collect()
 }
 
-/// The range of a part of a text, if it is written as it reads.
-fn written(texts: &Texts, text: &str, found: &Text, from: usize, part: &str) -> Option<Range> {
+/// The range of a part of a text; `None` if the part is not written as it reads.
+fn written(texts: &Texts, text: &str, found: &PlacedText, from: usize, part: &str) -> Option<Range> {
     let line = text.split('\n').nth(found.line - 1)?;
     let line_start = text.len() - text.splitn(found.line, '\n').last()?.len();
     let start = line.char_indices().nth(found.column - 1)?.0;
@@ -280,7 +285,7 @@ fn written(texts: &Texts, text: &str, found: &Text, from: usize, part: &str) -> 
     })
 }
 
-/// A path from a directory on.
+/// The path of `path` from a directory.
 fn relative(directory: &Path, path: &Path) -> String {
     let same = directory.components().zip(path.components()).take_while(|(a, b)| a == b).count();
     let up = directory.components().skip(same).map(|_| "..".to_owned());

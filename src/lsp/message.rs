@@ -14,7 +14,8 @@ const LIMIT: u64 = 64 << 20;
 /// The largest head of a message, in bytes. Editors send fewer than a hundred.
 const HEAD_LIMIT: u64 = 8 << 10;
 
-/// The memory that is asked for at first: a size that is only announced takes no more.
+/// The memory that is reserved for a message at first: a false announcement of its size takes no
+/// more.
 const ROOM: u64 = 1 << 20;
 
 /// A request or a notification, whose parameters are not read yet.
@@ -25,12 +26,12 @@ pub struct Incoming {
     text: Vec<u8>,
 }
 
-/// What a frame holds.
+/// The content of a frame.
 pub enum Received {
     Call(Incoming),
     /// An answer of the editor: the server asks nothing.
     Answer,
-    /// No message of the protocol: the reason, for the editor.
+    /// Not a message of the protocol: the reason, for the editor.
     Refused(ErrorCode, String),
     /// The stream has ended between two messages.
     End,
@@ -62,8 +63,8 @@ impl Incoming {
 /// Reads the next message. O(message), in memory of its size.
 ///
 /// # Errors
-/// The stream ends inside a message, or has no head of a message: where the next message begins is
-/// unknown then.
+/// The stream ends inside a message, or the head of a message is malformed: the start of the next
+/// message is unknown then.
 pub fn read(input: &mut impl BufRead) -> io::Result<Received> {
     let Some(size) = size(input)? else { return Ok(Received::End) };
     if size > LIMIT {
@@ -128,7 +129,7 @@ fn cut(size: u64) -> io::Error {
 
 /// The kind of a message.
 fn received(text: Vec<u8>) -> Received {
-    // A list could pass for an object.
+    // The parser would accept a list in place of an object.
     if text.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
         return Received::Refused(ErrorCode::InvalidRequest, "a message is not a JSON object".to_owned());
     }
@@ -161,7 +162,7 @@ impl<W: Write> Editor<W> {
         Editor(Arc::new(Mutex::new(output)))
     }
 
-    /// Sends a message. An editor that is gone reads none: that is not an error.
+    /// Sends a message. A message to an editor that is gone is lost, without an error.
     pub fn send(&self, message: &Message) {
         let _ = message.write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }

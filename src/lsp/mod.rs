@@ -1,10 +1,12 @@
-//! The language server: what an editor asks while kustomizations are written.
+//! The language server: answers an editor in which a user writes kustomizations.
 //!
 //! * [`Server`]: reads the editor's messages in order and answers them.
 //! * [`message`]: messages on a stream, with limits.
 //! * [`texts`]: the texts of open files, and places in the protocol's form.
-//! * [`check`]: builds what a change can affect, on a thread of its own, and sends the faults.
-//! * [`cursor`]: which field of a YAML text a place is in, also while the text cannot be read.
+//! * [`check`]: builds the roots that a change can affect, on a thread of its own, and sends the
+//!   faults.
+//! * [`cursor`]: the field of a YAML text that a place is in, also while the text is not valid
+//!   YAML.
 //! * [`fields`]: fields, words and file names to complete; the documentation of a field.
 //! * [`links`]: the files, bases and resources that a place names; the new names of files.
 //!
@@ -21,7 +23,7 @@ mod texts;
 use crate::diag::Error;
 use crate::load::{Disk, Memory, Overlay};
 use crate::stage::Options;
-use check::{Checker, Request as Check};
+use check::{CheckRequest, Checker};
 use lsp_server::{ErrorCode, Notification, RequestId, Response};
 use lsp_types::notification::{self as note, Notification as _};
 use lsp_types::request::{self as ask, Request as _};
@@ -51,8 +53,8 @@ type Fault = (ErrorCode, String);
 /// The largest number of files that one request may rename: an editor renames a directory as one.
 const MAX_RENAMES: usize = 1_000;
 
-/// So many directories are looked into for kustomizations. An editor may have opened the directory
-/// of the whole system: then kustomizations around the open files are checked alone.
+/// At most this many directories are searched for kustomizations. An editor may have opened the
+/// directory of the whole system: then only the kustomizations around the open files are checked.
 const MAX_DIRECTORIES: usize = 20_000;
 
 /// Speaks the protocol until the editor ends it. `options` gives the options for building the root
@@ -67,7 +69,7 @@ pub fn serve(
 ) -> Result<(), String> {
     let editor = Editor::new(output);
     let Some(params) = initialized(&mut input, &editor)? else {
-        return Err("the editor ended before it began".to_owned());
+        return Err("the editor ended before 'initialize'".to_owned());
     };
     let units = units(&params);
     let folders = folders(&params);
@@ -192,7 +194,7 @@ impl<W: Write> Server<W> {
         }
     }
 
-    /// Answers a request, each in the order in which they come.
+    /// Answers a request. Requests are answered in the order in which they arrive.
     fn answer(&mut self, id: RequestId, call: &Incoming) {
         let result = match call.method.as_str() {
             _ if self.has_shut_down => Err((ErrorCode::InvalidRequest, "the server has shut down".to_owned())),
@@ -231,7 +233,7 @@ impl<W: Write> Server<W> {
     }
 
     /// Takes a notification. A notification about a file that is not open, or with other parameters
-    /// than the protocol's, changes nothing: the protocol lacks an answer for it.
+    /// than the protocol's, changes nothing: the protocol has no answer to a notification.
     fn note(&mut self, call: &Incoming) {
         let changed = match call.method.as_str() {
             note::DidOpenTextDocument::METHOD => {
@@ -252,9 +254,9 @@ impl<W: Write> Server<W> {
             _ => None,
         };
         match changed {
-            Some(Ok(true)) => self.checker.check(Check { texts: self.texts.contents() }),
+            Some(Ok(true)) => self.checker.check(CheckRequest { texts: self.texts.contents() }),
             Some(Err(why)) => {
-                self.checker.check(Check { texts: self.texts.contents() });
+                self.checker.check(CheckRequest { texts: self.texts.contents() });
                 let params = ShowMessageParams { typ: MessageType::WARNING, message: why };
                 self.editor.send(&Notification::new(note::ShowMessage::METHOD.to_owned(), params).into());
             }

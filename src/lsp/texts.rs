@@ -48,8 +48,8 @@ impl Units {
         Position::new(line.try_into().unwrap_or(u32::MAX), self.length(&before[start..]))
     }
 
-    /// The byte of a text at a place. A column beyond the line is its end, a line beyond the text
-    /// the text's end. O(offset).
+    /// The byte of a text at a position. A position past the end of a line or of the text is
+    /// clamped. O(offset).
     pub fn offset(self, text: &str, at: Position) -> usize {
         let mut start = 0;
         for _ in 0..at.line {
@@ -78,7 +78,7 @@ const MAX_OPEN: usize = 256 << 20;
 /// change copies the text of its file.
 const MAX_COPIED: usize = 4 << 30;
 
-/// The longest path, in bytes. The system opens no longer one.
+/// The length of the longest path, in bytes. The system refuses longer ones.
 const MAX_PATH: usize = 4096;
 
 /// The texts of the files that the editor has open.
@@ -93,12 +93,12 @@ struct Open {
 }
 
 impl Texts {
-    /// No file is open.
+    /// An empty set of open files.
     pub fn new(units: Units) -> Texts {
         Texts { units, open: BTreeMap::new() }
     }
 
-    /// Opens a file; false if it is not on this machine.
+    /// Opens a file. Returns false if the file is not on this machine.
     ///
     /// # Errors
     /// The open texts would be too large together. The file counts as closed then.
@@ -113,7 +113,7 @@ impl Texts {
         let size: usize = self.open.values().map(|open| open.text.len()).sum();
         if size + text.len() > MAX_OPEN {
             return Err(format!(
-                "'{}' is not checked as the editor has it: the open files are larger than {MAX_OPEN} bytes together",
+                "the unsaved text of '{}' is not checked: the open files are larger than {MAX_OPEN} bytes together",
                 path.display()
             ));
         }
@@ -121,8 +121,8 @@ impl Texts {
         Ok(())
     }
 
-    /// Changes the text of an open file; false if it is not open, or if a newer text is known.
-    /// O(text) for each change.
+    /// Changes the text of an open file. Returns false if the file is not open, or a newer text is
+    /// known. O(text) for each change.
     ///
     /// # Errors
     /// The changes are too much work, or the open texts would be too large together. The file
@@ -143,7 +143,7 @@ impl Texts {
             copied += text.len();
             if copied > MAX_COPIED || text.len() > MAX_OPEN {
                 return Err(format!(
-                    "'{}' is not checked as the editor has it: too many changes of a large text at once",
+                    "the unsaved text of '{}' is not checked: too many changes of a large text at once",
                     path.display()
                 ));
             }
@@ -159,7 +159,7 @@ impl Texts {
         self.put(path, text, version).map(|()| true)
     }
 
-    /// Closes a file; false if it is not open.
+    /// Closes a file. Returns false if the file is not open.
     pub fn close(&mut self, uri: &Uri) -> bool {
         path_of(uri).is_some_and(|path| self.open.remove(&path).is_some())
     }
@@ -196,7 +196,7 @@ const ESCAPED: AsciiSet = CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// True for the path of a kustomization file.
+/// Returns true for the path of a kustomization file.
 pub fn is_kustomization(path: &Path) -> bool {
     path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|known| name == *known))
 }
@@ -207,7 +207,7 @@ pub fn path_of(uri: &Uri) -> Option<PathBuf> {
     if !uri.scheme().is_some_and(|scheme| scheme.as_str().eq_ignore_ascii_case("file")) {
         return None;
     }
-    // A byte is at most three characters.
+    // An escaped byte takes three characters.
     let escaped = Some(uri.path().as_str()).filter(|path| path.len() <= 3 * MAX_PATH)?;
     path(&percent_decode_str(escaped).decode_utf8().ok()?)
 }

@@ -187,7 +187,7 @@ pub fn step<'a>(
     Ok(Some(items))
 }
 
-/// Returns true for each of the two names if the items had annotations of it.
+/// Returns, for both names of an annotation, true if the items had annotations with that name.
 fn used(before: &[Before<'_>]) -> Result<(bool, bool)> {
     if before.is_empty() {
         return Ok((true, true));

@@ -27,7 +27,7 @@ fn copy_notes(from: &Notes, to: &mut Notes) {
 }
 
 /// Copies the comments of a value and of the values below. Values of different kinds have nothing
-/// in common; a null has, with each kind.
+/// in common; a null has something in common with a value of any kind.
 fn walk<'a>(schemas: &Schemas<'_>, schema: Schema<'_>, from: Option<&Noted<'a>>, to: &mut Noted<'a>) {
     unfold(to);
     let Some(from) = from else { return };
@@ -79,7 +79,8 @@ fn own_schema<'s>(schema: Schema<'s>, from: &Noted<'_>, to: &Noted<'_>) -> Schem
     gvk(from).or_else(|| gvk(to)).unwrap_or(schema)
 }
 
-/// kustomize does not trust the printer with comments behind a folded text.
+/// Puts a folded text in quotes. kustomize does so because its printer may misplace comments after
+/// a folded text.
 fn unfold(node: &mut Noted<'_>) {
     if let Shape::Scalar(s) = &mut node.shape
         && s.style() == Style::Folded
@@ -92,8 +93,8 @@ fn unfold(node: &mut Noted<'_>) {
 /// The key of the items of a list of texts: their own text.
 const OWN_TEXT: &[&str] = &[""];
 
-/// The items of a new list, each with the item of the old list that has the same keys. Without keys
-/// items are texts. O(items · keys).
+/// The items of a new list, each with the item of the old list that has the same keys. If there are
+/// no keys, the items are texts. O(items · keys).
 fn same_items<'a>(keys: &[&str], old: &[Noted<'a>], new: &[Noted<'a>]) -> Vec<(Option<usize>, usize)> {
     let keys = if keys.is_empty() { OWN_TEXT } else { keys };
     let text = |item: &Noted<'a>, key: &str| match key.is_empty() {
@@ -136,8 +137,8 @@ impl<'n, 'a> Index<'n, 'a> {
         Index { keys, items, by_keys: FastMap::default() }
     }
 
-    /// The first item with these texts. A key without a text does not count; if none has one, the
-    /// item has all keys.
+    /// The first item with these texts. Keys without a text are ignored. If no key has a text, it
+    /// is the first item that has all keys.
     fn first(&mut self, tuple: &[&'a str]) -> Option<usize> {
         let Index { keys, items, by_keys } = self;
         let counts = |i: &usize| keys[*i].is_empty() || !tuple[*i].is_empty();
@@ -148,7 +149,8 @@ impl<'n, 'a> Index<'n, 'a> {
         let wanted: Vec<&'a str> = used.iter().map(|i| tuple[*i]).collect();
         let index = by_keys.entry(used).or_insert_with_key(|used| {
             let texts = |item: &Noted<'a>| used.iter().map(|i| text_at(item, keys[*i])).collect::<Option<Vec<_>>>();
-            // The first of several items with the same texts comes last.
+            // Items that are added later replace earlier ones, so the first of several is added
+            // last.
             let all = items.iter().enumerate().rev();
             all.filter_map(|(i, item)| Some((texts(item)?, i))).collect()
         });

@@ -11,17 +11,17 @@ const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 /// The annotation that says how a resource is formatted.
 const FORMATTING: &str = "config.kubernetes.io/formatting";
 
-/// Which resources are shown, by the annotation of those that are not for the cluster.
+/// The choice of resources by the annotation of those that are not for the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Local {
-    /// Those with the annotation are shown.
+pub struct LocalChoice {
+    /// True if resources with the annotation are shown.
     pub with_local: bool,
-    /// Those without it are left out.
+    /// True if resources without the annotation are left out.
     pub without_others: bool,
 }
 
 /// Leaves out the resources that are not shown.
-pub fn local<'a>(mut items: Vec<Item<'a>>, which: Local) -> Vec<Item<'a>> {
+pub fn local<'a>(mut items: Vec<Item<'a>>, which: LocalChoice) -> Vec<Item<'a>> {
     items.retain(|item| match annotations::has(item, LOCAL_CONFIG) {
         true => which.with_local,
         false => !which.without_others,
@@ -145,7 +145,7 @@ const ORDER: [&str; 112] = [
     "secretRef",
 ];
 
-/// The place of a field in the order; `None` for a field that comes after all of these. A field
+/// The place of a field in the order; `None` for a field that comes after all these fields. A field
 /// that is listed twice has its last place.
 pub fn place(field: &str) -> Option<usize> {
     ORDER.iter().rposition(|known| *known == field)

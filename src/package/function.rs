@@ -1,4 +1,4 @@
-//! Functions of a directory, for `fn run`: the resources that a function gets, and what becomes of
+//! Functions of a directory, for `fn run`: the resources that a function gets, and the place of
 //! those that it prints.
 
 use super::annotations::{self, ID, INDEX, PATH};
@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 const FUNCTIONS: &str = "functions";
 
 /// One call of a function.
-pub struct Call<'c, 'a> {
+pub struct FunctionCall<'c, 'a> {
     /// The configuration of the function.
     pub config: &'c Item<'a>,
     /// True if the function gets all resources, not only those of its directory.
@@ -53,12 +53,12 @@ pub fn sort(functions: &mut [Item<'_>]) {
     });
 }
 
-impl<'a> Call<'_, 'a> {
+impl<'a> FunctionCall<'_, 'a> {
     /// Runs a function: `run` gets a ResourceList and returns what the function prints. Returns the
     /// resources that the function prints and those that it does not get, and its results.
     ///
     /// # Errors
-    /// The function fails, or prints something else than resources.
+    /// The function fails, or its output is not a list of resources.
     pub fn run(
         &self,
         arena: Arena<'a>,
@@ -78,7 +78,7 @@ impl<'a> Call<'_, 'a> {
                 annotations::set(arena, item, key, &(i + 1).to_string())?;
             }
         }
-        // A function that is a resource has the annotations of one.
+        // A function that is one of the resources has the annotations of that resource.
         let own = given.iter().find(|item| self.is_resource && is_same(item, self.config));
         let config = own.unwrap_or(self.config).root().clone();
         let writing = Writing {
@@ -110,7 +110,7 @@ impl<'a> Call<'_, 'a> {
     }
 }
 
-/// Gives an item without a path one that is made of its kind and name.
+/// Sets the path of an item without one: a path made of its kind and name.
 pub(super) fn set_path<'a>(arena: Arena<'a>, item: &mut Item<'a>, directory: &str) -> Result<()> {
     annotations::complete(arena, item)?;
     if path(item).is_some() {
@@ -122,23 +122,41 @@ pub(super) fn set_path<'a>(arena: Arena<'a>, item: &mut Item<'a>, directory: &st
     PATH.into_iter().try_for_each(|key| annotations::set(arena, item, key, &path))
 }
 
-/// The content of the annotation for a function that the command line names: its kind, and the
-/// field that names its image or its file.
-pub fn program(kind: &'static str, (key, value): (&'static str, &str), has_network: bool) -> String {
-    let mut entries = vec![(Noted::text(key), Noted::scalar(Scalar::plain(value)))];
-    if has_network {
-        entries.push((Noted::text("network"), Noted::scalar(Scalar::plain("true"))));
-    }
-    let program = Noted::new(Shape::Mapping { entries, in_braces: true });
-    Noted::mapping(vec![(Noted::text(kind), program)]).print()
+/// A function that the command line names.
+#[derive(Clone, Copy, Debug)]
+pub enum NamedFunction<'f> {
+    Container {
+        image: &'f str,
+        has_network: bool,
+    },
+    /// An executable.
+    Exec {
+        path: &'f str,
+    },
 }
 
-/// The configuration of a function that the command line names: `program` is the content of its
-/// annotation, and `data` the words behind `--`, `[KIND] KEY=VALUE...`.
+impl NamedFunction<'_> {
+    /// The content of the annotation that names the function.
+    pub fn annotation(self) -> String {
+        let entry = |key, value| (Noted::text(key), Noted::scalar(Scalar::plain(value)));
+        let (kind, entries) = match self {
+            NamedFunction::Container { image, has_network: false } => ("container", vec![entry("image", image)]),
+            NamedFunction::Container { image, has_network: true } => {
+                ("container", vec![entry("image", image), entry("network", "true")])
+            }
+            NamedFunction::Exec { path } => ("exec", vec![entry("path", path)]),
+        };
+        let program = Noted::new(Shape::Mapping { entries, in_braces: true });
+        Noted::mapping(vec![(Noted::text(kind), program)]).print()
+    }
+}
+
+/// The configuration of a function that the command line names. `data` has the words after `--`:
+/// `[KIND] KEY=VALUE...`.
 ///
 /// # Errors
 /// A word is not of this form.
-pub fn config<'a>(arena: Arena<'a>, program: &str, data: &[String]) -> Result<Item<'a>> {
+pub fn config<'a>(arena: Arena<'a>, function: NamedFunction<'_>, data: &[String]) -> Result<Item<'a>> {
     let (mut kind, mut entries) = ("ConfigMap", Vec::<(Noted<'a>, Noted<'a>)>::new());
     for (i, word) in data.iter().enumerate() {
         match word.split_once('=') {
@@ -153,7 +171,8 @@ pub fn config<'a>(arena: Arena<'a>, program: &str, data: &[String]) -> Result<It
             None => return Err(Error::new(Code::Usage, "args must have keys and values separated by =")),
         }
     }
-    let annotation = Noted::scalar(Scalar::new(arena.text(program), Style::Literal, rustomize_yaml::Tag::Str));
+    let annotation =
+        Noted::scalar(Scalar::new(arena.text(&function.annotation()), Style::Literal, rustomize_yaml::Tag::Str));
     let function = (Noted::text("config.kubernetes.io/function"), annotation);
     let metadata = vec![
         (Noted::text("name"), Noted::text("function-input")),

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// A quantity in billionths. What does not fit is the greatest or the least quantity.
+/// A quantity in billionths. A value that does not fit becomes the greatest or the least quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Quantity(i128);
 
@@ -57,7 +57,7 @@ fn read(text: &str) -> Option<Quantity> {
         amount /= 10;
         shift += 1;
     }
-    // What is too small is rounded up.
+    // A rest of less than a billionth is rounded up.
     Some(signed(amount + i128::from(!is_exact), text))
 }
 

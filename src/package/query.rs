@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 /// A value that a path leads to.
 #[derive(Clone, Debug)]
-pub struct Found<'a> {
+pub struct QueryMatch<'a> {
     pub node: Noted<'a>,
     /// The values by which the items of lists on the way were chosen, the last one first.
     pub chosen: Vec<String>,
@@ -42,10 +42,10 @@ pub fn path(text: &str) -> Result<Vec<String>> {
 /// The values at a path. O(nodes on the way, and below the values).
 ///
 /// # Errors
-/// The path needs another kind of node than there is, or a condition is not valid.
-pub fn find<'a>(arena: Arena<'a>, node: &Noted<'a>, path: &[String]) -> Result<Vec<Found<'a>>> {
+/// A node has another kind than the path needs, or a condition is not valid.
+pub fn find<'a>(arena: Arena<'a>, node: &Noted<'a>, path: &[String]) -> Result<Vec<QueryMatch<'a>>> {
     let Some((first, rest)) = path.split_first() else {
-        return Ok(vec![Found { node: node.clone(), chosen: Vec::new() }]);
+        return Ok(vec![QueryMatch { node: node.clone(), chosen: Vec::new() }]);
     };
     if let Some(index) = first.parse::<i64>().ok().filter(|index| *index >= 0) {
         let items = items(node)?;
@@ -105,14 +105,14 @@ fn items<'n, 'a>(node: &'n Noted<'a>) -> Result<&'n [Noted<'a>]> {
 /// Compiles a pattern.
 ///
 /// # Errors
-/// It is not valid.
+/// The pattern is not valid.
 pub fn pattern(text: &str) -> Result<GoRegex> {
     GoRegex::new(text).map_err(|e| Error::new(Code::BadPattern, e.to_string()))
 }
 
 /// The values below the items of a list that a condition chooses: `[name=x]`, or `[=x]` for items
 /// that are scalars.
-fn chosen<'a>(arena: Arena<'a>, node: &Noted<'a>, condition: &str, rest: &[String]) -> Result<Vec<Found<'a>>> {
+fn chosen<'a>(arena: Arena<'a>, node: &Noted<'a>, condition: &str, rest: &[String]) -> Result<Vec<QueryMatch<'a>>> {
     let Some((field, wanted)) = condition[1..condition.len() - 1].split_once('=') else {
         let fault = "list path element must contain fieldName=fieldValue for element to match";
         return Err(Error::new(Code::BadPath, fault));
@@ -126,7 +126,7 @@ fn chosen<'a>(arena: Arena<'a>, node: &Noted<'a>, condition: &str, rest: &[Strin
         };
         if field.is_empty() {
             if regex.is_match(item.print().trim()) {
-                all.push(Found { node: item.clone(), chosen: Vec::new() });
+                all.push(QueryMatch { node: item.clone(), chosen: Vec::new() });
             }
             continue;
         }
@@ -186,7 +186,8 @@ impl Query {
         Ok(Query { path, comparison, value })
     }
 
-    /// Makes a test of resources: true for one that has a value that fits.
+    /// Makes a test of resources, which is true for a resource with a value that meets the
+    /// condition.
     ///
     /// # Errors
     /// The pattern is not valid.

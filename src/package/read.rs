@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The file that makes a package of its own of a directory.
+/// The file that makes its directory a package.
 pub const PACKAGE_FILE: &str = "Krmfile";
 
 /// The file with patterns of files to leave out, which only kustomize reads.
@@ -75,7 +75,7 @@ fn annotated<'a>(arena: Arena<'a>, documents: Vec<Document<'a>>, annotate: Annot
         let mut item = Item { document };
         if annotate != Annotate::Nothing {
             annotations::complete(arena, &mut item)?;
-            // In the order of their names.
+            // The annotations are added in the order of their names.
             annotations::set(arena, &mut item, INDEX[1], &i.to_string())?;
             if let Annotate::IndexAndPath(path) = annotate {
                 annotations::set(arena, &mut item, PATH[1], path)?;
@@ -115,7 +115,7 @@ pub fn file(path: &Path) -> Result<String> {
     decoded(bytes, &format!("'{name}'"))
 }
 
-/// Reads the text of a stream, which is as large as a file at most.
+/// Reads the text of a stream, which may be as large as a file.
 ///
 /// # Errors
 /// The stream cannot be read, is too large, or is not text.
@@ -165,7 +165,7 @@ pub fn plain<'a>(arena: Arena<'a>, place: &Path) -> Result<Vec<Item<'a>>> {
 }
 
 /// A file of a package.
-pub struct Found {
+pub struct FoundFile {
     pub path: PathBuf,
     /// Relative to the directory that was read.
     pub name: String,
@@ -175,7 +175,7 @@ pub struct Found {
 ///
 /// # Errors
 /// The directory cannot be read, or has a file with patterns of files to leave out.
-pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<Found>> {
+pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<FoundFile>> {
     let unreadable = |path: &Path, e: &std::io::Error| Error::io(e, format!("'{}': {e}", path.display()));
     let metadata = fs::metadata(place).map_err(|e| unreadable(place, &e))?;
     let name = |path: &Path| match path.file_name().unwrap_or_default().to_str() {
@@ -191,19 +191,19 @@ pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<Found>> {
         ends_with(".yaml") || ends_with(".yml") || files == Files::YamlAndJson && ends_with(".json")
     };
     if !metadata.is_dir() {
-        let found = || Ok(Found { path: place.to_owned(), name: name(place)? });
+        let found = || Ok(FoundFile { path: place.to_owned(), name: name(place)? });
         return is_resource(place).then(found).into_iter().collect();
     }
     let (mut found, mut open) = (Vec::new(), vec![(place.to_owned(), String::new(), true)]);
     while let Some((path, relative, is_directory)) = open.pop() {
         if !is_directory {
-            found.push(Found { path, name: relative });
+            found.push(FoundFile { path, name: relative });
             continue;
         }
         let entries = fs::read_dir(&path).map_err(|e| unreadable(&path, &e))?;
         let mut entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(|e| unreadable(&path, &e))?;
         entries.sort_by_key(fs::DirEntry::file_name);
-        // The last one comes next.
+        // `open` is a stack: the entry that is added last is read next.
         for entry in entries.into_iter().rev() {
             let kind = entry.file_type().map_err(|e| unreadable(&entry.path(), &e))?;
             let own = entry.file_name();
@@ -230,8 +230,8 @@ pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-/// The packages of a directory, as kustomize finds them: the directory itself, and with `is_deep`
-/// each directory below with a file of its own for packages.
+/// The packages of a directory, as kustomize finds them: the directory itself, or with `is_deep`
+/// each directory with a package file, and `root` in any case.
 ///
 /// # Errors
 /// A directory cannot be read.
@@ -270,7 +270,7 @@ fn collect(directory: &Path, found: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// A path without `.`, `..` and slashes that lead nowhere.
+/// A path without `.`, `..` and superfluous slashes.
 pub fn clean(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     let is_absolute = path.starts_with('/');

@@ -18,8 +18,8 @@ pub fn files(items: &[Item<'_>]) -> BTreeSet<String> {
 }
 
 /// Writes items into the files that their annotations name, and removes the files of `before` that
-/// have none any more. Everything is printed and checked before anything is written; each file is
-/// replaced in one step.
+/// no item names any more. Everything is printed and checked before anything is written; each file
+/// is replaced in one step.
 ///
 /// # Errors
 /// A path leads out of the directory or through a link, or a file cannot be written.
@@ -70,7 +70,7 @@ pub fn write<'a>(arena: Arena<'a>, place: &Path, mut items: Vec<Item<'a>>, befor
     Ok(())
 }
 
-/// The path of a file below the directory, without parts that lead nowhere.
+/// The path of a file below the directory, without `.`, `..` and superfluous slashes.
 fn checked(path: &str, root: &Path) -> Result<String> {
     let hint = "correct the annotation config.kubernetes.io/path, or the function that sets it";
     if path.starts_with('/') {
@@ -84,7 +84,7 @@ fn checked(path: &str, root: &Path) -> Result<String> {
     Ok(cleaned)
 }
 
-/// Returns true if a file has this text already. A link that has it is as good as a file.
+/// Returns true if a file has this text already. A link to such a file counts as well.
 fn is_written(directory: &Directory, path: &str, text: &str) -> Result<bool> {
     let hint = "write to plain files of the directory: nothing is written through a link";
     match directory.read(Path::new(path), FileLimit::default().0) {

@@ -122,8 +122,8 @@ fn directory(path: &str) -> String {
     super::read::clean(path.rfind('/').map_or("", |i| &path[..=i]))
 }
 
-/// Sorts by inserting one after the other, as Go sorts a short list: the order of resources that
-/// are the same is turned around.
+/// Sorts by inserting one after the other, as Go sorts a short list: equal resources come in
+/// reverse order.
 fn sorted<'i, 'a>(mut items: Vec<&'i Item<'a>>) -> Vec<&'i Item<'a>> {
     items.reverse();
     items.sort_by(|a, b| compare(a, b));
@@ -205,8 +205,8 @@ fn owners<'a>(arena: Arena<'a>, items: &[Item<'a>], fields: &[Field]) -> Result<
 /// The longest chain of owners.
 const MAX_DEPTH: usize = 1_000;
 
-/// Adds the resources of an owner, and what these own. Of several owners with one kind, namespace
-/// and name, the first one gets the resources. O(resources).
+/// Adds the resources of an owner, and the resources that these own. Of several owners with one
+/// kind, namespace and name, the first one gets the resources. O(resources).
 fn owned<'a>(
     arena: Arena<'a>,
     owner: &Option<String>,

@@ -18,17 +18,17 @@ pub struct Writing<'a> {
     /// The `functionConfig` of that list.
     pub function_config: Option<Noted<'a>>,
     /// The styles of each document.
-    pub style: Style,
+    pub style: PrintStyle,
 }
 
 /// The styles of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
-    /// True if a style is asked for: braces that are not asked for become lines.
+pub struct PrintStyle {
+    /// True if the user asks for a style. Braces that no user asks for become lines.
     pub is_given: bool,
-    /// In braces.
+    /// True if values are printed in braces.
     pub in_braces: bool,
-    /// With its tag.
+    /// True if values are printed with their tags.
     pub is_tagged: bool,
 }
 
@@ -76,7 +76,8 @@ pub fn print<'a>(arena: Arena<'a>, items: &[Item<'a>], writing: &Writing<'a>) ->
     Ok(list.print())
 }
 
-/// A document as kustomize writes it into a file of JSON, or to stdout if it is from one.
+/// A document as kustomize writes it into a file of JSON, or to stdout if its item is from a file
+/// of JSON.
 fn as_json<'a>(arena: Arena<'a>, text: String) -> Result<String> {
     let source = arena.add_source("a resource", text);
     let mut node = first_document(arena, source).map_err(Error::from)?.unwrap_or_else(Node::null);
@@ -89,7 +90,7 @@ fn as_json<'a>(arena: Arena<'a>, text: String) -> Result<String> {
     Ok(pretty.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026") + "\n")
 }
 
-fn apply(root: &mut Noted<'_>, style: Style) {
+fn apply(root: &mut Noted<'_>, style: PrintStyle) {
     if !style.is_given {
         return;
     }

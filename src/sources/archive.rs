@@ -17,19 +17,19 @@ const MOST_ENTRIES: usize = 100_000;
 /// The largest size of an unpacked archive, in bytes.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// The most unpacked bytes for each packed byte, beyond [`FREE_BYTES`]. Files of compilers and
-/// people stay far below.
+/// The largest number of unpacked bytes for each packed byte, beyond [`FREE_BYTES`]. Compiled
+/// programs and written texts stay far below.
 const MOST_RATIO: u64 = 200;
 
 /// The largest number of bytes that describe one entry: its header, its long name, its records.
 const MOST_BYTES_OF_HEAD: u64 = 1 << 20;
 
-/// The number of unpacked bytes that any archive may have.
+/// The number of unpacked bytes that an archive may have whatever its packed size.
 const FREE_BYTES: u64 = 64 << 20;
 
 /// The form of a file, as its first bytes show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum ArchiveForm {
     Tar,
     TarGz,
     Zip,
@@ -37,12 +37,12 @@ enum Form {
     File,
 }
 
-fn form(bytes: &[u8]) -> Form {
+fn form(bytes: &[u8]) -> ArchiveForm {
     match bytes {
-        [0x1f, 0x8b, ..] => Form::TarGz,
-        [b'P', b'K', 3, 4, ..] => Form::Zip,
-        _ if bytes.get(257..262) == Some(b"ustar") => Form::Tar,
-        _ => Form::File,
+        [0x1f, 0x8b, ..] => ArchiveForm::TarGz,
+        [b'P', b'K', 3, 4, ..] => ArchiveForm::Zip,
+        _ if bytes.get(257..262) == Some(b"ustar") => ArchiveForm::Tar,
+        _ => ArchiveForm::File,
     }
 }
 
@@ -52,7 +52,7 @@ fn fault(message: String) -> Error {
 
 /// Returns true if bytes are an archive.
 pub fn is_archive(bytes: &[u8]) -> bool {
-    form(bytes) != Form::File
+    form(bytes) != ArchiveForm::File
 }
 
 /// Writes the content of an archive into an empty directory; bytes that are not an archive become
@@ -68,17 +68,31 @@ pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path, is_own: fn(&st
     let mut target = Target { shown, into, is_own, known: HashSet::new(), entries: 0, left: limit };
     let meter = Meter { total: Cell::new(limit), head: Cell::new(u64::MAX) };
     match form(bytes) {
-        Form::Tar => target.tar(Metered { from: bytes, meter: &meter }),
-        Form::TarGz => target.tar(Metered { from: GzDecoder::new(bytes), meter: &meter }),
-        Form::Zip => target.zip(bytes),
-        Form::File => target.file(Path::new(name), true, bytes),
+        ArchiveForm::Tar => target.tar(Metered { from: bytes, meter: &meter }),
+        ArchiveForm::TarGz => target.tar(Metered { from: GzDecoder::new(bytes), meter: &meter }),
+        ArchiveForm::Zip => target.zip(bytes),
+        ArchiveForm::File => target.file(Path::new(name), Mode::EXECUTABLE, bytes),
+    }
+}
+
+/// The permissions of an unpacked file.
+#[derive(Clone, Copy)]
+struct Mode(u32);
+
+impl Mode {
+    const EXECUTABLE: Mode = Mode(0o755);
+    const PLAIN: Mode = Mode(0o644);
+
+    /// The permissions for an entry of an archive: only the right to execute counts.
+    fn of(archived: u32) -> Mode {
+        if archived & 0o111 != 0 { Mode::EXECUTABLE } else { Mode::PLAIN }
     }
 }
 
 /// The numbers of bytes that may still be read from an archive, for any purpose.
 struct Meter {
     total: Cell<u64>,
-    /// The number until the next entry has its name.
+    /// The number of bytes until the name of the next entry is read.
     head: Cell<u64>,
 }
 
@@ -136,7 +150,7 @@ impl Target<'_> {
             match entry.header().entry_type() {
                 tar::EntryType::Directory => self.directory(&path)?,
                 tar::EntryType::Regular | tar::EntryType::Continuous => {
-                    self.file(&path, mode & 0o111 != 0, &mut entry)?;
+                    self.file(&path, Mode::of(mode), &mut entry)?;
                 }
                 // Some tools describe the archive as a whole.
                 tar::EntryType::XGlobalHeader => {}
@@ -157,7 +171,7 @@ impl Target<'_> {
             let mode = entry.unix_mode().unwrap_or(0o644);
             match (mode & 0o170_000, name.ends_with('/')) {
                 (0 | 0o040_000, true) => self.directory(Path::new(&name))?,
-                (0 | 0o100_000, false) => self.file(Path::new(&name), mode & 0o111 != 0, &mut entry)?,
+                (0 | 0o100_000, false) => self.file(Path::new(&name), Mode::of(mode), &mut entry)?,
                 (0o120_000, _) => return Err(self.wrong(format!("'{name}' is a link"))),
                 _ => return Err(self.wrong(format!("'{name}' is neither a file nor a directory"))),
             }
@@ -175,7 +189,7 @@ impl Target<'_> {
     }
 
     fn grows(&self) -> Error {
-        self.wrong("it grows too much when it is unpacked")
+        self.wrong("it is too large when it is unpacked")
     }
 
     /// The place of an entry, which is in the directory and new.
@@ -228,7 +242,7 @@ impl Target<'_> {
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, is_executable: bool, from: impl Read) -> Result<()> {
+    fn file(&mut self, path: &Path, mode: Mode, from: impl Read) -> Result<()> {
         let Some(place) = self.place(path)? else {
             return Err(self.wrong("a file has no name"));
         };
@@ -239,9 +253,8 @@ impl Target<'_> {
             return Err(self.wrong(format!("'{}' occurs twice", place.display())));
         }
         let cannot = |target: &Self, e: io::Error| target.cannot(path, &e);
-        let mode = if is_executable { 0o755 } else { 0o644 };
         let name = Path::new(place.file_name().unwrap_or_default());
-        let made = self.into.make(parent, 0o755).and_then(|folder| folder.create(name, mode));
+        let made = self.into.make(parent, 0o755).and_then(|folder| folder.create(name, mode.0));
         let mut file = made.map_err(|e| cannot(self, e))?;
         let written = io::copy(&mut from.take(self.left + 1), &mut file).map_err(|e| match e.kind() {
             io::ErrorKind::FileTooLarge => self.grows(),
@@ -369,7 +382,7 @@ mod tests {
         header.set_cksum();
         gzip.write_all(header.as_bytes()).unwrap();
         std::io::copy(&mut std::io::Read::take(std::io::repeat(0), size), &mut gzip).unwrap();
-        refused(&gzip.finish().unwrap(), "grows too much");
+        refused(&gzip.finish().unwrap(), "is too large when");
         let whole = tar(&[("a", FILE, 0o644, &"x".repeat(2000))]);
         refused(&whole[..1000], "a.tar");
         refused(&[0x1f, 0x8b, 8, 0, 0], "damaged");

@@ -25,8 +25,8 @@ pub const NAME: &str = "name";
 
 /// The place that a user has named for remote parts.
 ///
-/// A process that uses the cache holds a shared lock of its directory, and one that empties it
-/// holds it alone: so nothing is removed that a build still reads.
+/// A process that uses the cache holds a shared lock of its directory, and a process that empties
+/// the cache holds an exclusive one: so no part is removed while a build reads it.
 #[derive(Clone, Debug)]
 pub struct Cache {
     directory: PathBuf,
@@ -137,7 +137,7 @@ impl Shelf {
         self.cache.is_private(&place).then_some(place)
     }
 
-    /// A version that is a directory.
+    /// The directory of a version; `None` if the version is missing or is not a directory.
     pub fn version(&self, version: &str) -> Option<PathBuf> {
         self.place(version).filter(|_| self.has_directory(version))
     }

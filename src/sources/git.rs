@@ -54,9 +54,9 @@ const KIND: &str = "git";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cloned {
     pub directory: PathBuf,
-    /// Empty if git does not tell it.
+    /// The commit; empty if git does not tell it.
     pub commit: String,
-    /// Where it came from, in words.
+    /// The source of the clone, in the words of `--verbose`.
     pub from: &'static str,
 }
 
@@ -132,7 +132,7 @@ impl Git {
         Ok(found)
     }
 
-    /// `commit` is the commit of the reference, if it is known already.
+    /// Clones a version. `commit` is the commit of the reference, if it is known already.
     fn clone_at(&self, spec: &RepoSpec, commit: Option<String>) -> Result<Cloned> {
         if let Some(known) = lock(&self.known).get(&key(spec)) {
             return Ok(known.clone());
@@ -171,8 +171,10 @@ impl Git {
             return Ok(spec.reference.clone());
         }
         if self.offline {
-            let message =
-                format!("'{}' would be asked what '{}' is, and this run is offline", spec.url, spec.reference);
+            let message = format!(
+                "'{}' would be asked for the commit of '{}', and this run is offline",
+                spec.url, spec.reference
+            );
             return Err(Error::new(Code::NotFetched, message));
         }
         self.commit_of(spec)?
@@ -346,7 +348,7 @@ impl Git {
             true => self.git(spec, clone.path(), Filters::LIST).unwrap_or_default(),
             false => String::new(),
         };
-        let filters = Filters::without(filters.as_bytes(), true);
+        let filters = Filters::all_except_lfs(filters.as_bytes());
         if names_filters {
             // Files of git-lfs are written once more, by its filter.
             fs::remove_file(info.join("attributes")).map_err(cannot)?;

@@ -32,13 +32,20 @@ const LFS: [&str; 6] = [
     "true",
 ];
 
-/// The filters that git's settings have: programs that change files as git reads and writes them.
-/// The attributes of a tree, which others write, choose among them.
+/// The filters in git's settings: programs that change files as git reads and writes them. The
+/// attributes of a tree, which strangers write, choose among them.
 #[derive(Clone, Debug, Default)]
 pub struct Filters(Vec<Vec<u8>>);
 
+/// A filter in git's settings.
+struct ListedFilter {
+    name: Vec<u8>,
+    /// True if all its settings are those of git-lfs itself.
+    is_lfs: bool,
+}
+
 impl Filters {
-    /// The command that prints them.
+    /// The command that prints the filters.
     pub const LIST: GitCommand<'static> = GitCommand {
         name: "config",
         options: &["--null", "--get-regexp", r"^filter\."],
@@ -46,11 +53,21 @@ impl Filters {
         is_without_files: false,
     };
 
-    /// The filters that must not run, of what [`Filters::LIST`] prints: all but that of git-lfs, if
-    /// it is as git-lfs itself sets it and `keeps_lfs`. A repository with settings of others may
-    /// make git-lfs run programs, so its filter is for clones of our own.
-    pub fn without(printed: &[u8], keeps_lfs: bool) -> Filters {
-        let mut filters: Vec<(Vec<u8>, bool)> = Vec::new();
+    /// All filters in the output of [`Filters::LIST`].
+    pub fn all(printed: &[u8]) -> Filters {
+        Filters(Filters::parse(printed).into_iter().map(|filter| filter.name).collect())
+    }
+
+    /// All filters in the output of [`Filters::LIST`], except that of git-lfs if it has exactly the
+    /// settings of git-lfs itself. For clones of our own: a repository with settings of strangers
+    /// may make git-lfs run programs.
+    pub fn all_except_lfs(printed: &[u8]) -> Filters {
+        let filters = Filters::parse(printed).into_iter().filter(|filter| !filter.is_lfs);
+        Filters(filters.map(|filter| filter.name).collect())
+    }
+
+    fn parse(printed: &[u8]) -> Vec<ListedFilter> {
+        let mut filters: Vec<ListedFilter> = Vec::new();
         for setting in printed.split(|&byte| byte == 0) {
             let end = setting.iter().position(|&byte| byte == b'\n').unwrap_or(setting.len());
             let (key, value) = (&setting[..end], setting.get(end + 1..).unwrap_or_default());
@@ -59,22 +76,21 @@ impl Filters {
             let Some((name, dot)) = name.and_then(|name| Some((name, dot(&name)?))) else { continue };
             let name = &name[..dot];
             let is_lfs = name == b"lfs" && LFS.iter().any(|command| command.as_bytes() == value);
-            match filters.iter_mut().find(|(known, _)| known == name) {
-                Some((_, all)) => *all &= is_lfs,
-                None => filters.push((name.to_owned(), is_lfs)),
+            match filters.iter_mut().find(|known| known.name == name) {
+                Some(known) => known.is_lfs &= is_lfs,
+                None => filters.push(ListedFilter { name: name.to_owned(), is_lfs }),
             }
         }
-        let out = filters.into_iter().filter(|(_, is_lfs)| !(keeps_lfs && *is_lfs));
-        Filters(out.map(|(name, _)| name).collect())
+        filters
     }
 
-    /// The settings without which the filters do nothing.
+    /// The settings that turn the filters off.
     fn settings(&self) -> impl Iterator<Item = Vec<u8>> {
         let parts = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
         self.0.iter().flat_map(move |name| {
             parts.map(|(part, value)| {
                 let key = [b"filter.", &name[..], b".", part.as_bytes()].concat();
-                // Key and value apart: the key may have an equals sign.
+                // Key and value are quoted apart: the key may have an equals sign.
                 [quoted_always(&key), vec![b'='], quoted_always(value.as_bytes())].concat()
             })
         })
@@ -94,8 +110,8 @@ fn quoted_always(text: &[u8]) -> Vec<u8> {
     quoted
 }
 
-/// The value of [`VARIABLE`]: the settings of every command, without `left_out`, and those that
-/// stop filters, behind what the variable has already.
+/// The value of [`VARIABLE`]: its present value `known`, then the settings of every command without
+/// `left_out`, and those that turn filters off.
 pub fn settings(known: Option<OsString>, more: &[&str], left_out: &str, filters: &Filters) -> Vec<u8> {
     let ours = SETTINGS.iter().chain(more).filter(|setting| left_out.is_empty() || !setting.starts_with(left_out));
     let ours = ours.map(|setting| quoted_always(setting.as_bytes())).chain(filters.settings());
@@ -196,10 +212,10 @@ mod tests {
             all.split_once("'protocol.fd.allow=never'").unwrap().1.trim().to_owned()
         };
         let own = r"'filter.a.b'\''s=.clean'='' 'filter.a.b'\''s=.smudge'='' 'filter.a.b'\''s=.process'='' 'filter.a.b'\''s=.required'='false'";
-        assert_eq!(settings(Filters::without(printed, true)), own);
+        assert_eq!(settings(Filters::all_except_lfs(printed)), own);
         let lfs = "'filter.lfs.clean'='' 'filter.lfs.smudge'='' 'filter.lfs.process'='' 'filter.lfs.required'='false'";
-        assert_eq!(settings(Filters::without(printed, false)), format!("{lfs} {own}"));
+        assert_eq!(settings(Filters::all(printed)), format!("{lfs} {own}"));
         let other = [printed, &b"filter.lfs.smudge\nrm -rf .\0"[..]].concat();
-        assert_eq!(settings(Filters::without(&other, true)), format!("{lfs} {own}"));
+        assert_eq!(settings(Filters::all_except_lfs(&other)), format!("{lfs} {own}"));
     }
 }

@@ -122,12 +122,11 @@ impl Http {
             let status = response.status();
             if status.is_redirection() {
                 let location = response.headers().get("location").and_then(|l| l.to_str().ok());
-                let location =
-                    location.ok_or_else(|| fault(format!("'{url}' leads elsewhere without saying where")))?;
+                let location = location.ok_or_else(|| fault(format!("'{url}' redirects without an address")))?;
                 let next = parse(&resolved(&at, location))?;
                 check_redirect(&at, &next).map_err(|message| {
                     let error = Error::new(Code::Refused, format!("'{url}' redirects to '{next}': {message}"));
-                    Fault { is_answer: true, error: error.hint("if that is right, name the new place") }
+                    Fault { is_answer: true, error: error.hint("if the redirect is right, write the new address") }
                 })?;
                 at = next;
                 continue;
@@ -203,13 +202,13 @@ fn resolved(from: &Uri, location: &str) -> String {
 fn check_redirect(from: &Uri, to: &Uri) -> Result<(), &'static str> {
     let is_secure = |uri: &Uri| uri.scheme_str() == Some("https");
     if !is_secure(to) && to.scheme_str() != Some("http") {
-        return Err("that is no file over HTTP");
+        return Err("the new address is not an HTTP URL");
     }
     if is_secure(from) && !is_secure(to) {
-        return Err("that is without encryption");
+        return Err("the new address is not encrypted");
     }
     if !is_secure(to) && from.host() != to.host() {
-        return Err("that is another host, without encryption");
+        return Err("the new address is another host, without encryption");
     }
     Ok(())
 }

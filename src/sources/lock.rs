@@ -32,7 +32,7 @@ const READABLE: usize = 40;
 
 /// The kind of a remote part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum PartKind {
     /// A version of a git repository.
     Git,
     /// A file over HTTP.
@@ -43,53 +43,53 @@ pub enum Kind {
     Artifact,
 }
 
-impl Kind {
+impl PartKind {
     /// The directory of the kind, in the cache and among the copies.
     pub fn directory(self) -> &'static str {
         match self {
-            Kind::Git => "git",
-            Kind::File => "files",
-            Kind::Chart => "charts",
-            Kind::Artifact => "artifacts",
+            PartKind::Git => "git",
+            PartKind::File => "files",
+            PartKind::Chart => "charts",
+            PartKind::Artifact => "artifacts",
         }
     }
 }
 
 /// A remote part: the name that a build uses for it, without the user of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Part {
-    pub kind: Kind,
+pub struct RemotePart {
+    pub kind: PartKind,
     pub name: String,
 }
 
-impl Part {
+impl RemotePart {
     /// A part with a name, which may be a URL with a user.
-    pub fn new(kind: Kind, name: &str) -> Self {
-        Part { kind, name: host::without_user(name) }
+    pub fn new(kind: PartKind, name: &str) -> Self {
+        RemotePart { kind, name: host::without_user(name) }
     }
 }
 
-impl Part {
+impl RemotePart {
     /// The name without its version.
     fn stem(&self) -> &str {
         let name = self.name.as_str();
         let end = match self.kind {
-            Kind::Git => name.find('?'),
-            Kind::File => None,
-            Kind::Chart => name.match_indices(' ').nth(1).map(|(at, _)| at),
-            Kind::Artifact => name.rfind('/').and_then(|last| Some(last + name[last..].find([':', '@'])?)),
+            PartKind::Git => name.find('?'),
+            PartKind::File => None,
+            PartKind::Chart => name.match_indices(' ').nth(1).map(|(at, _)| at),
+            PartKind::Artifact => name.rfind('/').and_then(|last| Some(last + name[last..].find([':', '@'])?)),
         };
         &name[..end.unwrap_or(name.len())]
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for RemotePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
-            Kind::Git => "the repository",
-            Kind::File => "the file",
-            Kind::Chart => "the chart",
-            Kind::Artifact => "the artifact",
+            PartKind::Git => "the repository",
+            PartKind::File => "the file",
+            PartKind::Chart => "the chart",
+            PartKind::Artifact => "the artifact",
         };
         write!(f, "{kind} '{}'", self.name)
     }
@@ -124,7 +124,7 @@ pub struct RemoteLock {
 /// The format of a lock, without the rest of its content.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Form {
+struct LockFormat {
     lock_version: u32,
 }
 
@@ -140,9 +140,9 @@ impl RemoteLock {
     /// The content does not have the format of this version.
     pub fn parse(text: &str) -> Result<RemoteLock> {
         let fault = |e: serde_json::Error| Error::new(Code::NotYaml, e.to_string());
-        let form: Form = serde_json::from_str(text).map_err(fault)?;
+        let form: LockFormat = serde_json::from_str(text).map_err(fault)?;
         if form.lock_version != LOCK_VERSION {
-            let message = format!("its form is {}, and this version reads form {LOCK_VERSION}", form.lock_version);
+            let message = format!("its format is {}, and this version reads format {LOCK_VERSION}", form.lock_version);
             return Err(Error::new(Code::BadValue, message).hint("a newer rustomize may have written it: use that one"));
         }
         let lock: RemoteLock = serde_json::from_str(text).map_err(fault)?;
@@ -153,62 +153,59 @@ impl RemoteLock {
     }
 
     /// The content of the file.
-    ///
-    /// # Errors
-    /// A user cannot cause an error here.
     pub fn print(&self) -> Result<String> {
         let text = serde_json::to_string_pretty(self).map_err(|e| Error::new(Code::NotYaml, e.to_string()))?;
         Ok(text + "\n")
     }
 
-    fn of_kind(&self, kind: Kind) -> &BTreeMap<String, Pin> {
+    fn of_kind(&self, kind: PartKind) -> &BTreeMap<String, Pin> {
         match kind {
-            Kind::Git => &self.git,
-            Kind::File => &self.files,
-            Kind::Chart => &self.charts,
-            Kind::Artifact => &self.artifacts,
+            PartKind::Git => &self.git,
+            PartKind::File => &self.files,
+            PartKind::Chart => &self.charts,
+            PartKind::Artifact => &self.artifacts,
         }
     }
 
     /// All parts with their pins, by kind and name.
-    pub fn parts(&self) -> impl Iterator<Item = (Part, &Pin)> {
-        let kinds = [Kind::Git, Kind::File, Kind::Chart, Kind::Artifact];
-        kinds
-            .into_iter()
-            .flat_map(|kind| self.of_kind(kind).iter().map(move |(name, pin)| (Part { kind, name: name.clone() }, pin)))
+    pub fn parts(&self) -> impl Iterator<Item = (RemotePart, &Pin)> {
+        let kinds = [PartKind::Git, PartKind::File, PartKind::Chart, PartKind::Artifact];
+        kinds.into_iter().flat_map(|kind| {
+            self.of_kind(kind).iter().map(move |(name, pin)| (RemotePart { kind, name: name.clone() }, pin))
+        })
     }
 
     /// Sets the pin of a part.
-    pub fn set(&mut self, part: Part, pin: Pin) {
+    pub fn set(&mut self, part: RemotePart, pin: Pin) {
         let kind = match part.kind {
-            Kind::Git => &mut self.git,
-            Kind::File => &mut self.files,
-            Kind::Chart => &mut self.charts,
-            Kind::Artifact => &mut self.artifacts,
+            PartKind::Git => &mut self.git,
+            PartKind::File => &mut self.files,
+            PartKind::Chart => &mut self.charts,
+            PartKind::Artifact => &mut self.artifacts,
         };
         kind.insert(part.name, pin);
     }
 
     /// The pin of a part.
-    pub fn get(&self, part: &Part) -> Option<&Pin> {
+    pub fn get(&self, part: &RemotePart) -> Option<&Pin> {
         self.of_kind(part.kind).get(&part.name)
     }
 }
 
-fn check(part: &Part, pin: &Pin) -> Result<()> {
+fn check(part: &RemotePart, pin: &Pin) -> Result<()> {
     let is_version = match part.kind {
-        Kind::Git => is_commit(&pin.version),
-        Kind::Artifact => pin.version.strip_prefix("sha256:").is_some_and(is_sha256),
-        Kind::File | Kind::Chart => pin.version.is_empty(),
+        PartKind::Git => is_commit(&pin.version),
+        PartKind::Artifact => pin.version.strip_prefix("sha256:").is_some_and(is_sha256),
+        PartKind::File | PartKind::Chart => pin.version.is_empty(),
     };
     if is_version && is_sha256(&pin.content) {
         return Ok(());
     }
-    Err(Error::new(Code::BadValue, format!("the version or the sum of {part} is not one")))
+    Err(Error::new(Code::BadValue, format!("the version or the sum of {part} is not valid")))
 }
 
 /// The path of a part's copy below the directory of copies.
-pub fn copy_path(part: &Part, pin: &Pin) -> PathBuf {
+pub fn copy_path(part: &RemotePart, pin: &Pin) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '_' };
     let name = part.name.split_once("://").map_or(part.name.as_str(), |(_, rest)| rest);
     let readable: String = name.chars().take(READABLE).map(plain).collect();
@@ -248,10 +245,11 @@ impl Lock {
     ///
     /// # Errors
     /// The lock does not have the part.
-    pub fn pin(&self, part: &Part) -> Result<&Pin> {
+    pub fn pin(&self, part: &RemotePart) -> Result<&Pin> {
         self.parts.get(part).ok_or_else(|| {
             let file = self.directory.join(FILE);
-            let similar = self.parts.of_kind(part.kind).keys().map(|name| Part { kind: part.kind, name: name.clone() });
+            let similar =
+                self.parts.of_kind(part.kind).keys().map(|name| RemotePart { kind: part.kind, name: name.clone() });
             let similar = similar.filter(|other| other.stem() == part.stem());
             let others: Vec<String> = similar.map(|other| format!("'{}'", other.name)).collect();
             let has = if others.is_empty() { String::new() } else { format!(", which has {}", others.join(", ")) };
@@ -269,7 +267,7 @@ impl Lock {
     ///
     /// # Errors
     /// The copy differs from the lock, or cannot be read.
-    pub fn copied_directory(&self, part: &Part, pin: &Pin) -> Result<Option<PathBuf>> {
+    pub fn copied_directory(&self, part: &RemotePart, pin: &Pin) -> Result<Option<PathBuf>> {
         let Some(place) = self.copied(part, pin)? else { return Ok(None) };
         let found = sum::directory(&place).map_err(|e| cannot_read(&place, &e))?;
         compare(part, pin, &found, &place).map_err(|e| self.advised(e))?;
@@ -280,7 +278,7 @@ impl Lock {
     ///
     /// # Errors
     /// As [`Lock::copied_directory`], or the file is larger than `limit`.
-    pub fn copied_file(&self, part: &Part, pin: &Pin, limit: FileLimit) -> Result<Option<Vec<u8>>> {
+    pub fn copied_file(&self, part: &RemotePart, pin: &Pin, limit: FileLimit) -> Result<Option<Vec<u8>>> {
         let Some(place) = self.copied(part, pin)? else { return Ok(None) };
         let content = limit.read(&place).map_err(|e| cannot_read(&place, &e))?;
         compare(part, pin, &sum::sha256(&content), &place).map_err(|e| self.advised(e))?;
@@ -288,7 +286,7 @@ impl Lock {
     }
 
     /// The place of a copy. A link on the way is refused.
-    fn copied(&self, part: &Part, pin: &Pin) -> Result<Option<PathBuf>> {
+    fn copied(&self, part: &RemotePart, pin: &Pin) -> Result<Option<PathBuf>> {
         let top = self.directory.join(VENDOR);
         let place = top.join(copy_path(part, pin));
         let on_the_way = [top, place.parent().map(Path::to_owned).unwrap_or_default(), place.clone()];
@@ -310,21 +308,20 @@ impl Lock {
 ///
 /// # Errors
 /// The content differs, or the directory cannot be read.
-pub fn check_content(part: &Part, pin: &Pin, place: &Path) -> Result<()> {
+pub fn check_content(part: &RemotePart, pin: &Pin, place: &Path) -> Result<()> {
     let found = match part.kind {
         // The copy of a clone, whose sum the lock has, does not have links that lead out.
-        Kind::Git => sum::of_copy(place),
+        PartKind::Git => sum::of_copy(place),
         _ => sum::named_directory(place),
     };
     compare(part, pin, &found.map_err(|e| cannot_read(place, &e))?, place)
 }
 
-fn compare(part: &Part, pin: &Pin, found: &str, place: &Path) -> Result<()> {
+fn compare(part: &RemotePart, pin: &Pin, found: &str, place: &Path) -> Result<()> {
     if found == pin.content {
         return Ok(());
     }
-    let message =
-        format!("'{}' is not what the lock has for {part}: {found}, expected {}", place.display(), pin.content);
+    let message = format!("'{}' differs from the lock for {part}: {found}, expected {}", place.display(), pin.content);
     Err(Error::new(Code::Checksum, message))
 }
 
@@ -339,15 +336,15 @@ pub fn vendor_command(directory: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Part, Pin, RemoteLock, copy_path};
+    use super::{PartKind, Pin, RemoteLock, RemotePart, copy_path};
 
     #[test]
     fn a_lock_is_read_as_it_was_printed() {
         let mut lock = RemoteLock::new();
         let pin = |version: &str| Pin { version: version.to_owned(), content: "0".repeat(64) };
-        let part = Part::new(Kind::Git, "https://u:word@h.io/r?ref=v1");
+        let part = RemotePart::new(PartKind::Git, "https://u:word@h.io/r?ref=v1");
         lock.set(part.clone(), pin(&"a".repeat(40)));
-        lock.set(Part::new(Kind::File, "https://h.io/a.yaml"), pin(""));
+        lock.set(RemotePart::new(PartKind::File, "https://h.io/a.yaml"), pin(""));
         let text = lock.print().unwrap();
         assert!(!text.contains("word"), "{text}");
         let read = RemoteLock::parse(&text).unwrap();
@@ -363,23 +360,23 @@ mod tests {
         };
         refused("", "EOF");
         refused("{}", "lockVersion");
-        refused(r#"{"lockVersion": 2, "new": {}}"#, "its form is 2");
+        refused(r#"{"lockVersion": 2, "new": {}}"#, "its format is 2");
         refused(r#"{"lockVersion": 1, "other": {}}"#, "unknown field `other`");
-        refused(r#"{"lockVersion": 1, "git": {"u": {"version": "v1", "content": ""}}}"#, "is not one");
-        refused(r#"{"lockVersion": 1, "files": {"u": {"content": "../../x"}}}"#, "is not one");
+        refused(r#"{"lockVersion": 1, "git": {"u": {"version": "v1", "content": ""}}}"#, "is not valid");
+        refused(r#"{"lockVersion": 1, "files": {"u": {"content": "../../x"}}}"#, "is not valid");
     }
 
     #[test]
     fn versions_of_one_part_are_told_from_others() {
         for (kind, name, stem) in [
-            (Kind::Git, "https://h.io/r?ref=v1", "https://h.io/r"),
-            (Kind::Git, "https://h.io/r", "https://h.io/r"),
-            (Kind::File, "https://h.io/a?b", "https://h.io/a?b"),
-            (Kind::Chart, "https://h.io/charts app 1.2", "https://h.io/charts app"),
-            (Kind::Artifact, "oci://h.io:5000/a/b:v1", "oci://h.io:5000/a/b"),
-            (Kind::Artifact, "oci://h.io:5000/a@sha256:0", "oci://h.io:5000/a"),
+            (PartKind::Git, "https://h.io/r?ref=v1", "https://h.io/r"),
+            (PartKind::Git, "https://h.io/r", "https://h.io/r"),
+            (PartKind::File, "https://h.io/a?b", "https://h.io/a?b"),
+            (PartKind::Chart, "https://h.io/charts app 1.2", "https://h.io/charts app"),
+            (PartKind::Artifact, "oci://h.io:5000/a/b:v1", "oci://h.io:5000/a/b"),
+            (PartKind::Artifact, "oci://h.io:5000/a@sha256:0", "oci://h.io:5000/a"),
         ] {
-            assert_eq!(Part::new(kind, name).stem(), stem);
+            assert_eq!(RemotePart::new(kind, name).stem(), stem);
         }
     }
 
@@ -387,7 +384,7 @@ mod tests {
     fn a_name_leads_nowhere() {
         let pin = Pin { version: String::new(), content: String::new() };
         for name in ["../../etc/passwd", "https://h.io/../../x", "..", "", "-rf", "a\0b/\n"] {
-            let path = copy_path(&Part::new(Kind::File, name), &pin).display().to_string();
+            let path = copy_path(&RemotePart::new(PartKind::File, name), &pin).display().to_string();
             assert!(path.starts_with("files/") && path.matches('/').count() == 1 && !path.contains("/."), "{path}");
         }
     }

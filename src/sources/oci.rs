@@ -212,7 +212,7 @@ const MOST_TAGS: usize = 100_000;
 /// Refuses more tags of a repository than the limit allows.
 ///
 /// # Errors
-/// There are more tags.
+/// The count exceeds the limit.
 pub fn check_tags(url: &str, count: usize) -> Result<()> {
     if count <= MOST_TAGS {
         return Ok(());

@@ -10,7 +10,7 @@ use super::cache::{self, Cache, Shelf};
 use super::disk::Disk;
 use super::git::{Cloned, Git};
 use super::http::Http;
-use super::lock::{Kind, Lock, Part, Pin, check_content};
+use super::lock::{Lock, PartKind, Pin, RemotePart, check_content};
 use super::place::{BESIDE_LOCK, CACHE, SERVER};
 use super::sum::{self, sha256};
 use crate::diag::{Code, Error, Result};
@@ -48,12 +48,12 @@ pub struct RemoteParts {
     /// Directories of artifacts, by name.
     unpacked: Mutex<FastMap<String, PathBuf>>,
     /// Charts that were pulled for remote roots.
-    pulled: Mutex<BTreeMap<Part, PathBuf>>,
+    pulled: Mutex<BTreeMap<RemotePart, PathBuf>>,
     /// Clones whose content was compared with the lock.
     checked: Mutex<FastSet<PathBuf>>,
     /// Artifacts and charts that the cache does not keep: they are removed when the build ends.
     temporary: Mutex<Vec<PrivateDirectory>>,
-    used: Mutex<BTreeMap<Part, Used>>,
+    used: Mutex<BTreeMap<RemotePart, Used>>,
     observer: Observer,
 }
 
@@ -68,11 +68,18 @@ pub enum Used {
     File(Arc<[u8]>),
 }
 
-/// The part that a chart is.
-fn chart_part(chart: &ChartName<'_>) -> Part {
+/// The pin of a part, and the lock that has it.
+#[derive(Clone, Copy)]
+struct Pinned<'l> {
+    lock: &'l Lock,
+    pin: &'l Pin,
+}
+
+/// The remote part of a chart.
+fn chart_part(chart: &ChartName<'_>) -> RemotePart {
     let devel = if chart.devel { " --devel" } else { "" };
     let repo = chart.repo.strip_suffix('/').unwrap_or(chart.repo);
-    Part::new(Kind::Chart, format!("{repo} {} {}{devel}", chart.name, chart.version).trim_end())
+    RemotePart::new(PartKind::Chart, format!("{repo} {} {}{devel}", chart.name, chart.version).trim_end())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -100,7 +107,7 @@ impl RemoteParts {
     }
 
     /// The parts that the builds have used.
-    pub fn used(&self) -> BTreeMap<Part, Used> {
+    pub fn used(&self) -> BTreeMap<RemotePart, Used> {
         lock(&self.used).clone()
     }
 
@@ -109,34 +116,34 @@ impl RemoteParts {
         self.options.lock.as_deref()
     }
 
-    fn note(&self, part: Part, used: Used) {
+    fn note(&self, part: RemotePart, used: Used) {
         lock(&self.used).entry(part).or_insert(used);
     }
 
-    /// Notes that a part is fetched, or taken from where it is kept.
-    fn observe(&self, part: &Part) -> Noted {
+    /// Notes that a part is fetched, or taken from a copy.
+    fn observe(&self, part: &RemotePart) -> Noted {
         self.observer.begin(Work::Fetch, || shown::masked(&part.name).into_owned())
     }
 
-    fn shelf(&self, part: &Part) -> Option<Shelf> {
+    fn shelf(&self, part: &RemotePart) -> Option<Shelf> {
         Some(self.cache.as_ref()?.shelf(part.kind.directory(), &part.name))
     }
 
     /// The error for a part that an offline build lacks.
-    fn lacks(&self, part: &Part) -> Error {
+    fn lacks(&self, part: &RemotePart) -> Error {
         cache::lacks(&part.to_string(), self.shelf(part).as_ref())
     }
 
     /// The pin of a part, if the builds are held to a lock.
-    fn pin(&self, part: &Part) -> Result<Option<(&Lock, &Pin)>> {
+    fn pin(&self, part: &RemotePart) -> Result<Option<Pinned<'_>>> {
         match self.held_to() {
             None => Ok(None),
-            Some(lock) => Ok(Some((lock, lock.pin(part)?))),
+            Some(lock) => Ok(Some(Pinned { lock, pin: lock.pin(part)? })),
         }
     }
 
     /// The version of a repository that a lock has. Its content is checked once in a build.
-    fn pinned(&self, spec: &RepoSpec, part: &Part, (held, pin): (&Lock, &Pin)) -> Result<Cloned> {
+    fn pinned(&self, spec: &RepoSpec, part: &RemotePart, Pinned { lock: held, pin }: Pinned<'_>) -> Result<Cloned> {
         let cloned = self.git.pinned(spec, &pin.version).map_err(|e| match e.code() {
             Code::Checksum => held.advised(e),
             _ => e,
@@ -150,7 +157,7 @@ impl RemoteParts {
 
     /// Checks that a directory has the content that a lock gives for a part. The directory is in
     /// the cache, or was fetched by this build.
-    fn check_kept(&self, held: &Lock, part: &Part, pin: &Pin, place: &Path) -> Result<()> {
+    fn check_kept(&self, held: &Lock, part: &RemotePart, pin: &Pin, place: &Path) -> Result<()> {
         let is_cached = self.cache.as_ref().is_some_and(|cache| place.starts_with(cache.named()));
         check_content(part, pin, place).map_err(|e| match is_cached {
             // Locking the tree again would lock the content of the cache.
@@ -172,9 +179,9 @@ impl RemoteParts {
         Http::new(timeout, self.options.size_limit, self.options.offline)
     }
 
-    fn read_file(&self, part: &Part, url: &str, may_be_git: bool, noted: &Noted) -> Result<Vec<u8>> {
+    fn read_file(&self, part: &RemotePart, url: &str, may_be_git: bool, noted: &Noted) -> Result<Vec<u8>> {
         let shelf = self.shelf(part);
-        if let Some((lock, pin)) = self.pin(part)? {
+        if let Some(Pinned { lock, pin }) = self.pin(part)? {
             if let Some(copied) = lock.copied_file(part, pin, FileLimit(self.options.size_limit))? {
                 noted.says(|| BESIDE_LOCK.to_owned());
                 return Ok(copied);
@@ -192,7 +199,7 @@ impl RemoteParts {
         noted.says(|| SERVER.to_owned());
         let bytes = self.http.get_or_init(|| self.http()).get(url).map_err(|fault| fault.error)?;
         let found = sha256(&bytes);
-        if let Some((lock, pin)) = self.pin(part)?
+        if let Some(Pinned { lock, pin }) = self.pin(part)?
             && found != pin.content
         {
             let message = format!("{part} has changed: its SHA-256 is {found}, and the lock has {}", pin.content);
@@ -209,9 +216,9 @@ impl RemoteParts {
     }
 
     /// The digest and the directory of an artifact.
-    fn unpack(&self, part: &Part, reference: &ArtifactReference, noted: &Noted) -> Result<(String, PathBuf)> {
-        let cache = self.cache.as_ref().filter(|cache| cache.is_private(&cache.all(Kind::Artifact.directory())));
-        let shelf = cache.map(|cache| cache.shelf(Kind::Artifact.directory(), &reference.repository));
+    fn unpack(&self, part: &RemotePart, reference: &ArtifactReference, noted: &Noted) -> Result<(String, PathBuf)> {
+        let cache = self.cache.as_ref().filter(|cache| cache.is_private(&cache.all(PartKind::Artifact.directory())));
+        let shelf = cache.map(|cache| cache.shelf(PartKind::Artifact.directory(), &reference.repository));
         let kept = |digest: &str| {
             let entry = digest.strip_prefix("sha256:").filter(|sum| sum::is_sha256(sum))?;
             let place = shelf.as_ref()?.version(entry)?;
@@ -219,7 +226,7 @@ impl RemoteParts {
             Some((digest.to_owned(), place))
         };
         let pin = self.pin(part)?;
-        if let Some((lock, pin)) = pin {
+        if let Some(Pinned { lock, pin }) = pin {
             if let Some(place) = lock.copied_directory(part, pin)? {
                 noted.says(|| BESIDE_LOCK.to_owned());
                 return Ok((pin.version.clone(), place));
@@ -230,7 +237,7 @@ impl RemoteParts {
             }
         }
         let moved = |now: &str| match pin {
-            Some((lock, pin)) if pin.version != now => {
+            Some(Pinned { lock, pin }) if pin.version != now => {
                 let message = format!("{part} is now {now}, and the lock has {}", pin.version);
                 Err(lock.advised(Error::new(Code::Checksum, message)))
             }
@@ -261,7 +268,7 @@ impl RemoteParts {
             error.hint("--remote-cache DIR, RUSTOMIZE_CACHE_DIR or TMPDIR names a directory that can be written to")
         };
         let made = match cache {
-            Some(cache) => cache.work_directory(Kind::Artifact.directory(), &self.options.children),
+            Some(cache) => cache.work_directory(PartKind::Artifact.directory(), &self.options.children),
             None => self.options.children.directory("kustomize-"),
         };
         let made = made.map_err(no_directory)?;
@@ -280,23 +287,23 @@ impl RemoteParts {
                 place
             }
         };
-        if let Some((lock, pin)) = pin {
+        if let Some(Pinned { lock, pin }) = pin {
             self.check_kept(lock, part, pin, &place)?;
         }
         Ok((digest, place))
     }
 
     /// A chart in the cache, found by its sum.
-    fn kept_chart(&self, part: &Part, content: &str) -> Option<PathBuf> {
+    fn kept_chart(&self, part: &RemotePart, content: &str) -> Option<PathBuf> {
         self.shelf(part).filter(|_| sum::is_sha256(content))?.version(content)
     }
 
     /// Copies a chart into the cache, and returns its place there; `None` if the cache cannot keep
     /// it.
-    fn copy_chart(&self, part: &Part, pulled: &Path) -> Result<Option<PathBuf>> {
+    fn copy_chart(&self, part: &RemotePart, pulled: &Path) -> Result<Option<PathBuf>> {
         let content = sum::directory(pulled)
             .map_err(|e| Error::io(&e, format!("the chart '{}' cannot be read: {e}", pulled.display())))?;
-        if let Some((lock, pin)) = self.pin(part)?
+        if let Some(Pinned { lock, pin }) = self.pin(part)?
             && content != pin.content
         {
             let message = format!("{part} has changed: its sum is {content}, and the lock has {}", pin.content);
@@ -306,7 +313,7 @@ impl RemoteParts {
         if shelf.place(&content).is_none() {
             return Ok(None);
         }
-        let kept = cache.work_directory(Kind::Chart.directory(), &self.options.children).and_then(|made| {
+        let kept = cache.work_directory(PartKind::Chart.directory(), &self.options.children).and_then(|made| {
             sum::copy(pulled, made.path(), |_| true)?;
             shelf.keep(made, &content)
         });
@@ -362,20 +369,20 @@ impl Fetch for RemoteParts {
 
     /// A version of a repository.
     fn repository(&self, spec: &RepoSpec) -> Result<PathBuf> {
-        let part = Part::new(Kind::Git, &spec.name());
+        let part = RemotePart::new(PartKind::Git, &spec.name());
         let noted = self.observe(&part);
         let cloned = match self.pin(&part)? {
             None => self.git.clone(spec)?,
-            Some((lock, pin)) => match lock.copied_directory(&part, pin)? {
-                Some(directory) => Cloned { directory, commit: pin.version.clone(), from: BESIDE_LOCK },
-                None => self.pinned(spec, &part, (lock, pin))?,
+            Some(pinned) => match pinned.lock.copied_directory(&part, pinned.pin)? {
+                Some(directory) => Cloned { directory, commit: pinned.pin.version.clone(), from: BESIDE_LOCK },
+                None => self.pinned(spec, &part, pinned)?,
             },
         };
         noted.says(|| format!("{}, commit {}", cloned.from, cloned.commit));
         let directory = cloned.directory.clone();
         // The URL of a repository is first tried as the URL of a file. The server may have had a
         // page there, which is not used.
-        lock(&self.used).remove(&Part::new(Kind::File, &spec.raw));
+        lock(&self.used).remove(&RemotePart::new(PartKind::File, &spec.raw));
         self.note(part, Used::Clone(Box::new(spec.clone()), cloned));
         Ok(directory)
     }
@@ -389,7 +396,7 @@ impl Fetch for RemoteParts {
 
     /// The directory of an artifact.
     fn artifact(&self, reference: &ArtifactReference) -> Result<PathBuf> {
-        let part = Part::new(Kind::Artifact, &reference.name());
+        let part = RemotePart::new(PartKind::Artifact, &reference.name());
         if let Some(known) = lock(&self.unpacked).get(&part.name) {
             return Ok(known.clone());
         }
@@ -407,7 +414,7 @@ impl Fetch for RemoteParts {
             return Ok(Arc::clone(bytes));
         }
         // A server does not see the fragment of a URL.
-        let part = Part::new(Kind::File, url.split('#').next().unwrap_or_default());
+        let part = RemotePart::new(PartKind::File, url.split('#').next().unwrap_or_default());
         // A URL that does not lead to a file may lead to a repository.
         let may_be_git = RepoSpec::parse(url).is_some();
         let noted = self.observe(&part);
@@ -426,11 +433,11 @@ impl Fetch for RemoteParts {
         let pin = self.pin(&part)?;
         let pulled = || lock(&self.pulled).get(&part).cloned();
         let found = match pin {
-            Some((lock, pin)) if home.is_dir() => {
+            Some(Pinned { lock, pin }) if home.is_dir() => {
                 check_content(&part, pin, home).map_err(|e| lock.advised(e))?;
                 Some(home.to_owned())
             }
-            Some((held, pin)) => match held.copied_directory(&part, pin)? {
+            Some(Pinned { lock: held, pin }) => match held.copied_directory(&part, pin)? {
                 None => {
                     let kept = self.kept_chart(&part, &pin.content);
                     kept.iter().try_for_each(|place| self.check_kept(held, &part, pin, place))?;

@@ -30,8 +30,8 @@ fn sha256_of(mut from: impl Read) -> io::Result<String> {
 }
 
 /// A file or link of a directory.
-struct Part<'d> {
-    /// Its directory, and its name there.
+struct SummedFile<'d> {
+    /// The directory of the file or link, and its name there.
     folder: &'d Directory,
     own: &'d Path,
     /// The path in the directory where the walk began, with `/` between its names.
@@ -40,7 +40,7 @@ struct Part<'d> {
     target: Option<PathBuf>,
 }
 
-impl Part<'_> {
+impl SummedFile<'_> {
     /// Returns true for a link that leads out of the directory where the walk began.
     fn leads_out(&self) -> bool {
         self.target.as_ref().is_some_and(|target| !stays_inside(self.name, target))
@@ -66,10 +66,10 @@ pub fn directory(top: &Path) -> io::Result<String> {
     of(&files::directory(top)?, |_| true)
 }
 
-/// As [`directory`], for one that a user has named, perhaps by a link.
+/// As [`directory`], for a directory that a user has named.
 ///
 /// # Errors
-/// As [`directory`], but for the link.
+/// As [`directory`], except that the directory may be a link.
 pub fn named_directory(top: &Path) -> io::Result<String> {
     of(&Directory::open(top)?, |_| true)
 }
@@ -83,7 +83,7 @@ pub fn of_copy(top: &Path) -> io::Result<String> {
     of(&files::directory(top)?, |part| !part.leads_out())
 }
 
-fn of(top: &Directory, is_wanted: impl Fn(&Part<'_>) -> bool) -> io::Result<String> {
+fn of(top: &Directory, is_wanted: impl Fn(&SummedFile<'_>) -> bool) -> io::Result<String> {
     let mut lines: Vec<(String, String)> = Vec::new();
     each_part(top, &mut |part| {
         if is_wanted(part) {
@@ -96,7 +96,7 @@ fn of(top: &Directory, is_wanted: impl Fn(&Part<'_>) -> bool) -> io::Result<Stri
 }
 
 /// Visits the files and links below a directory. Links are not followed.
-fn each_part(top: &Directory, visit: &mut dyn FnMut(&Part<'_>) -> io::Result<()>) -> io::Result<()> {
+fn each_part(top: &Directory, visit: &mut dyn FnMut(&SummedFile<'_>) -> io::Result<()>) -> io::Result<()> {
     top.walk(&mut |member| {
         let own = Path::new(&member.name);
         let fault = |what: &str| {
@@ -114,7 +114,7 @@ fn each_part(top: &Directory, visit: &mut dyn FnMut(&Part<'_>) -> io::Result<()>
             Kind::Link => Some(member.directory.target(own)?),
             Kind::Other => return Err(fault("is neither a file, a directory nor a link")),
         };
-        visit(&Part { folder: member.directory, own, name, target }).map(|()| false)
+        visit(&SummedFile { folder: member.directory, own, name, target }).map(|()| false)
     })
 }
 
@@ -137,8 +137,8 @@ pub fn copy(from: &Path, to: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Res
     })
 }
 
-/// Copies a file. Of its permissions the right to execute stays.
-fn copy_file(part: &Part<'_>, to: &Directory) -> io::Result<()> {
+/// Copies a file, and of its permissions only the right to execute.
+fn copy_file(part: &SummedFile<'_>, to: &Directory) -> io::Result<()> {
     let from = part.folder.file(part.own)?;
     let mode = if from.facts().is_executable() { 0o755 } else { 0o644 };
     let mut made = to.create(part.own, mode)?;

@@ -5,7 +5,7 @@
 //! removed afterwards. So an interruption never leaves a lock without its copies.
 
 use super::FileLimit;
-use super::lock::{FILE, Part, Pin, RemoteLock, VENDOR, copy_path};
+use super::lock::{FILE, Pin, RemoteLock, RemotePart, VENDOR, copy_path};
 use super::remote::{RemoteParts, Used};
 use super::sum::{self, sha256};
 use crate::diag::{Code, Error, Result};
@@ -69,7 +69,7 @@ pub fn write(parts: &RemoteParts, directory: &Path, copies: Copies, children: &C
 }
 
 /// Makes the copy of a part, and returns its pin.
-fn stage(parts: &RemoteParts, part: &Part, used: &Used, staged: &Path) -> Result<Pin> {
+fn stage(parts: &RemoteParts, part: &RemotePart, used: &Used, staged: &Path) -> Result<Pin> {
     let cannot = |e: io::Error| Error::io(&e, format!("cannot copy {part}: {e}"));
     let version = match used {
         Used::File(content) => {

@@ -24,7 +24,8 @@ pub struct Heap {
     texts: FrozenVec<Box<Mutex<Texts>>>,
     /// The budgets of builds.
     budgets: FrozenVec<Box<Budget>>,
-    /// The number of threads that may work on its texts; `None` for one thread on each core.
+    /// The number of threads that may work on the texts of the heap; `None` for one thread on each
+    /// core.
     jobs: Option<NonZero<usize>>,
 }
 
@@ -77,7 +78,7 @@ pub struct Source {
     pub is_file: bool,
     /// True if the file was UTF-16: see [`Text`].
     pub is_wide: bool,
-    /// True once resources were made of it.
+    /// True once resources were made of this text.
     is_read: AtomicBool,
     /// The scalar that contains this text, if the text is a scalar of another source.
     inside: Option<Inside>,
@@ -90,6 +91,16 @@ struct Inside {
     scalar: Pos,
     /// The number of lines of the scalar's text before this text.
     lines_before: usize,
+}
+
+/// The origin of a text.
+#[derive(Clone, Copy, Debug)]
+enum TextOrigin {
+    File,
+    /// A scalar of another source.
+    Scalar(Inside),
+    /// An inline text without a place, or the output of a plugin.
+    Made,
 }
 
 /// A place in a file, for messages: line and column count from 1, columns in characters.
@@ -119,8 +130,8 @@ impl Source {
         }
     }
 
-    /// Notes that resources are made of this text. Returns true if that was done before: then they
-    /// are another copy.
+    /// Notes that resources are made of this text. Returns true if resources were made of it
+    /// before: the new ones are then another copy.
     pub fn note_read(&self) -> bool {
         self.is_read.swap(true, Ordering::Relaxed)
     }
@@ -143,20 +154,21 @@ impl Heap {
         Heap::default()
     }
 
-    /// An empty heap whose texts `jobs` threads may work on; `None` for one thread on each core.
+    /// An empty heap with texts that `jobs` threads may work on; `None` for one thread on each
+    /// core.
     pub fn with_jobs(jobs: Option<NonZero<usize>>) -> Self {
         Heap { jobs, ..Heap::default() }
     }
 
-    /// An arena for this thread: the lock that guards its texts is never given back. The work with
-    /// it has no limit.
+    /// An arena for this thread, which keeps the lock of its texts for ever. Work with this arena
+    /// has no limit.
     pub fn arena(&self) -> Arena<'_> {
         static NONE: Budget = Budget::none();
         self.arena_of(Compat::default(), &NONE)
     }
 
-    /// An arena for the thread of a build as of a version of kustomize. Its steps may make `limit`
-    /// bytes: see [`Budget::new`].
+    /// An arena for a thread of a build that answers to a version of kustomize. The steps of the
+    /// build may make `limit` bytes: see [`Budget::new`].
     pub fn arena_of_build(&self, compat: Compat, limit: Option<u64>) -> Arena<'_> {
         self.arena_of(compat, self.budgets.push_get(Box::new(Budget::new(limit))))
     }
@@ -184,8 +196,8 @@ impl Heap {
         }
     }
 
-    /// The position, in the source that holds the scalar, of a byte of the scalar's text; `None` if
-    /// the way in which the scalar is written makes that hard to tell: escaped, or folded.
+    /// The position, in the source that holds the scalar, of a byte of the scalar's text; `None`
+    /// for an escaped or folded scalar, in which the position is hard to tell.
     fn outer_pos(&self, source: &Source, offset: usize, inside: Inside) -> Option<Pos> {
         let outer = self.source(inside.scalar)?;
         let start = (inside.scalar.0 - outer.base) as usize;
@@ -223,13 +235,14 @@ impl Heap {
     }
 }
 
-/// The value behind a lock. A thread that panics leaves no value of a heap half changed.
+/// The value behind a lock, also after another thread panicked while it had the lock: no value of a
+/// heap is ever half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> Arena<'a> {
-    /// The number of threads that work on a text of `size` bytes is worth.
+    /// The number of threads that a text of `size` bytes is worth.
     pub fn threads(self, size: usize) -> usize {
         parallel::threads(size, self.heap.jobs)
     }
@@ -263,25 +276,28 @@ impl<'a> Arena<'a> {
         self.budget.check()
     }
 
-    /// Adds the text of a file. CRLF becomes LF. If all texts exceed 4 GiB, those beyond it have no
-    /// places, but work otherwise.
+    /// Adds the text of a file. CRLF becomes LF. Texts beyond the first 4 GiB have no places, but
+    /// work otherwise.
     pub fn add_file(self, name: impl Into<String>, text: Text) -> &'a Source {
-        self.add(name.into(), text, (true, None))
+        self.add(name.into(), text, TextOrigin::File)
     }
 
-    /// Adds the text of a scalar of another source, or all except its first `lines_before` lines.
-    /// Its places are those of the other source.
+    /// Adds the text of a scalar of another source, without its first `lines_before` lines. Places
+    /// in the new text are places in the other source.
     pub fn add_inline(self, name: impl Into<String>, text: &str, scalar: Pos, lines_before: usize) -> &'a Source {
-        let inside = Some(Inside { scalar, lines_before }).filter(|_| scalar.is_in_source());
-        self.add(name.into(), text.to_owned().into(), (false, inside))
+        let origin = match scalar.is_in_source() {
+            true => TextOrigin::Scalar(Inside { scalar, lines_before }),
+            false => TextOrigin::Made,
+        };
+        self.add(name.into(), text.to_owned().into(), origin)
     }
 
     /// Adds a text that is not a file of its own: an inline patch, the output of a plugin.
     pub fn add_source(self, name: impl Into<String>, text: String) -> &'a Source {
-        self.add(name.into(), text.into(), (false, None))
+        self.add(name.into(), text.into(), TextOrigin::Made)
     }
 
-    fn add(self, name: String, text: Text, (is_file, inside): (bool, Option<Inside>)) -> &'a Source {
+    fn add(self, name: String, text: Text, origin: TextOrigin) -> &'a Source {
         let Text { text, is_wide } = text;
         meter::count_text(&text);
         let text = if memchr::memchr(b'\r', text.as_bytes()).is_some() { text.replace("\r\n", "\n") } else { text };
@@ -292,10 +308,13 @@ impl<'a> Arena<'a> {
             name,
             text,
             base,
-            is_file,
+            is_file: matches!(origin, TextOrigin::File),
             is_wide,
             is_read: AtomicBool::new(false),
-            inside,
+            inside: match origin {
+                TextOrigin::Scalar(inside) => Some(inside),
+                TextOrigin::File | TextOrigin::Made => None,
+            },
         }))
     }
 

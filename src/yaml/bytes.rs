@@ -3,9 +3,9 @@
 /// The properties of a text that decide whether it needs quotes, or a closer look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Bytes {
-    /// True if all of them are printable ASCII, and none is `#`.
+    /// True if all bytes are printable ASCII, and none is `#`.
     pub(super) are_usual: bool,
-    /// True if one of them is a colon.
+    /// True if one of the bytes is a colon.
     pub(super) have_colon: bool,
 }
 
@@ -16,7 +16,7 @@ impl Bytes {
         let (mut unusual, mut colons) = (0, 0);
         let mut look = |word: u64| {
             let is_control = word.wrapping_sub(each(b' ')) & !word;
-            // Of 0x7f, the sum has the highest bit.
+            // The sum has the highest bit for 0x7f.
             let is_high = word.wrapping_add(each(1)) | word;
             unusual |= is_control | is_high | zeros(word ^ each(b'#'));
             colons |= zeros(word ^ each(b':'));
@@ -40,8 +40,17 @@ impl Bytes {
     }
 }
 
-/// A table by bytes: `value` for these, and the opposite for all others.
-pub(super) const fn table(bytes: &[u8], value: bool) -> [bool; 256] {
+/// A table that is true for these bytes alone.
+pub(super) const fn only(bytes: &[u8]) -> [bool; 256] {
+    table(bytes, true)
+}
+
+/// A table that is true for all bytes except these.
+pub(super) const fn all_except(bytes: &[u8]) -> [bool; 256] {
+    table(bytes, false)
+}
+
+const fn table(bytes: &[u8], value: bool) -> [bool; 256] {
     let mut table = [!value; 256];
     let mut i = 0;
     while i < bytes.len() {
@@ -51,7 +60,7 @@ pub(super) const fn table(bytes: &[u8], value: bool) -> [bool; 256] {
     table
 }
 
-/// The number of bytes with which both begin. O(that number).
+/// The length of the common prefix of two slices. O(that length).
 #[inline]
 pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let mut at = 0;

@@ -8,8 +8,8 @@ use std::ops::Range;
 /// Mappings and lists nested deeper than this are refused; upstream's limit is 10,000.
 pub const MAX_DEPTH: usize = 1_000;
 
-/// The number of nodes that the aliases of one document may add to it. Upstream does not limit it:
-/// a few hundred bytes can fill the memory there.
+/// The number of nodes that the aliases of one document may add to it. Upstream has no such limit:
+/// a document of a few hundred bytes can fill its memory.
 pub const MAX_ALIAS_NODES: usize = 1_000_000;
 
 /// The reason why a text is not valid YAML: the error, and its place.

@@ -6,9 +6,9 @@
 //! already ([`Mapping`]), so printing is one walk.
 
 use super::bytes::Bytes;
-use super::reprint;
+use super::reprint::{self, Depth};
 use super::scalar::{self, Kind};
-use super::style::{Analysis, is_break, is_printable};
+use super::style::{Analysis, TextUse, is_break, is_printable};
 use super::tree::mapping::{Key, Mapping};
 use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::tree::sequence::Sequence;
@@ -49,8 +49,8 @@ pub fn document_within(out: &mut String, node: &Node<'_>, limit: usize) -> Resul
     let limit = limit.saturating_add(out.len());
     let mut printer = Printer { out, in_braces: false, limit };
     let printed = match &node.value {
-        Value::Mapping(m) if !m.is_empty() => printer.mapping(m, 0, true, true),
-        Value::Sequence(s) if !s.is_empty() => printer.sequence(s, 0, true),
+        Value::Mapping(m) if !m.is_empty() => printer.mapping(m, 0, Start::SameLine, Depth::Top),
+        Value::Sequence(s) if !s.is_empty() => printer.sequence(s, 0, Start::SameLine),
         _ => {
             let start = printer.out.len();
             printer.leaf(node, 0, start)
@@ -67,10 +67,24 @@ pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Result<(), Unprintable> 
     let line = out.rfind('\n').map_or(0, |i| i + 1);
     let mut printer = Printer { out, in_braces: false, limit: usize::MAX };
     if is_plain(scalar) {
-        printer.words(scalar.text, Fold { line, indent: 2 }, true);
+        printer.words(scalar.text, Fold { line, indent: 2 }, Ends::Fold);
         return Ok(());
     }
     printer.rare_scalar(scalar, Pos::NONE, 0, line).map_err(|e| *e)
+}
+
+/// The line on which a mapping or list begins: after the dash or colon, or on a line of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    SameLine,
+    OwnLine,
+}
+
+/// Whether a text may be folded at a space that is its first or last character.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Fold,
+    Stay,
 }
 
 struct Printer<'o> {
@@ -84,7 +98,7 @@ struct Printer<'o> {
 const SPACES: &str = "                                                                                ";
 
 impl Printer<'_> {
-    /// Refuses a document that is too long already.
+    /// Refuses a document that exceeds the limit already.
     #[inline]
     fn check_length(&self, pos: Pos) -> Emit {
         if self.out.len() > self.limit { Err(unprintable("the document is too long".to_owned(), pos)) } else { Ok(()) }
@@ -98,7 +112,7 @@ impl Printer<'_> {
         self.out.push_str(&SPACES[..n]);
     }
 
-    fn mapping(&mut self, mapping: &Mapping<'_>, indent: usize, mut inline: bool, top: bool) -> Emit {
+    fn mapping(&mut self, mapping: &Mapping<'_>, indent: usize, mut start: Start, depth: Depth) -> Emit {
         let mut previous: Option<&Key<'_>> = None;
         let outside = self.in_braces;
         self.in_braces |= mapping.is_in_braces();
@@ -107,13 +121,13 @@ impl Printer<'_> {
             self.check_length(key.pos)?;
             let is_usual = reprint::is_usual_key(key, previous) && key.text.len() <= SIMPLE_KEY;
             if !is_usual {
-                reprint::check_printed_key(key, previous, top).map_err(|message| unprintable(message, key.pos))?;
+                reprint::check_printed_key(key, previous, depth).map_err(|message| unprintable(message, key.pos))?;
             }
             previous = Some(key);
-            if !inline {
+            if start == Start::OwnLine {
                 self.pad(indent);
             }
-            inline = false;
+            start = Start::OwnLine;
             let line = self.out.len() - indent;
             if is_usual {
                 self.out.push_str(key.text);
@@ -126,11 +140,11 @@ impl Printer<'_> {
             match &entry.value.value {
                 Value::Mapping(m) if !m.is_empty() => {
                     self.out.push_str(":\n");
-                    self.mapping(m, indent + 2, false, false)?;
+                    self.mapping(m, indent + 2, Start::OwnLine, Depth::Below)?;
                 }
                 Value::Sequence(s) if !s.is_empty() => {
                     self.out.push_str(":\n");
-                    self.sequence(s, indent, false)?;
+                    self.sequence(s, indent, Start::OwnLine)?;
                 }
                 _ => {
                     self.out.push_str(": ");
@@ -142,15 +156,15 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn sequence(&mut self, items: &Sequence<'_>, indent: usize, mut inline: bool) -> Emit {
+    fn sequence(&mut self, items: &Sequence<'_>, indent: usize, mut start: Start) -> Emit {
         let outside = self.in_braces;
         self.in_braces |= items.is_in_brackets();
         for item in items.iter() {
             self.check_length(item.pos())?;
-            if !inline {
+            if start == Start::OwnLine {
                 self.pad(indent);
             }
-            inline = false;
+            start = Start::OwnLine;
             self.out.push_str("- ");
             self.item(item, indent)?;
         }
@@ -161,8 +175,8 @@ impl Printer<'_> {
     /// Prints the value after `- ` or `: `: a list or mapping starts on the same line.
     fn item(&mut self, value: &Node<'_>, indent: usize) -> Emit {
         match &value.value {
-            Value::Mapping(m) if !m.is_empty() => self.mapping(m, indent + 2, true, false),
-            Value::Sequence(s) if !s.is_empty() => self.sequence(s, indent + 2, true),
+            Value::Mapping(m) if !m.is_empty() => self.mapping(m, indent + 2, Start::SameLine, Depth::Below),
+            Value::Sequence(s) if !s.is_empty() => self.sequence(s, indent + 2, Start::SameLine),
             _ => {
                 let line = self.out.len() - indent - 2;
                 self.leaf(value, indent, line)
@@ -170,11 +184,11 @@ impl Printer<'_> {
         }
     }
 
-    /// A scalar, `{}` or `[]`, and the end of its line.
+    /// Prints a scalar, `{}` or `[]`, and ends its line.
     #[inline(always)]
     fn leaf(&mut self, node: &Node<'_>, indent: usize, line: usize) -> Emit {
         match &node.value {
-            Value::Scalar(s) if is_plain(s) => self.words(s.text, Fold { line, indent: indent + 2 }, true),
+            Value::Scalar(s) if is_plain(s) => self.words(s.text, Fold { line, indent: indent + 2 }, Ends::Fold),
             Value::Scalar(s) => return self.rare_leaf(s, node.pos(), indent, line),
             Value::Sequence(_) => self.out.push_str("[]"),
             Value::Mapping(_) => self.out.push_str("{}"),
@@ -183,7 +197,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A scalar, except a string that is surely plain, and the end of its line.
+    /// Prints a scalar that is not surely a plain string, and ends its line.
     fn rare_leaf(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
         self.rare_scalar(s, pos, indent, line)?;
         // A literal block that keeps its breaks has ended its line already.
@@ -194,7 +208,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A scalar, except a string that is surely plain.
+    /// Prints a scalar that is not surely a plain string.
     fn rare_scalar(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
         if let Some(what) = s.mismatch() {
             return Err(unprintable(format!("cannot decode {:?} as {what}", s.text), pos));
@@ -232,7 +246,7 @@ impl Printer<'_> {
         let text = key.text;
         let analysis = Analysis::of(text);
         if text.len() <= SIMPLE_KEY && !analysis.multiline {
-            match analysis.style(text, true) {
+            match analysis.style(text, TextUse::SimpleKey) {
                 Style::Plain => self.out.push_str(text),
                 Style::Single => self.single(text, None),
                 _ => self.double(text, None),
@@ -242,7 +256,7 @@ impl Printer<'_> {
         let line = self.out.rfind(is_break).map_or(0, |i| i + self.out[i..].chars().next().map_or(0, char::len_utf8));
         let indent = self.out.len() - line;
         self.out.push_str("? ");
-        self.styled(text, analysis.style(text, false), indent, line);
+        self.styled(text, analysis.style(text, TextUse::Other), indent, line);
         if !self.out.ends_with(is_break) {
             self.out.push('\n');
         }
@@ -253,7 +267,7 @@ impl Printer<'_> {
         // A usual text is on one line, and no detour changes it.
         let bytes = Bytes::of(s.text);
         if s.tag != Tag::Binary && bytes.are_usual {
-            self.styled(s.text, Analysis::of_known(s.text, bytes).style(s.text, false), indent, line);
+            self.styled(s.text, Analysis::of_known(s.text, bytes).style(s.text, TextUse::Other), indent, line);
             return Ok(());
         }
         if s.tag != Tag::Binary && is_plain_block(s.text) && s.style != Style::Folded {
@@ -264,12 +278,12 @@ impl Printer<'_> {
         let reprinted = reprint::text(s, self.in_braces).map_err(refused)?;
         let text = reprint::read_json(&reprinted).map_err(refused)?;
         let analysis = Analysis::of(&text);
-        self.styled(&text, analysis.style(&text, false), indent, line);
+        self.styled(&text, analysis.style(&text, TextUse::Other), indent, line);
         Ok(())
     }
 
-    /// A text that may take several lines; `line` is the offset in the output at which the current
-    /// line starts.
+    /// Prints a text that may take several lines; `line` is the offset in the output at which the
+    /// current line starts.
     fn styled(&mut self, text: &str, style: Style, indent: usize, line: usize) {
         let fold = Fold { line, indent: indent + 2 };
         match style {
@@ -292,13 +306,12 @@ impl Printer<'_> {
     }
 
     fn plain(&mut self, text: &str, fold: Fold) {
-        self.words(text, fold, true);
+        self.words(text, fold, Ends::Fold);
     }
 
-    /// Writes a text and folds it at single spaces beyond the width. If `ends` is true, the first
-    /// and last characters may be such spaces.
+    /// Writes a text and folds it at single spaces beyond the width.
     #[inline(always)]
-    fn words(&mut self, text: &str, fold: Fold, ends: bool) {
+    fn words(&mut self, text: &str, fold: Fold, ends: Ends) {
         if self.out.len() - fold.line + text.len() <= WIDTH {
             self.out.push_str(text);
         } else {
@@ -307,7 +320,7 @@ impl Printer<'_> {
     }
 
     /// As [`Printer::words`], for a text that may be wider than the line.
-    fn long_words(&mut self, text: &str, mut fold: Fold, ends: bool) {
+    fn long_words(&mut self, text: &str, mut fold: Fold, ends: Ends) {
         let bytes = text.as_bytes();
         let is_ascii = text.is_ascii();
         let is_lone = |i: usize| (i == 0 || bytes[i - 1] != b' ') && bytes.get(i + 1) != Some(&b' ');
@@ -320,7 +333,7 @@ impl Printer<'_> {
                 false => text[start..].char_indices().nth(fits).map_or(bytes.len(), |(i, _)| start + i),
             };
             let rest = bytes.get(beyond..).unwrap_or_default();
-            let may_fold = |i: &usize| is_lone(*i) && (ends || (*i > 0 && *i + 1 < bytes.len()));
+            let may_fold = |i: &usize| is_lone(*i) && (ends == Ends::Fold || (*i > 0 && *i + 1 < bytes.len()));
             let Some(i) = memchr::memchr_iter(b' ', rest).map(|i| beyond + i).find(may_fold) else { break };
             self.out.push_str(&text[start..i]);
             self.fold(&mut fold);
@@ -335,7 +348,7 @@ impl Printer<'_> {
         let broken = !doubled.is_ascii() && doubled.contains(['\u{2028}', '\u{2029}']);
         match fold {
             Some(fold) if broken => self.single_with_breaks(&doubled, fold),
-            Some(fold) => self.words(&doubled, fold, false),
+            Some(fold) => self.words(&doubled, fold, Ends::Stay),
             None => self.out.push_str(&doubled),
         }
         self.out.push('\'');
@@ -348,11 +361,11 @@ impl Printer<'_> {
         for (i, line) in text.split_inclusive(is_break).enumerate() {
             let content = line.trim_end_matches(is_break);
             if i == 0 {
-                self.words(content, fold, false);
+                self.words(content, fold, Ends::Stay);
             } else if !content.is_empty() {
                 let start = self.out.len();
                 self.pad(fold.indent);
-                self.words(content, Fold { line: start, ..fold }, false);
+                self.words(content, Fold { line: start, ..fold }, Ends::Stay);
             }
             self.out.push_str(&line[content.len()..]);
         }
@@ -452,8 +465,8 @@ fn unprintable(message: String, pos: Pos) -> Box<Unprintable> {
     Box::new(Unprintable { message, pos })
 }
 
-/// A number that is not an integer, or that exceeds 64 bits. It has been through JSON, so a whole
-/// number that fits is printed as an integer.
+/// The text of a number that is not an integer, or that exceeds 64 bits. The number has been
+/// through JSON: if its value is whole and fits an integer, it is printed as one.
 fn float(f: f64) -> String {
     let json = scalar::json_number(f);
     match scalar::int(&json) {

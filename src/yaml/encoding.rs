@@ -4,8 +4,8 @@
 #[derive(Debug, Default)]
 pub struct Text {
     pub text: String,
-    /// True if the bytes were UTF-16. kustomize searches the bytes for separators of documents, and
-    /// finds none in them.
+    /// True if the bytes were UTF-16. kustomize searches the bytes of a file for separators of
+    /// documents, and finds none in UTF-16.
     pub is_wide: bool,
 }
 

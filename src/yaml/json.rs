@@ -62,9 +62,9 @@ pub fn write_with(
     true
 }
 
-/// Appends a tree as compact JSON with sorted keys, for programs: numbers keep their value, with
-/// the digits of the text if JSON allows them; an infinite number becomes a string. O(size of the
-/// text).
+/// Appends a tree as compact JSON with sorted keys, for programs to read: numbers keep their value,
+/// with the digits of the text if JSON allows them; an infinite number becomes a string. O(size of
+/// the text).
 pub fn write_exact(out: &mut String, node: &Node<'_>) {
     let scalar = |out: &mut String, s: &Scalar<'_>| {
         match (s.kind(), scalar::int(s.text)) {
@@ -130,8 +130,8 @@ pub fn check_keys(node: &Node<'_>) -> Result<(), Malformed> {
     }
 }
 
-/// Changes a tree to the values that a YAML 1.1 reader makes JSON of: `yes` is a boolean, also as a
-/// key, and dates are texts.
+/// Changes a tree to the values that a YAML 1.1 reader gives it in JSON: `yes` is a boolean, also
+/// as a key, and dates are texts.
 pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
     match &mut node.value {
         Value::Scalar(s) if s.style == Style::Plain && s.tag == Tag::Auto => match scalar::resolve_v2(s.text) {

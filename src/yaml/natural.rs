@@ -33,7 +33,7 @@ pub fn compare(a: &str, b: &str) -> Ordering {
     compare_at(a, b, at)
 }
 
-/// Compares from the first difference on, which is not between two ASCII letters.
+/// Compares two keys from their first difference on, which is not between two ASCII letters.
 fn compare_at(a: &str, b: &str, at: usize) -> Ordering {
     let (Some(c), Some(d)) = (a[at..].chars().next(), b[at..].chars().next()) else {
         return a.len().cmp(&b.len());

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 /// Finds lines and columns of many positions: the line ends of a source are looked for once.
 pub struct Places<'a> {
     heap: &'a Heap,
-    /// By the base of the source.
+    /// The lines of each source, by the base of the source.
     lines: RefCell<FastMap<u32, Lines>>,
 }
 
@@ -24,7 +24,7 @@ pub struct Spot<'a> {
 struct Lines {
     /// The offset of the first byte of each line.
     starts: Vec<u32>,
-    /// The last offset that was asked for, and its column: the next one may be in the same line,
+    /// The last offset that was asked for, and its column: the next offset may be in the same line,
     /// which may be long.
     last: (usize, usize),
 }
@@ -46,8 +46,9 @@ impl<'a> Places<'a> {
         Some(Place { file: source.name.clone(), line, column })
     }
 
-    /// The place of a position; `None` if no source has it. O(log lines) and the way from the last
-    /// position in the same line, after O(size) for the first position of a source.
+    /// The place of a position; `None` if no source has it. The first position of a source costs
+    /// O(size of the source), every other one O(log lines) and the distance from the last position
+    /// in the same line.
     pub fn spot(&self, pos: Pos) -> Option<Spot<'a>> {
         let (source, offset) = self.heap.outermost(pos)?;
         let mut all = self.lines.borrow_mut();

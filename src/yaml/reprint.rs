@@ -151,35 +151,42 @@ fn read_folded(lines: &str, original: &str) -> String {
     text
 }
 
+/// The depth of a mapping in its document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    Top,
+    Below,
+}
+
 /// Refuses keys that cannot be decoded: a repeated key, a null, and a key below the top that is not
 /// a string.
 ///
 /// # Errors
 /// A message about the key.
 #[inline]
-pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Result<(), String> {
+pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, depth: Depth) -> Result<(), String> {
     if previous.is_some_and(|p| p.same_text(key)) {
         return Err(format!("mapping key {:?} already defined", key.text));
     }
     let is_string = key.is_plain() && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str);
-    if is_string && key.text != "<<" { Ok(()) } else { check_rare_key(key, is_top) }
+    if is_string && key.text != "<<" { Ok(()) } else { check_rare_key(key, depth) }
 }
 
-fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
+fn check_rare_key(key: &Key<'_>, depth: Depth) -> Result<(), String> {
     let scalar = key.as_scalar();
     if key.text == "<<" && key.style == Style::Plain {
-        return Err("mapping key \"<<\" asks for a merge with what is no mapping: name it otherwise".to_owned());
+        return Err("mapping key \"<<\" merges a value that is not a mapping: rename the key".to_owned());
     }
     if let Some(what) = scalar.mismatch() {
         return Err(format!("mapping key {:?} is not {what}, as its tag says", key.text));
     }
     match scalar.kind() {
-        Kind::Str | Kind::Binary if matches!(key.tag, Tag::Custom | Tag::Binary) && !is_top => {
+        Kind::Str | Kind::Binary if matches!(key.tag, Tag::Custom | Tag::Binary) && depth == Depth::Below => {
             return Err(format!("mapping key {:?} has a tag that is not that of a string", key.text));
         }
         Kind::Str | Kind::Binary => {}
         Kind::Null => return Err(format!("mapping key {:?} is null", key.text)),
-        _ if is_top => {}
+        _ if depth == Depth::Top => {}
         kind => return Err(format!("mapping key {} is {}: quote it", key.text, kind.word())),
     }
     Ok(())
@@ -189,7 +196,7 @@ fn check_rare_key(key: &Key<'_>, is_top: bool) -> Result<(), String> {
 /// for nearly all keys.
 #[inline(always)]
 pub fn is_usual_key(key: &Key<'_>, previous: Option<&Key<'_>>) -> bool {
-    // The key `<<` of a merge is not plain by its bytes.
+    // False for the key `<<`, which merges.
     key.is_plain()
         && key.text.len() <= MAX_KEY
         && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str)
@@ -202,8 +209,8 @@ pub fn is_usual_key(key: &Key<'_>, previous: Option<&Key<'_>>) -> bool {
 /// # Errors
 /// A message about the key.
 #[cold]
-pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool) -> Result<(), String> {
-    check_key(key, previous, is_top)?;
+pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, depth: Depth) -> Result<(), String> {
+    check_key(key, previous, depth)?;
     if key.text.len() > MAX_KEY && key.text.chars().count() > MAX_KEY {
         return Err(format!("a mapping key is longer than {MAX_KEY} characters"));
     }
@@ -214,16 +221,16 @@ pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, is_top: bool
 /// those that Go 1.27 gives them in JSON. Other keys stay, and all do for a version of kustomize
 /// that is built by an older Go. Returns true if there was such a key. O(keys).
 pub fn make_keys_texts<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> bool {
-    arena.compat().takes_keys_that_are_not_texts() && keys_below(arena, node, true)
+    arena.compat().takes_keys_that_are_not_texts() && keys_below(arena, node, Depth::Top)
 }
 
-fn keys_below<'a>(arena: Arena<'a>, node: &mut Node<'a>, is_top: bool) -> bool {
+fn keys_below<'a>(arena: Arena<'a>, node: &mut Node<'a>, depth: Depth) -> bool {
     match &mut node.value {
         Value::Scalar(_) => false,
-        Value::Sequence(items) => items.iter_mut().fold(false, |any, item| keys_below(arena, item, false) | any),
+        Value::Sequence(items) => items.iter_mut().fold(false, |any, item| keys_below(arena, item, Depth::Below) | any),
         Value::Mapping(m) => {
-            let below = m.iter_mut().fold(false, |any, (_, value)| keys_below(arena, value, false) | any);
-            if is_top || m.iter().all(|entry| text_of_key(arena, &entry.key).is_none()) {
+            let below = m.iter_mut().fold(false, |any, (_, value)| keys_below(arena, value, Depth::Below) | any);
+            if depth == Depth::Top || m.iter().all(|entry| text_of_key(arena, &entry.key).is_none()) {
                 return below;
             }
             let mut entries = m.take_entries();
@@ -238,7 +245,7 @@ fn keys_below<'a>(arena: Arena<'a>, node: &mut Node<'a>, is_top: bool) -> bool {
     }
 }
 
-/// The text that a key becomes in JSON; `None` for a string, and for a key that has none.
+/// The text that a key becomes in JSON; `None` for a string, and for a key without a text in JSON.
 fn text_of_key<'a>(arena: Arena<'a>, key: &Key<'a>) -> Option<&'a str> {
     if key.is_plain() && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str) {
         return None;
@@ -260,7 +267,7 @@ fn text_of_key<'a>(arena: Arena<'a>, key: &Key<'a>) -> Option<&'a str> {
 /// # Errors
 /// A key cannot be decoded, or a text does not fit its type.
 pub fn check_decoded(node: &Node<'_>) -> Result<(), Malformed> {
-    check_parts(node, true)
+    check_parts(node, Depth::Top)
 }
 
 /// Prints a tree with go-yaml v3 and reads it again. Styles stay, except for those that the
@@ -406,8 +413,8 @@ pub fn check_dumped(node: &Node<'_>) -> Result<(), Malformed> {
 /// A key cannot be decoded, a number is infinite or not a number, a text does not fit its type, or
 /// a text has a control character.
 pub fn through_map<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malformed> {
-    let key = |key: &Key<'_>, previous: Option<&Key<'_>>, is_top| {
-        check_printed_key(key, previous, is_top)?;
+    let key = |key: &Key<'_>, previous: Option<&Key<'_>>, depth| {
+        check_printed_key(key, previous, depth)?;
         check_json_key(key.text)
     };
     let scalar = |s: &mut Scalar<'a>, _| {
@@ -507,7 +514,7 @@ fn decoded<'a>(arena: Arena<'a>, s: &Scalar<'a>) -> Scalar<'a> {
 }
 
 /// Accepts every key.
-fn any_key(_: &Key<'_>, _: Option<&Key<'_>>, _: bool) -> Result<(), String> {
+fn any_key(_: &Key<'_>, _: Option<&Key<'_>>, _: Depth) -> Result<(), String> {
     Ok(())
 }
 
@@ -516,20 +523,20 @@ fn check_type(s: &Scalar<'_>) -> Result<(), String> {
     s.mismatch().map_or(Ok(()), |what| Err(format!("cannot decode {:?} as {what}", s.text)))
 }
 
-fn check_parts(node: &Node<'_>, is_top: bool) -> Result<(), Malformed> {
+fn check_parts(node: &Node<'_>, depth: Depth) -> Result<(), Malformed> {
     match &node.value {
         Value::Scalar(s) => {
             let is_binary = s.tag == Tag::Binary;
             let checked = if is_binary { text(s, false).map(drop) } else { check_type(s) };
             checked.map_err(|message| Malformed { message, pos: node.pos() })
         }
-        Value::Sequence(items) => items.iter().try_for_each(|item| check_parts(item, false)),
+        Value::Sequence(items) => items.iter().try_for_each(|item| check_parts(item, Depth::Below)),
         Value::Mapping(m) => {
             let mut previous = None;
             for Entry { key, value } in m.iter() {
-                check_key(key, previous, is_top).map_err(|message| Malformed { message, pos: key.pos })?;
+                check_key(key, previous, depth).map_err(|message| Malformed { message, pos: key.pos })?;
                 previous = Some(key);
-                check_parts(value, false)?;
+                check_parts(value, Depth::Below)?;
             }
             Ok(())
         }
@@ -538,8 +545,7 @@ fn check_parts(node: &Node<'_>, is_top: bool) -> Result<(), Malformed> {
 
 /// The changes that a detour makes to the parts of a tree.
 struct Parts<K, S> {
-    /// Refuses a key. The arguments are the key, the previous key, and true for a key of the top
-    /// mapping.
+    /// Refuses a key. The arguments are the key, the previous key, and the depth of the mapping.
     key: K,
     /// Edits a scalar; the flag is true in braces.
     scalar: S,
@@ -551,15 +557,15 @@ struct Parts<K, S> {
 impl<K, S> Parts<K, S> {
     fn detour<'a>(&mut self, node: &mut Node<'a>) -> Result<(), Malformed>
     where
-        K: FnMut(&Key<'_>, Option<&Key<'_>>, bool) -> Result<(), String>,
+        K: FnMut(&Key<'_>, Option<&Key<'_>>, Depth) -> Result<(), String>,
         S: FnMut(&mut Scalar<'a>, bool) -> Result<(), String>,
     {
-        self.walk(node, false, true)
+        self.walk(node, false, Depth::Top)
     }
 
-    fn walk<'a>(&mut self, node: &mut Node<'a>, in_braces: bool, is_top: bool) -> Result<(), Malformed>
+    fn walk<'a>(&mut self, node: &mut Node<'a>, in_braces: bool, depth: Depth) -> Result<(), Malformed>
     where
-        K: FnMut(&Key<'_>, Option<&Key<'_>>, bool) -> Result<(), String>,
+        K: FnMut(&Key<'_>, Option<&Key<'_>>, Depth) -> Result<(), String>,
         S: FnMut(&mut Scalar<'a>, bool) -> Result<(), String>,
     {
         // A value that is read again is shared with no other place.
@@ -570,16 +576,16 @@ impl<K, S> Parts<K, S> {
             Value::Sequence(items) => {
                 let is_inside = in_braces || items.is_in_brackets();
                 items.set_brackets((self.in_braces)(items.is_in_brackets(), items.is_empty()));
-                items.iter_mut().try_for_each(|item| self.walk(item, is_inside, false))
+                items.iter_mut().try_for_each(|item| self.walk(item, is_inside, Depth::Below))
             }
             Value::Mapping(m) => {
                 let is_inside = in_braces || m.is_in_braces();
                 m.set_braces((self.in_braces)(m.is_in_braces(), m.is_empty()));
                 let mut previous = None;
                 for (key, value) in m.iter_mut() {
-                    (self.key)(key, previous, is_top).map_err(|message| Malformed { message, pos: key.pos })?;
+                    (self.key)(key, previous, depth).map_err(|message| Malformed { message, pos: key.pos })?;
                     previous = Some(key);
-                    self.walk(value, is_inside, false)?;
+                    self.walk(value, is_inside, Depth::Below)?;
                 }
                 Ok(())
             }

@@ -4,10 +4,11 @@
 //! as in 1.1); [`resolve_v2`] is the dialect of kustomization files and of the printer (YAML 1.1:
 //! `yes`, `off`, `y` are booleans). One function, [`resolve_in`], holds both.
 
-use super::bytes::{Bytes, table};
+use super::bytes::{Bytes, only};
 use base64::Engine;
 use std::fmt;
 use std::fmt::LowerExp;
+use std::ops::Range;
 
 /// The type of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +119,7 @@ pub fn is_surely_plain(text: &str) -> bool {
 }
 
 /// Letters, and signs without a meaning: a text that starts with one of them may be plain.
-const STARTS_PLAIN: [bool; 256] = table(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/_^$(\\", true);
+const STARTS_PLAIN: [bool; 256] = only(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/_^$(\\");
 
 /// Returns true if a colon is the last byte, or before a blank.
 #[cold]
@@ -203,7 +204,7 @@ pub fn truth(text: &str) -> bool {
 }
 
 /// The bytes of which numbers and dates consist.
-const NUMERIC: [bool; 256] = table(b"0123456789abcdefABCDEFxXoO_+-.,:tTzZ ", true);
+const NUMERIC: [bool; 256] = only(b"0123456789abcdefABCDEFxXoO_+-.,:tTzZ ");
 
 fn number(text: &str) -> Kind {
     if matches!(text, "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf" | "-.INF") {
@@ -483,19 +484,33 @@ fn days_in(year: u32, month: u32) -> u32 {
     }
 }
 
-/// Shortest decimal digits of a finite number and the exponent of its first digit
-/// (`d.ddd * 10^exp`).
-fn shortest(f: impl LowerExp) -> (String, i32) {
-    let text = format!("{f:e}");
-    let (mantissa, exp) = text.trim_start_matches('-').split_once('e').unwrap_or((&text, "0"));
-    (mantissa.replace('.', ""), exp.parse().unwrap_or(0))
+/// The shortest decimal digits of a finite number, and the exponent of the first digit
+/// (`d.ddd * 10^exponent`).
+#[derive(Default)]
+struct Decimal {
+    digits: String,
+    exponent: i32,
 }
 
-/// Go's `%f`-like or `%e` text of a number: positional for exponents in `low..high`, else with an
-/// exponent of at least `exp_digits` digits.
-fn format_float(f: f64, (digits, exp): (String, i32), low: i32, high: i32, exp_digits: usize) -> String {
+/// The spelling of numbers.
+struct Notation {
+    /// The exponents of numbers that are written without an exponent.
+    positional: Range<i32>,
+    /// The least number of digits of a written exponent.
+    exponent_digits: usize,
+}
+
+fn shortest(f: impl LowerExp) -> Decimal {
+    let text = format!("{f:e}");
+    let (mantissa, exp) = text.trim_start_matches('-').split_once('e').unwrap_or((&text, "0"));
+    Decimal { digits: mantissa.replace('.', ""), exponent: exp.parse().unwrap_or(0) }
+}
+
+/// Go's `%f`-like or `%e` text of a number.
+fn format_float(f: f64, decimal: Decimal, notation: &Notation) -> String {
+    let (Decimal { digits, exponent: exp }, exp_digits) = (decimal, notation.exponent_digits);
     let sign = if f.is_sign_negative() { "-" } else { "" };
-    if f != 0.0 && (exp < low || exp >= high) {
+    if f != 0.0 && !notation.positional.contains(&exp) {
         let (head, tail) = digits.split_at(1);
         let dot = if tail.is_empty() { "" } else { "." };
         let e = exp.unsigned_abs();
@@ -514,7 +529,7 @@ fn format_float(f: f64, (digits, exp): (String, i32), low: i32, high: i32, exp_d
 /// A number as Go's JSON encoder writes it: exponent form below 1e-6 and from 1e21 on.
 pub fn json_number(f: f64) -> String {
     // The encoder shortens a two-digit negative exponent: e-09 becomes e-9.
-    format_float(f, shortest(f), -6, 21, 1)
+    format_float(f, shortest(f), &Notation { positional: -6..21, exponent_digits: 1 })
 }
 
 /// A number as Go's shortest `%g` writes it: exponent form below 1e-4 and from 1e6 on.
@@ -540,14 +555,14 @@ pub fn go_string_32(f: f64) -> String {
     }
 }
 
-fn go_text(f: f64, digits: (String, i32)) -> String {
+fn go_text(f: f64, decimal: Decimal) -> String {
     if f.is_nan() {
         return ".nan".to_owned();
     }
     if f.is_infinite() {
         return if f > 0.0 { ".inf" } else { "-.inf" }.to_owned();
     }
-    format_float(f, digits, -4, 6, 2)
+    format_float(f, decimal, &Notation { positional: -4..6, exponent_digits: 2 })
 }
 
 #[cfg(test)]

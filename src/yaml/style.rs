@@ -73,6 +73,15 @@ impl Class {
     }
 }
 
+/// The use of a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextUse {
+    /// A key without a `?`: it must be on one line.
+    SimpleKey,
+    /// A value, or a key after a `?`.
+    Other,
+}
+
 /// The styles that the characters of a text allow.
 #[cfg_attr(test, derive(PartialEq, Debug))]
 pub(super) struct Analysis {
@@ -147,8 +156,9 @@ impl Analysis {
         }
     }
 
-    /// The style the printer settles on.
-    pub(super) fn style(&self, text: &str, simple_key: bool) -> Style {
+    /// The style that the printer chooses.
+    pub(super) fn style(&self, text: &str, text_use: TextUse) -> Style {
+        let simple_key = text_use == TextUse::SimpleKey;
         let wanted = if self.multiline && text.contains('\n') {
             Style::Literal
         } else if scalar::resolve_v2(text) == Kind::Str && !scalar::is_base60(text) {

@@ -8,7 +8,7 @@ use elsa::index_set::FrozenIndexSet;
 use rustomize_base::{memory, meter};
 use std::cell::Cell;
 
-/// Longer keys are rarely the same.
+/// The length of the longest key that is kept once, in bytes. Longer keys rarely occur twice.
 const MAX_SHARED_KEY: usize = 48;
 
 /// The number of fingerprints with a cached key.
@@ -36,8 +36,8 @@ impl Known {
 pub struct Texts {
     bump: Bump,
     keys: FrozenIndexSet<Box<str>, meter::RandomState>,
-    /// For each fingerprint, the index in `keys` of the last key that has it, and true if it is
-    /// surely plain. Most keys are found here.
+    /// For each fingerprint, the index in `keys` of the last key with that fingerprint, and true if
+    /// that key is surely printed plain. Most keys are found here.
     recent: [Cell<Known>; RECENT],
 }
 
@@ -67,9 +67,9 @@ impl Texts {
         joined.into_bump_str()
     }
 
-    /// A key of a mapping. The same keys occur many times, so each text that is not long is kept
-    /// once. Keys are looked up and printed from one small place, and so stay in the processor's
-    /// cache; their places in the sources would not.
+    /// A key of a mapping. The same keys occur many times, so each short text is kept once. All
+    /// these texts are in one small region, which stays in the processor's cache while keys are
+    /// compared and printed; the sources would not.
     #[inline(always)]
     pub fn key<'a>(&'a self, text: &'a str, style: Style, tag: Tag, pos: Pos) -> Key<'a> {
         let print = fingerprint(text);
@@ -82,7 +82,7 @@ impl Texts {
         self.known(text, fingerprint(text)).0
     }
 
-    /// The only copy of a text with a fingerprint, and true if it is surely printed plain.
+    /// The only copy of a text with a fingerprint, and true if the text is surely printed plain.
     #[inline(always)]
     fn known<'a>(&'a self, text: &'a str, print: u16) -> (&'a str, bool) {
         let slot = &self.recent[usize::from(print) % RECENT];

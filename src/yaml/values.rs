@@ -1,9 +1,9 @@
-//! Values of charts, which kustomize merges before it decodes them: aliases and the keys `<<` are
-//! then still what was written.
+//! Values of charts. kustomize merges them before it decodes them, so their aliases and `<<` keys
+//! are still there during the merge.
 //!
-//! The reader puts a copy of the anchor's node in the place of an alias. The copy has the place of
-//! the anchor, which is before the key or the list that the alias belongs to: so it is known as an
-//! alias.
+//! The reader puts a copy of the anchor's node in the place of an alias. The copy keeps the place
+//! of the anchor, which is before the key or the list that the alias belongs to. This place tells
+//! an alias from other values.
 
 use super::reader::sources;
 use super::tree::edit::ValueMut;
@@ -15,16 +15,16 @@ pub fn is_alias(key: &Key<'_>, value: &Node<'_>) -> bool {
     value.pos() < key.pos()
 }
 
-/// Gives each alias in a list the value that its anchor has now: the value was edited after it was
-/// read. `edited` has the anchors; an anchor that is gone from it keeps the value that was read.
-/// O(nodes of both · log).
+/// Gives each alias in a list the value that its anchor has after an edit. `edited` is the edited
+/// tree; an alias whose anchor was removed from it keeps the value that was read. O(nodes of both ·
+/// log).
 pub fn update_aliases<'a>(node: &mut Node<'a>, edited: &Node<'a>) {
     let mut anchors = BTreeMap::new();
     note(edited, &mut anchors);
     update(node, &anchors);
 }
 
-/// Notes the places of the nodes that are in no list.
+/// Notes the places of the nodes that are not in a list.
 fn note<'n, 'a>(node: &'n Node<'a>, places: &mut BTreeMap<Pos, &'n Node<'a>>) {
     places.entry(node.pos()).or_insert(node);
     if let Value::Mapping(m) = node.value() {
@@ -41,7 +41,7 @@ fn update<'a>(node: &mut Node<'a>, anchors: &BTreeMap<Pos, &Node<'a>>) {
     }
 }
 
-/// Updates a node of a list; `before` is the place of what holds it.
+/// Updates a node of a list; `before` is the place of its parent.
 fn update_alias<'a>(node: &mut Node<'a>, before: Pos, anchors: &BTreeMap<Pos, &Node<'a>>) {
     if node.pos() < before
         && let Some(anchor) = anchors.get(&node.pos())

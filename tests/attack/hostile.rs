@@ -207,7 +207,12 @@ fn an_error_of_the_plugin_is_shown() {
     fails(TRANSFORMER, act, &[], &["plugin ex.io/v1 Any t", "no such token"]);
     fails(TRANSFORMER, &act.replace("ERROR", "PANIC"), &[], &["it panicked: no such token"]);
     fails(TRANSFORMER, "return 77", &[], &["broke the rules", "returned 77"]);
-    fails(TRANSFORMER, "r->output.len = 9; return RUSTOMIZE_OK", &[], &["broke the rules", "9 bytes at no place"]);
+    fails(
+        TRANSFORMER,
+        "r->output.len = 9; return RUSTOMIZE_OK",
+        &[],
+        &["broke the rules", "9 bytes at a null address"],
+    );
 }
 
 #[test]

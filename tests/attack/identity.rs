@@ -289,7 +289,7 @@ fn configuration_root_cannot_allow_what_another_forbids() {
     let denied = |tree: &Tree| {
         install(tree, "h.io/bad/app").fails_with(&["is denied by", ".config/rustomize/trust.yaml"]);
         let said = tree.run(&["doctor"]).ok();
-        assert!(said.contains("/.config/rustomize/trust.yaml: what it forbids is forbidden"), "{said}");
+        assert!(said.contains("/.config/rustomize/trust.yaml: only its denials apply"), "{said}");
         let said: serde_json::Value = serde_json::from_str(&tree.run(&["doctor", "-o", "json"]).ok()).unwrap();
         assert!(said["trust"]["others"][0].as_str().unwrap().ends_with("/.config/rustomize/trust.yaml"), "{said}");
     };

@@ -105,7 +105,7 @@ fn may_differ(ours: &Outcome, theirs: &Outcome) -> bool {
         (Ok(ours), Ok(theirs)) => ours == theirs,
         (Err(_), Err(_)) => true,
         (Ok(_), Err(theirs)) => theirs.contains("could not parse values file into rnode: EOF"),
-        (Err(ours), Ok(_)) => ours.contains("an alias stands inside the value it names"),
+        (Err(ours), Ok(_)) => ours.contains("an alias is inside the value that it names"),
     }
 }
 

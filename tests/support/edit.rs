@@ -1,9 +1,9 @@
 //! Kustomization files that commands have changed, read as kustomize reads them.
 
 use super::{Run, Tree, in_path, run};
+use rustomize::tree::Heap;
 use rustomize_yaml::first_document;
 use rustomize_yaml::json::{from_yaml_1_1, write};
-use rustomize::tree::Heap;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};

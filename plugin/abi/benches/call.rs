@@ -27,7 +27,7 @@ fn main() {
     // SAFETY: the source keeps the rules of the header, and one thread makes one call at a time.
     let open = || unsafe { Plugin::open(&made) }.unwrap();
 
-    // Opened once before: a process never closes it, and the first time loads the file.
+    // A process opens the file once and never closes it; the first time loads it.
     let plugin = open();
     println!("| | in this process |");
     println!("|---|---|");

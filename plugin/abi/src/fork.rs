@@ -1,4 +1,4 @@
-//! A process that splits in two and waits for signals, as a process does that keeps another one.
+//! A process that splits in two and waits for signals, as a keeper of another process does.
 
 use crate::process::check_only_thread;
 use rustix::process::{Pid, Signal};
@@ -6,16 +6,16 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-/// Splits this process in two. The result is the new process in the old one, and `None` in the new
-/// one. Both go on behind the call.
+/// Splits this process in two. The old process gets the id of the new one, and the new process gets
+/// `None`. Both continue after the call.
 ///
 /// # Errors
 /// This process has a second thread, which the new process would lack while its locks stayed
 /// locked; or the system refuses another process.
 pub fn fork() -> io::Result<Option<Pid>> {
     check_only_thread()?;
-    // SAFETY: this process has one thread, which nothing starts another one beside. So the new
-    // process has all threads of the old one, and no lock of another thread.
+    // SAFETY: this process has one thread, and no thread runs that could start another one. So the
+    // new process has all threads of the old one, and no lock of another thread.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         pid => Ok(Pid::from_raw(pid)),
@@ -32,12 +32,12 @@ impl Blocked {
     /// Blocks signals for this thread, which must be the only one.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The system refuses to block the signals.
     pub fn new(signals: &[Signal]) -> io::Result<Blocked> {
         let mut set = MaybeUninit::uninit();
         let mut before = MaybeUninit::uninit();
-        // SAFETY: `sigemptyset` initializes the set, which the other calls get initialized. They
-        // write only to the sets that they are given.
+        // SAFETY: `sigemptyset` initializes the set before the other calls get it. They write only
+        // to the sets that they are given.
         unsafe {
             libc::sigemptyset(set.as_mut_ptr());
             for signal in signals {
@@ -50,28 +50,29 @@ impl Blocked {
         }
     }
 
-    /// Waits for one of the signals, and takes it. `None` if none has come in time.
+    /// Waits for one of the signals, and takes it. `None` if no signal has come in time.
     pub fn wait(&self, time: Duration) -> Option<i32> {
         let time = libc::timespec {
             tv_sec: time.as_secs().try_into().unwrap_or(libc::time_t::MAX),
             tv_nsec: time.subsec_nanos().into(),
         };
-        // SAFETY: both structs are initialized, and the result about the signal is not asked for.
+        // SAFETY: both structs are initialized, and null says that no details of the signal are
+        // wanted.
         let signal = unsafe { libc::sigtimedwait(&self.signals, std::ptr::null_mut(), &time) };
         (signal > 0).then_some(signal)
     }
 
-    /// Lets the signals do again what they did before.
+    /// Gives the signals the effect that they had before.
     pub fn unblock(&self) {
-        // SAFETY: the set is initialized, and the old one is not asked for.
+        // SAFETY: the set is initialized, and null says that the old set is not wanted.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut()) };
     }
 }
 
-/// Ends this process by a signal, as the signal does on its own. Returns if it does not end
-/// processes.
+/// Ends this process by a signal, with the signal's default effect. Returns if that effect does not
+/// end processes.
 pub fn end_by(signal: i32) {
-    // SAFETY: the handler is the system's own, and the set is initialized before it is used.
+    // SAFETY: the handler is the system's default, and the set is initialized before it is used.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
         let mut set = MaybeUninit::uninit();

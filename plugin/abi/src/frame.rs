@@ -1,8 +1,8 @@
 //! [`Frame`]: a message between a build and the process of a plugin.
 //!
-//! The first frame of the process is the plugin's description, or the reason why it cannot be
-//! opened. Then the process answers each request with one frame. The kind of a request is its
-//! [`Mode`]; its content is four texts, each behind its length as 8 bytes, lowest first:
+//! The first frame of the process is the plugin's description, or the reason why the plugin cannot
+//! be opened. Then the process answers each request with one frame. The kind of a request is its
+//! [`Mode`]; its content is four texts, each after its length as 8 bytes, lowest first:
 //! configuration, root, resources, options.
 
 use crate::Mode;
@@ -22,7 +22,7 @@ pub struct Frame {
 pub mod answer {
     /// The resources that the plugin printed.
     pub const OUTPUT: u8 = 0;
-    /// Why the plugin failed.
+    /// The reason why the plugin failed.
     pub const FAILED: u8 = 1;
     /// The message of a panic.
     pub const PANICKED: u8 = 2;
@@ -30,14 +30,14 @@ pub mod answer {
     pub const UNSUPPORTED: u8 = 3;
     /// The rule of the interface that the plugin broke.
     pub const BROKEN: u8 = 4;
-    /// Why the plugin cannot be opened.
+    /// The reason why the plugin cannot be opened.
     pub const NOT_OPENED: u8 = 5;
 }
 
 /// Bytes before the content of a frame.
 pub const HEAD: usize = 9;
 
-/// Room for a content before its first bytes are read.
+/// The memory that is reserved for a content before its first bytes are read.
 pub const READ_AHEAD: u64 = 64 << 20;
 
 /// The bytes before a content of `len` bytes.
@@ -47,7 +47,7 @@ pub fn head(kind: u8, len: usize) -> [u8; HEAD] {
     head
 }
 
-/// The length of the content behind a head.
+/// The length of the content after a head.
 pub fn content_len(head: &[u8; HEAD]) -> u64 {
     head[1..].iter().rev().fold(0, |len, &byte| len << 8 | u64::from(byte))
 }
@@ -82,7 +82,7 @@ impl Frame {
         let head = head(kind, content.len());
         let mut parts = [IoSlice::new(&head), IoSlice::new(content.as_bytes())];
         let mut parts = &mut parts[..];
-        // Forgets empty parts.
+        // Removes empty parts.
         IoSlice::advance_slices(&mut parts, 0);
         while !parts.is_empty() {
             match to.write_vectored(parts) {
@@ -95,7 +95,7 @@ impl Frame {
         to.flush()
     }
 
-    /// The call that this frame requests; `None` if it is not a valid request.
+    /// The call that this frame requests; `None` for a malformed request.
     pub fn asked(&self) -> Option<Asked<'_>> {
         let modes = [Mode::Generate, Mode::Transform, Mode::Validate];
         let mode = modes.into_iter().find(|m| *m as u32 == u32::from(self.kind))?;

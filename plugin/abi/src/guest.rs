@@ -15,33 +15,33 @@ pub struct Asked<'r> {
     pub config: &'r str,
     /// The absolute path of the kustomization's directory.
     pub root: &'r str,
-    /// YAML documents; none for a generator.
+    /// YAML documents; empty for a generator.
     pub resources: &'r str,
     /// A JSON object.
     pub options: &'r str,
 }
 
-/// A plugin, as texts.
+/// A plugin whose inputs and outputs are texts.
 pub trait Guest {
     /// The description of the plugin: a JSON object.
     fn describe() -> String;
 
-    /// Does what is asked for, and gives YAML documents.
+    /// Carries out a request, and returns YAML documents.
     ///
     /// # Errors
-    /// It cannot.
+    /// The reason why the plugin failed.
     fn run(asked: Asked<'_>) -> Result<String, CallError>;
 }
 
 /// `rustomize_plugin_describe`.
 ///
 /// # Safety
-/// The response is one of the header, and nobody else's until this returns.
+/// `response` is a response of the header, and no other code uses it until this function returns.
 pub unsafe extern "C" fn describe<G: Guest>(response: *mut Response) -> i32 {
     answer(
         || Ok(G::describe()),
         |output, error| {
-            // SAFETY: the caller says so.
+            // SAFETY: the caller keeps the rules under `# Safety`.
             unsafe { write(response, output, error) }
         },
     )
@@ -50,22 +50,23 @@ pub unsafe extern "C" fn describe<G: Guest>(response: *mut Response) -> i32 {
 /// `rustomize_plugin_run`.
 ///
 /// # Safety
-/// Request and response are those of the header, and nobody else's until this returns.
+/// `request` and `response` are those of the header, and no other code uses them until this
+/// function returns.
 pub unsafe extern "C" fn run<G: Guest>(request: *const Request, response: *mut Response) -> i32 {
-    // SAFETY: the caller says so: a struct begins with its size.
+    // SAFETY: the caller keeps the rules under `# Safety`; a struct begins with its size.
     if unsafe { request.cast::<u32>().read() } < size_of::<Request>() as u32 {
         return answer(
             || Err(CallError::Broken("a request that is too short".to_owned())),
-            // SAFETY: the caller says so.
+            // SAFETY: the caller keeps the rules under `# Safety`.
             |output, error| unsafe { write(response, output, error) },
         );
     }
-    // SAFETY: the caller says so, and the request outlives this call.
+    // SAFETY: the caller keeps the rules under `# Safety`; the request outlives this call.
     let asked = unsafe { asked(&*request) };
     answer(
         || G::run(asked?),
         |output, error| {
-            // SAFETY: the caller says so.
+            // SAFETY: the caller keeps the rules under `# Safety`.
             unsafe { write(response, output, error) }
         },
     )
@@ -74,9 +75,9 @@ pub unsafe extern "C" fn run<G: Guest>(request: *const Request, response: *mut R
 /// `rustomize_plugin_free`.
 ///
 /// # Safety
-/// The buffer is all zero, or one that [`describe`] or [`run`] has filled and that was not freed.
+/// The buffer is all zero, or [`describe`] or [`run`] filled it and it was not freed yet.
 pub unsafe extern "C" fn free(buffer: *mut Buffer) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller keeps the rules under `# Safety`.
     let buffer = unsafe { &mut *buffer };
     let taken = std::mem::take(buffer);
     if !taken.data.is_null() {
@@ -86,8 +87,8 @@ pub unsafe extern "C" fn free(buffer: *mut Buffer) {
 }
 
 fn answer(call: impl FnOnce() -> Result<String, CallError>, write: impl FnOnce(String, String) -> bool) -> i32 {
-    // A panic does not cross the border. What it left behind half done is not looked at again: a
-    // call starts afresh.
+    // A panic must not cross the boundary. Data that the panic left incomplete is not used again:
+    // each call makes its own.
     let result = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|fault| Err(CallError::Panicked(words(&*fault))));
     let (status, output, error) = match result {
         Ok(output) => (0, output, String::new()),
@@ -101,13 +102,13 @@ fn answer(call: impl FnOnce() -> Result<String, CallError>, write: impl FnOnce(S
 
 fn words(fault: &(dyn Any + Send)) -> String {
     let text = fault.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| fault.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it does not say why".to_owned())
+    text.or_else(|| fault.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
 /// # Safety
 /// The texts of the request are those of the header.
 unsafe fn asked(request: &Request) -> Result<Asked<'_>, CallError> {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller keeps the rules under `# Safety`.
     let text = |text: &Text| unsafe { lent(text) };
     let modes = [Mode::Generate, Mode::Transform, Mode::Validate];
     let mode = modes.into_iter().find(|mode| *mode as u32 == request.mode).ok_or(CallError::Unsupported)?;
@@ -127,11 +128,11 @@ unsafe fn lent<'r>(text: &Text) -> Result<&'r str, CallError> {
         return Ok("");
     }
     if text.data.is_null() || !is_length(text.len) {
-        return Err(CallError::Broken(format!("a text of the request has {} bytes at no place", text.len)));
+        return Err(CallError::Broken(format!("a text of the request has {} bytes at a null address", text.len)));
     }
-    // SAFETY: the caller says so.
+    // SAFETY: the caller keeps the rules under `# Safety`.
     let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
-    std::str::from_utf8(bytes).map_err(|e| CallError::Broken(format!("a text of the request is no UTF-8: {e}")))
+    std::str::from_utf8(bytes).map_err(|e| CallError::Broken(format!("a text of the request is not UTF-8: {e}")))
 }
 
 /// Fills a response. Returns false, and writes nothing, if the struct is too short.
@@ -139,11 +140,11 @@ unsafe fn lent<'r>(text: &Text) -> Result<&'r str, CallError> {
 /// # Safety
 /// The response is a struct of the header.
 unsafe fn write(response: *mut Response, output: String, error: String) -> bool {
-    // SAFETY: the caller says so: a struct begins with its size.
+    // SAFETY: the caller keeps the rules under `# Safety`; a struct begins with its size.
     if unsafe { response.cast::<u32>().read() } < size_of::<Response>() as u32 {
         return false;
     }
-    // SAFETY: the caller says so.
+    // SAFETY: the caller keeps the rules under `# Safety`.
     let response = unsafe { &mut *response };
     response.output = buffer_of(output);
     response.error = buffer_of(error);

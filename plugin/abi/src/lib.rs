@@ -3,8 +3,8 @@
 //! interface in Rust, and is the only crate of the project with unsafe code.
 //!
 //! * [`types`]: the structs of the header.
-//! * [`plugin`]: the host's side: a shared object that is open. Opening it is unsafe, calling it is
-//!   not. It can be opened only on Unix.
+//! * [`plugin`]: the host's side: an open shared object. To open it is unsafe, to call it is safe.
+//!   It can be opened only on Unix.
 //! * [`guest`]: the plugin's side: the functions of a shared object, for a type that needs no
 //!   unsafe code.
 //! * [`frame`]: the messages between a build and the process of a plugin.
@@ -30,7 +30,8 @@ pub use plugin::{CallError, Output, Plugin};
 /// The C header, which is the specification of the interface.
 pub const HEADER: &str = include_str!("../include/rustomize_plugin.h");
 
-/// The sources of this crate, by their paths in it. `plugin new` lays them into new plugins in Rust.
+/// The sources of this crate, by their paths in it. `plugin new` writes them into new plugins in
+/// Rust.
 pub const SOURCES: [(&str, &str); 9] = [
     ("include/rustomize_plugin.h", HEADER),
     ("src/fork.rs", include_str!("fork.rs")),

@@ -1,4 +1,4 @@
-//! [`Plugin::open`]: how a shared object becomes a [`Plugin`], on Unix.
+//! [`Plugin::open`]: opens a shared object as a [`Plugin`], on Unix.
 
 use crate::plugin::Plugin;
 use crate::types::AbiVersion;
@@ -8,14 +8,14 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
-/// Why a file cannot be used as a plugin.
+/// The reason why a file cannot be used as a plugin.
 #[derive(Debug)]
 pub enum OpenError {
-    /// The loader does not take it; its words.
+    /// The system's loader refuses the file, in the loader's words.
     Loader(String),
-    /// It lacks one of the functions.
+    /// The file lacks one of the functions.
     Missing(&'static str),
-    /// It is for another version of the interface.
+    /// The file is for another version of the interface.
     Version(u32),
 }
 
@@ -43,26 +43,27 @@ impl Plugin {
     /// ```
     ///
     /// # Safety
-    /// The constructors of the file and of the libraries that it needs are sound to run here. If the
-    /// file exports `rustomize_plugin_abi_version`, it keeps the rules of the header: its functions
-    /// have the header's types, and write to no memory but the plugin's own and the response. No
-    /// other [`Plugin`] of the same file is called as long as a call of this one runs, or has an
-    /// `Output` that is not dropped.
+    /// The constructors of the file and of the libraries that it needs are sound to run here. If
+    /// the file exports `rustomize_plugin_abi_version`, it keeps the rules of the header: its
+    /// functions have the header's types, and write to no memory but the plugin's own and the
+    /// response. No other [`Plugin`] of the same file is called while a call of this one runs, or
+    /// while an `Output` of this one exists.
     ///
     /// # Errors
-    /// The loader refuses it, a function is missing, or it is for another version.
+    /// The loader refuses the file, a function is missing, or the file is for another version.
     pub unsafe fn open(path: &Path) -> Result<Plugin, OpenError> {
         // SAFETY: the caller says that the constructors are sound.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         let library = ManuallyDrop::new(library.map_err(|e| OpenError::Loader(reason(&e)))?);
         // SAFETY: the caller says that a symbol of this name has the type of the header.
         let version = unsafe { symbol::<AbiVersion>(&library, ABI_SYMBOL)? };
-        // SAFETY: it takes nothing, and the header says that it may be called at any time.
+        // SAFETY: the function takes no arguments, and the header says that it may be called at any
+        // time.
         let found = unsafe { version() };
         if found != ABI_VERSION {
             return Err(OpenError::Version(found));
         }
-        // SAFETY: as for the version; the caller answers for all that the functions do.
+        // SAFETY: as for the version; the caller guarantees the effects of the functions.
         unsafe {
             Ok(Plugin::from_parts(
                 symbol(&library, "rustomize_plugin_describe")?,
@@ -73,7 +74,7 @@ impl Plugin {
     }
 }
 
-/// The loader's own words, without the path that the caller knows.
+/// The loader's own words, without the path, which the caller knows.
 fn reason(error: &libloading::Error) -> String {
     let words = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
     words.split_once(": ").map_or(words.clone(), |(_, reason)| reason.to_owned())
@@ -82,7 +83,7 @@ fn reason(error: &libloading::Error) -> String {
 /// # Safety
 /// The symbol is of the type `T`, which is a pointer to a function.
 unsafe fn symbol<T: Copy>(library: &Library, name: &'static str) -> Result<T, OpenError> {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller keeps the rules under `# Safety`.
     let symbol = unsafe { library.get::<T>(name.as_bytes()) };
     symbol.map(|symbol| *symbol).map_err(|_| OpenError::Missing(name))
 }

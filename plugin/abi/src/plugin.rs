@@ -10,11 +10,11 @@ use std::ops::Deref;
 /// The reason why a call failed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum CallError {
-    /// The plugin says why.
+    /// The plugin gives the reason.
     Failed(String),
     /// The plugin caught a fault of its own.
     Panicked(String),
-    /// The plugin does not do that.
+    /// The plugin does not support the mode.
     Unsupported,
     /// The plugin broke the rules of the interface.
     Broken(String),
@@ -33,10 +33,10 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
-/// A text that a plugin has made. It is in the plugin's own memory, and is freed by the plugin when
-/// this value is dropped.
+/// A text that a plugin has made, in the plugin's own memory. The plugin frees the text when this
+/// value is dropped.
 ///
-/// Freeing is a call of the plugin, so the plugin cannot move to another thread before:
+/// To free the text is a call of the plugin, so the plugin cannot move to another thread before:
 ///
 /// ```compile_fail,E0505
 /// fn send(plugin: rustomize_plugin_abi::Plugin) {
@@ -52,11 +52,11 @@ pub struct Output<'p> {
 }
 
 impl<'p> Output<'p> {
-    /// Takes a buffer of `plugin`; text or not, it is freed once.
+    /// Takes a buffer of `plugin`, which is freed once, whether it is a text or not.
     fn new(buffer: Buffer, plugin: &'p Plugin) -> Result<Output<'p>, CallError> {
         let output = Output { buffer, free: plugin.free, plugin: PhantomData };
         if output.buffer.data.is_null() && output.buffer.len > 0 {
-            return Err(CallError::Broken(format!("{} bytes at no place", output.buffer.len)));
+            return Err(CallError::Broken(format!("{} bytes at a null address", output.buffer.len)));
         }
         if !is_length(output.buffer.len) {
             return Err(CallError::Broken(format!("a text of {} bytes", output.buffer.len)));
@@ -71,9 +71,9 @@ impl<'p> Output<'p> {
         if self.buffer.len == 0 || !is_length(self.buffer.len) {
             return &[];
         }
-        // SAFETY: the header says that `len` bytes at `data` are the plugin's, and stay as they are
-        // until the buffer is freed, which takes this value. That `data` is a place was seen in
-        // `new`.
+        // SAFETY: the header says that the plugin owns `len` bytes at `data`, which stay as they
+        // are until the buffer is freed, and that consumes this value. `new` has checked that
+        // `data` is not null.
         unsafe { std::slice::from_raw_parts(self.buffer.data, self.buffer.len) }
     }
 }
@@ -82,7 +82,7 @@ impl Deref for Output<'_> {
     type Target = str;
 
     fn deref(&self) -> &str {
-        // SAFETY: `new` has seen that it is UTF-8, and nobody writes to it.
+        // SAFETY: `new` has checked that the bytes are UTF-8, and nobody writes to them.
         unsafe { std::str::from_utf8_unchecked(self.bytes()) }
     }
 }
@@ -128,19 +128,19 @@ impl Plugin {
     /// The description of the plugin: a JSON object.
     ///
     /// # Errors
-    /// It fails, or its answer is not valid UTF-8.
+    /// The plugin fails, or its answer is not valid UTF-8.
     pub fn describe(&self) -> Result<Output<'_>, CallError> {
         let mut response = response();
-        // SAFETY: the response is ours, zeroed but for its size, and lives until the call has
+        // SAFETY: the response is ours, zero except for its size, and lives until the call has
         // returned.
         let status = unsafe { (self.describe)(&raw mut response) };
         self.take(status, response)
     }
 
-    /// Lets the plugin do what the call asks for, and gives what it printed, which is not copied.
+    /// Lets the plugin carry out a request, and returns what it printed without a copy.
     ///
     /// # Errors
-    /// It fails, or its answer is not valid UTF-8.
+    /// The plugin fails, or its answer is not valid UTF-8.
     pub fn run(&self, asked: &Asked<'_>) -> Result<Output<'_>, CallError> {
         let request = Request {
             size: size_of::<Request>() as u32,
@@ -170,7 +170,7 @@ impl Plugin {
     }
 }
 
-/// Returns whether memory can be so long.
+/// Returns true if memory can have this length.
 pub(crate) fn is_length(len: usize) -> bool {
     isize::try_from(len).is_ok()
 }
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_length_that_no_memory_has_is_refused() {
         let asked = Asked { mode: Mode::Generate, config: "", root: "/", resources: "", options: "{}" };
-        // SAFETY: they write to nothing but the response, and free nothing.
+        // SAFETY: the functions write to nothing but the response, and free nothing.
         let plugin = unsafe { Plugin::from_parts(describe, run, free) };
         let broken = CallError::Broken(format!("a text of {} bytes", usize::MAX));
         assert_eq!(plugin.run(&asked).map(|output| output.to_owned()), Err(broken));

@@ -11,8 +11,8 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 /// Opens the shared object at `path` and answers the [`Frame`]s of `requests` on `answers`. When
-/// `requests` ends, it kills the process group, this process included: nothing that the plugin has
-/// started outlives it. It does not return once the plugin is opened.
+/// `requests` ends, kills the process group, this process included: no process that the plugin has
+/// started outlives it. Does not return once the plugin is opened.
 ///
 /// # Soundness
 ///
@@ -28,8 +28,8 @@ use std::path::Path;
 ///   of a plugin that does not return.
 ///
 /// A plugin that keeps the rules of the header damages nothing. A plugin that breaks them damages
-/// only its own process, which the caller has confined, and in which only this module runs. What it
-/// answers is a text that the reader of `answers` checks.
+/// only its own process, which the caller has confined, and in which only this module runs. The
+/// answer of a plugin is a text that the reader of `answers` checks.
 ///
 /// # Errors
 /// This process has a second thread, or cannot start one. The plugin was not opened then.
@@ -41,8 +41,8 @@ pub fn serve(path: &Path, requests: File, mut answers: File) -> io::Result<Infal
         end();
     })?;
     let _guard = EndOnDrop;
-    // SAFETY: no safe code but this module's runs in this process from here on, as described above.
-    // The plugin is opened once and called by this thread alone.
+    // SAFETY: from here on, this module is the only safe code that runs in this process, as
+    // described above. The plugin is opened once and called by this thread alone.
     let opened = unsafe { Plugin::open(path) };
     // If the reader has ended, writing the answer fails, and nobody needs it.
     let _ = match opened {
@@ -104,7 +104,7 @@ fn check_only_thread() -> io::Result<()> {
     }
 }
 
-/// Fails: the number of threads is unknown here.
+/// Fails: on this system the number of threads is unknown.
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
 fn check_only_thread() -> io::Result<()> {
     Err(io::Error::other("this system does not say how many threads a process has"))
@@ -122,7 +122,7 @@ impl Drop for EndOnDrop {
 /// Returns when the other end of a pipe is closed.
 fn wait_for_end(pipe: &File) {
     loop {
-        // poll always reports the end; it is not asked to report bytes that can be read.
+        // `poll` always reports the end; readable bytes are not asked for.
         let mut ends = [PollFd::new(pipe, PollFlags::empty())];
         match poll(&mut ends, None) {
             Ok(0) | Err(rustix::io::Errno::INTR) => {}

@@ -1,5 +1,5 @@
-//! The structs of `rustomize_plugin.h`, field by field. tests/header.rs holds sizes and offsets to
-//! what a C compiler says.
+//! The structs of `rustomize_plugin.h`, field by field. tests/header.rs compares sizes and offsets
+//! with those of a C compiler.
 
 use std::ptr;
 

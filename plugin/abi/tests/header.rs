@@ -1,5 +1,5 @@
-//! The header and the structs of this crate, held to each other by a C compiler; and plugins in C,
-//! opened and called.
+//! A C compiler compares the header with the structs of this crate; and plugins in C are opened and
+//! called.
 
 #![allow(
     clippy::unwrap_used,
@@ -70,7 +70,7 @@ fn structs_are_those_of_the_header() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), ours);
 }
 
-/// A plugin that answers with what it was asked, and fails where its configuration says so.
+/// A plugin that answers with its request, and fails if its configuration says so.
 const ECHO: &str = r#"
     #include <stdlib.h>
     #include <string.h>
@@ -128,8 +128,8 @@ fn a_plugin_in_c_is_called_and_its_buffers_go_back() {
         other => unreachable!("{other:?}"),
     };
     assert_eq!(broken("bytes"), "a text that is not valid UTF-8 at byte 0");
-    assert_eq!(broken("nowhere"), "5 bytes at no place");
-    // Describe, two outputs, two errors, and the bytes that were not text: each was freed once.
+    assert_eq!(broken("nowhere"), "5 bytes at a null address");
+    // Describe, two outputs, two errors, and the bytes that were not a text: each was freed once.
     assert_eq!(plugin.describe().unwrap().len(), 6);
 }
 

@@ -58,7 +58,7 @@ fn serve(path: &str) -> ExitCode {
     ExitCode::from(REFUSED)
 }
 
-/// Answers with what it read; a constructor and an exit handler say that they ran.
+/// A plugin that answers with its request; a constructor and an exit handler report that they ran.
 const ECHO: &str = r#"
     #include "rustomize_plugin.h"
     #include <stdio.h>
@@ -129,7 +129,7 @@ fn test() {
         return;
     }
 
-    // A plugin answers until stdin ends. Then the process is killed: nothing of its caller runs.
+    // A plugin answers until stdin ends. Then the process is killed: no code of its caller runs.
     let mut child = start("serve", &plugin);
     assert_eq!(read(&mut child), (answer::OUTPUT, "{}".to_owned()));
     for text in ["", "a: \u{e9}\n"] {
@@ -144,7 +144,7 @@ fn test() {
     let (status, said) = finish(child);
     assert_eq!((status.signal(), said.as_str()), (Some(KILL), "opened\n"));
 
-    // So it is when a call does not return, and when a request is cut off.
+    // The same holds if a call does not return, or a request is cut off.
     let endless = request(Mode::Generate, "/", "");
     for bytes in [&endless[..], &endless[..20]] {
         let mut child = start("serve", &plugin);

@@ -35,11 +35,11 @@ pub enum CacheVerb {
     Clean,
 }
 
-/// The longest name of a part that is read.
+/// The most bytes that are read of the name of a part.
 const LONGEST_NAME: u64 = 64 << 10;
 
 /// A remote part in the cache.
-struct Kept {
+struct KeptPart {
     kind: &'static str,
     /// The name of the part; empty if the cache does not know its name.
     name: String,
@@ -50,7 +50,7 @@ struct Kept {
 
 /// Runs `cache`.
 ///
-/// # Errors
+/// No directory is suitable as a cache, or the cache cannot be read or changed.
 /// No directory can be a cache, or the cache cannot be read or changed.
 pub fn run(command: &CacheCommand) -> Result<()> {
     let directory = cache::writable()
@@ -64,8 +64,8 @@ pub fn run(command: &CacheCommand) -> Result<()> {
     Ok(())
 }
 
-/// The parts of a kind, by their directories.
-fn kept(directory: &Path, kind: &'static str) -> io::Result<Vec<Kept>> {
+/// The parts of one kind, each with its directory.
+fn kept(directory: &Path, kind: &'static str) -> io::Result<Vec<KeptPart>> {
     let folder = directory.join(kind);
     if !folder.symlink_metadata().is_ok_and(|is| is.is_dir()) {
         return Ok(Vec::new());
@@ -82,7 +82,7 @@ fn kept(directory: &Path, kind: &'static str) -> io::Result<Vec<Kept>> {
         let name = shelf.join(NAME);
         let is_short = name.symlink_metadata().is_ok_and(|is| is.is_file() && is.len() <= LONGEST_NAME);
         let name = if is_short { fs::read_to_string(name).unwrap_or_default() } else { String::new() };
-        parts.push(Kept { kind, name, versions, bytes: size(&shelf)? });
+        parts.push(KeptPart { kind, name, versions, bytes: size(&shelf)? });
     }
     parts.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(parts)
@@ -111,19 +111,19 @@ fn list(directory: &Path, output: Format) -> Result<()> {
         all.extend(kept(directory, kind).with_context(cannot)?);
     }
     if output == Format::Json {
-        let row = |part: &Kept| json!({ "kind": part.kind, "name": part.name, "versions": part.versions, "bytes": part.bytes });
+        let row = |part: &KeptPart| json!({ "kind": part.kind, "name": part.name, "versions": part.versions, "bytes": part.bytes });
         return Ok(writer::print_json(all.iter().map(row).collect())?);
     }
     let mut text = String::new();
-    for Kept { kind, name, versions, bytes } in &all {
+    for KeptPart { kind, name, versions, bytes } in &all {
         let name = if name.is_empty() { "(unknown)".into() } else { shown::line(name) };
         text.push_str(&format!("{kind}\t{name}\t{versions}\t{bytes}\n"));
     }
     Ok(writer::print(&Shown::message(&text))?)
 }
 
-/// Removes the directories of remote parts. They are renamed when no build uses them, and removed
-/// then: a build that begins meanwhile fetches what it needs.
+/// Removes the directories of remote parts. They are renamed while no build uses the cache, and
+/// removed then: a build that begins meanwhile fetches its parts again.
 fn clean(directory: &Path) -> Result<()> {
     let cache = Cache::new(directory.to_owned());
     let cannot = |folder: &Path| format!("cannot remove '{}'", folder.display());

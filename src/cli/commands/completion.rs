@@ -1,8 +1,8 @@
 //! `completion`: the script of a shell, and the words that the script asks for.
 //!
 //! The script runs the tool with [`VARIABLE`] set to the name of the shell. The tool then prints
-//! the words that fit at the cursor. They come from the definitions of the flags: their words, and
-//! the completers of values that only this machine knows, such as directories, plugins and kinds.
+//! the words that fit at the cursor. Words come from the definitions of the flags, and from the
+//! completers of values that only this machine knows, such as directories, plugins and kinds.
 
 use crate::cli::invoked_as::InvokedAs;
 use crate::cli::writer;
@@ -33,7 +33,7 @@ pub enum Shell {
 }
 
 impl Shell {
-    /// The name by which the maker of scripts knows the shell.
+    /// The name of the shell for the maker of scripts.
     fn name(self) -> &'static str {
         match self {
             Shell::Bash => "bash",
@@ -73,7 +73,7 @@ pub fn run(args: &Completion, invoked_as: InvokedAs) -> Result<()> {
 }
 
 /// Prints the words that fit at the cursor. The arguments are those of the process: the line of the
-/// shell is behind `--`.
+/// shell is after `--`.
 ///
 /// # Errors
 /// The shell is unknown, or stdout is closed.
@@ -96,8 +96,8 @@ pub fn answer(shell: &OsStr, arguments: Vec<OsString>, program: Command) -> Resu
     Ok(writer::data([words])?)
 }
 
-/// The program, with flags that are completed only where nothing else fits: at a word that does not
-/// begin with a dash.
+/// The program with hidden flags. They are completed only if nothing else fits: at a word that does
+/// not begin with a dash.
 fn with_hidden_flags(program: Command) -> Command {
     let hide = |argument: clap::Arg| if argument.is_positional() { argument } else { argument.hide(true) };
     program.mut_args(hide).mut_subcommands(with_hidden_flags)

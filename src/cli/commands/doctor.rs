@@ -24,7 +24,7 @@ const EXAMPLES: &str = "Examples:
   # Fail a CI job on a machine that cannot isolate plugins
   rustomize doctor -o json | jq -e '.isolation.enforced'";
 
-/// Runs `doctor`. A lack of the machine is not an error.
+/// Runs `doctor`. A missing feature of the machine is not an error.
 ///
 /// # Errors
 /// The report cannot be printed.
@@ -67,7 +67,7 @@ fn report() -> Value {
 }
 
 /// The program that runs containers: the one that the user names, or the first that answers; and
-/// what each program answered that was asked.
+/// the answers of all programs that were tried.
 fn container_engine() -> Value {
     let engine = plugin_options::engine();
     let answers = match engine.named() {
@@ -98,14 +98,14 @@ fn isolation() -> Value {
     json!({ "enforced": missing.is_empty(), "missing": missing, "parts": parts })
 }
 
-/// The files with trust rules that are in force.
+/// The files with the trust rules that apply.
 fn trust() -> Value {
     let machine = machine_without_cache();
     let own = machine.trust_file().ok().map(|file| file.path).filter(|path| path.is_file());
     json!({ "path": own, "others": machine.other_trust_files() })
 }
 
-/// The reason why a program is missing: the answers of the programs that were asked, or that none
+/// The reason why a program is missing: the answers of the programs that were tried, or that none
 /// was found.
 fn lack(program: &Value) -> String {
     let asked = program["asked"].as_array().into_iter().flatten();
@@ -113,7 +113,7 @@ fn lack(program: &Value) -> String {
         .filter_map(|asked| Some(format!("{} ({})", asked["name"].as_str()?, asked["failure"].as_str()?)))
         .collect();
     match program["namedBy"].as_str() {
-        Some(variable) => format!("{variable} names a program that is not there"),
+        Some(variable) => format!("{variable} names a program that does not exist"),
         None if words.is_empty() => "not in PATH".to_owned(),
         None => words.join(", "),
     }
@@ -147,7 +147,7 @@ fn text(report: &Value) -> String {
         None => out.push_str("  none     plugins of every source may be installed, unless a file below forbids it\n"),
     }
     for other in report["trust"]["others"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        out.push_str(&format!("  also     {other}: what it forbids is forbidden, and it grants nothing\n"));
+        out.push_str(&format!("  also     {other}: only its denials apply\n"));
     }
     out.push_str("\nPrograms\n");
     for program in report["programs"].as_array().into_iter().flatten() {

@@ -5,7 +5,7 @@ use crate::cli::flags::complete;
 use crate::cli::flags::switch::Switch;
 use crate::cli::{plugin_options, writer};
 use crate::load::Disk;
-use crate::package::function::{self, Call};
+use crate::package::function::{self, FunctionCall, NamedFunction};
 use crate::package::read::{self, Annotate, Below, Files};
 use crate::package::write::{self, Writing};
 use crate::package::{Item, annotations, store};
@@ -138,12 +138,12 @@ pub fn run(command: &Fn) -> Result<()> {
     }
     let heap = Heap::new();
     let arena = heap.arena();
-    let program = match (image, executable) {
-        (Some(image), _) => Some(function::program("container", ("image", image), is_on(args.network))),
-        (None, Some(path)) => Some(function::program("exec", ("path", path), false)),
+    let named = match (image, executable) {
+        (Some(image), _) => Some(NamedFunction::Container { image, has_network: is_on(args.network) }),
+        (None, Some(path)) => Some(NamedFunction::Exec { path }),
         (None, None) => None,
     };
-    let config = program.map(|program| function::config(arena, &program, args.data.as_deref().unwrap_or_default()));
+    let config = named.map(|named| function::config(arena, named, args.data.as_deref().unwrap_or_default()));
     let config = config.transpose()?;
     let place = args.directory.first().map(Path::new);
     let items = match place {
@@ -163,7 +163,7 @@ pub fn run(command: &Fn) -> Result<()> {
     }
 }
 
-/// The configurations that may be functions, each with true for one that the command line names.
+/// The configurations that may be functions, each with true if the command line names it.
 fn functions<'a>(
     args: &FnRun,
     arena: Arena<'a>,
@@ -228,7 +228,7 @@ impl<'r, 'a> Runner<'r, 'a> {
             let mut results = None;
             // As in kustomize, only a container that is named gets all resources.
             let is_global = is_on(self.args.global_scope) || *is_global && function.is_container();
-            let call = Call { config, is_global, is_resource: !self.is_named() };
+            let call = FunctionCall { config, is_global, is_resource: !self.is_named() };
             let left = annotations::step(self.arena, items, |items| {
                 let (items, found) = call.run(self.arena, items, |input| function.output(input))?;
                 results = found;

@@ -1,7 +1,7 @@
 //! `hook`: a git hook that builds the kustomizations that a commit or a push changes.
 //!
-//! The hook builds what git has, not the working tree: the index of a commit, or the commits of a
-//! push, written to a private directory.
+//! The hook builds the files that git has, not those of the working tree: the index of a commit, or
+//! the commits of a push, written to a private directory.
 
 use crate::cli::commands::validate::{self, Validate};
 use crate::cli::flags::build::BuildFlags;
@@ -93,7 +93,7 @@ pub struct HookRun {
     pub flags: Vec<String>,
 }
 
-/// The hooks of git in which builds run.
+/// The hooks of git that run builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum HookName {
     PreCommit,
@@ -105,7 +105,7 @@ impl HookName {
         if pre_push { HookName::PrePush } else { HookName::PreCommit }
     }
 
-    /// The flag of 'hook install' for this hook, behind a blank.
+    /// The flag of 'hook install' for this hook, after a blank.
     pub fn flag(self) -> &'static str {
         match self {
             HookName::PreCommit => "",
@@ -143,14 +143,14 @@ struct BuildWords<'w> {
     parse: Parse,
 }
 
-/// The line by which a hook is known.
+/// The line that marks a hook of this program.
 const MARK: &str = "# Installed by 'rustomize hook install'; 'rustomize hook uninstall' removes it.";
 
 /// Runs `hook`.
 ///
 /// # Errors
-/// This is not a git repository; another hook is in the place; what is committed or pushed does not
-/// build.
+/// The working directory is not in a git repository; another hook exists; the committed or pushed
+/// files do not build.
 pub fn run(command: &HookCommand, parse: Parse, messages: &mut Messages) -> Result<()> {
     match &command.command {
         Hook::Install(install) => {
@@ -169,7 +169,7 @@ fn install(hook: HookName, flags: &[String], force: bool) -> Result<()> {
     let path = place(hook)?;
     if !force && path.symlink_metadata().is_ok() && !is_own(&path) {
         bail!(
-            "'{}' is a hook that rustomize has not installed, and stays\n  hint: add the line 'rustomize hook run {hook} \
+            "'{}' was not installed by rustomize, and is kept\n  hint: add the line 'rustomize hook run {hook} \
              \"$@\"' to it, or replace it: rustomize hook install{} --force",
             path.display(),
             hook.flag()
@@ -206,14 +206,14 @@ fn uninstall(hook: HookName) -> Result<()> {
         return Ok(());
     }
     if !is_own(&path) {
-        bail!("'{}' is a hook that rustomize has not installed, and stays", path.display());
+        bail!("'{}' was not installed by rustomize, and is kept", path.display());
     }
     std::fs::remove_file(&path).with_context(|| format!("'{}'", path.display()))?;
     writer::say(&format!("removed {}", path.display()));
     Ok(())
 }
 
-/// True for a hook that [`install`] has written.
+/// Returns true for a hook that [`install`] has written.
 fn is_own(path: &Path) -> bool {
     std::fs::read(path).is_ok_and(|text| text.split(|&b| b == b'\n').nth(1) == Some(MARK.as_bytes()))
 }
@@ -223,7 +223,7 @@ fn place(hook: HookName) -> Result<PathBuf> {
     Ok(git::hooks()?.join(hook.to_string()))
 }
 
-/// Builds what a commit would hold.
+/// Builds the files that a commit would contain.
 fn before_commit(flags: BuildWords<'_>, messages: &mut Messages) -> Result<()> {
     let top = top()?;
     let changed = git(
@@ -231,14 +231,14 @@ fn before_commit(flags: BuildWords<'_>, messages: &mut Messages) -> Result<()> {
         &["diff", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty"],
         None,
     )?;
-    check(flags, &top, &changed, None, messages).context("what is staged does not build, and is not committed")
+    check(flags, &top, &changed, None, messages).context("the staged files do not build, and are not committed")
 }
 
 /// Builds the commits that git names on stdin, as it does for a push.
 fn before_push(flags: BuildWords<'_>, messages: &mut Messages) -> Result<()> {
     let top = top()?;
     let mut pushed = String::new();
-    std::io::stdin().read_to_string(&mut pushed).context("cannot read what is pushed on stdin")?;
+    std::io::stdin().read_to_string(&mut pushed).context("cannot read the list of pushed commits on stdin")?;
     for line in pushed.lines() {
         let [_, local, name, remote] = line.split(' ').collect::<Vec<_>>()[..] else {
             bail!("'{line}' on stdin is not a line of git's for this hook");
@@ -249,7 +249,7 @@ fn before_push(flags: BuildWords<'_>, messages: &mut Messages) -> Result<()> {
         }
         let is_known =
             !is_zero(remote) && git(&top, &["cat-file", "-e", &format!("{remote}^{{commit}}")], None).is_ok();
-        // Of a branch that the remote does not have, all files are new.
+        // If the remote does not have the branch, all its files are new.
         let changed = match is_known {
             true => git(
                 &top,
@@ -267,7 +267,7 @@ fn before_push(flags: BuildWords<'_>, messages: &mut Messages) -> Result<()> {
             )?,
             false => git(&top, &["ls-tree", "-r", "--name-only", "-z", local], None)?,
         };
-        let shown = || format!("what is pushed to {name} does not build, and is not pushed");
+        let shown = || format!("the commits for {name} do not build, and are not pushed");
         check(flags, &top, &changed, Some(local), messages).with_context(shown)?;
     }
     Ok(())

@@ -35,21 +35,21 @@ const ABOUT: &str = "Build as a KRM function: reads a ResourceList on stdin, bui
 /// Runs `krm-function`.
 ///
 /// # Errors
-/// stdin is not a ResourceList with a kustomization for its configuration, or that cannot be built.
-/// Nothing is on stdout then.
+/// stdin is not a ResourceList with a kustomization as its configuration, or the kustomization
+/// cannot be built. Nothing is on stdout then.
 pub fn run(args: KrmFunction, observer: Observer, messages: &mut Messages) -> Result<()> {
     let request = BuildRequest::new(args.build, observer)?;
     let directory = match request.directories.as_slice() {
         [] => ".",
         [directory] => directory,
-        _ => bail!("'krm-function' takes one directory: the one that the files of the kustomization are in"),
+        _ => bail!("'krm-function' takes one directory: that of the kustomization's files"),
     };
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).context("cannot read the ResourceList on stdin")?;
     let FunctionInput { kustomization, items } = FunctionInput::read(text)?;
     let disk = Disk::new();
     let place = disk.directory(Path::new(directory)).with_context(|| format!("'{directory}'"))?;
-    // A kustomization of the directory is hidden, under its own name.
+    // The function's kustomization hides one in the directory, under that one's name.
     let name = FILE_NAMES.into_iter().find(|name| place.join(name).is_file()).unwrap_or(FILE_NAMES[0]);
     let files = Memory::from_iter([(place.join(name), kustomization), (place.join(ITEMS), items)]);
     let (workspace, loader) = (Workspace::new(), Overlay::new(disk, files));
@@ -89,7 +89,7 @@ impl FunctionInput {
         let read =
             first_document(arena, arena.add_file("stdin", text.into())).map_err(|e| anyhow!("stdin: {}", e.message))?;
         let list = read.filter(|node| node.get_text("kind") == Some("ResourceList"));
-        let list = list.context("stdin holds no ResourceList, which is what a KRM function is given")?;
+        let list = list.context("stdin is not a ResourceList, the input of a KRM function")?;
         let config = list.get("functionConfig").filter(|config| config.get_text("kind") == Some("Kustomization"));
         let mut config = config.context("the functionConfig must be of kind Kustomization")?.clone();
         from_yaml_1_1(arena, &mut config);

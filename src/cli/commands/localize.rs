@@ -7,7 +7,7 @@ use crate::cli::messages::Messages;
 use crate::cli::request::plain_options;
 use crate::cli::{host, writer};
 use crate::load::HelmProgram;
-use crate::localize::{self, Request};
+use crate::localize::{self, LocalizeRequest};
 use crate::stage::HelmOptions;
 use anyhow::Result;
 use clap::Args;
@@ -70,7 +70,7 @@ pub fn run(flags: &Localize, messages: &mut Messages) -> Result<()> {
     options.helm = HelmOptions { enabled: is_on(flags.enable_helm), program, ..HelmOptions::default() };
     let target = flags.target.as_deref().unwrap_or(".");
     let is_verified = !is_on(flags.no_verify);
-    let made = localize::localize(&Request {
+    let made = localize::localize(&LocalizeRequest {
         target,
         scope: flags.scope.as_deref().unwrap_or_default(),
         destination: flags.destination.as_deref().unwrap_or_default(),

@@ -31,11 +31,11 @@ const ABOUT: &str = "Serve an editor, by the Language Server Protocol on stdin a
 /// Runs `lsp`, until the editor ends it.
 ///
 /// # Errors
-/// A message that is not one of the protocol, or an end without a shutdown.
+/// A message that does not follow the protocol, or an end without a shutdown.
 pub fn run(args: Lsp) -> Result<()> {
-    // A server on the network is not asked at every keystroke.
+    // No server is asked on each keystroke.
     let remote = RemoteFlags { offline: true, ..args.build.remote };
-    // Findings come with the faults.
+    // The faults that the server sends include findings of lint.
     let request =
         BuildRequest::new(BuildFlags { remote, ..args.build }, Observer::default())?.with_findings(Vec::new());
     let options = move |root: &str| request.options(root).map_err(|e| Error::new(Code::Usage, format!("{e:#}")));

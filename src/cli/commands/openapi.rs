@@ -53,7 +53,7 @@ pub enum OpenapiFormat {
 /// Runs `openapi`.
 ///
 /// # Errors
-/// kubectl fails or prints something else than JSON, or stdout is closed.
+/// kubectl fails or prints something other than JSON, or stdout is closed.
 pub fn run(args: &Openapi) -> Result<()> {
     let printed = match &args.command {
         OpenapiCommand::Info { .. } => format!("{INFO}\n"),
@@ -80,9 +80,9 @@ fn fetched(format: &Word<OpenapiFormat>) -> Result<String> {
         };
         anyhow!("{why}\n{HELP}")
     })?;
-    let schema = String::from_utf8(schema).context("kubectl printed something else than text in UTF-8")?;
+    let schema = String::from_utf8(schema).context("kubectl printed something other than text in UTF-8")?;
     let heap = Heap::new();
-    let node = json::parse(heap.arena(), &schema).context("kubectl printed something else than JSON")?;
+    let node = json::parse(heap.arena(), &schema).context("kubectl printed something other than JSON")?;
     let mut out = String::new();
     if *format == OpenapiFormat::Yaml {
         emit::document(&mut out, &node).map_err(|e| anyhow!("the schema cannot be printed: {}", e.message))?;
@@ -92,7 +92,7 @@ fn fetched(format: &Word<OpenapiFormat>) -> Result<String> {
             true
         });
     }
-    // kustomize ends either with an empty line.
+    // kustomize ends both formats with an empty line.
     out.push('\n');
     Ok(out)
 }

@@ -51,7 +51,7 @@ const EXAMPLES: &str = "Examples:
 /// Runs `validate`.
 ///
 /// # Errors
-/// Flags that cannot be, --output among them, a build that fails, or with --schema a resource that
+/// The flags are not valid (--output is not allowed), the build fails, or with --schema a resource
 /// does not fit the schema of its kind.
 pub fn run(args: Validate, observer: Observer, messages: &mut Messages) -> Result<()> {
     let Validate { build: flags, schema, kubernetes_version } = args;

@@ -44,8 +44,8 @@ const EXAMPLES: &str = "Examples:
 /// Runs `vendor`.
 ///
 /// # Errors
-/// Flags that cannot be, a build that fails, or files that cannot be written. The lock of that root
-/// is as before then.
+/// The flags are not valid, a build fails, or files cannot be written. The lock of that root is
+/// unchanged then.
 pub fn run(args: Vendor, observer: Observer, messages: &mut Messages) -> Result<()> {
     let flags = args.build;
     if flags.remote.locked {
@@ -69,7 +69,7 @@ pub fn run(args: Vendor, observer: Observer, messages: &mut Messages) -> Result<
 /// Builds a root and locks its remote parts.
 fn vendor(request: &BuildRequest, root: &str, copies: Copies, messages: &mut Messages) -> Result<RemoteLock> {
     if RepoSpec::parse(root).is_some() || is_artifact(root) {
-        bail!("a lock is written beside a kustomization of this machine, and '{root}' is from elsewhere");
+        bail!("'{root}' is not on this machine: a lock is written beside a local kustomization");
     }
     let directory = Path::new(root);
     let (options, remote_parts) = request.options_and_remote_parts(root)?;

@@ -36,13 +36,13 @@ pub enum VersionFormat {
     Json,
 }
 
-/// Runs `version`. Called as kustomize, it prints the output of a kustomize of the version that is
-/// asked for, built from its Go module. Under its own name it prints that version with its own
-/// behind a plus, which compares as kustomize's: Argo CD, chartify and scripts look for the first
-/// version in the output, and choose flags by it.
+/// Runs `version`. If it was called as kustomize, it prints the output of a kustomize of the
+/// requested version, built from its Go module. Under its own name it prints that version and,
+/// after a plus, its own version. The text compares as kustomize's: Argo CD, chartify and scripts
+/// look for the first version in the output, and choose flags by it.
 ///
 /// # Errors
-/// A version that is not known, `--short` together with `--output`, or a closed stdout.
+/// The version is unknown, `--short` is given together with `--output`, or stdout is closed.
 pub fn run(args: &Version, invoked_as: InvokedAs) -> Result<()> {
     let kustomize = kustomize_version::of_command(args.compat)?.to_string();
     let version = match invoked_as {

@@ -1,4 +1,4 @@
-//! The words that complete a value: those that only this machine or kustomize knows.
+//! The completions of values: words that only this machine or kustomize knows.
 
 use crate::config::kustomization::FILE_NAMES;
 use crate::manager::id::name::Platform;
@@ -11,10 +11,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many directories are looked at for one completion.
+/// The number of directories that one completion reads at most.
 const MOST_DIRECTORIES: usize = 2_000;
 
-/// How deep below the typed directory kustomizations are looked for.
+/// The depth below the typed directory at which kustomizations are searched at most.
 const MOST_DEPTH: usize = 4;
 
 /// Words of a list.
@@ -29,7 +29,7 @@ pub fn build_metadata(typed: &OsStr) -> Vec<CompletionCandidate> {
     listed(&["originAnnotations", "transformerAnnotations", "managedByLabel"], typed)
 }
 
-/// The behaviors of a ConfigMap or Secret for one of the same name.
+/// The behaviors of a ConfigMap or Secret towards one of the same name.
 pub fn behaviors(typed: &OsStr) -> Vec<CompletionCandidate> {
     listed(&["create", "merge", "replace"], typed)
 }
@@ -64,8 +64,8 @@ pub fn plugins(typed: &OsStr) -> Vec<CompletionCandidate> {
     listed(&sources.into_iter().collect::<Vec<_>>(), typed)
 }
 
-/// Directories that have a kustomization, at and below the typed directory; all directories if none
-/// has one.
+/// Directories with a kustomization, at and below the typed directory; all directories if none has
+/// one.
 pub fn kustomizations(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed_text) = typed.to_str() else { return Vec::new() };
     let (parent, _) = typed_text.rsplit_once('/').map_or(("", typed_text), |(parent, name)| (parent, name));
@@ -79,8 +79,8 @@ pub fn kustomizations(typed: &OsStr) -> Vec<CompletionCandidate> {
     if names.is_empty() { directories(typed) } else { listed(&names, typed) }
 }
 
-/// Adds the directories with a kustomization at and below one, without hidden directories and
-/// links.
+/// Adds the directories with a kustomization at and below a directory, without hidden directories
+/// and links.
 fn collect(directory: &Path, depth: usize, left: &mut usize, found: &mut Vec<PathBuf>) {
     if *left == 0 {
         return;

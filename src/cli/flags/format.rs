@@ -1,15 +1,15 @@
-//! How a report is printed.
+//! The form of a report.
 
 use clap::{Args, ValueEnum};
 
-/// How a report is printed.
+/// The form of a report.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     Text,
     Json,
 }
 
-/// How a command prints the things that it found or did.
+/// The form in which a command prints its report.
 #[derive(Args, Clone, Copy)]
 pub struct Printing {
     /// How to print: text or json

@@ -21,7 +21,7 @@ pub enum ErrorFormat {
 }
 
 impl ErrorFormat {
-    /// The format that arguments ask for which the parser has refused: the last one that is named.
+    /// The format that refused arguments ask for: the last format that they name.
     pub fn of_refused(arguments: impl Iterator<Item = OsString>) -> ErrorFormat {
         const FLAG: &str = "--error-format";
         let arguments: Vec<OsString> = arguments.collect();
@@ -45,7 +45,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Returns true if text for a terminal, or for something else, is coloured.
+    /// Returns true if text is coloured; `is_terminal` is true for text that goes to a terminal.
     pub fn is_used(self, is_terminal: bool) -> bool {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");

@@ -1,5 +1,5 @@
-//! The flags of commands: values, and groups of flags that several commands have. A leaf: nothing
-//! here knows a command.
+//! The flags of commands: values, and groups of flags that several commands have. No file here uses
+//! a command.
 
 pub mod build;
 pub mod compat;

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// How plugins run.
 #[derive(Args)]
 pub struct PluginFlags {
-    /// The environment whose bundles and plugins are there, too
+    /// Use the bundles and plugins of this environment, too
     ///
     /// By default RUSTOMIZE_ENVIRONMENT, or the environment 'default' if there is one.
     #[arg(long, value_name = "NAME", help_heading = heading::PLUGINS, hide_short_help = true)]
@@ -72,7 +72,7 @@ pub struct PluginFlags {
     #[arg(long, value_name = "PATH", help_heading = heading::PLUGINS, hide_short_help = true)]
     pub plugin_allow_socket: Vec<PathBuf>,
 
-    /// Let isolated and installed plugins have a variable of yours; may be repeated
+    /// Pass a variable of yours to isolated and installed plugins; may be repeated
     #[arg(long, value_name = "NAME", help_heading = heading::PLUGINS, hide_short_help = true)]
     pub plugin_allow_env: Vec<String>,
 
@@ -93,7 +93,7 @@ pub struct PluginFlags {
     #[arg(long, switch(), help_heading = heading::FUNCTIONS)]
     pub network: Option<bool>,
 
-    /// Accepted, as by kustomize, without effect but that Go plugins see it
+    /// Accepted for compatibility: only Go plugins see it
     #[arg(long, hide = true, default_value = "bridge")]
     pub network_name: String,
 

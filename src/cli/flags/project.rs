@@ -16,7 +16,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// The directory that was said, in either way.
+    /// The directory that was given in either way.
     pub fn path(&self) -> &Path {
         self.positional.as_deref().unwrap_or(&self.directory)
     }

@@ -52,7 +52,7 @@ pub enum Layout {
 /// A part of the roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// From 0; `None` where the environment says it.
+    /// Counted from 0; `None` if the environment has the number.
     pub index: Option<usize>,
     pub count: NonZero<usize>,
 }

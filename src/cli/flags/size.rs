@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Reads a duration with units, as `90s` or `1h30m`; a number alone is seconds.
 ///
 /// # Errors
-/// The text is not of that form.
+/// The text is not a duration.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let is_number = text.parse::<f64>().is_ok() && !text.contains(char::is_alphabetic);
     if is_number { duration::parse(&format!("{text}s")) } else { duration::parse(text) }
@@ -26,7 +26,7 @@ pub fn size(text: &str) -> Result<u64, String> {
         "MiB" | "M" => 1 << 20,
         "GiB" | "G" => 1 << 30,
         _ => {
-            return Err(format!("'{unit}' is no unit of size: use B, KiB, MiB or GiB"));
+            return Err(format!("'{unit}' is not a unit of size: use B, KiB, MiB or GiB"));
         }
     };
     Ok((number * factor as f64) as u64)

@@ -2,7 +2,7 @@
 
 use clap::Arg;
 
-/// Makes a flag one that is on or off: `--flag`, `--flag=true` or `--flag=false`.
+/// Makes a flag a switch: `--flag`, `--flag=true` or `--flag=false`.
 pub trait Switch {
     /// The flag with a value that may be left out.
     fn switch(self) -> Self;
@@ -15,7 +15,7 @@ impl Switch for Arg {
     }
 }
 
-/// Returns true if a flag was given and is not off.
+/// Returns true if a switch was given and is not off.
 pub fn is_on(flag: Option<bool>) -> bool {
     flag.unwrap_or(false)
 }

@@ -1,43 +1,39 @@
 //! Pairs equal items of two lists without keys.
 //!
 //! Equal items at both ends are paired first. Between them, items that are in each list once are
-//! paired if they come in the same order (the longest such sequence, as in patience diff). What is
-//! left between two pairs is paired place by place: an item that has changed.
+//! paired if they come in the same order (the longest such sequence, as in patience diff). The
+//! items that remain between two pairs are paired place by place: they have changed.
 
 use rustomize_base::meter::{self, FastMap};
 
 /// A place of an item in the first list, in the second list, or in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct AlignedItem {
     pub before: Option<usize>,
     pub after: Option<usize>,
 }
 
-/// How items without an equal between two pairs are placed.
+/// The treatment of the items between two pairs that have no equal item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
-    /// They are paired place by place: items with fields.
+pub enum GapTreatment {
+    /// Items with fields: they are paired place by place.
     Paired,
-    /// The old ones come before the new ones: lines.
+    /// Lines: the old ones come before the new ones.
     Apart,
 }
 
 /// Aligns two lists of fingerprints. The places are in the order of both lists. O(n log n).
-pub fn align(before: &[u64], after: &[u64], rest: Rest) -> Vec<Place> {
+pub fn align(before: &[u64], after: &[u64], rest: GapTreatment) -> Vec<AlignedItem> {
     let mut places = Vec::with_capacity(before.len().max(after.len()));
     let mut from = (0, 0);
-    let equal = |a: &[u64], b: &[u64], from_end: bool| {
-        let is_equal = |(x, y): &(&u64, &u64)| {
-            meter::count(1);
-            x == y
-        };
-        match from_end {
-            false => a.iter().zip(b).take_while(is_equal).count(),
-            true => a.iter().rev().zip(b.iter().rev()).take_while(is_equal).count(),
-        }
+    let is_equal = |(x, y): &(&u64, &u64)| {
+        meter::count(1);
+        x == y
     };
-    let head = equal(before, after, false);
-    let tail = equal(&before[head..], &after[head..], true);
+    let common_head = |a: &[u64], b: &[u64]| a.iter().zip(b).take_while(is_equal).count();
+    let common_tail = |a: &[u64], b: &[u64]| a.iter().rev().zip(b.iter().rev()).take_while(is_equal).count();
+    let head = common_head(before, after);
+    let tail = common_tail(&before[head..], &after[head..]);
     let ends = (before.len() - tail, after.len() - tail);
     let mut anchors: Vec<(usize, usize)> = (0..head).map(|i| (i, i)).collect();
     let middle = (&before[head..ends.0], &after[head..ends.1]);
@@ -46,8 +42,8 @@ pub fn align(before: &[u64], after: &[u64], rest: Rest) -> Vec<Place> {
     for (i, j) in anchors.into_iter().chain([(before.len(), after.len())]) {
         // Between two pairs there may be more equal items at the ends.
         let gap = (&before[from.0..i], &after[from.1..j]);
-        let head = equal(gap.0, gap.1, false);
-        let tail = equal(&gap.0[head..], &gap.1[head..], true);
+        let head = common_head(gap.0, gap.1);
+        let tail = common_tail(&gap.0[head..], &gap.1[head..]);
         let (olds, news) = ((from.0 + head)..(i - tail), (from.1 + head)..(j - tail));
         places.extend((0..head).map(|n| both(from.0 + n, from.1 + n)));
         fill(&mut places, olds, news, rest);
@@ -60,19 +56,19 @@ pub fn align(before: &[u64], after: &[u64], rest: Rest) -> Vec<Place> {
     places
 }
 
-fn both(before: usize, after: usize) -> Place {
-    Place { before: Some(before), after: Some(after) }
+fn both(before: usize, after: usize) -> AlignedItem {
+    AlignedItem { before: Some(before), after: Some(after) }
 }
 
-/// Adds items without an equal.
-fn fill(places: &mut Vec<Place>, olds: std::ops::Range<usize>, news: std::ops::Range<usize>, rest: Rest) {
+/// Adds the items without an equal item.
+fn fill(places: &mut Vec<AlignedItem>, olds: std::ops::Range<usize>, news: std::ops::Range<usize>, rest: GapTreatment) {
     let paired = match rest {
-        Rest::Paired => olds.len().min(news.len()),
-        Rest::Apart => 0,
+        GapTreatment::Paired => olds.len().min(news.len()),
+        GapTreatment::Apart => 0,
     };
     places.extend((0..paired).map(|n| both(olds.start + n, news.start + n)));
-    places.extend(olds.skip(paired).map(|i| Place { before: Some(i), after: None }));
-    places.extend(news.skip(paired).map(|j| Place { before: None, after: Some(j) }));
+    places.extend(olds.skip(paired).map(|i| AlignedItem { before: Some(i), after: None }));
+    places.extend(news.skip(paired).map(|j| AlignedItem { before: None, after: Some(j) }));
 }
 
 /// The longest sequence of items that both lists have once, in the same order.
@@ -118,10 +114,10 @@ fn longest_increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rest, align};
+    use super::{GapTreatment, align};
 
     #[track_caller]
-    fn check(before: &str, after: &str, rest: Rest, want: &str) {
+    fn check(before: &str, after: &str, rest: GapTreatment, want: &str) {
         let items = |text: &str| text.bytes().map(u64::from).collect::<Vec<_>>();
         let item = |text: &str, i: Option<usize>| i.map_or(String::new(), |i| text[i..=i].to_owned());
         let places = align(&items(before), &items(after), rest);
@@ -130,23 +126,24 @@ mod tests {
             (old, new) => format!("({old}>{new})"),
         });
         assert_eq!(shown.collect::<String>(), want, "{before} {after}");
-        let places_of = |side: fn(&super::Place) -> Option<usize>| places.iter().filter_map(side).collect::<Vec<_>>();
+        let places_of =
+            |side: fn(&super::AlignedItem) -> Option<usize>| places.iter().filter_map(side).collect::<Vec<_>>();
         assert_eq!(places_of(|p| p.before), (0..before.len()).collect::<Vec<_>>());
         assert_eq!(places_of(|p| p.after), (0..after.len()).collect::<Vec<_>>());
     }
 
     #[test]
     fn items_are_aligned() {
-        check("", "", Rest::Paired, "");
-        check("abc", "abc", Rest::Paired, "abc");
-        check("abc", "axc", Rest::Paired, "a(b>x)c");
-        check("abc", "axc", Rest::Apart, "a(b>)(>x)c");
-        check("abc", "ac", Rest::Paired, "a(b>)c");
-        check("ac", "abc", Rest::Paired, "a(>b)c");
-        check("", "ab", Rest::Paired, "(>a)(>b)");
-        check("aaa", "aa", Rest::Paired, "aa(a>)");
-        check("xaybz", "aybzw", Rest::Paired, "(x>)aybz(>w)");
-        check("abcdef", "abxdyf", Rest::Paired, "ab(c>x)d(e>y)f");
-        check("abcd", "cdab", Rest::Apart, "(a>)(b>)cd(>a)(>b)");
+        check("", "", GapTreatment::Paired, "");
+        check("abc", "abc", GapTreatment::Paired, "abc");
+        check("abc", "axc", GapTreatment::Paired, "a(b>x)c");
+        check("abc", "axc", GapTreatment::Apart, "a(b>)(>x)c");
+        check("abc", "ac", GapTreatment::Paired, "a(b>)c");
+        check("ac", "abc", GapTreatment::Paired, "a(>b)c");
+        check("", "ab", GapTreatment::Paired, "(>a)(>b)");
+        check("aaa", "aa", GapTreatment::Paired, "aa(a>)");
+        check("xaybz", "aybzw", GapTreatment::Paired, "(x>)aybz(>w)");
+        check("abcdef", "abxdyf", GapTreatment::Paired, "ab(c>x)d(e>y)f");
+        check("abcd", "cdab", GapTreatment::Apart, "(a>)(b>)cd(>a)(>b)");
     }
 }

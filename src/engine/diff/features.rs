@@ -11,16 +11,16 @@ use std::hash::BuildHasher;
 
 /// The features of a resource.
 pub struct Features {
-    /// A hash of all values, without the identity; `None` if there are none.
+    /// A hash of all values except the identity; `None` if there are no other values.
     pub content: Option<u64>,
-    /// All features, sorted; one that the resource has twice comes twice.
+    /// All features, sorted. A feature that occurs twice is in the list twice.
     pub all: Vec<u64>,
 }
 
-/// The fields that say what a resource is called.
+/// The fields with the identity of a resource.
 const IDENTITY: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// The fields of the metadata that say what a resource is called.
+/// The fields of the metadata with the identity of a resource.
 const NAMES: [&str; 2] = ["name", "namespace"];
 
 /// Reads the features of a resource. O(nodes and texts).
@@ -74,8 +74,8 @@ impl Collector {
     }
 }
 
-/// How alike two resources are, from 0 to 1: twice the features that they share, of all features.
-/// O(features).
+/// The likeness of two resources, from 0 to 1: twice the number of shared features, divided by the
+/// number of all features. O(features).
 pub fn likeness(a: &[u64], b: &[u64]) -> f64 {
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {

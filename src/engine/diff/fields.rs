@@ -1,7 +1,7 @@
 //! The fields in which two resources differ.
 
-use super::align::{Place, Rest, align};
-use super::path::{Path, Step, keys_of};
+use super::align::{AlignedItem, GapTreatment, align};
+use super::path::{FieldPath, Step, keys_of};
 use crate::schema::Schema;
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_yaml::{Mapping, Node, Sequence, Value, natural};
@@ -12,20 +12,20 @@ use std::hash::{BuildHasher, Hash};
 /// A difference of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Difference<'n> {
-    /// The value. At most one of the two is missing.
+    /// Two values, which differ. At most one of them is missing.
     Value { old: Option<&'n Node<'n>>, new: Option<&'n Node<'n>> },
-    /// The order of the items that both lists have.
+    /// Two lists: the items that both have come in another order.
     Order { old: &'n Node<'n>, new: &'n Node<'n> },
 }
 
 /// A field in which two resources differ.
 #[derive(Clone, Debug)]
 pub struct FieldChange<'n> {
-    pub path: Path<'n>,
+    pub path: FieldPath<'n>,
     pub difference: Difference<'n>,
     /// True if the old and the new value are the old and the new name of a renamed resource.
     pub follows: bool,
-    /// True if Kubernetes refuses another value in the object that is there.
+    /// True if Kubernetes refuses a change of this field in an existing object.
     pub is_unchangeable: bool,
 }
 
@@ -40,14 +40,14 @@ pub struct Comparison<'n, 'c> {
 }
 
 impl<'n, 'c> Comparison<'n, 'c> {
-    /// A comparison of two resources. `new_names` are those of renamed resources, by their old
-    /// names.
+    /// A comparison of two resources. `new_names` has the new names of renamed resources, by their
+    /// old names.
     pub fn of(before: &'n Node<'n>, after: &'n Node<'n>, new_names: &'c FastMap<&'n str, &'n str>) -> Self {
         let prints = Fingerprints::default();
         Comparison { before, after, new_names, prints, path: Vec::new(), found: Vec::new() }
     }
 
-    /// The fields that differ, but for the name and the namespace. O(nodes), and O(n log n) for
+    /// The fields that differ, except for the name and the namespace. O(nodes), and O(n log n) for
     /// lists without keys.
     pub fn fields(mut self, schema: Schema<'n>) -> Vec<FieldChange<'n>> {
         if self.before.same(self.after) {
@@ -57,7 +57,7 @@ impl<'n, 'c> Comparison<'n, 'c> {
         self.prints.add(self.after);
         self.node(self.before, self.after, schema);
         let is_identity =
-            |path: &Path<'_>| matches!(path.0[..], [Step::Field("metadata"), Step::Field("name" | "namespace")]);
+            |path: &FieldPath<'_>| matches!(path.0[..], [Step::Field("metadata"), Step::Field("name" | "namespace")]);
         self.found.retain(|change| !is_identity(&change.path));
         self.found
     }
@@ -89,7 +89,7 @@ impl<'n, 'c> Comparison<'n, 'c> {
                 (None, None) => break,
             };
             let old = if order == Ordering::Greater { None } else { olds.next() };
-            // Two texts of the same rank are two fields.
+            // Two different keys of the same rank are two fields.
             let is_one = |new: &&rustomize_yaml::Entry<'n>| old.is_none_or(|old| old.key().same_text(new.key()));
             let new = if order == Ordering::Less { None } else { news.next_if(is_one) };
             let Some(entry) = old.or(new) else { break };
@@ -158,11 +158,11 @@ impl<'n, 'c> Comparison<'n, 'c> {
         self.order(before.0, after.0, &places);
     }
 
-    /// Compares lists of which nothing is known.
+    /// Compares lists without keys.
     fn list(&mut self, before: &'n Sequence<'n>, after: &'n Sequence<'n>, items: Schema<'n>) {
         let prints = |list: &'n Sequence<'n>| list.iter().map(|item| self.prints.of(item)).collect::<Vec<u64>>();
         let (olds, news) = (prints(before), prints(after));
-        for Place { before: i, after: j } in align(&olds, &news, Rest::Paired) {
+        for AlignedItem { before: i, after: j } in align(&olds, &news, GapTreatment::Paired) {
             let Some(at) = j.or(i) else { continue };
             self.path.push(Step::Index(at));
             match (i, j) {
@@ -173,7 +173,7 @@ impl<'n, 'c> Comparison<'n, 'c> {
         }
     }
 
-    /// Notes that the items of a list that both sides have come in another order.
+    /// Notes a list whose items, as far as both sides have them, come in another order.
     fn order(&mut self, old: &'n Node<'n>, new: &'n Node<'n>, places: &[Option<usize>]) {
         if !places.iter().flatten().is_sorted() {
             self.note(Difference::Order { old, new }, false);
@@ -187,16 +187,21 @@ impl<'n, 'c> Comparison<'n, 'c> {
     }
 
     fn note(&mut self, difference: Difference<'n>, follows: bool) {
-        self.found.push(FieldChange { path: Path(self.path.clone()), difference, follows, is_unchangeable: false });
+        self.found.push(FieldChange {
+            path: FieldPath(self.path.clone()),
+            difference,
+            follows,
+            is_unchangeable: false,
+        });
     }
 }
 
-/// True if each item of a list has the first of the keys.
+/// Returns true if each item of a list has the first of the keys.
 fn has_keys<'n>(list: &'n Sequence<'n>, keys: &[&'n str]) -> bool {
     list.iter().all(|item| keys_of(item, keys).is_some())
 }
 
-/// For each of `after`: the place of the item in `before` that is the same, each only once.
+/// For each item of `after`: the place of the same item in `before`. No place is given twice.
 fn matched<K: Hash + Eq>(before: Vec<K>, after: Vec<K>) -> Vec<Option<usize>> {
     let mut open: FastMap<K, VecDeque<usize>> = FastMap::default();
     for (i, key) in before.into_iter().enumerate() {
@@ -211,7 +216,7 @@ fn matched<K: Hash + Eq>(before: Vec<K>, after: Vec<K>) -> Vec<Option<usize>> {
 #[derive(Default)]
 struct Fingerprints {
     hasher: foldhash::quality::FixedState,
-    /// By the address of the item.
+    /// The hash of each item, by the address of the item.
     items: FastMap<usize, u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Hides secret values: each becomes a label, and the same value the same label, so that it
-//! shows whether values differ and nothing else of them.
+//! Hides secret values: a label takes the place of each value. Equal values get the same label, so
+//! a comparison shows whether values differ, and nothing else about them.
 
 use super::secrets::secrets;
 use crate::resource::Resource;
@@ -13,13 +13,13 @@ pub struct Masks<'a> {
 }
 
 impl<'a> Masks<'a> {
-    /// No labels. The text of labels is made in the arena.
+    /// An empty set of labels, whose texts are made in the arena.
     pub fn new(arena: Arena<'a>) -> Self {
         Masks { arena, labels: FastMap::default() }
     }
 
-    /// Hides the values of a resource that are secret: all of a resource of kind Secret, whatever
-    /// its group, and of others those behind names that say so. O(nodes).
+    /// Hides the secret values of a resource: all values of a resource of kind Secret, whatever its
+    /// group, and the values of other resources that [`secrets`](super::secrets) finds. O(nodes).
     pub fn hide(&mut self, resource: &mut Resource<'a>) {
         let mut found = Vec::new();
         secrets(resource.id().gvk.kind, resource.node(), &mut found);
@@ -46,7 +46,7 @@ impl<'a> Masks<'a> {
         mapping.iter_mut().for_each(|(_, value)| self.hide_all(value));
     }
 
-    /// The label of a value. They are counted: a hash of the value would let it be guessed.
+    /// The label of a value. Labels are numbered: a hash would let others guess the value.
     fn label(&mut self, value: Scalar<'a>) -> &'a str {
         let next = self.labels.len() + 1;
         let arena = self.arena;
@@ -54,7 +54,7 @@ impl<'a> Masks<'a> {
     }
 }
 
-/// The value of a tree at a JSON pointer, to change it.
+/// The value of a tree at a JSON pointer, for editing.
 fn find_mut<'n, 'a>(node: &'n mut Node<'a>, pointer: &str) -> Option<&'n mut Node<'a>> {
     pointer.split('/').skip(1).try_fold(node, |node, part| match node.value_mut() {
         ValueMut::Mapping(mapping) => mapping.get_mut(&rustomize_base::json_pointer::unescaped(part)),

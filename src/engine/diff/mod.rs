@@ -1,11 +1,11 @@
 //! The differences of two lists of resources: resources that were added, removed, renamed or moved,
-//! and fields that differ. Values count here, and not how they are written.
+//! and fields that differ. Values are compared, and not their spelling.
 //!
-//! * [`secrets`]: the values that are secret; [`mask`]: hides them, before anything is compared.
-//! * [`pairs`]: pairs of resources that are one; [`names`]: names without hash, prefix or suffix;
-//!   [`features`]: how alike two resources are.
-//! * [`fields`]: the fields in which two resources differ; [`path`]: where a field is.
-//! * [`unchangeable`]: the fields that nobody can change once the object is there.
+//! * [`secrets`]: finds secret values; [`mask`]: hides them, before anything is compared.
+//! * [`pairs`]: pairs each old resource with the new resource that it became; [`names`]: names
+//!   without hash, prefix or suffix; [`features`]: the likeness of two resources.
+//! * [`fields`]: the fields in which two resources differ; [`path`]: the path of a field.
+//! * [`unchangeable`]: the fields that Kubernetes lets nobody change in an existing object.
 //! * [`align`]: pairs of equal items in lists without keys.
 //! * [`summary`]: counts, and the images that differ.
 //!
@@ -46,15 +46,15 @@ pub enum Change<'n> {
     Changed {
         before: &'n Resource<'n>,
         after: &'n Resource<'n>,
-        /// How the two were found to be one resource.
+        /// The rule that paired the two resources.
         matched: Match,
-        /// In the order of the fields, without the name and the namespace.
+        /// The changed fields in the order of the resource, without name and namespace.
         fields: Vec<FieldChange<'n>>,
     },
 }
 
 impl<'n> Change<'n> {
-    /// The resource as it is now, or as it was when it was removed.
+    /// The new resource, or the old one if it was removed.
     pub fn resource(&self) -> &'n Resource<'n> {
         match self {
             Change::Added(resource) | Change::Removed(resource) => resource,
@@ -68,7 +68,7 @@ impl<'n> Change<'n> {
 pub struct Changes<'n> {
     /// Sorted by kind, namespace and name.
     pub resources: Vec<Change<'n>>,
-    /// How many resources are the same in both lists.
+    /// The number of resources that are the same in both lists.
     pub same: usize,
 }
 
@@ -101,7 +101,7 @@ pub fn compare<'n>(before: &'n [Resource<'n>], after: &'n [Resource<'n>], schema
     changes
 }
 
-/// The new name of each resource that has one, by the old name.
+/// The new names of renamed resources, by their old names.
 fn new_names<'n>(before: &[Resource<'n>], after: &[Resource<'n>], both: &[Pair]) -> FastMap<&'n str, &'n str> {
     let names = both.iter().map(|pair| (before[pair.before].id().name, after[pair.after].id().name));
     names.filter(|(old, new)| old != new).collect()

@@ -1,9 +1,9 @@
-//! Names: with a hash of the content behind them, or with another prefix or suffix than before.
+//! Names that end in a hash of the content, and names with another prefix or suffix than before.
 
 use crate::resource::Resource;
 use rustomize_base::meter::FastMap;
 
-/// How many characters a hash has.
+/// The number of characters of a hash.
 const LENGTH: usize = 10;
 
 /// The characters of a hash: hexadecimal digits, of which some are replaced by letters.
@@ -57,12 +57,12 @@ impl<'n> Affix<'n> {
         Some(Affix { is_prefix: false, old: tail(old), new: tail(new) })
     }
 
-    /// An old name without the affix; `None` if it has not got it.
+    /// An old name without the affix; `None` if the name does not have it.
     pub fn off_old(&self, name: &'n str) -> Option<&'n str> {
         self.off(name, self.old)
     }
 
-    /// A new name without the affix; `None` if it has not got it.
+    /// A new name without the affix; `None` if the name does not have it.
     pub fn off_new(&self, name: &'n str) -> Option<&'n str> {
         self.off(name, self.new)
     }
@@ -75,8 +75,8 @@ impl<'n> Affix<'n> {
     }
 }
 
-/// The length of the words that two names have in common at one end, without the dash that ends
-/// them; `None` if there are none.
+/// The length of the words that two names share at one end, without the dash that ends them; `None`
+/// if they share no word.
 fn shared_words<'n>(old: impl Iterator<Item = &'n str>, new: impl Iterator<Item = &'n str>) -> Option<usize> {
     let words = old.zip(new).take_while(|(old, new)| old == new).map(|(word, _)| word.len() + 1);
     words.reduce(|a, b| a + b).map(|length| length - 1)

@@ -1,5 +1,5 @@
-//! Pairs the resources of two lists that are one. Each round looks at the resources that the rounds
-//! before it have left, and asks less of them.
+//! Pairs each old resource with the new resource that it became. Each round looks at the resources
+//! that the rounds before it have not paired, and requires less likeness.
 
 use super::features::{self, Features};
 use super::names::{Affix, without_hash};
@@ -8,7 +8,7 @@ use rustomize_base::meter::{FastMap, counted};
 use std::collections::VecDeque;
 use std::hash::Hash;
 
-/// How two resources were found to be one.
+/// The rule by which two resources were paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
     /// Group, kind, namespace and name are the same.
@@ -19,8 +19,8 @@ pub enum Match {
     Group,
     /// The namespace differs.
     Namespace,
-    /// The name differs, and the content is nearly the same, or the names differ as most renamed
-    /// resources' names do.
+    /// The name differs. The content is nearly the same, or the names differ in the same prefix or
+    /// suffix as the names of most renamed resources.
     Rename,
 }
 
@@ -37,7 +37,7 @@ impl Match {
     }
 }
 
-/// Two resources that are one: their places in the lists.
+/// An old and a new resource that are one, by their places in the lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     pub before: usize,
@@ -45,7 +45,7 @@ pub struct Pair {
     pub matched: Match,
 }
 
-/// Where the resources of two lists are.
+/// The pairs of two lists, and the resources without one.
 #[derive(Debug, Default)]
 pub struct Pairs {
     pub both: Vec<Pair>,
@@ -58,8 +58,8 @@ pub struct Pairs {
 /// Two resources with at least this likeness may be one that was renamed.
 const ALIKE: f64 = 0.6;
 
-/// A feature that more resources than this have says little of any of them, and is not used to
-/// look for a renamed resource.
+/// A feature that more resources than this have says little about any of them. It is not used to
+/// look for renamed resources.
 const RARE: usize = 8;
 
 /// Finds the pairs. O(nodes and texts).
@@ -112,7 +112,7 @@ impl<'n> Rounds<'n> {
         self.take(pairs);
     }
 
-    /// Moves pairs from what is open to what is found.
+    /// Moves pairs from the open resources to the found ones.
     fn take(&mut self, pairs: Vec<Pair>) {
         let mut is_paired = (vec![false; self.before.len()], vec![false; self.after.len()]);
         for pair in &pairs {
@@ -146,8 +146,8 @@ impl<'n> Rounds<'n> {
         self.take(pairs);
     }
 
-    /// Pairs resources whose names differ in the affix that most of those differ in that were found
-    /// to be renamed: another `namePrefix` renames all.
+    /// Pairs resources by the prefix or suffix in which most of the renamed resources differ that
+    /// were found so far: a change of `namePrefix` renames all resources.
     fn by_affix(&mut self) {
         let (before, after) = (self.before, self.after);
         let renamed = self.found.both.iter().filter(|pair| pair.matched == Match::Rename);
@@ -163,8 +163,8 @@ impl<'n> Rounds<'n> {
         );
     }
 
-    /// The open resources that are most alike. A resource is compared with the ones that share most
-    /// of its rare features, and with no others.
+    /// The open resources that are most alike. A resource is compared only with those that share
+    /// most of its rare features.
     fn alike(&self, old: &[Option<Features>], new: &[Option<Features>]) -> Vec<Pair> {
         let of = |resource: &'n Resource<'n>| (resource.id().gvk.group, resource.id().gvk.kind);
         let mut holders: FastMap<(&str, &str, u64), Vec<usize>> = FastMap::default();

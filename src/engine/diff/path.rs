@@ -1,4 +1,4 @@
-//! Where a field is in a resource.
+//! The path of a field in a resource.
 
 use rustomize_yaml::Node;
 use std::fmt;
@@ -19,9 +19,9 @@ pub enum Step<'n> {
 /// The path to a field, as people write it: `spec.containers[name=web].image`. A field with other
 /// characters than those of a word is in quotes and brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path<'n>(pub Vec<Step<'n>>);
+pub struct FieldPath<'n>(pub Vec<Step<'n>>);
 
-impl fmt::Display for Path<'_> {
+impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, step) in self.0.iter().enumerate() {
             match step {
@@ -54,8 +54,8 @@ fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':'))
 }
 
-/// The step to an item of a list that is matched by keys; `None` if the item has not got the first
-/// of them.
+/// The step to an item of a list that is matched by keys; `None` if the item does not have the
+/// first key.
 pub fn keys_of<'n>(item: &'n Node<'n>, keys: &[&'n str]) -> Option<Vec<(&'n str, &'n str)>> {
     let text = |key: &'n str| Some((key, item.get(key)?.as_scalar()?.text()));
     let first = text(keys.first()?)?;

@@ -1,6 +1,6 @@
 //! The values of a resource that its names call secret: variables such as `DB_PASSWORD`, keys of
 //! ConfigMaps, fields such as `password`, options such as `--token=...`, and URLs with a password.
-//! What shows values to people hides these, as it hides those of a Secret.
+//! All output for people hides these, as it hides the values of a Secret.
 
 use crate::stage::compare::{Below, push};
 use rustomize_base::shown::{has_password, says_secret};
@@ -12,7 +12,7 @@ pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration
 /// The fields of a Secret that hold its values.
 const VALUES: [&str; 2] = ["data", "stringData"];
 
-/// Words in the names of fields whose texts are secret, whatever the kind.
+/// Words in the names of fields with secret texts, in resources of any kind.
 const FIELDS: [&str; 9] = [
     "password",
     "passwd",
@@ -30,30 +30,32 @@ pub fn secrets(kind: &str, resource: &Node<'_>, found: &mut Vec<String>) {
     Search { kind, found }.value(&mut String::new(), "", resource);
 }
 
-/// True if a value is secret, as its kind, its JSON pointer and its text say: what can be said of a
-/// value whose neighbours are not known any more. O(path and text).
+/// Returns true if kind, JSON pointer and text show that a value is secret. For a value whose
+/// neighbours are no longer known. O(path and text).
 pub fn is_secret(kind: &str, path: &str, text: &str) -> bool {
     let mut parts = path.rsplit('/');
     let (key, parent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    is_secret_entry(kind, parent, key, true) || is_secret_text(text)
+    is_secret_variable(kind, parent, key) || is_secret_field(key) || is_secret_text(text)
 }
 
-/// True for the entry of a mapping that is secret: `parent` is the key of the mapping itself.
-fn is_secret_entry(kind: &str, parent: &str, key: &str, is_scalar: bool) -> bool {
-    if says_variables(kind, parent) && says_secret(key) {
-        return true;
-    }
-    let plain = || -> String { key.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase() };
-    is_scalar && says_secret(key) && (key == "token" || FIELDS.iter().any(|word| plain().contains(word)))
+/// Returns true for the name of a secret variable; `parent` is the key of the mapping that has it.
+fn is_secret_variable(kind: &str, parent: &str, name: &str) -> bool {
+    says_variables(kind, parent) && says_secret(name)
 }
 
-/// True for the key of a mapping from the names of variables to their values.
+/// Returns true for the name of a field whose text is secret.
+fn is_secret_field(name: &str) -> bool {
+    let plain = || -> String { name.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase() };
+    says_secret(name) && (name == "token" || FIELDS.iter().any(|word| plain().contains(word)))
+}
+
+/// Returns true if the mapping at `key` has names of variables as its keys.
 fn says_variables(kind: &str, key: &str) -> bool {
     let is_map = kind == "ConfigMap" && (key == "data" || key == "binaryData");
     is_map || key.starts_with("env") || key.ends_with("Env") || key.ends_with("Envs") || key.ends_with("EnvVars")
 }
 
-/// True for a text that is secret in itself: a URL with a password, or `--token=...`.
+/// Returns true for a text that is secret in itself: a URL with a password, or `--token=...`.
 fn is_secret_text(text: &str) -> bool {
     if has_password(text) {
         return true;
@@ -94,7 +96,8 @@ impl Search<'_> {
                     if is_secret_object
                         || is_copy
                         || is_pair && own == "value"
-                        || is_secret_entry(self.kind, key, own, text.is_some())
+                        || is_secret_variable(self.kind, key, own)
+                        || text.is_some() && is_secret_field(own)
                     {
                         self.all(path, value);
                     } else {

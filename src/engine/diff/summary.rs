@@ -1,4 +1,4 @@
-//! Counts of what differs, and the images that differ.
+//! Counts of the differences, and the images that changed.
 
 use super::{Change, Changes, Difference, FieldChange, Match, Step};
 use rustomize_yaml::Node;
@@ -8,12 +8,12 @@ use std::ops::AddAssign;
 /// The fields whose items are containers.
 const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
-/// The differences in numbers.
+/// The number of differences of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     pub added: usize,
     pub removed: usize,
-    /// Resources whose fields differ, and whose identity does not.
+    /// Resources with the same identity and other fields.
     pub changed: usize,
     /// Resources with another name, but for its hash.
     pub renamed: usize,
@@ -22,12 +22,12 @@ pub struct Summary {
     pub same: usize,
     /// Changed resources with a field that Kubernetes lets nobody change.
     pub unchangeable: usize,
-    /// How often each image became another image.
+    /// The number of times that each image became another image.
     pub images: BTreeMap<(String, String), usize>,
 }
 
 impl Summary {
-    /// Counts what differs. O(fields that differ).
+    /// Counts the differences. O(fields that differ).
     pub fn of(changes: &Changes<'_>) -> Summary {
         let mut summary = Summary { same: changes.same, ..Summary::default() };
         for change in &changes.resources {
@@ -50,7 +50,7 @@ impl Summary {
         summary
     }
 
-    /// True if nothing differs.
+    /// Returns true if nothing differs.
     pub fn is_same(&self) -> bool {
         [self.added, self.removed, self.changed, self.renamed, self.moved] == [0; 5]
     }

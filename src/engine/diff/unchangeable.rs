@@ -1,9 +1,9 @@
-//! The fields of Kubernetes' kinds that nobody can change once the object is there.
+//! The fields of built-in kinds that Kubernetes lets nobody change in an existing object.
 
 use super::path::Step;
 use crate::schema::Gvk;
 
-/// The fields of a kind that cannot be changed.
+/// The unchangeable fields of a kind.
 struct Fixed {
     group: &'static str,
     kind: &'static str,
@@ -11,9 +11,9 @@ struct Fixed {
 }
 
 enum Fields {
-    /// These, and all below them.
+    /// These fields, and all fields below them.
     These(&'static [&'static str]),
-    /// All of `spec` but these.
+    /// All fields of `spec` except these.
     AllOfSpecBut(&'static [&'static str]),
 }
 
@@ -57,8 +57,8 @@ const KINDS: &[Fixed] = &[
     fixed("apiextensions.k8s.io", "CustomResourceDefinition", These(&["spec.group", "spec.names.kind", "spec.scope"])),
 ];
 
-/// Returns true if Kubernetes refuses another value of a field of an object that is there. A field
-/// of which only a part is refused counts as changeable: of a Pod, of a claim's size.
+/// Returns true if Kubernetes refuses every change of a field in an existing object. A field that
+/// allows some changes counts as changeable, such as the size of a claim.
 pub fn is_unchangeable(gvk: &Gvk<'_>, path: &[Step<'_>]) -> bool {
     let Some(fixed) = KINDS.iter().find(|fixed| fixed.group == gvk.group && fixed.kind == gvk.kind) else {
         return false;
@@ -69,7 +69,7 @@ pub fn is_unchangeable(gvk: &Gvk<'_>, path: &[Step<'_>]) -> bool {
     };
     match &fixed.fields {
         AllOfSpecBut(free) => field(0) == Some("spec") && !field(1).is_some_and(|name| free.contains(&name)),
-        // A change of what holds the field changes the field.
+        // A change of the field's parent changes the field.
         These(fields) => fields
             .iter()
             .any(|known| known.split('.').enumerate().take(path.len()).all(|(at, name)| field(at) == Some(name))),

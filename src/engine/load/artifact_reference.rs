@@ -77,7 +77,7 @@ impl ArtifactReference {
         })
     }
 
-    /// True if the reference always names the same content.
+    /// Returns true if the reference always names the same content.
     pub fn is_digest(&self) -> bool {
         self.version.starts_with("sha256:")
     }

@@ -87,9 +87,7 @@ pub fn scheme(host: &str) -> &'static str {
 pub fn plain(url: &str) -> String {
     let url = without_user(url);
     let encrypted = url.replacen("http://", "https://", 1).replacen("git://", "https://", 1);
-    format!(
-        "'{url}' would be fetched without encryption, which only this machine's own addresses are: write '{encrypted}'"
-    )
+    format!("'{url}' is not encrypted, which only addresses of this machine may be: write '{encrypted}'")
 }
 
 /// Returns true if the content of a URL is encrypted on its way, or does not leave this machine.

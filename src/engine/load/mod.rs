@@ -545,8 +545,8 @@ fn decoded(bytes: Vec<u8>, path: &str) -> Result<Text, NotLoaded> {
     })
 }
 
-/// Returns true if a path without links is a directory or below it. A chain of layers compares
-/// many.
+/// Returns true if a path without links is a directory or below it. A chain of layers compares many
+/// paths.
 fn is_in_or_below(path: &Path, directory: &Path) -> bool {
     meter::count(1);
     let (path, directory) = (path.as_os_str().as_encoded_bytes(), directory.as_os_str().as_encoded_bytes());

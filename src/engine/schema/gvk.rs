@@ -16,7 +16,7 @@ pub struct Gvk<'a> {
 impl<'a> Gvk<'a> {
     /// Splits an apiVersion at its first slash; a text without a slash is the version.
     pub fn new(api_version: &'a str, kind: &'a str) -> Self {
-        // An empty group, too, lies in memory: see `is_same`.
+        // An empty group points into the text, too: see `is_same`.
         let (group, version) = api_version.split_once('/').unwrap_or((&api_version[..0], api_version));
         Gvk { group, version, kind }
     }

@@ -24,7 +24,7 @@ struct Field {
     list: List,
 }
 
-/// The keys by which a field that is a list is merged, if it is.
+/// The keys by which a field is merged, if the field is a list that is merged.
 #[derive(Clone, Copy)]
 enum List {
     No,
@@ -56,7 +56,7 @@ impl<'a> Schemas<'a> {
         self.of_tree.add(definition);
     }
 
-    /// The schema without knowledge: lists are replaced as a whole, until a kind says more.
+    /// The schema without knowledge: every list is replaced as a whole.
     pub fn unknown(&self) -> Schema<'_> {
         Schema { all: self, place: Place::Unknown, keys: None }
     }
@@ -116,7 +116,7 @@ enum Place {
     Custom(u32),
     /// A schema object of a CustomResourceDefinition in the tree.
     OfTree(u32),
-    /// The only kind of kustomize's own in upstream's schema.
+    /// `Kustomization`, the only kind of kustomize in upstream's schema.
     Kustomization,
 }
 

@@ -40,12 +40,7 @@ pub struct HelmProgram {
 
 impl Default for HelmProgram {
     fn default() -> Self {
-        HelmProgram {
-            children: Children::new(),
-            limits: Limits::default(),
-            user_config: false,
-            host: Arc::new(NoHost),
-        }
+        HelmProgram { children: Children::new(), limits: Limits::default(), user_config: false, host: Arc::new(NoHost) }
     }
 }
 

@@ -1,9 +1,9 @@
 //! [`Layout`]: the ranges of bytes in which the values of a tree are written.
 //!
-//! A node knows its beginning. Its end is found here: the text of a plain scalar is matched with
-//! the source, quotes and brackets are closed, and a block ends with its last entry. Values whose
-//! text differs from their nodes, such as aliases and merged mappings, are [`Form::Opaque`]: they
-//! can only be replaced as a whole.
+//! A node knows where it begins. This module finds where it ends: the text of a plain scalar is
+//! matched with the source, the closing quote or bracket is searched, and a block ends with its
+//! last entry. Values whose text differs from their nodes, such as aliases and merged mappings, are
+//! [`Form::Opaque`]: they can only be replaced as a whole.
 
 use super::super::tree::node::{Node, Pos, Scalar, Style, Value};
 use super::super::{Key, Sequence, Source};
@@ -48,6 +48,21 @@ impl Child {
     /// The offset after the last byte.
     pub fn end(&self) -> usize {
         self.value.range.end.max(self.lead)
+    }
+}
+
+/// The part of a block that a value is in, with the column of its dash or key.
+#[derive(Clone, Copy)]
+enum BlockPart {
+    Item { column: usize },
+    Entry { column: usize },
+}
+
+impl BlockPart {
+    fn column(self) -> usize {
+        match self {
+            BlockPart::Item { column } | BlockPart::Entry { column } => column,
+        }
     }
 }
 
@@ -173,13 +188,14 @@ impl Scan<'_> {
     }
 
     /// The layout of a value in a block, whatever its form is.
-    fn in_block(&self, lead: usize, node: &Node<'_>, (column, is_entry): (usize, bool), bound: usize) -> Layout {
-        let around = Around { column: column as isize, bound: self.block_end(lead, column, is_entry).min(bound) };
+    fn in_block(&self, lead: usize, node: &Node<'_>, part: BlockPart, bound: usize) -> Layout {
+        let around = Around { column: part.column() as isize, bound: self.block_end(lead, part).min(bound) };
         self.behind(lead, node, around).unwrap_or_else(|| self.opaque(self.skip(lead).min(around.bound), around.bound))
     }
 
     /// The start of the first line after an entry of a block that does not belong to it.
-    fn block_end(&self, lead: usize, column: usize, is_entry: bool) -> usize {
+    fn block_end(&self, lead: usize, part: BlockPart) -> usize {
+        let (column, is_entry) = (part.column(), matches!(part, BlockPart::Entry { .. }));
         let mut at = line_end(self.text, lead);
         while at < self.text.len() {
             at += 1;
@@ -203,7 +219,7 @@ impl Scan<'_> {
             if !is_dash || at >= around.bound || self::column(self.text, at) != column {
                 return None;
             }
-            let value = self.in_block(at + 1, item, (column, false), around.bound);
+            let value = self.in_block(at + 1, item, BlockPart::Item { column }, around.bound);
             children.push(Child { start: at, lead: at + 1, value });
             at = self.skip(children.last()?.end());
         }
@@ -218,7 +234,7 @@ impl Scan<'_> {
                 return None;
             }
             let lead = self.key_end(key, at)?;
-            let value = self.in_block(lead, value, (column, true), around.bound);
+            let value = self.in_block(lead, value, BlockPart::Entry { column }, around.bound);
             children.push(Child { start: at, lead, value });
             at = self.skip(children.last()?.end());
         }

@@ -24,37 +24,52 @@ pub struct Unchangeable {
     pub pos: Pos,
 }
 
+/// The text of a file.
+#[derive(Clone, Copy)]
+pub struct FileText<'t> {
+    /// The text as it was read, with line breaks normalised to LF.
+    pub source: &'t Source,
+    /// The same text with the line breaks of the file.
+    pub written: &'t str,
+}
+
+/// A value before and after the change.
+#[derive(Clone, Copy)]
+struct BeforeAfter<'n, 'a> {
+    old: &'n Node<'a>,
+    new: &'n Node<'a>,
+}
+
 /// Bytes that are replaced by a text.
 struct Edit {
     range: Range<usize>,
     text: String,
 }
 
-/// Changes the text of `source`, which reads as `before`, so that it reads as `after`. `written` is
-/// the same text with the line breaks of the file. Items of lists in `after` have the places that
-/// they have in `before`; the place of a new item is [`Pos::NONE`]. A value that has the place of
-/// another value of `before` was moved, and keeps its text.
+/// Changes a text, which reads as `before`, so that it reads as `after`. Items of lists in `after`
+/// have the places that they have in `before`; the place of a new item is [`Pos::NONE`]. A value
+/// that has the place of another value of `before` was moved, and keeps its text.
 ///
 /// # Errors
 /// A part of the text that must change has aliases or merge keys.
 pub fn apply<'a>(
     arena: Arena<'a>,
-    (source, written): (&Source, &str),
+    text: FileText<'_>,
     before: Option<&Node<'a>>,
     after: &Node<'a>,
 ) -> Result<String, Unchangeable> {
     // A comment after a block scalar becomes part of the scalar if it is indented as far. In that
     // case the text is put in quotes.
     for has_blocks in [true, false] {
-        let text = attempt((source, written), before, after, has_blocks)?;
-        let read = first_document(arena, arena.add_source(source.name.clone(), text.clone()));
+        let changed = attempt(text, before, after, has_blocks)?;
+        let read = first_document(arena, arena.add_source(text.source.name.clone(), changed.clone()));
         let is_wanted = match &read {
             Ok(Some(read)) => same(read, after),
             Ok(None) => after.as_mapping().is_some_and(Mapping::is_empty),
             Err(_) => false,
         };
         if is_wanted {
-            return Ok(text);
+            return Ok(changed);
         }
     }
     Err(Unchangeable { message: UNCHANGEABLE.to_owned(), pos: before.map_or(Pos::NONE, Node::pos) })
@@ -62,7 +77,7 @@ pub fn apply<'a>(
 
 /// Changes a text. Texts of several lines are printed as blocks, or else in quotes.
 fn attempt(
-    (source, written): (&Source, &str),
+    FileText { source, written }: FileText<'_>,
     before: Option<&Node<'_>>,
     after: &Node<'_>,
     has_blocks: bool,
@@ -77,7 +92,9 @@ fn attempt(
     }
     let printer = Printer { text: &source.text, known: &known, list_indent, takes_tails: true, has_blocks };
     match &layout {
-        Some((before, layout)) => changes.value(&printer, (before, after), layout, Host::Document)?,
+        Some((before, layout)) => {
+            changes.value(&printer, BeforeAfter { old: before, new: after }, layout, Host::Document)?
+        }
         None => changes.begin(&printer, after),
     }
     changes.write(written)
@@ -189,20 +206,21 @@ impl Changes<'_> {
     fn value<'a>(
         &mut self,
         printer: &Printer<'_, '_, 'a>,
-        (old, new): (&Node<'a>, &Node<'a>),
+        values: BeforeAfter<'_, 'a>,
         layout: &Layout,
         host: Host,
     ) -> Result<(), Unchangeable> {
+        let BeforeAfter { old, new } = values;
         if same(old, new) {
             return Ok(());
         }
         let (Form::Block(children) | Form::Flow(children)) = &layout.form else {
-            self.replace(printer, (old, new), layout, host);
+            self.replace(printer, values, layout, host);
             return Ok(());
         };
         let plan = match (&old.value, &new.value) {
-            (Value::Sequence(_), Value::Sequence(_)) => self.items(printer, (old, new), layout, children)?,
-            (Value::Mapping(_), Value::Mapping(_)) => self.entries(printer, (old, new), layout, children)?,
+            (Value::Sequence(_), Value::Sequence(_)) => self.items(printer, values, layout, children)?,
+            (Value::Mapping(_), Value::Mapping(_)) => self.entries(printer, values, layout, children)?,
             _ => None,
         };
         let is_block = matches!(layout.form, Form::Block(_));
@@ -210,7 +228,7 @@ impl Changes<'_> {
         match plan.filter(stays) {
             Some(plan) if is_block => self.splice_block(printer, &plan, host),
             Some(plan) => self.splice_flow(&plan),
-            None => self.replace(printer, (old, new), layout, host),
+            None => self.replace(printer, values, layout, host),
         }
         Ok(())
     }
@@ -219,7 +237,7 @@ impl Changes<'_> {
     fn items<'p, 'n, 'a>(
         &mut self,
         printer: &Printer<'_, '_, 'a>,
-        (old, new): (&'n Node<'a>, &'n Node<'a>),
+        BeforeAfter { old, new }: BeforeAfter<'n, 'a>,
         layout: &Layout,
         children: &'p [Child],
     ) -> Result<Option<Plan<'p, 'n, 'a>>, Unchangeable> {
@@ -240,8 +258,9 @@ impl Changes<'_> {
             }
         }
         for (i, item) in kept {
-            let host = self.host(layout, &children[i], true);
-            self.value(printer, (&before[i], item), &children[i].value, host)?;
+            let host = self.item_host(layout, &children[i]);
+            let values = BeforeAfter { old: &before[i], new: item };
+            self.value(printer, values, &children[i].value, host)?;
         }
         Ok(Some(plan))
     }
@@ -250,7 +269,7 @@ impl Changes<'_> {
     fn entries<'p, 'n, 'a>(
         &mut self,
         printer: &Printer<'_, '_, 'a>,
-        (old, new): (&'n Node<'a>, &'n Node<'a>),
+        BeforeAfter { old, new }: BeforeAfter<'n, 'a>,
         layout: &Layout,
         children: &'p [Child],
     ) -> Result<Option<Plan<'p, 'n, 'a>>, Unchangeable> {
@@ -296,18 +315,24 @@ impl Changes<'_> {
             *behind = last;
         }
         for (i, old, entry) in kept {
-            let host = self.host(layout, &children[i], false);
-            self.value(printer, (&old.value, &entry.value), &children[i].value, host)?;
+            let host = self.field_host(layout, &children[i]);
+            let values = BeforeAfter { old: &old.value, new: &entry.value };
+            self.value(printer, values, &children[i].value, host)?;
         }
         Ok(Some(plan))
     }
 
-    fn host(&self, layout: &Layout, child: &Child, is_item: bool) -> Host {
-        let (column, lead) = (layout::column(self.text, child.start), child.lead);
+    fn item_host(&self, layout: &Layout, child: &Child) -> Host {
         match layout.form {
             Form::Flow(_) => Host::Flow,
-            _ if is_item => Host::Item { column, lead },
-            _ => Host::Field { column, lead },
+            _ => Host::Item { column: layout::column(self.text, child.start), lead: child.lead },
+        }
+    }
+
+    fn field_host(&self, layout: &Layout, child: &Child) -> Host {
+        match layout.form {
+            Form::Flow(_) => Host::Flow,
+            _ => Host::Field { column: layout::column(self.text, child.start), lead: child.lead },
         }
     }
 
@@ -315,7 +340,7 @@ impl Changes<'_> {
     fn replace<'a>(
         &mut self,
         printer: &Printer<'_, '_, 'a>,
-        (old, new): (&Node<'a>, &Node<'a>),
+        BeforeAfter { old, new }: BeforeAfter<'_, 'a>,
         layout: &Layout,
         host: Host,
     ) {

@@ -1,6 +1,6 @@
 //! Tests of changes: examples, and random texts with random changes.
 
-use super::apply;
+use super::{FileText, apply};
 use crate::{Arena, Heap, Key, Mapping, Node, Pos, Scalar, Sequence, Tag, ValueMut, first_document};
 
 /// Changes the fields of a text.
@@ -11,7 +11,7 @@ fn changed(text: &str, change: impl for<'a> FnOnce(Arena<'a>, &mut Mapping<'a>))
     let before = first_document(arena, source).unwrap();
     let mut after = before.clone().unwrap_or_else(|| Mapping::new().into());
     change(arena, after.as_mapping_mut().unwrap());
-    apply(arena, (source, text), before.as_ref(), &after).map_err(|e| e.message)
+    apply(arena, FileText { source, written: text }, before.as_ref(), &after).map_err(|e| e.message)
 }
 
 #[track_caller]
@@ -349,7 +349,7 @@ fn nothing_outside_of_the_changed_field_moves() {
         for _ in 0..random.usize(1..4) {
             disturb(&mut random, fields.get_mut(name).unwrap());
         }
-        let result = apply(arena, (source, &text), Some(&before), &after)
+        let result = apply(arena, FileText { source, written: &text }, Some(&before), &after)
             .unwrap_or_else(|e| panic!("seed {seed}, field {name}: {}\n{text}", e.message));
         let (old, new) = (chunks(&text), chunks(&result));
         let names = |chunks: &[(String, String)]| chunks.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();

@@ -20,7 +20,7 @@ pub(super) fn document<'a>(text: &'a str, scalars: &[(Range<usize>, Scalar<'a>)]
     let scanner = Scanner {
         text,
         first_break: text.find('\n').unwrap_or(text.len()),
-        tokens: vec![Token { kind: Kind::Start, at: 0 }],
+        tokens: vec![Token { kind: TokenKind::Start, at: 0 }],
         comments: Vec::new(),
         at: 0,
         line_start: 0,
@@ -44,7 +44,7 @@ pub(super) fn document<'a>(text: &'a str, scalars: &[(Range<usize>, Scalar<'a>)]
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum TokenKind {
     /// The start of the text.
     Start,
     /// `---`.
@@ -74,7 +74,7 @@ enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 struct Token {
-    kind: Kind,
+    kind: TokenKind,
     /// Offset in bytes.
     at: usize,
 }
@@ -143,23 +143,23 @@ impl Scanner<'_> {
             let is_marker =
                 self.column() == 0 && rest.get(3..).is_some_and(|r| r.is_empty() || r.starts_with([' ', '\n']));
             if is_marker && rest.starts_with("---") && self.tokens.len() == 1 {
-                self.tokens.push(Token { kind: Kind::Document, at: self.at });
+                self.tokens.push(Token { kind: TokenKind::Document, at: self.at });
                 self.pass(self.at + 3);
                 continue;
             }
             if rest.is_empty() || is_marker && (rest.starts_with("---") || rest.starts_with("...")) {
                 self.end_blocks(None, self.at);
-                self.tokens.push(Token { kind: Kind::Stop, at: self.at });
+                self.tokens.push(Token { kind: TokenKind::Stop, at: self.at });
                 return Some((self.tokens, self.comments));
             }
             let before = self.tokens.last().map_or(0, |token| token.at);
             let mut mark = self.at;
             match scalars.next_if(|(span, _)| span.start == self.at) {
                 Some((span, scalar)) => {
-                    self.tokens.push(Token { kind: Kind::Scalar, at: span.start });
+                    self.tokens.push(Token { kind: TokenKind::Scalar, at: span.start });
                     self.header_comment(span, scalar.style());
                     self.pass(span.end);
-                    // The end of such a scalar is found after all empty lines.
+                    // go-yaml ends a plain or literal scalar after all empty lines below it.
                     if matches!(scalar.style(), Style::Plain | Style::Literal) {
                         self.blank();
                     }
@@ -172,7 +172,7 @@ impl Scanner<'_> {
                     self.sign(sign)?;
                 }
             }
-            if self.tokens.last().is_some_and(|token| token.kind != Kind::Dash) {
+            if self.tokens.last().is_some_and(|token| token.kind != TokenKind::Dash) {
                 self.line_comment(mark);
             }
         }
@@ -181,10 +181,12 @@ impl Scanner<'_> {
     fn sign(&mut self, sign: u8) -> Option<()> {
         let kind = match sign {
             b':' => {
-                let key = self.tokens.pop().filter(|token| matches!(token.kind, Kind::Scalar | Kind::Alias))?;
+                let key =
+                    self.tokens.pop().filter(|token| matches!(token.kind, TokenKind::Scalar | TokenKind::Alias))?;
                 // A key begins with its anchor and tag, if they are on its line.
                 let line = self.text[..key.at].rfind('\n').map_or(0, |i| i + 1);
-                let is_of_key = |token: &Token| matches!(token.kind, Kind::Anchor | Kind::Tag) && token.at >= line;
+                let is_of_key =
+                    |token: &Token| matches!(token.kind, TokenKind::Anchor | TokenKind::Tag) && token.at >= line;
                 let properties = self.tokens.iter().rev().take_while(|token| is_of_key(token)).count();
                 let mut own = self.tokens.split_off(self.tokens.len() - properties);
                 own.push(key);
@@ -192,11 +194,11 @@ impl Scanner<'_> {
                 let column = start - line;
                 if self.flow == 0 && self.indents.last().is_none_or(|indent| *indent < column) {
                     self.indents.push(column);
-                    self.tokens.push(Token { kind: Kind::Mapping, at: start });
+                    self.tokens.push(Token { kind: TokenKind::Mapping, at: start });
                 }
-                self.tokens.push(Token { kind: Kind::Key, at: start });
+                self.tokens.push(Token { kind: TokenKind::Key, at: start });
                 self.tokens.append(&mut own);
-                Kind::Colon
+                TokenKind::Colon
             }
             b'&' | b'*' | b'!' => {
                 let rest = &self.text[self.at..];
@@ -204,9 +206,9 @@ impl Scanner<'_> {
                 let ends = |c: char| c.is_whitespace() || is_in_brackets && matches!(c, ',' | '[' | ']' | '{' | '}');
                 let len = rest.find(ends).unwrap_or(rest.len());
                 let kind = match sign {
-                    b'&' => Kind::Anchor,
-                    b'*' => Kind::Alias,
-                    _ => Kind::Tag,
+                    b'&' => TokenKind::Anchor,
+                    b'*' => TokenKind::Alias,
+                    _ => TokenKind::Tag,
                 };
                 self.tokens.push(Token { kind, at: self.at });
                 self.pass(self.at + len);
@@ -214,7 +216,7 @@ impl Scanner<'_> {
             }
             // The key under which a mapping is merged is not in the tree.
             b'<' if self.text[self.at..].starts_with("<<") => {
-                self.tokens.push(Token { kind: Kind::Scalar, at: self.at });
+                self.tokens.push(Token { kind: TokenKind::Scalar, at: self.at });
                 self.pass(self.at + 2);
                 return Some(());
             }
@@ -222,18 +224,18 @@ impl Scanner<'_> {
                 let column = self.column();
                 if self.indents.last().is_none_or(|indent| *indent < column) {
                     self.indents.push(column);
-                    self.tokens.push(Token { kind: Kind::List, at: self.at });
+                    self.tokens.push(Token { kind: TokenKind::List, at: self.at });
                 }
-                Kind::Dash
+                TokenKind::Dash
             }
-            b',' => Kind::Comma,
+            b',' => TokenKind::Comma,
             b'{' | b'[' => {
                 self.flow += 1;
-                Kind::Open
+                TokenKind::Open
             }
             b'}' | b']' => {
                 self.flow = self.flow.checked_sub(1)?;
-                Kind::Close
+                TokenKind::Close
             }
             _ => return None,
         };
@@ -306,8 +308,8 @@ impl Scanner<'_> {
     /// Notes the comments from here to the next token. The search for them has begun at `searched`.
     fn comments(&mut self, mut searched: usize) {
         let mut tokens = self.tokens.iter().rev();
-        let last = tokens.next().map(|t| if t.kind == Kind::Comma { tokens.next().unwrap_or(t) } else { t });
-        let is_value = last.is_some_and(|token| token.kind == Kind::Colon);
+        let last = tokens.next().map(|t| if t.kind == TokenKind::Comma { tokens.next().unwrap_or(t) } else { t });
+        let is_value = last.is_some_and(|token| token.kind == TokenKind::Colon);
         let mut mark = last.map_or(0, |token| token.at);
         let indent = self.indents.last().copied().unwrap_or_default();
         // A foot starts in the line below the token. Lines are counted from the first comment.
@@ -401,7 +403,7 @@ impl Scanner<'_> {
                 }
                 from = comment.searched.start;
             }
-            self.tokens.push(Token { kind: Kind::End, at });
+            self.tokens.push(Token { kind: TokenKind::End, at });
         }
     }
 }
@@ -428,9 +430,9 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     /// Returns the next token, and collects the comments that belong to it.
     fn peek(&mut self) -> Token {
-        let token = self.tokens.get(self.next).copied().unwrap_or(Token { kind: Kind::Stop, at: usize::MAX });
+        let token = self.tokens.get(self.next).copied().unwrap_or(Token { kind: TokenKind::Stop, at: usize::MAX });
         while let Some(comment) = self.comments.pop_front_if(|comment| {
-            comment.mark <= token.at && !(comment.side == Side::Above && token.kind == Kind::End)
+            comment.mark <= token.at && !(comment.side == Side::Above && token.kind == TokenKind::End)
         }) {
             let into = match comment.side {
                 Side::Above => &mut self.pending.head,
@@ -458,17 +460,17 @@ impl<'a> Parser<'a> {
         self.peek();
         self.skip();
         let head = match self.peek().kind {
-            Kind::Document => {
+            TokenKind::Document => {
                 self.skip();
                 String::new()
             }
             _ => self.split_head(),
         };
-        if self.peek().kind == Kind::Stop {
+        if self.peek().kind == TokenKind::Stop {
             return None;
         }
         let root = self.node()?;
-        if self.peek().kind != Kind::Stop {
+        if self.peek().kind != TokenKind::Stop {
             return None;
         }
         let Notes { head: below, foot, .. } = self.take();
@@ -511,37 +513,37 @@ impl<'a> Parser<'a> {
         let token = loop {
             let token = self.peek();
             match token.kind {
-                Kind::Anchor => anchor = &self.word(token.at)[1..],
-                Kind::Tag => tag = self.word(token.at),
+                TokenKind::Anchor => anchor = &self.word(token.at)[1..],
+                TokenKind::Tag => tag = self.word(token.at),
                 _ => break token,
             }
             start.get_or_insert(token.at);
             self.skip();
         };
         let mut node = match token.kind {
-            Kind::Scalar => self.scalar(token.at)?,
-            Kind::Alias => {
+            TokenKind::Scalar => self.scalar(token.at)?,
+            TokenKind::Alias => {
                 let notes = self.take();
                 self.skip();
                 Noted { notes, ..Noted::new(Shape::Alias(&self.word(token.at)[1..])).at(token.at) }
             }
-            Kind::Open => self.brackets(token.at)?,
-            Kind::Mapping => self.mapping(token.at)?,
-            Kind::List => {
+            TokenKind::Open => self.brackets(token.at)?,
+            TokenKind::Mapping => self.mapping(token.at)?,
+            TokenKind::List => {
                 let head = std::mem::take(&mut self.stem);
                 self.skip();
                 let mut items = Vec::new();
-                while self.peek().kind == Kind::Dash {
-                    items.push(self.item(&[Kind::Dash, Kind::End])?);
+                while self.peek().kind == TokenKind::Dash {
+                    items.push(self.item(&[TokenKind::Dash, TokenKind::End])?);
                 }
-                (self.peek().kind == Kind::End).then(|| self.skip())?;
+                (self.peek().kind == TokenKind::End).then(|| self.skip())?;
                 let notes = Notes { head, ..Notes::default() };
                 Noted { notes, ..Noted::new(Shape::Sequence { items, in_brackets: false }).at(token.at) }
             }
-            Kind::Dash => {
+            TokenKind::Dash => {
                 let mut items = Vec::new();
-                while self.peek().kind == Kind::Dash {
-                    items.push(self.item(&[Kind::Dash, Kind::Key, Kind::Colon, Kind::End])?);
+                while self.peek().kind == TokenKind::Dash {
+                    items.push(self.item(&[TokenKind::Dash, TokenKind::Key, TokenKind::Colon, TokenKind::End])?);
                 }
                 Noted::new(Shape::Sequence { items, in_brackets: false }).at(token.at)
             }
@@ -573,12 +575,12 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads an item. `behind` are the tokens that follow an empty item.
-    fn item(&mut self, behind: &[Kind]) -> Option<Noted<'a>> {
+    fn item(&mut self, behind: &[TokenKind]) -> Option<Noted<'a>> {
         let above = self.pending.head.len();
         let dash = self.peek();
         self.skip();
         let kind = self.peek().kind;
-        if above > 0 && matches!(kind, Kind::List | Kind::Mapping) {
+        if above > 0 && matches!(kind, TokenKind::List | TokenKind::Mapping) {
             let below = self.pending.head.split_off(above);
             let below = below.strip_prefix('\n').unwrap_or(&below).to_owned();
             self.stem = std::mem::replace(&mut self.pending.head, below);
@@ -590,7 +592,7 @@ impl<'a> Parser<'a> {
         let head = std::mem::take(&mut self.stem);
         self.skip();
         let mut entries: Vec<(Noted<'a>, Noted<'a>)> = Vec::new();
-        while self.peek().kind == Kind::Key {
+        while self.peek().kind == TokenKind::Key {
             let mut key = self.key()?;
             // A comment that ends the previous value is found at this key: it belongs to the
             // previous key.
@@ -599,10 +601,10 @@ impl<'a> Parser<'a> {
             {
                 previous.notes.foot = std::mem::take(&mut key.notes.foot);
             }
-            let value = self.value(&mut key, &[Kind::Key, Kind::Colon, Kind::End])?;
+            let value = self.value(&mut key, &[TokenKind::Key, TokenKind::Colon, TokenKind::End])?;
             entries.push((key, value));
         }
-        (self.peek().kind == Kind::End).then_some(())?;
+        (self.peek().kind == TokenKind::End).then_some(())?;
         let Notes { line, foot, .. } = self.take();
         self.skip();
         if let (Some((previous, _)), false) = (entries.last_mut(), foot.is_empty()) {
@@ -616,18 +618,18 @@ impl<'a> Parser<'a> {
     fn key(&mut self) -> Option<Noted<'a>> {
         self.skip();
         let key = self.node()?;
-        (!key.is_collection() && self.peek().kind == Kind::Colon).then_some(key)
+        (!key.is_collection() && self.peek().kind == TokenKind::Colon).then_some(key)
     }
 
     /// Reads the value of a key, and gives the comment below the value to the key. `behind` are the
     /// tokens that follow an empty value.
-    fn value(&mut self, key: &mut Noted<'a>, behind: &[Kind]) -> Option<Noted<'a>> {
+    fn value(&mut self, key: &mut Noted<'a>, behind: &[TokenKind]) -> Option<Noted<'a>> {
         let colon = self.peek();
         self.skip();
         let next = self.peek();
         if behind.contains(&next.kind) {
-            // In brackets go-yaml puts it where the next token is.
-            let is_in_brackets = behind.contains(&Kind::Close);
+            // In brackets go-yaml puts an empty value at the next token.
+            let is_in_brackets = behind.contains(&TokenKind::Close);
             return Some(Self::empty(if is_in_brackets { next.at } else { colon.at + 1 }));
         }
         let mut value = self.node()?;
@@ -645,11 +647,11 @@ impl<'a> Parser<'a> {
         loop {
             let token = self.peek();
             match token.kind {
-                Kind::Close => break,
-                Kind::Comma => self.skip(),
-                Kind::Key => {
+                TokenKind::Close => break,
+                TokenKind::Comma => self.skip(),
+                TokenKind::Key => {
                     let mut key = self.key()?;
-                    let value = self.value(&mut key, &[Kind::Comma, Kind::Close])?;
+                    let value = self.value(&mut key, &[TokenKind::Comma, TokenKind::Close])?;
                     match is_mapping {
                         true => entries.push((key, value)),
                         // A list may have an entry of a mapping without braces.

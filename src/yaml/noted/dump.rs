@@ -159,7 +159,8 @@ impl<'d, 'a> Dump<'d, 'a> {
     }
 }
 
-/// The characters that end a line for go-yaml. A document with a carriage return is refused before.
+/// The characters that end a line for go-yaml. A document with a carriage return was refused
+/// earlier.
 const LINE_BREAKS: [char; 4] = ['\n', '\u{85}', '\u{2028}', '\u{2029}'];
 
 fn flow(is_flow: bool) -> u8 {

@@ -40,7 +40,7 @@ pub struct Noted<'a> {
     pub anchor: &'a str,
     /// The tag as it is written, or an empty text.
     pub tag: &'a str,
-    /// The offset in the text; `None` for a node that was made.
+    /// The offset in the text; `None` for a node that was not read from a text.
     pub at: Option<usize>,
 }
 
@@ -65,15 +65,15 @@ pub enum Shape<'a> {
 pub struct Document<'a> {
     pub root: Noted<'a>,
     pub notes: Notes,
-    /// The place of the text that the offsets of the nodes count from; none for a document that was
-    /// made.
+    /// The place of the text that the offsets of the nodes count from; [`Pos::NONE`] for a document
+    /// that was not read from a text.
     pub start: Pos,
 }
 
 /// The reason why a text has no tree with comments.
 #[derive(Clone, Debug)]
 pub enum Unread {
-    /// It is not YAML.
+    /// The text is not YAML.
     Malformed(Malformed),
     /// The document at this place has parts that a tree with comments cannot hold, such as an
     /// explicit key.
@@ -122,12 +122,13 @@ impl<'a> Document<'a> {
         Some(Document { start: source.pos(text.start), ..document })
     }
 
-    /// A document that was made.
+    /// A document that was not read from a text.
     pub fn new(root: Noted<'a>) -> Self {
         Document { root, notes: Notes::default(), start: Pos::NONE }
     }
 
-    /// The place of a node of this document; none for one that was made.
+    /// The place of a node of this document; [`Pos::NONE`] for a node that was not read from a
+    /// text.
     pub fn pos(&self, node: &Noted<'_>) -> Pos {
         let place = |at: usize| Pos(self.start.0.saturating_add(u32::try_from(at).unwrap_or(u32::MAX)));
         node.at.filter(|_| self.start.is_in_source()).map_or(Pos::NONE, place)
@@ -135,12 +136,12 @@ impl<'a> Document<'a> {
 }
 
 impl<'a> Noted<'a> {
-    /// A node that was made.
+    /// A node that was not read from a text.
     pub fn new(shape: Shape<'a>) -> Self {
         Noted { shape, notes: Notes::default(), anchor: "", tag: "", at: None }
     }
 
-    /// A scalar that was made.
+    /// A scalar that was not read from a text.
     pub fn scalar(scalar: Scalar<'a>) -> Self {
         Noted::new(Shape::Scalar(scalar))
     }
@@ -150,12 +151,12 @@ impl<'a> Noted<'a> {
         Noted::scalar(Scalar::string(text))
     }
 
-    /// A block mapping that was made.
+    /// A block mapping that was not read from a text.
     pub fn mapping(entries: Vec<(Noted<'a>, Noted<'a>)>) -> Self {
         Noted::new(Shape::Mapping { entries, in_braces: false })
     }
 
-    /// A block list that was made.
+    /// A block list that was not read from a text.
     pub fn sequence(items: Vec<Noted<'a>>) -> Self {
         Noted::new(Shape::Sequence { items, in_brackets: false })
     }

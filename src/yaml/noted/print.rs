@@ -6,7 +6,8 @@ use crate::scalar::{self, Kind};
 use crate::tree::node::{Scalar, Style};
 use crate::{emit, reprint, style};
 
-/// Comments that the printer has put off until something follows behind which they can be.
+/// Comments that a document left over for the next one: no sign of YAML followed that they could be
+/// printed with.
 #[derive(Debug, Default)]
 pub struct Unprinted {
     line: String,
@@ -20,8 +21,8 @@ impl Document<'_> {
     }
 
     /// As [`Document::print`], for one of several documents: `before` has the comments that the
-    /// document before has not printed, and gets those of this one. With `indents_lists` the lists
-    /// in mappings are indented.
+    /// previous document left over, and gets those that this one leaves over. With `indents_lists`
+    /// the lists in mappings are indented.
     pub fn print_behind(&self, before: &mut Unprinted, indents_lists: bool) -> String {
         let Unprinted { line, key_line } = std::mem::take(before);
         let notes = Notes { line, ..Notes::default() };
@@ -43,8 +44,8 @@ impl Noted<'_> {
         printer.finish()
     }
 
-    /// Prints this node on one line, in braces or brackets, without the line end. A text is without
-    /// quotes where that is possible. Comments can add lines. O(size).
+    /// Prints this node on one line, in braces or brackets, without the line end. A text has quotes
+    /// only if it needs them. Comments can add lines. O(size).
     pub fn print_in_braces(&self) -> String {
         let mut printer = Printer { in_braces: true, ..Printer::default() };
         let plain = |s: &Scalar<'_>| Noted {
@@ -64,7 +65,7 @@ struct Printer {
     line_start: usize,
     /// True if the line has only indentation and dashes so far.
     is_indentation: bool,
-    /// True if a blank precedes the next sign, or if it needs no blank.
+    /// True if a blank precedes the next sign, or if the next sign needs no blank.
     is_blank: bool,
     /// The depth of a comment below a node: an empty line follows if the next line has the same
     /// depth.
@@ -166,11 +167,17 @@ impl Printer {
         self.out.push_str(text);
     }
 
-    /// A sign of YAML, with a blank before it where one is needed.
-    fn sign(&mut self, sign: &str, is_blank: bool) {
+    /// Prints a sign of YAML. The next sign needs a blank before it.
+    fn sign(&mut self, sign: &str) {
         self.put(sign);
-        self.is_blank = is_blank;
+        self.is_blank = false;
         self.is_indentation = false;
+    }
+
+    /// Prints an opening bracket. The next sign needs no blank before it.
+    fn open(&mut self, bracket: &str) {
+        self.sign(bracket);
+        self.is_blank = true;
     }
 
     fn blank(&mut self) {
@@ -282,11 +289,11 @@ impl Printer {
         if !node.anchor.is_empty() {
             self.blank();
             self.put("&");
-            self.sign(node.anchor, false);
+            self.sign(node.anchor);
         }
         if !node.tag.is_empty() {
             self.blank();
-            self.sign(node.tag, false);
+            self.sign(node.tag);
         }
     }
 
@@ -326,7 +333,7 @@ impl Printer {
         }
         self.key(key, depth);
         self.note_of(value);
-        self.sign(":", false);
+        self.sign(":");
         if !value.is_collection() && self.notes.line.is_empty() {
             self.notes.line = std::mem::take(&mut self.key_line);
         }
@@ -350,7 +357,7 @@ impl Printer {
     fn key(&mut self, key: &Noted<'_>, depth: usize) {
         if key.tag.is_empty() && key.as_scalar().is_some_and(|s| s.text() == "<<" && s.style() == Style::Plain) {
             self.blank();
-            self.sign("!!merge", false);
+            self.sign("!!merge");
         }
         self.leaf(key, depth);
         if matches!(key.shape, Shape::Alias(_)) {
@@ -377,7 +384,7 @@ impl Printer {
             Shape::Alias(name) => {
                 self.blank();
                 self.put("*");
-                self.sign(name, false);
+                self.sign(name);
             }
             Shape::Mapping { .. } | Shape::Sequence { .. } => {}
         }
@@ -393,7 +400,7 @@ impl Printer {
         self.is_blank = false;
         match self.is_block(item) {
             true => {
-                // The comment of a list before it.
+                // The comment after the previous dash.
                 self.line(depth);
                 self.block(item, depth + 2, true);
                 self.behind_block(item, depth);
@@ -412,7 +419,7 @@ impl Printer {
             Shape::Sequence { items, .. } => {
                 self.properties(node);
                 self.blank();
-                self.sign("[", true);
+                self.open("[");
                 self.brackets += 1;
                 let mut goes_on = false;
                 for item in items {
@@ -429,12 +436,12 @@ impl Printer {
                 if self.column() == 0 {
                     self.indent(depth);
                 }
-                self.sign("]", false);
+                self.sign("]");
             }
             Shape::Mapping { entries, .. } => {
                 self.properties(node);
                 self.blank();
-                self.sign("{", true);
+                self.open("{");
                 self.brackets += 1;
                 let mut goes_on = false;
                 let mut tail = String::new();
@@ -447,7 +454,7 @@ impl Printer {
                     tail.clone_from(&key.notes.foot);
                     self.begin(depth + 2);
                     self.key(key, depth + 2);
-                    self.sign(":", false);
+                    self.sign(":");
                     self.note_of(value);
                     self.flow(value, depth + 2);
                     goes_on = self.end_in_brackets(depth + 2);
@@ -459,7 +466,7 @@ impl Printer {
                     self.comma();
                 }
                 self.head(depth + 2);
-                self.sign("}", false);
+                self.sign("}");
             }
         }
         if node.is_collection() {
@@ -468,7 +475,7 @@ impl Printer {
     }
 
     fn comma(&mut self) {
-        self.sign(",", false);
+        self.sign(",");
     }
 
     /// Begins an item or entry in brackets.
@@ -510,7 +517,7 @@ impl Printer {
             kind => {
                 if kind != by_text {
                     self.blank();
-                    self.sign(tag_of(kind), false);
+                    self.sign(tag_of(kind));
                 }
                 match fits_plain(s.text(), self.brackets > 0) && !(s.text().is_empty() && self.brackets > 0) {
                     true => self.plain(s.text()),
@@ -556,7 +563,7 @@ impl Printer {
             }
             is_line_start = has_end;
         }
-        self.sign("'", false);
+        self.sign("'");
     }
 
     fn double(&mut self, text: &str) {
@@ -569,7 +576,7 @@ impl Printer {
                 false => self.out.push(c),
             }
         }
-        self.sign("\"", false);
+        self.sign("\"");
     }
 
     /// Prints a text as a block that begins with `sign` and consists of `lines`.
@@ -579,7 +586,7 @@ impl Printer {
         }
         let breaks = text.len() - text.trim_end_matches('\n').len();
         self.blank();
-        self.sign(sign, false);
+        self.sign(sign);
         if text.starts_with([' ', '\n']) {
             self.put("2");
         }

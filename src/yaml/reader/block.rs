@@ -2,7 +2,7 @@
 
 use super::property::Properties;
 use super::scalar::Stop;
-use super::{COMPLEX_KEY, Kind, Malformed, NO_COLON, NO_CONTENT, NO_TOKEN, Read, Reader};
+use super::{COMPLEX_KEY, LevelKind, Malformed, NO_COLON, NO_CONTENT, NO_TOKEN, Read, Reader, Written};
 use crate::{Key, Node, Scalar, Style, Tag};
 use std::cmp::Ordering;
 
@@ -32,7 +32,7 @@ impl Before {
 
 /// The position of a node in a block.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct NodePlace {
     /// The indentation of the block around it.
     parent: isize,
     before: Before,
@@ -40,9 +40,9 @@ pub(super) struct Place {
     may_be_key: bool,
 }
 
-impl Place {
-    pub(super) fn after(before: Before, parent: isize) -> Place {
-        Place { parent, before, may_be_key: !matches!(before, Before::Marker | Before::Colon) }
+impl NodePlace {
+    pub(super) fn after(before: Before, parent: isize) -> NodePlace {
+        NodePlace { parent, before, may_be_key: !matches!(before, Before::Marker | Before::Colon) }
     }
 }
 
@@ -60,7 +60,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         while let Some(level) = self.levels.last_mut() {
             let (kind, column) = (level.kind, level.column);
             match self.indent.cmp(&column) {
-                Ordering::Equal if kind == Kind::BlockMapping => match level.key.take() {
+                Ordering::Equal if kind == LevelKind::BlockMapping => match level.key.take() {
                     None => self.entry(column)?,
                     Some(key) if std::mem::take(&mut level.has_colon) => self.value(column, key)?,
                     Some(key) => self.entry_after_explicit_key(column, key)?,
@@ -69,9 +69,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 Ordering::Greater => return Err(self.misplaced(kind)),
                 Ordering::Equal if self.at_indicator(b'-') => {
                     self.at += 1;
-                    self.node(Place::after(Before::Dash, column), Properties::default())?;
+                    self.node(NodePlace::after(Before::Dash, column), Properties::default())?;
                 }
-                Ordering::Equal if kind == Kind::IndentlessSequence => self.close()?,
+                Ordering::Equal if kind == LevelKind::IndentlessSequence => self.close()?,
                 Ordering::Equal => return Err(self.misplaced(kind)),
             }
         }
@@ -80,9 +80,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// The error for a token that is in the place of the next entry of a block, but cannot be one.
     #[cold]
-    fn misplaced(&self, kind: Kind) -> Box<Malformed> {
+    fn misplaced(&self, kind: LevelKind) -> Box<Malformed> {
         let message = match kind {
-            Kind::BlockSequence => "did not find expected '-' indicator",
+            LevelKind::BlockSequence => "did not find expected '-' indicator",
             _ => "did not find expected key",
         };
         self.error(message, self.at)
@@ -109,10 +109,10 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         match self.bytes[self.at] {
             b'?' if self.at_indicator(b'?') => {
                 self.at += 1;
-                self.node(Place::after(Before::Indicator, column), Properties::default())
+                self.node(NodePlace::after(Before::Indicator, column), Properties::default())
             }
-            b':' if self.at_indicator(b':') => Err(self.misplaced(Kind::BlockMapping)),
-            _ => self.node(Place::after(Before::Entry, column), Properties::default()),
+            b':' if self.at_indicator(b':') => Err(self.misplaced(LevelKind::BlockMapping)),
+            _ => self.node(NodePlace::after(Before::Entry, column), Properties::default()),
         }
     }
 
@@ -121,9 +121,9 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         if self.at_indicator(b':') {
             self.at += 1;
             self.set_key(key);
-            return self.node(Place::after(Before::Indicator, column), Properties::default());
+            return self.node(NodePlace::after(Before::Indicator, column), Properties::default());
         }
-        self.push_entry(key, self.empty(), false)?;
+        self.push_entry(key, self.empty(), Written::InPlace)?;
         self.entry(column)
     }
 
@@ -177,13 +177,13 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             }
         };
         let node = Node::new(scalar, self.source.pos(start));
-        self.push_entry(key, node, false)
+        self.push_entry(key, node, Written::InPlace)
     }
 
     /// Reads the value of an implicit key that is not a scalar on the key's line.
     #[inline]
     fn value_below(&mut self, column: isize) -> Read<()> {
-        let mut place = Place::after(Before::Colon, column);
+        let mut place = NodePlace::after(Before::Colon, column);
         if self.byte() != Some(b'\n') {
             return self.node(place, Properties::default());
         }
@@ -199,7 +199,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// Reads a node of a block; `at` is after the indicator that announces it, or after its
     /// properties on earlier lines. It may have more properties on this line.
-    pub(super) fn node(&mut self, place: Place, outer: Properties) -> Read<()> {
+    pub(super) fn node(&mut self, place: NodePlace, outer: Properties) -> Read<()> {
         self.skip_to_content(place);
         let start = self.at;
         let mut own = Properties::default();
@@ -220,24 +220,24 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// Reads a node of a block, at the first token of a line below the one that announces it.
     /// `start` is the place on that line where the node could have been.
-    fn node_below(&mut self, start: usize, mut place: Place, outer: Properties) -> Read<()> {
+    fn node_below(&mut self, start: usize, mut place: NodePlace, outer: Properties) -> Read<()> {
         if self.indent == place.parent && matches!(self.byte(), Some(b'|' | b'>')) && outer.is_empty() {
             // A block scalar cannot be a key, so it may start further left than other values.
             return self.content(self.at, place, outer, Properties::default());
         }
         if self.indent <= place.parent {
             if place.before.takes_list() && self.indent == place.parent && self.at_indicator(b'-') {
-                return self.open(Kind::IndentlessSequence, place.parent, self.at, outer);
+                return self.open(LevelKind::IndentlessSequence, place.parent, self.at, outer);
             }
             let empty = self.scalar("", Style::Plain, outer, self.source.pos(start))?;
-            return self.complete(empty, false);
+            return self.complete(empty, Written::InPlace);
         }
         place.may_be_key = true;
         self.node(place, outer)
     }
 
     /// Skips blanks. A tab is allowed if no key can start here, or before a comment.
-    fn skip_to_content(&mut self, place: Place) {
+    fn skip_to_content(&mut self, place: NodePlace) {
         let start = self.at;
         self.skip_blanks();
         if self.has_tabs && place.may_be_key && (!place.before.takes_list() || self.byte() != Some(b'#')) {
@@ -248,7 +248,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// Reads a node whose first token is on this line. `outer` are the properties on earlier lines,
     /// `own` those on this line, which start at `start`.
-    fn content(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
+    fn content(&mut self, start: usize, place: NodePlace, outer: Properties, own: Properties) -> Read<()> {
         let from = self.at;
         if !self.starts_plain() {
             return self.rare_content(start, place, outer, own);
@@ -265,13 +265,13 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 let both = self.both(outer, own, from)?;
                 let text = self.plain_block(place.parent)?;
                 let node = self.scalar(text, Style::Plain, both, self.source.pos(from))?;
-                self.complete(node, false)
+                self.complete(node, Written::InPlace)
             }
         }
     }
 
     /// Reads a node whose first token is not a plain text.
-    fn rare_content(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
+    fn rare_content(&mut self, start: usize, place: NodePlace, outer: Properties, own: Properties) -> Read<()> {
         let from = self.at;
         let (text, style) = match self.bytes[from] {
             b'-' | b'?' => return self.open_block(start, place, outer, own),
@@ -285,16 +285,16 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                     return Err(self.error(COMPLEX_KEY, start));
                 }
                 self.root_key = place.may_be_key.then_some(start);
-                self.complete(node, false)?;
+                self.complete(node, Written::InPlace)?;
                 return self.end_of_line();
             }
             b'|' | b'>' if place.before != Before::Entry => {
                 let both = self.both(outer, own, from)?;
                 let scalar = self.block_scalar(place.parent)?;
                 let node = self.scalar(scalar.text, scalar.style, both, self.source.pos(from))?;
-                return self.complete(node, false);
+                return self.complete(node, Written::InPlace);
             }
-            b':' => return Err(self.misplaced(Kind::BlockMapping)),
+            b':' => return Err(self.misplaced(LevelKind::BlockMapping)),
             b',' | b']' | b'}' | b'[' | b'{' | b'|' | b'>' => return Err(self.error(NO_CONTENT, from)),
             _ => return Err(self.error(NO_TOKEN, from)),
         };
@@ -307,18 +307,18 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
         let both = self.both(outer, own, from)?;
         let node = self.scalar(text, style, both, self.source.pos(from))?;
-        self.complete(node, false)?;
+        self.complete(node, Written::InPlace)?;
         self.end_of_line()
     }
 
     /// Opens a list, or a mapping with an explicit key, whose indicator is at `at`.
-    fn open_block(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
+    fn open_block(&mut self, start: usize, place: NodePlace, outer: Properties, own: Properties) -> Read<()> {
         let (kind, what) = match self.bytes[self.at] {
-            b'-' => (Kind::BlockSequence, "block sequence entries"),
-            _ => (Kind::BlockMapping, "mapping keys"),
+            b'-' => (LevelKind::BlockSequence, "block sequence entries"),
+            _ => (LevelKind::BlockMapping, "mapping keys"),
         };
         if place.before == Before::Entry {
-            return Err(self.misplaced(Kind::BlockMapping));
+            return Err(self.misplaced(LevelKind::BlockMapping));
         }
         if !place.may_be_key || !own.is_empty() {
             return Err(self.error(format!("{what} are not allowed in this context"), self.at));
@@ -328,7 +328,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Reads an alias, as a key or a value. Properties of an alias are an error.
-    fn alias_content(&mut self, start: usize, place: Place, outer: Properties, own: Properties) -> Read<()> {
+    fn alias_content(&mut self, start: usize, place: NodePlace, outer: Properties, own: Properties) -> Read<()> {
         let from = self.at;
         let node = self.alias()?;
         if place.may_be_key && self.take_colon(start) {
@@ -344,20 +344,20 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         if !own.is_empty() || !outer.is_empty() {
             return Err(self.error(NO_CONTENT, from));
         }
-        self.complete(node, true)?;
+        self.complete(node, Written::Alias)?;
         self.end_of_line()
     }
 
     /// Starts an entry whose colon was read: an entry whose key has properties, or the first entry
     /// of a mapping that starts at `start`.
     #[inline(always)]
-    fn first_entry(&mut self, start: usize, place: Place, properties: Properties, key: Key<'a>) -> Read<()> {
+    fn first_entry(&mut self, start: usize, place: NodePlace, properties: Properties, key: Key<'a>) -> Read<()> {
         if place.before == Before::Entry {
             return self.value(place.parent, key);
         }
         // The loop over blocks reads the value, so that nesting does not nest calls.
         self.indent = (start - self.line) as isize;
-        self.open(Kind::BlockMapping, self.indent, start, properties)?;
+        self.open(LevelKind::BlockMapping, self.indent, start, properties)?;
         if let Some(level) = self.levels.last_mut() {
             (level.key, level.has_colon) = (Some(key), true);
         }

@@ -1,7 +1,7 @@
 //! Characters: those that are refused, line breaks, and the bytes that may start a plain scalar.
 
 use super::{Malformed, Reader, Source};
-use crate::bytes::table;
+use crate::bytes::all_except;
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 
@@ -149,4 +149,4 @@ impl<const RARE: bool> Reader<'_, RARE> {
 }
 
 /// Bytes that may start a plain scalar, whatever the next byte is.
-pub(super) const PLAIN_START: [bool; 256] = table(b" \t\r\n-?:,[]{}#&*!|>'\"%@`", false);
+pub(super) const PLAIN_START: [bool; 256] = all_except(b" \t\r\n-?:,[]{}#&*!|>'\"%@`");

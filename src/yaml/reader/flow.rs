@@ -1,7 +1,7 @@
 //! Lists and mappings in brackets.
 
 use super::property::Properties;
-use super::{COMPLEX_KEY, END, Kind, NO_TOKEN, Package, Read, Reader};
+use super::{COMPLEX_KEY, END, LevelKind, NO_TOKEN, Package, Read, Reader, Written};
 use crate::{Node, Style, Value, reprint};
 
 /// The tokens that may come next between brackets.
@@ -17,7 +17,7 @@ enum Next {
 /// A scalar or alias whose use is not known yet.
 struct Token<'a> {
     node: Node<'a>,
-    is_alias: bool,
+    written: Written,
     is_key: bool,
 }
 
@@ -37,7 +37,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                 Next::Entry if closes(kind, byte) => Next::Separator,
                 Next::Entry => self.flow_entry(kind, column, byte)?,
                 Next::Value => self.flow_value(kind, column, byte)?,
-                Next::Separator if kind == Kind::FlowPair => {
+                Next::Separator if kind == LevelKind::FlowPair => {
                     self.close()?;
                     Next::Separator
                 }
@@ -51,10 +51,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
                     if self.levels.len() == outside {
                         return Ok(node);
                     }
-                    if self.levels.last().is_some_and(|level| level.kind == Kind::FlowMapping && level.key.is_none()) {
+                    if self
+                        .levels
+                        .last()
+                        .is_some_and(|level| level.kind == LevelKind::FlowMapping && level.key.is_none())
+                    {
                         self.key_in_brackets(node)?
                     } else {
-                        self.complete(node, false)?;
+                        self.complete(node, Written::InPlace)?;
                         Next::Separator
                     }
                 }
@@ -64,14 +68,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     fn open_flow(&mut self, column: isize, properties: Properties) -> Read<()> {
-        let kind = if self.bytes[self.at] == b'[' { Kind::FlowSequence } else { Kind::FlowMapping };
+        let kind = if self.bytes[self.at] == b'[' { LevelKind::FlowSequence } else { LevelKind::FlowMapping };
         self.open(kind, column, self.at, properties)?;
         self.at += 1;
         Ok(())
     }
 
     /// Reads an item or key. A key without a value gets an empty value.
-    fn flow_entry(&mut self, kind: Kind, column: isize, byte: u8) -> Read<Next> {
+    fn flow_entry(&mut self, kind: LevelKind, column: isize, byte: u8) -> Read<Next> {
         if byte == b'?' {
             self.at += 1;
             return self.explicit_flow_key(kind, column);
@@ -80,7 +84,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let mut own = Properties::default();
         let byte = self.flow_properties(&mut own)?;
         if matches!(byte, Some(b'[' | b'{')) {
-            if kind == Kind::FlowMapping && self.package != Package::V3Text {
+            if kind == LevelKind::FlowMapping && self.package != Package::V3Text {
                 return Err(self.error(COMPLEX_KEY, start));
             }
             self.open_flow(column, own)?;
@@ -88,12 +92,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         }
         let token = self.flow_token(start, column, own)?;
         match (kind, token.is_key) {
-            (Kind::FlowSequence, false) => {
-                self.complete(token.node, token.is_alias)?;
+            (LevelKind::FlowSequence, false) => {
+                self.complete(token.node, token.written)?;
                 Ok(Next::Separator)
             }
-            (Kind::FlowSequence, true) => {
-                self.open(Kind::FlowPair, column, self.at, Properties::default())?;
+            (LevelKind::FlowSequence, true) => {
+                self.open(LevelKind::FlowPair, column, self.at, Properties::default())?;
                 self.set_flow_key(token.node)?;
                 Ok(Next::Value)
             }
@@ -110,21 +114,21 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Reads a key after its question mark; such a key may have any length and several lines.
-    fn explicit_flow_key(&mut self, kind: Kind, column: isize) -> Read<Next> {
-        if kind == Kind::FlowSequence {
-            self.open(Kind::FlowPair, column, self.at, Properties::default())?;
+    fn explicit_flow_key(&mut self, kind: LevelKind, column: isize) -> Read<Next> {
+        if kind == LevelKind::FlowSequence {
+            self.open(LevelKind::FlowPair, column, self.at, Properties::default())?;
         }
         self.skip_flow_blanks()?;
         let start = self.at;
         let mut own = Properties::default();
         let key = match self.flow_properties(&mut own)? {
-            Some(b']') if own.is_empty() && kind == Kind::FlowSequence => {
+            Some(b']') if own.is_empty() && kind == LevelKind::FlowSequence => {
                 // go-yaml's parser drops the token after a `?` without a key. Without its bracket
                 // the list never ends.
                 return Err(self.error(UNCLOSED, start));
             }
             Some(b',' | b':' | b']' | b'}') if own.is_empty() => {
-                if kind == Kind::FlowSequence {
+                if kind == LevelKind::FlowSequence {
                     // go-yaml's parser drops this token as well: a comma, or the colon of the pair.
                     self.at += 1;
                 }
@@ -144,8 +148,8 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     /// Reads the value after a colon.
-    fn flow_value(&mut self, kind: Kind, column: isize, byte: u8) -> Read<Next> {
-        let end = if kind == Kind::FlowPair { b']' } else { b'}' };
+    fn flow_value(&mut self, kind: LevelKind, column: isize, byte: u8) -> Read<Next> {
+        let end = if kind == LevelKind::FlowPair { b']' } else { b'}' };
         if byte == b',' || byte == end {
             self.end_flow_key()?;
             return Ok(Next::Separator);
@@ -156,7 +160,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             return Ok(Next::Entry);
         }
         let token = self.flow_token(usize::MAX, column, own)?;
-        self.complete(token.node, token.is_alias)?;
+        self.complete(token.node, token.written)?;
         Ok(Next::Separator)
     }
 
@@ -174,14 +178,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     fn flow_token(&mut self, start: usize, column: isize, own: Properties) -> Read<Token<'a>> {
         let from = self.at;
         let pos = self.source.pos(from);
-        let mut is_alias = false;
+        let mut written = Written::InPlace;
         let mut node = match self.byte() {
             Some(quote @ (b'"' | b'\'')) => {
                 let text = self.quoted(quote)?;
                 self.scalar(text, Style::of_quote(quote), own, pos)?
             }
             Some(b'*') if own.is_empty() => {
-                is_alias = true;
+                written = Written::Alias;
                 self.alias()?
             }
             Some(_) if self.starts_flow_plain() => {
@@ -204,7 +208,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             // printed.
             s.style = Style::Single;
         }
-        Ok(Token { node, is_alias, is_key })
+        Ok(Token { node, written, is_key })
     }
 
     /// Reads the rest of an entry whose key is a list or a mapping, from its closing bracket.
@@ -231,7 +235,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// Gives an empty value to the key that waits for its value.
     fn end_flow_key(&mut self) -> Read<()> {
         let empty = self.empty();
-        self.complete(empty, false)
+        self.complete(empty, Written::InPlace)
     }
 
     /// Skips blanks, comments and line breaks.
@@ -259,14 +263,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
 const UNCLOSED: &str = "did not find expected ',' or ']'";
 
-fn closes(kind: Kind, byte: u8) -> bool {
+fn closes(kind: LevelKind, byte: u8) -> bool {
     match kind {
-        Kind::FlowSequence => byte == b']',
-        Kind::FlowMapping => byte == b'}',
+        LevelKind::FlowSequence => byte == b']',
+        LevelKind::FlowMapping => byte == b'}',
         _ => false,
     }
 }
 
-fn unclosed(kind: Kind) -> &'static str {
-    if kind == Kind::FlowMapping { "did not find expected ',' or '}'" } else { UNCLOSED }
+fn unclosed(kind: LevelKind) -> &'static str {
+    if kind == LevelKind::FlowMapping { "did not find expected ',' or '}'" } else { UNCLOSED }
 }

@@ -20,7 +20,7 @@ mod scalar;
 use super::document::{MAX_ALIAS_NODES, MAX_DEPTH, Malformed};
 use super::texts::Texts;
 use super::{Entries, Entry, Items, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value};
-use block::{Before, Place};
+use block::{Before, NodePlace};
 use characters::Survey;
 pub(crate) use property::sources;
 use property::{Anchor, Anchors, Properties, TagHandles};
@@ -109,9 +109,18 @@ impl Default for Room<'_> {
     }
 }
 
+/// The way in which a node is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    /// The node is in its place.
+    InPlace,
+    /// An alias stands for the node.
+    Alias,
+}
+
 /// The form in which an open list or mapping is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum LevelKind {
     BlockMapping,
     BlockSequence,
     /// A list whose dashes are in the column of the mapping that holds it.
@@ -124,7 +133,7 @@ enum Kind {
 
 /// A list or mapping whose end has not been read.
 struct Level<'a> {
-    kind: Kind,
+    kind: LevelKind,
     /// The indentation while this level is the innermost one: the column of the entries of a block.
     column: isize,
     /// The index on the stack at which the entries or items of this level start.
@@ -213,7 +222,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         let is_explicit = self.directives()?;
         if self.starts_marker(b"---") {
             self.at += 3;
-            self.node(Place::after(Before::Marker, END), Properties::default())?;
+            self.node(NodePlace::after(Before::Marker, END), Properties::default())?;
         } else if is_explicit {
             return Err(self.error("did not find expected <document start>", self.at));
         } else if self.starts_marker(b"...") {
@@ -221,7 +230,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
         } else if self.indent == END {
             return Ok(None);
         } else {
-            self.node(Place::after(Before::Nothing, END), Properties::default())?;
+            self.node(NodePlace::after(Before::Nothing, END), Properties::default())?;
         }
         self.blocks()?;
         self.check_rest()?;
@@ -231,12 +240,12 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// Opens a list or mapping that starts at an offset.
     #[inline(always)]
-    fn open(&mut self, kind: Kind, column: isize, start: usize, properties: Properties) -> Read<()> {
+    fn open(&mut self, kind: LevelKind, column: isize, start: usize, properties: Properties) -> Read<()> {
         if self.levels.len() >= MAX_DEPTH {
             return Err(self.error(format!("nested deeper than {MAX_DEPTH} levels"), self.at));
         }
         let mark = match kind {
-            Kind::BlockMapping | Kind::FlowMapping | Kind::FlowPair => self.entries.len(),
+            LevelKind::BlockMapping | LevelKind::FlowMapping | LevelKind::FlowPair => self.entries.len(),
             _ => self.items.len(),
         };
         let pos = self.source.pos(start);
@@ -249,10 +258,10 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     #[inline(always)]
     fn close(&mut self) -> Read<()> {
         if let Some(key) = self.levels.last_mut().and_then(|level| level.key.take()) {
-            self.push_entry(key, self.empty(), false)?;
+            self.push_entry(key, self.empty(), Written::InPlace)?;
         }
         match self.take_level()? {
-            Some(node) => self.complete(node, false),
+            Some(node) => self.complete(node, Written::InPlace),
             None => Ok(()),
         }
     }
@@ -262,14 +271,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     fn take_level(&mut self) -> Read<Option<Node<'a>>> {
         let Some(level) = self.levels.pop() else { return Ok(None) };
         let value = match level.kind {
-            Kind::BlockMapping | Kind::FlowMapping | Kind::FlowPair => {
+            LevelKind::BlockMapping | LevelKind::FlowMapping | LevelKind::FlowPair => {
                 let entries = take_from(&mut self.entries, level.mark);
                 let mapping = if level.has_merge { self.merged(entries)? } else { Mapping::from_entries(entries) };
-                Value::Mapping(mapping.with_braces(level.kind != Kind::BlockMapping))
+                Value::Mapping(mapping.with_braces(level.kind != LevelKind::BlockMapping))
             }
             kind => {
                 let mut items = Sequence::from(take_from(&mut self.items, level.mark));
-                items.set_brackets(kind == Kind::FlowSequence);
+                items.set_brackets(kind == LevelKind::FlowSequence);
                 Value::Sequence(items)
             }
         };
@@ -283,15 +292,15 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     /// Adds a complete node to its parent: as an item, a key or a value of the innermost level, or
     /// as the root.
     #[inline(always)]
-    fn complete(&mut self, node: Node<'a>, is_alias: bool) -> Read<()> {
+    fn complete(&mut self, node: Node<'a>, written: Written) -> Read<()> {
         let Some(level) = self.levels.last_mut() else {
             self.root = Some(node);
             return Ok(());
         };
         match level.kind {
-            Kind::BlockSequence | Kind::IndentlessSequence | Kind::FlowSequence => self.items.push(node),
+            LevelKind::BlockSequence | LevelKind::IndentlessSequence | LevelKind::FlowSequence => self.items.push(node),
             _ => match level.key.take() {
-                Some(key) => return self.push_entry(key, node, is_alias),
+                Some(key) => return self.push_entry(key, node, written),
                 None => {
                     let key = self.key_of(node)?;
                     self.set_key(key);
@@ -319,17 +328,17 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     }
 
     #[inline(always)]
-    fn push_entry(&mut self, key: Key<'a>, value: Node<'a>, is_alias: bool) -> Read<()> {
+    fn push_entry(&mut self, key: Key<'a>, value: Node<'a>, written: Written) -> Read<()> {
         if key.text == "<<" && self.package != Package::V3Values {
-            self.note_merge(&key, &value, is_alias)?;
+            self.note_merge(&key, &value, written)?;
         }
         self.entries.push(Entry { key, value });
         Ok(())
     }
 
     #[cold]
-    fn note_merge(&mut self, key: &Key<'a>, value: &Node<'a>, is_alias: bool) -> Read<()> {
-        self.check_merge(key, value, is_alias)?;
+    fn note_merge(&mut self, key: &Key<'a>, value: &Node<'a>, written: Written) -> Read<()> {
+        self.check_merge(key, value, written)?;
         if let Some(level) = self.levels.last_mut() {
             level.has_merge = true;
         }

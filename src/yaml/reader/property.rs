@@ -1,6 +1,6 @@
 //! The properties of a node: anchors, tags and merge keys.
 
-use super::{Malformed, Package, Read, Reader};
+use super::{Malformed, Package, Read, Reader, Written};
 use crate::scalar::{self, Int, Kind};
 use crate::{Entries, Items, Key, Mapping, Node, Pos, Scalar, Style, Tag, Value};
 use rustomize_base::meter::FastMap;
@@ -131,7 +131,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             return Err(self.error(format!("unknown anchor '{name}' referenced"), start));
         };
         let Some(node) = &self.anchors.nodes[anchor.index()] else {
-            return Err(self.error("an alias stands inside the value it names", start));
+            return Err(self.error("an alias is inside the value that it names", start));
         };
         match self.anchors.budget.checked_sub(node.size()) {
             Some(left) => self.anchors.budget = left,
@@ -258,13 +258,15 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     /// Checks that the value of a `<<` key can be merged: it is a mapping, or a list of mappings
     /// that is not an alias.
-    pub(super) fn check_merge(&self, key: &Key<'a>, value: &Node<'a>, is_alias: bool) -> Read<()> {
+    pub(super) fn check_merge(&self, key: &Key<'a>, value: &Node<'a>, written: Written) -> Read<()> {
         if !is_merge(key) {
             return Ok(());
         }
         let is_fine = match &value.value {
             Value::Mapping(_) => true,
-            Value::Sequence(items) => !is_alias && items.iter().all(|item| item.as_mapping().is_some()),
+            Value::Sequence(items) => {
+                written == Written::InPlace && items.iter().all(|item| item.as_mapping().is_some())
+            }
             Value::Scalar(_) => false,
         };
         let message = "map merge requires map or sequence of maps as the value";

@@ -1,15 +1,15 @@
 //! [`Iter`], [`IterMut`]: items of a list, or entries of a mapping, that may be divided into
 //! chunks.
 //!
-//! Nearly every list and mapping has no chunks: for these, an iteration costs what that over a
-//! slice costs.
+//! Nearly every list and mapping has no chunks: an iteration over these costs as much as one over a
+//! slice.
 
 use std::iter::FusedIterator;
 use std::slice;
 
 /// An item that can be a chunk of others.
 pub trait Chunked: Sized {
-    /// The items of this chunk. Only a chunk is asked.
+    /// The items of this chunk. Called for chunks alone.
     fn items(&self) -> &[Self];
 
     /// As [`Chunked::items`], for editing.
@@ -25,7 +25,7 @@ pub struct Iter<'i, T> {
 }
 
 impl<'i, T: Chunked> Iter<'i, T> {
-    /// Iterates over items, or over those of chunks.
+    /// Iterates over `items`; if `are_chunks` is true, over the items of these chunks.
     #[inline(always)]
     pub(super) fn new(items: &'i [T], are_chunks: bool) -> Self {
         match are_chunks {
@@ -84,7 +84,7 @@ pub struct IterMut<'i, T> {
 }
 
 impl<'i, T: Chunked> IterMut<'i, T> {
-    /// Iterates over items, or over those of chunks.
+    /// Iterates over `items`; if `are_chunks` is true, over the items of these chunks.
     #[inline(always)]
     pub(super) fn new(items: &'i mut [T], are_chunks: bool) -> Self {
         match are_chunks {

@@ -23,10 +23,10 @@ pub struct Key<'a> {
     is_plain: bool,
 }
 
-/// The byte in place of a fingerprint that no look-up finds: it is even.
+/// The byte of a chunk's key in place of a fingerprint. It is even, so that no look-up finds it.
 const OF_CHUNK: u8 = 0;
 
-/// The byte of a fingerprint that a key has: it is odd.
+/// The byte of a key's fingerprint that look-ups compare. It is odd.
 #[inline]
 fn look_up_byte(print: u16) -> u8 {
     print as u8 | 1
@@ -215,7 +215,7 @@ pub struct Mapping<'a> {
 }
 
 impl Clone for Mapping<'_> {
-    /// Copies the entries, which count as made.
+    /// Copies the entries, and counts the memory of the copies.
     fn clone(&self) -> Self {
         memory::made(self.entries.len() * size_of::<Entry<'_>>());
         let (pos, shared, in_braces, has_chunks) = (self.pos, self.shared, self.in_braces, self.has_chunks);
@@ -223,7 +223,7 @@ impl Clone for Mapping<'_> {
     }
 }
 
-/// Up to this number of entries a look-up compares one text after the other.
+/// A look-up in a mapping of at most this many entries compares them one by one.
 const LINEAR: usize = 24;
 
 /// The number of entries in a new chunk. A chunk is divided when it has twice as many.
@@ -313,19 +313,19 @@ impl<'a> Mapping<'a> {
     }
 
     /// The place of a key in a mapping without chunks; `None` in a mapping with chunks. The
-    /// compiler knows the fingerprint of a key that is written in the code.
+    /// compiler computes the fingerprint of a key that is a literal in the code.
     #[inline(always)]
     fn find(&self, key: &str) -> Option<usize> {
         self.find_printed(key, look_up_byte(fingerprint(key)))
     }
 
-    /// As [`Mapping::find`], with a byte of the fingerprint of the key. No chunk has it: that there
-    /// are no chunks is not asked.
+    /// As [`Mapping::find`], with a byte of the key's fingerprint. The key of a chunk never has
+    /// that byte, so a mapping with chunks needs no check of its own.
     fn find_printed(&self, key: &str, print: u8) -> Option<usize> {
         if self.entries.len() <= LINEAR {
             let mut entries = self.entries.as_slice().iter();
             let at = entries.position(|e| e.key.print == print && same(e.key.text, key));
-            // Of chunks, the search for the right one is counted.
+            // In a mapping with chunks, the search for the right chunk is counted instead.
             if !self.has_chunks {
                 meter::count(at.map_or(self.entries.len(), |at| at + 1));
             }
@@ -405,7 +405,7 @@ impl<'a> Mapping<'a> {
         &mut chunk[place].value
     }
 
-    /// The place after all keys that are not greater, in a mapping without chunks.
+    /// The place after all keys that are not greater than `key`, in a mapping without chunks.
     fn place_behind(&self, key: &str) -> usize {
         self.entries.partition_point(|e| natural::compare(e.key.text, key) != Ordering::Greater)
     }
@@ -485,13 +485,13 @@ impl<'a> Mapping<'a> {
 
 /// Chunks.
 impl<'a> Mapping<'a> {
-    /// Returns true if a change at a place of a mapping without chunks moves so many entries that
-    /// chunks are worth their making.
+    /// Returns true if a change at this place moves so many entries that chunks are worth making.
+    /// The mapping has no chunks yet.
     fn is_far_from_end(&self, at: usize) -> bool {
         self.entries.len() > 2 * CHUNK + at
     }
 
-    /// The chunk that has a key, or gets it.
+    /// The index of the chunk that has a key, or in which a new key belongs.
     fn chunk_of(&self, key: &str) -> usize {
         let after = self.entries.partition_point(|e| natural::compare(e.key.text, key) != Ordering::Greater);
         after.saturating_sub(1)
@@ -539,7 +539,8 @@ impl<'a> Mapping<'a> {
         }
     }
 
-    /// The second half of a chunk. `None` if all its keys are the same.
+    /// Removes the second half of a chunk, and returns it. `None` if all keys of the chunk are the
+    /// same.
     fn split_off_half(&mut self) -> Option<Entries<'a>> {
         let entries = &self.entries;
         let is_first = |&i: &usize| !entries[i - 1].key.same_text(&entries[i].key);

@@ -21,7 +21,7 @@ impl Pos {
     /// The place of a node that is not in a source.
     pub const NONE: Pos = Pos(0);
 
-    /// The place of all nodes after the texts that have places.
+    /// The place of all nodes in texts beyond the first 4 GiB.
     const BEHIND: Pos = Pos(u32::MAX);
 
     /// Returns true if this place is in a source.
@@ -188,7 +188,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// Returns true if type and text are the same. O(1) for a copy.
+    /// Returns true if both scalars have the same type and text. O(1) for a copy.
     pub fn same(&self, other: &Scalar<'_>) -> bool {
         let is_copy = std::ptr::eq(self.text, other.text) && (self.style, self.tag) == (other.style, other.tag);
         is_copy || self.kind() == other.kind() && (self.text == other.text || self.kind() == Kind::Null)
@@ -233,8 +233,8 @@ pub struct Node<'a> {
 }
 
 /// The value of a node. Each kind of value has room for the place of its node and for the number of
-/// a shared value, so that a node is no larger than a value. In a value that is in no node, both
-/// mean nothing: [`Node::new`] sets them.
+/// a shared value, so that a node is no larger than a value. Both have no meaning until
+/// [`Node::new`] sets them.
 #[derive(Clone, Debug)]
 pub enum Value<'a> {
     Scalar(Scalar<'a>),
@@ -349,13 +349,13 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Makes the value one of its own.
+    /// Gives this node a value of its own, which no other place shares.
     #[inline]
     pub(crate) fn unshare(&mut self) {
         self.share(None);
     }
 
-    /// Makes the value one of the places of a shared value, or one of its own.
+    /// Makes this node a place of a shared value; with `None` its value becomes its own.
     #[inline]
     pub(super) fn share(&mut self, shared: Option<Shared>) {
         match &mut self.value {

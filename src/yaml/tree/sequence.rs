@@ -23,7 +23,7 @@ pub struct Sequence<'a> {
 }
 
 impl Clone for Sequence<'_> {
-    /// Copies the items, which count as made.
+    /// Copies the items, and counts the memory of the copies.
     fn clone(&self) -> Self {
         memory::made(self.items.len() * size_of::<Node<'_>>());
         let (pos, in_brackets, has_chunks) = (self.pos, self.in_brackets, self.has_chunks);
@@ -34,7 +34,7 @@ impl Clone for Sequence<'_> {
 /// The number of items in a new chunk. A chunk is divided when it has twice as many.
 const CHUNK: usize = 512;
 
-/// So many lengths of chunks are added up in one step.
+/// The number of chunks whose lengths are added up in one step.
 const LENGTHS_IN_A_STEP: usize = 8;
 
 impl<'a> Sequence<'a> {
@@ -194,8 +194,8 @@ impl<'a> Sequence<'a> {
         self.items_mut().retain(keep);
     }
 
-    /// Returns true if a change at a place of a list without chunks moves so many items that chunks
-    /// are worth their making.
+    /// Returns true if a change at this place moves so many items that chunks are worth making. The
+    /// list has no chunks yet.
     fn is_far_from_end(&self, at: usize) -> bool {
         self.items.len() > 2 * CHUNK + at
     }

@@ -44,7 +44,7 @@ impl Sharing {
         NonZero::new(self.0 >> Sharing::FLAGS).map(Shared)
     }
 
-    /// Another shared value, which is not ahead, or none.
+    /// The same facts with another shared value, or none. The node is not ahead.
     #[inline]
     pub(super) fn with_value(self, shared: Option<Shared>) -> Sharing {
         let number = shared.map_or(0, |Shared(number)| number.get() << Sharing::FLAGS);
@@ -87,7 +87,7 @@ impl<'a> Node<'a> {
         self.as_mapping()?.shared
     }
 
-    /// The shared value that stands here, if it is one.
+    /// The number of the shared value in this place; `None` if the value is not shared.
     pub fn shared(&self) -> Option<Shared> {
         self.as_scalar()?.sharing.value()
     }

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 /// The version of rustomize's interface for plugins that this crate is written for.
 const API: &str = "x1.0";
 
-/// The plugin's description: what `rustomize plugin describe` prints, and what a shared object
-/// answers.
+/// The plugin's description: the output of `rustomize plugin describe`, and the answer of a shared
+/// object.
 pub fn describe<P: Plugin>() -> Value {
     let modes: Vec<&str> = P::ROLES.iter().map(|role| mode_name(mode(*role))).collect();
     let mut description = json!({

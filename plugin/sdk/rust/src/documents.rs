@@ -100,7 +100,7 @@ pub fn print_value(value: &Value) -> String {
     out
 }
 
-/// Prints a value in block style, behind a line's start or `- `.
+/// Prints a value in block style, after a line's start or `- `.
 fn write(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
@@ -147,8 +147,8 @@ fn write(out: &mut String, value: &Value, indent: usize) {
     }
 }
 
-/// Appends a text as it is if every reader takes it for that text. Otherwise appends a JSON string,
-/// which is also a YAML string.
+/// Appends a text as it is if every YAML reader reads it as that text. Otherwise appends a JSON
+/// string, which is also a YAML string.
 fn write_text(out: &mut String, text: &str) {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic());

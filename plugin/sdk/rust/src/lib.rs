@@ -1,8 +1,8 @@
 //! Plugins for rustomize, and for kustomize, in Rust.
 //!
-//! A plugin is a type that is read from the configuration object and says what it does with
-//! resources. One source serves as a shared object (a `cdylib` with [`export!`]), as an exec plugin
-//! and as a KRM function (a program whose `main` is [`main`]).
+//! A plugin is a type that is read from the configuration object and implements a method for each
+//! of its roles. One source serves as a shared object (a `cdylib` with [`export!`]), as an exec
+//! plugin and as a KRM function (a program whose `main` is [`main`]).
 //!
 //! ```
 //! use rustomize_plugin::{Call, DynamicObject, JsonSchema, Plugin, Result, Role};
@@ -42,19 +42,19 @@
 //! ```
 //!
 //! The doc comments of the type and of its fields are the plugin's documentation: [`describe`]
-//! makes a JSON Schema of the type, and rustomize holds a configuration object to the schema before
-//! the plugin runs. A field that the schema does not name is an error there.
+//! makes a JSON Schema of the type, and rustomize checks a configuration object against the schema
+//! before the plugin runs. A field that the schema does not name is an error there.
 //!
-//! Resources that a plugin does not change pass through as they came, byte for byte, whatever this
-//! crate understands of them. A plugin's own crate depends on `serde` and on `schemars` 1 for the
-//! two derives, and chooses a version of Kubernetes for kube-core:
+//! Resources that a plugin does not change pass through byte for byte, even the parts that this
+//! crate does not know. A plugin's own crate depends on `serde` and on `schemars` 1 for the two
+//! derives, and chooses a version of Kubernetes for kube-core:
 //! `k8s-openapi = { version = "0.29", features = ["latest"] }`.
 
 #![forbid(unsafe_code)]
 
 mod describe;
 mod documents;
-#[expect(clippy::disallowed_methods, reason = "a plugin as a program is told by its environment what is wanted")]
+#[expect(clippy::disallowed_methods, reason = "the environment of a plugin as a program names its role")]
 mod program;
 pub mod test;
 
@@ -100,7 +100,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// The role as the interface of shared objects says it.
+/// The role in the interface of shared objects.
 fn mode(role: Role) -> Mode {
     match role {
         Role::Generator => Mode::Generate,
@@ -109,7 +109,7 @@ fn mode(role: Role) -> Mode {
     }
 }
 
-/// Where a plugin is called, and for which configuration object.
+/// The circumstances of a call: the kustomization, and the name of the configuration object.
 #[derive(Clone, Debug)]
 pub struct Call {
     name: String,
@@ -123,12 +123,12 @@ impl Call {
         &self.name
     }
 
-    /// The directory of the kustomization that lists the plugin; it is the working directory too.
+    /// The directory of the kustomization that lists the plugin. It is also the working directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Returns whether the build lets the kustomization read files outside its root.
+    /// Returns true if the build lets the kustomization read files outside its root.
     pub fn is_unrestricted(&self) -> bool {
         self.options.get("loadRestrictor").is_some_and(|name| name == "LoadRestrictionsNone")
     }
@@ -186,7 +186,7 @@ macro_rules! export {
     };
 }
 
-/// A plugin behind the functions of the interface; [`export!`] names it.
+/// A plugin with the functions of the interface; [`export!`] names it.
 pub struct Exported<P>(PhantomData<P>);
 
 impl<P: Plugin> Guest for Exported<P> {
@@ -202,7 +202,7 @@ impl<P: Plugin> Guest for Exported<P> {
     }
 }
 
-/// The part of every configuration object that a plugin's own fields do not say.
+/// The fields of every configuration object beside a plugin's own ones.
 #[derive(Default, Deserialize)]
 struct Head {
     #[serde(default)]
@@ -238,13 +238,13 @@ fn run<P: Plugin>(asked: &Asked<'_>) -> Result<String> {
     }
 }
 
-/// An error and what caused it.
+/// An error with its causes.
 fn words(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let more = error.to_string();
-        // Some errors say their cause themselves.
+        // The text of some errors contains their cause.
         if !text.contains(&more) {
             text.push_str(": ");
             text.push_str(&more);

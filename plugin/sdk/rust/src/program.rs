@@ -174,7 +174,7 @@ struct ResourceList {
 
 fn function<P: Plugin>() -> Result<String> {
     let text = read_stdin()?;
-    let list: ResourceList = documents::parse(&text).map_err(|e| format!("stdin holds no ResourceList: {e}"))?;
+    let list: ResourceList = documents::parse(&text).map_err(|e| format!("stdin is not a ResourceList: {e}"))?;
     let config = list.config.to_string();
     let given: Vec<DynamicObject> =
         list.items.into_iter().map(serde_json::from_value).collect::<std::result::Result<_, _>>()?;

@@ -1,17 +1,17 @@
-//! `--depfile`: the files that a result was made of, as a rule of make, for make and ninja.
+//! `--depfile`: the input files of a result, as a rule of make, for make and ninja.
 
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
-/// A result, and the files that it was made of.
+/// A result, and its input files.
 pub struct Rule {
     pub target: PathBuf,
-    /// Absolute, without links.
+    /// Absolute paths without links.
     pub files: Vec<PathBuf>,
 }
 
-/// Writes rules into a file. A path below the current directory is relative to it, as tools that
-/// read the file name theirs.
+/// Writes rules into a file. A path below the current directory is written relative to it, as make
+/// and ninja name their files.
 ///
 /// # Errors
 /// The file cannot be written, or a file name has a line break, which a depfile cannot express.
@@ -30,7 +30,7 @@ pub fn write(path: &Path, rules: &[Rule]) -> Result<()> {
     crate::cli::output::write_text(&text, path)
 }
 
-/// A path as make reads it.
+/// A path with the escapes of make.
 fn escaped(path: &Path) -> Result<String> {
     let Some(text) = path.to_str().filter(|text| !text.contains(['\n', '\r'])) else {
         bail!("a depfile cannot hold the file name {path:?}: it is not UTF-8, or has a line break");

@@ -11,7 +11,7 @@ use crate::cli::flags::build::BuildFlags;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::root_files::RootFiles;
-use crate::cli::settings::Found;
+use crate::cli::settings::RootSettings;
 use crate::cli::{output, status_line};
 use crate::workspace;
 use anyhow::{Result, bail};
@@ -53,7 +53,7 @@ Exit status: 0 success, 1 error, 130 interrupted, 141 the reader of the output h
 /// Runs `build`.
 ///
 /// # Errors
-/// Flags that cannot be, a build that fails, output that cannot be written. Nothing is on stdout
+/// The flags are not valid, the build fails, or the output cannot be written. Nothing is on stdout
 /// then.
 pub fn run(args: Build, observer: Observer, messages: &mut Messages) -> Result<()> {
     build(&BuildRequest::new(args.build, observer)?, Results::Written, messages)
@@ -89,12 +89,12 @@ pub fn build(request: &BuildRequest, results: Results, messages: &mut Messages) 
     let output = built.value?;
     files.check_given(&output)?;
     if wanted.strict {
-        let allowed = Found::above(directory)?;
+        let allowed = RootSettings::above(directory)?;
         let findings = allowed.others(output.findings().to_vec());
         strictly(allowed.others(built.warnings).len(), &findings, messages)?;
     }
     if results == Results::Dropped {
-        // A resource that cannot be printed fails here as it fails `build`.
+        // `build` fails for a resource that cannot be printed, and so does `validate`.
         output.check_printable()?;
         let mut verdict = Verdict::default();
         if let Some(known) = &request.known {

@@ -7,16 +7,16 @@ use anyhow::{Result, bail};
 /// The use that a command makes of the results of builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Results {
-    /// `build`: they are written to stdout or to files.
+    /// `build` writes the results to stdout or to files.
     Written,
-    /// `validate`: they are made and dropped.
+    /// `validate` makes the results and drops them.
     Dropped,
 }
 
-/// Takes warnings, which are printed already, and findings for errors.
+/// Counts warnings, which are printed already, and findings as errors.
 ///
 /// # Errors
-/// There is one.
+/// There is a warning or a finding.
 pub fn strictly(warnings: usize, findings: &[Warning], messages: &mut Messages) -> Result<()> {
     findings.iter().for_each(|finding| messages.finding(finding, None));
     match (warnings, findings.len()) {

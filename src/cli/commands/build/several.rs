@@ -9,7 +9,7 @@ use crate::cli::flags::roots::Layout;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::roots::{Chosen, chosen, part};
-use crate::cli::settings::Found;
+use crate::cli::settings::RootSettings;
 use crate::cli::{output, status_line, writer};
 use crate::diag::{Result as Built, Warned, Warning};
 use crate::load::Disk;
@@ -26,7 +26,7 @@ type Files = Vec<(PathBuf, Vec<String>)>;
 /// The result of a root.
 struct Rendered {
     files: Files,
-    /// The files that the result was made of.
+    /// The input files of the result.
     read: Vec<PathBuf>,
     /// The findings of the check against schemas.
     findings: Findings,
@@ -66,7 +66,7 @@ pub fn build(request: &BuildRequest, results: Results, messages: &mut Messages) 
         for warning in &warnings {
             messages.warning(warning, Some(root));
         }
-        let allowed = if request.output.strict { Found::above(root)? } else { Found::default() };
+        let allowed = if request.output.strict { RootSettings::above(root)? } else { RootSettings::default() };
         warned += allowed.others(warnings).len();
         match value {
             Ok(mut rendered) => {
@@ -118,7 +118,7 @@ fn rendered(output: &Output<'_>, root: &Chosen, into: Option<&Path>, layout: Lay
     }
 }
 
-/// Writes the results: to stdout one after the other, each behind a comment that names its root, or
+/// Writes the results: to stdout one after the other, each after a comment that names its root, or
 /// into a directory.
 fn write(request: &BuildRequest, results: Results, rendered: Vec<(&String, Rendered)>) -> Result<()> {
     if results == Results::Dropped {

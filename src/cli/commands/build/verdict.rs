@@ -1,11 +1,11 @@
-//! The findings of `validate --schema`: all are errors but a version of an API that is deprecated.
+//! The findings of `validate --schema`: all are errors, except a deprecated version of an API.
 
 use crate::check::Findings;
 use crate::cli::messages::Messages;
 use crate::diag::Code;
 use anyhow::{Result, bail};
 
-/// How many findings were errors.
+/// The number of findings that are errors.
 #[derive(Default)]
 pub struct Verdict {
     errors: usize,
@@ -26,7 +26,7 @@ impl Verdict {
         }
     }
 
-    /// The end of the command.
+    /// Ends the command.
     ///
     /// # Errors
     /// A resource does not fit its schema.

@@ -6,7 +6,7 @@ use crate::cli::flags::switch::Switch;
 use crate::cli::{output, writer};
 use crate::package::filter;
 use crate::package::read::{self, Annotate, Below, Files};
-use crate::package::write::{self, Style, Writing};
+use crate::package::write::{self, PrintStyle, Writing};
 use crate::package::{Item, annotations};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -125,7 +125,7 @@ fn print<'a>(arena: Arena<'a>, items: Vec<Item<'a>>, args: &Cat) -> Result<Strin
         keeps_path: false,
         wrapping: wrap_kind.map(|kind| (kind, args.wrap_version.as_deref().unwrap_or_default())),
         function_config: function_config(arena, args)?,
-        style: Style {
+        style: PrintStyle {
             is_given: STYLES.into_iter().any(style),
             in_braces: style("FlowStyle"),
             is_tagged: style("TaggedStyle"),

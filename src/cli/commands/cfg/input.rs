@@ -1,7 +1,8 @@
-//! What the commands of `cfg` read: packages of a directory, or stdin; and what they leave out.
+//! The input of the commands of `cfg`: packages of a directory, or stdin, and the resources to
+//! leave out.
 
 use crate::cli::flags::switch::{Switch, is_on};
-use crate::package::filter::Local;
+use crate::package::filter::LocalChoice;
 use crate::package::read;
 use anyhow::Result;
 use clap::Args;
@@ -20,20 +21,20 @@ pub struct LocalArgs {
 
 impl LocalArgs {
     /// The choice that the flags make.
-    pub fn chosen(&self) -> Local {
-        Local { with_local: is_on(self.include_local), without_others: is_on(self.exclude_non_local) }
+    pub fn chosen(&self) -> LocalChoice {
+        LocalChoice { with_local: is_on(self.include_local), without_others: is_on(self.exclude_non_local) }
     }
 }
 
 /// The text on stdin.
 ///
 /// # Errors
-/// It cannot be read.
+/// stdin cannot be read, or is not text.
 pub fn stdin() -> Result<String> {
     Ok(read::all_of(std::io::stdin(), "stdin")?)
 }
 
-/// Prints each package of a directory, as kustomize does: with `---` after each one that prints
+/// Prints each package of a directory, as kustomize does: with `---` after each package that prints
 /// anything, and a line end between two packages.
 ///
 /// # Errors

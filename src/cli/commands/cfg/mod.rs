@@ -1,4 +1,4 @@
-//! `cfg`: the resources below a directory, without a build: counted, printed, searched, as a tree.
+//! `cfg`: counts, prints and searches the resources below a directory, without a build.
 
 mod cat;
 mod grep;

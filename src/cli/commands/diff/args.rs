@@ -70,7 +70,7 @@ pub struct Diff {
 }
 
 /// `--leaves`, which works without `--all` here: with --since, all kustomizations are compared
-/// unless some are named.
+/// unless the user names some.
 fn leaves() -> Arg {
     let leaves = Arg::new("leaves").long("leaves").action(ArgAction::SetTrue).help_heading(heading::ROOTS);
     leaves.help("With --since or two versions: leave out the kustomizations that others use")
@@ -93,7 +93,7 @@ impl Diff {
     /// Refuses the flags of `build` that `diff` ignores.
     ///
     /// # Errors
-    /// There is such a flag.
+    /// Such a flag is given.
     pub fn check(&self) -> Result<()> {
         let build = &self.build;
         let is_of_roots = self.since.is_some() || build.output.compat.is_some_and(|versions| versions.old.is_some());
@@ -108,7 +108,7 @@ impl Diff {
             ("--all without --since", build.roots.all && !is_of_roots),
         ];
         match useless.into_iter().find(|(_, is_set)| *is_set) {
-            Some((flag, _)) => bail!("'diff' has no use for {flag}"),
+            Some((flag, _)) => bail!("'diff' does not take {flag}"),
             None => Ok(()),
         }
     }

@@ -13,11 +13,11 @@ use rustomize_base::meter::FastMap;
 use rustomize_yaml::{Arena, Heap, encoding};
 use std::num::NonZero;
 
-/// The form in which differences are wanted.
+/// The form of the printed differences.
 #[derive(Clone, Copy)]
-pub struct Form {
+pub struct DiffForm {
     pub format: DiffFormat,
-    /// True to show the values of Secrets.
+    /// True if the values of Secrets are shown.
     pub shows_secrets: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct Form {
 ///
 /// # Errors
 /// The resources of a side cannot be read.
-pub fn compare<'s>(sides: &'s Sides, form: Form, schemas: &Schemas<'_>) -> diag::Result<Compared<'s>> {
+pub fn compare<'s>(sides: &'s Sides, form: DiffForm, schemas: &Schemas<'_>) -> diag::Result<Compared<'s>> {
     let mut compared = Compared { sides, summary: Summary::default(), sections: Vec::new(), changes: Vec::new() };
     let (before, after, same) = unshared(&sides.before.content, &sides.after.content);
     compared.summary.same = same;
@@ -46,14 +46,14 @@ pub fn compare<'s>(sides: &'s Sides, form: Form, schemas: &Schemas<'_>) -> diag:
     Ok(compared)
 }
 
-/// The text of a side that has to be read.
+/// The text of a side that must be read.
 enum Text<'s> {
     File(&'s [u8]),
     Built(Vec<&'s str>),
 }
 
-/// The texts of two sides, without the resources that both builds print in the same way, and how
-/// many these are: a change is about few resources of many. O(size of the texts).
+/// The texts of two sides, without the resources that both builds print in the same way, and the
+/// number of these: most changes touch few of many resources. O(size of the texts).
 fn unshared<'s>(before: &'s Content, after: &'s Content) -> (Text<'s>, Text<'s>, usize) {
     let all = |content: &'s Content| match content {
         Content::File(bytes) => Text::File(bytes),
@@ -70,7 +70,7 @@ fn unshared<'s>(before: &'s Content, after: &'s Content) -> (Text<'s>, Text<'s>,
         _ => false,
     };
     let new: Vec<&str> = news.iter().map(String::as_str).filter(|text| !take(text)).collect();
-    // Texts that are still open are on the first side alone.
+    // Texts that no resource of the other side has matched are on the first side alone.
     let old: Vec<&str> = olds.iter().map(String::as_str).filter(|text| take(text)).collect();
     let same = olds.len() - old.len();
     (Text::Built(old), Text::Built(new), same)

@@ -4,7 +4,7 @@ use crate::cli::commands::diff::listing::{Mark, Section, counts, images, name};
 use crate::cli::commands::diff::report::Report;
 use std::fmt::Write;
 
-/// The begin of the page. Its policy forbids scripts and everything that would be fetched.
+/// The beginning of the page. Its policy forbids scripts and all fetches.
 const HEAD: &str = r#"<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -72,7 +72,7 @@ pub fn print(report: &Report<'_>) -> String {
     out
 }
 
-/// A text that HTML reads as nothing but text.
+/// A text with the characters of HTML escaped.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,20 +1,20 @@
 //! Differences as lines, for people: a section for each resource, with a line for each value that
-//! is gone or new.
+//! was removed or added.
 
-use crate::diff::align::{Place, Rest, align};
+use crate::diff::align::{AlignedItem, GapTreatment, align};
 use crate::diff::{Change, Difference, FieldChange, Match, Summary};
 use crate::resource::Resource;
 use rustomize_base::shown::{line, masked};
 use rustomize_yaml::{Node, Value, emit, json};
 use std::hash::BuildHasher;
 
-/// How many lines of a text are shown around those that differ.
+/// The number of equal lines of a text that are shown around a difference.
 const CONTEXT: usize = 3;
 
 /// The differences of a resource.
 #[derive(Debug)]
 pub struct Section {
-    /// The word for them, such as `changed`.
+    /// The word for the kind of difference, such as `changed`.
     pub word: &'static str,
     /// The resource.
     pub title: String,
@@ -34,7 +34,7 @@ pub enum Mark {
     Both,
     Old,
     New,
-    /// The line says something of the lines below it.
+    /// The line comments on the lines below it.
     Note,
 }
 
@@ -104,7 +104,7 @@ pub fn counts(summary: &Summary) -> String {
     }
 }
 
-/// The images that differ: old, new, and how often.
+/// The images that differ: the old image, the new one, and the number of changes.
 pub fn images(summary: &Summary) -> impl Iterator<Item = (String, String, usize)> {
     summary.images.iter().map(|((old, new), count)| (line(old).into_owned(), line(new).into_owned(), *count))
 }
@@ -155,7 +155,7 @@ impl Lines {
     fn field(&mut self, change: &FieldChange<'_>) {
         let path = change.path.to_string();
         if change.is_unchangeable {
-            let note = "Kubernetes refuses another value: the object has to be deleted and made anew";
+            let note = "Kubernetes refuses this change: the object must be deleted and created again";
             self.add(Mark::Note, &format!("{path}: {note}"));
         }
         match change.difference {
@@ -201,9 +201,8 @@ impl Lines {
             news.pop();
         }
         let prints = |lines: &[&str]| lines.iter().map(|line| hasher.hash_one(line)).collect::<Vec<u64>>();
-        let places = align(&prints(&olds), &prints(&news), Rest::Apart);
-        let is_same =
-            |place: &Place| matches!(place, Place { before: Some(i), after: Some(j) } if olds[*i] == news[*j]);
+        let places = align(&prints(&olds), &prints(&news), GapTreatment::Apart);
+        let is_same = |place: &AlignedItem| matches!(place, AlignedItem { before: Some(i), after: Some(j) } if olds[*i] == news[*j]);
         let mut is_shown = vec![false; places.len()];
         let mut shown_up_to = 0;
         for at in (0..places.len()).filter(|&at| !is_same(&places[at])) {

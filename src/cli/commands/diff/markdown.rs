@@ -1,5 +1,5 @@
-//! `diff` as Markdown, for a comment on a pull request. Names and values are in code, so that none
-//! of them is read as Markdown or HTML.
+//! `diff` as Markdown, for a comment on a pull request. Names and values are printed as code, so
+//! that none of them is read as Markdown or HTML.
 
 use crate::cli::commands::diff::listing::{Section, counts, images, name};
 use crate::cli::commands::diff::report::Report;

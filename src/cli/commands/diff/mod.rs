@@ -1,4 +1,4 @@
-//! `diff`: builds two sides, compares them, and prints what differs.
+//! `diff`: builds two sides, compares them, and prints the differences.
 
 pub mod args;
 pub mod sides;
@@ -13,7 +13,7 @@ pub mod html;
 pub mod json;
 
 use crate::cli::commands::diff::args::{Diff, DiffFormat};
-use crate::cli::commands::diff::compare::{Form, compare};
+use crate::cli::commands::diff::compare::{DiffForm, compare};
 use crate::cli::commands::diff::report::Report;
 use crate::cli::commands::diff::sides::two_sides;
 use crate::cli::failures::Failures;
@@ -27,11 +27,11 @@ use anyhow::Result;
 use rustomize_base::observe::Observer;
 use rustomize_base::parallel;
 
-/// Runs `diff`; returns true if something differs.
+/// Runs `diff`. Returns true if there is a difference.
 ///
 /// # Errors
-/// Flags that exclude each other, a side that cannot be read or built, or stdout is closed. Nothing
-/// is on stdout then, unless --keep-going asks for the other kustomizations.
+/// Two flags exclude each other, a side cannot be read or built, or stdout is closed. Nothing is on
+/// stdout then, unless --keep-going asks for the other kustomizations.
 pub fn run(args: Diff, observer: Observer, messages: &mut Messages) -> Result<bool> {
     args.check()?;
     let Diff { since, format, show_secrets, build } = args;
@@ -53,15 +53,18 @@ pub fn run(args: Diff, observer: Observer, messages: &mut Messages) -> Result<bo
         return failures.report(count, messages).map(|()| true);
     }
     let schemas = Schemas::default();
-    let form = Form { format, shows_secrets: show_secrets };
+    let form = DiffForm { format, shows_secrets: show_secrets };
     let compared = parallel::each(&sides, request.jobs().get(), |sides| compare(sides, form, &schemas));
     let compared = compared.into_iter().collect::<diag::Result<Vec<_>>>()?;
     let mut total = Summary::default();
     compared.iter().for_each(|compared| total += &compared.summary);
     let report = Report { total, upgrade, compared };
     let printed = match format {
-        DiffFormat::Human if messages.colors_stdout() => Some(Shown::colored(&text::print(&report, true))),
-        DiffFormat::Human => Some(Shown::values(&text::print(&report, false))),
+        DiffFormat::Human => {
+            let is_colored = messages.colors_stdout();
+            let printed = text::print(&report, is_colored);
+            Some(if is_colored { Shown::colored(&printed) } else { Shown::values(&printed) })
+        }
         DiffFormat::Markdown => Some(Shown::values(&markdown::print(&report))),
         DiffFormat::Html => Some(Shown::values(&html::print(&report))),
         DiffFormat::Json => None,

@@ -1,4 +1,4 @@
-//! The differences of sides, as every form prints them.
+//! The differences of two sides, for all forms of output.
 
 use crate::cli::commands::diff::listing::Section;
 use crate::cli::commands::diff::sides::Sides;
@@ -9,7 +9,7 @@ use serde_json::Value;
 /// All differences.
 pub struct Report<'s> {
     pub total: Summary,
-    /// The behaviours that make the difference, if two versions of kustomize are compared.
+    /// The changes of behaviour, if two versions of kustomize are compared.
     pub upgrade: Option<Upgrade>,
     pub compared: Vec<Compared<'s>>,
 }
@@ -20,6 +20,6 @@ pub struct Compared<'s> {
     pub summary: Summary,
     /// The differences as lines; empty if they are printed as JSON.
     pub sections: Vec<Section>,
-    /// The differences as JSON; empty unless they are printed so.
+    /// The differences as JSON; empty unless they are printed as JSON.
     pub changes: Vec<Value>,
 }

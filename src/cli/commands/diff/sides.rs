@@ -14,13 +14,13 @@ use std::path::Path;
 
 /// One side of a comparison.
 pub struct Side {
-    /// How the user knows it.
+    /// The name of the side for the user.
     pub name: String,
     pub content: Content,
 }
 
 impl Side {
-    /// The resources of a build; none of a file.
+    /// The resources of a build; empty for a file.
     pub fn texts(&self) -> &[String] {
         match &self.content {
             Content::Built(texts) => texts,
@@ -39,7 +39,7 @@ pub enum Content {
 
 /// Two sides to compare.
 pub struct Sides {
-    /// The kustomization, where several are compared.
+    /// The kustomization, if several are compared.
     pub root: Option<String>,
     pub before: Side,
     pub after: Side,
@@ -48,7 +48,7 @@ pub struct Sides {
 /// Reads or builds the two sides that the arguments name.
 ///
 /// # Errors
-/// Not two sides are named, or a side cannot be read or built.
+/// The arguments do not name two sides, or a side cannot be read or built.
 pub fn two_sides(request: &BuildRequest, messages: &mut Messages) -> Result<Sides> {
     let [before, after] = request.directories.as_slice() else {
         bail!(
@@ -91,8 +91,7 @@ pub fn built(request: &BuildRequest, roots: &[String], options: &[Options]) -> V
     built
 }
 
-/// Reads a side that is a file or stdin; `None` for a directory or something remote, which is
-/// built.
+/// Reads a side that is a file or stdin; `None` for a directory or a remote root, which is built.
 fn read(limit: FileLimit, name: &str) -> Result<Option<Side>> {
     let mut text = Vec::new();
     let shown = if name == "-" { "stdin" } else { name };
@@ -106,7 +105,7 @@ fn read(limit: FileLimit, name: &str) -> Result<Option<Side>> {
         if path.file_name().is_some_and(|file| FILE_NAMES.iter().any(|name| file == *name)) {
             let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
             bail!(
-                "'{name}' is a kustomization, and no file with resources\n  hint: name its directory, '{}'",
+                "'{name}' is a kustomization, not a file with resources\n  hint: name its directory, '{}'",
                 directory.display()
             );
         }

@@ -1,6 +1,6 @@
 //! `diff --since`: the sides are builds of a commit and of the working tree, or of two commits. The
-//! files of commits are written to a private directory; the working tree of the user stays as it
-//! is.
+//! files of commits are written to a private directory; the working tree of the user stays
+//! unchanged.
 
 use crate::cli::commands::diff::sides::{Content, Side, Sides, built};
 use crate::cli::failures::Failures;
@@ -20,13 +20,13 @@ use std::path::{Path, PathBuf};
 
 /// One of the two states of the repository.
 struct State {
-    /// As the user names it.
+    /// The name that the user gives the state.
     name: String,
-    /// The top of its files.
+    /// The top directory of its files.
     top: PathBuf,
-    /// The directory from which roots are named; `None` if this state lacks it.
+    /// The directory that paths of roots start at; `None` if this state lacks it.
     directory: Option<PathBuf>,
-    /// The roots that it has, of those that are asked for.
+    /// The roots that the user asks for and that this state has.
     roots: Vec<FoundRoot>,
 }
 
@@ -40,8 +40,8 @@ struct Range {
 /// Builds both sides of each root that the changed files can affect.
 ///
 /// # Errors
-/// The working directory is not in a repository, a commit is not known, or a root is not one.
-/// Roots that do not build are among the failures.
+/// The working directory is not in a repository, a commit is unknown, or a root is not a
+/// kustomization. Roots that do not build are among the failures.
 pub fn sides(
     request: &BuildRequest,
     range: &str,
@@ -83,7 +83,7 @@ pub fn sides(
             sides.entry(root).or_default()[at] = Some(side);
         }
     }
-    // A root of which one side has failed is not compared.
+    // A root is not compared if one of its sides has failed.
     let has_both = |root: &str, found: &[Option<Side>; 2]| {
         let exists = |state: &State| state.roots.iter().any(|found| found.path == root);
         states.iter().zip(found).all(|(state, side)| side.is_some() || !exists(state))
@@ -97,7 +97,7 @@ pub fn sides(
 }
 
 impl Range {
-    /// Reads `OLD`, `OLD..NEW` or `OLD...NEW`. What is left out in the last two is HEAD.
+    /// Reads `OLD`, `OLD..NEW` or `OLD...NEW`. A missing part of the last two is HEAD.
     fn parse(top: &Path, text: &str) -> Result<Range> {
         let commit = |name: &str| {
             let name = if name.is_empty() { "HEAD" } else { name };
@@ -118,7 +118,7 @@ impl Range {
     }
 }
 
-/// The files that differ, from the top of the repository.
+/// The files that differ, as paths from the top of the repository.
 fn changed(top: &Path, range: &Range) -> Result<Vec<PathBuf>> {
     let mut words =
         vec!["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", &range.old.1];
@@ -154,12 +154,12 @@ impl State {
         Ok(state)
     }
 
-    /// Runs an action in the directory from which roots are named; `None` if this state lacks it.
+    /// Runs an action in the directory that paths of roots start at; `None` if this state lacks it.
     fn within<T>(&self, action: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
         self.directory.as_ref().map(|directory| git::within(directory, action)).transpose()
     }
 
-    /// The roots that files affect, without those that others use if the flags say so.
+    /// The roots that files affect; without the roots that others use, if the flags say so.
     fn affected(&self, request: &BuildRequest, changed: &[PathBuf]) -> Result<Vec<String>> {
         let limit = request.file_limit;
         let changed = changed.iter().map(|file| self.top.join(file));

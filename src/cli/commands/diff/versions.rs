@@ -1,5 +1,5 @@
 //! `diff --compat`: the sides are builds as of two versions of kustomize, and the behaviours that
-//! make the difference are named.
+//! cause the difference are named.
 
 use crate::cli::commands::diff::sides::{Side, Sides, built};
 use crate::cli::failures::Failures;
@@ -13,7 +13,7 @@ use anyhow::{Result, bail};
 use rustomize_base::compat::{Compat, Question, Recorder};
 use rustomize_base::meter::FastMap;
 
-/// The behaviours by which two versions of kustomize differ for some roots.
+/// The behaviours in which two versions of kustomize differ for some roots.
 pub struct Upgrade {
     pub before: Compat,
     pub after: Compat,
@@ -21,36 +21,43 @@ pub struct Upgrade {
     pub behaviours: Vec<Behaviour>,
 }
 
-/// A behaviour that is different, and how much it changes.
+/// A behaviour that differs, and the number of resources that it changes.
 pub struct Behaviour {
     pub question: &'static Question,
     pub resources: usize,
     pub roots: usize,
 }
 
+/// Two versions of kustomize to compare.
+#[derive(Clone, Copy, Debug)]
+pub struct CompatPair {
+    pub before: Compat,
+    pub after: Compat,
+}
+
 /// The versions that `--compat OLD..NEW` names.
 ///
 /// # Errors
 /// `--since` asks for two commits as well.
-pub fn versions(compat: Option<Versions>, since: Option<&str>) -> Result<Option<(Compat, Compat)>> {
+pub fn versions(compat: Option<Versions>, since: Option<&str>) -> Result<Option<CompatPair>> {
     match compat {
         Some(Versions { old: Some(_), .. }) if since.is_some() => {
             bail!("'diff' compares two commits or two versions of kustomize: leave out --since, or name one version")
         }
-        Some(Versions { old: Some(old), new }) => Ok(Some((old, new))),
+        Some(Versions { old: Some(before), new: after }) => Ok(Some(CompatPair { before, after })),
         _ => Ok(None),
     }
 }
 
 /// Builds each root as of both versions. Roots that do not build are among the failures. Roots that
-/// differ are built again for each behaviour that a build asked for, with that behaviour of the
-/// other version.
+/// differ are built again for each behaviour that their builds depend on, with that one behaviour
+/// of the other version.
 ///
 /// # Errors
-/// No root is found, or flags cannot be.
+/// No root is found, or a flag is not valid.
 pub fn sides(
     request: &BuildRequest,
-    (before, after): (Compat, Compat),
+    CompatPair { before, after }: CompatPair,
     failures: &mut Failures,
     messages: &mut Messages,
 ) -> Result<(Vec<Sides>, Upgrade)> {
@@ -89,14 +96,15 @@ pub fn sides(
     let mut behaviours: Vec<Behaviour> =
         before.differences(after).map(|question| Behaviour { question, resources: 0, roots: 0 }).collect();
     for behaviour in &mut behaviours {
-        // Some behaviours show only beside others: then the later version without it differs.
+        // Some behaviours only show together with others: then the later version without this
+        // behaviour differs.
         let turned =
             [before.with_answer_of(after, behaviour.question), after.with_answer_of(before, behaviour.question)];
         for (side, with) in turned.into_iter().enumerate() {
             if behaviour.resources > 0 {
                 break;
             }
-            // The builds of this version are the same without a question that they did not ask.
+            // A build that did not depend on the behaviour does not change with it.
             if !recorders[side].has_noted(behaviour.question) {
                 continue;
             }
@@ -116,8 +124,8 @@ pub fn sides(
     Ok((sides, Upgrade { before, after, behaviours }))
 }
 
-/// How many resources of one build are not in the other one, whichever are more. O(size of the
-/// texts).
+/// The number of resources that only one of two builds has: of the build with more of them. O(size
+/// of the texts).
 pub fn differing(before: &[String], after: &[String]) -> usize {
     let mut open: FastMap<&str, usize> = FastMap::default();
     before.iter().for_each(|text| *open.entry(text).or_default() += 1);
@@ -132,7 +140,7 @@ pub fn differing(before: &[String], after: &[String]) -> usize {
 }
 
 impl Behaviour {
-    /// What it changes, in words: `3 resources in 2 roots`.
+    /// The extent of the change, in words: `3 resources in 2 roots`.
     pub fn count(&self) -> String {
         let many = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
         format!("{} in {}", many(self.resources, "resource"), many(self.roots, "root"))

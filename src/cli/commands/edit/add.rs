@@ -5,7 +5,9 @@ use crate::cli::flags::complete;
 use crate::cli::flags::switch::{Switch, is_on};
 use crate::diag;
 use crate::edit::generators::{self, Kind};
-use crate::edit::lists::{self, COMPONENTS, CONFIGURATIONS, GENERATORS, RESOURCES, TRANSFORMERS, VALIDATORS};
+use crate::edit::lists::{
+    self, COMPONENTS, CONFIGURATIONS, GENERATORS, RESOURCES, TRANSFORMERS, VALIDATORS, Verification,
+};
 use crate::edit::metadata::{self, Adding, Metadata};
 use crate::edit::{Place, patches};
 use clap::{Args, Subcommand};
@@ -153,9 +155,12 @@ impl Sources {
 /// The words do not fit, or the file cannot be changed.
 pub fn run(place: &mut Place, what: &Add) -> diag::Result<()> {
     match what {
-        Add::Resource { words, no_verify } => lists::add_references(place, RESOURCES, words, !is_on(*no_verify)),
+        Add::Resource { words, no_verify } => {
+            let verification = if is_on(*no_verify) { Verification::None } else { Verification::Load };
+            lists::add_references(place, RESOURCES, words, verification)
+        }
         Add::Base(words) => lists::add_bases(place, &words.words),
-        Add::Component(words) => lists::add_references(place, COMPONENTS, &words.words, true),
+        Add::Component(words) => lists::add_references(place, COMPONENTS, &words.words, Verification::Load),
         Add::Generator(words) => lists::add_files(place, GENERATORS, &words.words),
         Add::Transformer(words) => lists::add_files(place, TRANSFORMERS, &words.words),
         Add::Validator(words) => lists::add_files(place, VALIDATORS, &words.words),

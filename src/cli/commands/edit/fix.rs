@@ -27,7 +27,7 @@ WARNING: Converting vars to replacements will potentially overwrite many resourc
 and the resulting files may not produce the same output when `kustomize build` is run. 
 We recommend doing this in a clean git repository where the change is easy to undo.";
 
-/// Turns deprecated fields into current ones, and says so if the build gives something else then.
+/// Turns deprecated fields into current ones, and reports if that changes the output of the build.
 ///
 /// # Errors
 /// The file cannot be changed.
@@ -52,7 +52,7 @@ pub fn run(place: &mut Place, has_vars: bool) -> Result<()> {
     Ok(())
 }
 
-/// What `build` prints with these options.
+/// The output of `build` with these options.
 fn build(options: &Options) -> diag::Result<String> {
     let workspace = Workspace::new();
     let disk = Disk::new();

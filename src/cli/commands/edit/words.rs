@@ -95,7 +95,7 @@ impl Patch {
     }
 }
 
-/// The value of a flag; an empty text without the flag.
+/// The value of a flag; an empty text if the flag is not given.
 pub fn text(flag: &Option<String>) -> String {
     flag.clone().unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use crate::diag::Code;
 use anyhow::Result;
 use std::fmt::Write as _;
 
-/// Prints the page of a code. False if no code has this word; nothing is printed then.
+/// Prints the page of a code. Returns false, and prints nothing, if no code has this word.
 ///
 /// # Errors
 /// The page cannot be printed.
@@ -18,7 +18,7 @@ pub fn run(code: &str) -> Result<bool> {
 /// Prints all codes with their meanings.
 ///
 /// # Errors
-/// They cannot be printed.
+/// stdout is closed.
 pub fn list() -> Result<()> {
     let width = Code::all().map(|code| code.as_str().len()).max().unwrap_or_default();
     let mut text = String::new();
@@ -28,7 +28,7 @@ pub fn list() -> Result<()> {
     print(&text)
 }
 
-/// A hint for a directory that does not exist and whose name is nearly a code.
+/// A hint for a directory that does not exist and whose name is similar to a code.
 pub fn hint(word: &str) -> Option<String> {
     let code = Code::nearest(word)?.as_str();
     Some(format!("did you mean the code '{code}'? rustomize explain {code}"))

@@ -16,7 +16,7 @@ pub struct Fields<'o, 'w> {
     pub removals: Vec<&'o Write<'w>>,
 }
 
-/// The fields of a resource at and below a path; all without one.
+/// The fields of a resource at and below a path; all fields if there is no path.
 ///
 /// # Errors
 /// The resource does not have the field, and never had it.
@@ -36,7 +36,7 @@ pub fn fields<'o, 'w>(view: &View<'o, 'w>, subject: &Subject<'o, 'w>, word: Opti
     let is_wanted =
         |path: &str| path.strip_prefix(&wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     fields.retain(|field| is_wanted(&field.path));
-    // The path of a value that has gone with its list item may be that of another item now.
+    // A value that was removed with its list item may have had the path of another item of today.
     removals.retain(|write| is_wanted(&write.path) && (fields.is_empty() || !write.is_in_gone_item));
     if fields.is_empty() && removals.is_empty() {
         return Err(missing(view, subject, node, word));
@@ -50,7 +50,7 @@ fn missing(view: &View<'_, '_>, subject: &Subject<'_, '_>, node: &Node<'_>, word
     let fields = view.history.fields(subject.number, node);
     let mut known: Vec<String> = Vec::new();
     for field in &fields {
-        // Values alone have a history, and so has each mapping above them.
+        // Only values have a history, and the mappings above them.
         let ends = field.path.match_indices('/').map(|(i, _)| i).skip(1).chain([field.path.len()]);
         for end in ends {
             let pointer = &field.path[..end];
@@ -77,7 +77,7 @@ enum Part {
     Item(String, String),
 }
 
-/// The parts of a path with dots: `\.` is a dot in a key, as is one in brackets.
+/// The parts of a path with dots. A dot in a key is written as `\.` or in brackets.
 fn parts(path: &str) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
     let mut word = String::new();
@@ -120,8 +120,8 @@ fn bracketed(text: &str) -> Part {
     }
 }
 
-/// The JSON pointer of the value that parts lead to. A key may have dots: the longest key of the
-/// mapping counts.
+/// The JSON pointer of the value that parts lead to. A key may have dots: the longest matching key
+/// of a mapping is taken.
 fn resolve(node: &Node<'_>, parts: &[Part]) -> Option<String> {
     let (mut node, mut parts, mut pointer) = (node, parts, String::new());
     while let [part, rest @ ..] = parts {
@@ -173,7 +173,7 @@ fn plain_pointer(parts: &[Part]) -> String {
     pointer
 }
 
-/// A field as a path with dots, which [`fields`] reads: items by their name where they have one.
+/// A field as a path with dots, which [`fields`] reads: items by their names if they have one.
 pub fn dotted(node: &Node<'_>, pointer: &str) -> String {
     let mut path = String::new();
     let mut at = Some(node);

@@ -8,7 +8,7 @@ use rustomize_base::shown;
 use rustomize_yaml::Pos;
 use serde_json::{Map, Value, json};
 
-/// All resources of the output, those that a step has removed, and the steps.
+/// All resources of the output, the resources that a step has removed, and the steps.
 pub fn all(view: &View<'_, '_>) -> Value {
     let history = view.history;
     let layers = history
@@ -76,7 +76,7 @@ pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '
     })
 }
 
-/// A resource, where it comes from, and the step that has removed it.
+/// A resource, its origin, and the step that has removed it.
 fn head(view: &View<'_, '_>, subject: &Subject<'_, '_>) -> Value {
     let id = &subject.id;
     let mut value = json!({
@@ -133,7 +133,7 @@ fn layer_role(role: LayerRole) -> &'static str {
     }
 }
 
-/// The word for a role, and whether a plugin has it.
+/// The word for a role, and true if a plugin has it.
 fn step_role(role: StepRole) -> (&'static str, bool) {
     match role {
         StepRole::Read => ("read", false),

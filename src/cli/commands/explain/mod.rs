@@ -91,8 +91,8 @@ const WORDS: &str = "The directory with the kustomization, a resource of its out
 /// Runs `explain`.
 ///
 /// # Errors
-/// Flags that cannot be, a build that fails, a resource or field that the output does not have.
-/// Nothing is on stdout then.
+/// The flags are not valid, the build fails, or the output lacks the resource or field. Nothing is
+/// on stdout then.
 pub fn run(args: Explain, observer: Observer, messages: &mut Messages) -> Result<()> {
     check(&args.build)?;
     let format = args.format;

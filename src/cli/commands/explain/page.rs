@@ -1,5 +1,5 @@
-//! `-o html`: one page with all of a traced build, for browsers. It loads nothing: its styles, its
-//! script and its data are in it, and a policy in its head forbids the rest.
+//! `-o html`: one page with all of a traced build, for browsers. The page loads nothing: it
+//! contains its styles, its script and its data, and the policy in its head forbids all fetches.
 //!
 //! The data are JSON in lists of numbers, which page.js reads: each text and each place is written
 //! once and has a number. For a large build this takes a tenth of the size of objects.
@@ -29,7 +29,7 @@ pub fn page(view: &View<'_, '_>) -> String {
     let data = Data::of(view).json(view);
     let sum = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let policy = format!("default-src 'none'; style-src {}; script-src {}", sum(STYLE), sum(SCRIPT));
-    // The data come last: what they have in them is not looked at again.
+    // The data come last, so placeholders in the data are not replaced.
     let parts = [("{policy}", policy.as_str()), ("{style}", STYLE), ("{script}", SCRIPT), ("{data}", &data)];
     let (mut out, mut rest) = (String::with_capacity(data.len() + 64 * 1024), PAGE);
     for (mark, text) in parts {
@@ -50,7 +50,7 @@ struct Data<'o> {
     layers: Vec<Vec<i64>>,
     steps: Vec<Vec<i64>>,
     resources: Vec<Vec<i64>>,
-    /// Paths of fields, which belong to no text that lives long enough.
+    /// Paths of fields, which are copied because their texts do not live long enough.
     paths: FastIndexMap<String, ()>,
 }
 
@@ -99,9 +99,9 @@ impl<'o> Data<'o> {
         self.masked_text(Cow::Borrowed(text))
     }
 
-    /// The number of a text, which is that of a name without its secrets.
+    /// The number of a text after its secrets are hidden.
     fn masked_text(&mut self, text: Cow<'o, str>) -> i64 {
-        // A browser changes the direction of writing as a terminal does.
+        // A browser obeys direction marks as a terminal does.
         let text = match lines(&text) {
             Cow::Owned(shown) => Cow::Owned(shown),
             Cow::Borrowed(_) => text,
@@ -127,8 +127,8 @@ impl<'o> Data<'o> {
         number(self.places.insert_full(pos.0, place).0)
     }
 
-    /// A resource: version, group, kind, namespace, name, place, the steps that have brought and
-    /// removed it, the number of its fields, those, and the writes that have removed fields.
+    /// A resource: version, group, kind, namespace, name, place, the steps that added and removed
+    /// it, the number of its fields, the fields, and the writes that have removed fields.
     fn resource<'w: 'o>(&mut self, view: &View<'o, 'w>, subject: &Subject<'o, 'w>) -> Vec<i64> {
         let id = subject.id;
         let mut row: Vec<i64> =
@@ -149,29 +149,23 @@ impl<'o> Data<'o> {
             };
             row.extend([self.path(&field.path), value, before, place, number(field.writes.len())]);
             for write in field.writes {
-                self.written(view, (&hidden, &field.path), write, &mut row);
+                row.extend(self.written(view, &hidden, &field.path, write));
             }
         }
         for write in view.history.removals(subject.number, node) {
             row.push(self.path(&write.path));
-            self.written(view, (&hidden, &write.path), write, &mut row);
+            row.extend(self.written(view, &hidden, &write.path, write));
         }
         row
     }
 
     /// A write: its step, the place of the value, and the values before and after. The field is at
     /// `path` now.
-    fn written<'w: 'o>(
-        &mut self,
-        view: &View<'o, 'w>,
-        (hidden, path): (&Hidden<'w>, &str),
-        write: &Write<'w>,
-        row: &mut Vec<i64>,
-    ) {
+    fn written<'w: 'o>(&mut self, view: &View<'o, 'w>, hidden: &Hidden<'w>, path: &str, write: &Write<'w>) -> [i64; 4] {
         let place = self.place(view, view.cause(write));
         let [before, after] = [write.before, write.after]
             .map(|text| text.map_or(NONE, |text| self.text(hidden.shown([path, &write.path], text))));
-        row.extend([i64::from(write.run), place, before, after]);
+        [i64::from(write.run), place, before, after]
     }
 
     /// The data as JSON that is safe in a script element: it has no `<`.

@@ -7,39 +7,46 @@ use anyhow::{Result, anyhow, bail};
 use rustomize_base::shell::quoted;
 use std::fmt::Write as _;
 
-/// How many resources an error lists.
+/// The number of resources that an error lists at most.
 const MOST_LISTED: usize = 20;
 
 /// The parts of a word for a resource.
-struct Named<'t> {
-    /// With its group, or with its version and group, where the word has them.
+struct NamedResource<'t> {
+    /// The kind, with its group, or its version and group, if the word has them.
     kind: Option<&'t str>,
     namespace: Option<&'t str>,
     name: &'t str,
 }
 
-/// How strictly kinds and names are compared.
+/// Whether upper and lower case letters of kinds and groups differ.
+#[derive(Clone, Copy)]
+enum Case {
+    Exact,
+    Ignored,
+}
+
+/// The strictness with which kinds and names are compared.
 #[derive(Clone, Copy)]
 struct Rule {
-    is_exact: bool,
-    /// True if a name that the resource had before a step counts.
+    case: Case,
+    /// True if a name that the resource had before a step counts as well.
     with_earlier_names: bool,
 }
 
-/// The rules, the strictest one first: the first that finds a resource counts.
+/// The rules, the strictest one first. The first rule that finds a resource is taken.
 const RULES: [Rule; 4] = [
-    Rule { is_exact: true, with_earlier_names: false },
-    Rule { is_exact: false, with_earlier_names: false },
-    Rule { is_exact: true, with_earlier_names: true },
-    Rule { is_exact: false, with_earlier_names: true },
+    Rule { case: Case::Exact, with_earlier_names: false },
+    Rule { case: Case::Ignored, with_earlier_names: false },
+    Rule { case: Case::Exact, with_earlier_names: true },
+    Rule { case: Case::Ignored, with_earlier_names: true },
 ];
 
-/// The resource that a word names: of the output, or else one that a step has removed.
+/// The resource that a word names: a resource of the output, or else one that a step has removed.
 ///
 /// # Errors
 /// No resource has the name, or several have it.
 pub fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, 'w>> {
-    let named = Named::parse(word)?;
+    let named = NamedResource::parse(word)?;
     for rule in RULES {
         let found: Vec<&Resource<'w>> = view.output.resources().filter(|r| named.is(r, rule)).collect();
         match found[..] {
@@ -52,12 +59,12 @@ pub fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, '
             ),
         }
     }
-    let removed = view.removed().filter(|subject| named.is_id(&subject.id, subject.id.name, true));
+    let removed = view.removed().filter(|subject| named.is_id(&subject.id, subject.id.name, Case::Exact));
     removed.last().ok_or_else(|| missing(view, word, &named))
 }
 
 /// The error about a resource that does not exist.
-fn missing(view: &View<'_, '_>, word: &str, named: &Named<'_>) -> anyhow::Error {
+fn missing(view: &View<'_, '_>, word: &str, named: &NamedResource<'_>) -> anyhow::Error {
     let ids = || view.output.resources().map(Resource::id);
     let of_name: Vec<String> = ids().filter(|id| id.name == named.name).map(full_label).collect();
     let short = |id: &ResId<'_>, name: &str| format!("{}/{name}", id.gvk.kind);
@@ -90,14 +97,14 @@ fn list(names: impl ExactSizeIterator<Item = String>) -> String {
     lines
 }
 
-impl<'t> Named<'t> {
+impl<'t> NamedResource<'t> {
     fn parse(word: &'t str) -> Result<Self> {
         let parts: Vec<&str> = word.split('/').collect();
         match parts[..] {
-            [name] if !name.is_empty() => Ok(Named { kind: None, namespace: None, name }),
-            [kind, name] if !name.is_empty() => Ok(Named { kind: Some(kind), namespace: None, name }),
+            [name] if !name.is_empty() => Ok(NamedResource { kind: None, namespace: None, name }),
+            [kind, name] if !name.is_empty() => Ok(NamedResource { kind: Some(kind), namespace: None, name }),
             [kind, namespace, name] if !name.is_empty() => {
-                Ok(Named { kind: Some(kind), namespace: Some(namespace), name })
+                Ok(NamedResource { kind: Some(kind), namespace: Some(namespace), name })
             }
             _ => bail!(
                 "'{word}' does not name a resource\n  hint: name it as web, Deployment/web, Deployment.apps/web or \
@@ -106,16 +113,19 @@ impl<'t> Named<'t> {
         }
     }
 
-    /// True if the word names this resource.
+    /// Returns true if the word names this resource.
     fn is(&self, resource: &Resource<'_>, rule: Rule) -> bool {
         let id = resource.id();
-        let is_now = self.is_id(id, id.name, rule.is_exact);
-        let was = |name: &str| self.is_id(id, name, rule.is_exact);
+        let is_now = self.is_id(id, id.name, rule.case);
+        let was = |name: &str| self.is_id(id, name, rule.case);
         is_now || rule.with_earlier_names && resource.previous().iter().any(|earlier| was(earlier.name))
     }
 
-    fn is_id(&self, id: &ResId<'_>, name: &str, is_exact: bool) -> bool {
-        let is_same = |a: &str, b: &str| if is_exact { a == b } else { a.eq_ignore_ascii_case(b) };
+    fn is_id(&self, id: &ResId<'_>, name: &str, case: Case) -> bool {
+        let is_same = |a: &str, b: &str| match case {
+            Case::Exact => a == b,
+            Case::Ignored => a.eq_ignore_ascii_case(b),
+        };
         let is_kind = |kind: &str| match kind.split_once('.') {
             None => is_same(kind, id.gvk.kind),
             Some((kind, rest)) => {

@@ -7,13 +7,13 @@ use rustomize_base::shown;
 use rustomize_yaml::Pos;
 use std::fmt::Write as _;
 
-/// How many characters of a value are shown.
+/// The number of characters of a value that are shown at most.
 const WIDEST_VALUE: usize = 60;
 
-/// How far a place is moved to the right, at the most, to stand below others.
+/// The largest column at which a place is aligned with the places of other lines.
 const WIDEST_COLUMN: usize = 72;
 
-/// The place of a value that no file has.
+/// The place of a value that is in no file.
 const NO_PLACE: &str = "-";
 
 /// Colours for a terminal, or none.
@@ -23,6 +23,9 @@ struct Paint {
 }
 
 impl Paint {
+    /// No colours.
+    const PLAIN: Paint = Paint { is_colored: false };
+
     fn with(self, code: &str, text: &str) -> String {
         if self.is_colored { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
@@ -48,10 +51,10 @@ impl Paint {
     }
 }
 
-/// A table whose cells are of one width in each column but the last.
+/// A table. The cells of each column have one width, except in the last column.
 #[derive(Default)]
 struct Table {
-    /// The cells, and the same with colours.
+    /// The cells, each plain and with colours.
     rows: Vec<Vec<(String, String)>>,
 }
 
@@ -81,7 +84,7 @@ impl Table {
     }
 }
 
-/// All resources of the output, and those that a step has removed.
+/// All resources of the output, and the resources that a step has removed.
 pub fn all(view: &View<'_, '_>, is_colored: bool) -> String {
     let paint = Paint { is_colored };
     let mut table = Table::default();
@@ -98,7 +101,7 @@ pub fn all(view: &View<'_, '_>, is_colored: bool) -> String {
         table.add(row(&subject, writes.to_string()));
     }
     for subject in view.removed() {
-        let by = subject.removal.map(|write| step(view, write, Paint { is_colored: false })).unwrap_or_default();
+        let by = subject.removal.map(|write| step(view, write, Paint::PLAIN)).unwrap_or_default();
         table.add(row(&subject, format!("removed by {by}")));
     }
     let mut out = String::new();
@@ -128,7 +131,7 @@ pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '
         let head = (format!("{name}: {value}"), format!("{}: {value}", paint.bold(&name)));
         if field.writes.is_empty() {
             let place = field.origin.and_then(|(_, pos)| view.place(pos)).map(|place| one_line(&place));
-            let place = place.or_else(|| subject.origin.map(|write| step(view, write, Paint { is_colored: false })));
+            let place = place.or_else(|| subject.origin.map(|write| step(view, write, Paint::PLAIN)));
             let place = place.unwrap_or_else(|| NO_PLACE.to_owned());
             let dim = paint.dim(&place);
             plain.add(vec![head, (place, dim)]);
@@ -136,7 +139,7 @@ pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '
         }
         flush(&mut plain, &mut out);
         let _ = writeln!(out, "\n{}", head.1);
-        history(view, subject, &hidden, (field, paint), &mut out);
+        history(view, subject, &hidden, field, paint).print("    ", WIDEST_COLUMN, &mut out);
     }
     flush(&mut plain, &mut out);
     for write in &fields.removals {
@@ -157,14 +160,14 @@ fn flush(plain: &mut Table, out: &mut String) {
     }
 }
 
-/// Prints the origin of a field, then a line for each write.
+/// A row for the origin of a field, then one for each write.
 fn history(
     view: &View<'_, '_>,
     subject: &Subject<'_, '_>,
     hidden: &Hidden<'_>,
-    (field, paint): (&Field<'_, '_>, Paint),
-    out: &mut String,
-) {
+    field: &Field<'_, '_>,
+    paint: Paint,
+) -> Table {
     let mut table = Table::default();
     if let Some((value, pos)) = field.origin {
         let value = quoted(hidden.shown([&field.path; 2], value));
@@ -178,7 +181,7 @@ fn history(
     for write in &field.writes {
         table.add(vec![values(hidden, &field.path, write, paint), by(view, write, paint)]);
     }
-    table.print("    ", WIDEST_COLUMN, out);
+    table
 }
 
 fn cell(text: &str) -> (String, String) {
@@ -197,7 +200,7 @@ fn values(hidden: &Hidden<'_>, path: &str, write: &Write<'_>, paint: Paint) -> (
 
 /// The step of a write, with the place of its entry: plain, and with colours.
 fn by(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> (String, String) {
-    (step(view, write, Paint { is_colored: false }), step(view, write, paint))
+    (step(view, write, Paint::PLAIN), step(view, write, paint))
 }
 
 fn step(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> String {
@@ -208,7 +211,7 @@ fn step(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> String {
     }
 }
 
-/// The place of a resource that a step has brought: that of its text, or of the entry.
+/// The place of a resource that a step has added: the place of its text, or of the entry.
 pub fn origin_of(write: &Write<'_>) -> Pos {
     if write.value.is_in_source() { write.value } else { write.entry }
 }

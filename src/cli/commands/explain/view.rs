@@ -1,5 +1,5 @@
-//! [`View`]: a traced build, as it is shown: resources by their names, places as text, values of
-//! Secrets, and others that are secret, hidden.
+//! [`View`]: a traced build for output: resources by their names, places as text, and secret values
+//! hidden.
 
 use crate::diff::secrets::{is_secret, secrets};
 use crate::resource::{ResId, Resource};
@@ -13,7 +13,7 @@ use rustomize_yaml::{Node, Pos};
 /// The text that is shown in place of a secret value.
 pub const HIDDEN: &str = "(hidden)";
 
-/// A traced build, as it is shown.
+/// A traced build for output.
 pub struct View<'o, 'w> {
     /// The kustomization, as the user named it.
     pub root: &'o str,
@@ -31,7 +31,7 @@ pub struct Subject<'o, 'w> {
     pub node: Option<&'o Node<'w>>,
     /// The write that brought the resource.
     pub origin: Option<&'o Write<'w>>,
-    /// The write that removed it.
+    /// The write that removed the resource.
     pub removal: Option<&'o Write<'w>>,
 }
 
@@ -56,10 +56,10 @@ impl<'o, 'w> View<'o, 'w> {
         self.spot(pos).map(|spot| format!("{}:{}", shown::masked(&spot.source.name), spot.line))
     }
 
-    /// The position that is shown for a write: the position of the new value if a file has it, for
-    /// example in a patch, else that of the entry that asked for the step. For a resource as a
-    /// whole, it is the entry. A value that still has its former place has been changed where it
-    /// was: its place does not say why.
+    /// The position that is shown for a write: the position of the new value if it is in a file,
+    /// for example in a patch, else that of the entry that asked for the step. For a whole
+    /// resource, it is the entry. A value that kept its former position was edited in place, so its
+    /// position does not explain the change.
     pub fn cause(&self, write: &Write<'_>) -> Pos {
         let has_place = !write.path.is_empty() && write.value != write.former;
         let is_in_file = |spot: Spot<'_>| spot.source.is_file;
@@ -92,7 +92,7 @@ impl<'o, 'w> View<'o, 'w> {
         })
     }
 
-    /// What is known of the secret values of a resource. O(its nodes and writes).
+    /// The secret values of a resource. O(its nodes and writes).
     pub fn hidden<'s>(&self, subject: &Subject<'_, 's>) -> Hidden<'s> {
         let mut hidden = Hidden { is_asked: self.shows_secrets, id: subject.id, paths: FastSet::default() };
         if self.shows_secrets {
@@ -114,16 +114,16 @@ impl<'o, 'w> View<'o, 'w> {
 
 /// The values of a resource that are not shown.
 pub struct Hidden<'w> {
-    /// True if the user asks for the values of Secrets.
+    /// True if the user asks to see the values of Secrets.
     is_asked: bool,
     id: ResId<'w>,
-    /// The JSON pointers of values that their neighbours call secret, now or before a step.
+    /// The JSON pointers of values that are secret by their names, now or before a step.
     paths: FastSet<String>,
 }
 
 impl Hidden<'_> {
-    /// True if the value of a field may be secret and must not be shown, or may have been so at
-    /// another path: `paths` are those of the field.
+    /// Returns true if the value of a field must not be shown: it may be secret now, or was at
+    /// another path. `paths` are the paths of the field.
     pub fn hides(&self, paths: [&str; 2], value: &str) -> bool {
         let hides = |path: &str| {
             self.paths.contains(path) || may_be_secret(&self.id, path) || is_secret(self.id.gvk.kind, path, value)
@@ -137,7 +137,7 @@ impl Hidden<'_> {
     }
 }
 
-/// True if a field may hold a secret: any field of a Secret but those of its head, and the
+/// Returns true if a field may hold a secret: any field of a Secret except its identity, and the
 /// annotation in which `kubectl apply` keeps the whole Secret.
 fn may_be_secret(id: &ResId<'_>, path: &str) -> bool {
     let is_head = |field: &str| ["apiVersion", "kind", "type", "immutable", "metadata"].contains(&field);
@@ -145,7 +145,7 @@ fn may_be_secret(id: &ResId<'_>, path: &str) -> bool {
     id.gvk.kind == "Secret" && (!is_head(top) || path.ends_with("last-applied-configuration"))
 }
 
-/// A resource as `KIND/NAMESPACE/NAME`, without the namespace where it has none.
+/// A resource as `KIND/NAMESPACE/NAME`, or `KIND/NAME` without a namespace.
 pub fn label(id: &ResId<'_>) -> String {
     full(id.gvk.kind, id)
 }

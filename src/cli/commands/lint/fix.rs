@@ -1,4 +1,4 @@
-//! `lint --fix`: mends findings where the mend is sure.
+//! `lint --fix`: mends findings that have a safe mend.
 
 use crate::cli::messages::Messages;
 use crate::cli::settings::real;
@@ -25,7 +25,8 @@ pub struct Fixing<'o> {
     pub options: &'o dyn Fn(&str) -> anyhow::Result<Options>,
 }
 
-/// Mends findings, and says which. Returns how many files have changed, or would change.
+/// Mends findings, and reports them. Returns the number of files that have changed, or would
+/// change.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -44,9 +45,9 @@ pub fn fix(findings: &[Warning], fixing: &Fixing<'_>, messages: &Messages) -> an
     Ok(changed)
 }
 
-/// Mends the findings in one file. Returns true if that changes it.
+/// Mends the findings in one file. Returns true if the file changes.
 fn fix_file(file: &str, findings: &[&Warning], fixing: &Fixing<'_>, messages: &Messages) -> anyhow::Result<bool> {
-    // The files of clones and of plugins have names that lead nowhere here.
+    // Files of clones and plugins have names that lead to no file here.
     let Some(path) = real(file) else { return Ok(false) };
     let _lock = path.parent().and_then(place::lock);
     let Ok(before) = fs::read_to_string(&path) else { return Ok(false) };
@@ -87,9 +88,9 @@ fn short(finding: &Warning) -> &str {
     message.split_once(". ").map_or(message, |(first, _)| first)
 }
 
-/// The text of a kustomization file with current fields in place of deprecated ones; `None` if
-/// there is nothing to convert. If the kustomization does not build the same bytes with both texts,
-/// the reason is the error within.
+/// The text of a kustomization file with current fields in place of deprecated ones; `None` if it
+/// has no deprecated fields. If the kustomization does not build the same bytes with both texts,
+/// the inner error is the reason.
 fn current(file: &str, path: &Path, text: &str, fixing: &Fixing<'_>) -> anyhow::Result<Result<Option<String>, String>> {
     let name = FILE_NAMES.into_iter().find(|name| path.ends_with(name));
     let (Some(name), Some(directory)) = (name, path.parent()) else { return Ok(Ok(None)) };
@@ -115,7 +116,7 @@ fn current(file: &str, path: &Path, text: &str, fixing: &Fixing<'_>) -> anyhow::
     Ok(verdict)
 }
 
-/// Shows the lines in which two texts differ, except lines that may have a secret.
+/// Shows the lines in which two texts differ, except lines that may contain a secret.
 fn show(before: &str, after: &str, messages: &Messages) {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let first = old.iter().zip(&new).take_while(|(old, new)| old == new).count();

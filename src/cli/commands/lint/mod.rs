@@ -8,7 +8,7 @@ use crate::cli::flags::build::BuildFlags;
 use crate::cli::flags::hidden::hidden;
 use crate::cli::messages::{Messages, Reported};
 use crate::cli::request::BuildRequest;
-use crate::cli::settings::Found;
+use crate::cli::settings::RootSettings;
 use crate::cli::{roots, status_line};
 use crate::diag::{Code, Error, Warned, Warning};
 use crate::load::Disk;
@@ -87,7 +87,7 @@ const SHOWN: usize = 100;
 /// Runs `lint`.
 ///
 /// # Errors
-/// There is a finding, flags that cannot be, or a root that cannot be built.
+/// There is a finding, a flag is not valid, or a root cannot be built.
 pub fn run(args: Lint, observer: Observer, messages: &mut Messages) -> Result<()> {
     let Lint { warn, allow, only, fix, dry_run, schema, kubernetes_version, build } = args;
     if build.output.output.is_some() || build.files.stdin_as.is_some() {
@@ -119,9 +119,9 @@ struct Looked<'p> {
     /// The warnings and errors of builds, each with its root.
     warnings: Vec<(&'p str, Warning)>,
     errors: Vec<(&'p str, Error)>,
-    /// In the order of files and lines.
+    /// The findings in the order of files and lines.
     findings: Vec<Warning>,
-    /// How many findings of the schema check were not kept.
+    /// The number of findings of the schema check that were not kept.
     left_out: usize,
 }
 
@@ -137,7 +137,7 @@ fn look<'p>(request: &BuildRequest, paths: &'p [String]) -> Result<Looked<'p>> {
         |i| options[i].clone(),
         together,
         |_, output| {
-            // A resource that cannot be printed fails here as it fails `build`.
+            // `build` fails for a resource that cannot be printed, and so does `lint`.
             output.check_printable()?;
             let checked = request.known.as_ref().map(|known| output.check(known)).transpose()?.unwrap_or_default();
             let found = (output.findings().to_vec(), checked);
@@ -154,8 +154,8 @@ fn look<'p>(request: &BuildRequest, paths: &'p [String]) -> Result<Looked<'p>> {
     }
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
-        let allowed = Found::above(root)?;
-        // A deprecated field is a finding here.
+        let allowed = RootSettings::above(root)?;
+        // `lint` reports a deprecated field as a finding.
         let (deprecated, warnings): (Vec<_>, Vec<_>) =
             warnings.into_iter().partition(|warning| warning.code() == Code::Deprecated);
         looked.warnings.extend(warnings.into_iter().map(|warning| (root.as_str(), warning)));
@@ -169,7 +169,7 @@ fn look<'p>(request: &BuildRequest, paths: &'p [String]) -> Result<Looked<'p>> {
             Err(error) => looked.errors.push((root, error)),
         }
     }
-    // A file that a base or component names may have an effect in another root.
+    // An entry of a shared base or component may have an effect in another root.
     let is_used = |finding: &Warning| finding.place().is_some_and(|place| used_entries.contains(place));
     looked.findings.retain(|finding| finding.code() != Code::NoEffect || !is_used(finding));
     looked.findings = sorted(looked.findings);

@@ -11,8 +11,8 @@ use rustomize_base::shell::quoted;
 use rustomize_yaml::Place;
 use std::path::Path;
 
-/// The findings about roots of which the newest version prints something else. The cost is that of
-/// two builds for each root that answers to another version.
+/// A finding for each root whose output differs with the newest version. Each root of another
+/// version is built twice.
 pub fn findings(roots: &[String], options: &[Options], together: Together) -> Vec<Warning> {
     let newest = Compat::default();
     let is_older = |(_, options): &(&String, &Options)| options.compat != newest;
@@ -37,7 +37,7 @@ pub fn findings(roots: &[String], options: &[Options], together: Together) -> Ve
             Err(error) => format!("kustomize {newest} does not build this: {}", error.fault()),
             Ok(new) => match differing(&old, &new) {
                 0 => continue,
-                count => format!("{count} of {} resources are others as of kustomize {newest}", old.len()),
+                count => format!("{count} of {} resources differ as of kustomize {newest}", old.len()),
             },
         };
         let version = options.compat.version();

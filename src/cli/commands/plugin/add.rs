@@ -1,4 +1,4 @@
-//! `plugin add`: a plugin more in plugins.yaml.
+//! `plugin add`: adds a plugin to plugins.yaml.
 
 use super::install::report;
 use super::named::{constraint_of, halves, parse};
@@ -39,7 +39,7 @@ pub struct Add {
     pub printing: Printing,
 }
 
-/// Runs `plugin add`. Neither file changes before the plugin is installed.
+/// Runs `plugin add`. plugins.yaml and plugins.lock change only after the plugin is installed.
 ///
 /// # Errors
 /// The plugin is required already, or the installer fails.

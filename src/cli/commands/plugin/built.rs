@@ -4,7 +4,7 @@ use crate::cli::report::Report;
 use crate::plugin::go;
 use serde_json::json;
 
-/// Adds a plugin that was built to a report.
+/// Adds a Go plugin that was built to a report.
 pub fn add_built(report: &mut Report, built: &go::Built) {
     let modes = built.modes.join(", ");
     let value = json!({ "path": built.path, "modes": built.modes, "go": built.go });

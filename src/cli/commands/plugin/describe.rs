@@ -1,4 +1,4 @@
-//! `plugin describe`: the plugin in its own words.
+//! `plugin describe`: the plugin's own description.
 
 use super::install::{Install, install_one};
 use super::named::{constraint_of, halves, parse};
@@ -80,18 +80,18 @@ const EXAMPLES: &str = "Examples:
 struct Described {
     description: Description,
     name: String,
-    /// The file or directory that is the plugin.
+    /// The file or directory of the plugin.
     path: PathBuf,
 }
 
 /// Runs `plugin describe`.
 ///
 /// # Errors
-/// The plugin does not exist, does not describe itself, or lacks the form.
+/// The plugin does not exist, does not describe itself, or lacks the requested form.
 pub fn run(args: &Describe, options: &PluginOptions) -> Result<()> {
     let described = described(args, options)?;
     let Described { description, name, .. } = &described;
-    // Only JSON has all that the plugin says.
+    // Only JSON has all parts of a description.
     if let Some(what) = description.left_out().filter(|_| args.schema || args.output != Form::Json) {
         writer::say(&format!("{name}: {what}"));
     }
@@ -140,7 +140,8 @@ fn described(args: &Describe, options: &PluginOptions) -> Result<Described> {
         }
     };
     let source = &need.id.source;
-    // Without a requirement, what the user installed under the source will do, wherever it is from.
+    // Without a requirement, a plugin that the user installed under the source is taken, whatever
+    // its origin.
     let is_users = |installed: &Installed| installed.record.asked_by == AskedBy::User;
     let is_meant = |installed: &Installed| match named {
         Some(_) => installed.meets(&need.wanted, &need.id),
@@ -166,7 +167,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A manifest to begin with.
+/// A manifest as a starting point for the author.
 fn as_manifest(described: &Described) -> Result<String> {
     let Described { description, name, path } = described;
     if path.is_dir() {

@@ -16,7 +16,7 @@ pub struct Header {
 /// Runs `plugin header`.
 ///
 /// # Errors
-/// It cannot be written.
+/// The header cannot be written.
 pub fn run(args: &Header) -> Result<()> {
     match &args.output {
         Some(file) => output::write_text(rustomize_plugin_abi::HEADER, file),

@@ -12,8 +12,8 @@ use anyhow::{Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The images that are to be locked: those that files below the directory name, and `named` ones.
-/// Unless all are upgraded, also those that are locked.
+/// The images to lock: those that files below the directory name, and the `named` ones. Locked
+/// images stay, unless all images are upgraded.
 ///
 /// # Errors
 /// A directory or a file cannot be read.
@@ -25,7 +25,7 @@ pub fn wanted(
 ) -> Result<BTreeSet<String>> {
     let mut wanted: BTreeSet<String> = named.iter().cloned().collect();
     for path in image::files(directory)? {
-        // A file that is not text, or too large, is not one of configuration objects.
+        // A file that is not text, or is too large, does not hold configuration objects.
         if let Ok(text) = FileLimit::default().read_to_string(&path) {
             wanted.extend(images_in(text));
         }
@@ -48,7 +48,7 @@ pub struct ImageLocking<'u> {
 /// The digests of images. A tag that is locked is not asked for again, unless it is upgraded.
 ///
 /// # Errors
-/// A name is not valid, a registry cannot be asked or lacks the image; or `is_check` is set and an
+/// A name is not valid; a registry cannot be asked or lacks the image; or `is_check` is true and an
 /// image is not locked.
 pub fn digests(
     wanted: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! `plugin install`: the plugins of plugins.yaml, or one.
+//! `plugin install`: installs the plugins of plugins.yaml, or one plugin.
 
 use super::named::{constraint_of, halves, parse};
 use crate::cli::flags::format::{Format, Printing};
@@ -167,7 +167,7 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
     Ok(machine.install(args.transfer.into(), &policy, options, install)?.installed)
 }
 
-/// The report of what was installed.
+/// The report of the installed plugins.
 pub fn report(done: &[Installed]) -> Report {
     let mut report = Report::default();
     for installed in done {

@@ -1,4 +1,4 @@
-//! The source and constraint that a user names, as `host/owner/name@1.2`.
+//! The source and constraint that a user types, as in `host/owner/name@1.2`.
 
 use crate::manager::id::source::{Source, SourceError};
 use crate::manager::id::version::Constraint;

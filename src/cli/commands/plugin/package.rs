@@ -94,7 +94,7 @@ pub fn run(args: &Package, is_json: bool, options: &PluginOptions) -> Result<()>
     report.print(is_json)?;
     if let Some((key, source)) = key.zip(source) {
         let line =
-            format!("Whoever installs it checks that with: rustomize plugin trust {source} --key {}", key.public());
+            format!("Users of the plugin check that with: rustomize plugin trust {source} --key {}", key.public());
         writer::say(&line);
     }
     Ok(())

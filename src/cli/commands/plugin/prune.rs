@@ -1,4 +1,4 @@
-//! `plugin prune`: installed versions that nothing needs.
+//! `plugin prune`: removes installed versions that nothing needs.
 
 use crate::cli::flags::format::Printing;
 use crate::cli::machine::machine;
@@ -41,7 +41,7 @@ const ABOUT: &str = "Remove installed versions that nothing needs. The versions 
 /// Runs `plugin prune`.
 ///
 /// # Errors
-/// A lock file cannot be read, or a file not removed.
+/// A lock file cannot be read, or a file cannot be removed.
 pub fn run(args: &Prune, is_json: bool) -> Result<()> {
     let directories = if args.positional.is_empty() { &args.directories } else { &args.positional };
     let mut needed: HashSet<(PluginId, String)> = HashSet::new();
@@ -55,7 +55,7 @@ pub fn run(args: &Prune, is_json: bool) -> Result<()> {
     let root = machine().lock_plugins()?;
     let mut candidates: Vec<Candidate> =
         all(root.path(), &Platform::host()).into_iter().map(Candidate::verified).collect();
-    // Of each source they come best first.
+    // The versions of each source are sorted, the best first.
     let mut last = None;
     candidates.retain(|candidate| {
         let is_best = last != candidate.source;

@@ -1,4 +1,4 @@
-//! `plugin remove`: installed plugins are removed.
+//! `plugin remove`: removes installed plugins.
 
 use super::named::{constraint_of, halves, parse};
 use crate::cli::flags::complete;
@@ -28,7 +28,7 @@ pub struct Remove {
 /// Runs `plugin remove`.
 ///
 /// # Errors
-/// Nothing that is installed is meant, or a file cannot be removed.
+/// No installed plugin matches, or a file cannot be removed.
 pub fn run(args: &Remove, is_json: bool) -> Result<()> {
     let (source, constraint) = halves(&args.what);
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);

@@ -83,7 +83,7 @@ pub fn run(args: &Run) -> Result<()> {
     output::write(&called.value?, None)
 }
 
-/// A configuration object that says no more than for which plugin it is.
+/// A configuration object that only says which plugin it is for.
 fn config_for(what: &str) -> String {
     let text = |text: &str| serde_json::Value::from(text);
     let (api_version, kind, annotations) = match what.rsplit_once('/') {

@@ -1,4 +1,4 @@
-//! `plugin trust`: one more rule in the user's `trust.yaml`.
+//! `plugin trust`: adds a rule to the user's `trust.yaml`.
 
 use crate::cli::machine::machine;
 use crate::cli::report::Report;

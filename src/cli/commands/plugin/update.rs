@@ -1,4 +1,4 @@
-//! `plugin update`: the newest versions that plugins.yaml allows.
+//! `plugin update`: installs the newest versions that plugins.yaml allows.
 
 use super::images::{ImageLocking, images_of};
 use crate::cli::flags::format::Printing;

@@ -1,4 +1,4 @@
-//! `plugin verify`: each installed plugin, checked.
+//! `plugin verify`: checks each installed plugin.
 
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::project::Project;
@@ -22,11 +22,11 @@ pub struct Verify {
     pub printing: Printing,
 }
 
-/// Runs `plugin verify`. What plugins said before does not count: each is asked again, and what it
-/// says now is kept.
+/// Runs `plugin verify`. Stored descriptions are ignored: each plugin is asked again, and its
+/// answer is stored.
 ///
 /// # Errors
-/// A plugin has a fault; all plugins were printed then.
+/// A plugin has a fault. All plugins were printed then.
 pub fn run(args: &Verify, is_json: bool, options: &PluginOptions) -> Result<()> {
     let machine = machine();
     let policy = machine.policy(None)?;

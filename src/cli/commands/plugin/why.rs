@@ -59,7 +59,7 @@ const EXAMPLES: &str = "Examples:
   # Everything that is installed, for programs
   rustomize plugin why -o json";
 
-/// The object that is asked about.
+/// The object that the user asks about.
 struct Asked {
     api_version: String,
     kind: String,
@@ -85,7 +85,7 @@ pub fn run(args: &Why, is_json: bool, options: &PluginOptions) -> Result<()> {
     }
 }
 
-/// The object that a word names: a file with one, or an apiVersion and kind.
+/// The object that a word names: a file with an object, or an apiVersion and kind.
 fn asked(what: &str) -> Result<Asked> {
     let path = Path::new(what);
     if path.is_file() {
@@ -121,7 +121,7 @@ fn trace(args: &Why, asked: &Asked, resolver: &Resolver<'_>) -> Result<Report> {
         Some(role) => vec![role.into()],
         None => vec![Role::Generator, Role::Transformer, Role::Validator],
     };
-    // A role with a plugin, else one whose plugin cannot be used, else the first.
+    // The first role with a plugin, else the first whose plugin cannot be used, else the first.
     let rank = |resolution: &Resolution| match resolution.chosen {
         Ok(Some(_)) => 0,
         Err(_) => 1,
@@ -156,7 +156,7 @@ fn trace(args: &Why, asked: &Asked, resolver: &Resolver<'_>) -> Result<Report> {
     Ok(report)
 }
 
-/// The head of a tier's lines.
+/// The first of a tier's lines.
 fn title(tier: Tier, request: &PluginRequest<'_>) -> String {
     match tier {
         Tier::Function => "The function that the object names".to_owned(),
@@ -169,7 +169,7 @@ fn title(tier: Tier, request: &PluginRequest<'_>) -> String {
     }
 }
 
-/// Everything that is installed or required, and the kinds that it is for.
+/// Everything that is installed or required, with its kinds.
 fn everything(resolver: &Resolver<'_>, environment: Option<&Environment>) -> Result<Report> {
     let mut report = Report::default();
     report.head("Required by plugins.yaml".to_owned());

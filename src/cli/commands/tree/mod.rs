@@ -77,7 +77,7 @@ pub fn run(args: &Tree) -> Result<()> {
     Ok(writer::print(&Shown::values(&printed))?)
 }
 
-/// The roots to show: with --all first those that no other kustomization uses.
+/// The roots to show. With --all, the roots that no other kustomization uses come first.
 fn roots(args: &Tree) -> Result<Vec<String>> {
     let here = [".".to_owned()];
     let directories = if args.directories.is_empty() { &here } else { args.directories.as_slice() };
@@ -97,7 +97,7 @@ fn roots(args: &Tree) -> Result<Vec<String>> {
     Ok(all.into_iter().map(|root| root.path).collect())
 }
 
-/// A graph for Graphviz. Texts are in quotes, in which Graphviz knows one escape.
+/// A graph for Graphviz. Texts are in quotes, in which Graphviz has one escape.
 fn dot(outline: &Outline) -> String {
     let label = |text: &str| format!("\"{}\"", text::name(text).replace('\\', "\\\\").replace('"', "\\\""));
     let mut out = "digraph kustomizations {\n  rankdir=LR;\n  node [shape=box];\n".to_owned();
@@ -121,7 +121,8 @@ fn dot(outline: &Outline) -> String {
     out
 }
 
-/// A graph for Mermaid. Characters that Mermaid or HTML could read are written as their numbers.
+/// A graph for Mermaid. Characters that have a meaning in Mermaid or HTML are written as their
+/// numbers.
 fn mermaid(outline: &Outline) -> String {
     let label = |text: &str| {
         let is_plain =

@@ -1,20 +1,20 @@
-//! `tree` for people: each part below the one that names it, with lines between them.
+//! `tree` for people: each part below the part that names it, with lines between them.
 
 use crate::pipeline::outline::{Kind, Link, Outline};
 use rustomize_base::shown;
 use std::fmt::Write;
 
 /// A part whose parts are being printed.
-struct Open<'o> {
+struct OpenPart<'o> {
     part: usize,
     rest: std::slice::Iter<'o, Link>,
-    /// The length of what is in front of the lines of its parts.
+    /// The length of the lines' prefix for its parts.
     prefix: usize,
 }
 
 /// The roots with their parts. The parts of a part are printed where it is named first; where it is
-/// named again, it is marked. A root that another root before it has shown is left out. O(links),
-/// times the depth for the lines in front.
+/// named again, it is marked. A root that an earlier root has shown is left out. O(links), times
+/// the depth for the prefixes.
 pub fn print(outline: &Outline) -> String {
     let mut out = String::new();
     let mut is_shown = vec![false; outline.parts.len()];
@@ -26,7 +26,7 @@ pub fn print(outline: &Outline) -> String {
         let _ = writeln!(out, "{}{}", name(&outline.parts[root].name), kind(outline.parts[root].kind));
         (is_shown[root], is_open[root]) = (true, true);
         let mut prefix = String::new();
-        let mut open = vec![Open { part: root, rest: outline.parts[root].links.iter(), prefix: 0 }];
+        let mut open = vec![OpenPart { part: root, rest: outline.parts[root].links.iter(), prefix: 0 }];
         while let Some(top) = open.last_mut() {
             let Some(link) = top.rest.next() else {
                 is_open[top.part] = false;
@@ -48,7 +48,7 @@ pub fn print(outline: &Outline) -> String {
             if again.is_empty() && !part.links.is_empty() {
                 is_open[link.to] = true;
                 prefix.push_str(if is_last { "    " } else { "│   " });
-                open.push(Open { part: link.to, rest: part.links.iter(), prefix: prefix.len() });
+                open.push(OpenPart { part: link.to, rest: part.links.iter(), prefix: prefix.len() });
             }
         }
     }
@@ -60,7 +60,7 @@ pub fn name(name: &str) -> String {
     shown::line(&shown::masked(name)).into_owned()
 }
 
-/// The word behind a name, where the field does not say what the part is.
+/// The word after a name, if the field does not say the kind of the part.
 fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Remote => " (remote)",
