@@ -2,12 +2,11 @@
 //! prints, in time linear in its input. It starts no process, has no network and calls no system:
 //! whatever a build needs of the outside comes through a trait.
 //!
-//! | trait | what it brings | without it |
-//! |---|---|---|
-//! | [`load::Loader`] | the files of a build | – |
-//! | [`load::Remotes`], [`load::Fetch`] | repositories, files over HTTP, artifacts, charts | [`load::NoRemotes`] |
-//! | [`stage::Helm`] | rendered charts | [`stage::NoHelm`] |
-//! | [`Plugins`] | external plugins | [`NoPlugins`] |
+//! * [`load::Loader`]: the files of a build.
+//! * [`load::Remotes`] and [`load::Fetch`]: repositories, files over HTTP, artifacts, charts;
+//!   [`load::NoRemotes`] has none.
+//! * [`stage::Helm`]: rendered charts; [`stage::NoHelm`] renders none.
+//! * [`Plugins`]: external plugins; [`NoPlugins`] has none.
 //!
 //! A build is a pipeline, and `pipeline::build` lists its steps:
 //!

@@ -1,5 +1,5 @@
-//! Where builds get their inputs: the files of this machine, remote parts, and rendered charts. Each
-//! is behind a trait of the engine.
+//! Where builds get their inputs: the files of this machine, remote parts, and rendered charts.
+//! Each is behind a trait of the engine.
 //!
 //! * [`Disk`]: the files of this machine; [`limit`]: files that are read as a whole; [`links`]:
 //!   where paths lead when links are followed.

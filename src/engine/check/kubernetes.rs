@@ -1,8 +1,8 @@
 //! [`Known`]: the kinds of a version of Kubernetes, from a compressed table that is part of the
 //! program and unpacked when a check asks for it.
 //!
-//! The table is made by `src/engine/schema/generate/structural` and is a text, compressed with deflate.
-//! Its lines:
+//! The table is made by `src/engine/schema/generate/structural` and is a text, compressed with
+//! deflate. Its lines:
 //!
 //! * `V 1.29 1.30 ...`: the versions. Elsewhere a set of versions is a hexadecimal number with a
 //!   bit for each, the first version lowest.
