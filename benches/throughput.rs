@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
-use rustomize::internal::emit;
 use rustomize::load::Disk;
 use rustomize::tree::{Heap, documents};
 use rustomize::{Options, Workspace};
+use rustomize_yaml::emit;
 use std::fmt::Write;
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -5,7 +5,7 @@ use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
 use crate::edit::metadata::Metadata;
 use crate::edit::{Place, glob};
-use crate::load::{FileLimit, join};
+use crate::load::{FileLimit, ReadFile, join};
 use crate::stage::resources_in;
 use rustomize_yaml::{Heap, Key, Mapping, Node, Pos, Sequence, emit, encoding};
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! The pages of codes, src/diag/codes: the example of each page must show its code, and what the
-//! page says against it must mend it. A page has the parts Why, Example and Mend. The example is a
+//! The pages of codes, src/engine/diag/codes: the example of each page must show its code, and what
+//! the page says against it must mend it. A page has the parts Why, Example and Mend. The example is a
 //! tree, with the arguments of the command in `args` unless it is `build`; the mend has the files
 //! that change. `https://missing.example.com` stands for a server without files.
 

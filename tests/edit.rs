@@ -3,10 +3,11 @@
 //! `results/`. `UPDATE=1 cargo test --test main edit::` writes both, where kustomize is in PATH.
 
 use crate::support::{Run, Tree, files, in_path, run, skip, split};
-use rustomize::internal::json::{first_document, from_yaml_1_1, write};
 use rustomize::load::{Disk, Memory, Overlay, RemoteOptions, Restrictor};
 use rustomize::tree::Heap;
 use rustomize::{Options, Workspace};
+use rustomize_yaml::first_document;
+use rustomize_yaml::json::{from_yaml_1_1, write};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,6 +15,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 /// Words that say the same as kustomize's, and more: where, or without what only Go prints. Those
 /// of kustomize, and those here.
@@ -440,7 +442,7 @@ fn real_kustomizations() {
 fn built(file: &Path, text: &str) -> Result<String, String> {
     let texts = Memory::from_iter([(file, text)]);
     let (workspace, loader) = (Workspace::new(), Overlay::new(Disk::new(), texts));
-    let remote = RemoteOptions { offline: true, ..RemoteOptions::default() };
+    let remote = Arc::new(RemoteOptions { offline: true, ..RemoteOptions::default() });
     let options = Options { remote, restrictor: Restrictor::None, ..Options::default() };
     let root = file.parent().unwrap().to_string_lossy().into_owned();
     let built = rustomize::build(&workspace, &loader, &root, &options);

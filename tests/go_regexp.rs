@@ -3,7 +3,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the test runs Go, and is told how much to do")]
 
-use rustomize::internal::GoRegex;
+use rustomize_go_regexp::GoRegex;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::{Path, PathBuf};

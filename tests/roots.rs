@@ -1,16 +1,17 @@
 //! `build` with several roots: the bytes of each are those of building it alone.
 
 use crate::support::Tree;
-use rustomize::internal::roots::{FoundRoot, affected, find};
 use rustomize::load::loader::{Entry, NotOpened, Opened};
 use rustomize::load::{Disk, FileLimit, Loader, Memory, RemoteOptions, Restrictor};
 use rustomize::{Options, Together, build_all};
+use rustomize_engine::pipeline::affected::affected;
+use rustomize_engine::pipeline::roots::{FoundRoot, find};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 const FOREST: &str = "\
 -- base/kustomization.yaml --
@@ -241,7 +242,7 @@ fn files_that_a_build_reads_affect_its_root() {
     if !real.is_dir() {
         return crate::support::skip("real kustomizations are not here");
     }
-    let remote = RemoteOptions { offline: true, ..RemoteOptions::default() };
+    let remote = Arc::new(RemoteOptions { offline: true, ..RemoteOptions::default() });
     let options = Options { remote, restrictor: Restrictor::None, ..Options::default() };
     let projects = fs::read_dir(real).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
     let pairs: usize = projects.map(|project| check_affected(&Disk::new(), &project.to_string_lossy(), &options)).sum();

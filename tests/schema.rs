@@ -1,7 +1,7 @@
 //! The table of merge keys against the recorded schema, if that is beside the checkout.
 
 use rustomize::Gvk;
-use rustomize::internal::{Schema, Schemas};
+use rustomize_engine::schema::{Schema, Schemas};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

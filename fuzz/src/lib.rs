@@ -4,22 +4,28 @@
 
 pub mod txtar;
 
+use rustomize::internal::Permissions;
 use rustomize::internal::manager::{
     self, Amendment, Constraint, Description, FileName, Image, Location, Lock, Manifest, MountedFile, Origin, Platform,
     Record, Requirements, Schema, Source, SourcePattern, Statement, Trust, Version, pinned,
 };
-use rustomize::internal::{
-    Build, Context, Frame, GitCommand, GoRegex, Permissions, RemoteLock, Schemas, emit, merge, wire,
-};
-use rustomize::load::{Memory, RepoSpec};
+use rustomize::load::{Memory, RemoteOptions, RepoSpec};
 use rustomize::tree::{Heap, documents};
 use rustomize::{Options, Workspace, build};
+use rustomize_engine::merge;
+use rustomize_engine::schema::Schemas;
+use rustomize_engine::stage::{Build, Context, wire};
+use rustomize_go_regexp::GoRegex;
+use rustomize_plugin_abi::frame::Frame;
+use rustomize_sources::git_command::GitCommand;
+use rustomize_sources::lock::RemoteLock;
+use rustomize_yaml::emit;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use tempfile::TempDir;
 
 /// Parts of an input that has several, such as a resource and a patch.
@@ -78,7 +84,7 @@ pub fn tree(input: &[u8]) {
 
 fn built(files: &Memory) -> Option<String> {
     let mut options = Options::default();
-    options.remote.offline = true;
+    options.remote = Arc::new(RemoteOptions { offline: true, ..RemoteOptions::default() });
     let workspace = Workspace::new();
     let output = build(&workspace, files, "/", &options).value.ok()?;
     output.print().ok()
@@ -380,7 +386,7 @@ pub fn editor(input: &[u8]) {
     let (sent, ended) = mpsc::channel();
     let _ = rustomize::internal::command::serve(&*stream, Sink { _sender: sent }, |_| {
         let mut options = Options { build_limit: Some(BUILD_LIMIT), lint: true, ..Options::default() };
-        options.remote.offline = true;
+        options.remote = Arc::new(RemoteOptions { offline: true, ..RemoteOptions::default() });
         Ok(options)
     });
     // The sender is dropped with the last writer.

@@ -14,7 +14,7 @@ use crate::cli::variable::variable;
 use crate::cli::{cache, kustomize_version, machine, plugin_options, signals};
 use crate::diag::{Code, Error};
 use crate::load::artifact_reference::is_artifact;
-use crate::load::{FileLimit, Lock, RemoteOptions, RepoSpec, Restrictor, Secrets};
+use crate::load::{FileLimit, HelmProgram, Lock, RemoteOptions, RemoteParts, RepoSpec, Restrictor, Secrets};
 use crate::resource::Order;
 use crate::stage::{HelmOptions, Options, UsedEntries};
 use crate::workspace::{Together, Workspace};
@@ -40,6 +40,8 @@ pub struct BuildRequest {
     pub known: Option<Known>,
     /// The options that all roots share.
     shared: Options,
+    /// Where they get remote parts.
+    remote: RemoteOptions,
     compat: Option<Versions>,
     plugins: PluginFlags,
     /// True if plugins run.
@@ -64,6 +66,23 @@ impl BuildRequest {
         let runs_plugins = is_on(enable_alpha_plugins);
         let managed_by = || variable("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL").is_some_and(|value| value == "on");
         let FileFlags { stdin_as, load_restrictor, file_size_limit, build_size_limit, crd_merge_keys } = files;
+        let is_locked = remote.locked;
+        let remote = RemoteOptions {
+            // Without the network a cache that cannot be written to is as good.
+            cache: remote.remote_cache.or_else(if remote.offline { cache::of_user } else { cache::writable }),
+            offline: remote.offline,
+            timeout: remote.remote_timeout,
+            size_limit: remote.remote_size_limit,
+            lock: None,
+            secrets: Secrets(machine::secret),
+            children: signals::children().clone(),
+        };
+        let program = HelmProgram {
+            children: signals::children().clone(),
+            limits: plugin_options::limits(&plugins),
+            user_config: helm.helm_user_config,
+            variable,
+        };
         let shared = Options {
             plugins: Arc::new(plugin_options::disabled()),
             restrictor: restrictor(&load_restrictor)?,
@@ -71,16 +90,7 @@ impl BuildRequest {
             build_limit: build_size_limit,
             order: order(&output.reorder)?,
             managed_by_label: is_on(output.enable_managedby_label) || managed_by(),
-            remote: RemoteOptions {
-                // Without the network a cache that cannot be written to is as good.
-                cache: remote.remote_cache.or_else(if remote.offline { cache::of_user } else { cache::writable }),
-                offline: remote.offline,
-                timeout: remote.remote_timeout,
-                size_limit: remote.remote_size_limit,
-                lock: None,
-                secrets: Secrets(machine::secret),
-            },
-            children: signals::children().clone(),
+            remote: Arc::new(remote.clone()),
             observer,
             lint: output.strict,
             crd_merge_keys,
@@ -90,9 +100,7 @@ impl BuildRequest {
                 api_versions: helm.helm_api_versions,
                 kube_version: helm.helm_kube_version,
                 debug: is_on(helm.helm_debug),
-                limits: plugin_options::limits(&plugins),
-                user_config: helm.helm_user_config,
-                variable,
+                program: Arc::new(program),
             },
             ..Options::default()
         };
@@ -103,11 +111,12 @@ impl BuildRequest {
             file_limit: FileLimit(file_size_limit),
             known: None,
             shared,
+            remote,
             compat: output.compat,
             output,
             plugins,
             runs_plugins,
-            is_locked: remote.locked,
+            is_locked,
             may_sync: AtomicBool::new(true),
         })
     }
@@ -136,15 +145,26 @@ impl BuildRequest {
         let mut options = Options { used_entries: UsedEntries::default(), ..self.shared.clone() };
         if self.runs_plugins {
             let may_sync = self.may_sync.swap(false, Ordering::Relaxed);
-            let offline = options.remote.offline;
+            let offline = self.remote.offline;
             let (plugins, schemas) = plugin_options::of_directory(&self.plugins, Path::new(root), offline, may_sync)?;
             (options.plugins, options.schemas) = (Arc::new(plugins), schemas);
         }
         options.compat = kustomize_version::of_root(self.compat, root)?;
         if self.is_locked {
-            options.remote.lock = Some(Arc::new(lock(root)?));
+            options.remote = Arc::new(RemoteOptions { lock: Some(Arc::new(lock(root)?)), ..self.remote.clone() });
         }
         Ok(options)
+    }
+
+    /// As [`BuildRequest::options`]; and the remote parts, which the build shares with whoever asks
+    /// for the used ones afterwards.
+    ///
+    /// # Errors
+    /// As [`BuildRequest::options`].
+    pub fn options_and_remote_parts(&self, root: &str) -> Result<(Options, Arc<RemoteParts>)> {
+        let options = self.options(root)?;
+        let parts = Arc::new(RemoteParts::new(self.remote.clone(), options.observer.clone()));
+        Ok((Options { remote: parts.clone(), ..options }, parts))
     }
 
     /// The options for the builds of several roots.
@@ -177,9 +197,10 @@ impl BuildRequest {
 /// # Errors
 /// As [`kustomize_version::of_root`].
 pub fn plain_options(version: Option<Versions>) -> Result<Options> {
-    let remote = RemoteOptions { cache: cache::writable(), ..RemoteOptions::default() };
+    let children = signals::children().clone();
+    let remote = Arc::new(RemoteOptions { cache: cache::writable(), children, ..RemoteOptions::default() });
     let compat = kustomize_version::of_root(version, ".")?;
-    Ok(Options { compat, remote, children: signals::children().clone(), ..Options::default() })
+    Ok(Options { compat, remote, ..Options::default() })
 }
 
 /// The warnings of deprecated flags, one for each time that a flag is given.

@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
-use crate::load::{Disk, FileLimit};
+use crate::load::{Disk, FileLimit, ReadFile};
 use crate::stage::{Context, Options};
 use rustomize_files as files;
 use rustomize_files::atomic;

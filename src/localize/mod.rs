@@ -25,6 +25,7 @@ use crate::load::Disk;
 use crate::stage::{Context, Options};
 use arguments::Bounds;
 use copy::Copier;
+use rustomize_process::Children;
 use rustomize_yaml::Heap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,8 @@ pub struct Request<'r> {
     pub is_verified: bool,
     /// The options for building the original and the copy, which also say what may be fetched.
     pub options: &'r Options,
+    /// Has the directory in which the copy is made.
+    pub children: &'r Children,
 }
 
 /// Makes the copy, and returns its place.
@@ -58,7 +61,7 @@ pub fn localize(request: &Request<'_>) -> Warned<Result<PathBuf>> {
         let bounds = Bounds::find(&cx.files, request)?;
         let place = bounds.destination.clone();
         let unusable = |fault: io::Error| Error::io(&fault, format!("'{}': {fault}", place.display()));
-        let staging = request.options.children.directory_in(arguments::parent(&place), rustomize_files::atomic::PREFIX);
+        let staging = request.children.directory_in(arguments::parent(&place), rustomize_files::atomic::PREFIX);
         let staging = staging.map_err(unusable)?;
         let top = staging.path().join("copy");
         std::fs::create_dir(&top).map_err(unusable)?;

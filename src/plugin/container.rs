@@ -3,7 +3,7 @@
 
 use super::options::FunctionOptions;
 use crate::config::Decode;
-use crate::load::{Root, path};
+use crate::load::{Root, clean, links};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -81,7 +81,7 @@ impl Container<'_> {
 
 impl Mount<'_> {
     fn place(&self, root: &Root) -> PathBuf {
-        match path::clean(self.source).as_str() {
+        match clean(self.source).as_str() {
             "." => root.real.to_path_buf(),
             cleaned => root.real.join(cleaned),
         }
@@ -93,7 +93,7 @@ impl Mount<'_> {
         if !KINDS.contains(&self.kind) {
             return Err(format!("'{}' is not a valid type of a mount: it is bind, volume or tmpfs", self.kind));
         }
-        let place = path::real(&self.place(root));
+        let place = links::real(&self.place(root));
         let place = place.filter(|place| !self.source.starts_with('/') && place.starts_with(&root.real));
         self.argument(place.ok_or_else(|| {
             format!(

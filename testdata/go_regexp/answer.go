@@ -1,4 +1,4 @@
-// Answer says what Go's regular expressions do: the other side of the tests of src/config/go_regexp.
+// Answer says what Go's regular expressions do: the other side of the tests of src/go-regexp.
 //
 //	go run answer.go match <matches.jsonl    each pattern with its error, or with the texts that match and those that do not
 //	go run answer.go sets                    each name with the characters of [\p{name}\n\r] as a count and a hash

@@ -481,7 +481,7 @@ fn m_what_was_granted_stays_granted() {
 
 #[test]
 fn s9_hosts_that_differ_have_names_that_differ() {
-    use rustomize::internal::manager::token_variable;
+    use rustomize_sources::client::token_variable;
     let hosts = [
         "api.github.test",
         "api-github.test",

@@ -23,7 +23,7 @@ mod values;
 mod write;
 
 use reference::{Files, Server};
-use rustomize::load::{Disk, Loader, Memory};
+use rustomize::load::{Disk, HelmProgram, Loader, Memory};
 use rustomize::{Compat, HelmOptions, Options, Workspace, build};
 
 use std::fs;
@@ -31,7 +31,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use tree::Tree;
 
@@ -99,7 +99,8 @@ fn run(words: &[String], directory: &str) -> Outcome {
 const PANIC: &str = "rustomize crashed";
 
 fn ours(compat: Compat, directory: &str) -> Outcome {
-    let helm = HelmOptions { enabled: true, command: helm().display().to_string(), ..HelmOptions::default() };
+    let program = Arc::new(HelmProgram::default());
+    let helm = HelmOptions { enabled: true, command: helm().display().to_string(), program, ..HelmOptions::default() };
     printed(&Disk::new(), directory, &Options { compat, helm, ..Options::default() })
 }
 

@@ -9,14 +9,14 @@
 use super::reference::{CRASH, Server};
 use super::{Outcome, number, shown};
 use fastrand::Rng;
-use rustomize::load::Disk;
+use rustomize::load::{Disk, HelmProgram};
 use rustomize::{HelmOptions, Options, Workspace, build};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 /// How many cases are recorded.
@@ -81,7 +81,8 @@ impl Bench {
     fn ours(&self, case: &Case) -> Outcome {
         self.write(case);
         let path = |name: &str| self.directory.path().join(name).to_string_lossy().into_owned();
-        let helm = HelmOptions { enabled: true, command: path("helm"), ..HelmOptions::default() };
+        let program = Arc::new(HelmProgram::default());
+        let helm = HelmOptions { enabled: true, command: path("helm"), program, ..HelmOptions::default() };
         let options = Options { helm, ..Options::default() };
         let built = || build(&Workspace::new(), &Disk::new(), &path("tree"), &options).value.map(drop);
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(built));

@@ -6,10 +6,13 @@ use super::{kustomization, root, without_links};
 use crate::support::{files, split};
 use regex::Regex;
 use rustomize::diag::Code;
-use rustomize::internal::json::{first_document, from_yaml_1_1, write};
-use rustomize::internal::written::{FILE_NAMES, Field, Record, SETTINGS, Shape};
 use rustomize::load::Memory;
 use rustomize::{Options, Workspace, build, tree::Heap};
+use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::config::{Field, Record, Shape};
+use rustomize_engine::lint::settings::SHAPE as SETTINGS;
+use rustomize_yaml::first_document;
+use rustomize_yaml::json::{from_yaml_1_1, write};
 use serde_json::{Map, Value, json};
 use std::fs;
 

@@ -8,9 +8,8 @@ mod json_schema;
 use crate::support::{files, split};
 use regex::Regex;
 use rustomize::diag::Code;
-use rustomize::internal::written::{
-    Builtin, Described, Field, GENERATORS, Kustomization, Record, Shape, TRANSFORMERS, TransformerConfig,
-};
+use rustomize_engine::config::{Described, Field, Kustomization, Record, Shape, TransformerConfig};
+use rustomize_engine::pipeline::object::{Builtin, GENERATORS, TRANSFORMERS};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
@@ -285,7 +284,7 @@ fn index(pages: &[Page]) -> String {
 
 /// The page of a code, as the tool has it.
 fn page_of_code(code: Code) -> String {
-    let source = format!("src/diag/codes/{}.md", code.as_str());
+    let source = format!("src/engine/diag/codes/{}.md", code.as_str());
     let head = format!("<!-- Printed from {source} by the test `reference`: UPDATE=1 cargo test reference -->\n\n");
     head + code.page()
 }
@@ -306,7 +305,9 @@ fn index_of_codes() -> String {
 fn reference() {
     let pages: Vec<Page> = files(&root().join("src"), ".rs").iter().filter_map(|path| page(path)).collect();
     let entries = entries(&pages);
-    for stage in ["src/transformer", "src/generator"].iter().flat_map(|folder| files(&root().join(folder), ".rs")) {
+    for stage in
+        ["src/engine/transformer", "src/engine/generator"].iter().flat_map(|folder| files(&root().join(folder), ".rs"))
+    {
         let text = fs::read_to_string(&stage).unwrap();
         let traits = ["Transformer", "TransformEach", "Generator"].map(|name| format!("impl<'a> {name}<'a> for"));
         let is_stage = traits.iter().any(|name| text.contains(name));

@@ -2,8 +2,8 @@
 //! Sizes are such that large lists and mappings are divided into chunks (src/yaml/tree).
 
 use super::{Files, file, in_memory, lines, resources};
-use rustomize::internal::meter;
 use rustomize::{Options, Workspace, build};
+use rustomize_base::meter;
 use std::num::NonZero;
 
 /// Steps for each byte of the input and the output may grow by this factor from the smaller to the

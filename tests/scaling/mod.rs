@@ -12,9 +12,9 @@ mod random;
 mod shapes;
 mod table;
 
-use rustomize::internal::meter;
 use rustomize::load::Memory;
 use rustomize::{Options, Workspace, build};
+use rustomize_base::meter;
 use std::fmt::Write;
 use std::num::NonZero;
 

@@ -5,8 +5,8 @@
 
 use super::{Files, in_memory, lines};
 use fastrand::Rng;
-use rustomize::internal::meter;
 use rustomize::{Options, Workspace, build};
+use rustomize_base::meter;
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! Shapes that once took more steps than their input has entries: two sizes of each.
 
 use super::{Files, file, in_memory, layers_of, lines, resources, steps_taken, steps_with, with_entries};
-use rustomize::internal::meter;
 use rustomize::{Options, Workspace, build};
+use rustomize_base::meter;
 use std::num::NonZero;
 
 /// Steps per application may grow by this factor from 100 to 400. Order and look-ups in large

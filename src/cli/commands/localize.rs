@@ -6,12 +6,14 @@ use crate::cli::flags::switch::{Switch, is_on};
 use crate::cli::messages::Messages;
 use crate::cli::request::plain_options;
 use crate::cli::variable::variable;
-use crate::cli::writer;
+use crate::cli::{signals, writer};
+use crate::load::HelmProgram;
 use crate::localize::{self, Request};
 use crate::stage::HelmOptions;
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use std::sync::Arc;
 
 /// `localize`.
 #[derive(Args)]
@@ -64,7 +66,9 @@ const EXAMPLES: &str = "Examples:
 /// As [`localize::localize`].
 pub fn run(flags: &Localize, messages: &mut Messages) -> Result<()> {
     let mut options = plain_options(flags.compat)?;
-    options.helm = HelmOptions { enabled: is_on(flags.enable_helm), variable, ..HelmOptions::default() };
+    let children = signals::children();
+    let program = Arc::new(HelmProgram { children: children.clone(), variable, ..HelmProgram::default() });
+    options.helm = HelmOptions { enabled: is_on(flags.enable_helm), program, ..HelmOptions::default() };
     let target = flags.target.as_deref().unwrap_or(".");
     let is_verified = !is_on(flags.no_verify);
     let made = localize::localize(&Request {
@@ -73,6 +77,7 @@ pub fn run(flags: &Localize, messages: &mut Messages) -> Result<()> {
         destination: flags.destination.as_deref().unwrap_or_default(),
         is_verified,
         options: &options,
+        children,
     });
     for warning in made.warnings {
         messages.warning(&warning, None);

@@ -72,7 +72,7 @@ fn vendor(request: &BuildRequest, root: &str, copies: Copies, messages: &mut Mes
         bail!("a lock is written beside a kustomization of this machine, and '{root}' is from elsewhere");
     }
     let directory = Path::new(root);
-    let options = request.options(root)?;
+    let (options, remote_parts) = request.options_and_remote_parts(root)?;
     // Two commands would remove each other's copies.
     let handle = open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
     let handle = handle.with_context(|| format!("cannot open '{root}'"))?;
@@ -83,6 +83,6 @@ fn vendor(request: &BuildRequest, root: &str, copies: Copies, messages: &mut Mes
     for warning in built.warnings {
         messages.warning(&warning, None);
     }
-    let output = built.value?;
-    Ok(write(output.remote_parts(), directory, copies, signals::children())?)
+    built.value?;
+    Ok(write(&remote_parts, directory, copies, signals::children())?)
 }

@@ -7,7 +7,7 @@ use super::describe::{Component, Description, Protocol};
 use super::written_schema;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::load::FileLimit;
+use crate::load::{FileLimit, ReadFile};
 use crate::manager::id::head::check_head;
 use crate::manager::id::location::Location;
 use crate::manager::id::name::Platform;

@@ -11,7 +11,7 @@ use super::manifest::{Manifest, Runtime};
 use super::sign::SigningKey;
 use super::source::{Found, find, missing};
 use crate::diag::{Code, Error, Result};
-use crate::load::FileLimit;
+use crate::load::{FileLimit, ReadFile};
 use crate::manager::fetch::FetchLimits;
 use crate::manager::fetch::archive::unpack;
 use crate::manager::id::content;

@@ -1,7 +1,7 @@
 //! [`SigningKey`]: the secret key of minisign that signs the files of a package.
 
 use crate::diag::{Code, Error, Result};
-use crate::load::FileLimit;
+use crate::load::{FileLimit, ReadFile};
 use minisign::{PublicKey, SecretKey, SecretKeyBox, SignatureBox};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use super::schema::{SCHEMA_LIMIT, Schema};
 use crate::config::read_alone;
 use crate::diag::{Code, Error, Result};
-use crate::load::FileLimit;
+use crate::load::{FileLimit, ReadFile};
 use rustomize_yaml::scalar::{self, Kind};
 use rustomize_yaml::{Node, Pos, Value};
 use std::io;

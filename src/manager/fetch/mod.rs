@@ -17,7 +17,7 @@ use crate::load::git::Git;
 use crate::load::http::{Http, Watch};
 use crate::load::is_url;
 use crate::load::oci::{Repository, check_tags};
-use crate::load::{FileLimit, RepoSpec, Secret};
+use crate::load::{FileLimit, ReadFile, RepoSpec, Secret};
 use crate::manager::id::content::sha256;
 use crate::manager::id::location::{Location, repository_url};
 use crate::manager::id::name::{PREFIX, Platform};

@@ -2,7 +2,7 @@
 //! that would make a package manager look elsewhere, or run code from elsewhere, is refused.
 
 use crate::diag::{Code, Error, Result};
-use crate::load::FileLimit;
+use crate::load::{FileLimit, ReadFile};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use regex::Regex;

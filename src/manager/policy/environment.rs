@@ -8,7 +8,7 @@
 use super::trust::Trust;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::load::FileLimit;
+use crate::load::{FileLimit, ReadFile};
 use crate::manager::author::bundle;
 use crate::manager::id::head::check_head;
 use rustomize_base::shell::quoted;

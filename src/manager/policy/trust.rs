@@ -7,8 +7,8 @@
 
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::load::FileLimit;
 use crate::load::host;
+use crate::load::{FileLimit, ReadFile};
 use crate::manager::fetch::Download;
 use crate::manager::fetch::identity::PluginId;
 use crate::manager::fetch::origin::Origin;

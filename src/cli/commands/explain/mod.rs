@@ -22,8 +22,8 @@ use clap::{Args, ValueEnum};
 use rustomize_base::observe::Observer;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 use view::View;
 
 #[derive(Args)]
@@ -124,7 +124,8 @@ pub fn run(args: Explain, observer: Observer, messages: &mut Messages) -> Result
     }
     let mut options = request.options(root)?;
     options.trace = true;
-    options.clock = Some(clock);
+    let start = Instant::now();
+    options.clock = Some(Arc::new(move || start.elapsed()));
     // The process ends after this: its texts need not be freed.
     let workspace = ManuallyDrop::new(request.workspace());
     let files = RootFiles::of(&request, root)?;
@@ -180,10 +181,4 @@ fn check(build: &BuildFlags) -> Result<()> {
         }
         None => Ok(()),
     }
-}
-
-/// The time since the first call.
-fn clock() -> Duration {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed()
 }

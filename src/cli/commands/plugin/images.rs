@@ -2,7 +2,7 @@
 
 use crate::cli::flags::transfer::TransferFlags;
 use crate::cli::installer::transfer;
-use crate::load::FileLimit;
+use crate::load::{FileLimit, ReadFile};
 use crate::manager::fetch::Transfer;
 use crate::manager::install::project::Upgrade;
 use crate::manager::policy::image;

@@ -1,0 +1,303 @@
+//! The trace of a build that is done: its layers, the steps that ran, and the [`Write`]s of each
+//! step. [`History::fields`] follows each field of a resource back through the steps, also where a
+//! step has moved the list item that holds it.
+
+use super::compare::{Below, Text, push, text};
+use crate::resource::ResId;
+use rustomize_base::meter::FastMap;
+use rustomize_yaml::{Node, Pos, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A value that a step of a build has set, changed or taken away.
+#[derive(Clone, Debug)]
+pub struct Write<'a> {
+    /// The resource, as it was called after the step; before it, if the step has taken it away.
+    pub resource: Arc<ResId<'a>>,
+    /// The field, as a JSON pointer (RFC 6901); empty for the resource as a whole.
+    pub path: Arc<str>,
+    /// The scalar that was there, `{}` or `[]`; `None` if there was none.
+    pub before: Option<&'a str>,
+    /// The new scalar, `{}` or `[]`; `None` if the field is gone. Both are `None` for a whole
+    /// resource that was added or removed.
+    pub after: Option<&'a str>,
+    /// The kind of the built-in or plugin, or the field of the kustomization.
+    pub step: &'a str,
+    /// The place of the entry that asked for the step.
+    pub entry: Pos,
+    /// The place of the new value, or of the resource.
+    pub value: Pos,
+    /// The place of the value that was there.
+    pub former: Pos,
+    /// The number of the resource, which stays when the resource gets another name.
+    pub number: u32,
+    /// The run of the step: an index of [`History::runs`].
+    pub run: u32,
+    /// True if the step has removed an item of a list that holds the value: then the path is that
+    /// before the step. All other paths are those after the step.
+    pub is_in_gone_item: bool,
+}
+
+/// An item of a list that a step has moved or made.
+#[derive(Debug)]
+pub struct Move {
+    pub(super) number: u32,
+    pub(super) run: u32,
+    /// The item after the step, as a JSON pointer.
+    pub(super) path: Arc<str>,
+    /// Its index before the step; `None` if it is new.
+    pub(super) from: Option<usize>,
+}
+
+/// The part that a step has in a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepRole {
+    /// Reads a file with resources.
+    Read,
+    Generate,
+    Transform,
+    Validate,
+    /// Ends the build: no entry asks for it.
+    Finish,
+    /// An external plugin or KRM function generates.
+    PluginGenerate,
+    /// An external plugin or KRM function transforms.
+    PluginTransform,
+    /// An external plugin or KRM function validates.
+    PluginValidate,
+}
+
+/// A step that has run.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// See [`Write::step`].
+    pub step: &'a str,
+    /// See [`Write::entry`].
+    pub entry: Pos,
+    pub role: StepRole,
+    /// The layer that the step is of: an index of [`History::layers`].
+    pub layer: u32,
+    /// How long it took, if the build had a clock and the step is more than reading a file.
+    pub time: Option<Duration>,
+    /// How many resources it has made, changed or removed.
+    pub resources: usize,
+}
+
+/// The part that a kustomization has in a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerRole {
+    /// The kustomization that is built.
+    Root,
+    /// An entry of `resources`, or of a field for plugins.
+    Base,
+    Component,
+}
+
+/// A kustomization that took part in a build.
+#[derive(Clone, Copy, Debug)]
+pub struct Layer<'a> {
+    /// Its file, as messages name it.
+    pub file: &'a str,
+    pub role: LayerRole,
+    /// The layer that asked for it: an index of [`History::layers`].
+    pub above: Option<u32>,
+    /// How many steps had run when it began: an index of [`History::runs`].
+    pub first_run: usize,
+}
+
+/// A field of a resource of the output, and what happened to it.
+#[derive(Debug)]
+pub struct Field<'h, 'a> {
+    /// The field in the output, as a JSON pointer (RFC 6901).
+    pub path: String,
+    /// The scalar, `{}` or `[]`.
+    pub value: &'a str,
+    /// The value that the field had when the resource was read or generated, and its place; `None`
+    /// if a later step has added the field.
+    pub origin: Option<Text<'a>>,
+    /// The writes of later steps, in order.
+    pub writes: Vec<&'h Write<'a>>,
+}
+
+/// The trace of a build: see the [module](self).
+#[derive(Default)]
+pub struct History<'a> {
+    pub layers: Vec<Layer<'a>>,
+    /// In the order in which they ran.
+    pub runs: Vec<Run<'a>>,
+    /// In the order of the steps.
+    pub writes: Vec<Write<'a>>,
+    pub(super) moves: Vec<Move>,
+    /// The resources after the last step: that of number 1 first. A value that no step has changed
+    /// is at the place that it was read from, also if a plugin has printed it.
+    last: Vec<Node<'a>>,
+    /// The indexes of the writes and moves of each resource: that of number 1 first.
+    of: Vec<(Vec<u32>, Vec<u32>)>,
+}
+
+/// The writes and moves of one run of a step in one resource.
+#[derive(Default)]
+struct Turn<'h, 'a> {
+    writes: FastMap<&'h str, &'h Write<'a>>,
+    moves: FastMap<&'h str, Option<usize>>,
+}
+
+impl<'a> History<'a> {
+    /// The same, with the resources after the last step, and its indexes. O(writes).
+    pub(super) fn finish(self, last: Vec<Node<'a>>) -> Self {
+        let mut of: Vec<(Vec<u32>, Vec<u32>)> = vec![Default::default(); last.len()];
+        let place = |number: u32| (number as usize).wrapping_sub(1);
+        for (i, write) in self.writes.iter().enumerate() {
+            of.get_mut(place(write.number)).into_iter().for_each(|(writes, _)| writes.push(i as u32));
+        }
+        for (i, item) in self.moves.iter().enumerate() {
+            of.get_mut(place(item.number)).into_iter().for_each(|(_, moves)| moves.push(i as u32));
+        }
+        History { last, of, ..self }
+    }
+
+    /// The writes of a resource, in order.
+    pub fn writes_of(&self, number: u32) -> impl Iterator<Item = &Write<'a>> + Clone {
+        let indexes =
+            (number as usize).checked_sub(1).and_then(|i| self.of.get(i)).map_or(&[][..], |(writes, _)| writes);
+        indexes.iter().map(|&i| &self.writes[i as usize])
+    }
+
+    /// The fields of a resource whose tree is `node` now, in its order, each with its history.
+    /// O(fields x steps that have changed the resource).
+    pub fn fields(&self, number: u32, node: &Node<'a>) -> Vec<Field<'_, 'a>> {
+        let turns = self.turns(number);
+        let mut fields = Vec::new();
+        each_value(&mut String::new(), node, &mut |path, value| {
+            let (origin, writes) = self.follow(number, &turns, path);
+            fields.push(Field { path: path.to_owned(), value, origin, writes });
+        });
+        fields
+    }
+
+    /// The writes that have removed fields which the resource does not have any more: the last one
+    /// of each field, in order.
+    pub fn removals(&self, number: u32, node: &Node<'a>) -> Vec<&Write<'a>> {
+        let is_there = |write: &Write<'_>| !write.is_in_gone_item && find(node, &write.path).is_some();
+        let removals = self.writes_of(number).filter(|w| w.before.is_some() && w.after.is_none() && !is_there(w));
+        let mut last: FastMap<(&str, bool), &Write<'a>> = FastMap::default();
+        removals.clone().for_each(|w| {
+            last.insert((&*w.path, w.is_in_gone_item), w);
+        });
+        let is_last = |w: &&Write<'a>| last.get(&(&*w.path, w.is_in_gone_item)).is_some_and(|l| std::ptr::eq(*l, *w));
+        removals.filter(is_last).collect()
+    }
+
+    /// The steps that have changed a resource, the last one first.
+    fn turns(&self, number: u32) -> Vec<Turn<'_, 'a>> {
+        let Some((writes, moves)) = (number as usize).checked_sub(1).and_then(|i| self.of.get(i)) else {
+            return Vec::new();
+        };
+        let mut turns: Vec<(u32, Turn<'_, 'a>)> = Vec::new();
+        let (mut writes, mut moves) = (writes.iter().rev().peekable(), moves.iter().rev().peekable());
+        loop {
+            let runs = [
+                writes.peek().map(|&&i| self.writes[i as usize].run),
+                moves.peek().map(|&&i| self.moves[i as usize].run),
+            ];
+            let Some(run) = runs.into_iter().flatten().max() else { break };
+            let mut turn = Turn::default();
+            while let Some(&i) = writes.next_if(|&&i| self.writes[i as usize].run == run) {
+                let write = &self.writes[i as usize];
+                if !write.is_in_gone_item && !write.path.is_empty() {
+                    turn.writes.insert(&write.path, write);
+                }
+            }
+            while let Some(&i) = moves.next_if(|&&i| self.moves[i as usize].run == run) {
+                let item = &self.moves[i as usize];
+                turn.moves.insert(&item.path, item.from);
+            }
+            turns.push((run, turn));
+        }
+        turns.into_iter().map(|(_, turn)| turn).collect()
+    }
+
+    /// Follows a field back to its origin.
+    fn follow<'h>(&'h self, number: u32, turns: &[Turn<'h, 'a>], path: &str) -> (Option<Text<'a>>, Vec<&'h Write<'a>>) {
+        let mut old = std::borrow::Cow::Borrowed(path);
+        let mut found: Vec<&Write<'a>> = Vec::new();
+        for turn in turns {
+            found.extend(turn.writes.get(old.as_ref()).copied());
+            match before(&turn.moves, &old) {
+                Before::Same => {}
+                Before::At(path) => old = path.into(),
+                Before::New => break,
+            }
+        }
+        found.reverse();
+        let origin = match found.first() {
+            Some(first) => first.before.map(|text| (text, first.former)),
+            None => (number as usize).checked_sub(1).and_then(|i| find(self.last.get(i)?, path)).and_then(text),
+        };
+        (origin, found)
+    }
+}
+
+/// Where a value was before a step.
+enum Before {
+    Same,
+    At(String),
+    New,
+}
+
+/// Where the value of a path was before a step that has moved items of lists.
+fn before(moves: &FastMap<&str, Option<usize>>, path: &str) -> Before {
+    if moves.is_empty() {
+        return Before::Same;
+    }
+    let (mut old, mut is_same) = (String::new(), true);
+    let mut end = 0;
+    for part in path.split('/').skip(1) {
+        end += 1 + part.len();
+        match moves.get(&path[..end]) {
+            None => {
+                old.push('/');
+                old.push_str(part);
+            }
+            Some(Some(from)) => {
+                push(&mut old, Below::Item(*from));
+                is_same = false;
+            }
+            Some(None) => return Before::New,
+        }
+    }
+    if is_same { Before::Same } else { Before::At(old) }
+}
+
+/// Tells `found` of each scalar and each empty value of a tree, in its order, with its path.
+pub fn each_value<'a>(path: &mut String, node: &Node<'a>, found: &mut dyn FnMut(&str, &'a str)) {
+    let length = path.len();
+    match (text(node), node.value()) {
+        (Some((text, _)), _) => found(path, text),
+        (None, Value::Mapping(mapping)) => {
+            for entry in mapping.iter() {
+                push(path, Below::Key(entry.key().text()));
+                each_value(path, entry.value(), found);
+                path.truncate(length);
+            }
+        }
+        (None, Value::Sequence(items)) => {
+            for (i, item) in items.iter().enumerate() {
+                push(path, Below::Item(i));
+                each_value(path, item, found);
+                path.truncate(length);
+            }
+        }
+        (None, Value::Scalar(_)) => {}
+    }
+}
+
+/// The value of a tree at a JSON pointer.
+pub fn find<'n, 'a>(node: &'n Node<'a>, pointer: &str) -> Option<&'n Node<'a>> {
+    pointer.split('/').skip(1).try_fold(node, |node, part| match node.value() {
+        Value::Mapping(mapping) if part.contains('~') => mapping.get(&part.replace("~1", "/").replace("~0", "~")),
+        Value::Mapping(mapping) => mapping.get(part),
+        Value::Sequence(items) => items.get(part.parse::<usize>().ok()?),
+        Value::Scalar(_) => None,
+    })
+}

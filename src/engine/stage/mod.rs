@@ -1,0 +1,405 @@
+//! The values that a build hands to its stages, and the interface of a stage.
+//!
+//! * [`Context`]: the input of a build, which it does not change: texts, files, options.
+//! * [`Build`]: the state of one build, which each stage gets and may change.
+//! * [`Generator`], [`Stage`]: the stages. Built-in ones are in
+//!   [`crate::generator`] and [`crate::transformer`]; the [`Plugins`] of a build bring the others.
+//! * [`Hit`]: whether an entry has found something to work on; [`Overridden`]: values of patches
+//!   that a later stage replaces.
+//! * [`ForKinds`]: files that are for some kinds of resources.
+//! * [`layers`]: layers that several builds share.
+//! * [`documents`]: documents to resources; [`wire`]: resources to the bytes that plugins get, and
+//!   back; [`mod@format`]: the same in YAML or JSON, as an exec plugin says; [`schema`]: the schema
+//!   of a build; [`trace`]: which step wrote which field; [`compare`]: the differences that a step
+//!   makes; [`history`]: the trace of a build that is done.
+
+pub mod compare;
+pub mod documents;
+mod for_kinds;
+pub mod format;
+mod helm;
+pub mod history;
+pub mod layers;
+mod hits;
+mod of_kind;
+mod overridden;
+mod plugins;
+pub mod schema;
+pub mod trace;
+pub mod wire;
+
+pub use documents::{documents_to_resources, resources_in, scoped_resources_in};
+pub use for_kinds::{ForKinds, KindField, NamedKind, UsedEntries};
+pub use helm::{ChartEntry, Helm, NoHelm};
+pub use hits::Hit;
+pub use layers::{Accumulator, Layers};
+pub use of_kind::OfKind;
+pub use overridden::{Overridden, PatchTexts};
+pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
+
+use crate::config::{TransformerConfig, Written};
+use crate::diag::{Code, Error, Result, Warning};
+use crate::load::{Common, FileLimit, Files, Loader, NoRemotes, Remotes, Restrictor};
+use crate::resource::{Changes, Order, ResMap, Resource};
+use rustomize_base::compat::Compat;
+use rustomize_base::observe::Observer;
+use rustomize_yaml::{Arena, Heap, Pos};
+use schema::BuildSchema;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use trace::Trace;
+
+/// Gives the time since some moment.
+pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
+
+/// The options of a build, beside its directory.
+#[derive(Clone)]
+pub struct Options {
+    /// The version of kustomize whose bytes the build prints.
+    pub compat: Compat,
+    /// The external plugins; none, unless somebody brings them.
+    pub plugins: Arc<dyn Plugins>,
+    pub restrictor: Restrictor,
+    /// How large the files may be that are read.
+    pub file_limit: FileLimit,
+    /// How many bytes the steps may make, as texts, copies and output; `None` for 4 GiB, or a
+    /// quarter of the memory that the system gives, if that is less.
+    pub build_limit: Option<u64>,
+    /// The order of the output, unless the kustomization says one.
+    pub order: Option<Order>,
+    /// Sets the label `app.kubernetes.io/managed-by` on everything.
+    pub managed_by_label: bool,
+    /// True if and how helm runs.
+    pub helm: HelmOptions,
+    /// Where remote files and repositories come from; none, unless somebody brings them.
+    pub remote: Arc<dyn Remotes>,
+    /// True if builds note who wrote what: see [`trace`].
+    pub trace: bool,
+    /// Gives the time since some moment, for the times of the steps of a trace: a build reads no
+    /// other clock for them.
+    pub clock: Option<Clock>,
+    /// Notes the work of builds, for progress and times.
+    pub observer: Observer,
+    /// True if builds look for entries without effect and for likely mistakes: see [`Build::find`].
+    pub lint: bool,
+    /// Gets the entries of `configurations`, `crds` and `openapi` whose files have an effect, from
+    /// builds that look for findings.
+    pub used_entries: UsedEntries,
+    /// Codes of findings to look for that are off by default: see [`Code::OFF_BY_DEFAULT`].
+    pub lint_also: Vec<Code>,
+    /// Files with what is to be known of kinds, beside Kubernetes' own: earlier ones win.
+    pub schemas: Vec<PathBuf>,
+    /// True to merge lists of custom kinds by the keys that CustomResourceDefinitions in the tree
+    /// name: an extension.
+    pub crd_merge_keys: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            compat: Compat::default(),
+            plugins: Arc::new(NoPlugins),
+            restrictor: Restrictor::default(),
+            file_limit: FileLimit::default(),
+            build_limit: None,
+            order: None,
+            managed_by_label: false,
+            helm: HelmOptions::default(),
+            remote: Arc::new(NoRemotes::new()),
+            trace: false,
+            clock: None,
+            observer: Observer::default(),
+            lint: false,
+            used_entries: UsedEntries::default(),
+            lint_also: Vec::new(),
+            schemas: Vec::new(),
+            crd_merge_keys: false,
+        }
+    }
+}
+
+/// True if and how helm runs.
+#[derive(Clone)]
+pub struct HelmOptions {
+    pub enabled: bool,
+    /// A path, or a name to look for in PATH.
+    pub command: String,
+    /// What `.Capabilities.APIVersions` has, for charts that do not say.
+    pub api_versions: Vec<String>,
+    /// What `.Capabilities.KubeVersion` is, for charts that do not say.
+    pub kube_version: String,
+    pub debug: bool,
+    /// What runs helm; nothing, unless somebody brings it.
+    pub program: Arc<dyn Helm>,
+}
+
+impl Default for HelmOptions {
+    fn default() -> Self {
+        HelmOptions {
+            enabled: false,
+            command: "helm".to_owned(),
+            api_versions: Vec::new(),
+            kube_version: String::new(),
+            debug: false,
+            program: Arc::new(NoHelm),
+        }
+    }
+}
+
+/// The input of builds. No build changes it.
+pub struct Context<'a> {
+    /// The texts of all that is built.
+    pub arena: Arena<'a>,
+    /// The files that may be read.
+    pub files: Files<'a>,
+    pub options: Options,
+    /// The layers that it shares with other builds; `None` in a build on its own.
+    pub layers: Option<Arc<Layers<'a>>>,
+}
+
+impl<'a> Context<'a> {
+    /// The input of a build whose texts live in `heap`.
+    pub fn new(heap: &'a Heap, loader: &'a dyn Loader, options: Options) -> Rc<Self> {
+        let arena = heap.arena_of_build(options.compat, options.build_limit);
+        let common = Arc::new(Common::new(&options.remote, options.observer.clone()));
+        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
+        Rc::new(Context { arena, files, options, layers: None })
+    }
+
+    /// The input of a build that shares files and layers with others.
+    pub fn sharing(
+        heap: &'a Heap,
+        loader: &'a dyn Loader,
+        options: Options,
+        common: Arc<Common<'a>>,
+        layers: Arc<Layers<'a>>,
+    ) -> Rc<Self> {
+        let arena = heap.arena_of_build(options.compat, options.build_limit);
+        let files = Files::new(arena, loader, options.restrictor, options.file_limit, common);
+        Rc::new(Context { arena, files, options, layers: Some(layers) })
+    }
+}
+
+/// The state of one build, from its first file to its result. The next build begins with a new one.
+pub struct Build<'a> {
+    pub cx: Rc<Context<'a>>,
+    pub arena: Arena<'a>,
+    /// The known facts about kinds.
+    pub schema: BuildSchema<'a>,
+    /// The transformer configuration that every root begins with.
+    pub default_config: Arc<TransformerConfig<'a>>,
+    /// True if the root's `buildMetadata` asks for anything: then the build keeps account of what
+    /// comes from where.
+    pub keeps_origins: bool,
+    /// True if this build makes a layer that several builds share.
+    pub is_for_all: bool,
+    /// The API versions for charts that name none.
+    pub helm_api_versions: Vec<String>,
+    /// The writes of its steps, if a trace is asked for.
+    pub trace: Option<Trace<'a>>,
+    /// Warnings for the user, in order.
+    pub warnings: Vec<Warning>,
+    /// The findings so far, if they are asked for.
+    pub findings: Option<Vec<Warning>>,
+    /// Files that are for some kinds of resources, if findings are asked for.
+    pub for_kinds: Vec<ForKinds<'a>>,
+    /// The findings about resources that may still get another kind.
+    pub of_kind: Vec<OfKind<'a>>,
+}
+
+impl<'a> Build<'a> {
+    /// A build that has not begun.
+    pub fn new(cx: &Rc<Context<'a>>) -> Self {
+        Build {
+            cx: Rc::clone(cx),
+            arena: cx.arena,
+            schema: BuildSchema::default(),
+            default_config: match &cx.layers {
+                Some(layers) => Arc::clone(&layers.default_config),
+                None => Arc::new(TransformerConfig::defaults(cx.options.compat)),
+            },
+            keeps_origins: false,
+            is_for_all: false,
+            helm_api_versions: cx.options.helm.api_versions.clone(),
+            trace: cx.options.trace.then(Trace::default),
+            warnings: Vec::new(),
+            findings: cx.options.lint.then(Vec::new),
+            for_kinds: Vec::new(),
+            of_kind: Vec::new(),
+        }
+    }
+
+    /// The external plugin for a configuration object.
+    ///
+    /// # Errors
+    /// As [`Plugins::load`].
+    pub fn plugin(&mut self, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
+        let cx = Rc::clone(&self.cx);
+        cx.options.plugins.load(self, entry)
+    }
+
+    /// Adds findings, if they are asked for: without, nothing is worked out.
+    pub fn find<I: IntoIterator<Item = Warning>>(&mut self, look: impl FnOnce() -> I) {
+        if let Some(findings) = &mut self.findings {
+            findings.extend(look());
+        }
+    }
+
+    /// Notes a file that an entry names, if findings are asked for. `kinds` returns `None` for a
+    /// file that has an effect whatever the kinds of the resources are.
+    pub fn note_for_kinds(
+        &mut self,
+        entry: Written<'a>,
+        field: KindField,
+        kinds: impl FnOnce() -> Option<Vec<NamedKind<'a>>>,
+    ) {
+        if self.findings.is_some() {
+            self.for_kinds.extend(kinds().map(|kinds| ForKinds { entry, field, kinds }));
+        }
+    }
+
+    /// How many findings there are.
+    pub fn finding_count(&self) -> usize {
+        self.findings.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Drops the findings about entries without effect behind the first `count` findings. A
+    /// component works on whatever its user has, so an entry may have an effect for another user.
+    pub fn drop_without_effect(&mut self, count: usize) {
+        if let Some(findings) = &mut self.findings {
+            let mut rest = findings.split_off(count);
+            rest.retain(|finding| finding.code() != Code::NoEffect);
+            findings.append(&mut rest);
+        }
+    }
+
+    /// Remembers something the user should know.
+    pub fn warn(&mut self, code: Code, message: impl Into<String>) {
+        self.warnings.push(Warning::new(code, message));
+    }
+}
+
+/// Makes resources.
+pub trait Generator<'a> {
+    /// The resources, in order; each with its behavior and whether its name gets a hash.
+    ///
+    /// # Errors
+    /// An input of the generator is missing or wrong.
+    fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>>;
+
+    /// Returns true if the generator only reads files of this machine: it starts no program and
+    /// fetches nothing.
+    fn only_reads_files(&self) -> bool {
+        false
+    }
+
+    /// Checks that a remote part that the generator needs can be had without the network.
+    ///
+    /// # Errors
+    /// It would have to be fetched, or is not in the lock.
+    fn check_fetched(&self, _build: &Build<'a>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Changes resources.
+pub trait Transformer<'a> {
+    /// Works on all resources accumulated so far.
+    ///
+    /// # Errors
+    /// A resource is not as the transformer needs it, or what it reads is missing or wrong.
+    fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()>;
+}
+
+/// Changes one resource, on one thread.
+pub type Editor<'s, 'a> = Box<dyn FnMut(&mut Resource<'a>) -> Result<()> + 's>;
+
+/// A transformer whose work on a resource depends on that resource alone. Neighbours of this kind
+/// run in one pass: a resource that has come into the processor's cache passes all of them. Many
+/// resources are shared among threads.
+pub trait TransformEach<'a>: Sync {
+    /// The editor of resources on the thread of an arena. It fails where a resource is not as the
+    /// transformer needs it.
+    fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a>;
+
+    /// Its changes of identities.
+    fn changes(&self) -> Changes {
+        Changes::Content
+    }
+
+    /// Looks at the result as a whole.
+    ///
+    /// # Errors
+    /// The result cannot be.
+    fn check(&self, _map: &mut ResMap<'a>, _build: &mut Build<'a>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A transformer that runs: what its errors call it, and the place of the entry that asked for it.
+#[derive(Clone, Copy)]
+pub struct Running<'s, 'a> {
+    pub stage: &'s dyn TransformEach<'a>,
+    pub name: &'s str,
+    pub pos: Pos,
+}
+
+impl Running<'_, '_> {
+    fn fault(&self, error: Error) -> Error {
+        error.through(self.pos, self.name)
+    }
+}
+
+/// Runs neighbouring transformers in one pass. O(resources x transformers).
+///
+/// # Errors
+/// The first that one gives, at the resource if it says no better place.
+pub fn transform_each<'a>(stages: &[Running<'_, 'a>], map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+    let changes = stages.iter().map(|running| running.stage.changes()).max().unwrap_or(Changes::Content);
+    map.edit_each(build.arena, changes, |arena| {
+        let mut editors: Vec<_> = stages.iter().map(|running| (running, running.stage.editor(arena))).collect();
+        move |resource: &mut Resource<'a>| {
+            editors.iter_mut().try_for_each(|(running, edit)| {
+                edit(resource).map_err(|e| running.fault(e.at(resource.pos())))?;
+                if running.stage.changes() != Changes::Content {
+                    resource.refresh_id();
+                }
+                Ok(())
+            })
+        }
+    })?;
+    stages.iter().try_for_each(|running| running.stage.check(map, build).map_err(|e| running.fault(e)))
+}
+
+/// A transformer, ready to run.
+pub enum Stage<'a> {
+    /// Looks at one resource at a time.
+    Each(Box<dyn TransformEach<'a> + 'a>),
+    /// Looks at all of them.
+    Whole(Box<dyn Transformer<'a> + 'a>),
+}
+
+impl<'a> Stage<'a> {
+    /// A stage that looks at one resource at a time.
+    pub fn each(stage: impl TransformEach<'a> + 'a) -> Self {
+        Stage::Each(Box::new(stage))
+    }
+
+    /// A stage that looks at all resources.
+    pub fn whole(stage: impl Transformer<'a> + 'a) -> Self {
+        Stage::Whole(Box::new(stage))
+    }
+
+    /// Works on all resources; whoever asked for it says so in its errors.
+    ///
+    /// # Errors
+    /// The first that it gives, at the resource if it says no better place.
+    pub fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
+        match self {
+            Stage::Each(stage) => transform_each(&[Running { stage: &**stage, name: "", pos: Pos::NONE }], map, build),
+            Stage::Whole(stage) => stage.transform(map, build),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Where builds get their inputs: the files of this machine, remote parts, and rendered charts.
+//! Each is behind a trait of the engine.
+//!
+//! * [`Disk`]: the files of this machine; [`limit`]: files that are read as a whole; [`links`]:
+//!   where paths lead when links are followed.
+//! * [`remote`]: the remote parts of builds; [`lock`]: their versions and checksums; [`vendor`]:
+//!   their copies beside a lock; [`cache`]: their copies that are kept between builds; `owner`: the
+//!   owners of directories.
+//! * [`git`]: clones of repositories; [`git_command`]: the arguments of git.
+//! * [`artifacts`]: directories in OCI registries; [`oci`]: registries; [`archive`]: archives that
+//!   were fetched.
+//! * [`http`]: files over HTTP; [`client`]: servers that are asked several times; [`sum`]:
+//!   checksums.
+//! * [`helm`]: renders charts by running helm.
+
+pub mod archive;
+pub mod artifacts;
+pub mod cache;
+pub mod client;
+pub mod disk;
+pub mod git;
+pub mod git_command;
+pub mod helm;
+pub mod http;
+pub mod limit;
+pub mod links;
+pub mod lock;
+pub mod oci;
+#[cfg_attr(not(unix), path = "without_owner.rs")]
+mod owner;
+pub mod place;
+pub mod remote;
+pub mod sum;
+pub mod vendor;
+
+pub use disk::Disk;
+pub use helm::HelmProgram;
+pub use limit::ReadFile;
+pub use lock::Lock;
+pub use remote::RemoteParts;
+
+use rustomize_engine::diag;
+use rustomize_engine::load::{FileLimit, RepoSpec, host, is_url};
+use rustomize_process::Children;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Options for remote files and repositories.
+#[derive(Clone, Debug)]
+pub struct RemoteOptions {
+    /// The directory that keeps clones between builds; `None` if they are not kept.
+    pub cache: Option<PathBuf>,
+    /// True if nothing is fetched: a part that the cache lacks is an error.
+    pub offline: bool,
+    /// The time limit of one fetch over HTTP, and of one git command for a reference without a
+    /// limit.
+    pub timeout: Option<Duration>,
+    /// The largest size of a file over HTTP, in bytes.
+    pub size_limit: u64,
+    /// The lock that the build must follow.
+    pub lock: Option<Arc<Lock>>,
+    /// The secrets of the user for registries.
+    pub secrets: Secrets,
+    /// The runner of git.
+    pub children: Children,
+}
+
+impl RemoteOptions {
+    /// Returns true if other options fetch the same parts in the same way.
+    fn is_same(&self, other: &RemoteOptions) -> bool {
+        let RemoteOptions { cache, offline, timeout, size_limit, lock, secrets, children: _ } = self;
+        (cache, offline, timeout) == (&other.cache, &other.offline, &other.timeout)
+            && (size_limit, lock, secrets) == (&other.size_limit, &other.lock, &other.secrets)
+    }
+}
+
+/// Returns the token, or `user:password`, for a host.
+pub type Secret = fn(&str) -> Option<String>;
+
+/// The secrets of the user for registries.
+#[derive(Clone, Copy, Debug)]
+pub struct Secrets(pub Secret);
+
+impl PartialEq for Secrets {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::fn_addr_eq(self.0, other.0)
+    }
+}
+
+impl Eq for Secrets {}
+
+impl Default for Secrets {
+    fn default() -> Self {
+        Secrets(|_| None)
+    }
+}
+
+impl Default for RemoteOptions {
+    fn default() -> Self {
+        RemoteOptions {
+            cache: None,
+            offline: false,
+            timeout: None,
+            size_limit: 64 << 20,
+            lock: None,
+            secrets: Secrets::default(),
+            children: Children::new(),
+        }
+    }
+}
