@@ -55,7 +55,7 @@ use crate::diag::{Code, Error, Result};
 use artifact_reference::ArtifactReference;
 use loader::{Entry, Opened};
 use remote::{RemoteParts, artifact_in};
-use rustomize_base::host::{Host, NoHost};
+use rustomize_base::host::Host;
 use rustomize_base::meter;
 use rustomize_base::observe::Work;
 use rustomize_base::parallel;
@@ -106,23 +106,28 @@ pub struct RemoteOptions {
     pub secrets: Secrets,
 }
 
-/// The host that has the secrets of the user for registries.
-#[derive(Clone, Debug)]
-pub struct Secrets(pub Arc<dyn Host>);
+/// The host that has the secrets of the user for registries; none by default.
+#[derive(Clone, Debug, Default)]
+pub struct Secrets(pub Option<Arc<dyn Host>>);
+
+impl Secrets {
+    /// The token, or `user:password`, for a server.
+    pub fn token(&self, server: &str) -> Option<String> {
+        self.0.as_ref()?.token(server)
+    }
+}
 
 impl PartialEq for Secrets {
+    /// The same host.
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        match (&self.0, &other.0) {
+            (Some(host), Some(other)) => Arc::ptr_eq(host, other),
+            (host, other) => host.is_none() && other.is_none(),
+        }
     }
 }
 
 impl Eq for Secrets {}
-
-impl Default for Secrets {
-    fn default() -> Self {
-        Secrets(Arc::new(NoHost))
-    }
-}
 
 impl Default for RemoteOptions {
     fn default() -> Self {
@@ -692,4 +697,24 @@ fn read(file: Opened, named: &str, limit: FileLimit) -> Result<Vec<u8>, NotLoade
         io::ErrorKind::OutOfMemory => not_loaded(Error::new(Code::TooLarge, format!("'{named}' cannot be read: {e}"))),
         _ => unopened(named, &e),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RemoteOptions, Secrets};
+    use rustomize_base::host::NoHost;
+    use std::sync::Arc;
+
+    /// A workspace keeps what it has read for builds with equal options.
+    #[test]
+    fn options_are_equal_if_their_secrets_come_from_one_host() {
+        let of_host = |host: &Arc<NoHost>| {
+            let secrets = Secrets(Some(Arc::clone(host) as _));
+            RemoteOptions { secrets, ..RemoteOptions::default() }
+        };
+        let one = Arc::new(NoHost);
+        assert_eq!(RemoteOptions::default(), RemoteOptions::default());
+        assert_eq!(of_host(&one), of_host(&one));
+        assert_ne!(of_host(&one), RemoteOptions::default());
+    }
 }
