@@ -7,7 +7,7 @@ use crate::cli::{cache, host};
 use crate::manager::resolve::build_scope::BuildScope;
 use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
 use crate::manager::share::synced::Syncing;
-use crate::plugin::container_engine::{self, Engine};
+use crate::plugin::container_engine::{self, ContainerEngine};
 use crate::plugin::isolation::{Isolation, Level};
 use crate::plugin::options::{FailOn, FunctionOptions, GoAdoption};
 use crate::plugin::permissions::real;
@@ -141,9 +141,9 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
 }
 
 /// The engine that runs containers. All builds of this process share it, and it is searched once.
-pub fn engine() -> &'static Engine {
-    static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
-        Engine::new(variable(container_engine::VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from))
+pub fn engine() -> &'static ContainerEngine {
+    static ENGINE: LazyLock<ContainerEngine> = LazyLock::new(|| {
+        ContainerEngine::new(variable(container_engine::VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from))
     });
     &ENGINE
 }

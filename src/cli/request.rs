@@ -76,7 +76,7 @@ impl BuildRequest {
             timeout: remote.remote_timeout,
             size_limit: remote.remote_size_limit,
             lock: None,
-            secrets: Secrets(host::host()),
+            secrets: Secrets(Some(host::host())),
             children: host::children().clone(),
         };
         let program = HelmProgram {

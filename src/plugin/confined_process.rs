@@ -1,7 +1,7 @@
 //! The process of a plugin: it confines itself, then opens a shared object or becomes another
 //! program.
 
-use super::confinement::{Confinement, Part};
+use super::confinement::{Confinement, SandboxPart};
 use super::sandbox::enter;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustomize_process::name;
@@ -62,7 +62,7 @@ fn confine(confinement: &Confinement) -> io::Result<()> {
 ///
 /// # Errors
 /// The system refuses a limit, or leaves this process half way.
-pub fn report(confinement: &Confinement) -> io::Result<Vec<Part>> {
+pub fn report(confinement: &Confinement) -> io::Result<Vec<SandboxPart>> {
     // No memory dump: it would hold what the plugin was given.
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     confinement.sandbox.as_ref().map_or(Ok(Vec::new()), enter)

@@ -47,7 +47,7 @@ pub struct Sandbox {
 
 /// A part of the sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct SandboxPart {
     /// One word.
     pub name: Cow<'static, str>,
     /// The effect, if it is enforced.
@@ -56,9 +56,9 @@ pub struct Part {
     pub missing: Option<String>,
 }
 
-impl Part {
-    pub(super) fn new(name: &'static str, effect: &'static str, missing: Option<String>) -> Part {
-        Part { name: name.into(), effect: effect.into(), missing }
+impl SandboxPart {
+    pub(super) fn new(name: &'static str, effect: &'static str, missing: Option<String>) -> SandboxPart {
+        SandboxPart { name: name.into(), effect: effect.into(), missing }
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`Engine`]: the program that runs containers.
+//! [`ContainerEngine`]: the program that runs containers.
 //!
 //! kustomize calls docker. Here the first program of [`NAMES`] that answers is taken: a docker
 //! client without its daemon does not hide a podman that works.
@@ -24,7 +24,7 @@ const LONGEST: usize = 200;
 /// The program that runs containers: one that the user names, or the first that answers. Copies
 /// share the answers: each program is asked at most once.
 #[derive(Clone, Debug, Default)]
-pub struct Engine {
+pub struct ContainerEngine {
     /// The program that the user names. It is not tried.
     named: Option<PathBuf>,
     answers: Arc<Mutex<Option<Vec<Answer>>>>,
@@ -39,10 +39,10 @@ pub struct Answer {
     pub failure: Option<String>,
 }
 
-impl Engine {
+impl ContainerEngine {
     /// The engine that the user names; the first that answers for `None`.
-    pub fn new(named: Option<PathBuf>) -> Engine {
-        Engine { named, answers: Arc::default() }
+    pub fn new(named: Option<PathBuf>) -> ContainerEngine {
+        ContainerEngine { named, answers: Arc::default() }
     }
 
     /// The program that the user names.

@@ -8,7 +8,7 @@
 use super::PluginOptions;
 use super::failure::explain;
 use super::program::PluginProgram;
-use super::worker::{Request, Unanswered, Worker, Workers};
+use super::worker::{Unanswered, Worker, WorkerRequest, Workers};
 use crate::diag::{Code, Error, Result};
 use crate::load::Root;
 use crate::resource::{ResMap, Resource};
@@ -88,7 +88,7 @@ impl ExecPlugin {
     fn call_worker(&self, worker: &Worker, stdin: &[u8]) -> Result<Vec<u8>> {
         let fault = |message: String| Error::new(Code::PluginFailed, format!("{}: {message}", self.name)).at(self.pos);
         let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
-        let request = Request {
+        let request = WorkerRequest {
             task: match self.mode {
                 Mode::Generate => Task::Generate,
                 Mode::Transform => Task::Transform,

@@ -1,7 +1,7 @@
 //! `--plugin-isolation`: how much of the user's rights a plugin gets, and its grants.
 
 use super::PluginOptions;
-use super::confinement::{Confinement, Part, Sandbox};
+use super::confinement::{Confinement, Sandbox, SandboxPart};
 use super::permissions::{self, Permissions};
 use rustomize_base::host::Host;
 use rustomize_base::search_path::SearchPath;
@@ -94,7 +94,7 @@ impl Grants {
 
 /// The parts of a sandbox, as a process of `helper` reports that confines itself; `None` if there
 /// is no such process.
-pub fn parts(children: &Children, helper: &Path) -> Option<Vec<Part>> {
+pub fn parts(children: &Children, helper: &Path) -> Option<Vec<SandboxPart>> {
     let confinement = Confinement { sandbox: Some(Sandbox::default()) };
     let confinement = serde_json::to_string(&confinement).ok()?;
     let limits = Limits { timeout: Some(Duration::from_secs(10)), output: 1 << 16, ..Limits::default() };

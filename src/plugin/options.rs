@@ -1,6 +1,6 @@
 //! [`PluginOptions`]: whether and how external plugins run.
 
-use super::container_engine::Engine;
+use super::container_engine::ContainerEngine;
 use super::isolation::{Isolation, Level};
 use crate::diag::Result;
 use crate::load::Root;
@@ -167,7 +167,7 @@ pub struct FunctionOptions {
     /// `uid:gid` for containers; `None` for `nobody`.
     pub user: Option<String>,
     /// The program that runs containers.
-    pub engine: Engine,
+    pub engine: ContainerEngine,
     /// True if the engine notes the ids of containers (`--cidfile`, which kustomize does not pass),
     /// so that one which fails or does not end is removed.
     pub notes_containers: bool,

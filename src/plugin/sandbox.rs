@@ -1,6 +1,6 @@
 //! How a process gives up the rights that a sandbox does not grant it, on Linux.
 
-use super::confinement::{Part, Sandbox};
+use super::confinement::{Sandbox, SandboxPart};
 use super::mounts::{self, open_without_links};
 use super::system_calls::{self, CallPermissions};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -31,7 +31,7 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 ///
 /// # Errors
 /// The system leaves this process half way.
-pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<Part>> {
+pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<SandboxPart>> {
     let words = |what: &str, e: &dyn std::fmt::Display| Some(format!("{what}: {e}"));
     // The system forgets, with other rights of this process, that it ends with its keeper.
     let signal = parent_process_death_signal()?;
@@ -56,23 +56,23 @@ pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<Part>> {
     let modes = modes.and_then(|e| words("modes, owners and times of files can be changed", e));
     let calls = calls.and_then(|e| words("system calls and sockets are not restricted", &e));
     let mut parts = vec![
-        Part::new("session", "the terminal is out of reach", session),
-        Part::new("capabilities", "those of root are given up", capabilities),
+        SandboxPart::new("session", "the terminal is out of reach", session),
+        SandboxPart::new("capabilities", "those of root are given up", capabilities),
     ];
     parts.extend(of_landlock(files));
     let effect = match view.lack {
         None => "those of files that may not be written stay, as do owners, times and attributes".into(),
         Some(e) => format!("a plugin changes none, not even its own files', for lack of its own mounts: {e}").into(),
     };
-    parts.push(Part { effect, ..Part::new("modes", "", modes) });
-    parts.push(Part::new("calls", "system calls and sockets are those on a list", calls));
+    parts.push(SandboxPart { effect, ..SandboxPart::new("modes", "", modes) });
+    parts.push(SandboxPart::new("calls", "system calls and sockets are those on a list", calls));
     let effect = match view.is_own_user {
         true => "the kernel limits the number of a plugin's processes",
         false => "the number of a plugin's processes is looked at several times a second, and limited",
     };
-    parts.push(Part::new("processes", effect, None));
+    parts.push(SandboxPart::new("processes", effect, None));
     let effect = "the kernel limits that of each process; that of all together is looked at several times a second";
-    parts.push(Part::new("memory", effect, None));
+    parts.push(SandboxPart::new("memory", effect, None));
     set_parent_process_death_signal(signal)?;
     Ok(parts)
 }
@@ -151,7 +151,7 @@ const LANDLOCK: [(i32, &str, &str, &str); 5] = [
 ];
 
 /// The parts of Landlock, with those that this kernel lacks.
-fn of_landlock(version: Result<i32, landlock::RulesetError>) -> impl Iterator<Item = Part> {
+fn of_landlock(version: Result<i32, landlock::RulesetError>) -> impl Iterator<Item = SandboxPart> {
     let lacks = move |since: i32| match &version {
         Err(e) => Some(e.to_string()),
         Ok(version) if *version >= since => None,
@@ -159,6 +159,6 @@ fn of_landlock(version: Result<i32, landlock::RulesetError>) -> impl Iterator<It
         Ok(_) => Some(format!("this kernel's Landlock is older than version {since}")),
     };
     LANDLOCK.into_iter().map(move |(since, name, effect, otherwise)| {
-        Part::new(name, effect, lacks(since).map(|why| format!("{otherwise}: {why}")))
+        SandboxPart::new(name, effect, lacks(since).map(|why| format!("{otherwise}: {why}")))
     })
 }

@@ -1,14 +1,14 @@
 //! Systems other than Linux do not have a sandbox.
 
-use super::confinement::{Part, Sandbox};
+use super::confinement::{Sandbox, SandboxPart};
 use std::io;
 
 /// Restricts nothing, and says so.
 ///
 /// # Errors
 /// Never.
-pub fn enter(_: &Sandbox) -> io::Result<Vec<Part>> {
+pub fn enter(_: &Sandbox) -> io::Result<Vec<SandboxPart>> {
     let effect = "terminal, files, network, system calls and signals are restricted";
     let missing = "terminal, files, network, system calls and signals are not restricted: this is not Linux";
-    Ok(vec![Part::new("sandbox", effect, Some(missing.to_owned()))])
+    Ok(vec![SandboxPart::new("sandbox", effect, Some(missing.to_owned()))])
 }

@@ -44,7 +44,7 @@ struct Running {
 }
 
 /// One request.
-pub struct Request<'r> {
+pub struct WorkerRequest<'r> {
     pub task: Task,
     pub config: &'r str,
     pub root: &'r str,
@@ -126,7 +126,7 @@ impl Worker {
     /// # Errors
     /// The process ends, takes too long, answers another request, or says that it failed. Every
     /// later call fails after the first two.
-    pub fn ask(&self, request: &Request<'_>) -> std::result::Result<Vec<u8>, Unanswered> {
+    pub fn ask(&self, request: &WorkerRequest<'_>) -> std::result::Result<Vec<u8>, Unanswered> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.is_broken {
             return Err(Unanswered::Ended);

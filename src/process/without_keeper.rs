@@ -16,8 +16,8 @@ pub struct Keeping {}
 
 impl Keeping {
     /// The orders for no keeper.
-    pub(super) fn until_output_ends(_: &Limits) -> Keeping {
-        Keeping {}
+    pub(super) fn until_output_ends(limits: &Limits) -> Keeping {
+        Keeping::until_child_ends(limits)
     }
 
     /// The orders for no keeper.

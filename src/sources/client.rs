@@ -86,7 +86,7 @@ impl Client {
 
     /// The token, or `user:password`, for a host.
     pub(super) fn secret(&self, host: &str) -> Option<String> {
-        self.secrets.0.token(host).filter(|secret| !secret.is_empty())
+        self.secrets.token(host).filter(|secret| !secret.is_empty())
     }
 
     /// Asks a server, with the user's secret for it if there is one.

@@ -39,7 +39,7 @@ pub use limit::ReadFile;
 pub use lock::Lock;
 pub use remote::RemoteParts;
 
-use rustomize_base::host::{Host, NoHost};
+use rustomize_base::host::Host;
 use rustomize_engine::diag;
 use rustomize_engine::load::{FileLimit, RepoSpec, host, is_url};
 use rustomize_process::Children;
@@ -76,23 +76,28 @@ impl RemoteOptions {
     }
 }
 
-/// The host that has the secrets of the user for registries.
-#[derive(Clone, Debug)]
-pub struct Secrets(pub Arc<dyn Host>);
+/// The host that has the secrets of the user for registries; none by default.
+#[derive(Clone, Debug, Default)]
+pub struct Secrets(pub Option<Arc<dyn Host>>);
+
+impl Secrets {
+    /// The token, or `user:password`, for a server.
+    pub fn token(&self, server: &str) -> Option<String> {
+        self.0.as_ref()?.token(server)
+    }
+}
 
 impl PartialEq for Secrets {
+    /// The same host.
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        match (&self.0, &other.0) {
+            (Some(host), Some(other)) => Arc::ptr_eq(host, other),
+            (host, other) => host.is_none() && other.is_none(),
+        }
     }
 }
 
 impl Eq for Secrets {}
-
-impl Default for Secrets {
-    fn default() -> Self {
-        Secrets(Arc::new(NoHost))
-    }
-}
 
 impl Default for RemoteOptions {
     fn default() -> Self {

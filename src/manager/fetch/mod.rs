@@ -152,7 +152,7 @@ impl Transfer {
 
     /// Asks servers as the user of a host: a token is sent to its own server alone, and encrypted.
     pub fn for_host(self, host: &Arc<dyn Host>) -> Self {
-        let client = self.client.with_secrets(Secrets(Arc::clone(host)));
+        let client = self.client.with_secrets(Secrets(Some(Arc::clone(host))));
         Transfer { client, host: Arc::clone(host), ..self }
     }
 
