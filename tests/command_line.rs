@@ -389,19 +389,6 @@ fn rows() -> Vec<[String; 4]> {
     table.lines().filter(|line| line.starts_with("| `")).map(cells).collect()
 }
 
-#[test]
-fn every_row_names_a_test() {
-    for [command, flag, here, test] in rows() {
-        if here == "not yet" {
-            continue;
-        }
-        let (module, function) = test.split_once("::").unwrap_or_else(|| panic!("{command} {flag}: no test"));
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(module).with_extension("rs");
-        let source = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{command} {flag}: no {}", file.display()));
-        assert!(source.contains(&format!("#[test]\nfn {function}()")), "{command} {flag}: no test {test}");
-    }
-}
-
 /// The flags of a command and the commands below it, by the help of kustomize.
 fn walk(kustomize: &Path, command: &[String], found: &mut BTreeSet<(String, String)>) {
     #[expect(clippy::disallowed_methods, reason = "kustomize is what we compare with")]

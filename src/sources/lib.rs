@@ -112,3 +112,23 @@ impl Default for RemoteOptions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RemoteOptions, Secrets};
+    use rustomize_base::host::NoHost;
+    use std::sync::Arc;
+
+    /// A workspace keeps what it has read for builds with equal options.
+    #[test]
+    fn options_are_equal_if_their_secrets_come_from_one_host() {
+        let of_host = |host: &Arc<NoHost>| {
+            let secrets = Secrets(Some(Arc::clone(host) as _));
+            RemoteOptions { secrets, ..RemoteOptions::default() }
+        };
+        let one = Arc::new(NoHost);
+        assert_eq!(RemoteOptions::default(), RemoteOptions::default());
+        assert_eq!(of_host(&one), of_host(&one));
+        assert_ne!(of_host(&one), RemoteOptions::default());
+    }
+}

@@ -1,5 +1,5 @@
-//! The recorded YAML experiments: each is a resource and what a build with it prints, or the code of
-//! its error. `UPDATE=1` records the codes.
+//! The recorded YAML experiments: each is a resource and what a build with it prints, or the code
+//! of its error. `UPDATE=1` records the codes.
 
 use crate::support::{Tree, run};
 use crate::{is_update, testdata};

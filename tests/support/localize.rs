@@ -1,7 +1,7 @@
 //! The trees of `create` and `localize`, with the servers that they name.
 //!
-//! `links` has symbolic links, as `PATH -> TARGET`. Files below `repo/` are a repository with the tag
-//! v1. Files below `server/` and the repository are served over HTTP: `{repo}` and `{http}` are
+//! `links` has symbolic links, as `PATH -> TARGET`. Files below `repo/` are a repository with the
+//! tag v1. Files below `server/` and the repository are served over HTTP: `{repo}` and `{http}` are
 //! placeholders for their URLs without the scheme.
 
 use super::servers::{Files, git_server};

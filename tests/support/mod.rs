@@ -24,8 +24,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// The program that is tested: the one that `RUSTOMIZE_PROGRAM` names, such as that of a release, or
-/// the one that cargo has built with the tests.
+/// The program that is tested: the one that `RUSTOMIZE_PROGRAM` names, such as that of a release,
+/// or the one that cargo has built with the tests.
 pub fn program() -> &'static str {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     PROGRAM.get_or_init(|| match std::env::var_os("RUSTOMIZE_PROGRAM") {
