@@ -138,7 +138,7 @@ fn hooks_of_others_stay() {
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
     fs::write(&hook, foreign).unwrap();
     let hook_command = |words: &[&str]| tree.run(&[&["hook"], words].concat());
-    hook_command(&["install"]).fails_with(&["has not installed", "rustomize hook run pre-commit", "--force"]);
+    hook_command(&["install"]).fails_with(&["was not installed", "rustomize hook run pre-commit", "--force"]);
     hook_command(&["uninstall"]).fails_with(&["was not installed by rustomize, and is kept"]);
     assert_eq!(fs::read_to_string(&hook).unwrap(), foreign);
     hook_command(&["install", "--force", "--", "--helm-command", "a helm's"]).ok();
@@ -322,7 +322,7 @@ items:
     tree.write("e/kustomization.yaml", "resources: [m.yaml]\nnameSuffix: -s\n");
     tree.write("e/m.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n");
     assert!(with_stdin(&tree, &["krm-function", "d"], empty).ok().ends_with("    name: p-m-s\n"));
-    with_stdin(&tree, &["krm-function"], "kind: List\n").fails_with(&["no ResourceList"]);
+    with_stdin(&tree, &["krm-function"], "kind: List\n").fails_with(&["is not a ResourceList"]);
     with_stdin(&tree, &["krm-function"], "kind: ResourceList\nfunctionConfig: {kind: ConfigMap}\n")
         .fails_with(&["must be of kind Kustomization"]);
     with_stdin(&tree, &["krm-function"], "a: [\n").fails_with(&["stdin"]);

@@ -91,7 +91,7 @@ pub enum Command {
     Doctor(Named<Doctor>),
     /// Show or empty the directory that keeps remote parts between builds
     Cache(Named<CacheCommand>),
-    /// Serve an editor: faults while you type, completion, docs, and links to named files and objects
+    /// Serve an editor: faults while you type, completion, docs, links to files and objects
     Lsp(Named<Lsp>),
     /// Build as a KRM function: the items and the kustomization come in a ResourceList on stdin
     KrmFunction(Named<KrmFunction>),

@@ -430,9 +430,9 @@ fn an_interrupted_build_ends_its_plugins() {
 fn plugin_host_cannot_be_called_by_hand() {
     let tree = Tree::new("");
     let host = rustomize::internal::host::ARGUMENT;
-    tree.run(&[host]).fails_with(&["is for builds"]);
-    tree.run(&[host, "{}"]).fails_with(&["is for builds"]);
-    tree.run(&[host, "nonsense", "/x"]).fails_with(&["is for builds"]);
+    tree.run(&[host]).fails_with(&["is internal"]);
+    tree.run(&[host, "{}"]).fails_with(&["is internal"]);
+    tree.run(&[host, "nonsense", "/x"]).fails_with(&["is internal"]);
     #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
     let other = std::process::Command::new(env!("CARGO_BIN_EXE_rustomize-plugin-host"))
         .args(["__plugin-host@0.0.0", "{}", "/x"])

@@ -93,7 +93,7 @@ fn git_hook_is_not_written_through_a_link() {
     let hook = tree.path().join(".git/hooks/pre-commit");
     let _ = fs::remove_file(&hook);
     symlink(tree.home().join("file"), &hook).unwrap();
-    tree.run(&["hook", "install"]).fails_with(&["has not installed"]);
+    tree.run(&["hook", "install"]).fails_with(&["was not installed"]);
     tree.run(&["hook", "install", "--force"]).ok();
     assert!(hook.symlink_metadata().unwrap().is_file(), "the link is replaced");
     is_untouched(&tree, "hook install");

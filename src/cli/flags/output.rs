@@ -28,8 +28,8 @@ pub struct OutputFlags {
 
     /// Print the bytes of this version of kustomize [default: 5.8.3]
     ///
-    /// 5.4.2 to 5.8.3, or a tool that ships it: kubectl-1.34, argocd-3.2, flux-2.7. Without the flag
-    /// RUSTOMIZE_COMPAT, rustomize.yaml or the name of the program decides.
+    /// 5.4.2 to 5.8.3, or a tool that ships it: kubectl-1.34, argocd-3.2, flux-2.7. Without the
+    /// flag RUSTOMIZE_COMPAT, rustomize.yaml or the name of the program decides.
     #[arg(long, value_name = "VERSION", value_parser = compat::version, help_heading = heading::OUTPUT)]
     pub compat: Option<Versions>,
 
