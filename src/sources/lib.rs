@@ -127,8 +127,8 @@ mod tests {
             RemoteOptions { secrets, ..RemoteOptions::default() }
         };
         let one = Arc::new(NoHost);
-        assert_eq!(RemoteOptions::default(), RemoteOptions::default());
-        assert_eq!(of_host(&one), of_host(&one));
-        assert_ne!(of_host(&one), RemoteOptions::default());
+        assert!(RemoteOptions::default().is_same(&RemoteOptions::default()));
+        assert!(of_host(&one).is_same(&of_host(&one)));
+        assert!(!of_host(&one).is_same(&RemoteOptions::default()));
     }
 }
