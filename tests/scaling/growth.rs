@@ -180,3 +180,78 @@ fn a_trace_of_steps_that_each_change_one_resource() {
         });
     }
 }
+
+#[test]
+fn items_of_a_list_by_name() {
+    let deployment = |n: usize| {
+        let containers = lines(n, |i| format!("      - {{name: c{i}, image: i{i}}}\n"));
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      containers:\n{containers}"
+        )
+    };
+    let replacements = |n: usize, source: fn(usize) -> String, target: fn(usize) -> String| {
+        let entry = |i: usize| format!("- source: {}\n  targets:\n  - select: {}\n", source(i), target(i));
+        one(format!("{CONFIG_MAP}---\n{}", deployment(n)), format!("replacements:\n{}", lines(n, entry)))
+    };
+    const ITEM: &str = "spec.template.spec.containers";
+    check("targets in one list", 250, &Options::default(), |n| {
+        let target = |i| format!("{{kind: Deployment}}\n    fieldPaths: ['{ITEM}.[name=c{i}].image']");
+        replacements(n, |_| "{kind: ConfigMap, fieldPath: data.k}".to_owned(), target)
+    });
+    check("sources in one list", 250, &Options::default(), |n| {
+        let source = |i| format!("{{kind: Deployment, fieldPath: '{ITEM}.[name=c{i}].image'}}");
+        replacements(n, source, |_| "{kind: ConfigMap}\n    fieldPaths: [data.k]".to_owned())
+    });
+    check("a long name", 4_000, &Options::default(), |n| {
+        let name = "x".repeat(n);
+        let entry = format!(
+            "- source: {{kind: ConfigMap, fieldPath: data.k}}\n  targets:\n  - select: {{kind: Deployment}}\n    \
+            fieldPaths: ['{ITEM}.[name={name}].image']\n"
+        );
+        let resource = deployment(1).replace("name: c0", &format!("name: {name}"));
+        one(format!("{CONFIG_MAP}---\n{resource}"), format!("replacements:\n{entry}"))
+    });
+}
+
+#[test]
+fn pieces_of_one_long_text() {
+    check("pieces of one text", 500, &Options::default(), |n| {
+        let text = vec!["y"; n].join("-");
+        let target = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two}\n";
+        let entry = |i| {
+            format!(
+                "- source: {{kind: ConfigMap, name: one, fieldPath: data.k}}\n  targets:\n  - select: {{name: two}}\n    \
+                fieldPaths: [data.text]\n    options: {{delimiter: '-', index: {i}}}\n"
+            )
+        };
+        one(format!("{CONFIG_MAP}---\n{target}data: {{text: {text}}}\n"), format!("replacements:\n{}", lines(n, entry)))
+    });
+}
+
+#[test]
+fn objects_of_transformers_in_the_kustomization() {
+    check("annotations of one resource", 250, &Options::default(), |n| {
+        let entry = |i| {
+            format!(
+                "- |-\n  apiVersion: builtin\n  kind: AnnotationsTransformer\n  metadata: {{name: t{i}}}\n  \
+                annotations: {{a{i}: x}}\n  fieldSpecs: [{{path: metadata/annotations, create: true}}]\n"
+            )
+        };
+        one(CONFIG_MAP.to_owned(), format!("transformers:\n{}", lines(n, entry)))
+    });
+}
+
+#[test]
+fn bases_below_bases() {
+    check("a chain of bases", 250, &Options::default(), |n| {
+        let base = |i: usize| {
+            let text =
+                if i == n { "resources: [one.yaml]\n".to_owned() } else { format!("resources: [../b{}]\n", i + 1) };
+            file(&format!("../b{i}/kustomization.yaml"), text)
+        };
+        let mut files: Files = (1..=n).map(base).collect();
+        files.push(file(&format!("../b{n}/one.yaml"), CONFIG_MAP.to_owned()));
+        files.push(file("kustomization.yaml", "resources: [../b1]\n".to_owned()));
+        files
+    });
+}

@@ -11,6 +11,7 @@
 //! nothing here calls the system.
 
 pub mod artifact_reference;
+mod chain;
 pub mod common;
 pub mod host;
 pub mod limit;
@@ -29,9 +30,9 @@ pub use repo_spec::RepoSpec;
 
 use crate::diag::{Code, Error, Result};
 use artifact_reference::ArtifactReference;
+use chain::Chain;
 use loader::{Entry, Opened};
 use remote::artifact_in;
-use rustomize_base::meter;
 use rustomize_base::observe::Work;
 use rustomize_base::parallel;
 use rustomize_yaml::encoding::{self, Text};
@@ -120,22 +121,6 @@ impl Root {
     /// The repository that this root was cloned from.
     pub fn remote(&self) -> Option<&Remote> {
         self.remote.as_deref()
-    }
-}
-
-#[derive(Debug)]
-struct Chain {
-    real: Rc<Path>,
-    /// The reference to the repository of this root.
-    raw: Option<String>,
-    parent: Option<Rc<Chain>>,
-    depth: usize,
-}
-
-impl Chain {
-    fn new(real: &Rc<Path>, raw: Option<String>, parent: Option<&Rc<Chain>>) -> Rc<Chain> {
-        let depth = 1 + parent.map_or(0, |parent| parent.depth);
-        Rc::new(Chain { real: Rc::clone(real), raw, parent: parent.cloned(), depth })
     }
 }
 
@@ -325,14 +310,10 @@ impl<'a> Files<'a> {
             let message = "security; bases in kustomizations found in cloned git repos must be within the repo";
             return Err(Error::new(Code::OutsideRoot, format!("{message}, '{path}' is not")));
         }
-        let mut link = Some(&root.chain);
-        while let Some(chain) = link {
-            if is_in_or_below(&chain.real, &real) {
-                let message =
-                    format!("cycle detected: '{}' contains '{}', which led here", real.display(), chain.real.display());
-                return Err(Error::new(Code::Cycle, message).hint("remove the entry that leads back"));
-            }
-            link = chain.parent.as_ref();
+        if let Some(led_here) = root.chain.in_or_below(&real) {
+            let message =
+                format!("cycle detected: '{}' contains '{}', which led here", real.display(), led_here.display());
+            return Err(Error::new(Code::Cycle, message).hint("remove the entry that leads back"));
         }
         let chain = Chain::new(&real, None, Some(&root.chain));
         Ok(Root {
@@ -516,13 +497,9 @@ impl<'a> RootFiles<'_, 'a> {
 
 /// Refuses a reference that led to the root that names it now.
 fn check_cycle(raw: &str, parent: Option<&Root>) -> Result<()> {
-    let mut chain = parent.map(|p| &p.chain);
-    while let Some(link) = chain {
-        if link.raw.as_deref().is_some_and(|known| known.starts_with(raw)) {
-            return Err(Error::new(Code::Cycle, format!("cycle detected: '{raw}' led here"))
-                .hint("remove the entry that leads back"));
-        }
-        chain = link.parent.as_ref();
+    if parent.is_some_and(|parent| parent.chain.names(raw)) {
+        return Err(Error::new(Code::Cycle, format!("cycle detected: '{raw}' led here"))
+            .hint("remove the entry that leads back"));
     }
     Ok(())
 }
@@ -543,15 +520,6 @@ fn decoded(bytes: Vec<u8>, path: &str) -> Result<Text, NotLoaded> {
     encoding::decode(bytes).map_err(|e| {
         not_loaded(Error::new(Code::Encoding, format!("'{path}' is not valid {} at byte {}", e.encoding, e.offset)))
     })
-}
-
-/// Returns true if a path without links is a directory or below it. A chain of layers compares many
-/// paths.
-fn is_in_or_below(path: &Path, directory: &Path) -> bool {
-    meter::count(1);
-    let (path, directory) = (path.as_os_str().as_encoded_bytes(), directory.as_os_str().as_encoded_bytes());
-    let rest = path.strip_prefix(directory);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || directory.ends_with(b"/"))
 }
 
 fn not_loaded(error: Error) -> NotLoaded {
