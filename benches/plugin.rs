@@ -4,9 +4,9 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench that cannot go on ends")]
 
-use rustomize::internal::{LoadableObject, SharedObjectLoader, SharedObjectProcess};
 use rustomize::{FixedHost, PluginOptions};
 use rustomize_plugin_abi::{Asked, Mode};
+use rustomize_plugins::shared_object::{LoadableObject, SharedObjectLoader, SharedObjectProcess};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;

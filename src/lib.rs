@@ -2,7 +2,8 @@
 //! linear in its input, and runs plugins that cannot hurt the build.
 //!
 //! The crates below it are its layers: `rustomize-engine` builds, from texts to texts, and has the
-//! map of a build; `rustomize-sources` has the files of this machine and all that is fetched.
+//! map of a build; `rustomize-sources` has the files of this machine and all that is fetched;
+//! `rustomize-plugins` runs external plugins.
 //!
 //! The modules of this crate, in reading order, and what always holds in each:
 //!
@@ -10,7 +11,6 @@
 //! * `edit`: changes of kustomization files; no byte moves that the change is not about. `create`
 //!   writes new ones.
 //! * `localize`: copies a kustomization with all that it names; the copy appears whole.
-//! * `plugin`: external plugins, found by kind; no configuration is left behind on any path.
 //! * `manager`: plugins that are installed, pinned and shared.
 //! * `package`: the resources of directories, with their comments; nothing is built.
 //! * `lsp`: the language server.
@@ -87,14 +87,13 @@ mod package;
 
 #[cfg(feature = "manager")]
 mod manager;
-mod plugin;
 
-pub use plugin::{PluginOptions, Runners};
 pub use rustomize_base::host::{FixedHost, Host, NoHost};
 pub use rustomize_engine::{
     Call, Compat, Gvk, HelmOptions, Mode, NoPlugins, Options, Order, Output, Plugins, ResId, Resource, Together,
     UnknownVersion, Workspace, Write, build, build_all, call, check, diag, tree,
 };
+pub use rustomize_plugins::{PluginOptions, Runners};
 pub use rustomize_process::{Children, Limits};
 
 // The modules of this crate name those of the engine by their own paths.
@@ -119,13 +118,6 @@ pub mod cli;
 /// Items for the tests, benches and fuzz targets of this project. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::plugin::locate::Placed;
-    pub use crate::plugin::permissions::Permissions;
-    pub use crate::plugin::shared_object::{LoadableObject, SharedObjectLoader, SharedObjectProcess};
-
-    pub mod host {
-        pub use crate::plugin::isolation::ARGUMENT;
-    }
     #[cfg(feature = "command")]
     pub mod command {
         pub use crate::cli::tried::build;

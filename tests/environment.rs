@@ -79,10 +79,10 @@ fn two_environments_with_different_versions_in_one_process_are_both_right() {
     use rustomize::Gvk;
     use rustomize::PluginOptions;
     use rustomize::ResId;
-    use rustomize::internal::Placed;
     use rustomize::internal::manager::Environment;
     use rustomize::internal::manager::Role;
     use rustomize::internal::manager::{Chosen, Inputs, PluginRequest, Policy, Resolver, Thoroughness};
+    use rustomize_plugins::locate::Placed;
     let tree = tree();
     bundle(&tree, "one/modules/b", "one");
     bundle(&tree, "two/modules/b", "two");

@@ -356,7 +356,7 @@ fn one_module_writes_to_stdout_and_stderr() {
     // The process of a plugin, and its keeper, write to pipes of the build, whose writer shows what
     // comes.
     let others =
-        ["src/cli/writer.rs", "src/cli/plugin_host.rs", "src/plugin/confined_process.rs", "src/process/keeper.rs"];
+        ["src/cli/writer.rs", "src/cli/plugin_host.rs", "src/plugins/confined_process.rs", "src/process/keeper.rs"];
     for (path, text) in sources().into_iter().filter(|(path, _)| !others.iter().any(|other| path == Path::new(other))) {
         // A bar draws texts that went through `shown`, and asks the terminal itself.
         let code = uncommented(code(&text)).replace("ProgressDrawTarget::stderr()", "");

@@ -4,7 +4,7 @@
 
 pub mod txtar;
 
-use rustomize::internal::Permissions;
+use rustomize_plugins::permissions::Permissions;
 use rustomize::internal::manager::{
     self, Amendment, Constraint, Description, FileName, Image, Location, Lock, Manifest, MountedFile, Origin, Platform,
     Record, Requirements, Schema, Source, SourcePattern, Statement, Trust, Version, pinned,

@@ -6,9 +6,9 @@
 //! * [`keeper::ARGUMENT`]` KEEPING PROGRAM ARGUMENT...` keeps another program.
 //! * [`warden::ARGUMENT`] cleans up after the process that started it.
 
-use crate::plugin::confined_process;
-use crate::plugin::confinement::Confinement;
-use crate::plugin::isolation;
+use rustomize_plugins::confined_process;
+use rustomize_plugins::confinement::Confinement;
+use rustomize_plugins::isolation;
 use rustomize_process::keeper::{self, Keeping, become_program, keep};
 use rustomize_process::warden;
 use std::ffi::{OsStr, OsString};

@@ -429,7 +429,7 @@ fn an_interrupted_build_ends_its_plugins() {
 #[test]
 fn plugin_host_cannot_be_called_by_hand() {
     let tree = Tree::new("");
-    let host = rustomize::internal::host::ARGUMENT;
+    let host = rustomize_plugins::isolation::ARGUMENT;
     tree.run(&[host]).fails_with(&["is internal"]);
     tree.run(&[host, "{}"]).fails_with(&["is internal"]);
     tree.run(&[host, "nonsense", "/x"]).fails_with(&["is internal"]);

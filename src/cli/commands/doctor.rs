@@ -4,10 +4,10 @@ use crate::cli::flags::format::Format;
 use crate::cli::machine::{in_path, machine_without_cache};
 use crate::cli::writer::{self, Shown};
 use crate::cli::{host, plugin_host, plugin_options};
-use crate::plugin::isolation::parts;
-use crate::plugin::{container_engine, locate};
 use anyhow::Result;
 use clap::Args;
+use rustomize_plugins::isolation::parts;
+use rustomize_plugins::{container_engine, locate};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

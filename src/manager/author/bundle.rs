@@ -7,7 +7,7 @@
 use super::describe::Component;
 use crate::diag::{Code, Error, Result};
 use crate::manager::id::content;
-use crate::plugin::program::is_binary;
+use rustomize_plugins::program::is_binary;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;

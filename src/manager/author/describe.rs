@@ -3,11 +3,11 @@
 use super::rules::shape;
 use super::schema::Schema;
 use crate::manager::id::version::{ApiVersion, HOST_API, Version};
-use crate::plugin::PluginOptions;
-use crate::plugin::isolation::Isolation;
-use crate::plugin::permissions::Permissions;
 use crate::stage::Mode;
 use crate::stage::format::Format;
+use rustomize_plugins::PluginOptions;
+use rustomize_plugins::isolation::Isolation;
+use rustomize_plugins::permissions::Permissions;
 use rustomize_process::{Failed, Failure, Launch, Limits};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};

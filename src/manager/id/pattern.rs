@@ -2,7 +2,7 @@
 
 use super::source::{MOST_PARTS, SourceError, check_spelling, prefixed};
 use crate::load::host;
-use crate::plugin::permissions::is_like;
+use rustomize_plugins::permissions::is_like;
 
 /// A source in which `*` is any part or any text in one, and `**` at the end all that follows.
 #[derive(Clone, Debug, PartialEq, Eq)]

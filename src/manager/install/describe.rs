@@ -5,8 +5,8 @@ use crate::diag::{Code, Error, Result};
 use crate::manager::author::describe::{DescribeError, Description};
 use crate::manager::author::manifest::Manifest;
 use crate::manager::id::content::{self, MADE};
-use crate::plugin::PluginOptions;
 use rustomize_files::Directory;
+use rustomize_plugins::PluginOptions;
 use std::path::Path;
 
 /// Returns the description of the plugin in a directory: that of its manifest, or else the answer

@@ -16,10 +16,10 @@ use crate::manager::store::discover::Installed;
 use crate::manager::store::exclusive::ExclusiveRoot;
 use crate::manager::store::installed_artifacts;
 use crate::manager::store::sibling_files::sum_file;
-use crate::plugin::failure::bad_plugin;
-use crate::plugin::program::PARAMETERS;
 use rustomize_base::shell::quoted;
 use rustomize_files::{self as files, RECORD};
+use rustomize_plugins::failure::bad_plugin;
+use rustomize_plugins::program::PARAMETERS;
 use rustomize_process::Launch;
 use std::path::Path;
 

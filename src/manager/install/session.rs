@@ -9,8 +9,8 @@ use crate::manager::policy::machine::{Machine, Result};
 use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::store::description_cache;
 use crate::manager::store::discover::Installed;
-use crate::plugin::PluginOptions;
 use rustomize_base::host::Progress;
+use rustomize_plugins::PluginOptions;
 use std::sync::Arc;
 
 /// How plugins are fetched.

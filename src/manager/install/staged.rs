@@ -8,8 +8,8 @@ use crate::manager::author::manifest::{Manifest, Runtime};
 use crate::manager::fetch::is_repository;
 use crate::manager::id::requirement::Requirement;
 use crate::manager::id::version::{Version, VersionError};
-use crate::plugin::PluginOptions;
-use crate::plugin::failure::bad_plugin;
+use rustomize_plugins::PluginOptions;
+use rustomize_plugins::failure::bad_plugin;
 use rustomize_process::Launch;
 use std::path::{Path, PathBuf};
 

@@ -7,12 +7,12 @@
 
 use crate::diag::{Code, Error, Result};
 use crate::manager::id::content::MADE;
-use crate::plugin::PluginOptions;
-use crate::plugin::failure::bad_plugin;
-use crate::plugin::isolation::{Isolation, parts};
-use crate::plugin::permissions::real;
 use rustomize_base::search_path::SearchPath;
 use rustomize_files::{self as files, Directory};
+use rustomize_plugins::PluginOptions;
+use rustomize_plugins::failure::bad_plugin;
+use rustomize_plugins::isolation::{Isolation, parts};
+use rustomize_plugins::permissions::real;
 use rustomize_process::{Failed, Failure, Inherited, Launch, Limits, Variable};
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;

@@ -11,8 +11,8 @@ use crate::manager::policy::machine::Machine;
 use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::policy::{Policy, image};
 use crate::manager::store::root::RootError;
-use crate::plugin::PluginOptions;
-use crate::plugin::options::Images;
+use rustomize_plugins::PluginOptions;
+use rustomize_plugins::options::Images;
 use std::path::{Path, PathBuf};
 
 /// The directory and the environment of a build, and whether it installs missing plugins.

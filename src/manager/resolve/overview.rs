@@ -12,7 +12,7 @@ use crate::manager::id::source::Source;
 use crate::manager::id::version::{ApiVersion, Version};
 use crate::manager::policy::ADD_SOURCE;
 use crate::manager::store::discover::{Candidate, Installed, Refusal};
-use crate::plugin::failure::bad_plugin;
+use rustomize_plugins::failure::bad_plugin;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 

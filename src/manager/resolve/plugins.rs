@@ -10,15 +10,15 @@ use crate::manager::author::describe::Protocol;
 use crate::manager::policy::Policy;
 use crate::manager::store::discover::of_entry;
 use crate::manager::store::verified_copy::VerifiedCopy;
-use crate::plugin::exec::ExecPlugin;
-use crate::plugin::function::{self, Function};
-use crate::plugin::locate;
-use crate::plugin::permissions::Permissions;
-use crate::plugin::program::PluginProgram;
-use crate::plugin::shared_object::{LoadableObject, SharedObjectFile, SharedObjectPlugin};
-use crate::plugin::{PluginOptions, Runners, note};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Plugins, Transformer};
+use rustomize_plugins::exec::ExecPlugin;
+use rustomize_plugins::function::{self, Function};
+use rustomize_plugins::locate;
+use rustomize_plugins::permissions::Permissions;
+use rustomize_plugins::program::PluginProgram;
+use rustomize_plugins::shared_object::{LoadableObject, SharedObjectFile, SharedObjectPlugin};
+use rustomize_plugins::{PluginOptions, Runners, note};
 use std::sync::{Mutex, PoisonError};
 
 /// Where a build looks for installed plugins: nowhere by default.

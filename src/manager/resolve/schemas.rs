@@ -15,7 +15,7 @@ use crate::manager::policy::lock::LockedPlugin;
 use crate::manager::policy::requirements::Requirements;
 use crate::manager::policy::trust::Trust;
 use crate::manager::store::discover::Installed;
-use crate::plugin::failure::bad_plugin;
+use rustomize_plugins::failure::bad_plugin;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! [`ExclusiveRoot`]: a directory with plugins that one process writes to.
 
 use crate::diag::{Code, Error, Result};
-use crate::plugin::failure::cannot;
 use rustomize_files::{self as files, Directory, Kind, Staged, Temporary, folder_of};
+use rustomize_plugins::failure::cannot;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

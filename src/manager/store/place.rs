@@ -11,8 +11,8 @@ use super::sibling_files::{partial, suffix_of_sum, sum_name};
 use crate::diag::{Error, Result};
 use crate::manager::id::content;
 use crate::manager::id::name::{BESIDE, MADE_SUFFIX};
-use crate::plugin::failure;
 use rustomize_files::{Directory, Kind, Opened, folder_of};
+use rustomize_plugins::failure;
 use std::io;
 use std::path::{Path, PathBuf};
 

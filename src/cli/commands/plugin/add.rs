@@ -6,9 +6,9 @@ use crate::cli::flags::format::Printing;
 use crate::cli::flags::transfer::TransferFlags;
 use crate::cli::machine::machine;
 use crate::manager::install::project::Addition;
-use crate::plugin::PluginOptions;
 use anyhow::Result;
 use clap::Args;
+use rustomize_plugins::PluginOptions;
 use std::path::PathBuf;
 
 /// Add a plugin to plugins.yaml, and install and lock it

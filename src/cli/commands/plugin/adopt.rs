@@ -2,9 +2,9 @@
 
 use super::built::add_built;
 use crate::cli::report::Report;
-use crate::plugin::{PluginOptions, go};
 use anyhow::Result;
 use clap::Args;
+use rustomize_plugins::{PluginOptions, go};
 use std::path::PathBuf;
 
 /// Make a Go plugin usable that was built with -buildmode=plugin and whose source is lost

@@ -3,10 +3,10 @@
 use super::built::add_built;
 use crate::cli::flags::complete;
 use crate::cli::report::Report;
-use crate::plugin::{PluginOptions, go};
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use rustomize_plugins::{PluginOptions, go};
 use std::path::PathBuf;
 
 /// Build a Go plugin, written for kustomize, from its unchanged source

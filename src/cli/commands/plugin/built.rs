@@ -1,7 +1,7 @@
 //! The report of a Go plugin that was built or adopted.
 
 use crate::cli::report::Report;
-use crate::plugin::go;
+use rustomize_plugins::go;
 use serde_json::json;
 
 /// Adds a Go plugin that was built to a report.

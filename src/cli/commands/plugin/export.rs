@@ -10,9 +10,9 @@ use crate::manager::policy::environment::Environment;
 use crate::manager::resolve::Resolver;
 use crate::manager::resolve::inputs::Inputs;
 use crate::manager::share::{export, placement};
-use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use clap::{ArgGroup, Args};
+use rustomize_plugins::PluginOptions;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -7,8 +7,8 @@ use crate::manager::fetch::Transfer;
 use crate::manager::install::project::Upgrade;
 use crate::manager::policy::image;
 use crate::manager::policy::lock::Lock;
-use crate::plugin::function::images_in;
 use anyhow::{Result, bail};
+use rustomize_plugins::function::images_in;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

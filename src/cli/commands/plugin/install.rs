@@ -14,10 +14,10 @@ use crate::manager::install::project::{alone, required, sufficient};
 use crate::manager::policy::project_directory::ProjectDirectory;
 use crate::manager::policy::requirements::Requirements;
 use crate::manager::store::discover::Installed;
-use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use clap::Args;
 use rustomize_base::shell::quoted;
+use rustomize_plugins::PluginOptions;
 use serde_json::json;
 use std::path::PathBuf;
 

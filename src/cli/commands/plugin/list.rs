@@ -6,9 +6,9 @@ use crate::cli::report::Report;
 use crate::manager::resolve::Resolver;
 use crate::manager::resolve::inputs::Inputs;
 use crate::manager::resolve::overview::{PluginRow, PluginState};
-use crate::plugin::PluginOptions;
 use anyhow::Result;
 use clap::Args;
+use rustomize_plugins::PluginOptions;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

@@ -10,9 +10,9 @@ use crate::manager::id::shell::in_directory;
 use crate::manager::install::project::{RelockOptions, Upgrade};
 use crate::manager::policy::lock::{self, Lock};
 use crate::manager::policy::requirements;
-use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use clap::Args;
+use rustomize_plugins::PluginOptions;
 use serde_json::json;
 
 /// Write plugins.lock: the exact versions and sums of what plugins.yaml names

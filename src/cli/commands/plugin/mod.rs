@@ -25,9 +25,9 @@ pub mod why;
 
 use crate::cli::flags::format::{Format, Printing};
 use crate::cli::{cache, host};
-use crate::plugin::PluginOptions;
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use rustomize_plugins::PluginOptions;
 
 /// `plugin`.
 #[derive(Args)]

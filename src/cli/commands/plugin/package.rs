@@ -7,9 +7,9 @@ use crate::manager::author::package::{self, PackageOptions};
 use crate::manager::author::sign::SigningKey;
 use crate::manager::id::name::Platform;
 use crate::manager::install::describe::describe as describe_directory;
-use crate::plugin::PluginOptions;
 use anyhow::Result;
 use clap::Args;
+use rustomize_plugins::PluginOptions;
 use serde_json::json;
 use std::path::PathBuf;
 

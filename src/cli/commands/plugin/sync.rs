@@ -7,9 +7,9 @@ use crate::cli::machine::machine;
 use crate::cli::report::Report;
 use crate::manager::policy::ADD_SOURCE;
 use crate::manager::share::sync::SyncCounts;
-use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use clap::Args;
+use rustomize_plugins::PluginOptions;
 use serde_json::json;
 use std::path::PathBuf;
 

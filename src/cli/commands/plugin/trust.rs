@@ -7,11 +7,11 @@ use crate::manager::fetch::origin::Origin;
 use crate::manager::id::pattern::SourcePattern;
 use crate::manager::id::source::SourceError;
 use crate::manager::policy::amend::{Amended, Amendment};
-use crate::plugin::permissions::Permissions;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use rustomize_files::atomic;
 use rustomize_files::{self as files, RECORD, folder_of};
+use rustomize_plugins::permissions::Permissions;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

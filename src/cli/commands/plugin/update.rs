@@ -7,9 +7,9 @@ use crate::cli::machine::machine;
 use crate::cli::report::Report;
 use crate::manager::install::project::{RelockOptions, Upgrade};
 use crate::manager::policy::lock::Lock;
-use crate::plugin::PluginOptions;
 use anyhow::Result;
 use clap::Args;
+use rustomize_plugins::PluginOptions;
 use serde_json::json;
 use std::path::PathBuf;
 

@@ -7,9 +7,9 @@ use crate::cli::report::Report;
 use crate::manager::resolve::Resolver;
 use crate::manager::resolve::inputs::Inputs;
 use crate::manager::resolve::overview::PluginState;
-use crate::plugin::PluginOptions;
 use anyhow::{Result, bail};
 use clap::Args;
+use rustomize_plugins::PluginOptions;
 use serde_json::json;
 
 /// Check every installed plugin: its name, its content, and its description

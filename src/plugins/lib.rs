@@ -1,4 +1,5 @@
-//! The host side of plugins; the author side is /plugin.
+//! The host side of plugins: external plugins, found by kind. No configuration is left behind on
+//! any path. The author side is /plugin.
 //!
 //! * [`locate`]: where the plugin for a kind is found; [`classify`]: what a shared object is.
 //! * [`program`]: the executable of a plugin; [`exec`]: plugins that are executables; [`worker`]:
@@ -39,6 +40,9 @@ pub mod shared_object;
 pub mod worker;
 
 pub use options::PluginOptions;
+
+// The modules of this crate name those of the engine by their own paths.
+use rustomize_engine::{config, diag, load, resource, stage};
 
 use crate::diag::{Code, Result};
 use crate::resource::Resource;

@@ -3,7 +3,8 @@
 
 use super::options::FunctionOptions;
 use crate::config::Decode;
-use crate::load::{Root, clean, links};
+use crate::load::{Root, clean};
+use rustomize_sources::links;
 use std::ffi::OsString;
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 //!
 //! A genuine Go plugin, what `go build -buildmode=plugin` makes, can only be loaded by a Go program
 //! of just its versions and flags. [`build`] makes a shared object of ours from the same source
-//! instead: Go compiles it together with the files of `plugin/go`, which are laid over the
+//! instead: Go compiles it together with the files of the folder `go`, which are laid over the
 //! directory and never written to it. [`adopt`] makes that Go program, for those who lack the
 //! source.
 //!
@@ -36,10 +36,10 @@ const BUILD_TIME: Duration = Duration::from_mins(30);
 /// v5.8.1 is made of.
 const KUSTOMIZE_API: &str = "v0.21.1";
 
-const KUSTOMIZE_GO: &str = include_str!("../../plugin/go/kustomize.go");
-const CSHARED_GO: &str = include_str!("../../plugin/go/cshared.go");
-const MAIN_GO: &str = include_str!("../../plugin/go/main.go");
-const HOST_GO: &str = include_str!("../../plugin/go/host.go");
+const KUSTOMIZE_GO: &str = include_str!("go/kustomize.go");
+const CSHARED_GO: &str = include_str!("go/cshared.go");
+const MAIN_GO: &str = include_str!("go/main.go");
+const HOST_GO: &str = include_str!("go/host.go");
 const HEADER: &str = rustomize_plugin_abi::HEADER;
 
 /// The result of [`build`] or [`adopt`].
@@ -152,10 +152,10 @@ fn place(from: &Path, to: &Path) -> Result<()> {
 /// The module with the interface of plugins.
 const API: &str = "sigs.k8s.io/kustomize/api";
 
-/// The first version of [`API`] whose packages the files of `plugin/go` are compiled with.
+/// The first version of [`API`] whose packages the files of the folder `go` are compiled with.
 const OLDEST_API: semver::Version = semver::Version::new(0, 8, 8);
 
-/// A module file whose language is new enough for the files of `plugin/go`: Go 1.18 at least. A
+/// A module file whose language is new enough for the files of the folder `go`: Go 1.18 at least. A
 /// file that does not say is for 1.16.
 fn with_go_line(text: &str) -> String {
     let line = regex(r"(?m)^go[ \t]+(\d+)\.(\d+)[^\n]*$");
@@ -548,8 +548,8 @@ pub fn source_of(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::{GoSource, build_command, host_module, module_file, not_adopted, with_go_line};
-    use crate::plugin::PluginOptions;
-    use crate::plugin::classify::{GoBuild, GoModule};
+    use crate::PluginOptions;
+    use crate::classify::{GoBuild, GoModule};
     use rustomize_base::shell::quoted;
     use std::path::Path;
 

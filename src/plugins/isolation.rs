@@ -225,7 +225,7 @@ impl Isolation {
 #[cfg(test)]
 mod tests {
     use super::{Isolation, Level, RESOLVER};
-    use crate::plugin::PluginOptions;
+    use crate::PluginOptions;
 
     /// Prints that the test is skipped. A machine that promises all that tests need with
     /// `RUSTOMIZE_TESTS` fails it.
