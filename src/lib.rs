@@ -3,7 +3,7 @@
 //!
 //! The crates below it are its layers: `rustomize-engine` builds, from texts to texts, and has the
 //! map of a build; `rustomize-sources` has the files of this machine and all that is fetched;
-//! `rustomize-plugins` runs external plugins.
+//! `rustomize-plugins` runs external plugins, `rustomize-manager` installs and shares them.
 //!
 //! The modules of this crate, in reading order, and what always holds in each:
 //!
@@ -11,7 +11,6 @@
 //! * `edit`: changes of kustomization files; no byte moves that the change is not about. `create`
 //!   writes new ones.
 //! * `localize`: copies a kustomization with all that it names; the copy appears whole.
-//! * `manager`: plugins that are installed, pinned and shared.
 //! * `package`: the resources of directories, with their comments; nothing is built.
 //! * `lsp`: the language server.
 //! * `cli`: the only module that knows terminal, environment and exit status.
@@ -85,9 +84,6 @@ mod lsp;
 #[cfg(feature = "command")]
 mod package;
 
-#[cfg(feature = "manager")]
-mod manager;
-
 pub use rustomize_base::host::{FixedHost, Host, NoHost};
 pub use rustomize_engine::{
     Call, Compat, Gvk, HelmOptions, Mode, NoPlugins, Options, Order, Output, Plugins, ResId, Resource, Together,
@@ -126,35 +122,4 @@ pub mod internal {
 
     #[cfg(feature = "command")]
     pub use crate::cli::cache_directory;
-
-    #[cfg(feature = "manager")]
-    pub mod manager {
-        pub use crate::manager::author::conform::conform;
-        pub use crate::manager::author::describe::{Description, Role};
-        pub use crate::manager::author::manifest::Manifest;
-        pub use crate::manager::author::schema::Schema;
-        pub use crate::manager::fetch::archive::unpack;
-        pub use crate::manager::fetch::origin::Origin;
-        pub use crate::manager::fetch::{FetchLimits, Transfer};
-        pub use crate::manager::id::location::Location;
-        pub use crate::manager::id::name::{FileName, Platform};
-        pub use crate::manager::id::pattern::SourcePattern;
-        pub use crate::manager::id::source::Source;
-        pub use crate::manager::id::statement::Statement;
-        pub use crate::manager::id::version::{Constraint, Version};
-        pub use crate::manager::install::pinned;
-        pub use crate::manager::policy::Policy;
-        pub use crate::manager::policy::amend::Amendment;
-        pub use crate::manager::policy::environment::{Environment, MachineBundle};
-        pub use crate::manager::policy::image::Image;
-        pub use crate::manager::policy::lock::Lock;
-        pub use crate::manager::policy::requirements::{Requirements, with};
-        pub use crate::manager::policy::trust::Trust;
-        pub use crate::manager::resolve::inputs::Inputs;
-        pub use crate::manager::resolve::plugins::{Managed, ManagedPlugins};
-        pub use crate::manager::resolve::{Chosen, PluginRequest, Resolver, Thoroughness};
-        pub use crate::manager::share::mounts::MountedFile;
-        pub use crate::manager::share::placement::lay;
-        pub use crate::manager::store::record::Record;
-    }
 }

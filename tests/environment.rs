@@ -79,9 +79,11 @@ fn two_environments_with_different_versions_in_one_process_are_both_right() {
     use rustomize::Gvk;
     use rustomize::PluginOptions;
     use rustomize::ResId;
-    use rustomize::internal::manager::Environment;
-    use rustomize::internal::manager::Role;
-    use rustomize::internal::manager::{Chosen, Inputs, PluginRequest, Policy, Resolver, Thoroughness};
+    use rustomize_manager::author::describe::Role;
+    use rustomize_manager::policy::Policy;
+    use rustomize_manager::policy::environment::Environment;
+    use rustomize_manager::resolve::inputs::Inputs;
+    use rustomize_manager::resolve::{Chosen, PluginRequest, Resolver, Thoroughness};
     use rustomize_plugins::locate::Placed;
     let tree = tree();
     bundle(&tree, "one/modules/b", "one");

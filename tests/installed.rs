@@ -4,12 +4,13 @@
 use crate::support::Tree;
 use crate::support::compiler::cc;
 use crate::support::plugins::{require, root, script};
-use rustomize::internal::manager::Environment;
-use rustomize::internal::manager::ManagedPlugins;
-use rustomize::internal::manager::{Inputs, Managed, Policy};
 use rustomize::load::Disk;
 use rustomize::{FixedHost, PluginOptions};
 use rustomize::{Options, Workspace, build};
+use rustomize_manager::policy::Policy;
+use rustomize_manager::policy::environment::Environment;
+use rustomize_manager::resolve::inputs::Inputs;
+use rustomize_manager::resolve::plugins::{Managed, ManagedPlugins};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let src = files(&root.join("src"), ".rs").into_iter();
+    // Linked: the files of new plugins.
+    let linked = root.join("src/manager/author/plugin");
+    let src = files(&root.join("src"), ".rs").into_iter().filter(|path| !path.starts_with(&linked));
     src.map(|p| (p.strip_prefix(root).unwrap().to_owned(), fs::read_to_string(&p).unwrap())).collect()
 }
 
@@ -327,7 +329,8 @@ fn groups_of_the_manager_look_down_only() {
     let place = |name: &str| groups.iter().position(|group| group == name);
     for entry in fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(name == "mod.rs" || place(&name).is_some(), "docs/architecture.md has no group '{name}'");
+        let is_own = matches!(name.as_str(), "Cargo.toml" | "lib.rs");
+        assert!(is_own || place(&name).is_some(), "docs/architecture.md has no group '{name}'");
     }
     for (group, used) in uses_within("manager") {
         let above: Vec<&String> = used.iter().filter(|used| place(used) > place(&group)).collect();

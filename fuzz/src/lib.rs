@@ -4,11 +4,6 @@
 
 pub mod txtar;
 
-use rustomize_plugins::permissions::Permissions;
-use rustomize::internal::manager::{
-    self, Amendment, Constraint, Description, FileName, Image, Location, Lock, Manifest, MountedFile, Origin, Platform,
-    Record, Requirements, Schema, Source, SourcePattern, Statement, Trust, Version, pinned,
-};
 use rustomize::load::{Memory, RemoteOptions, RepoSpec};
 use rustomize::tree::{Heap, documents};
 use rustomize::{Options, Workspace, build};
@@ -16,7 +11,29 @@ use rustomize_engine::merge;
 use rustomize_engine::schema::Schemas;
 use rustomize_engine::stage::{Build, Context, wire};
 use rustomize_go_regexp::GoRegex;
+use rustomize_manager::author::conform::conform;
+use rustomize_manager::author::describe::Description;
+use rustomize_manager::author::manifest::Manifest;
+use rustomize_manager::author::schema::Schema;
+use rustomize_manager::fetch::archive::unpack;
+use rustomize_manager::fetch::origin::Origin;
+use rustomize_manager::id::location::Location;
+use rustomize_manager::id::name::{FileName, Platform};
+use rustomize_manager::id::pattern::SourcePattern;
+use rustomize_manager::id::source::Source;
+use rustomize_manager::id::statement::Statement;
+use rustomize_manager::id::version::{Constraint, Version};
+use rustomize_manager::install::pinned;
+use rustomize_manager::policy::amend::Amendment;
+use rustomize_manager::policy::image::Image;
+use rustomize_manager::policy::lock::Lock;
+use rustomize_manager::policy::requirements::{self, Requirements};
+use rustomize_manager::policy::trust::Trust;
+use rustomize_manager::share::mounts::MountedFile;
+use rustomize_manager::share::placement::lay;
+use rustomize_manager::store::record::Record;
 use rustomize_plugin_abi::frame::Frame;
+use rustomize_plugins::permissions::Permissions;
 use rustomize_sources::git_command::GitCommand;
 use rustomize_sources::lock::RemoteLock;
 use rustomize_yaml::emit;
@@ -174,7 +191,7 @@ pub fn record(input: &[u8]) {
         b'r' => {
             let Some(text) = of_text() else { return };
             let before = Requirements::parse("plugins.yaml", text.clone());
-            if let (Ok(before), Ok(after)) = (before, manager::with(&text, "added", "example.com/a/added@1.0.0")) {
+            if let (Ok(before), Ok(after)) = (before, requirements::with(&text, "added", "example.com/a/added@1.0.0")) {
                 let after = Requirements::parse("plugins.yaml", after).expect("what was written reads");
                 assert_eq!(after.plugins.len(), before.plugins.len() + 1);
             }
@@ -226,7 +243,7 @@ fn check_configuration(schema: &str, configurations: &str) {
     let mut build = Build::new(&Context::new(&heap, &memory, Options::default()));
     let bytes = configurations.as_bytes().to_vec();
     for configuration in wire::parse(&mut build, "config.yaml".to_owned(), bytes).unwrap_or_default() {
-        let _ = manager::conform(arena, &configuration, &schema, "app");
+        let _ = conform(arena, &configuration, &schema, "app");
     }
 }
 
@@ -270,7 +287,7 @@ pub fn exported(input: &[u8]) {
     let sums = serde_json::from_str::<serde_json::Value>(&list).unwrap_or_default();
     let is_listed = |sum: &str| sums["files"].as_object().into_iter().flatten().any(|(_, listed)| listed == sum);
     let before = contents(directory.path());
-    let changes = manager::lay(&into, &[], false);
+    let changes = lay(&into, &[], false);
     let after = contents(directory.path());
     for (path, content) in &before {
         let is_list = path.file_name().is_some_and(|name| name == ".rustomize-placed.json");
@@ -398,7 +415,7 @@ pub fn archive(input: &[u8]) {
     let directory = TempDir::new().expect("a temporary directory");
     let into = directory.path().join("into");
     fs::create_dir(&into).expect("a directory");
-    let _ = manager::unpack("archive", input, "plugin", &into);
+    let _ = unpack("archive", input, "plugin", &into);
     assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1, "something lies outside");
     check_plain(&into);
 }

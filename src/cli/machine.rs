@@ -2,24 +2,14 @@
 
 use crate::cli::host::{children, host};
 use crate::cli::{cache, flags::transfer::TransferFlags};
-use crate::manager::install::session::TransferOptions;
-use crate::manager::policy::machine::{Machine, MachineError};
 use rustomize_base::search_path::SearchPath;
+use rustomize_manager::install::session::TransferOptions;
+use rustomize_manager::policy::machine::Machine;
 use std::path::{Path, PathBuf};
 
 /// The machine of the user.
 pub fn machine() -> Machine {
     Machine { host: host(), children: children().clone(), cache: cache::writable(), user_cache: cache::of_user() }
-}
-
-// By hand: a lack of the machine is a text without a code.
-impl From<MachineError> for anyhow::Error {
-    fn from(error: MachineError) -> Self {
-        match error {
-            MachineError::Lack(message) => anyhow::Error::msg(message),
-            MachineError::Fault(error) => error.into(),
-        }
-    }
 }
 
 impl From<TransferFlags> for TransferOptions {

@@ -6,6 +6,7 @@ use crate::cli::writer::{self, Shown, report};
 use crate::diag::{Code, Diagnostic, Error, Severity, Warning};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use rustomize_base::shown;
+use rustomize_manager::policy::machine::MachineError;
 use serde_json::{Value, json};
 
 /// Prints errors and warnings to stderr.
@@ -124,10 +125,10 @@ impl Messages {
         if error.is::<Reported>() {
             return;
         }
-        match error.downcast_ref::<Error>() {
+        match fault(error) {
             Some(known) => {
                 // The contexts that were added to the error, innermost first.
-                let around = error.chain().take_while(|cause| !cause.is::<Error>());
+                let around = error.chain().take_while(|cause| !is_fault(*cause));
                 let around: Vec<String> = around.map(ToString::to_string).collect();
                 let known = around.into_iter().rev().fold(known.clone(), Error::context);
                 self.error(&known, None);
@@ -220,6 +221,20 @@ impl std::fmt::Display for Reported {
 }
 
 impl std::error::Error for Reported {}
+
+/// The fault that an error is about; `None` for a text without a code, as a lack of the machine is.
+fn fault(error: &anyhow::Error) -> Option<&Error> {
+    match error.downcast_ref::<MachineError>() {
+        Some(MachineError::Fault(fault)) => Some(fault),
+        Some(MachineError::Lack(_)) => None,
+        None => error.downcast_ref::<Error>(),
+    }
+}
+
+/// True for a part of an error that is a fault, and no context around it.
+fn is_fault(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<Error>() || cause.is::<MachineError>()
+}
 
 /// The word for a severity.
 fn severity(message: &Diagnostic) -> &'static str {

@@ -3,9 +3,9 @@
 use crate::cli::machine::machine_without_cache;
 use crate::diag::{Result, Warning};
 use crate::lint::settings::{FILE, Settings};
-use crate::manager::policy::project_directory::ProjectDirectory;
-use crate::manager::resolve::project::upwards_with;
 use rustomize_base::compat::Compat;
+use rustomize_manager::policy::project_directory::ProjectDirectory;
+use rustomize_manager::resolve::project::upwards_with;
 use std::path::{Path, PathBuf};
 
 /// The `rustomize.yaml` of a root's directory and of those above it, up to the top of the

@@ -7,7 +7,7 @@ use crate::support::{Run, Tree, git};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rustomize::Children;
-use rustomize::internal::manager::{FetchLimits, Transfer};
+use rustomize_manager::fetch::{FetchLimits, Transfer};
 use std::fs;
 use std::io::Write;
 use std::net::TcpListener;

@@ -1,11 +1,11 @@
 //! The completions of values: words that only this machine or kustomize knows.
 
 use crate::config::kustomization::FILE_NAMES;
-use crate::manager::id::name::Platform;
-use crate::manager::store::discover::all;
-use crate::manager::store::root;
 use crate::schema::builtin_kinds;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
+use rustomize_manager::id::name::Platform;
+use rustomize_manager::store::discover::all;
+use rustomize_manager::store::root;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;

@@ -1,7 +1,7 @@
 //! The roles of plugins.
 
-use crate::manager::author::describe::Role;
 use clap::ValueEnum;
+use rustomize_manager::author::describe::Role;
 
 /// The role in which a plugin is called.
 #[derive(Clone, Copy, ValueEnum)]

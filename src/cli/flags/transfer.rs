@@ -1,9 +1,9 @@
 //! How plugins are fetched.
 
 use crate::cli::flags::size::size;
-use crate::manager::fetch::FetchLimits;
-use crate::manager::install::PARALLEL;
 use clap::Args;
+use rustomize_manager::fetch::FetchLimits;
+use rustomize_manager::install::PARALLEL;
 
 /// How plugins are fetched.
 #[derive(Args, Clone, Copy)]

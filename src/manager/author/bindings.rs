@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The beginning of every client.
-const HEAD: &str = include_str!("../../../plugin/sdk/python/client.py");
+const HEAD: &str = include_str!("plugin/sdk/python/client.py");
 
 /// Words of Python, and names that a client uses itself: none of them is a field's name.
 const TAKEN: [&str; 42] = [

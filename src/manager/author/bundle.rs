@@ -6,7 +6,7 @@
 
 use super::describe::Component;
 use crate::diag::{Code, Error, Result};
-use crate::manager::id::content;
+use crate::id::content;
 use rustomize_plugins::program::is_binary;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

@@ -1,7 +1,7 @@
 //! [`NeededPlugin`]: a plugin that another plugin needs, as the other plugin's directory names it.
 
 use super::describe::Description;
-use crate::manager::id::content::MADE;
+use crate::id::content::MADE;
 use rustomize_files::{Directory, RECORD};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

@@ -644,7 +644,7 @@ struct OtherFields {
 #[cfg(test)]
 mod tests {
     use super::conform;
-    use crate::manager::author::schema::Schema;
+    use crate::author::schema::Schema;
     use crate::resource::Resource;
     use rustomize_yaml::{Heap, first_document};
 
@@ -825,7 +825,7 @@ mod tests {
     /// Random schemas and values, with the verdicts of another implementation: boon 0.6.1.
     #[test]
     fn verdicts_are_those_of_another_implementation() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/plugin_schema/verdicts.jsonl");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/plugin_schema/verdicts.jsonl");
         let text = std::fs::read_to_string(path).unwrap();
         for line in text.lines() {
             let [schema, object, verdict]: [serde_json::Value; 3] = serde_json::from_str(line).unwrap();

@@ -2,7 +2,7 @@
 
 use super::rules::shape;
 use super::schema::Schema;
-use crate::manager::id::version::{ApiVersion, HOST_API, Version};
+use crate::id::version::{ApiVersion, HOST_API, Version};
 use crate::stage::Mode;
 use crate::stage::format::Format;
 use rustomize_plugins::PluginOptions;
@@ -39,10 +39,10 @@ pub struct Description {
     /// The permissions that it asks for.
     pub permissions: Permissions,
     /// Packer's words for generators and transformers.
-    pub(in crate::manager) builders: Vec<Component>,
-    pub(in crate::manager) provisioners: Vec<Component>,
+    pub(crate) builders: Vec<Component>,
+    pub(crate) provisioners: Vec<Component>,
     /// Transformers that run behind all others.
-    pub(in crate::manager) post_processors: Vec<Component>,
+    pub(crate) post_processors: Vec<Component>,
     /// Packer's word for plugins that ask other systems for facts. A build asks none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub datasources: Vec<Component>,

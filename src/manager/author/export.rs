@@ -31,7 +31,7 @@ pub struct ManifestFields<'h> {
 pub fn bundle_manifest(manifest: &Manifest) -> Result<String> {
     let description = &manifest.description;
     let mut fields: Vec<(&str, Value)> = vec![
-        ("apiVersion", crate::manager::id::head::API_VERSION.into()),
+        ("apiVersion", crate::id::head::API_VERSION.into()),
         ("kind", BUNDLE.into()),
         ("name", manifest.name.clone().into()),
         ("version", description.version.clone().into()),
@@ -63,7 +63,7 @@ pub fn bundle_manifest(manifest: &Manifest) -> Result<String> {
 /// A text of the description cannot be written as YAML.
 pub fn manifest(head: &ManifestFields<'_>, description: &Description) -> Result<String> {
     let mut fields: Vec<(&str, Value)> = vec![
-        ("apiVersion", crate::manager::id::head::API_VERSION.into()),
+        ("apiVersion", crate::id::head::API_VERSION.into()),
         ("kind", PLUGIN.into()),
         ("name", head.name.into()),
         ("version", description.version.trim_start_matches('v').into()),

@@ -7,15 +7,16 @@ use super::describe::{Component, Description, Protocol};
 use super::written_schema;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::load::{FileLimit, ReadFile};
-use crate::manager::id::head::{FileHead, check_head};
-use crate::manager::id::location::Location;
-use crate::manager::id::name::Platform;
-use crate::manager::id::requirement::{Requirement, requirements};
-use crate::manager::id::version::{ApiVersion, HOST_API, Version, VersionError};
+use crate::id::head::{FileHead, check_head};
+use crate::id::location::Location;
+use crate::id::name::Platform;
+use crate::id::requirement::{Requirement, requirements};
+use crate::id::version::{ApiVersion, HOST_API, Version, VersionError};
+use crate::load::FileLimit;
 use crate::stage::format::Format;
 use rustomize_plugins::permissions::Permissions;
 use rustomize_process::{Launch, Variable};
+use rustomize_sources::ReadFile;
 use rustomize_yaml::{Arena, Node, Pos, Value};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -103,7 +104,7 @@ const DENO: [&str; 7] =
     ["run", "--quiet", "--no-prompt", "--node-modules-dir=none", "--allow-all", "--cached-only", "--no-code-cache"];
 
 /// The arguments that hold deno to the `deno.lock` of a plugin; none if the plugin lacks the file.
-pub(in crate::manager) fn deno_lock(directory: &Path) -> Vec<OsString> {
+pub(crate) fn deno_lock(directory: &Path) -> Vec<OsString> {
     let file = directory.join("deno.lock");
     let mut lock = OsString::from("--lock=");
     lock.push(&file);
@@ -111,11 +112,11 @@ pub(in crate::manager) fn deno_lock(directory: &Path) -> Vec<OsString> {
 }
 
 /// The name of deno's directory, in what is made of a plugin.
-pub(in crate::manager) const DENO_DIRECTORY: &str = "deno";
+pub(crate) const DENO_DIRECTORY: &str = "deno";
 
 /// The variables of deno with its directory. It keeps no compiled code there, and does not look for
 /// newer versions of itself.
-pub(in crate::manager) fn deno_variables(directory: &Path) -> Vec<Variable> {
+pub(crate) fn deno_variables(directory: &Path) -> Vec<Variable> {
     vec![
         ("DENO_DIR".into(), directory.into()),
         ("DENO_EMIT_CACHE_MODE".into(), "disable".into()),
@@ -450,7 +451,7 @@ impl Manifest {
 
     /// The launch of the plugin in a directory; for a bundle, that of a plugin with no name.
     pub fn launch(&self, directory: &Path) -> Launch {
-        let made = directory.join(crate::manager::id::content::MADE);
+        let made = directory.join(crate::id::content::MADE);
         let entry = directory.join(&self.entry).into_os_string();
         let words = |words: &[&str]| words.iter().map(OsString::from).chain([entry.clone()]).collect();
         let (program, args): (PathBuf, Vec<OsString>) = match &self.runtime {
@@ -477,7 +478,7 @@ impl Manifest {
     /// The variables that the runtime needs in a directory: where it keeps what it has fetched.
     pub fn variables(&self, directory: &Path) -> Vec<Variable> {
         match self.runtime {
-            Runtime::Deno => deno_variables(&directory.join(crate::manager::id::content::MADE).join(DENO_DIRECTORY)),
+            Runtime::Deno => deno_variables(&directory.join(crate::id::content::MADE).join(DENO_DIRECTORY)),
             _ => Vec::new(),
         }
     }

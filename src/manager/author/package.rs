@@ -11,21 +11,22 @@ use super::manifest::{Manifest, Runtime};
 use super::sign::SigningKey;
 use super::source::{Found, find, missing};
 use crate::diag::{Code, Error, Result};
-use crate::load::{FileLimit, ReadFile};
-use crate::manager::fetch::FetchLimits;
-use crate::manager::fetch::archive::unpack;
-use crate::manager::id::content;
-use crate::manager::id::location::Location;
-use crate::manager::id::name::{FileName, PREFIX, Platform};
-use crate::manager::id::source::{Source, SourceError};
-use crate::manager::id::statement::Statement;
-use crate::manager::id::version::{ApiVersion, HOST_API, Version};
+use crate::fetch::FetchLimits;
+use crate::fetch::archive::unpack;
+use crate::id::content;
+use crate::id::location::Location;
+use crate::id::name::{FileName, PREFIX, Platform};
+use crate::id::source::{Source, SourceError};
+use crate::id::statement::Statement;
+use crate::id::version::{ApiVersion, HOST_API, Version};
+use crate::load::FileLimit;
 use flate2::{Compression, GzBuilder};
 use rustomize_files::Place;
 use rustomize_files::atomic;
 use rustomize_plugins::PluginOptions;
 use rustomize_plugins::failure::bad_plugin;
 use rustomize_process::Launch;
+use rustomize_sources::ReadFile;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -240,9 +241,9 @@ fn version_of(shown: &str, said: &Description) -> Result<Version> {
             bad_plugin(format!("'{shown}' says no version")).hint("'describe' prints it as in \"version\": \"1.2.3\"")
         );
     }
-    said.version.parse().map_err(|e: crate::manager::id::version::VersionError| {
-        bad_plugin(format!("'{shown}' says of its version: {e}"))
-    })
+    said.version
+        .parse()
+        .map_err(|e: crate::id::version::VersionError| bad_plugin(format!("'{shown}' says of its version: {e}")))
 }
 
 /// A compiled plugin: the executable for this machine, unless `wanted` names it, and those for

@@ -147,34 +147,34 @@ fn example(role: Role) -> Example {
             summary: "Generates a ConfigMap with a message.",
             field: "message",
             field_doc: "The message of the ConfigMap.",
-            object: include_str!("../../../plugin/new/generator/object.yaml"),
-            kustomization: include_str!("../../../plugin/new/generator/kustomization.yaml"),
+            object: include_str!("plugin/new/generator/object.yaml"),
+            kustomization: include_str!("plugin/new/generator/kustomization.yaml"),
             resources: &[],
-            expected: include_str!("../../../plugin/new/generator/expected.yaml"),
+            expected: include_str!("plugin/new/generator/expected.yaml"),
             refused: "",
         },
         Role::Transformer => Example {
             summary: "Sets the label team on all resources.",
             field: "team",
             field_doc: "The team that owns the resources.",
-            object: include_str!("../../../plugin/new/transformer/object.yaml"),
-            kustomization: include_str!("../../../plugin/new/transformer/kustomization.yaml"),
-            resources: &[("example/resources.yaml", include_str!("../../../plugin/new/transformer/resources.yaml"))],
-            expected: include_str!("../../../plugin/new/transformer/expected.yaml"),
+            object: include_str!("plugin/new/transformer/object.yaml"),
+            kustomization: include_str!("plugin/new/transformer/kustomization.yaml"),
+            resources: &[("example/resources.yaml", include_str!("plugin/new/transformer/resources.yaml"))],
+            expected: include_str!("plugin/new/transformer/expected.yaml"),
             refused: "",
         },
         Role::Validator => Example {
             summary: "Refuses resources without a label.",
             field: "label",
             field_doc: "The label that every resource has to have.",
-            object: include_str!("../../../plugin/new/validator/object.yaml"),
-            kustomization: include_str!("../../../plugin/new/validator/kustomization.yaml"),
+            object: include_str!("plugin/new/validator/object.yaml"),
+            kustomization: include_str!("plugin/new/validator/kustomization.yaml"),
             resources: &[
-                ("example/resources.yaml", include_str!("../../../plugin/new/validator/resources.yaml")),
-                ("example/refused.yaml", include_str!("../../../plugin/new/validator/refused.yaml")),
+                ("example/resources.yaml", include_str!("plugin/new/validator/resources.yaml")),
+                ("example/refused.yaml", include_str!("plugin/new/validator/refused.yaml")),
             ],
-            expected: include_str!("../../../plugin/new/validator/expected.yaml"),
-            refused: include_str!("../../../plugin/new/validator/refused.sh"),
+            expected: include_str!("plugin/new/validator/expected.yaml"),
+            refused: include_str!("plugin/new/validator/refused.sh"),
         },
     }
 }
@@ -196,7 +196,7 @@ struct Layout {
     sdk: Vec<File>,
 }
 
-const SCHEMA: (&str, &str, bool) = ("plugin/schema.json", include_str!("../../../plugin/new/schema.json"), false);
+const SCHEMA: (&str, &str, bool) = ("plugin/schema.json", include_str!("plugin/new/schema.json"), false);
 
 fn layout(language: Language, role: Role) -> Layout {
     let of_role = |generator: &'static str, transformer: &'static str, validator: &'static str| match role {
@@ -207,13 +207,13 @@ fn layout(language: Language, role: Role) -> Layout {
     match language {
         Language::Bash => {
             let main = of_role(
-                include_str!("../../../plugin/new/bash/generator.sh"),
-                include_str!("../../../plugin/new/bash/transformer.sh"),
-                include_str!("../../../plugin/new/bash/validator.sh"),
+                include_str!("plugin/new/bash/generator.sh"),
+                include_str!("plugin/new/bash/transformer.sh"),
+                include_str!("plugin/new/bash/validator.sh"),
             );
-            let manifest = include_str!("../../../plugin/new/bash/plugin.yaml");
+            let manifest = include_str!("plugin/new/bash/plugin.yaml");
             Layout {
-                readme: include_str!("../../../plugin/new/bash/README.md"),
+                readme: include_str!("plugin/new/bash/README.md"),
                 needs: ", bash and jq",
                 build: "",
                 from: "../plugin",
@@ -224,14 +224,14 @@ fn layout(language: Language, role: Role) -> Layout {
         }
         Language::Python => {
             let main = of_role(
-                include_str!("../../../plugin/new/python/generator.py"),
-                include_str!("../../../plugin/new/python/transformer.py"),
-                include_str!("../../../plugin/new/python/validator.py"),
+                include_str!("plugin/new/python/generator.py"),
+                include_str!("plugin/new/python/transformer.py"),
+                include_str!("plugin/new/python/validator.py"),
             );
-            let manifest = include_str!("../../../plugin/new/python/plugin.yaml");
-            let sdk = include_str!("../../../plugin/sdk/python/rustomize_plugin.py");
+            let manifest = include_str!("plugin/new/python/plugin.yaml");
+            let sdk = include_str!("plugin/sdk/python/rustomize_plugin.py");
             Layout {
-                readme: include_str!("../../../plugin/new/python/README.md"),
+                readme: include_str!("plugin/new/python/README.md"),
                 needs: ", and Python 3.9 or later",
                 build: "",
                 from: "../plugin",
@@ -246,21 +246,21 @@ fn layout(language: Language, role: Role) -> Layout {
         }
         Language::Go => {
             let main = of_role(
-                include_str!("../../../plugin/new/go/generator.go"),
-                include_str!("../../../plugin/new/go/transformer.go"),
-                include_str!("../../../plugin/new/go/validator.go"),
+                include_str!("plugin/new/go/generator.go"),
+                include_str!("plugin/new/go/transformer.go"),
+                include_str!("plugin/new/go/validator.go"),
             );
-            let manifest = include_str!("../../../plugin/new/go/plugin.yaml");
-            let sdk = include_str!("../../../plugin/sdk/go/rustomize.go");
+            let manifest = include_str!("plugin/new/go/plugin.yaml");
+            let sdk = include_str!("plugin/sdk/go/rustomize.go");
             Layout {
-                readme: include_str!("../../../plugin/new/go/README.md"),
+                readme: include_str!("plugin/new/go/README.md"),
                 needs: ", and Go 1.21 or later",
                 build: "",
                 from: "../plugin",
                 ignored: "",
                 files: vec![
                     ("plugin/plugin.yaml", manifest, false),
-                    ("plugin/go.mod", include_str!("../../../plugin/new/go/go.mod.in"), false),
+                    ("plugin/go.mod", include_str!("plugin/new/go/go.mod.in"), false),
                     ("plugin/main.go", main, false),
                     ("plugin/rustomize/rustomize.go", sdk, false),
                 ],
@@ -269,18 +269,18 @@ fn layout(language: Language, role: Role) -> Layout {
         }
         Language::Rust => {
             let main = of_role(
-                include_str!("../../../plugin/new/rust/generator.rs.in"),
-                include_str!("../../../plugin/new/rust/transformer.rs.in"),
-                include_str!("../../../plugin/new/rust/validator.rs.in"),
+                include_str!("plugin/new/rust/generator.rs.in"),
+                include_str!("plugin/new/rust/transformer.rs.in"),
+                include_str!("plugin/new/rust/validator.rs.in"),
             );
             Layout {
-                readme: include_str!("../../../plugin/new/rust/README.md"),
+                readme: include_str!("plugin/new/rust/README.md"),
                 needs: ", and cargo",
-                build: include_str!("../../../plugin/new/rust/build.sh"),
+                build: include_str!("plugin/new/rust/build.sh"),
                 from: "../bin/@NAME@",
                 ignored: "bin/\ntarget/\n",
                 files: vec![
-                    ("Cargo.toml", include_str!("../../../plugin/new/rust/Cargo.toml.in"), false),
+                    ("Cargo.toml", include_str!("plugin/new/rust/Cargo.toml.in"), false),
                     ("src/main.rs", main, false),
                 ],
                 sdk: rust_sdk(),
@@ -288,23 +288,23 @@ fn layout(language: Language, role: Role) -> Layout {
         }
         Language::C => {
             let main = of_role(
-                include_str!("../../../plugin/new/c/generator.c"),
-                include_str!("../../../plugin/new/c/transformer.c"),
-                include_str!("../../../plugin/new/c/validator.c"),
+                include_str!("plugin/new/c/generator.c"),
+                include_str!("plugin/new/c/transformer.c"),
+                include_str!("plugin/new/c/validator.c"),
             );
-            let manifest = include_str!("../../../plugin/new/c/plugin.yaml");
+            let manifest = include_str!("plugin/new/c/plugin.yaml");
             let header = rustomize_plugin_abi::HEADER;
             Layout {
-                readme: include_str!("../../../plugin/new/c/README.md"),
+                readme: include_str!("plugin/new/c/README.md"),
                 needs: ", a C compiler as cc, pkg-config and libyaml",
-                build: include_str!("../../../plugin/new/c/build.sh"),
+                build: include_str!("plugin/new/c/build.sh"),
                 from: "../plugin",
                 ignored: "plugin.so\n",
                 files: vec![
                     ("plugin/plugin.yaml", manifest, false),
                     SCHEMA,
                     ("src/plugin.c", main, false),
-                    ("src/yaml_plugin.h", include_str!("../../../plugin/new/c/yaml_plugin.h"), false),
+                    ("src/yaml_plugin.h", include_str!("plugin/new/c/yaml_plugin.h"), false),
                     ("src/rustomize_plugin.h", header, false),
                 ],
                 sdk: Vec::new(),
@@ -316,16 +316,16 @@ fn layout(language: Language, role: Role) -> Layout {
 /// The SDK for Rust, which is two crates, and the versions of its dependencies.
 fn rust_sdk() -> Vec<File> {
     let versioned = [
-        ("Cargo.lock", include_str!("../../../plugin/new/rust/Cargo.lock.in")),
-        ("sdk/Cargo.toml", include_str!("../../../plugin/sdk/rust/Cargo.toml.in")),
-        ("sdk/abi/Cargo.toml", include_str!("../../../plugin/sdk/rust/abi/Cargo.toml.in")),
+        ("Cargo.lock", include_str!("plugin/new/rust/Cargo.lock.in")),
+        ("sdk/Cargo.toml", include_str!("plugin/sdk/rust/Cargo.toml.in")),
+        ("sdk/abi/Cargo.toml", include_str!("plugin/sdk/rust/abi/Cargo.toml.in")),
     ];
     let sources = [
-        ("sdk/src/describe.rs", include_str!("../../../plugin/sdk/rust/src/describe.rs")),
-        ("sdk/src/documents.rs", include_str!("../../../plugin/sdk/rust/src/documents.rs")),
-        ("sdk/src/lib.rs", include_str!("../../../plugin/sdk/rust/src/lib.rs")),
-        ("sdk/src/program.rs", include_str!("../../../plugin/sdk/rust/src/program.rs")),
-        ("sdk/src/test.rs", include_str!("../../../plugin/sdk/rust/src/test.rs")),
+        ("sdk/src/describe.rs", include_str!("plugin/sdk/rust/src/describe.rs")),
+        ("sdk/src/documents.rs", include_str!("plugin/sdk/rust/src/documents.rs")),
+        ("sdk/src/lib.rs", include_str!("plugin/sdk/rust/src/lib.rs")),
+        ("sdk/src/program.rs", include_str!("plugin/sdk/rust/src/program.rs")),
+        ("sdk/src/test.rs", include_str!("plugin/sdk/rust/src/test.rs")),
     ];
     let versioned = versioned.map(|(path, text)| (path.to_owned(), text.replace("@VERSION@", VERSION), false));
     let sources = sources.map(|(path, text)| (path.to_owned(), text.to_owned(), false));
@@ -359,12 +359,12 @@ fn files(name: &str, language: Language, role: Role) -> Vec<File> {
     };
     let ignored = format!("{}dist/\nexample/plugins.lock\n.rustomize/\n", layout.ignored);
     let of_all = [
-        ("README.md", include_str!("../../../plugin/new/README.md"), false),
-        ("test.sh", include_str!("../../../plugin/new/test.sh"), true),
+        ("README.md", include_str!("plugin/new/README.md"), false),
+        ("test.sh", include_str!("plugin/new/test.sh"), true),
         (".gitignore", ignored.as_str(), false),
         ("example/kustomization.yaml", example.kustomization, false),
         ("example/object.yaml", example.object, false),
-        ("example/plugins.yaml", include_str!("../../../plugin/new/plugins.yaml"), false),
+        ("example/plugins.yaml", include_str!("plugin/new/plugins.yaml"), false),
         ("example/expected.yaml", example.expected, false),
     ];
     let resources = example.resources.iter().map(|(path, text)| (*path, *text, false));
@@ -389,18 +389,18 @@ fn bundle_files(name: &str) -> Vec<File> {
     let fill = |text: &str| values.iter().fold(text.to_owned(), |text, (word, value)| text.replace(word, value));
     let generator = "bundle/plugin/example.com/v1/@LOWER@/@KIND@";
     let all = [
-        ("README.md", include_str!("../../../plugin/new/bundle/README.md"), false),
-        ("test.sh", include_str!("../../../plugin/new/test.sh"), true),
+        ("README.md", include_str!("plugin/new/bundle/README.md"), false),
+        ("test.sh", include_str!("plugin/new/test.sh"), true),
         (".gitignore", "dist/\nexample/plugins.lock\n", false),
-        ("bundle/plugin.yaml", include_str!("../../../plugin/new/bundle/plugin.yaml"), false),
-        (generator, include_str!("../../../plugin/new/bundle/generator.sh"), true),
-        ("bundle/schemas/fleet.yaml", include_str!("../../../plugin/new/bundle/fleet-crd.yaml"), false),
-        ("example/kustomization.yaml", include_str!("../../../plugin/new/bundle/kustomization.yaml"), false),
-        ("example/object.yaml", include_str!("../../../plugin/new/generator/object.yaml"), false),
-        ("example/fleet.yaml", include_str!("../../../plugin/new/bundle/fleet.yaml"), false),
-        ("example/patch.yaml", include_str!("../../../plugin/new/bundle/patch.yaml"), false),
-        ("example/plugins.yaml", include_str!("../../../plugin/new/plugins.yaml"), false),
-        ("example/expected.yaml", include_str!("../../../plugin/new/bundle/expected.yaml"), false),
+        ("bundle/plugin.yaml", include_str!("plugin/new/bundle/plugin.yaml"), false),
+        (generator, include_str!("plugin/new/bundle/generator.sh"), true),
+        ("bundle/schemas/fleet.yaml", include_str!("plugin/new/bundle/fleet-crd.yaml"), false),
+        ("example/kustomization.yaml", include_str!("plugin/new/bundle/kustomization.yaml"), false),
+        ("example/object.yaml", include_str!("plugin/new/generator/object.yaml"), false),
+        ("example/fleet.yaml", include_str!("plugin/new/bundle/fleet.yaml"), false),
+        ("example/patch.yaml", include_str!("plugin/new/bundle/patch.yaml"), false),
+        ("example/plugins.yaml", include_str!("plugin/new/plugins.yaml"), false),
+        ("example/expected.yaml", include_str!("plugin/new/bundle/expected.yaml"), false),
     ];
     all.into_iter().map(|(path, text, is_executable)| (fill(path), fill(text), is_executable)).collect()
 }

@@ -1,9 +1,10 @@
 //! [`SigningKey`]: the secret key of minisign that signs the files of a package.
 
 use crate::diag::{Code, Error, Result};
-use crate::load::{FileLimit, ReadFile};
+use crate::load::FileLimit;
 use minisign::{PublicKey, SecretKey, SecretKeyBox, SignatureBox};
 use rustomize_base::host::Host;
+use rustomize_sources::ReadFile;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 

@@ -3,8 +3,9 @@
 use super::schema::{SCHEMA_LIMIT, Schema};
 use crate::config::read_alone;
 use crate::diag::{Code, Error, Result};
-use crate::load::{FileLimit, ReadFile};
+use crate::load::FileLimit;
 use rustomize_base::json_pointer::unescaped;
+use rustomize_sources::ReadFile;
 use rustomize_yaml::scalar::{self, Kind};
 use rustomize_yaml::{Node, Pos, Value};
 use std::io;

@@ -1,8 +1,8 @@
-//! Archives of plugins. See [`crate::load::archive`].
+//! Archives of plugins. See [`rustomize_sources::archive`].
 
 use crate::diag::{Code, Result};
-use crate::load::archive;
-use crate::manager::id::content::is_own;
+use crate::id::content::is_own;
+use rustomize_sources::archive;
 use std::path::Path;
 
 /// Writes the content of an archive of a plugin into an empty directory; bytes that are not an

@@ -1,13 +1,13 @@
 //! [`PluginId`]: which plugin something is, whatever its version. With the signer, the version and
 //! the sum of one content it is the identity of an installed plugin, which
-//! [`Record`](crate::manager::store::record::Record) keeps.
+//! [`Record`](crate::store::record::Record) keeps.
 
 use super::Base;
 use super::origin::Origin;
 use crate::diag::{Code, Error, Result};
-use crate::manager::id::location::Location;
-use crate::manager::id::requirement::Requirement;
-use crate::manager::id::source::Source;
+use crate::id::location::Location;
+use crate::id::requirement::Requirement;
+use crate::id::source::Source;
 use std::fmt;
 
 /// A source and the place that its plugin comes from. Two plugins with one source and different

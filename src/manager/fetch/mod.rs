@@ -12,19 +12,20 @@ pub mod oci;
 pub mod origin;
 
 use crate::diag::{Code, Error, Result};
-use crate::load::client::{Client, check_protected, success};
-use crate::load::git::Git;
-use crate::load::http::{Http, Watch};
+use crate::id::content::sha256;
+use crate::id::location::{Location, repository_url};
+use crate::id::name::{PREFIX, Platform};
+use crate::id::source::Source;
+use crate::id::version::Version;
 use crate::load::is_url;
-use crate::load::oci::{Repository, check_tags};
-use crate::load::{FileLimit, ReadFile, RepoSpec, Secrets};
-use crate::manager::id::content::sha256;
-use crate::manager::id::location::{Location, repository_url};
-use crate::manager::id::name::{PREFIX, Platform};
-use crate::manager::id::source::Source;
-use crate::manager::id::version::Version;
+use crate::load::{FileLimit, RepoSpec};
 use rustomize_base::host::{Host, NoHost};
 use rustomize_process::Children;
+use rustomize_sources::client::{Client, check_protected, success};
+use rustomize_sources::git::Git;
+use rustomize_sources::http::{Http, Watch};
+use rustomize_sources::oci::{Repository, check_tags};
+use rustomize_sources::{ReadFile, Secrets};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -382,7 +383,7 @@ fn releases(source: &Source) -> Result<RepoSpec> {
 }
 
 /// Returns whether a download is a directory of a repository: see [`git_url`].
-pub(in crate::manager) fn is_repository(url: &str) -> bool {
+pub(crate) fn is_repository(url: &str) -> bool {
     url.starts_with("git::")
 }
 

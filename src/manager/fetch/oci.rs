@@ -3,8 +3,8 @@
 
 use super::{Download, fault};
 use crate::diag::Result;
-use crate::load::oci::{Descriptor, Manifest, Repository};
-use crate::manager::id::name::Platform;
+use crate::id::name::Platform;
+use rustomize_sources::oci::{Descriptor, Manifest, Repository};
 
 /// The downloads of a tag, one for each platform.
 ///

@@ -2,12 +2,12 @@
 //! with `from` where it is fetched, and that may be anywhere.
 
 use crate::diag::{Code, Error, Result};
+use crate::fetch::Base;
+use crate::id::location::{Location, LocationError};
+use crate::id::name::PREFIX;
+use crate::id::requirement::Requirement;
+use crate::id::source::{Source, canonical};
 use crate::load::host;
-use crate::manager::fetch::Base;
-use crate::manager::id::location::{Location, LocationError};
-use crate::manager::id::name::PREFIX;
-use crate::manager::id::requirement::Requirement;
-use crate::manager::id::source::{Source, canonical};
 use rustomize_base::shell::quoted;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};

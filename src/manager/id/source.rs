@@ -74,7 +74,7 @@ impl SourceError {
 
 /// The canonical spelling of an address, or of a pattern for addresses, as far as there is one:
 /// what is encoded is decoded, and what means nothing is gone. Rules are compared with this alone.
-pub(in crate::manager) fn canonical(text: &str) -> String {
+pub(crate) fn canonical(text: &str) -> String {
     let decoded = percent_decode_str(text).decode_utf8_lossy();
     let plain: String = decoded.chars().filter(|c| c.is_ascii() && !c.is_ascii_control() && *c != ' ').collect();
     let plain = plain.to_ascii_lowercase();

@@ -1,10 +1,10 @@
 //! [`describe`]: the description of a plugin in a directory that is not installed.
 
 use super::runtime;
+use crate::author::describe::{DescribeError, Description};
+use crate::author::manifest::Manifest;
 use crate::diag::{Code, Error, Result};
-use crate::manager::author::describe::{DescribeError, Description};
-use crate::manager::author::manifest::Manifest;
-use crate::manager::id::content::{self, MADE};
+use crate::id::content::{self, MADE};
 use rustomize_files::Directory;
 use rustomize_plugins::PluginOptions;
 use std::path::Path;

@@ -2,10 +2,11 @@
 //! that would make a package manager look elsewhere, or run code from elsewhere, is refused.
 
 use crate::diag::{Code, Error, Result};
-use crate::load::{FileLimit, ReadFile};
+use crate::load::FileLimit;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use regex::Regex;
+use rustomize_sources::ReadFile;
 use rustomize_yaml::Place;
 use serde_json::Value;
 use std::path::Path;

@@ -1,25 +1,25 @@
 //! [`Preparer`]: the steps of an installation that are done for several plugins at once: choosing
 //! versions, fetching, unpacking into a stage.
 
+use crate::author::manifest::Manifest;
 use crate::diag::{Code, Error, Result};
-use crate::manager::author::manifest::Manifest;
-use crate::manager::fetch::archive::unpack;
-use crate::manager::fetch::identity::PluginId;
-use crate::manager::fetch::origin::Origin;
-use crate::manager::fetch::{Base, Download, FetchedContent, Transfer, is_repository};
-use crate::manager::id::content;
-use crate::manager::id::location::Location;
-use crate::manager::id::name::{PREFIX, Platform};
-use crate::manager::id::requirement::Requirement;
-use crate::manager::id::shell::in_directory;
-use crate::manager::id::source::Source;
-use crate::manager::id::version::Version;
-use crate::manager::install::InstallEvent;
-use crate::manager::policy::Policy;
-use crate::manager::policy::lock::{Lock, LockedDownload, LockedPlugin};
-use crate::manager::policy::trust::SignedBy;
-use crate::manager::store::discover::{Installed, candidates, choose};
-use crate::manager::store::exclusive::ExclusiveRoot;
+use crate::fetch::archive::unpack;
+use crate::fetch::identity::PluginId;
+use crate::fetch::origin::Origin;
+use crate::fetch::{Base, Download, FetchedContent, Transfer, is_repository};
+use crate::id::content;
+use crate::id::location::Location;
+use crate::id::name::{PREFIX, Platform};
+use crate::id::requirement::Requirement;
+use crate::id::shell::in_directory;
+use crate::id::source::Source;
+use crate::id::version::Version;
+use crate::install::InstallEvent;
+use crate::policy::Policy;
+use crate::policy::lock::{Lock, LockedDownload, LockedPlugin};
+use crate::policy::trust::SignedBy;
+use crate::store::discover::{Installed, candidates, choose};
+use crate::store::exclusive::ExclusiveRoot;
 use rustomize_base::shell::quoted;
 use rustomize_files::{Directory, Temporary, shown};
 use rustomize_plugins::failure::bad_plugin;

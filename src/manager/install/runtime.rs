@@ -8,9 +8,9 @@
 
 use super::pinned;
 use super::workshop::{Task, ToolRun, Workshop};
+use crate::author::manifest::{self, DENO_DIRECTORY as DENO, Manifest, Runtime};
 use crate::diag::{Code, Error, Result};
-use crate::manager::author::manifest::{self, DENO_DIRECTORY as DENO, Manifest, Runtime};
-use crate::manager::store::installed_artifacts;
+use crate::store::installed_artifacts;
 use rustomize_files::{Directory, Kind};
 use rustomize_plugins::PluginOptions;
 use rustomize_process::Variable;
@@ -149,7 +149,7 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
     }
     if shop.held.made.facts(Path::new("npm/node_modules")).is_ok_and(|facts| facts.kind == Kind::Directory) {
         let link = Path::new("node_modules");
-        let to = Path::new(crate::manager::id::content::MADE).join("npm/node_modules");
+        let to = Path::new(crate::id::content::MADE).join("npm/node_modules");
         let cannot = |e| Error::io(&e, format!("cannot write '{}': {e}", shop.plugin.join(link).display()));
         shop.held.plugin.link(&to, link).map_err(cannot)?;
     }

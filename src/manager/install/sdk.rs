@@ -5,17 +5,17 @@
 //! with the schemas of its kinds; `client.py` has a class for each kind, with types.
 //! The sandbox lets a plugin read those that it needs.
 
+use crate::author::bindings;
+use crate::author::client::{CLIENT, NeededPlugin, SDK};
+use crate::author::describe::Description;
 use crate::diag::Result;
-use crate::manager::author::bindings;
-use crate::manager::author::client::{CLIENT, NeededPlugin, SDK};
-use crate::manager::author::describe::Description;
-use crate::manager::id::content::MADE;
-use crate::manager::id::requirement::Requirement;
-use crate::manager::id::shell::assignments;
-use crate::manager::store::discover::Installed;
-use crate::manager::store::exclusive::ExclusiveRoot;
-use crate::manager::store::installed_artifacts;
-use crate::manager::store::sibling_files::sum_file;
+use crate::id::content::MADE;
+use crate::id::requirement::Requirement;
+use crate::id::shell::assignments;
+use crate::store::discover::Installed;
+use crate::store::exclusive::ExclusiveRoot;
+use crate::store::installed_artifacts;
+use crate::store::sibling_files::sum_file;
 use rustomize_base::shell::quoted;
 use rustomize_files::{self as files, RECORD};
 use rustomize_plugins::failure::bad_plugin;

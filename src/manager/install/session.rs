@@ -2,13 +2,13 @@
 //! happens.
 
 use super::{InstallEvent, Installer, PARALLEL};
-use crate::manager::fetch::{FetchLimits, Transfer};
-use crate::manager::policy::Policy;
-use crate::manager::policy::lock::Lock;
-use crate::manager::policy::machine::{Machine, Result};
-use crate::manager::policy::project_directory::ProjectDirectory;
-use crate::manager::store::description_cache;
-use crate::manager::store::discover::Installed;
+use crate::fetch::{FetchLimits, Transfer};
+use crate::policy::Policy;
+use crate::policy::lock::Lock;
+use crate::policy::machine::{Machine, Result};
+use crate::policy::project_directory::ProjectDirectory;
+use crate::store::description_cache;
+use crate::store::discover::Installed;
 use rustomize_base::host::Progress;
 use rustomize_plugins::PluginOptions;
 use std::sync::Arc;

@@ -2,12 +2,12 @@
 
 use super::describe::describe;
 use super::prepare::{UnpackedPlugin, is_local, is_of_this_machine};
+use crate::author::describe::{DescribeError, Description};
+use crate::author::manifest::{Manifest, Runtime};
 use crate::diag::Result;
-use crate::manager::author::describe::{DescribeError, Description};
-use crate::manager::author::manifest::{Manifest, Runtime};
-use crate::manager::fetch::is_repository;
-use crate::manager::id::requirement::Requirement;
-use crate::manager::id::version::{Version, VersionError};
+use crate::fetch::is_repository;
+use crate::id::requirement::Requirement;
+use crate::id::version::{Version, VersionError};
 use rustomize_plugins::PluginOptions;
 use rustomize_plugins::failure::bad_plugin;
 use rustomize_process::Launch;

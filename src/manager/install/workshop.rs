@@ -6,7 +6,7 @@
 //! here reach a tool.
 
 use crate::diag::{Code, Error, Result};
-use crate::manager::id::content::MADE;
+use crate::id::content::MADE;
 use rustomize_base::search_path::SearchPath;
 use rustomize_files::{self as files, Directory};
 use rustomize_plugins::PluginOptions;

@@ -3,8 +3,8 @@
 
 use super::trust::{EVERYWHERE, KIND, Trust, TrustRule};
 use crate::diag::{Error, Result};
-use crate::manager::id::head::API_VERSION;
-use crate::manager::id::pattern::{SourcePattern, matches};
+use crate::id::head::API_VERSION;
+use crate::id::pattern::{SourcePattern, matches};
 use rustomize_base::duration;
 use rustomize_plugins::permissions::Permissions;
 use std::path::Path;

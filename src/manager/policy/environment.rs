@@ -5,12 +5,13 @@
 //! environment `default` need not be named, and need not exist.
 
 use super::trust::Trust;
+use crate::author::bundle;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::load::{FileLimit, ReadFile};
-use crate::manager::author::bundle;
-use crate::manager::id::head::{FileHead, check_head};
+use crate::id::head::{FileHead, check_head};
+use crate::load::FileLimit;
 use rustomize_base::shell::quoted;
+use rustomize_sources::ReadFile;
 use rustomize_yaml::Node;
 use std::fs;
 use std::io;
@@ -25,7 +26,7 @@ pub const FILE: &str = "environment.yaml";
 const KIND: &str = "Environment";
 
 /// The file of a synced bundle with the URL of its server.
-pub(in crate::manager) const SERVER: &str = "server";
+pub(crate) const SERVER: &str = "server";
 
 /// Directories of version control beside bundles.
 const IGNORED: [&str; 4] = [".git", ".hg", ".svn", "CVS"];

@@ -185,7 +185,7 @@ pub fn files(directory: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::{Image, ProjectDirectory, for_build};
-    use crate::manager::policy::lock::Lock;
+    use crate::policy::lock::Lock;
 
     #[test]
     fn names_are_read_as_docker_reads_them() {

@@ -8,17 +8,17 @@
 //! without a conflict.
 
 use super::project_directory::ProjectDirectory;
+use crate::author::describe::{Component, Role};
+use crate::author::manifest::BUNDLE_RUNTIME;
 use crate::diag::{Code, Error, Result};
-use crate::manager::author::describe::{Component, Role};
-use crate::manager::author::manifest::BUNDLE_RUNTIME;
-use crate::manager::fetch::identity::PluginId;
-use crate::manager::fetch::origin::Origin;
-use crate::manager::fetch::{Base, Download};
-use crate::manager::id::location::Location;
-use crate::manager::id::name::Platform;
-use crate::manager::id::shell::in_directory;
-use crate::manager::id::source::Source;
-use crate::manager::id::version::Version;
+use crate::fetch::identity::PluginId;
+use crate::fetch::origin::Origin;
+use crate::fetch::{Base, Download};
+use crate::id::location::Location;
+use crate::id::name::Platform;
+use crate::id::shell::in_directory;
+use crate::id::source::Source;
+use crate::id::version::Version;
 use rustomize_base::shell::quoted;
 use rustomize_files::atomic;
 use rustomize_plugins::permissions::Permissions;
@@ -107,7 +107,7 @@ pub struct LockedDownload {
     /// The SHA-256 of what the URL gives; none for a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive: Option<String>,
-    /// The sum of the unpacked plugin: see [`crate::manager::id::content::sum`].
+    /// The sum of the unpacked plugin: see [`crate::id::content::sum`].
     pub content: String,
 }
 

@@ -4,8 +4,8 @@ use super::Policy;
 use super::environment::Environment;
 use super::trust::{self, Trust};
 use crate::diag::{self, Error};
-use crate::manager::store::exclusive::ExclusiveRoot;
-use crate::manager::store::root::{self, RootError};
+use crate::store::exclusive::ExclusiveRoot;
+use crate::store::root::{self, RootError};
 use rustomize_base::host::Host;
 use rustomize_files as files;
 use rustomize_process::Children;
@@ -46,6 +46,8 @@ impl fmt::Display for MachineError {
         }
     }
 }
+
+impl std::error::Error for MachineError {}
 
 impl From<Error> for MachineError {
     fn from(error: Error) -> Self {
@@ -91,7 +93,7 @@ pub struct TrustFile {
 }
 
 impl Machine {
-    pub(in crate::manager) fn variable(&self, name: &str) -> Option<OsString> {
+    pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
         self.host.variable(name)
     }
 

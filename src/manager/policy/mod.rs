@@ -10,7 +10,7 @@ pub mod requirements;
 pub mod trust;
 
 use crate::diag::{Code, Error, Result};
-use crate::manager::id::shell::in_directory;
+use crate::id::shell::in_directory;
 use std::path::Path;
 use trust::Trust;
 

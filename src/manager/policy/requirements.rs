@@ -4,8 +4,8 @@
 use super::project_directory::ProjectDirectory;
 use crate::config::{Decode, Decoder, read_alone};
 use crate::diag::{Code, Error, Result};
-use crate::manager::id::head::{API_VERSION, FileHead, check_head};
-use crate::manager::id::requirement::{Requirement, requirements};
+use crate::id::head::{API_VERSION, FileHead, check_head};
+use crate::id::requirement::{Requirement, requirements};
 use rustomize_yaml::Node;
 use std::path::Path;
 

@@ -19,13 +19,13 @@ pub mod project;
 pub mod schemas;
 pub mod tiers;
 
+use crate::author::describe::{Component, Protocol, Role};
 use crate::diag::Result;
 use crate::load::Remote;
-use crate::manager::author::describe::{Component, Protocol, Role};
-use crate::manager::policy::{ADD_SOURCE, Policy};
-use crate::manager::store::discover::Installed;
+use crate::policy::{ADD_SOURCE, Policy};
 use crate::resource::ResId;
 use crate::stage::format::Format;
+use crate::store::discover::Installed;
 use inputs::Inputs;
 use rustomize_plugins::PluginOptions;
 use rustomize_plugins::locate::Placed;

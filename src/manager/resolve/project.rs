@@ -2,12 +2,12 @@
 //! which these files are looked for.
 
 use crate::diag::Result;
-use crate::manager::fetch::Base;
-use crate::manager::fetch::identity::PluginId;
-use crate::manager::id::requirement::Requirement;
-use crate::manager::policy::lock::{self, Lock, LockedPlugin};
-use crate::manager::policy::project_directory::{Owners, ProjectDirectory};
-use crate::manager::policy::requirements::{self, Requirements};
+use crate::fetch::Base;
+use crate::fetch::identity::PluginId;
+use crate::id::requirement::Requirement;
+use crate::policy::lock::{self, Lock, LockedPlugin};
+use crate::policy::project_directory::{Owners, ProjectDirectory};
+use crate::policy::requirements::{self, Requirements};
 use std::path::{Path, PathBuf};
 
 /// A `plugins.yaml` with the `plugins.lock` beside it.

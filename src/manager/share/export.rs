@@ -7,9 +7,9 @@
 
 use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile, files, is_sum};
 use crate::diag::{Code, Error, Result};
-use crate::manager::id::content::sha256;
-use crate::manager::policy::environment::Environment;
-use crate::manager::store::exclusive::ExclusiveRoot;
+use crate::id::content::sha256;
+use crate::policy::environment::Environment;
+use crate::store::exclusive::ExclusiveRoot;
 use rustix::fs::{RenameFlags, renameat_with};
 use rustomize_files::{self as files, Directory, PREFIX, RECORD, Staged, folder_of};
 use rustomize_plugins::failure::cannot;

@@ -3,10 +3,10 @@
 //! `plugins` has the files of `plugin/`, which is laid out as a plugin home; `schemas` those of
 //! `schemas/`.
 
+use crate::author::bundle::{PLUGINS, SCHEMAS, is_schema, kinds};
 use crate::diag::{Code, Error, Result};
-use crate::manager::author::bundle::{PLUGINS, SCHEMAS, is_schema, kinds};
-use crate::manager::id::content;
-use crate::manager::policy::environment::{Environment, MachineBundle};
+use crate::id::content;
+use crate::policy::environment::{Environment, MachineBundle};
 use rustomize_files::{name_fault, shown};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

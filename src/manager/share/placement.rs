@@ -6,13 +6,13 @@
 //! written by somebody else, so it is only believed about plain files below the directory that are
 //! such launchers, with the sum that the list has. Nothing else is changed or removed.
 
+use crate::author::describe::Protocol;
 use crate::diag::{Code, Error, Result};
-use crate::manager::author::describe::Protocol;
-use crate::manager::id::content::sha256;
-use crate::manager::id::shell::assignments;
-use crate::manager::resolve::Provider;
-use crate::manager::store::exclusive::ExclusiveRoot;
+use crate::id::content::sha256;
+use crate::id::shell::assignments;
+use crate::resolve::Provider;
 use crate::stage::format::Format;
+use crate::store::exclusive::ExclusiveRoot;
 use rustomize_base::shell::quoted;
 use rustomize_files::{Directory, Kind, RECORD};
 use rustomize_plugins::failure::cannot;

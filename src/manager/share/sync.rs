@@ -6,10 +6,10 @@
 
 use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile};
 use crate::diag::{Code, Error, Result};
-use crate::manager::fetch::Transfer;
-use crate::manager::id::content::sha256;
-use crate::manager::policy::environment::SERVER;
-use crate::manager::store::exclusive::ExclusiveRoot;
+use crate::fetch::Transfer;
+use crate::id::content::sha256;
+use crate::policy::environment::SERVER;
+use crate::store::exclusive::ExclusiveRoot;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rustomize_files::{self as files, Directory, Kind, RECORD, folder_of};
 use rustomize_plugins::failure::cannot;

@@ -1,11 +1,11 @@
 //! The schemas of a build, after its environment was synced.
 
 use super::sync::{self, SyncCounts};
-use crate::manager::install::session::TransferOptions;
-use crate::manager::policy::environment::{Environment, MachineBundle};
-use crate::manager::policy::machine::{Machine, MachineError, Result};
-use crate::manager::policy::{ADD_SOURCE, Policy};
-use crate::manager::resolve::build_scope::BuildScope;
+use crate::install::session::TransferOptions;
+use crate::policy::environment::{Environment, MachineBundle};
+use crate::policy::machine::{Machine, MachineError, Result};
+use crate::policy::{ADD_SOURCE, Policy};
+use crate::resolve::build_scope::BuildScope;
 use std::path::PathBuf;
 
 /// Whether a build syncs its environment.

@@ -3,18 +3,18 @@
 use super::installed_artifacts;
 use super::record::{AskedBy, Record, RecordedDownload};
 use super::sibling_files::{partial, sum_file};
+use crate::author::describe::DescribeError;
+use crate::author::manifest::Manifest;
 use crate::diag::Error;
+use crate::fetch::identity::PluginId;
+use crate::fetch::origin::Origin;
+use crate::fetch::{Base, Checkout, is_repository};
+use crate::id::content;
+use crate::id::location::Location;
+use crate::id::name::{BESIDE, FileName, NameError, PREFIX, Platform};
+use crate::id::requirement::Requirement;
+use crate::id::source::Source;
 use crate::load::RepoSpec;
-use crate::manager::author::describe::DescribeError;
-use crate::manager::author::manifest::Manifest;
-use crate::manager::fetch::identity::PluginId;
-use crate::manager::fetch::origin::Origin;
-use crate::manager::fetch::{Base, Checkout, is_repository};
-use crate::manager::id::content;
-use crate::manager::id::location::Location;
-use crate::manager::id::name::{BESIDE, FileName, NameError, PREFIX, Platform};
-use crate::manager::id::requirement::Requirement;
-use crate::manager::id::source::Source;
 use rustomize_files::{self as files, Opened, RECORD};
 use rustomize_process::Launch;
 use std::fmt;
@@ -372,11 +372,11 @@ pub fn choose(candidates: Vec<Candidate>, is_allowed: impl Fn(&Installed) -> boo
 #[cfg(test)]
 mod tests {
     use super::{Refusal, all, candidates, choose};
-    use crate::manager::id::content::sha256;
-    use crate::manager::id::name::{NameError, Platform};
-    use crate::manager::id::source::Source;
-    use crate::manager::id::version::Constraint;
-    use crate::manager::store::sibling_files::sum_file;
+    use crate::id::content::sha256;
+    use crate::id::name::{NameError, Platform};
+    use crate::id::source::Source;
+    use crate::id::version::Constraint;
+    use crate::store::sibling_files::sum_file;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::path::{Path, PathBuf};

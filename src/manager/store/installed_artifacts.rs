@@ -4,11 +4,11 @@
 
 use super::exclusive::ExclusiveRoot;
 use super::sibling_files::sum_name;
+use crate::author::client::NeededPlugin;
+use crate::author::manifest::DENO_DIRECTORY;
 use crate::diag::{Code, Error, Result};
-use crate::manager::author::client::NeededPlugin;
-use crate::manager::author::manifest::DENO_DIRECTORY;
-use crate::manager::id::content::{self, MADE, NODE_MODULES, sha256};
-use crate::manager::id::name::MADE_SUFFIX;
+use crate::id::content::{self, MADE, NODE_MODULES, sha256};
+use crate::id::name::MADE_SUFFIX;
 use rustomize_files::{self as files, Directory, Kind, RECORD, name_fault, shown};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,13 +17,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The sums of the files that an installation made, by their names in the plugin's directory.
-pub(in crate::manager) type Sums = BTreeMap<String, String>;
+pub(crate) type Sums = BTreeMap<String, String>;
 
 /// The entries in a plugin's directory that its installation has made, as paths in it.
 ///
 /// # Errors
 /// The directory cannot be read, or a name has a character that cannot be seen.
-pub(in crate::manager) fn entries(plugin: &Directory) -> io::Result<Vec<(PathBuf, Kind)>> {
+pub(crate) fn entries(plugin: &Directory) -> io::Result<Vec<(PathBuf, Kind)>> {
     let mut found = Vec::new();
     if let Some(facts) = existing(plugin.facts(Path::new(NODE_MODULES)))? {
         found.push((PathBuf::from(NODE_MODULES), facts.kind));
@@ -110,7 +110,7 @@ fn is_database(name: &str) -> bool {
 ///
 /// # Errors
 /// The directory cannot be read or written.
-pub(in crate::manager) fn remove_analyses(directory: &Directory) -> io::Result<()> {
+pub(crate) fn remove_analyses(directory: &Directory) -> io::Result<()> {
     for (name, _) in directory.entries()? {
         if is_database(&name.to_string_lossy()) {
             directory.remove(Path::new(&name))?;
@@ -124,7 +124,7 @@ pub(in crate::manager) fn remove_analyses(directory: &Directory) -> io::Result<(
 ///
 /// # Errors
 /// A directory cannot be read or written.
-pub(in crate::manager) fn copy(plugin: &Directory, to: &Directory) -> io::Result<bool> {
+pub(crate) fn copy(plugin: &Directory, to: &Directory) -> io::Result<bool> {
     let mut runs = false;
     let mut one = |from: &Directory, name: &OsStr, to: &Directory, kind: Kind| -> io::Result<()> {
         let name = Path::new(name);
@@ -184,7 +184,7 @@ fn cannot(plugin: &Path) -> impl FnOnce(io::Error) -> Error {
 ///
 /// # Errors
 /// The directory cannot be read.
-pub(in crate::manager) fn text(plugin: &Path) -> Result<Option<String>> {
+pub(crate) fn text(plugin: &Path) -> Result<Option<String>> {
     let sums = files::directory(plugin).and_then(|plugin| now(&plugin)).map_err(cannot(plugin))?;
     Ok((!sums.is_empty()).then(|| text_of(&sums)))
 }
@@ -193,7 +193,7 @@ pub(in crate::manager) fn text(plugin: &Path) -> Result<Option<String>> {
 ///
 /// # Errors
 /// The entry cannot be read, or the file cannot be written.
-pub(in crate::manager) fn record_again(root: &ExclusiveRoot, plugin: &Path, name: &str) -> Result<()> {
+pub(crate) fn record_again(root: &ExclusiveRoot, plugin: &Path, name: &str) -> Result<()> {
     let mut sums = recorded(plugin).map_err(cannot(plugin))?;
     let again = || -> io::Result<Option<String>> {
         let (held, path) = (files::directory(plugin)?, Path::new(MADE).join(name));
@@ -209,7 +209,7 @@ pub(in crate::manager) fn record_again(root: &ExclusiveRoot, plugin: &Path, name
 ///
 /// # Errors
 /// The plugin cannot be read.
-pub(in crate::manager) fn differing(plugin: &Path) -> io::Result<Option<String>> {
+pub(crate) fn differing(plugin: &Path) -> io::Result<Option<String>> {
     differing_of(plugin, &files::directory(plugin)?)
 }
 
@@ -217,7 +217,7 @@ pub(in crate::manager) fn differing(plugin: &Path) -> io::Result<Option<String>>
 ///
 /// # Errors
 /// The copy cannot be read.
-pub(in crate::manager) fn differing_of(plugin: &Path, copy: &Directory) -> io::Result<Option<String>> {
+pub(crate) fn differing_of(plugin: &Path, copy: &Directory) -> io::Result<Option<String>> {
     let (was, is) = (recorded(plugin)?, now(copy)?);
     let names = was.keys().chain(is.keys());
     Ok(names.filter(|name| was.get(*name) != is.get(*name)).min().cloned())

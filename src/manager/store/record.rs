@@ -1,10 +1,10 @@
 //! [`Record`]: the identity of an installed plugin, in a file beside it.
 
 use super::sibling_files::sum_name;
-use crate::manager::fetch::origin::Origin;
-use crate::manager::id::name::{IDENTITY_SUFFIX, ORIGIN_SUFFIX, SIGNED_SUFFIX};
-use crate::manager::id::source::Source;
-use crate::manager::id::version::Version;
+use crate::fetch::origin::Origin;
+use crate::id::name::{IDENTITY_SUFFIX, ORIGIN_SUFFIX, SIGNED_SUFFIX};
+use crate::id::source::Source;
+use crate::id::version::Version;
 use rustomize_files::{self as files, RECORD};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -29,7 +29,7 @@ pub enum AskedBy {
 pub struct Record {
     pub origin: Origin,
     /// The part of its place that trust rules do not see, as in
-    /// [`PluginId`](crate::manager::fetch::identity::PluginId).
+    /// [`PluginId`](crate::fetch::identity::PluginId).
     pub within: String,
     /// The key that signed it, where a signature was required.
     pub signer: Option<String>,

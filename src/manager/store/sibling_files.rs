@@ -1,6 +1,6 @@
 //! The files beside an installed plugin: its sum, where it came from, whether it is complete.
 
-use crate::manager::id::name::{SUM_SUFFIX, TREE_SUM_SUFFIX};
+use crate::id::name::{SUM_SUFFIX, TREE_SUM_SUFFIX};
 use std::path::{Path, PathBuf};
 
 /// The path of the file with a plugin's sum.

@@ -2,8 +2,8 @@
 
 use super::discover::{Installed, Refusal};
 use super::installed_artifacts;
-use crate::manager::author::manifest::Manifest;
-use crate::manager::id::content;
+use crate::author::manifest::Manifest;
+use crate::id::content;
 use rustomize_files::{Directory, Opened, PlainFile};
 use rustomize_plugins::program::{is_binary, sealed};
 use rustomize_process::{Children, Launch};
@@ -119,10 +119,10 @@ fn copy_directory(from: &Directory, to: &Directory, name: &Path) -> io::Result<b
 #[cfg(test)]
 mod tests {
     use super::copy;
-    use crate::manager::id::content;
-    use crate::manager::id::name::{FileName, Platform};
-    use crate::manager::store::discover::{Installed, Refusal};
-    use crate::manager::store::record::Record;
+    use crate::id::content;
+    use crate::id::name::{FileName, Platform};
+    use crate::store::discover::{Installed, Refusal};
+    use crate::store::record::Record;
     use rustomize_process::Children;
     use std::fs;
     use std::path::Path;

@@ -5,9 +5,9 @@ use super::named::{constraint_of, halves, parse};
 use crate::cli::flags::format::Printing;
 use crate::cli::flags::transfer::TransferFlags;
 use crate::cli::machine::machine;
-use crate::manager::install::project::Addition;
 use anyhow::Result;
 use clap::Args;
+use rustomize_manager::install::project::Addition;
 use rustomize_plugins::PluginOptions;
 use std::path::PathBuf;
 

@@ -3,11 +3,11 @@
 use crate::cli::flags::transfer::TransferFlags;
 use crate::cli::machine::machine;
 use crate::load::{FileLimit, ReadFile};
-use crate::manager::fetch::Transfer;
-use crate::manager::install::project::Upgrade;
-use crate::manager::policy::image;
-use crate::manager::policy::lock::Lock;
 use anyhow::{Result, bail};
+use rustomize_manager::fetch::Transfer;
+use rustomize_manager::install::project::Upgrade;
+use rustomize_manager::policy::image;
+use rustomize_manager::policy::lock::Lock;
 use rustomize_plugins::function::images_in;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -3,11 +3,11 @@
 use crate::cli::flags::format::Printing;
 use crate::cli::machine::machine;
 use crate::cli::report::Report;
-use crate::manager::resolve::Resolver;
-use crate::manager::resolve::inputs::Inputs;
-use crate::manager::resolve::overview::{PluginRow, PluginState};
 use anyhow::Result;
 use clap::Args;
+use rustomize_manager::resolve::Resolver;
+use rustomize_manager::resolve::inputs::Inputs;
+use rustomize_manager::resolve::overview::{PluginRow, PluginState};
 use rustomize_plugins::PluginOptions;
 use serde_json::{Value, json};
 use std::path::PathBuf;

@@ -6,12 +6,12 @@ use crate::cli::flags::project::Project;
 use crate::cli::flags::transfer::TransferFlags;
 use crate::cli::machine::machine;
 use crate::cli::report::Report;
-use crate::manager::id::shell::in_directory;
-use crate::manager::install::project::{RelockOptions, Upgrade};
-use crate::manager::policy::lock::{self, Lock};
-use crate::manager::policy::requirements;
 use anyhow::{Result, bail};
 use clap::Args;
+use rustomize_manager::id::shell::in_directory;
+use rustomize_manager::install::project::{RelockOptions, Upgrade};
+use rustomize_manager::policy::lock::{self, Lock};
+use rustomize_manager::policy::requirements;
 use rustomize_plugins::PluginOptions;
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 //! The source and constraint that a user types, as in `host/owner/name@1.2`.
 
-use crate::manager::id::source::{Source, SourceError};
-use crate::manager::id::version::Constraint;
 use anyhow::{Result, anyhow};
+use rustomize_manager::id::source::{Source, SourceError};
+use rustomize_manager::id::version::Constraint;
 
 /// Splits `host/owner/name@1.2` into source and constraint; the constraint is empty if the text has
 /// none. An `@` before the first slash does not count.

@@ -3,10 +3,10 @@
 use crate::cli::flags::role::RunAs;
 use crate::cli::report::Report;
 use crate::cli::writer;
-use crate::manager::author::scaffold;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use rustomize_base::shell::quoted;
+use rustomize_manager::author::scaffold;
 use serde_json::json;
 use std::path::PathBuf;
 

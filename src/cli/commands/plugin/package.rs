@@ -3,12 +3,12 @@
 use super::named::parse;
 use crate::cli::report::Report;
 use crate::cli::writer;
-use crate::manager::author::package::{self, PackageOptions};
-use crate::manager::author::sign::SigningKey;
-use crate::manager::id::name::Platform;
-use crate::manager::install::describe::describe as describe_directory;
 use anyhow::Result;
 use clap::Args;
+use rustomize_manager::author::package::{self, PackageOptions};
+use rustomize_manager::author::sign::SigningKey;
+use rustomize_manager::id::name::Platform;
+use rustomize_manager::install::describe::describe as describe_directory;
 use rustomize_plugins::PluginOptions;
 use serde_json::json;
 use std::path::PathBuf;

@@ -5,12 +5,12 @@ use crate::cli::flags::complete;
 use crate::cli::flags::format::Printing;
 use crate::cli::machine::machine;
 use crate::cli::report::Report;
-use crate::manager::id::name::Platform;
-use crate::manager::store::discover::candidates;
-use crate::manager::store::place;
 use anyhow::{Result, bail};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use rustomize_manager::id::name::Platform;
+use rustomize_manager::store::discover::candidates;
+use rustomize_manager::store::place;
 use serde_json::json;
 
 /// Remove an installed plugin

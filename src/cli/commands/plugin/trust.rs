@@ -3,14 +3,14 @@
 use crate::cli::machine::machine;
 use crate::cli::report::Report;
 use crate::cli::writer::{self, Shown};
-use crate::manager::fetch::origin::Origin;
-use crate::manager::id::pattern::SourcePattern;
-use crate::manager::id::source::SourceError;
-use crate::manager::policy::amend::{Amended, Amendment};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use rustomize_files::atomic;
 use rustomize_files::{self as files, RECORD, folder_of};
+use rustomize_manager::fetch::origin::Origin;
+use rustomize_manager::id::pattern::SourcePattern;
+use rustomize_manager::id::source::SourceError;
+use rustomize_manager::policy::amend::{Amended, Amendment};
 use rustomize_plugins::permissions::Permissions;
 use serde_json::json;
 use std::path::{Path, PathBuf};

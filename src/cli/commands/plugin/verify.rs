@@ -4,11 +4,11 @@ use crate::cli::flags::format::Printing;
 use crate::cli::flags::project::Project;
 use crate::cli::machine::machine;
 use crate::cli::report::Report;
-use crate::manager::resolve::Resolver;
-use crate::manager::resolve::inputs::Inputs;
-use crate::manager::resolve::overview::PluginState;
 use anyhow::{Result, bail};
 use clap::Args;
+use rustomize_manager::resolve::Resolver;
+use rustomize_manager::resolve::inputs::Inputs;
+use rustomize_manager::resolve::overview::PluginState;
 use rustomize_plugins::PluginOptions;
 use serde_json::json;
 

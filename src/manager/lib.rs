@@ -27,6 +27,9 @@
 //! resolver. The answer is a [`Resolution`](resolve::Resolution) with a
 //! [`Chosen`](resolve::Chosen) plugin.
 
+// The modules of this crate name those of the engine by their own paths.
+use rustomize_engine::{config, diag, load, resource, stage};
+
 pub mod id;
 
 pub mod fetch;
