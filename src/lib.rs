@@ -3,15 +3,12 @@
 //!
 //! The crates below it are its layers: `rustomize-engine` builds, from texts to texts, and has the
 //! map of a build; `rustomize-sources` has the files of this machine and all that is fetched;
-//! `rustomize-plugins` runs external plugins, `rustomize-manager` installs and shares them.
+//! `rustomize-edit` changes, makes and copies kustomizations; `rustomize-plugins` runs external
+//! plugins, `rustomize-manager` installs and shares them.
 //!
 //! The modules of this crate, in reading order, and what always holds in each:
 //!
 //! * [`load`]: the inputs of builds, of both crates.
-//! * `edit`: changes of kustomization files; no byte moves that the change is not about. `create`
-//!   writes new ones.
-//! * `localize`: copies a kustomization with all that it names; the copy appears whole.
-//! * `package`: the resources of directories, with their comments; nothing is built.
 //! * `lsp`: the language server.
 //! * `cli`: the only module that knows terminal, environment and exit status.
 //!
@@ -74,15 +71,7 @@
 #![cfg_attr(not(feature = "command"), allow(dead_code, unused_imports))]
 
 #[cfg(feature = "command")]
-mod create;
-#[cfg(feature = "command")]
-mod edit;
-#[cfg(feature = "command")]
-mod localize;
-#[cfg(feature = "command")]
 mod lsp;
-#[cfg(feature = "command")]
-mod package;
 
 pub use rustomize_base::host::{FixedHost, Host, NoHost};
 pub use rustomize_engine::{
@@ -93,7 +82,7 @@ pub use rustomize_plugins::{PluginOptions, Runners};
 pub use rustomize_process::{Children, Limits};
 
 // The modules of this crate name those of the engine by their own paths.
-use rustomize_engine::{config, diff, generator, lint, merge, pipeline, resource, schema, stage, workspace};
+use rustomize_engine::{config, diff, lint, pipeline, resource, schema, stage, workspace};
 
 /// The inputs of builds: the traits of the engine, and what implements them.
 pub mod load {

@@ -3,8 +3,8 @@
 use super::draft::{self, Draft};
 use super::{Place, metadata, vars};
 use crate::diag::{Error, Result};
-use crate::load::Disk;
 use crate::stage::{Context, Options};
+use rustomize_sources::Disk;
 use rustomize_yaml::{Entries, Heap, Key, Mapping, Node, Sequence};
 use std::fs;
 use std::path::Path;

@@ -4,8 +4,9 @@
 use super::Place;
 use super::usage;
 use crate::diag::Result;
-use crate::load::{Disk, join};
+use crate::load::join;
 use crate::stage::Context;
+use rustomize_sources::Disk;
 use rustomize_yaml::Heap;
 use std::fs;
 use std::path::Path;

@@ -3,10 +3,11 @@
 use super::draft::Draft;
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
-use crate::load::{Disk, FileLimit, ReadFile};
+use crate::load::FileLimit;
 use crate::stage::{Context, Options};
 use rustomize_files as files;
 use rustomize_files::atomic;
+use rustomize_sources::{Disk, ReadFile};
 use rustomize_yaml::{Heap, encoding};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};

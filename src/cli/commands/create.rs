@@ -5,11 +5,11 @@ use crate::cli::flags::compat::{self, Versions};
 use crate::cli::flags::complete;
 use crate::cli::flags::switch::{Switch, is_on};
 use crate::cli::request::plain_options;
-use crate::create::{self, Wanted};
-use crate::edit::Place;
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use rustomize_edit::Place;
+use rustomize_edit::create::{self, Wanted};
 
 /// `create`.
 #[derive(Args)]

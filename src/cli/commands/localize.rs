@@ -7,11 +7,11 @@ use crate::cli::messages::Messages;
 use crate::cli::request::plain_options;
 use crate::cli::{host, writer};
 use crate::load::HelmProgram;
-use crate::localize::{self, LocalizeRequest};
 use crate::stage::HelmOptions;
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use rustomize_edit::localize::{self, LocalizeRequest};
 use std::sync::Arc;
 
 /// `localize`.

@@ -4,12 +4,12 @@ use super::input::{packages_in_turn, stdin};
 use crate::cli::flags::switch::Switch;
 use crate::cli::writer;
 use crate::diag;
-use crate::package::query::Query;
-use crate::package::read::{self, Annotate, Below, Files};
-use crate::package::write::{self, Writing};
-use crate::package::{Item, annotations};
 use anyhow::{Result, bail};
 use clap::Args;
+use rustomize_edit::package::query::Query;
+use rustomize_edit::package::read::{self, Annotate, Below, Files};
+use rustomize_edit::package::write::{self, Writing};
+use rustomize_edit::package::{Item, annotations};
 use rustomize_yaml::{Arena, Heap};
 use std::path::Path;
 

@@ -2,10 +2,10 @@
 //! leave out.
 
 use crate::cli::flags::switch::{Switch, is_on};
-use crate::package::filter::LocalChoice;
-use crate::package::read;
 use anyhow::Result;
 use clap::Args;
+use rustomize_edit::package::filter::LocalChoice;
+use rustomize_edit::package::read;
 
 /// The flags of `cfg cat` and `cfg tree` for resources that are not for the cluster.
 #[derive(Args)]

@@ -4,13 +4,13 @@ use super::input::{LocalArgs, stdin};
 use crate::cli::flags::complete;
 use crate::cli::flags::switch::Switch;
 use crate::cli::writer::{self, Shown};
-use crate::package::filter;
-use crate::package::read::{self, Annotate, Below, Files};
-use crate::package::tree::{self, Field, Structure};
-use crate::package::{annotations, query};
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use rustomize_edit::package::filter;
+use rustomize_edit::package::read::{self, Annotate, Below, Files};
+use rustomize_edit::package::tree::{self, Field, Structure};
+use rustomize_edit::package::{annotations, query};
 use rustomize_yaml::Heap;
 use std::path::Path;
 

@@ -4,14 +4,14 @@ use super::words::{DirectoryWords, FileWords, MetadataWords, Patch, text};
 use crate::cli::flags::complete;
 use crate::cli::flags::switch::{Switch, is_on};
 use crate::diag;
-use crate::edit::generators::{self, Kind};
-use crate::edit::lists::{
-    self, COMPONENTS, CONFIGURATIONS, GENERATORS, RESOURCES, TRANSFORMERS, VALIDATORS, Verification,
-};
-use crate::edit::metadata::{self, Adding, Metadata};
-use crate::edit::{Place, patches};
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
+use rustomize_edit::generators::{self, Kind};
+use rustomize_edit::lists::{
+    self, COMPONENTS, CONFIGURATIONS, GENERATORS, RESOURCES, TRANSFORMERS, VALIDATORS, Verification,
+};
+use rustomize_edit::metadata::{self, Adding, Metadata};
+use rustomize_edit::{Place, patches};
 
 /// `edit add`.
 #[derive(Subcommand)]

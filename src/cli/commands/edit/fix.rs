@@ -3,11 +3,11 @@
 use super::notes::show_notes;
 use crate::cli::writer::{self, Shown};
 use crate::diag;
-use crate::edit::{Place, fix};
 use crate::load::Disk;
 use crate::stage::Options;
 use crate::workspace::{self, Workspace};
 use anyhow::Result;
+use rustomize_edit::{Place, fix};
 
 pub const ABOUT: &str = "Turn deprecated fields of the kustomization file into current ones: bases, imageTags, patchesJson6902, \
     patchesStrategicMerge, commonLabels and helmChartInflationGenerator, and vars with --vars. The kustomization is \

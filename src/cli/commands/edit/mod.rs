@@ -13,10 +13,10 @@ use crate::cli::flags::switch::{Switch, is_on};
 use crate::cli::request::plain_options;
 use crate::cli::writer::{self, Shown};
 
-use crate::edit::Place;
 use crate::pipeline::object;
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use rustomize_edit::Place;
 
 /// `edit`.
 #[derive(Args)]

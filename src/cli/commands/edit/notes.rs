@@ -1,7 +1,7 @@
 //! The notes of a change.
 
 use crate::cli::writer;
-use crate::edit::Place;
+use rustomize_edit::Place;
 
 /// Prints the notes of a change.
 pub fn show_notes(place: &mut Place) {

@@ -3,11 +3,11 @@
 use super::words::{MetadataWords, Patch, Words, text};
 use crate::cli::flags::switch::{Switch, is_on};
 use crate::diag;
-use crate::edit::generators::{self, Kind};
-use crate::edit::lists::{self, REMOVED_COMPONENTS, RESOURCES, TRANSFORMERS};
-use crate::edit::metadata::{self, Metadata};
-use crate::edit::{Place, patches};
 use clap::{Args, Subcommand};
+use rustomize_edit::generators::{self, Kind};
+use rustomize_edit::lists::{self, REMOVED_COMPONENTS, RESOURCES, TRANSFORMERS};
+use rustomize_edit::metadata::{self, Metadata};
+use rustomize_edit::{Place, patches};
 
 /// `edit remove`.
 #[derive(Subcommand)]

@@ -2,10 +2,10 @@
 
 use super::words::{MetadataWords, Words, text};
 use crate::diag;
-use crate::edit::generators::{self, Kind};
-use crate::edit::metadata::{self, Metadata};
-use crate::edit::{Place, images, lists, replicas, texts};
 use clap::{Args, Subcommand};
+use rustomize_edit::generators::{self, Kind};
+use rustomize_edit::metadata::{self, Metadata};
+use rustomize_edit::{Place, images, lists, replicas, texts};
 
 /// `edit set`.
 #[derive(Subcommand)]

@@ -1,9 +1,9 @@
 //! The arguments that several verbs of `edit` have.
 
 use crate::cli::flags::complete;
-use crate::edit::patches;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use rustomize_edit::patches;
 
 /// Arguments without a flag.
 #[derive(Args)]

@@ -1,5 +1,7 @@
 //! Changes kustomization files, for `rustomize edit`: as `kustomize edit` does, except that all
-//! bytes that a change does not concern stay as they are.
+//! bytes that a change does not concern stay as they are. Beside that, what other commands do with
+//! the files of users: [`create`] writes new kustomizations, [`localize`] copies a kustomization
+//! with all that it names, [`package`] has the resources of directories, with their comments.
 //!
 //! * [`place`]: the kustomization file of the working directory; finding it, locking it, writing
 //!   it.
@@ -28,7 +30,14 @@ pub mod replicas;
 pub mod texts;
 pub mod vars;
 
+pub mod create;
+pub mod localize;
+pub mod package;
+
 pub use place::Place;
+
+// The modules of this crate name those of the engine by their own paths.
+use rustomize_engine::{config, diag, generator, load, merge, pipeline, resource, schema, stage, workspace};
 
 use crate::diag::{Code, Error};
 

@@ -3,7 +3,8 @@
 use super::Item;
 use super::annotations::{self, INDEX, PATH};
 use crate::diag::{Code, Error, Result};
-use crate::load::{FileLimit, ReadFile};
+use crate::load::FileLimit;
+use rustomize_sources::ReadFile;
 use rustomize_yaml::noted::{Document, Noted, Unread};
 use rustomize_yaml::{Arena, Pos, encoding};
 use std::fs;

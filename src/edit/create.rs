@@ -3,10 +3,11 @@
 
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
-use crate::edit::metadata::Metadata;
-use crate::edit::{Place, glob};
-use crate::load::{FileLimit, ReadFile, join};
+use crate::load::{FileLimit, join};
+use crate::metadata::Metadata;
 use crate::stage::resources_in;
+use crate::{Place, glob};
+use rustomize_sources::ReadFile;
 use rustomize_yaml::{Heap, Key, Mapping, Node, Pos, Sequence, emit, encoding};
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -21,11 +21,11 @@ mod verify;
 mod written;
 
 use crate::diag::{Error, Result, Warned};
-use crate::load::Disk;
 use crate::stage::{Context, Options};
 use arguments::Bounds;
 use copy::Copier;
 use rustomize_process::Children;
+use rustomize_sources::Disk;
 use rustomize_yaml::Heap;
 use std::io;
 use std::path::{Path, PathBuf};

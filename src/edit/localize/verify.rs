@@ -2,10 +2,10 @@
 
 use super::LocalizeRequest;
 use crate::diag::{Code, Error, Result, Warned};
-use crate::load::Disk;
 use crate::resource::{ORIGIN, TRANSFORMATIONS};
 use crate::stage::Options;
 use crate::workspace::{self, Workspace};
+use rustomize_sources::Disk;
 use rustomize_yaml::{Node, emit};
 use std::path::Path;
 
