@@ -4,12 +4,12 @@
 //! The crates below it are its layers: `rustomize-engine` builds, from texts to texts, and has the
 //! map of a build; `rustomize-sources` has the files of this machine and all that is fetched;
 //! `rustomize-edit` changes, makes and copies kustomizations; `rustomize-plugins` runs external
-//! plugins, `rustomize-manager` installs and shares them.
+//! plugins, `rustomize-manager` installs and shares them; `rustomize-lsp` is the
+//! language server.
 //!
 //! The modules of this crate, in reading order, and what always holds in each:
 //!
 //! * [`load`]: the inputs of builds, of both crates.
-//! * `lsp`: the language server.
 //! * `cli`: the only module that knows terminal, environment and exit status.
 //!
 //! An option of a build that is not set brings nothing of the outside: [`Options::remote`] gives a
@@ -70,9 +70,6 @@
 // Without the command, the code that only the command uses is unused.
 #![cfg_attr(not(feature = "command"), allow(dead_code, unused_imports))]
 
-#[cfg(feature = "command")]
-mod lsp;
-
 pub use rustomize_base::host::{FixedHost, Host, NoHost};
 pub use rustomize_engine::{
     Call, Compat, Gvk, HelmOptions, Mode, NoPlugins, Options, Order, Output, Plugins, ResId, Resource, Together,
@@ -106,7 +103,7 @@ pub mod internal {
     #[cfg(feature = "command")]
     pub mod command {
         pub use crate::cli::tried::build;
-        pub use crate::lsp::serve;
+        pub use rustomize_lsp::serve;
     }
 
     #[cfg(feature = "command")]

@@ -7,7 +7,7 @@ use super::{Contents, Files, MAX_DIRECTORIES};
 use crate::config::Decoder;
 use crate::config::kustomization::{FILE_NAMES, Kustomization};
 use crate::diag::{Code, Diagnostic, Error, Severity};
-use crate::load::{Disk, FileLimit, Loader, Memory, Overlay};
+use crate::load::{FileLimit, Loader, Memory, Overlay};
 use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find_in_few;
 use crate::stage::Options;
@@ -20,6 +20,7 @@ use lsp_types::{
 };
 use rustomize_base::parallel;
 use rustomize_base::shown;
+use rustomize_sources::Disk;
 use rustomize_yaml::{Heap, Place, documents, first_document};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

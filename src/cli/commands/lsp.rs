@@ -6,10 +6,10 @@ use crate::cli::flags::remote::RemoteFlags;
 use crate::cli::request::BuildRequest;
 use crate::cli::writer;
 use crate::diag::{Code, Error};
-use crate::lsp;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use rustomize_base::observe::Observer;
+use rustomize_lsp as lsp;
 
 /// `lsp`.
 #[derive(Args)]

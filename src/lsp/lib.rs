@@ -20,8 +20,11 @@ mod links;
 mod message;
 mod texts;
 
+// The modules of this crate name those of the engine by their own paths.
+use rustomize_engine::{config, diag, load, pipeline, schema, stage, workspace};
+
 use crate::diag::Error;
-use crate::load::{Disk, Memory, Overlay};
+use crate::load::{Memory, Overlay};
 use crate::stage::Options;
 use check::{CheckRequest, Checker};
 use lsp_server::{ErrorCode, Notification, RequestId, Response};
@@ -36,6 +39,7 @@ use lsp_types::{
     WorkspaceServerCapabilities,
 };
 use message::{Editor, Incoming, Received};
+use rustomize_sources::Disk;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
