@@ -4,12 +4,11 @@
 //! The crates below it are its layers: `rustomize-engine` builds, from texts to texts, and has the
 //! map of a build; `rustomize-sources` has the files of this machine and all that is fetched;
 //! `rustomize-edit` changes, makes and copies kustomizations; `rustomize-plugins` runs external
-//! plugins, `rustomize-manager` installs and shares them; `rustomize-lsp` is the
-//! language server.
+//! plugins, `rustomize-manager` installs and shares them; `rustomize-lsp` is the language server.
 //!
 //! The modules of this crate, in reading order, and what always holds in each:
 //!
-//! * [`load`]: the inputs of builds, of both crates.
+//! * [`load`]: the inputs of builds, of the engine and the sources.
 //! * `cli`: the only module that knows terminal, environment and exit status.
 //!
 //! An option of a build that is not set brings nothing of the outside: [`Options::remote`] gives a
@@ -67,9 +66,6 @@
 //! # Ok::<(), rustomize::diag::Error>(())
 //! ```
 
-// Without the command, the code that only the command uses is unused.
-#![cfg_attr(not(feature = "command"), allow(dead_code, unused_imports))]
-
 pub use rustomize_base::host::{FixedHost, Host, NoHost};
 pub use rustomize_engine::{
     Call, Compat, Gvk, HelmOptions, Mode, NoPlugins, Options, Order, Output, Plugins, ResId, Resource, Together,
@@ -93,19 +89,5 @@ pub mod load {
     };
 }
 
-#[cfg(feature = "command")]
 #[doc(hidden)]
 pub mod cli;
-
-/// Items for the tests, benches and fuzz targets of this project. They may change at any time.
-#[doc(hidden)]
-pub mod internal {
-    #[cfg(feature = "command")]
-    pub mod command {
-        pub use crate::cli::tried::build;
-        pub use rustomize_lsp::serve;
-    }
-
-    #[cfg(feature = "command")]
-    pub use crate::cli::cache_directory;
-}

@@ -352,7 +352,7 @@ pub fn command(input: &[u8]) {
     }
     let before = listed(directory.path());
     let flags: Vec<String> = flags.lines().map(str::to_owned).collect();
-    let _ = rustomize::internal::command::build(&flags, directory.path().to_str().expect("UTF-8"), BUILD_LIMIT);
+    let _ = rustomize::cli::tried::build(&flags, directory.path().to_str().expect("UTF-8"), BUILD_LIMIT);
     assert_eq!(listed(directory.path()), before, "the build has changed the tree");
 }
 
@@ -401,7 +401,7 @@ pub fn editor(input: &[u8]) {
             .for_each(|message| stream.extend(framed(message.as_bytes()))),
     }
     let (sent, ended) = mpsc::channel();
-    let _ = rustomize::internal::command::serve(&*stream, Sink { _sender: sent }, |_| {
+    let _ = rustomize_lsp::serve(&*stream, Sink { _sender: sent }, |_| {
         let mut options = Options { build_limit: Some(BUILD_LIMIT), lint: true, ..Options::default() };
         options.remote = Arc::new(RemoteOptions { offline: true, ..RemoteOptions::default() });
         Ok(options)
