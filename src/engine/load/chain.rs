@@ -33,8 +33,8 @@ impl Chain {
         Rc::new(Chain { real: Rc::clone(real), raw, parent: parent.cloned(), depth, in_use })
     }
 
-    /// The last root of the chain that is a directory or is below it. O(log roots in use) if no root
-    /// in use is, O(depth) otherwise.
+    /// The last root of the chain that is a directory or is below it. O(log roots in use) if no
+    /// root in use is, O(depth) otherwise.
     pub fn in_or_below(&self, directory: &Path) -> Option<&Path> {
         if !self.in_use.has_one_in_or_below(bytes(directory)) {
             return None;

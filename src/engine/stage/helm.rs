@@ -30,7 +30,8 @@ impl ChartEntry<'_> {
 
 /// Renders charts.
 pub trait Helm: Send + Sync {
-    /// Refuses a chart whose files lead out of the repository that the chart's root was cloned from.
+    /// Refuses a chart whose files lead out of the repository that the chart's root was cloned
+    /// from.
     ///
     /// # Errors
     /// The chart, or helm's configuration, is elsewhere.
