@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The environment, the clock, the secrets and the terminal of a program. The library asks nothing
-/// else for them. Each method has a default, which says that the program does not have the thing.
+/// The environment, the clock, the secrets and the terminal of a program. Each method has a
+/// default, which says that the program does not have the thing. The variables that helm reads and
+/// the clock of a trace are options of the build.
 pub trait Host: fmt::Debug + Send + Sync {
     /// The value of a variable of the environment.
     fn variable(&self, _name: &str) -> Option<OsString> {

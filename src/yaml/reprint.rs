@@ -175,7 +175,7 @@ pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, depth: Depth) -> Res
 fn check_rare_key(key: &Key<'_>, depth: Depth) -> Result<(), String> {
     let scalar = key.as_scalar();
     if key.text == "<<" && key.style == Style::Plain {
-        return Err("mapping key \"<<\" merges a value that is not a mapping: rename the key".to_owned());
+        return Err("mapping key \"<<\" merges a value that is not a mapping".to_owned());
     }
     if let Some(what) = scalar.mismatch() {
         return Err(format!("mapping key {:?} is not {what}, as its tag says", key.text));

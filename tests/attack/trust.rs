@@ -252,7 +252,7 @@ fn unencrypted_http_is_for_this_machine_alone() {
     files.put("/v3/file_metadatas/schemas?environment=prod", "[]");
     let server = files.serve();
     let other = foreign(&server);
-    let words = ["without encryption", "https://"];
+    let words = ["is not encrypted", "https://"];
     let install = |from: &str| tree.run(&["plugin", "install", "--exact", "--from", from, "h.io/acme/app"]);
     install(&format!("http://{other}/app")).fails_with(&words);
     install(&format!("git::http://{other}/app.git")).fails_with(&words);

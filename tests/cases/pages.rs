@@ -53,10 +53,11 @@ const ELSEWHERE: [&str; 6] = [
 ];
 
 /// Commands that cannot run in a tree of files, and why.
-const NOT_RUN: [(&str, &str); 6] = [
+const NOT_RUN: [(&str, &str); 7] = [
     ("rustomize fn run my-dir --image", "needs an image"),
     ("rustomize plugin add github.com/acme/app", "fetches from another machine"),
     ("rustomize completion powershell", "is a line for the profile of PowerShell"),
+    ("time ", "times both tools, and not every machine has kustomize"),
     ("cd src/engine/schema/generate", "fetches Kubernetes' sources"),
     ("rustomize 0.1.0 (kustomize v5.8.3)", "is the output of a command"),
     ("for root in overlays/*/; do", "compares with kustomize, which not every machine has: tests/differential does"),

@@ -73,7 +73,7 @@ const ADVICE: &[(&str, &str)] = &[
     ("is null", "write a key in front of the ':'"),
     ("is longer than", "shorten the key, or write it in one of the data's values"),
     ("contains the line break", "write the key on one line, without the character"),
-    ("asks for a merge", "rename the key, or put a mapping behind '<<'"),
+    ("merges a value that is not a mapping", "rename the key, or put a mapping behind '<<'"),
     ("map merge requires", "put a mapping, or a list of mappings, behind '<<'"),
     ("as its tag says", "remove the tag, or correct the value"),
     ("that is not that of a string", "remove the tag"),
