@@ -1,6 +1,7 @@
 //! The tests that run the whole thing, but for those of the programs `cases`, `attack` and
 //! `differential`.
 
+#![allow(unreachable_pub, reason = "`pub` is for the other modules of this program")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod apiserver;

@@ -59,7 +59,7 @@ struct Cli {
 /// not pay for the flags of the other commands.
 #[derive(Subcommand)]
 #[command(defer = true)]
-pub enum Command {
+pub(super) enum Command {
     /// Build a kustomization from a directory and print it
     Build(Named<Build>),
     /// Find entries without effect and likely mistakes in kustomizations
@@ -112,7 +112,7 @@ pub enum Command {
 
 impl Command {
     /// The flags of the builds that a command makes; `None` for a command that builds nothing.
-    pub fn build_flags(&self) -> Option<&BuildFlags> {
+    pub(super) fn build_flags(&self) -> Option<&BuildFlags> {
         match self {
             Command::Build(build) => Some(&build.0.build),
             Command::Validate(validate) => Some(&validate.0.build),
@@ -128,7 +128,7 @@ impl Command {
 
 /// The arguments of a command, whose table is made when the command is named. The command has its
 /// description by then, which must not be replaced by that of the arguments' type.
-pub struct Named<T>(pub Box<T>);
+pub(super) struct Named<T>(pub Box<T>);
 
 impl<T: FromArgMatches> FromArgMatches for Named<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
@@ -172,7 +172,7 @@ fn with_look_last(command: clap::Command) -> clap::Command {
 ///
 /// # Errors
 /// The answer of the argument parser to wrong arguments, or to a call for help.
-pub fn parse(invoked_as: InvokedAs) -> Result<(Command, LookFlags), clap::Error> {
+pub(super) fn parse(invoked_as: InvokedAs) -> Result<(Command, LookFlags), clap::Error> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let words = arguments.split_off(arguments.len().min(1));
     if words.is_empty() {
@@ -200,14 +200,14 @@ pub fn parse(invoked_as: InvokedAs) -> Result<(Command, LookFlags), clap::Error>
 }
 
 /// Returns true if the arguments of this process are for `diff`, whether they are valid or not.
-pub fn names_diff(invoked_as: InvokedAs) -> bool {
+pub(super) fn names_diff(invoked_as: InvokedAs) -> bool {
     let words = std::env::args_os().skip(1).collect();
     leading_flags::first(words, &program(invoked_as)).first().is_some_and(|word| word == "diff")
 }
 
 /// The program with its commands, under the name by which it was called. A command gets its flags
 /// and texts when it is built.
-pub fn program(invoked_as: InvokedAs) -> clap::Command {
+pub(super) fn program(invoked_as: InvokedAs) -> clap::Command {
     let (program, words) = (Cli::command(), invoked_as.words());
     match invoked_as {
         InvokedAs::Rustomize => program,
@@ -220,7 +220,7 @@ pub fn program(invoked_as: InvokedAs) -> clap::Command {
 
 /// The program with the flags of all commands. Its texts name the tool that the caller believes to
 /// have started.
-pub fn spoken(invoked_as: InvokedAs) -> clap::Command {
+pub(super) fn spoken(invoked_as: InvokedAs) -> clap::Command {
     let mut program = program(invoked_as);
     program.build();
     renamed(program, invoked_as.words())
@@ -265,7 +265,7 @@ fn help_on_edit(
 ///
 /// # Errors
 /// An unknown flag, or a value that is not valid.
-pub fn validate(flags: &[String]) -> Result<Validate, clap::Error> {
+pub(super) fn validate(flags: &[String]) -> Result<Validate, clap::Error> {
     let words = ["rustomize", "validate"].into_iter().map(str::to_owned).chain(flags.iter().cloned());
     match Cli::try_parse_from(words)?.command {
         Command::Validate(validate) => Ok(*validate.0),

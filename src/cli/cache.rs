@@ -6,23 +6,23 @@ use rustix::fs::{Access, Mode};
 use std::path::{Path, PathBuf};
 
 /// The variable that names the directory.
-pub const VARIABLE: &str = "RUSTOMIZE_CACHE_DIR";
+pub(super) const VARIABLE: &str = "RUSTOMIZE_CACHE_DIR";
 
 /// The directory of the programs that load genuine Go plugins.
-pub fn go_hosts() -> Option<PathBuf> {
+pub(super) fn go_hosts() -> Option<PathBuf> {
     Some(writable()?.join("go-hosts"))
 }
 
 /// A directory that this process can write to: [`of_user`], else one below the system's directory
 /// for temporary files that no other user can reach.
-pub fn writable() -> Option<PathBuf> {
+pub(super) fn writable() -> Option<PathBuf> {
     of_user().filter(|path| is_named() || can_be_made(path)).or_else(|| private(&tempfile::env::temp_dir()))
 }
 
 /// The cache of this user: the directory in [`VARIABLE`], else
 /// `${XDG_CACHE_HOME:-~/.cache}/rustomize`; for a superuser without a home `/var/cache/rustomize`,
 /// on Windows `%PROGRAMDATA%/rustomize/cache`.
-pub fn of_user() -> Option<PathBuf> {
+pub(super) fn of_user() -> Option<PathBuf> {
     directory(cfg!(windows), rustix::process::getuid().is_root(), |name| variable(name).map(Into::into))
 }
 

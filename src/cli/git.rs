@@ -19,7 +19,7 @@ const MAX_OUTPUT: u64 = 1 << 30;
 ///
 /// # Errors
 /// The working directory is not in a repository.
-pub fn top() -> Result<PathBuf> {
+pub(super) fn top() -> Result<PathBuf> {
     Ok(path_of(&git(Path::new("."), &["rev-parse", "--show-toplevel"], None)?))
 }
 
@@ -27,7 +27,7 @@ pub fn top() -> Result<PathBuf> {
 ///
 /// # Errors
 /// The working directory is not in a repository.
-pub fn prefix() -> Result<PathBuf> {
+pub(super) fn prefix() -> Result<PathBuf> {
     Ok(path_of(&git(Path::new("."), &["rev-parse", "--show-prefix"], None)?))
 }
 
@@ -35,7 +35,7 @@ pub fn prefix() -> Result<PathBuf> {
 ///
 /// # Errors
 /// The working directory is not in a repository.
-pub fn hooks() -> Result<PathBuf> {
+pub(super) fn hooks() -> Result<PathBuf> {
     let settings = git_command::settings(None, &[], "core.hooksPath", &Filters::default());
     Ok(path_of(&run(Path::new("."), &["rev-parse", "--git-path", "hooks"], None, settings)?))
 }
@@ -44,7 +44,7 @@ pub fn hooks() -> Result<PathBuf> {
 ///
 /// # Errors
 /// git does not know the commit.
-pub fn commit(top: &Path, revision: &str) -> Result<String> {
+pub(super) fn commit(top: &Path, revision: &str) -> Result<String> {
     if revision.starts_with('-') {
         bail!("'{revision}' is not a revision: it begins with a dash");
     }
@@ -58,7 +58,7 @@ pub fn commit(top: &Path, revision: &str) -> Result<String> {
 ///
 /// # Errors
 /// git fails, or the directory cannot be written to.
-pub fn export(top: &Path, directory: &Path, name: &str, commit: Option<&str>) -> Result<PathBuf> {
+pub(super) fn export(top: &Path, directory: &Path, name: &str, commit: Option<&str>) -> Result<PathBuf> {
     let index = match commit {
         Some(commit) => {
             let index = directory.join(format!("{name}.index"));
@@ -80,7 +80,7 @@ pub fn export(top: &Path, directory: &Path, name: &str, commit: Option<&str>) ->
 ///
 /// # Errors
 /// The directory does not exist, or the action fails.
-pub fn within<T>(directory: &Path, action: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn within<T>(directory: &Path, action: impl FnOnce() -> Result<T>) -> Result<T> {
     let here = std::env::current_dir()?;
     std::env::set_current_dir(directory)?;
     let done = action();
@@ -89,12 +89,12 @@ pub fn within<T>(directory: &Path, action: impl FnOnce() -> Result<T>) -> Result
 }
 
 /// The paths that git has printed, with NUL between them.
-pub fn paths_of(printed: &[u8]) -> impl Iterator<Item = PathBuf> {
+pub(super) fn paths_of(printed: &[u8]) -> impl Iterator<Item = PathBuf> {
     printed.split(|&byte| byte == 0).filter(|name| !name.is_empty()).map(path_of)
 }
 
 /// A path that git has printed.
-pub fn path_of(printed: &[u8]) -> PathBuf {
+pub(super) fn path_of(printed: &[u8]) -> PathBuf {
     OsStr::from_bytes(printed.strip_suffix(b"\n").unwrap_or(printed)).into()
 }
 
@@ -104,7 +104,7 @@ pub fn path_of(printed: &[u8]) -> PathBuf {
 ///
 /// # Errors
 /// git is missing, or fails.
-pub fn git<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>) -> Result<Vec<u8>> {
+pub(super) fn git<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>) -> Result<Vec<u8>> {
     /// All commands of a process work in one repository.
     static FILTERS: OnceLock<Filters> = OnceLock::new();
     let known = || std::env::var_os(VARIABLE);

@@ -25,12 +25,12 @@ const PLUGIN: Groups = &[
 ];
 
 /// The program, with its commands in groups.
-pub fn grouped_program(program: Command) -> Command {
+pub(super) fn grouped_program(program: Command) -> Command {
     in_groups(program, PROGRAM)
 }
 
 /// A command of the program, with its own commands in groups if it has many.
-pub fn grouped(command: Command) -> Command {
+pub(super) fn grouped(command: Command) -> Command {
     if command.get_name() == "plugin" { in_groups(command, PLUGIN) } else { command }
 }
 

@@ -22,14 +22,14 @@ struct ThisProcess {
 }
 
 /// The host of this process.
-pub fn host() -> Arc<dyn Host> {
+pub(super) fn host() -> Arc<dyn Host> {
     static HOST: LazyLock<Arc<ThisProcess>> = LazyLock::new(Arc::default);
     Arc::clone(&*HOST) as Arc<dyn Host>
 }
 
 /// All children of this process. Before the first one is started, a thread begins to wait for
 /// signals: without plugins and their configurations a signal has nothing to clean up.
-pub fn children() -> &'static Children {
+pub(super) fn children() -> &'static Children {
     static ALL: LazyLock<Children> = LazyLock::new(|| Children::of_process(host()));
     &ALL
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 /// The tool that the caller believes to have started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InvokedAs {
+pub(super) enum InvokedAs {
     Rustomize,
     /// A link, or a copy, whose name begins with `kustomize`.
     Kustomize,
@@ -14,7 +14,7 @@ pub enum InvokedAs {
 
 impl InvokedAs {
     /// Reads the file name of a program. kubectl also takes `kubectl-rustomize.exe`.
-    pub fn from_file_name(name: Option<&OsStr>) -> InvokedAs {
+    pub(super) fn from_file_name(name: Option<&OsStr>) -> InvokedAs {
         match name.map(OsStr::to_string_lossy) {
             Some(name) if name.starts_with("kustomize") => InvokedAs::Kustomize,
             Some(name) if name.starts_with("kubectl-rustomize") => InvokedAs::KubectlPlugin,
@@ -23,7 +23,7 @@ impl InvokedAs {
     }
 
     /// The words that a user types to start this program.
-    pub fn words(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         match self {
             InvokedAs::Rustomize => "rustomize",
             InvokedAs::Kustomize => "kustomize",

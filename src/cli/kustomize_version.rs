@@ -17,7 +17,7 @@ const VARIABLE: &str = "RUSTOMIZE_COMPAT";
 ///
 /// # Errors
 /// A name is not a known version, or `rustomize.yaml` cannot be read.
-pub fn of_root(flag: Option<Versions>, root: &str) -> Result<Compat> {
+pub(super) fn of_root(flag: Option<Versions>, root: &str) -> Result<Compat> {
     if let Some(compat) = said(flag)? {
         return Ok(compat);
     }
@@ -31,7 +31,7 @@ pub fn of_root(flag: Option<Versions>, root: &str) -> Result<Compat> {
 ///
 /// # Errors
 /// A name is not a known version.
-pub fn of_command(flag: Option<Versions>) -> Result<Compat> {
+pub(super) fn of_command(flag: Option<Versions>) -> Result<Compat> {
     Ok(match said(flag)? {
         Some(compat) => compat,
         None => of_program(std::env::args_os().next().unwrap_or_default())?.unwrap_or_default(),

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 /// `edit set --stack-trace`. Flags that come first belong to the last command. An argument after a
 /// flag that is unknown or takes a value is that value, as in `-o FILE build`, and not a command.
 /// After `--`, and if help is asked for first, no command is searched.
-pub fn first(mut arguments: Vec<OsString>, program: &Command) -> Vec<OsString> {
+pub(super) fn first(mut arguments: Vec<OsString>, program: &Command) -> Vec<OsString> {
     // The definitions of flags are made only if flags come first: most calls begin with a command.
     let mut built = None;
     let mut path = Vec::new();

@@ -8,7 +8,7 @@ use rustomize_manager::policy::machine::Machine;
 use std::path::{Path, PathBuf};
 
 /// The machine of the user.
-pub fn machine() -> Machine {
+pub(super) fn machine() -> Machine {
     Machine { host: host(), children: children().clone(), cache: cache::writable(), user_cache: cache::of_user() }
 }
 
@@ -19,11 +19,11 @@ impl From<TransferFlags> for TransferOptions {
 }
 
 /// The machine of the user for a command that keeps nothing: no cache is made for it.
-pub fn machine_without_cache() -> Machine {
+pub(super) fn machine_without_cache() -> Machine {
     Machine { host: host(), children: children().clone(), cache: None, user_cache: None }
 }
 
 /// The first file with a name in the directories of `PATH`.
-pub fn in_path(name: impl AsRef<Path>) -> Option<PathBuf> {
+pub(super) fn in_path(name: impl AsRef<Path>) -> Option<PathBuf> {
     SearchPath::of(&*host()).find(name, Path::is_file)
 }

@@ -10,7 +10,7 @@ use rustomize_manager::policy::machine::MachineError;
 use serde_json::{Value, json};
 
 /// Prints errors and warnings to stderr.
-pub struct Messages {
+pub(super) struct Messages {
     format: ErrorFormat,
     color: Color,
     renderer: Renderer,
@@ -26,7 +26,7 @@ pub struct Messages {
 
 impl Messages {
     /// Messages as the flags ask for them.
-    pub fn new(flags: LookFlags) -> Messages {
+    pub(super) fn new(flags: LookFlags) -> Messages {
         writer::decide(flags.error_format);
         let is_terminal = writer::stderr_is_terminal();
         let is_colored = flags.color.is_used(is_terminal);
@@ -44,13 +44,13 @@ impl Messages {
     }
 
     /// Returns true if stdout may be coloured.
-    pub fn colors_stdout(&self) -> bool {
+    pub(super) fn colors_stdout(&self) -> bool {
         self.color.is_used(writer::stdout_is_terminal())
     }
 
     /// Prints a warning. For people it is its sentence alone, as kustomize prints it. `root` is the
     /// kustomization, if there are several.
-    pub fn warning(&mut self, warning: &Warning, root: Option<&str>) {
+    pub(super) fn warning(&mut self, warning: &Warning, root: Option<&str>) {
         self.has_warned = true;
         match (self.format, root) {
             (ErrorFormat::Human, Some(root)) => {
@@ -62,7 +62,7 @@ impl Messages {
     }
 
     /// Prints a warning as an error is printed: for people with its line and its hints.
-    pub fn finding(&mut self, finding: &Warning, root: Option<&str>) {
+    pub(super) fn finding(&mut self, finding: &Warning, root: Option<&str>) {
         match self.format {
             ErrorFormat::Human => report(&self.human(finding, root)),
             _ => self.data(finding, root),
@@ -70,12 +70,12 @@ impl Messages {
     }
 
     /// Returns true if a person reads the messages, and no program.
-    pub fn are_for_people(&self) -> bool {
+    pub(super) fn are_for_people(&self) -> bool {
         self.format == ErrorFormat::Human
     }
 
     /// Prints a value for programs, or a text for people.
-    pub fn data_or_text(&self, data: impl FnOnce() -> Value, text: impl FnOnce() -> String) {
+    pub(super) fn data_or_text(&self, data: impl FnOnce() -> Value, text: impl FnOnce() -> String) {
         match self.format {
             ErrorFormat::Json => report(&Shown::json(data())),
             _ => writer::say(&text()),
@@ -83,21 +83,21 @@ impl Messages {
     }
 
     /// Prints a line for people alone.
-    pub fn note(&self, text: &str) {
+    pub(super) fn note(&self, text: &str) {
         if matches!(self.format, ErrorFormat::Human | ErrorFormat::Short) {
             writer::say(text);
         }
     }
 
     /// Prints a line for people at a terminal if a warning was printed.
-    pub fn tip_after_warnings(&self, text: &str) {
+    pub(super) fn tip_after_warnings(&self, text: &str) {
         if self.has_warned && self.format == ErrorFormat::Human && writer::stderr_is_terminal() {
             writer::say(text);
         }
     }
 
     /// Prints the faults of an error of a build. `root` is the kustomization, if there are several.
-    pub fn error(&mut self, error: &Error, root: Option<&str>) {
+    pub(super) fn error(&mut self, error: &Error, root: Option<&str>) {
         for (i, fault) in error.faults().enumerate() {
             match self.format {
                 ErrorFormat::Human => {
@@ -121,7 +121,7 @@ impl Messages {
     }
 
     /// Prints the error that ends the command.
-    pub fn failure(&mut self, error: &anyhow::Error) {
+    pub(super) fn failure(&mut self, error: &anyhow::Error) {
         if error.is::<Reported>() {
             return;
         }
@@ -141,7 +141,7 @@ impl Messages {
     }
 
     /// Prints the remaining output: the SARIF document, for a command that has succeeded or failed.
-    pub fn finish(self, is_success: bool) {
+    pub(super) fn finish(self, is_success: bool) {
         if self.format == ErrorFormat::Sarif {
             let driver =
                 json!({"name": "rustomize", "version": env!("CARGO_PKG_VERSION"), "rules": rules(&self.results)});
@@ -212,7 +212,7 @@ impl Messages {
 
 /// The error of a command that has already printed its errors or findings.
 #[derive(Debug)]
-pub struct Reported;
+pub(super) struct Reported;
 
 impl std::fmt::Display for Reported {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

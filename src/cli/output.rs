@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// A resource cannot be printed, or the output cannot be written. No file is incomplete then.
-pub fn write(output: &Output<'_>, path: Option<&Path>) -> Result<()> {
+pub(super) fn write(output: &Output<'_>, path: Option<&Path>) -> Result<()> {
     match path {
         Some(directory) if directory.is_dir() => {
             let files = files(output)?.into_iter().map(|(name, text)| (directory.join(name), vec![text]));
@@ -57,7 +57,7 @@ fn not_written(file: &Path, error: anyhow::Error) -> anyhow::Error {
 }
 
 /// The error for a file whose directory does not exist.
-pub fn without_folder(file: &Path, folder: &Path) -> diag::Error {
+pub(super) fn without_folder(file: &Path, folder: &Path) -> diag::Error {
     let (shown, folder) = (file.display(), folder.display());
     let message = format!("'{shown}' cannot be written: there is no directory '{folder}'");
     let hint = format!("make the directory first: mkdir -p {}", quoted(&folder.to_string()));
@@ -68,7 +68,7 @@ pub fn without_folder(file: &Path, folder: &Path) -> diag::Error {
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write_text(text: &str, file: &Path) -> Result<()> {
+pub(super) fn write_text(text: &str, file: &Path) -> Result<()> {
     write_file(file, &[text.to_owned()]).with_context(|| format!("open {}", file.display()))
 }
 
@@ -110,7 +110,7 @@ fn umask() -> u32 {
 ///
 /// # Errors
 /// A resource cannot be printed.
-pub fn files(output: &Output<'_>) -> diag::Result<BTreeMap<String, String>> {
+pub(super) fn files(output: &Output<'_>) -> diag::Result<BTreeMap<String, String>> {
     let namespaced = || output.resources().filter(|r| !r.id().is_cluster_scoped());
     let mut namespaces: Vec<&str> = namespaced().map(|r| r.id().effective_namespace()).collect();
     namespaces.sort_unstable();
@@ -126,7 +126,7 @@ pub fn files(output: &Output<'_>) -> diag::Result<BTreeMap<String, String>> {
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write_files(directory: &Path, texts: Vec<(PathBuf, Vec<String>)>) -> Result<()> {
+pub(super) fn write_files(directory: &Path, texts: Vec<(PathBuf, Vec<String>)>) -> Result<()> {
     let open = |path: &Path| format!("open {}", path.display());
     let mut staged = Vec::new();
     let mut swept = BTreeSet::new();

@@ -23,12 +23,12 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_mins(10);
 
 /// The plugins of a build without plugins.
-pub fn disabled() -> ManagedPlugins {
+pub(super) fn disabled() -> ManagedPlugins {
     ManagedPlugins::new(PluginOptions::default(), Managed::default())
 }
 
 /// The directory that plugins are for, and the servers that they may come from.
-pub struct PluginPlace<'p> {
+pub(super) struct PluginPlace<'p> {
     pub directory: &'p Path,
     /// True if nothing is fetched.
     pub offline: bool,
@@ -37,7 +37,7 @@ pub struct PluginPlace<'p> {
 }
 
 /// The plugins of a build.
-pub struct BuildPlugins {
+pub(super) struct BuildPlugins {
     pub plugins: ManagedPlugins,
     /// The files with schemas of bundles.
     pub schemas: Vec<PathBuf>,
@@ -47,7 +47,7 @@ pub struct BuildPlugins {
 ///
 /// # Errors
 /// The environment does not exist, or cannot be synced.
-pub fn of_directory(flags: &PluginFlags, place: PluginPlace<'_>) -> Result<BuildPlugins> {
+pub(super) fn of_directory(flags: &PluginFlags, place: PluginPlace<'_>) -> Result<BuildPlugins> {
     let scope = scope(flags, &place)?;
     let syncing = if place.offline || flags.no_sync { Syncing::TakesThemAsTheyAre } else { place.syncing };
     let schemas = scope.schemas(syncing)?;
@@ -106,7 +106,7 @@ fn timeout(flags: &PluginFlags) -> Option<Duration> {
 }
 
 /// The limits of one call of helm, whose stderr is not shown.
-pub fn limits(flags: &PluginFlags) -> Limits {
+pub(super) fn limits(flags: &PluginFlags) -> Limits {
     let memory = limit(flags.plugin_memory_limit);
     let processes = limit(flags.plugin_process_limit);
     Limits { timeout: timeout(flags), output: flags.plugin_output_limit, memory, processes }
@@ -141,7 +141,7 @@ fn isolation(flags: &PluginFlags, variable: impl Fn(&str) -> Option<OsString>) -
 }
 
 /// The engine that runs containers. All builds of this process share it, and it is searched once.
-pub fn engine() -> &'static ContainerEngine {
+pub(super) fn engine() -> &'static ContainerEngine {
     static ENGINE: LazyLock<ContainerEngine> = LazyLock::new(|| {
         ContainerEngine::new(variable(container_engine::VARIABLE).filter(|v| !v.is_empty()).map(PathBuf::from))
     });
@@ -149,7 +149,7 @@ pub fn engine() -> &'static ContainerEngine {
 }
 
 /// The options of functions that run without a build, as `fn run` runs them.
-pub fn for_functions() -> PluginOptions {
+pub(super) fn for_functions() -> PluginOptions {
     PluginOptions {
         enabled: true,
         timeout: Some(TIMEOUT),
@@ -162,7 +162,7 @@ pub fn for_functions() -> PluginOptions {
 }
 
 /// The user of this process, in the form of container engines.
-pub fn current_user() -> String {
+pub(super) fn current_user() -> String {
     format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw())
 }
 

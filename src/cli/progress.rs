@@ -14,7 +14,7 @@ const BAR: &str = "{bytes:>10}/{total_bytes:10} {bar:24} {msg}";
 const SPINNER: &str = "{bytes:>10} {spinner} {msg}";
 
 /// The progress of an installation on stderr.
-pub struct StderrProgress {
+pub(super) struct StderrProgress {
     /// The bars of the files; `None` where stderr is not a terminal.
     bars: Option<Bars>,
 }
@@ -28,7 +28,7 @@ struct Bars {
 
 impl StderrProgress {
     /// The progress of an installation that begins.
-    pub fn new() -> StderrProgress {
+    pub(super) fn new() -> StderrProgress {
         StderrProgress { bars: writer::stderr_is_terminal().then(Bars::default) }
     }
 }

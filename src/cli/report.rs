@@ -6,20 +6,20 @@ use serde_json::Value;
 
 /// For people a line for each result, for programs a JSON array with an object for each.
 #[derive(Default)]
-pub struct Report {
+pub(super) struct Report {
     lines: Vec<String>,
     values: Vec<Value>,
 }
 
 impl Report {
     /// Adds a result.
-    pub fn add(&mut self, line: String, value: Value) {
+    pub(super) fn add(&mut self, line: String, value: Value) {
         self.lines.push(line);
         self.values.push(value);
     }
 
     /// Adds a line that explains the lines after it.
-    pub fn head(&mut self, line: String) {
+    pub(super) fn head(&mut self, line: String) {
         self.lines.push(line);
     }
 
@@ -27,7 +27,7 @@ impl Report {
     ///
     /// # Errors
     /// stdout is closed.
-    pub fn print(&self, is_json: bool) -> Result<()> {
+    pub(super) fn print(&self, is_json: bool) -> Result<()> {
         if is_json {
             return Ok(writer::print_json(Value::Array(self.values.clone()))?);
         }

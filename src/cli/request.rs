@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A build, or the builds of several roots.
-pub struct BuildRequest {
+pub(super) struct BuildRequest {
     /// The directories with the roots; empty for the working directory.
     pub directories: Vec<String>,
     pub roots: RootFlags,
@@ -59,7 +59,7 @@ impl BuildRequest {
     ///
     /// # Errors
     /// A flag has a value that kustomize refuses.
-    pub fn new(flags: BuildFlags, observer: Observer) -> Result<BuildRequest> {
+    pub(super) fn new(flags: BuildFlags, observer: Observer) -> Result<BuildRequest> {
         let BuildFlags { directory, output, files, roots, watch: _, enable_alpha_plugins, plugins, helm, remote } =
             flags;
         // kustomize takes an empty path for stdout.
@@ -124,7 +124,7 @@ impl BuildRequest {
     }
 
     /// Asks for the findings of lint, and for the findings of `also`, which are off by default.
-    pub fn with_findings(mut self, also: Vec<Code>) -> BuildRequest {
+    pub(super) fn with_findings(mut self, also: Vec<Code>) -> BuildRequest {
         (self.shared.lint, self.shared.lint_also) = (true, also);
         self
     }
@@ -134,7 +134,7 @@ impl BuildRequest {
     ///
     /// # Errors
     /// The version is unknown.
-    pub fn with_schemas(mut self, kubernetes_version: Option<&str>) -> Result<BuildRequest> {
+    pub(super) fn with_schemas(mut self, kubernetes_version: Option<&str>) -> Result<BuildRequest> {
         self.known = Some(Known::new(kubernetes_version)?);
         Ok(self)
     }
@@ -143,7 +143,7 @@ impl BuildRequest {
     ///
     /// # Errors
     /// The settings or the lock of the root cannot be read, or the environment cannot be synced.
-    pub fn options(&self, root: &str) -> Result<Options> {
+    pub(super) fn options(&self, root: &str) -> Result<Options> {
         let mut options = Options { used_entries: UsedEntries::default(), ..self.shared.clone() };
         if self.runs_plugins {
             let may_sync = self.may_sync.swap(false, Ordering::Relaxed);
@@ -164,7 +164,7 @@ impl BuildRequest {
     ///
     /// # Errors
     /// As [`BuildRequest::options`].
-    pub fn options_and_remote_parts(&self, root: &str) -> Result<(Options, Arc<RemoteParts>)> {
+    pub(super) fn options_and_remote_parts(&self, root: &str) -> Result<(Options, Arc<RemoteParts>)> {
         let options = self.options(root)?;
         let parts = Arc::new(RemoteParts::new(self.remote.clone(), options.observer.clone()));
         Ok((Options { remote: parts.clone(), ..options }, parts))
@@ -174,22 +174,22 @@ impl BuildRequest {
     ///
     /// # Errors
     /// As [`BuildRequest::options`], with the root.
-    pub fn options_of(&self, roots: &[String]) -> Result<Vec<Options>> {
+    pub(super) fn options_of(&self, roots: &[String]) -> Result<Vec<Options>> {
         roots.iter().map(|root| self.options(root).with_context(|| format!("in {root}"))).collect()
     }
 
     /// A workspace for one root.
-    pub fn workspace(&self) -> Workspace {
+    pub(super) fn workspace(&self) -> Workspace {
         self.roots.jobs.map_or_else(Workspace::new, Workspace::with_jobs)
     }
 
     /// The number of threads that work at once.
-    pub fn jobs(&self) -> NonZero<usize> {
+    pub(super) fn jobs(&self) -> NonZero<usize> {
         self.roots.jobs.unwrap_or_else(parallel::cores)
     }
 
     /// The way in which several roots are built.
-    pub fn together(&self) -> Together {
+    pub(super) fn together(&self) -> Together {
         Together { jobs: self.jobs(), keep_going: self.roots.keep_going }
     }
 }
@@ -198,7 +198,7 @@ impl BuildRequest {
 ///
 /// # Errors
 /// As [`kustomize_version::of_root`].
-pub fn plain_options(version: Option<Versions>) -> Result<Options> {
+pub(super) fn plain_options(version: Option<Versions>) -> Result<Options> {
     let children = host::children().clone();
     let remote = Arc::new(RemoteOptions { cache: cache::writable(), children, ..RemoteOptions::default() });
     let compat = kustomize_version::of_root(version, ".")?;
@@ -206,7 +206,7 @@ pub fn plain_options(version: Option<Versions>) -> Result<Options> {
 }
 
 /// The warnings of deprecated flags, one for each time that a flag is given.
-pub fn deprecated(flags: &BuildFlags) -> Vec<&'static str> {
+pub(super) fn deprecated(flags: &BuildFlags) -> Vec<&'static str> {
     let reorder = "Flag --reorder has been deprecated, use the new 'sortOptions' field in kustomization.yaml instead.";
     let managed_by =
         "Flag --enable-managedby-label has been deprecated, use 'buildMetadata' in kustomization.yaml instead.";

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The files that a build of one root reads.
-pub struct RootFiles {
+pub(super) struct RootFiles {
     pub loader: Box<dyn Loader>,
     /// The directory, the file that stdin replaces as --stdin-as names it, and the place of that
     /// file.
@@ -21,7 +21,7 @@ impl RootFiles {
     ///
     /// # Errors
     /// The directory does not exist, or stdin cannot be read.
-    pub fn of(request: &BuildRequest, directory: &str) -> Result<RootFiles> {
+    pub(super) fn of(request: &BuildRequest, directory: &str) -> Result<RootFiles> {
         let Some(file) = &request.stdin_as else { return Ok(RootFiles { loader: Box::new(Disk::new()), given: None }) };
         let (place, text) = given(directory, file)?;
         let text = Memory::from_iter([(&place, text.as_slice())]);
@@ -33,7 +33,7 @@ impl RootFiles {
     ///
     /// # Errors
     /// The build has not read the file.
-    pub fn check_given(&self, output: &Output<'_>) -> Result<()> {
+    pub(super) fn check_given(&self, output: &Output<'_>) -> Result<()> {
         match &self.given {
             Some((directory, file, place)) if !output.files().contains(place) => bail!(
                 "the kustomization does not read '{}', which --stdin-as names\n  hint: add it: cd {} && rustomize edit add \

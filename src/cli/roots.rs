@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 /// A root to build.
-pub struct Chosen {
+pub(super) struct Chosen {
     /// The directory, relative to the working directory of the command.
     pub path: String,
     /// The path of its result below the output directory, without an extension.
@@ -24,7 +24,7 @@ pub struct Chosen {
 ///
 /// # Errors
 /// A directory cannot be read, or is without kustomizations.
-pub fn directories(request: &BuildRequest) -> Result<Vec<String>> {
+pub(super) fn directories(request: &BuildRequest) -> Result<Vec<String>> {
     Ok(chosen(request)?.into_iter().map(|root| root.path).collect())
 }
 
@@ -32,7 +32,7 @@ pub fn directories(request: &BuildRequest) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// A directory cannot be read, or is without kustomizations.
-pub fn chosen(request: &BuildRequest) -> Result<Vec<Chosen>> {
+pub(super) fn chosen(request: &BuildRequest) -> Result<Vec<Chosen>> {
     let here = [".".to_owned()];
     let directories = if request.directories.is_empty() { &here } else { request.directories.as_slice() };
     let name = |path: &str, below: &str| {
@@ -87,7 +87,7 @@ fn own_name(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// The environment does not have the number of the part.
-pub fn part(roots: Vec<Chosen>, shard: Option<Shard>) -> Result<Vec<Chosen>> {
+pub(super) fn part(roots: Vec<Chosen>, shard: Option<Shard>) -> Result<Vec<Chosen>> {
     let Some(Shard { index, count }) = shard else { return Ok(roots) };
     let index = match index {
         Some(index) => index,

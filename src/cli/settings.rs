@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 /// The `rustomize.yaml` of a root's directory and of those above it, up to the top of the
 /// repository.
 #[derive(Debug, Default)]
-pub struct RootSettings(Vec<Settings>);
+pub(super) struct RootSettings(Vec<Settings>);
 
 impl RootSettings {
     /// Reads the files for a root. A root that is not a directory of this machine has none.
     ///
     /// # Errors
     /// A file cannot be read, is not valid, or is above the root and belongs to another user.
-    pub fn above(root: &str) -> Result<RootSettings> {
+    pub(super) fn above(root: &str) -> Result<RootSettings> {
         let settings = |directory: ProjectDirectory| {
             let text = directory.read(FILE)?;
             text.map(|text| Settings::parse(&directory.path, text)).transpose()
@@ -28,7 +28,7 @@ impl RootSettings {
     }
 
     /// The findings that no file turns off.
-    pub fn others(&self, mut findings: Vec<Warning>) -> Vec<Warning> {
+    pub(super) fn others(&self, mut findings: Vec<Warning>) -> Vec<Warning> {
         if !self.0.is_empty() {
             findings.retain(|finding| {
                 let file = finding.place().and_then(|place| real(&place.file));
@@ -43,7 +43,7 @@ impl RootSettings {
 ///
 /// # Errors
 /// As [`RootSettings::above`], except for errors in the settings of `lint`.
-pub fn compat(root: &str) -> Result<Option<Compat>> {
+pub(super) fn compat(root: &str) -> Result<Option<Compat>> {
     for directory in directories(root) {
         let named = directory.read(FILE)?.map(|text| Settings::compat(&directory.path, text)).transpose()?;
         if let Some(compat) = named.flatten() {
@@ -63,7 +63,7 @@ fn directories(root: &str) -> Vec<ProjectDirectory> {
 }
 
 /// The path of a file. Links in its directory are resolved.
-pub fn real(file: &str) -> Option<PathBuf> {
+pub(super) fn real(file: &str) -> Option<PathBuf> {
     let file = Path::new(file);
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Some(directory.canonicalize().ok()?.join(file.file_name()?))

@@ -17,7 +17,7 @@ const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
 /// Makes an abort end this process with the exit status of an error. The standard library aborts
 /// when memory runs out or a stack overflows, after it has printed the reason.
-pub fn exit_at_abort() {
+pub(super) fn exit_at_abort() {
     let always = Arc::new(AtomicBool::new(true));
     // Without this the status is that of SIGABRT.
     let _ = signal_hook::flag::register_conditional_shutdown(SIGABRT, FAILED, always);
@@ -28,7 +28,7 @@ pub fn exit_at_abort() {
 ///
 /// # Errors
 /// The system refuses a thread, or to watch signals.
-pub fn end_with_signals(clean_up: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+pub(super) fn end_with_signals(clean_up: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     let (send, receive) = channel();
     let wait = move || {
         let signals = Signals::new(SIGNALS);

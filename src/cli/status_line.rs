@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 static LINE: OnceLock<ProgressBar> = OnceLock::new();
 
 /// Shows the work that an observer notes, until [`end`].
-pub fn start(observer: Observer) {
+pub(super) fn start(observer: Observer) {
     let watch = move || {
         std::thread::sleep(PATIENCE.saturating_sub(observer.elapsed()));
         let line = LINE.get_or_init(|| {
@@ -39,12 +39,12 @@ pub fn start(observer: Observer) {
 }
 
 /// Removes the line for good.
-pub fn end() {
+pub(super) fn end() {
     LINE.get_or_init(ProgressBar::hidden).finish_and_clear();
 }
 
 /// Calls `print` while the line is removed.
-pub fn aside<R>(print: impl FnOnce() -> R) -> R {
+pub(super) fn aside<R>(print: impl FnOnce() -> R) -> R {
     match LINE.get() {
         Some(line) => line.suspend(print),
         None => print(),

@@ -51,7 +51,7 @@ const WORDS: &[(&str, &[&str], &str)] = &[
 /// Adds a tip to the error of an unknown command: the command to run instead if another tool has a
 /// command of this name, or the existing commands if none has a similar name. `above` is the
 /// command before the word, and `path` its words, which are empty for the program itself.
-pub fn explain(mut error: clap::Error, above: &Command, path: &str, program: &str) -> clap::Error {
+pub(super) fn explain(mut error: clap::Error, above: &Command, path: &str, program: &str) -> clap::Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
     if error.kind() != ErrorKind::InvalidSubcommand {
         return error;

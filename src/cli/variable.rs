@@ -3,6 +3,6 @@
 use std::ffi::OsString;
 
 /// A variable of this process.
-pub fn variable(name: &str) -> Option<OsString> {
+pub(super) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }

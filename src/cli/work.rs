@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// The work of the builds of a command, in the forms that its flags ask for.
 #[derive(Default)]
-pub struct Watching {
+pub(super) struct Watching {
     flags: WatchFlags,
     /// True if a flag asks for the work.
     is_asked: bool,
@@ -27,7 +27,7 @@ impl Watching {
     ///
     /// # Errors
     /// The directory of the file of `--trace` does not exist.
-    pub fn start(flags: Option<&WatchFlags>, messages: &Messages) -> Result<Watching> {
+    pub(super) fn start(flags: Option<&WatchFlags>, messages: &Messages) -> Result<Watching> {
         let Some(flags) = flags else { return Ok(Watching::default()) };
         if let Some(file) = &flags.trace
             && let folder = folder_of(file)
@@ -45,7 +45,7 @@ impl Watching {
     }
 
     /// The observer for the builds.
-    pub fn observer(&self) -> Observer {
+    pub(super) fn observer(&self) -> Observer {
         self.observer.clone()
     }
 
@@ -53,7 +53,7 @@ impl Watching {
     ///
     /// # Errors
     /// The file of `--trace` cannot be written.
-    pub fn end(self, messages: &Messages) -> Result<()> {
+    pub(super) fn end(self, messages: &Messages) -> Result<()> {
         status_line::end();
         let spans = if self.is_asked { self.observer.done() } else { Vec::new() };
         if self.flags.verbose {

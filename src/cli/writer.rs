@@ -33,22 +33,22 @@ const MOST_NOTES: usize = 1000;
 
 /// A text that may be written.
 #[derive(Debug)]
-pub struct Shown(String);
+pub(super) struct Shown(String);
 
 impl Shown {
     /// A text of several lines. The secrets of URLs in it are masked.
-    pub fn message(text: &str) -> Shown {
+    pub(super) fn message(text: &str) -> Shown {
         Shown::values(&shown::masked(text))
     }
 
     /// A text of several lines with values of resources, whose URLs stay as they are. Names of
     /// files and roots in it were masked by [`shown::masked`].
-    pub fn values(text: &str) -> Shown {
+    pub(super) fn values(text: &str) -> Shown {
         Shown(shown::tamed(&shown::lines(text)).into_owned())
     }
 
     /// A message whose further lines are indented: none of them looks like another message.
-    pub fn item(text: &str) -> Shown {
+    pub(super) fn item(text: &str) -> Shown {
         let mut lines = text.split('\n');
         let mut out = lines.next().unwrap_or_default().to_owned();
         for line in lines {
@@ -60,7 +60,7 @@ impl Shown {
 
     /// As [`Shown::values`], for a text with colours. All its parts have passed [`shown::line`], so
     /// the only control characters are those of colours.
-    pub fn colored(text: &str) -> Shown {
+    pub(super) fn colored(text: &str) -> Shown {
         let mut out = String::with_capacity(text.len());
         let mut parts = text.split("\x1b[");
         out.push_str(&shown::lines(parts.next().unwrap_or_default()));
@@ -76,7 +76,7 @@ impl Shown {
     }
 
     /// A command of GitHub Actions: its name, its properties and its text.
-    pub fn github(name: &str, properties: &[(&str, String)], text: &str) -> Shown {
+    pub(super) fn github(name: &str, properties: &[(&str, String)], text: &str) -> Shown {
         let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
         let property = |(name, text): &(&str, String)| {
             let text = data(&shown::line(&shown::masked(text))).replace(':', "%3A").replace(',', "%2C");
@@ -88,13 +88,13 @@ impl Shown {
     }
 
     /// A value in one line, for programs. The secrets of its URLs are masked.
-    pub fn json(value: Value) -> Shown {
+    pub(super) fn json(value: Value) -> Shown {
         Shown(shown::json(masked(value).to_string()))
     }
 }
 
 /// A value without the secrets of the URLs in its texts.
-pub fn masked(value: Value) -> Value {
+pub(super) fn masked(value: Value) -> Value {
     match value {
         Value::String(text) => match shown::masked(&text) {
             std::borrow::Cow::Borrowed(_) => Value::String(text),
@@ -116,7 +116,7 @@ impl std::fmt::Display for Shown {
 }
 
 /// Decides the form of everything that is written to stderr. The first call counts.
-pub fn decide(format: ErrorFormat) {
+pub(super) fn decide(format: ErrorFormat) {
     let _ = FORMAT.set(format);
 }
 
@@ -125,23 +125,23 @@ fn format() -> ErrorFormat {
 }
 
 /// Returns true if stdout is a terminal.
-pub fn stdout_is_terminal() -> bool {
+pub(super) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
 /// Returns true if stderr is a terminal.
-pub fn stderr_is_terminal() -> bool {
+pub(super) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
 /// Returns true if stderr is a terminal that can erase a line.
-pub fn stderr_erases_lines() -> bool {
+pub(super) fn stderr_erases_lines() -> bool {
     stderr_is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
 /// Writes a message and a line end to stderr. The caller has given the message the form that the
 /// flags ask for. An error of stderr is ignored.
-pub fn report(message: &Shown) {
+pub(super) fn report(message: &Shown) {
     write(&format!("{}\n", message.0), Line::Whole);
 }
 
@@ -157,13 +157,13 @@ fn write(text: &str, end: Line) {
 
 /// Writes lines to stderr that are neither an error nor a warning. In a format for programs they
 /// are an event.
-pub fn say(text: &str) {
+pub(super) fn say(text: &str) {
     event("note", text);
 }
 
 /// Shows the stderr of another program: whole lines, a part of a long line, or nothing at the end
 /// of its last line.
-pub fn relay(bytes: &[u8]) {
+pub(super) fn relay(bytes: &[u8]) {
     let text = shown::bytes(bytes);
     if matches!(format(), ErrorFormat::Json | ErrorFormat::Sarif) {
         return text.lines().for_each(|line| event("stderr", line));
@@ -201,12 +201,12 @@ fn event(name: &str, text: &str) {
 }
 
 /// Takes the texts for the document of [`ErrorFormat::Sarif`].
-pub fn take_notes() -> Vec<String> {
+pub(super) fn take_notes() -> Vec<String> {
     std::mem::take(&mut *NOTES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Asks a question on stderr, without a line end: the answer of the user ends the line.
-pub fn ask(question: &str) {
+pub(super) fn ask(question: &str) {
     write(&Shown::message(question).0, Line::Whole);
 }
 
@@ -214,7 +214,7 @@ pub fn ask(question: &str) {
 ///
 /// # Errors
 /// stdout is closed.
-pub fn print(text: &Shown) -> io::Result<()> {
+pub(super) fn print(text: &Shown) -> io::Result<()> {
     data([text.0.as_str()])
 }
 
@@ -222,7 +222,7 @@ pub fn print(text: &Shown) -> io::Result<()> {
 ///
 /// # Errors
 /// stdout is closed.
-pub fn print_json(value: Value) -> io::Result<()> {
+pub(super) fn print_json(value: Value) -> io::Result<()> {
     print_values_json(&masked(value))
 }
 
@@ -230,7 +230,7 @@ pub fn print_json(value: Value) -> io::Result<()> {
 ///
 /// # Errors
 /// stdout is closed.
-pub fn print_values_json(value: &Value) -> io::Result<()> {
+pub(super) fn print_values_json(value: &Value) -> io::Result<()> {
     data([shown::json(format!("{value:#}\n"))])
 }
 
@@ -238,19 +238,19 @@ pub fn print_values_json(value: &Value) -> io::Result<()> {
 ///
 /// # Errors
 /// stdout is closed.
-pub fn data<P: AsRef<[u8]>>(pieces: impl IntoIterator<Item = P>) -> io::Result<()> {
+pub(super) fn data<P: AsRef<[u8]>>(pieces: impl IntoIterator<Item = P>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     pieces.into_iter().try_for_each(|piece| out.write_all(piece.as_ref()))?;
     out.flush()
 }
 
 /// The stdout for a protocol, whose messages are data for a program.
-pub fn protocol() -> io::Stdout {
+pub(super) fn protocol() -> io::Stdout {
     io::stdout()
 }
 
 /// Prints the answer of the parser of arguments: help to stdout, an error to stderr.
-pub fn usage(answer: &clap::Error) {
+pub(super) fn usage(answer: &clap::Error) {
     let plain = answer.render().to_string();
     if Shown::message(&plain).0 == plain {
         // clap's own print keeps the colours.

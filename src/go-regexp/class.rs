@@ -228,7 +228,7 @@ const SCRIPTS: &[&str] = &[
 
 /// The set that `\p{name}` names, ignoring case, blanks, `_` and `-`; with all cases if `is_folded`
 /// is true.
-pub fn named(name: &str, is_folded: bool) -> Option<ClassUnicode> {
+pub(crate) fn named(name: &str, is_folded: bool) -> Option<ClassUnicode> {
     let name = canonical(name);
     let mut class = table(&name)?;
     // Go has a table of other cases for each set except this one.
@@ -293,7 +293,7 @@ fn query(property: &str) -> ClassUnicode {
 }
 
 /// The set of the letter in an escape such as `\d`.
-pub fn perl(letter: u8) -> Option<ClassUnicode> {
+pub(crate) fn perl(letter: u8) -> Option<ClassUnicode> {
     Some(match letter.to_ascii_lowercase() {
         b'd' => set(&[('0', '9')]),
         b's' => set(&[('\t', '\n'), ('\x0c', '\r'), (' ', ' ')]),
@@ -303,7 +303,7 @@ pub fn perl(letter: u8) -> Option<ClassUnicode> {
 }
 
 /// The set that `[:name:]` names.
-pub fn posix(name: &str) -> Option<ClassUnicode> {
+pub(crate) fn posix(name: &str) -> Option<ClassUnicode> {
     Some(match name {
         "alnum" => set(&[('0', '9'), ('A', 'Z'), ('a', 'z')]),
         "alpha" => set(&[('A', 'Z'), ('a', 'z')]),
@@ -324,12 +324,12 @@ pub fn posix(name: &str) -> Option<ClassUnicode> {
 }
 
 /// A set of ranges.
-pub fn set(ranges: &[(char, char)]) -> ClassUnicode {
+pub(crate) fn set(ranges: &[(char, char)]) -> ClassUnicode {
     ClassUnicode::new(ranges.iter().map(|&(from, to)| ClassUnicodeRange::new(from, to)))
 }
 
 /// All characters that are not in a set.
-pub fn negated(mut class: ClassUnicode) -> ClassUnicode {
+pub(crate) fn negated(mut class: ClassUnicode) -> ClassUnicode {
     // The crate does not treat ranges on both sides of the surrogates as neighbours, and negates
     // them to a range of both ends.
     let has = |end: fn(&ClassUnicodeRange) -> char, c: char| class.ranges().iter().any(|range| end(range) == c);
@@ -341,7 +341,7 @@ pub fn negated(mut class: ClassUnicode) -> ClassUnicode {
 }
 
 /// Adds the other cases of all characters.
-pub fn fold(class: &mut ClassUnicode) {
+pub(crate) fn fold(class: &mut ClassUnicode) {
     let mut folded = class.clone();
     folded.intersect(&FOLDING);
     folded.case_fold_simple();
@@ -350,7 +350,7 @@ pub fn fold(class: &mut ClassUnicode) {
 }
 
 /// A character in all its cases.
-pub fn folded(c: char) -> ClassUnicode {
+pub(crate) fn folded(c: char) -> ClassUnicode {
     let mut class = set(&[(c, c)]);
     match c {
         'k' | 'K' | 's' | 'S' => fold(&mut class),

@@ -22,7 +22,7 @@ const MAX_RANGES: usize = 2 << 20;
 ///
 /// # Errors
 /// Go refuses the pattern, or it has too many ranges of characters.
-pub fn translate(pattern: &str) -> Result<(Hir, u32), PatternError> {
+pub(crate) fn translate(pattern: &str) -> Result<(Hir, u32), PatternError> {
     let mut translator = Translator {
         pattern,
         at: 0,

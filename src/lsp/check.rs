@@ -28,14 +28,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The state of the editor that is to be checked.
-pub struct CheckRequest {
+pub(crate) struct CheckRequest {
     /// The texts of the open files.
     pub texts: Contents,
 }
 
 /// A resource of the last build of a root.
 #[derive(Clone, Debug)]
-pub struct KnownResource {
+pub(crate) struct KnownResource {
     pub kind: String,
     /// The present name, then the earlier ones.
     pub names: Vec<String>,
@@ -45,10 +45,10 @@ pub struct KnownResource {
 }
 
 /// The resources of each root, from its last build without a fault.
-pub type Known = BTreeMap<String, Vec<KnownResource>>;
+pub(crate) type Known = BTreeMap<String, Vec<KnownResource>>;
 
 /// Builds on a thread of its own.
-pub struct Checker {
+pub(crate) struct Checker {
     latest: Arc<Latest>,
     known: Arc<Mutex<Known>>,
 }
@@ -94,7 +94,7 @@ impl Checker {
     ///
     /// # Errors
     /// The system cannot start a thread.
-    pub fn start(
+    pub(crate) fn start(
         folders: Vec<PathBuf>,
         units: Units,
         send: impl Fn(Message) + Send + 'static,
@@ -110,12 +110,12 @@ impl Checker {
 
     /// Asks for a check. A thread that has panicked checks nothing more; the rest of the server
     /// continues.
-    pub fn check(&self, request: CheckRequest) {
+    pub(crate) fn check(&self, request: CheckRequest) {
         self.latest.put(State::Waiting(request));
     }
 
     /// The resources that are known so far.
-    pub fn known(&self) -> MutexGuard<'_, Known> {
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
         lock(&self.known)
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The place of a cursor in a text of block mappings and lists.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Cursor {
+pub(crate) struct Cursor {
     /// The names of the fields around the value that the cursor is in, outermost first. Items of
     /// lists count as the list.
     pub path: Vec<String>,
@@ -59,7 +59,7 @@ impl Level {
 
 impl Cursor {
     /// The field at a byte of a text; `None` in a comment and in a text of several lines. O(text).
-    pub fn at(text: &str, offset: usize) -> Option<Cursor> {
+    pub(crate) fn at(text: &str, offset: usize) -> Option<Cursor> {
         let first = document_start(text, offset);
         let mut levels: Vec<Level> = Vec::new();
         let mut block: Option<usize> = None;

@@ -42,7 +42,12 @@ fn find(path: &[String]) -> Option<FoundField> {
 
 /// The possible completions at a place. O(size of the text and of the directory that is named
 /// there).
-pub fn complete(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPositionParams) -> Vec<CompletionItem> {
+pub(crate) fn complete(
+    texts: &Texts,
+    files: &Files,
+    known: &Known,
+    at: &TextDocumentPositionParams,
+) -> Vec<CompletionItem> {
     let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
     let Some(cursor) = Cursor::at(&text, offset).filter(|_| is_kustomization(&path)) else { return Vec::new() };
     let position = |offset: usize| texts.units.position(&text, offset);
@@ -131,7 +136,7 @@ fn file_names(files: &Files, directory: &Path, typed: &str) -> Vec<(String, Comp
 }
 
 /// The help text about the field at a place.
-pub fn hover(texts: &Texts, files: &Files, at: &TextDocumentPositionParams) -> Option<Hover> {
+pub(crate) fn hover(texts: &Texts, files: &Files, at: &TextDocumentPositionParams) -> Option<Hover> {
     let (path, text, offset) = texts.at(at)?;
     if !is_kustomization(&path) {
         return None;

@@ -49,18 +49,18 @@ const SELECTORS: [&str; 6] = [
 ];
 
 /// Returns true if the values of a field are paths.
-pub fn names_files(path: &[String]) -> bool {
+pub(crate) fn names_files(path: &[String]) -> bool {
     PATHS.contains(&path.join(".").as_str())
 }
 
 /// Returns true for the fields of a selector.
-pub fn selects(path: &[String]) -> bool {
+pub(crate) fn selects(path: &[String]) -> bool {
     path.split_last().is_some_and(|(_, above)| SELECTORS.contains(&above.join(".").as_str()))
 }
 
 /// The file that a value of a field of a kustomization names: for a directory, its kustomization.
 /// `None` if the file does not exist.
-pub fn target(files: &Files, kustomization: &Path, field: &[String], value: &str) -> Option<PathBuf> {
+pub(crate) fn target(files: &Files, kustomization: &Path, field: &[String], value: &str) -> Option<PathBuf> {
     if !names_files(field) || value.contains('\n') {
         return None;
     }
@@ -125,7 +125,12 @@ fn collect<'n>(node: &'n Node<'_>, path: &mut Vec<String>, found: &mut dyn FnMut
 }
 
 /// The locations of the file or the resources that a place names. O(text + known resources).
-pub fn definitions(texts: &Texts, files: &Files, known: &Known, at: &TextDocumentPositionParams) -> Vec<Location> {
+pub(crate) fn definitions(
+    texts: &Texts,
+    files: &Files,
+    known: &Known,
+    at: &TextDocumentPositionParams,
+) -> Vec<Location> {
     let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
     let found = texts_of(&text);
     let here = at.position.line as usize + 1;
@@ -198,7 +203,7 @@ fn resource_at(text: &str, line: usize) -> Option<(String, String)> {
 ///
 /// # Errors
 /// The new name cannot be the name of a file.
-pub fn rename(
+pub(crate) fn rename(
     texts: &Texts,
     files: &Files,
     folders: &[PathBuf],
@@ -237,7 +242,12 @@ pub fn rename(
 }
 
 /// The edit of the kustomizations that name renamed files.
-pub fn renamed(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[FileRename]) -> Option<WorkspaceEdit> {
+pub(crate) fn renamed(
+    texts: &Texts,
+    files: &Files,
+    folders: &[PathBuf],
+    renames: &[FileRename],
+) -> Option<WorkspaceEdit> {
     let path = |uri: &str| path_of(&uri.parse().ok()?);
     let renames: Vec<_> = renames.iter().filter_map(|r| Some((path(&r.old_uri)?, path(&r.new_uri)?))).collect();
     let edits = edits(texts, files, folders, &renames);

@@ -19,7 +19,7 @@ const HEAD_LIMIT: u64 = 8 << 10;
 const ROOM: u64 = 1 << 20;
 
 /// A request or a notification, whose parameters are not read yet.
-pub struct Incoming {
+pub(crate) struct Incoming {
     /// `None` for a notification.
     pub id: Option<RequestId>,
     pub method: String,
@@ -27,7 +27,7 @@ pub struct Incoming {
 }
 
 /// The content of a frame.
-pub enum Received {
+pub(crate) enum Received {
     Call(Incoming),
     /// An answer of the editor: the server asks nothing.
     Answer,
@@ -55,7 +55,7 @@ impl Incoming {
     ///
     /// # Errors
     /// The parameters are of another type.
-    pub fn params<P: DeserializeOwned>(&self) -> serde_json::Result<P> {
+    pub(crate) fn params<P: DeserializeOwned>(&self) -> serde_json::Result<P> {
         Ok(serde_json::from_slice::<Call<P>>(&self.text)?.params)
     }
 }
@@ -65,7 +65,7 @@ impl Incoming {
 /// # Errors
 /// The stream ends inside a message, or the head of a message is malformed: the start of the next
 /// message is unknown then.
-pub fn read(input: &mut impl BufRead) -> io::Result<Received> {
+pub(crate) fn read(input: &mut impl BufRead) -> io::Result<Received> {
     let Some(size) = size(input)? else { return Ok(Received::End) };
     if size > LIMIT {
         let skipped = io::copy(&mut input.take(size), &mut io::sink())?;
@@ -148,7 +148,7 @@ fn received(text: Vec<u8>) -> Received {
 }
 
 /// The stream to the editor, which several threads write to.
-pub struct Editor<W>(Arc<Mutex<W>>);
+pub(crate) struct Editor<W>(Arc<Mutex<W>>);
 
 impl<W> Clone for Editor<W> {
     fn clone(&self) -> Self {
@@ -158,17 +158,17 @@ impl<W> Clone for Editor<W> {
 
 impl<W: Write> Editor<W> {
     /// An editor that reads what is written to `output`.
-    pub fn new(output: W) -> Self {
+    pub(crate) fn new(output: W) -> Self {
         Editor(Arc::new(Mutex::new(output)))
     }
 
     /// Sends a message. A message to an editor that is gone is lost, without an error.
-    pub fn send(&self, message: &Message) {
+    pub(crate) fn send(&self, message: &Message) {
         let _ = message.write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Answers a message whose id is not known.
-    pub fn refuse(&self, code: ErrorCode, message: &str) {
+    pub(crate) fn refuse(&self, code: ErrorCode, message: &str) {
         let error = serde_json::json!({
             "jsonrpc": "2.0", "id": null, "error": {"code": code as i32, "message": message},
         });

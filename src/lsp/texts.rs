@@ -14,14 +14,14 @@ use std::sync::Arc;
 
 /// The unit of the columns of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Units {
+pub(crate) enum Units {
     Utf8,
     Utf16,
 }
 
 impl Units {
     /// The protocol's word.
-    pub fn kind(self) -> PositionEncodingKind {
+    pub(crate) fn kind(self) -> PositionEncodingKind {
         match self {
             Units::Utf8 => PositionEncodingKind::UTF8,
             Units::Utf16 => PositionEncodingKind::UTF16,
@@ -36,12 +36,12 @@ impl Units {
     }
 
     /// The length of a text, as a column.
-    pub fn length(self, text: &str) -> u32 {
+    pub(crate) fn length(self, text: &str) -> u32 {
         text.chars().map(|c| self.width(c)).sum::<usize>().try_into().unwrap_or(u32::MAX)
     }
 
     /// The place of a byte of a text. O(offset).
-    pub fn position(self, text: &str, offset: usize) -> Position {
+    pub(crate) fn position(self, text: &str, offset: usize) -> Position {
         let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
         let start = before.rfind('\n').map_or(0, |i| i + 1);
         let line = before.bytes().filter(|&b| b == b'\n').count();
@@ -50,7 +50,7 @@ impl Units {
 
     /// The byte of a text at a position. A position past the end of a line or of the text is
     /// clamped. O(offset).
-    pub fn offset(self, text: &str, at: Position) -> usize {
+    pub(crate) fn offset(self, text: &str, at: Position) -> usize {
         let mut start = 0;
         for _ in 0..at.line {
             match text[start..].find('\n') {
@@ -82,7 +82,7 @@ const MAX_COPIED: usize = 4 << 30;
 const MAX_PATH: usize = 4096;
 
 /// The texts of the files that the editor has open.
-pub struct Texts {
+pub(crate) struct Texts {
     pub units: Units,
     open: BTreeMap<PathBuf, Open>,
 }
@@ -94,7 +94,7 @@ struct Open {
 
 impl Texts {
     /// An empty set of open files.
-    pub fn new(units: Units) -> Texts {
+    pub(crate) fn new(units: Units) -> Texts {
         Texts { units, open: BTreeMap::new() }
     }
 
@@ -102,7 +102,7 @@ impl Texts {
     ///
     /// # Errors
     /// The open texts would be too large together. The file counts as closed then.
-    pub fn open(&mut self, item: TextDocumentItem) -> Result<bool, String> {
+    pub(crate) fn open(&mut self, item: TextDocumentItem) -> Result<bool, String> {
         let Some(path) = path_of(&item.uri) else { return Ok(false) };
         self.open.remove(&path);
         self.put(path, item.text, item.version).map(|()| true)
@@ -127,7 +127,7 @@ impl Texts {
     /// # Errors
     /// The changes are too much work, or the open texts would be too large together. The file
     /// counts as closed then.
-    pub fn change(
+    pub(crate) fn change(
         &mut self,
         uri: &Uri,
         version: i32,
@@ -160,17 +160,17 @@ impl Texts {
     }
 
     /// Closes a file. Returns false if the file is not open.
-    pub fn close(&mut self, uri: &Uri) -> bool {
+    pub(crate) fn close(&mut self, uri: &Uri) -> bool {
         path_of(uri).is_some_and(|path| self.open.remove(&path).is_some())
     }
 
     /// The texts of the open files.
-    pub fn contents(&self) -> Contents {
+    pub(crate) fn contents(&self) -> Contents {
         self.open.iter().map(|(path, open)| (path.clone(), Arc::clone(&open.text))).collect()
     }
 
     /// The file and text of a place, and the byte there; `None` if the file is not open.
-    pub fn at(&self, at: &TextDocumentPositionParams) -> Option<(PathBuf, Arc<str>, usize)> {
+    pub(crate) fn at(&self, at: &TextDocumentPositionParams) -> Option<(PathBuf, Arc<str>, usize)> {
         let path = path_of(&at.text_document.uri)?;
         let text = Arc::clone(&self.open.get(&path)?.text);
         let offset = self.units.offset(&text, at.position);
@@ -197,13 +197,13 @@ const ESCAPED: AsciiSet = CONTROLS
     .add(b'}');
 
 /// Returns true for the path of a kustomization file.
-pub fn is_kustomization(path: &Path) -> bool {
+pub(crate) fn is_kustomization(path: &Path) -> bool {
     path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|known| name == *known))
 }
 
 /// The path of a file on this machine; `None` for any other URI, and for a path that the system
 /// cannot open.
-pub fn path_of(uri: &Uri) -> Option<PathBuf> {
+pub(crate) fn path_of(uri: &Uri) -> Option<PathBuf> {
     if !uri.scheme().is_some_and(|scheme| scheme.as_str().eq_ignore_ascii_case("file")) {
         return None;
     }
@@ -214,13 +214,13 @@ pub fn path_of(uri: &Uri) -> Option<PathBuf> {
 
 /// An absolute path without `.` and `..`; `None` for any other one, and for one that the system
 /// cannot open.
-pub fn path(path: &str) -> Option<PathBuf> {
+pub(crate) fn path(path: &str) -> Option<PathBuf> {
     let is_possible = path.len() <= MAX_PATH && !path.contains('\0');
     is_possible.then(|| PathBuf::from(clean(path))).filter(|path| path.is_absolute())
 }
 
 /// The URI of a file.
-pub fn uri_of(path: &Path) -> Option<Uri> {
+pub(crate) fn uri_of(path: &Path) -> Option<Uri> {
     format!("file://{}", utf8_percent_encode(path.to_str()?, &ESCAPED)).parse().ok()
 }
 

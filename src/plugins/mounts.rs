@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
 /// The view of the files that a process has.
-pub struct View {
+pub(crate) struct View {
     /// Why the process has the view of its parent; then it has the rights that it had.
     pub lack: Option<io::Error>,
     /// True if it is in a user namespace of its own, in which the kernel counts its processes.
@@ -30,7 +30,7 @@ pub struct View {
 ///
 /// # Errors
 /// The process is in a user namespace in which it cannot own files.
-pub fn read_only_but(write: &[PathBuf]) -> io::Result<View> {
+pub(crate) fn read_only_but(write: &[PathBuf]) -> io::Result<View> {
     let may_mount = capabilities(None)?.effective.contains(CapabilitySet::SYS_ADMIN);
     let user = (rustix::process::geteuid(), rustix::process::getegid());
     let entered = if may_mount { unshare(UnshareFlags::NEWNS) } else { enter_user_namespace() };

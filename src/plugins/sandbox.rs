@@ -31,7 +31,7 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 ///
 /// # Errors
 /// The system leaves this process half way.
-pub fn enter(sandbox: &Sandbox) -> io::Result<Vec<SandboxPart>> {
+pub(crate) fn enter(sandbox: &Sandbox) -> io::Result<Vec<SandboxPart>> {
     let words = |what: &str, e: &dyn std::fmt::Display| Some(format!("{what}: {e}"));
     // The system forgets, with other rights of this process, that it ends with its keeper.
     let signal = parent_process_death_signal()?;

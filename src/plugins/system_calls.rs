@@ -16,7 +16,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Permissions that decide which calls a process may make.
 #[derive(Clone, Copy, Debug)]
-pub struct CallPermissions {
+pub(crate) struct CallPermissions {
     /// True if it may have sockets of IP.
     pub network: bool,
     /// True if it may have UNIX sockets, beside pairs.
@@ -30,7 +30,7 @@ pub struct CallPermissions {
 ///
 /// # Errors
 /// The system does not have filters, or not for this architecture.
-pub fn restrict(choice: CallPermissions) -> Result<()> {
+pub(crate) fn restrict(choice: CallPermissions) -> Result<()> {
     let architecture: seccompiler::TargetArch = std::env::consts::ARCH.try_into()?;
     let install = |rules, otherwise, then| -> Result<()> {
         let filter: BpfProgram = SeccompFilter::new(rules, otherwise, then, architecture)?.try_into()?;

@@ -13,26 +13,26 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 /// The variable that marks a child.
-pub const VARIABLE: &str = "RUSTOMIZE_CHILD";
+pub(crate) const VARIABLE: &str = "RUSTOMIZE_CHILD";
 
 /// The number of searches for processes that are started while others are ended.
 const ROUNDS: usize = 64;
 
 /// Returns true if this process is without children. One call of the system.
-pub fn are_none() -> bool {
+pub(crate) fn are_none() -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(waitid(WaitId::All, look), Err(rustix::io::Errno::CHILD))
 }
 
 /// Makes orphans children of this process, if the system can do that.
-pub fn adopt() {
+pub(crate) fn adopt() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 /// The adopted processes that belong to the children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strays {
+pub(crate) enum Strays {
     /// Those with the mark of one of them.
     Marked,
     /// All but those with the mark of a running child: the children are all children of this
@@ -41,7 +41,7 @@ pub enum Strays {
 }
 
 /// The processes that are ended.
-pub enum Meant<'m> {
+pub(crate) enum Meant<'m> {
     /// The processes of one child.
     Mark(&'m str),
     /// The processes of all children whose marks begin in this way.
@@ -50,7 +50,7 @@ pub enum Meant<'m> {
 
 /// Ends the adopted processes that `meant` names, and for [`Strays::All`] those without the mark of
 /// a running child. `warden` stays.
-pub fn end(meant: &Meant<'_>, strays: Strays, running: &Mutex<Vec<Arc<Child>>>, warden: Option<u32>) {
+pub(crate) fn end(meant: &Meant<'_>, strays: Strays, running: &Mutex<Vec<Arc<Child>>>, warden: Option<u32>) {
     let entry = match meant {
         Meant::Mark(mark) => format!("{VARIABLE}={mark}\0"),
         Meant::Begin(begin) => format!("{VARIABLE}={begin}"),

@@ -14,13 +14,13 @@ const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 ///
 /// # Errors
 /// A directory cannot be made.
-pub fn make(path: &Path) -> io::Result<()> {
+pub(crate) fn make(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Returns true if the path does not exist, or is a directory of this user that others cannot write
 /// to.
-pub fn is_mine(path: &Path) -> bool {
+pub(crate) fn is_mine(path: &Path) -> bool {
     let there = match rustix::fs::lstat(path) {
         Ok(there) => there,
         Err(e) => return matches!(e, Errno::NOENT | Errno::NOTDIR),
@@ -32,7 +32,7 @@ pub fn is_mine(path: &Path) -> bool {
 
 /// Returns true if a path leads to nothing, or to a directory of this user or of root in which
 /// others cannot rename entries that are not theirs.
-pub fn is_sound(named: &Path) -> bool {
+pub(crate) fn is_sound(named: &Path) -> bool {
     let there = match rustix::fs::stat(named) {
         Ok(there) => there,
         Err(e) => return matches!(e, Errno::NOENT | Errno::NOTDIR),

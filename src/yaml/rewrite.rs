@@ -86,6 +86,7 @@ fn in_order<'m, 'a>(m: &'m Mapping<'a>) -> Vec<&'m Entry<'a>> {
 }
 
 #[cfg(test)]
+#[allow(unreachable_pub, reason = "tests/name_hash.rs has this file, too")]
 #[path = "../../tests/random_text.rs"]
 mod random_text;
 

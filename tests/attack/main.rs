@@ -2,6 +2,7 @@
 //! the user, tried by programs. Each test is a row of docs/security.md, or a plugin or a file that
 //! misbehaves.
 
+#![allow(unreachable_pub, reason = "`pub` is for the other modules of this program")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod budgets;

@@ -1,6 +1,7 @@
 //! The cases of testdata, each a test with its name: `cargo test --test cases img-places` runs one.
 //! A case is a file, or a line of a file of records. Adding one needs no Rust.
 
+#![allow(unreachable_pub, reason = "`pub` is for the other modules of this program")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod case;

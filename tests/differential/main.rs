@@ -10,6 +10,7 @@
 //! `RUSTOMIZE_WHY=tree` prints them, too. `RUSTOMIZE_TREE=fa1000000e1` builds the one tree of this
 //! name.
 
+#![allow(unreachable_pub, reason = "`pub` is for the other modules of this program")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod documents;

@@ -15,14 +15,14 @@ use std::{fs, io};
 /// `cache`.
 #[derive(Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
-pub struct CacheCommand {
+pub(crate) struct CacheCommand {
     #[command(subcommand)]
     pub verb: CacheVerb,
 }
 
 /// The verbs of `cache`.
 #[derive(Subcommand)]
-pub enum CacheVerb {
+pub(crate) enum CacheVerb {
     /// Print the directory
     Dir,
     /// List the remote parts, with the size of each
@@ -52,7 +52,7 @@ struct KeptPart {
 ///
 /// No directory is suitable as a cache, or the cache cannot be read or changed.
 /// No directory can be a cache, or the cache cannot be read or changed.
-pub fn run(command: &CacheCommand) -> Result<()> {
+pub(crate) fn run(command: &CacheCommand) -> Result<()> {
     let directory = cache::writable()
         .or_else(cache::of_user)
         .context("no directory can be a cache\n  hint: set HOME, XDG_CACHE_HOME, RUSTOMIZE_CACHE_DIR or TMPDIR")?;

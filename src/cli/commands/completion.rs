@@ -12,12 +12,12 @@ use clap_complete::env::Shells;
 use std::ffi::{OsStr, OsString};
 
 /// The variable by which a script asks for words. Its value is the name of the shell.
-pub const VARIABLE: &str = "RUSTOMIZE_COMPLETE";
+pub(crate) const VARIABLE: &str = "RUSTOMIZE_COMPLETE";
 
 /// `completion`.
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
-pub struct Completion {
+pub(crate) struct Completion {
     /// The shell: bash, zsh, fish or powershell
     #[arg(value_name = "SHELL", hide_possible_values = true)]
     pub shell: Shell,
@@ -25,7 +25,7 @@ pub struct Completion {
 
 /// The shells that complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Shell {
+pub(crate) enum Shell {
     Bash,
     Zsh,
     Fish,
@@ -62,7 +62,7 @@ const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// stdout is closed.
-pub fn run(args: &Completion, invoked_as: InvokedAs) -> Result<()> {
+pub(crate) fn run(args: &Completion, invoked_as: InvokedAs) -> Result<()> {
     let name = if invoked_as == InvokedAs::Kustomize { "kustomize" } else { "rustomize" };
     let shells = Shells::builtins();
     let name_of_shell = args.shell.name();
@@ -77,7 +77,7 @@ pub fn run(args: &Completion, invoked_as: InvokedAs) -> Result<()> {
 ///
 /// # Errors
 /// The shell is unknown, or stdout is closed.
-pub fn answer(shell: &OsStr, arguments: Vec<OsString>, program: Command) -> Result<()> {
+pub(crate) fn answer(shell: &OsStr, arguments: Vec<OsString>, program: Command) -> Result<()> {
     let shells = Shells::builtins();
     let shell = shell.to_string_lossy();
     let Some(shell) = shells.completer(&shell) else { bail!("{VARIABLE} names an unknown shell, '{shell}'") };

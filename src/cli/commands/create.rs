@@ -14,7 +14,7 @@ use rustomize_edit::create::{self, Wanted};
 /// `create`.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Create {
+pub(crate) struct Create {
     /// Files, directories, repositories and patterns for 'resources', separated by commas
     #[arg(long, value_name = "PATH,...", allow_hyphen_values = true, add = ArgValueCompleter::new(complete::files))]
     pub resources: Option<String>,
@@ -69,7 +69,7 @@ const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// As [`create::create`].
-pub fn run(flags: &Create) -> Result<()> {
+pub(crate) fn run(flags: &Create) -> Result<()> {
     let wanted = Wanted {
         resources: text(&flags.resources),
         namespace: text(&flags.namespace),

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// `doctor`.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Doctor {
+pub(crate) struct Doctor {
     /// How to print: text or json
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub output: Format,
@@ -28,7 +28,7 @@ const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// The report cannot be printed.
-pub fn run(args: &Doctor) -> Result<()> {
+pub(crate) fn run(args: &Doctor) -> Result<()> {
     let report = report();
     match args.output {
         Format::Json => writer::print_json(report)?,

@@ -36,14 +36,14 @@ const EXAMPLES: &str = "Examples:
 
 /// `fn`.
 #[derive(Args)]
-pub struct Fn {
+pub(crate) struct Fn {
     #[command(subcommand)]
     pub command: FnCommand,
 }
 
 /// The commands of `fn`.
 #[derive(Subcommand)]
-pub enum FnCommand {
+pub(crate) enum FnCommand {
     /// Run functions on the resources of a directory, or of stdin
     #[command(after_long_help = EXAMPLES)]
     Run(Box<FnRun>),
@@ -51,7 +51,7 @@ pub enum FnCommand {
 
 /// `fn run`.
 #[derive(Args)]
-pub struct FnRun {
+pub(crate) struct FnRun {
     /// The directory, or a file; without it, stdin
     #[arg(value_name = "DIR", add = ArgValueCompleter::new(complete::directories))]
     pub directory: Vec<String>,
@@ -121,7 +121,7 @@ fn is_on(flag: Option<bool>) -> bool {
 ///
 /// # Errors
 /// The flags do not fit together, a function fails, or a file cannot be read or written.
-pub fn run(command: &Fn) -> Result<()> {
+pub(crate) fn run(command: &Fn) -> Result<()> {
     let FnCommand::Run(args) = &command.command;
     let image = args.image.as_deref().filter(|image| !image.is_empty());
     let executable = args.exec_path.as_deref().filter(|path| !path.is_empty());

@@ -24,14 +24,14 @@ use std::path::{Path, PathBuf};
 /// `hook`.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct HookCommand {
+pub(crate) struct HookCommand {
     #[command(subcommand)]
     pub command: Hook,
 }
 
 /// The commands of `hook`.
 #[derive(Subcommand)]
-pub enum Hook {
+pub(crate) enum Hook {
     /// Install the hook in the repository of the working directory
     Install(HookInstall),
     /// Remove the hook that 'hook install' has installed
@@ -42,7 +42,7 @@ pub enum Hook {
 
 /// `hook install`.
 #[derive(Args)]
-pub struct HookInstall {
+pub(crate) struct HookInstall {
     /// Build before a push instead of before a commit
     #[arg(long)]
     pub pre_push: bool,
@@ -58,14 +58,14 @@ pub struct HookInstall {
 
 impl HookInstall {
     /// The hook to install.
-    pub fn name(&self) -> HookName {
+    pub(crate) fn name(&self) -> HookName {
         HookName::of(self.pre_push)
     }
 }
 
 /// `hook uninstall`.
 #[derive(Args)]
-pub struct HookUninstall {
+pub(crate) struct HookUninstall {
     /// Remove the hook for pushes
     #[arg(long)]
     pub pre_push: bool,
@@ -73,14 +73,14 @@ pub struct HookUninstall {
 
 impl HookUninstall {
     /// The hook to remove.
-    pub fn name(&self) -> HookName {
+    pub(crate) fn name(&self) -> HookName {
         HookName::of(self.pre_push)
     }
 }
 
 /// `hook run`.
 #[derive(Args)]
-pub struct HookRun {
+pub(crate) struct HookRun {
     /// The hook that calls
     pub hook: HookName,
 
@@ -95,7 +95,7 @@ pub struct HookRun {
 
 /// The hooks of git that run builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum HookName {
+pub(crate) enum HookName {
     PreCommit,
     PrePush,
 }
@@ -106,7 +106,7 @@ impl HookName {
     }
 
     /// The flag of 'hook install' for this hook, after a blank.
-    pub fn flag(self) -> &'static str {
+    pub(crate) fn flag(self) -> &'static str {
         match self {
             HookName::PreCommit => "",
             HookName::PrePush => " --pre-push",
@@ -151,7 +151,7 @@ const MARK: &str = "# Installed by 'rustomize hook install'; 'rustomize hook uni
 /// # Errors
 /// The working directory is not in a git repository; another hook exists; the committed or pushed
 /// files do not build.
-pub fn run(command: &HookCommand, parse: Parse, messages: &mut Messages) -> Result<()> {
+pub(crate) fn run(command: &HookCommand, parse: Parse, messages: &mut Messages) -> Result<()> {
     match &command.command {
         Hook::Install(install) => {
             parse(&install.flags)?;

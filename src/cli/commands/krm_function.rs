@@ -23,7 +23,7 @@ const ITEMS: &str = "krm-function-items.yaml";
 /// `krm-function`.
 #[derive(Args)]
 #[command(long_about = ABOUT)]
-pub struct KrmFunction {
+pub(crate) struct KrmFunction {
     #[command(flatten)]
     pub build: BuildFlags,
 }
@@ -37,7 +37,7 @@ const ABOUT: &str = "Build as a KRM function: reads a ResourceList on stdin, bui
 /// # Errors
 /// stdin is not a ResourceList with a kustomization as its configuration, or the kustomization
 /// cannot be built. Nothing is on stdout then.
-pub fn run(args: KrmFunction, observer: Observer, messages: &mut Messages) -> Result<()> {
+pub(crate) fn run(args: KrmFunction, observer: Observer, messages: &mut Messages) -> Result<()> {
     let request = BuildRequest::new(args.build, observer)?;
     let directory = match request.directories.as_slice() {
         [] => ".",

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// `localize`.
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
-pub struct Localize {
+pub(crate) struct Localize {
     /// The directory or repository with the kustomization [default: .]
     #[arg(value_name = "TARGET", add = ArgValueCompleter::new(complete::directories))]
     pub target: Option<String>,
@@ -63,7 +63,7 @@ const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// As [`localize::localize`].
-pub fn run(flags: &Localize, messages: &mut Messages) -> Result<()> {
+pub(crate) fn run(flags: &Localize, messages: &mut Messages) -> Result<()> {
     let mut options = plain_options(flags.compat)?;
     let children = host::children();
     let program = Arc::new(HelmProgram { children: children.clone(), host: host::host(), ..HelmProgram::default() });

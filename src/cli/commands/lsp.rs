@@ -15,7 +15,7 @@ use rustomize_lsp as lsp;
 #[derive(Args)]
 #[command(long_about = ABOUT)]
 #[command(mut_args(hidden(["output", "layout", "timings", "trace", "verbose", "depfile", "directory"])))]
-pub struct Lsp {
+pub(crate) struct Lsp {
     /// Accepted for editors that pass it: the server speaks on stdin and stdout anyway
     #[arg(long, hide = true)]
     pub stdio: bool,
@@ -32,7 +32,7 @@ const ABOUT: &str = "Serve an editor, by the Language Server Protocol on stdin a
 ///
 /// # Errors
 /// A message that does not follow the protocol, or an end without a shutdown.
-pub fn run(args: Lsp) -> Result<()> {
+pub(crate) fn run(args: Lsp) -> Result<()> {
     // No server is asked on each keystroke.
     let remote = RemoteFlags { offline: true, ..args.build.remote };
     // The faults that the server sends include findings of lint.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// `man`.
 #[derive(Args)]
-pub struct Man {
+pub(crate) struct Man {
     /// The directory to write the pages to; it is made if it does not exist
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
@@ -18,7 +18,7 @@ pub struct Man {
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn run(args: &Man, mut program: Command) -> Result<()> {
+pub(crate) fn run(args: &Man, mut program: Command) -> Result<()> {
     let directory = &args.directory;
     fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
     program.build();

@@ -19,14 +19,14 @@ Installation and setup instructions: https://kubernetes.io/docs/tasks/tools/inst
 
 /// `openapi`.
 #[derive(Args)]
-pub struct Openapi {
+pub(crate) struct Openapi {
     #[command(subcommand)]
     pub command: OpenapiCommand,
 }
 
 /// The commands of `openapi`.
 #[derive(Subcommand)]
-pub enum OpenapiCommand {
+pub(crate) enum OpenapiCommand {
     /// Print which version of Kubernetes' schema a build uses
     Info {
         #[arg(hide = true)]
@@ -45,7 +45,7 @@ pub enum OpenapiCommand {
 
 /// The formats of `openapi fetch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OpenapiFormat {
+pub(crate) enum OpenapiFormat {
     Json,
     Yaml,
 }
@@ -54,7 +54,7 @@ pub enum OpenapiFormat {
 ///
 /// # Errors
 /// kubectl fails or prints something other than JSON, or stdout is closed.
-pub fn run(args: &Openapi) -> Result<()> {
+pub(crate) fn run(args: &Openapi) -> Result<()> {
     let printed = match &args.command {
         OpenapiCommand::Info { .. } => format!("{INFO}\n"),
         OpenapiCommand::Fetch { format, .. } => fetched(format)?,

@@ -14,7 +14,7 @@ use rustomize_base::observe::Observer;
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 #[command(mut_args(hidden(["output", "layout", "depfile"])))]
-pub struct Validate {
+pub(crate) struct Validate {
     /// Hold the resources to the schemas of their kinds
     ///
     /// Kubernetes' own kinds, and those that CustomResourceDefinitions in the output define; other
@@ -53,7 +53,7 @@ const EXAMPLES: &str = "Examples:
 /// # Errors
 /// The flags are not valid (--output is not allowed), the build fails, or with --schema a resource
 /// does not fit the schema of its kind.
-pub fn run(args: Validate, observer: Observer, messages: &mut Messages) -> Result<()> {
+pub(crate) fn run(args: Validate, observer: Observer, messages: &mut Messages) -> Result<()> {
     let Validate { build: flags, schema, kubernetes_version } = args;
     if flags.output.output.is_some() {
         bail!("'validate' writes nothing, and --output asks for a file: leave it out, or use 'build'");

@@ -20,7 +20,7 @@ use std::path::Path;
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 #[command(mut_args(hidden(["output", "layout", "depfile", "shard", "locked"])))]
-pub struct Vendor {
+pub(crate) struct Vendor {
     /// Write the lock alone: 'build --locked' fetches what the cache does not have
     #[arg(long)]
     pub lock_only: bool,
@@ -46,7 +46,7 @@ const EXAMPLES: &str = "Examples:
 /// # Errors
 /// The flags are not valid, a build fails, or files cannot be written. The lock of that root is
 /// unchanged then.
-pub fn run(args: Vendor, observer: Observer, messages: &mut Messages) -> Result<()> {
+pub(crate) fn run(args: Vendor, observer: Observer, messages: &mut Messages) -> Result<()> {
     let flags = args.build;
     if flags.remote.locked {
         bail!("'vendor' makes the lock that --locked uses: leave --locked out");

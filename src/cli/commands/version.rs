@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 /// `version`.
 #[derive(Args)]
-pub struct Version {
+pub(crate) struct Version {
     /// Print just the version, in braces (deprecated)
     #[arg(long, switch())]
     pub short: Option<bool>,
@@ -31,7 +31,7 @@ pub struct Version {
 
 /// The formats of kustomize's `version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum VersionFormat {
+pub(crate) enum VersionFormat {
     Yaml,
     Json,
 }
@@ -43,7 +43,7 @@ pub enum VersionFormat {
 ///
 /// # Errors
 /// The version is unknown, `--short` is given together with `--output`, or stdout is closed.
-pub fn run(args: &Version, invoked_as: InvokedAs) -> Result<()> {
+pub(crate) fn run(args: &Version, invoked_as: InvokedAs) -> Result<()> {
     let kustomize = kustomize_version::of_command(args.compat)?.to_string();
     let version = match invoked_as {
         InvokedAs::Kustomize => kustomize,

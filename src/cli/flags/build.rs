@@ -15,7 +15,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 /// The flags of a build, as typed.
 #[derive(Args)]
-pub struct BuildFlags {
+pub(crate) struct BuildFlags {
     /// The directory with the kustomization, or several [default: .]
     #[arg(value_name = "DIR", num_args = 0.., add = ArgValueCompleter::new(complete::kustomizations))]
     pub directory: Vec<String>,

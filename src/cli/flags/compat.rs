@@ -4,7 +4,7 @@ use rustomize_base::compat::{Compat, UnknownVersion};
 
 /// The versions that `--compat` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Versions {
+pub(crate) struct Versions {
     /// The first of the two versions that `diff` compares.
     pub old: Option<Compat>,
     pub new: Compat,
@@ -14,7 +14,7 @@ pub struct Versions {
 ///
 /// # Errors
 /// The text is not the name of a known version.
-pub fn version(text: &str) -> Result<Versions, String> {
+pub(crate) fn version(text: &str) -> Result<Versions, String> {
     known(text).map(|new| Versions { old: None, new })
 }
 
@@ -22,7 +22,7 @@ pub fn version(text: &str) -> Result<Versions, String> {
 ///
 /// # Errors
 /// A text is not the name of a known version.
-pub fn range(text: &str) -> Result<Versions, String> {
+pub(crate) fn range(text: &str) -> Result<Versions, String> {
     let Some((old, new)) = text.split_once("..") else { return version(text) };
     let version = |text: &str| if text.is_empty() { Ok(Compat::default()) } else { known(text) };
     Ok(Versions { old: Some(version(old)?), new: version(new)? })

@@ -25,38 +25,38 @@ fn listed<T: AsRef<str>>(words: &[T], typed: &OsStr) -> Vec<CompletionCandidate>
 }
 
 /// The words of 'buildMetadata'.
-pub fn build_metadata(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn build_metadata(typed: &OsStr) -> Vec<CompletionCandidate> {
     listed(&["originAnnotations", "transformerAnnotations", "managedByLabel"], typed)
 }
 
 /// The behaviors of a ConfigMap or Secret towards one of the same name.
-pub fn behaviors(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn behaviors(typed: &OsStr) -> Vec<CompletionCandidate> {
     listed(&["create", "merge", "replace"], typed)
 }
 
 /// Types of Secrets.
-pub fn secret_types(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn secret_types(typed: &OsStr) -> Vec<CompletionCandidate> {
     listed(&["Opaque", "kubernetes.io/tls"], typed)
 }
 
 /// Files and directories.
-pub fn files(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn files(typed: &OsStr) -> Vec<CompletionCandidate> {
     PathCompleter::any().complete(typed)
 }
 
 /// Directories.
-pub fn directories(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn directories(typed: &OsStr) -> Vec<CompletionCandidate> {
     PathCompleter::dir().complete(typed)
 }
 
 /// Kubernetes' own kinds.
-pub fn kinds(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn kinds(typed: &OsStr) -> Vec<CompletionCandidate> {
     let names: BTreeSet<&str> = builtin_kinds().collect();
     listed(&names.into_iter().collect::<Vec<_>>(), typed)
 }
 
 /// The sources of installed plugins.
-pub fn plugins(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn plugins(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Ok(root) = root::root(|name| std::env::var_os(name)) else { return Vec::new() };
     let candidates = all(&root, &Platform::host());
     let sources: BTreeSet<String> =
@@ -66,7 +66,7 @@ pub fn plugins(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Directories with a kustomization, at and below the typed directory; all directories if none has
 /// one.
-pub fn kustomizations(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(crate) fn kustomizations(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed_text) = typed.to_str() else { return Vec::new() };
     let (parent, _) = typed_text.rsplit_once('/').map_or(("", typed_text), |(parent, name)| (parent, name));
     let parent = if typed_text.starts_with('/') && parent.is_empty() { "/" } else { parent };

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// The files that a build reads, and their sizes.
 #[derive(Args)]
-pub struct FileFlags {
+pub(crate) struct FileFlags {
     /// Read stdin in place of this file in DIR
     ///
     /// For post-renderers of helm. The kustomization has to name the file.
@@ -42,7 +42,7 @@ pub struct FileFlags {
 
 /// The files that a kustomization may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Restriction {
+pub(crate) enum Restriction {
     #[value(name = "LoadRestrictionsRootOnly")]
     RootOnly,
     #[value(name = "LoadRestrictionsNone")]

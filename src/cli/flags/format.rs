@@ -4,14 +4,14 @@ use clap::{Args, ValueEnum};
 
 /// The form of a report.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     Text,
     Json,
 }
 
 /// The form in which a command prints its report.
 #[derive(Args, Clone, Copy)]
-pub struct Printing {
+pub(crate) struct Printing {
     /// How to print: text or json
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub output: Format,

@@ -6,7 +6,7 @@ use clap::Args;
 
 /// How charts are made into resources.
 #[derive(Args)]
-pub struct HelmFlags {
+pub(crate) struct HelmFlags {
     /// Run helm for 'helmCharts'; charts can do what helm lets them
     #[arg(long, alias = "enable_helm", switch(), help_heading = heading::HELM)]
     pub enable_helm: Option<bool>,

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 
 /// How errors and warnings are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ErrorFormat {
+pub(crate) enum ErrorFormat {
     /// For people: with the line of the file, how the build came there, and hints
     #[default]
     Human,
@@ -22,7 +22,7 @@ pub enum ErrorFormat {
 
 impl ErrorFormat {
     /// The format that refused arguments ask for: the last format that they name.
-    pub fn of_refused(arguments: impl Iterator<Item = OsString>) -> ErrorFormat {
+    pub(crate) fn of_refused(arguments: impl Iterator<Item = OsString>) -> ErrorFormat {
         const FLAG: &str = "--error-format";
         let arguments: Vec<OsString> = arguments.collect();
         let value = |i: usize, word: &OsString| {
@@ -36,7 +36,7 @@ impl ErrorFormat {
 
 /// When colours are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set
     #[default]
     Auto,
@@ -46,7 +46,7 @@ pub enum Color {
 
 impl Color {
     /// Returns true if text is coloured; `is_terminal` is true for text that goes to a terminal.
-    pub fn is_used(self, is_terminal: bool) -> bool {
+    pub(crate) fn is_used(self, is_terminal: bool) -> bool {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         match self {
@@ -59,7 +59,7 @@ impl Color {
 
 /// The form and the colours of messages.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub struct LookFlags {
+pub(crate) struct LookFlags {
     /// How errors and warnings are printed to stderr
     #[arg(long, value_name = "FORMAT", default_value = "human", global = true, help_heading = heading::MESSAGES, display_order = 1000, hide_short_help = true)]
     pub error_format: ErrorFormat,

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// The form of a result, and the place that it is written to.
 #[derive(Args)]
-pub struct OutputFlags {
+pub(crate) struct OutputFlags {
     /// Write to this file, or one file per object into this directory
     ///
     /// Of several roots, one file per root is written into this directory.
@@ -29,7 +29,7 @@ pub struct OutputFlags {
     /// Print the bytes of this version of kustomize [default: 5.8.3]
     ///
     /// 5.4.2 to 5.8.3, or a tool that ships it: kubectl-1.34, argocd-3.2, flux-2.7. Without the
-    /// flag RUSTOMIZE_COMPAT, rustomize.yaml or the name of the program decides.
+    /// flag RUSTOMIZE_COMPAT, the settings file or the name of the program decides.
     #[arg(long, value_name = "VERSION", value_parser = compat::version, help_heading = heading::OUTPUT)]
     pub compat: Option<Versions>,
 
@@ -52,7 +52,7 @@ pub struct OutputFlags {
 
 /// The orders of kustomize's flag `--reorder`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Reorder {
+pub(crate) enum Reorder {
     Legacy,
     None,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How plugins run.
 #[derive(Args)]
-pub struct PluginFlags {
+pub(crate) struct PluginFlags {
     /// Use the bundles and plugins of this environment, too
     ///
     /// By default RUSTOMIZE_ENVIRONMENT, or the environment 'default' if there is one.
@@ -120,7 +120,7 @@ pub struct PluginFlags {
 
 /// How much of the user's rights plugins get.
 #[derive(Clone, Copy, Default, ValueEnum)]
-pub enum IsolationLevel {
+pub(crate) enum IsolationLevel {
     #[default]
     Off,
     Auto,
@@ -129,7 +129,7 @@ pub enum IsolationLevel {
 
 /// How grave a result of a KRM function is.
 #[derive(Clone, Copy, ValueEnum)]
-pub enum Severity {
+pub(crate) enum Severity {
     Error,
     Warning,
 }

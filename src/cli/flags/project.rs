@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The directory that a command is for.
 #[derive(Args, Clone)]
-pub struct Project {
+pub(crate) struct Project {
     /// The directory with plugins.yaml
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
@@ -17,7 +17,7 @@ pub struct Project {
 
 impl Project {
     /// The directory that was given in either way.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.positional.as_deref().unwrap_or(&self.directory)
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// How remote parts are fetched and kept.
 #[derive(Args)]
-pub struct RemoteFlags {
+pub(crate) struct RemoteFlags {
     /// Fetch nothing: use the remote parts of earlier builds
     ///
     /// The error for missing parts names all of them.

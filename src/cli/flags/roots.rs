@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// The roots below the directories that are named, and the parts of them.
 #[derive(Args)]
-pub struct RootFlags {
+pub(crate) struct RootFlags {
     /// Take every kustomization at and below DIR, but components
     #[arg(long, help_heading = heading::ROOTS)]
     pub all: bool,
@@ -42,7 +42,7 @@ pub struct RootFlags {
 
 /// How the results of several roots are split into files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Layout {
+pub(crate) enum Layout {
     /// One file for each root
     Root,
     /// One directory for each root, with a file for each object
@@ -51,7 +51,7 @@ pub enum Layout {
 
 /// A part of the roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
+pub(crate) struct Shard {
     /// Counted from 0; `None` if the environment has the number.
     pub index: Option<usize>,
     pub count: NonZero<usize>,

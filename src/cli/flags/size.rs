@@ -7,7 +7,7 @@ use std::time::Duration;
 ///
 /// # Errors
 /// The text is not a duration.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let is_number = text.parse::<f64>().is_ok() && !text.contains(char::is_alphabetic);
     if is_number { duration::parse(&format!("{text}s")) } else { duration::parse(text) }
 }
@@ -16,7 +16,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 /// The text is not a number with a known unit.
-pub fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let number: f64 = number.parse().map_err(|_| format!("'{text}' does not start with a number"))?;

@@ -3,7 +3,7 @@
 use clap::Arg;
 
 /// Makes a flag a switch: `--flag`, `--flag=true` or `--flag=false`.
-pub trait Switch {
+pub(crate) trait Switch {
     /// The flag with a value that may be left out.
     fn switch(self) -> Self;
 }
@@ -16,7 +16,7 @@ impl Switch for Arg {
 }
 
 /// Returns true if a switch was given and is not off.
-pub fn is_on(flag: Option<bool>) -> bool {
+pub(crate) fn is_on(flag: Option<bool>) -> bool {
     flag.unwrap_or(false)
 }
 

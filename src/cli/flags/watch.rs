@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// The flags that show the work of a build.
 #[derive(Args, Clone, Debug, Default)]
-pub struct WatchFlags {
+pub(crate) struct WatchFlags {
     /// Print to stderr how long each part took
     ///
     /// The time of a kustomization contains its bases, components and steps. Of parts that run side

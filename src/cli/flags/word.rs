@@ -8,14 +8,14 @@ use std::marker::PhantomData;
 /// A word of a flag. kustomize looks at its words after it has read all flags, and refuses or
 /// ignores the words that it does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word<T> {
+pub(crate) enum Word<T> {
     Known(T),
     Other(String),
 }
 
 /// Reads a [`Word`].
 #[derive(Clone)]
-pub struct WordParser<T>(PhantomData<T>);
+pub(crate) struct WordParser<T>(PhantomData<T>);
 
 impl<T: ValueEnum + Send + Sync + 'static> TypedValueParser for WordParser<T> {
     type Value = Word<T>;

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The arguments, checked.
-pub struct Bounds {
+pub(super) struct Bounds {
     /// The kustomization that is copied.
     pub root: Root,
     /// The directory that limits the local paths of the kustomization, without links: for a
@@ -24,7 +24,7 @@ impl Bounds {
     /// # Errors
     /// A repository without a version; a target that cannot be loaded; a scope that does not
     /// contain the target; a destination that exists, or whose parent does not.
-    pub fn find(files: &Files<'_>, request: &LocalizeRequest<'_>) -> Result<Bounds> {
+    pub(super) fn find(files: &Files<'_>, request: &LocalizeRequest<'_>) -> Result<Bounds> {
         let target = request.target;
         if let Some(spec) = RepoSpec::parse(target) {
             check_reference(&spec)?;
@@ -43,7 +43,7 @@ impl Bounds {
     ///
     /// # Errors
     /// The path is not UTF-8.
-    pub fn target_in_copy(&self) -> Result<String> {
+    pub(super) fn target_in_copy(&self) -> Result<String> {
         names::relative(&self.scope, &self.root.real)
     }
 }
@@ -52,7 +52,7 @@ impl Bounds {
 ///
 /// # Errors
 /// The reference lacks a version.
-pub fn check_reference(spec: &RepoSpec) -> Result<()> {
+pub(super) fn check_reference(spec: &RepoSpec) -> Result<()> {
     if spec.reference.is_empty() {
         let message = format!("localize remote root \"{}\" missing ref query string parameter", spec.raw);
         return Err(Error::new(Code::BadReference, message).hint("add the version: '?ref=TAG' at the end"));
@@ -88,7 +88,7 @@ fn scope(root: &Root, request: &LocalizeRequest<'_>) -> Result<PathBuf> {
 }
 
 /// The directory above a place.
-pub fn parent(place: &Path) -> &Path {
+pub(super) fn parent(place: &Path) -> &Path {
     rustomize_files::atomic::folder_of(place)
 }
 

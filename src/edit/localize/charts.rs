@@ -15,7 +15,7 @@ impl Copier<'_, '_> {
     ///
     /// # Errors
     /// The path is absolute, or the directory is out of bounds or cannot be copied.
-    pub fn charts(&mut self, at: &At<'_>, entry: &str) -> Result<String> {
+    pub(super) fn charts(&mut self, at: &At<'_>, entry: &str) -> Result<String> {
         if entry.starts_with('/') {
             return Err(Error::new(Code::OutsideRoot, format!("absolute path \"{entry}\" not handled in alpha")));
         }

@@ -16,10 +16,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 /// The hint about entries that hold resources.
-pub const K8S_RESOURCE_HINT: &str = "an entry is the path of a file with objects, or objects as text";
+pub(super) const K8S_RESOURCE_HINT: &str = "an entry is the path of a file with objects, or objects as text";
 
 /// Makes the copy.
-pub struct Copier<'c, 'a> {
+pub(super) struct Copier<'c, 'a> {
     cx: &'c Rc<Context<'a>>,
     bounds: &'c Bounds,
     pub(super) tree: Tree,
@@ -29,14 +29,14 @@ pub struct Copier<'c, 'a> {
 }
 
 /// A kustomization, and its directory in the copy.
-pub struct At<'r> {
+pub(super) struct At<'r> {
     pub root: &'r Root,
     pub to: String,
 }
 
 impl<'c, 'a> Copier<'c, 'a> {
     /// A copier that has copied nothing yet.
-    pub fn new(cx: &'c Rc<Context<'a>>, bounds: &'c Bounds, tree: Tree) -> Self {
+    pub(super) fn new(cx: &'c Rc<Context<'a>>, bounds: &'c Bounds, tree: Tree) -> Self {
         Copier { cx, bounds, tree, done: HashSet::new() }
     }
 
@@ -48,7 +48,7 @@ impl<'c, 'a> Copier<'c, 'a> {
     ///
     /// # Errors
     /// As [`super::localize`].
-    pub fn all(&mut self, to: &str) -> Result<()> {
+    pub(super) fn all(&mut self, to: &str) -> Result<()> {
         self.tree.make(to, ".")?;
         let bounds = self.bounds;
         self.kustomization(&At { root: &bounds.root, to: to.to_owned() })
@@ -160,7 +160,7 @@ impl<'c, 'a> Copier<'c, 'a> {
     ///
     /// # Errors
     /// The file cannot be read, or is out of bounds.
-    pub fn file(&mut self, at: &At<'_>, path: &str) -> Result<String> {
+    pub(super) fn file(&mut self, at: &At<'_>, path: &str) -> Result<String> {
         if path.is_empty() {
             return Ok(String::new());
         }
@@ -172,7 +172,7 @@ impl<'c, 'a> Copier<'c, 'a> {
     ///
     /// # Errors
     /// As [`Copier::file`], or the entry is malformed.
-    pub fn file_source(&mut self, at: &At<'_>, source: &str) -> Result<String> {
+    pub(super) fn file_source(&mut self, at: &At<'_>, source: &str) -> Result<String> {
         let (key, path) = file_source(source)?;
         let file = self.file(at, path).map_err(|e| e.prefixed(&format!("invalid file source \"{source}\": ")))?;
         // If the path is a link, the copied file has another name, which would become the key.

@@ -7,7 +7,7 @@ use crate::load::{RepoSpec, join};
 use std::path::{Component, Path};
 
 /// The directory in the copy of a kustomization that holds remote files and repositories.
-pub const REMOTE: &str = "localized-files";
+pub(super) const REMOTE: &str = "localized-files";
 
 /// The directory below [`REMOTE`] for repositories of this machine: without it their paths could be
 /// the paths of a host.
@@ -21,7 +21,7 @@ const OF_REGISTRIES: &str = "oci-schemed";
 ///
 /// # Errors
 /// The path is not UTF-8.
-pub fn relative(from: &Path, to: &Path) -> Result<String> {
+pub(super) fn relative(from: &Path, to: &Path) -> Result<String> {
     let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
     let ups = from.components().skip(common).map(|_| Component::ParentDir);
     let path: std::path::PathBuf = ups.chain(to.components().skip(common)).collect();
@@ -33,7 +33,7 @@ pub fn relative(from: &Path, to: &Path) -> Result<String> {
 }
 
 /// The path in the copy of a file over HTTP. User, port and query are left out.
-pub fn of_url(url: &str) -> String {
+pub(super) fn of_url(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
@@ -46,7 +46,7 @@ pub fn of_url(url: &str) -> String {
 ///
 /// # Errors
 /// A reference to an artifact that is not valid.
-pub fn of_remote(reference: &str) -> Result<Option<String>> {
+pub(super) fn of_remote(reference: &str) -> Result<Option<String>> {
     match (RepoSpec::parse(reference), artifact_in(reference)) {
         (Some(spec), _) => Ok(Some(of_repository(&spec))),
         (None, Some(artifact)) => artifact.map(|artifact| Some(of_artifact(&artifact))),

@@ -52,7 +52,7 @@ impl<'a> Copier<'_, 'a> {
     /// # Errors
     /// The entry is neither a file with objects nor objects as text, or a file that they name is
     /// missing or out of bounds.
-    pub fn plugins(&mut self, at: &At<'_>, entry: &str, pos: Pos) -> Result<String> {
+    pub(super) fn plugins(&mut self, at: &At<'_>, entry: &str, pos: Pos) -> Result<String> {
         let Loaded { resources: mut configs, is_path } = self.load_resources(at, entry, pos)?;
         let mut text = String::new();
         for (i, config) in configs.iter_mut().enumerate() {
@@ -134,7 +134,7 @@ impl<'a> Copier<'_, 'a> {
     ///
     /// # Errors
     /// The entry is neither a file with resources nor resources as text.
-    pub fn resource_or_text(&mut self, at: &At<'_>, entry: &str, pos: Pos) -> Result<String> {
+    pub(super) fn resource_or_text(&mut self, at: &At<'_>, entry: &str, pos: Pos) -> Result<String> {
         match self.load_resources(at, entry, pos)?.is_path {
             true => self.file(at, entry),
             false => Ok(entry.to_owned()),

@@ -9,7 +9,7 @@ use rustomize_yaml::{Arena, Source};
 ///
 /// # Errors
 /// A document is not a resource, or two resources have the same id.
-pub fn resources<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
+pub(super) fn resources<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Vec<Resource<'a>>> {
     let malformed = Error::from;
     let read = resources_in(arena, source, malformed)?;
     read.annotations?;

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The directory of the copy. It contains no links.
-pub struct Tree {
+pub(super) struct Tree {
     top: PathBuf,
     /// The directory that contains the directory of the copy; its name is in no path of the copy.
     around: PathBuf,
@@ -15,7 +15,7 @@ pub struct Tree {
 
 impl Tree {
     /// An empty copy in the directory `top`, which is in `around`.
-    pub fn new(top: PathBuf, around: PathBuf) -> Self {
+    pub(super) fn new(top: PathBuf, around: PathBuf) -> Self {
         Tree { top, around }
     }
 
@@ -35,7 +35,7 @@ impl Tree {
     ///
     /// # Errors
     /// The path leads out of the copy, or cannot be written.
-    pub fn write(&self, directory: &str, path: &str, content: &[u8]) -> Result<()> {
+    pub(super) fn write(&self, directory: &str, path: &str, content: &[u8]) -> Result<()> {
         let place = self.place(directory, path)?;
         let written = place.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&place, content));
         written.map_err(|fault| unusable(&format!("unable to localize file \"{path}\""), &fault))
@@ -45,7 +45,7 @@ impl Tree {
     ///
     /// # Errors
     /// As [`Tree::write`].
-    pub fn make(&self, directory: &str, path: &str) -> Result<()> {
+    pub(super) fn make(&self, directory: &str, path: &str) -> Result<()> {
         let place = self.place(directory, path)?;
         fs::create_dir_all(place).map_err(|fault| unusable(&format!("unable to create root \"{path}\""), &fault))
     }
@@ -54,7 +54,7 @@ impl Tree {
     ///
     /// # Errors
     /// The path leads out of the copy.
-    pub fn has(&self, directory: &str, path: &str) -> Result<bool> {
+    pub(super) fn has(&self, directory: &str, path: &str) -> Result<bool> {
         Ok(self.place(directory, path)?.exists())
     }
 
@@ -62,7 +62,7 @@ impl Tree {
     ///
     /// # Errors
     /// The path leads out of the copy; a file cannot be read or written.
-    pub fn copy(&self, from: &Path, directory: &str, path: &str) -> Result<()> {
+    pub(super) fn copy(&self, from: &Path, directory: &str, path: &str) -> Result<()> {
         let to = self.place(directory, path)?;
         self.copy_below(from, &to).map_err(|fault| unusable(&format!("unable to copy directory {from:?}"), &fault))
     }

@@ -14,7 +14,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// A build fails, or the results differ.
-pub fn compare(request: &LocalizeRequest<'_>, copy: &Path) -> Warned<Result<()>> {
+pub(super) fn compare(request: &LocalizeRequest<'_>, copy: &Path) -> Warned<Result<()>> {
     let original = build(request.target, request.options);
     let warnings = original.warnings;
     let compared = || {

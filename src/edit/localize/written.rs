@@ -21,7 +21,7 @@ const ALWAYS: [(&str, &str); 8] = [
 ///
 /// # Errors
 /// A value does not fit its field.
-pub fn fields<'a>(arena: Arena<'a>, document: Option<&Node<'a>>) -> Result<Mapping<'a>> {
+pub(super) fn fields<'a>(arena: Arena<'a>, document: Option<&Node<'a>>) -> Result<Mapping<'a>> {
     let Shape::Record(kustomization) = Kustomization::SHAPE else { return Ok(Mapping::new()) };
     document.map_or_else(|| Ok(Mapping::new()), |node| Writer { arena }.record(kustomization, node))
 }

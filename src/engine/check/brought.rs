@@ -15,14 +15,14 @@ use crate::schema::Gvk;
 use rustomize_yaml::{Node, Pos, Value};
 
 /// The most unknown fields that are looked for in a patch or an operation.
-pub const MOST_UNKNOWN: usize = 100;
+pub(crate) const MOST_UNKNOWN: usize = 100;
 
 /// At most this many mappings inside each other are searched for a field of the same name.
 const DEPTH_OF_HINTS: usize = 3;
 
 /// The schemas of the kinds that patches are for.
 #[derive(Debug)]
-pub struct Kinds<'a> {
+pub(crate) struct Kinds<'a> {
     known: &'static Known,
     /// The CustomResourceDefinitions of the tree.
     definitions: Definitions<'a>,
@@ -30,7 +30,7 @@ pub struct Kinds<'a> {
 
 /// A field that the schema of a kind does not have.
 #[derive(Debug)]
-pub struct Unknown<'n> {
+pub(crate) struct Unknown<'n> {
     way: Vec<Step<'n>>,
     /// The place of its name.
     pub pos: Pos,
@@ -40,12 +40,12 @@ pub struct Unknown<'n> {
 
 impl Unknown<'_> {
     /// The path, as messages show it.
-    pub fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         shown(&self.way)
     }
 
     /// Returns true if a resource has the field, in any item of the lists on the way.
-    pub fn is_in(&self, resource: &Node<'_>) -> bool {
+    pub(crate) fn is_in(&self, resource: &Node<'_>) -> bool {
         has(resource, &self.way)
     }
 }
@@ -62,17 +62,17 @@ fn has(node: &Node<'_>, way: &[Step<'_>]) -> bool {
 impl<'a> Kinds<'a> {
     /// The kinds of Kubernetes, and the wanted ones among those that the tree defines. O(resources
     /// + size of the wanted definitions).
-    pub fn new(map: &ResMap<'a>, is_wanted: impl Fn(&str) -> bool) -> Self {
+    pub(crate) fn new(map: &ResMap<'a>, is_wanted: impl Fn(&str) -> bool) -> Self {
         Kinds { known: Known::of_all(), definitions: definitions(map, is_wanted) }
     }
 
     /// Returns true for a kind of a group of Kubernetes itself.
-    pub fn is_of_kubernetes(&self, gvk: &Gvk<'_>) -> bool {
+    pub(crate) fn is_of_kubernetes(&self, gvk: &Gvk<'_>) -> bool {
         self.known.has_group(gvk.group)
     }
 
     /// The unknown fields in a patch that has the form of a resource. O(size of the patch).
-    pub fn unknown<'n>(&self, gvk: &Gvk<'_>, patch: &'n Node<'_>) -> Vec<Unknown<'n>> {
+    pub(crate) fn unknown<'n>(&self, gvk: &Gvk<'_>, patch: &'n Node<'_>) -> Vec<Unknown<'n>> {
         let mut found = Vec::new();
         let is_custom = match self.definitions.get(gvk) {
             Some(definition) => {
@@ -92,7 +92,12 @@ impl<'a> Kinds<'a> {
     }
 
     /// The unknown fields on a way into a resource, or else in the value that is put there.
-    pub fn unknown_at<'n>(&self, gvk: &Gvk<'_>, way: &[&'n str], value: Option<&'n Node<'_>>) -> Vec<Unknown<'n>> {
+    pub(crate) fn unknown_at<'n>(
+        &self,
+        gvk: &Gvk<'_>,
+        way: &[&'n str],
+        value: Option<&'n Node<'_>>,
+    ) -> Vec<Unknown<'n>> {
         let known = self.known;
         let start = match (self.definitions.get(gvk), way) {
             (Some(_), ["metadata", ..]) => Some((known.table(), known.metadata(), 1)),

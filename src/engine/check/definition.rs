@@ -15,14 +15,14 @@ use rustomize_yaml::{Node, Pos, Scalar};
 const MOST_DEPTH: usize = 200;
 
 /// Group and kind that a manifest defines.
-pub fn defined_kind<'a>(manifest: &Node<'a>) -> Option<(&'a str, &'a str)> {
+pub(super) fn defined_kind<'a>(manifest: &Node<'a>) -> Option<(&'a str, &'a str)> {
     let spec = manifest.get("spec")?;
     Some((spec.get_text("group")?, spec.get("names")?.get_text("kind")?))
 }
 
 /// A version of a defined kind.
 #[derive(Debug)]
-pub struct Definition<'a> {
+pub(super) struct Definition<'a> {
     state: State,
     /// The names of the versions that are served.
     served: Vec<&'a str>,
@@ -40,7 +40,7 @@ enum State {
 
 impl<'a> Definition<'a> {
     /// Compiles the schema of a version. O(size of the manifest).
-    pub fn new(manifest: &Node<'a>, version: &str) -> Self {
+    pub(super) fn new(manifest: &Node<'a>, version: &str) -> Self {
         let spec = manifest.get("spec");
         let is_true = |node: Option<&Node<'_>>, field: &str| node.and_then(|n| n.get_text(field)) == Some("true");
         let versions: Vec<&Node<'a>> =
@@ -68,12 +68,12 @@ impl<'a> Definition<'a> {
     }
 
     /// The rules; the first one is for the resource.
-    pub fn table(&self) -> Option<&Table<'a>> {
+    pub(super) fn table(&self) -> Option<&Table<'a>> {
         self.table.as_ref()
     }
 
     /// The finding about a version that is deprecated or not served.
-    pub fn unusual_version(&self, resource: &Resource<'_>) -> Option<Warning> {
+    pub(super) fn unusual_version(&self, resource: &Resource<'_>) -> Option<Warning> {
         let gvk = &resource.id().gvk;
         let named = format!("{} of {}", gvk.kind, api_version(gvk));
         let (code, message) = match self.state {

@@ -7,7 +7,7 @@ use crate::schema::Gvk;
 use rustomize_yaml::Pos;
 
 /// The finding about the kind of a resource whose kind no CustomResourceDefinition defines.
-pub fn finding(resource: &Resource<'_>, known: &Known) -> Option<Warning> {
+pub(super) fn finding(resource: &Resource<'_>, known: &Known) -> Option<Warning> {
     let gvk = &resource.id().gvk;
     let life = known.life(gvk);
     let version = known.version();
@@ -57,6 +57,6 @@ fn hinted(warning: Warning, hint: Option<String>) -> Warning {
 }
 
 /// Group and version as a manifest has them.
-pub fn api_version(gvk: &Gvk<'_>) -> String {
+pub(super) fn api_version(gvk: &Gvk<'_>) -> String {
     if gvk.group.is_empty() { gvk.version.to_owned() } else { format!("{}/{}", gvk.group, gvk.version) }
 }

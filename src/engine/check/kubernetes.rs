@@ -80,7 +80,7 @@ struct Kind {
 
 /// The end of a kind: minor versions of Kubernetes, and the kind to use.
 #[derive(Clone, Copy, Debug)]
-pub struct Life {
+pub(super) struct Life {
     pub deprecated: Option<u32>,
     pub removed: Option<u32>,
     pub replacement: Option<Gvk<'static>>,

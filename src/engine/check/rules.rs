@@ -4,17 +4,17 @@
 use rustomize_go_regexp::GoRegex;
 
 /// The number of a rule in its table.
-pub type RuleId = u32;
+pub(super) type RuleId = u32;
 
 /// Rules that name each other by number.
 #[derive(Debug, Default)]
-pub struct Table<'a> {
+pub(super) struct Table<'a> {
     pub rules: Vec<Rule<'a>>,
 }
 
 /// The rule for one value.
 #[derive(Debug)]
-pub struct Rule<'a> {
+pub(super) struct Rule<'a> {
     pub shape: Shape<'a>,
     /// True if a null counts as a value. Otherwise it counts as a field that is missing.
     pub is_nullable: bool,
@@ -23,14 +23,14 @@ pub struct Rule<'a> {
 
 impl<'a> Rule<'a> {
     /// A rule without limits, for a value that may be null.
-    pub fn of(shape: Shape<'a>) -> Self {
+    pub(super) fn of(shape: Shape<'a>) -> Self {
         Rule { shape, is_nullable: true, limit: None }
     }
 }
 
 /// The type of a value, as a server decodes it from JSON.
 #[derive(Debug)]
-pub enum Shape<'a> {
+pub(super) enum Shape<'a> {
     Any,
     Text,
     Int32,
@@ -49,7 +49,7 @@ pub enum Shape<'a> {
 
 impl Shape<'_> {
     /// The type in words, with its article.
-    pub fn words(&self) -> &'static str {
+    pub(super) fn words(&self) -> &'static str {
         match self {
             Shape::Any => "any value",
             Shape::Text => "a string",
@@ -67,7 +67,7 @@ impl Shape<'_> {
 
 /// A mapping with known fields.
 #[derive(Debug, Default)]
-pub struct Struct<'a> {
+pub(super) struct Struct<'a> {
     /// Sorted by name.
     fields: Vec<Field<'a>>,
     /// How many fields are required.
@@ -78,7 +78,7 @@ pub struct Struct<'a> {
 
 impl<'a> Struct<'a> {
     /// A mapping with these fields. O(n log n).
-    pub fn new(mut fields: Vec<Field<'a>>, rest: Option<RuleId>) -> Self {
+    pub(super) fn new(mut fields: Vec<Field<'a>>, rest: Option<RuleId>) -> Self {
         fields.sort_by_key(|field| field.name);
         fields.dedup_by_key(|field| field.name);
         let required = fields.iter().filter(|field| field.is_required).count();
@@ -86,17 +86,17 @@ impl<'a> Struct<'a> {
     }
 
     /// The known fields.
-    pub fn fields(&self) -> &[Field<'a>] {
+    pub(super) fn fields(&self) -> &[Field<'a>] {
         &self.fields
     }
 
     /// How many of them are required.
-    pub fn required(&self) -> usize {
+    pub(super) fn required(&self) -> usize {
         self.required
     }
 
     /// The field of a name. O(log fields).
-    pub fn field(&self, name: &str) -> Option<&Field<'a>> {
+    pub(super) fn field(&self, name: &str) -> Option<&Field<'a>> {
         let at = self.fields.binary_search_by(|field| field.name.cmp(name)).ok()?;
         self.fields.get(at)
     }
@@ -104,7 +104,7 @@ impl<'a> Struct<'a> {
 
 /// A known field.
 #[derive(Clone, Copy, Debug)]
-pub struct Field<'a> {
+pub(super) struct Field<'a> {
     pub name: &'a str,
     pub rule: RuleId,
     pub is_required: bool,
@@ -112,7 +112,7 @@ pub struct Field<'a> {
 
 /// The values of a type that a definition allows.
 #[derive(Debug)]
-pub struct Limit<'a> {
+pub(super) struct Limit<'a> {
     /// The texts of the values that are allowed; empty if all are.
     pub choices: Vec<&'a str>,
     /// The pattern that a text has to match, compiled and as it is written.

@@ -10,14 +10,14 @@ use rustomize_yaml::scalar::{self, Kind};
 use rustomize_yaml::{Mapping, Node, Pos, Scalar, Value};
 
 /// Checks a resource by the rule of its kind.
-pub fn builtin(resource: &Resource<'_>, known: &Known, rule: RuleId, findings: &mut Vec<Warning>) {
+pub(super) fn builtin(resource: &Resource<'_>, known: &Known, rule: RuleId, findings: &mut Vec<Warning>) {
     let mut walk = Walk { resource, visits: Vec::new(), findings };
     walk.value(resource.node(), known.table(), rule, TOP, Step::Field(""));
     walk.run();
 }
 
 /// Checks a resource by the rules of its definition, and its metadata by those of Kubernetes.
-pub fn custom(resource: &Resource<'_>, table: &Table<'_>, known: &Known, findings: &mut Vec<Warning>) {
+pub(super) fn custom(resource: &Resource<'_>, table: &Table<'_>, known: &Known, findings: &mut Vec<Warning>) {
     let mut walk = Walk { resource, visits: Vec::new(), findings };
     walk.value(resource.node(), table, 0, TOP, Step::Field(""));
     if let Some(metadata) = resource.node().get("metadata") {

@@ -52,7 +52,7 @@ const OTHER_NAMES: &[(&str, &str, &str)] = &[
 ];
 
 /// Advice for a fault of a kustomization file whose document is `node`.
-pub fn advice(fault: &Diagnostic, node: Option<&Node<'_>>) -> Option<String> {
+pub(super) fn advice(fault: &Diagnostic, node: Option<&Node<'_>>) -> Option<String> {
     let field = fault.field().unwrap_or_default();
     match fault.code() {
         Code::WrongType => {

@@ -2,7 +2,7 @@
 //! and by the reader's message.
 
 /// A fault of a text, as its reader tells it.
-pub struct Fault<'t> {
+pub(super) struct Fault<'t> {
     pub message: &'t str,
     /// The line of the fault, and the one above it.
     pub line: &'t str,
@@ -60,7 +60,7 @@ fn without_blank(line: &str) -> Option<(&str, &str)> {
 }
 
 /// The message and the advice for a fault whose line shows a mistake.
-pub fn on_line(fault: &Fault<'_>) -> Option<(Option<&'static str>, String)> {
+pub(super) fn on_line(fault: &Fault<'_>) -> Option<(Option<&'static str>, String)> {
     let mistake = MISTAKES.iter().find(|mistake| (mistake.shows)(fault))?;
     Some((mistake.message, (mistake.advice)(fault)))
 }
@@ -123,7 +123,7 @@ const ADVICE: &[(&str, &str)] = &[
 ];
 
 /// The advice for a message of the reader; `None` for one that says enough.
-pub fn on_yaml(message: &str) -> Option<&'static str> {
+pub(super) fn on_yaml(message: &str) -> Option<&'static str> {
     ADVICE.iter().find(|(part, _)| message.contains(part)).map(|(_, advice)| *advice)
 }
 

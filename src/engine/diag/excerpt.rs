@@ -78,7 +78,7 @@ pub(super) struct Excerpts {
 impl Excerpts {
     /// As [`Excerpt::of`], for a source. Of a text that a program has printed, every document
     /// counts: the documents of a text that is not YAML are uncertain.
-    pub fn of(&mut self, source: &Source, offset: usize) -> Option<Excerpt> {
+    pub(super) fn of(&mut self, source: &Source, offset: usize) -> Option<Excerpt> {
         let text = &source.text;
         Excerpt::unless(text, offset, |start| match &self.last {
             Some((base, part, is_secret)) if *base == source.base && part.contains(&start) => *is_secret,

@@ -10,7 +10,7 @@ use rustomize_yaml::{Node, Value};
 use std::hash::BuildHasher;
 
 /// The features of a resource.
-pub struct Features {
+pub(super) struct Features {
     /// A hash of all values except the identity; `None` if there are no other values.
     pub content: Option<u64>,
     /// All features, sorted. A feature that occurs twice is in the list twice.
@@ -24,7 +24,7 @@ const IDENTITY: [&str; 3] = ["apiVersion", "kind", "metadata"];
 const NAMES: [&str; 2] = ["name", "namespace"];
 
 /// Reads the features of a resource. O(nodes and texts).
-pub fn of(resource: &Resource<'_>) -> Features {
+pub(super) fn of(resource: &Resource<'_>) -> Features {
     let mut collector = Collector { hasher: foldhash::quality::FixedState::default(), found: Vec::new() };
     if let Some(root) = resource.node().as_mapping() {
         for entry in root.iter().filter(|entry| !IDENTITY.contains(&entry.key().text())) {
@@ -76,7 +76,7 @@ impl Collector {
 
 /// The likeness of two resources, from 0 to 1: twice the number of shared features, divided by the
 /// number of all features. O(features).
-pub fn likeness(a: &[u64], b: &[u64]) -> f64 {
+pub(super) fn likeness(a: &[u64], b: &[u64]) -> f64 {
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
         meter::count(1);

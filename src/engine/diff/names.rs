@@ -11,7 +11,7 @@ const DIGITS: &[u8] = b"2456789bcdfghkmt";
 
 /// The name of a resource without the hash that a generator appends. Only ConfigMaps and Secrets
 /// have hashes.
-pub fn without_hash<'a>(resource: &Resource<'a>) -> &'a str {
+pub(super) fn without_hash<'a>(resource: &Resource<'a>) -> &'a str {
     let id = resource.id();
     let name = id.name;
     if !id.gvk.group.is_empty() || !matches!(id.gvk.kind, "ConfigMap" | "Secret") {
@@ -30,7 +30,7 @@ fn is_hash(text: &str) -> bool {
 /// A prefix or suffix that took the place of another one. Both end at a dash of the name, and one
 /// of them may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Affix<'n> {
+pub(super) struct Affix<'n> {
     is_prefix: bool,
     old: &'n str,
     new: &'n str,
@@ -38,7 +38,7 @@ pub struct Affix<'n> {
 
 impl<'n> Affix<'n> {
     /// The affix that most renamed resources share, by their old and new names. O(names).
-    pub fn most_common(names: impl Iterator<Item = (&'n str, &'n str)>) -> Option<Affix<'n>> {
+    pub(super) fn most_common(names: impl Iterator<Item = (&'n str, &'n str)>) -> Option<Affix<'n>> {
         let mut counts: FastMap<Affix<'n>, usize> = FastMap::default();
         for affix in names.filter_map(|(old, new)| Affix::between(old, new)) {
             *counts.entry(affix).or_default() += 1;
@@ -58,12 +58,12 @@ impl<'n> Affix<'n> {
     }
 
     /// An old name without the affix; `None` if the name does not have it.
-    pub fn off_old(&self, name: &'n str) -> Option<&'n str> {
+    pub(super) fn off_old(&self, name: &'n str) -> Option<&'n str> {
         self.off(name, self.old)
     }
 
     /// A new name without the affix; `None` if the name does not have it.
-    pub fn off_new(&self, name: &'n str) -> Option<&'n str> {
+    pub(super) fn off_new(&self, name: &'n str) -> Option<&'n str> {
         self.off(name, self.new)
     }
 

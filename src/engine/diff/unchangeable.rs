@@ -59,7 +59,7 @@ const KINDS: &[Fixed] = &[
 
 /// Returns true if Kubernetes refuses every change of a field in an existing object. A field that
 /// allows some changes counts as changeable, such as the size of a claim.
-pub fn is_unchangeable(gvk: &Gvk<'_>, path: &[Step<'_>]) -> bool {
+pub(super) fn is_unchangeable(gvk: &Gvk<'_>, path: &[Step<'_>]) -> bool {
     let Some(fixed) = KINDS.iter().find(|fixed| fixed.group == gvk.group && fixed.kind == gvk.kind) else {
         return false;
     };

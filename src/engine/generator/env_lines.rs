@@ -10,13 +10,13 @@ use std::rc::Rc;
 
 /// Adds findings about the lines of the env files of a ConfigMap, if findings are asked for.
 /// O(size of the files).
-pub fn find<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) {
+pub(super) fn find<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) {
     let cx = Rc::clone(&build.cx);
     build.find(|| sources(&cx, root, args).flat_map(lines).collect::<Vec<_>>());
 }
 
 /// As [`find`], for a Secret: lines are never shown, and each file with a value is a finding.
-pub fn find_in_secret<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) {
+pub(super) fn find_in_secret<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>) {
     let cx = Rc::clone(&build.cx);
     build.find(|| {
         let found = sources(&cx, root, args).flat_map(|source| lines(source).into_iter().chain(clear_text(source)));

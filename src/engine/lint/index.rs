@@ -7,13 +7,13 @@ use rustomize_yaml::Arena;
 use std::hash::BuildHasher;
 
 /// Kind, namespace and name; the kind is empty where any kind counts.
-pub type Key<'a> = (&'a str, &'a str, &'a str);
+pub(super) type Key<'a> = (&'a str, &'a str, &'a str);
 
 /// Returns the key of a resource; `None` for a resource that no check looks for.
 type KeyOf<'a> = fn(&Resource<'a>) -> Option<Key<'a>>;
 
 /// Resources by their keys, with the hashes of the keys: the texts are not read again.
-pub struct Index<'n, 'a> {
+pub(super) struct Index<'n, 'a> {
     hasher: RandomState,
     key_of: KeyOf<'a>,
     table: HashTable<(u64, &'n Resource<'a>)>,
@@ -22,7 +22,7 @@ pub struct Index<'n, 'a> {
 impl<'n, 'a> Index<'n, 'a> {
     /// The resources that have a key. Of several with the same key the first counts. O(resources);
     /// keys are hashed on all cores if there are many.
-    pub fn of(arena: Arena<'a>, map: &'n ResMap<'a>, key_of: KeyOf<'a>) -> Self {
+    pub(super) fn of(arena: Arena<'a>, map: &'n ResMap<'a>, key_of: KeyOf<'a>) -> Self {
         let hasher = RandomState::default();
         let runs = map.look_at_runs(arena, |run| {
             let hashed = |resource: &'n Resource<'a>| Some((hasher.hash_one(key_of(resource)?), resource));
@@ -38,12 +38,12 @@ impl<'n, 'a> Index<'n, 'a> {
     }
 
     /// Returns true if no resource has a key.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
 
     /// The resource that has a key. O(1).
-    pub fn get(&self, key: Key<'_>) -> Option<&'n Resource<'a>> {
+    pub(super) fn get(&self, key: Key<'_>) -> Option<&'n Resource<'a>> {
         self.find(self.hasher.hash_one(key), |other| (self.key_of)(other) == Some(key))
     }
 

@@ -97,7 +97,7 @@ fn is_label(bytes: &[u8]) -> bool {
 }
 
 /// A name that Kubernetes refuses for its kind.
-pub fn bad_name(parts: &Parts<'_, '_>) -> Option<Warning> {
+pub(super) fn bad_name(parts: &Parts<'_, '_>) -> Option<Warning> {
     let id = parts.resource.id();
     let form = form(id.gvk.group, id.gvk.kind)?;
     if form.has(id.name) || is_placeholder(id.name) {
@@ -108,7 +108,7 @@ pub fn bad_name(parts: &Parts<'_, '_>) -> Option<Warning> {
 }
 
 /// The first label of a resource, of its pods or of its selector that Kubernetes refuses.
-pub fn bad_label(parts: &Parts<'_, '_>) -> Option<Warning> {
+pub(super) fn bad_label(parts: &Parts<'_, '_>) -> Option<Warning> {
     let own = parts.metadata.and_then(|metadata| metadata.get("labels"));
     let of_pods = || parts.metadata_of_pods().and_then(|metadata| metadata.get("labels"));
     let labels = own.into_iter().chain(std::iter::once_with(of_pods).flatten()).chain(selector(parts));

@@ -4,7 +4,7 @@ use crate::resource::Resource;
 use rustomize_yaml::Node;
 
 /// A resource and its parts; a part is `None` if the resource lacks it.
-pub struct Parts<'n, 'a> {
+pub(super) struct Parts<'n, 'a> {
     pub resource: &'n Resource<'a>,
     pub metadata: Option<&'n Node<'a>>,
     pub spec: Option<&'n Node<'a>>,
@@ -15,7 +15,7 @@ pub struct Parts<'n, 'a> {
 
 impl<'n, 'a> Parts<'n, 'a> {
     /// The parts of a resource. O(1).
-    pub fn of(resource: &'n Resource<'a>) -> Self {
+    pub(super) fn of(resource: &'n Resource<'a>) -> Self {
         let node = resource.node();
         let (metadata, spec) = (node.get("metadata"), node.get("spec"));
         let pods = match fields_to_pods(resource) {
@@ -27,13 +27,13 @@ impl<'n, 'a> Parts<'n, 'a> {
     }
 
     /// The metadata of the pods, which the resource itself may be.
-    pub fn metadata_of_pods(&self) -> Option<&'n Node<'a>> {
+    pub(super) fn metadata_of_pods(&self) -> Option<&'n Node<'a>> {
         self.pods?.get("metadata")
     }
 }
 
 /// Returns true if resources of this kind make pods. O(1): the resource's tree is not read.
-pub fn makes_pods(resource: &Resource<'_>) -> bool {
+pub(super) fn makes_pods(resource: &Resource<'_>) -> bool {
     fields_to_pods(resource).is_some()
 }
 
@@ -52,16 +52,16 @@ fn fields_to_pods(resource: &Resource<'_>) -> Option<&'static [&'static str]> {
 }
 
 /// The items of a list; none if the field is not a list.
-pub fn items<'n, 'a>(node: &'n Node<'a>, field: &str) -> impl Iterator<Item = &'n Node<'a>> {
+pub(super) fn items<'n, 'a>(node: &'n Node<'a>, field: &str) -> impl Iterator<Item = &'n Node<'a>> {
     node.get(field).into_iter().flat_map(list)
 }
 
 /// The items of a node; none if it is not a list.
-pub fn list<'n, 'a>(node: &'n Node<'a>) -> impl Iterator<Item = &'n Node<'a>> {
+pub(super) fn list<'n, 'a>(node: &'n Node<'a>) -> impl Iterator<Item = &'n Node<'a>> {
     node.as_sequence().into_iter().flat_map(|list| list.iter())
 }
 
 /// The fields of a node with their names; none if it is not a mapping.
-pub fn fields<'n, 'a>(node: &'n Node<'a>) -> impl Iterator<Item = (&'a str, &'n Node<'a>)> {
+pub(super) fn fields<'n, 'a>(node: &'n Node<'a>) -> impl Iterator<Item = (&'a str, &'n Node<'a>)> {
     node.as_mapping().into_iter().flat_map(|mapping| mapping.iter()).map(|entry| (entry.key().text(), entry.value()))
 }

@@ -11,7 +11,7 @@ use rustomize_yaml::{Arena, Node};
 use std::sync::OnceLock;
 
 /// The resources that are referred to.
-pub struct Named<'n, 'a> {
+pub(super) struct Named<'n, 'a> {
     map: &'n ResMap<'a>,
     now: Index<'n, 'a>,
     /// By names that resources had before prefixes, suffixes and hashes. It is made for the first
@@ -46,7 +46,7 @@ struct Reference<'n, 'a> {
 
 impl<'n, 'a> Named<'n, 'a> {
     /// The resources of these kinds. O(resources).
-    pub fn of(arena: Arena<'a>, map: &'n ResMap<'a>) -> Self {
+    pub(super) fn of(arena: Arena<'a>, map: &'n ResMap<'a>) -> Self {
         let key_of = |r: &Resource<'a>| {
             let id = is_target(r).then(|| r.id())?;
             Some((id.gvk.kind, id.effective_namespace(), id.name))
@@ -99,7 +99,7 @@ impl<'n, 'a> Named<'n, 'a> {
 /// it got another one, or a resource of another kind that is easily confused has the name and no
 /// reference by its own kind. A key is reported if the ConfigMap or Secret is in the output, has
 /// keys, and lacks it.
-pub fn dangling<'a>(parts: &Parts<'_, 'a>, named: &Named<'_, 'a>, found: &mut Vec<Warning>) {
+pub(super) fn dangling<'a>(parts: &Parts<'_, 'a>, named: &Named<'_, 'a>, found: &mut Vec<Warning>) {
     if !named.now.is_empty() {
         each_reference(parts, &mut |reference| found.extend(fault(parts.resource, &reference, named)));
     }

@@ -6,7 +6,7 @@ use crate::resource::Resource;
 use rustomize_yaml::Node;
 
 /// The beginning of a value that sops has encrypted.
-pub const ENCRYPTED: &str = "ENC[";
+pub(super) const ENCRYPTED: &str = "ENC[";
 
 /// The beginnings of values that are not secret, as text and in base64: public keys and
 /// certificates.
@@ -19,7 +19,7 @@ const PUBLIC: [&str; 4] = [
 
 /// Adds a finding for each value of a Secret that a file has. Base64 is not encryption. The values
 /// of generated Secrets are not in a file: their sources are found in the kustomization.
-pub fn clear_text(resource: &Resource<'_>, found: &mut Vec<Warning>) {
+pub(super) fn clear_text(resource: &Resource<'_>, found: &mut Vec<Warning>) {
     let gvk = resource.id().gvk;
     if gvk.kind != "Secret" || !gvk.group.is_empty() {
         return;

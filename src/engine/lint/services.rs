@@ -10,7 +10,7 @@ use rustomize_yaml::{Arena, Entry, Mapping, Node};
 use std::sync::OnceLock;
 
 /// The workloads of the output, and the labels of their pods.
-pub struct Workloads<'n, 'a> {
+pub(super) struct Workloads<'n, 'a> {
     map: &'n ResMap<'a>,
     by_name: Index<'n, 'a>,
     /// By namespace, key and value of a label. It is made for the first Service that misses the
@@ -23,7 +23,7 @@ type ByLabel<'n, 'a> = FastMap<(&'a str, &'a str, &'a str), Vec<&'n Mapping<'a>>
 
 impl<'n, 'a> Workloads<'n, 'a> {
     /// The workloads among resources. O(resources).
-    pub fn of(arena: Arena<'a>, map: &'n ResMap<'a>) -> Self {
+    pub(super) fn of(arena: Arena<'a>, map: &'n ResMap<'a>) -> Self {
         let key_of = |r: &Resource<'a>| makes_pods(r).then(|| ("", r.id().effective_namespace(), r.id().name));
         Workloads { map, by_name: Index::of(arena, map, key_of), by_label: OnceLock::new() }
     }
@@ -68,7 +68,7 @@ fn has(labels: &Mapping<'_>, wanted: &Entry<'_>) -> bool {
 /// The finding about a Service that selects no pods of the output, although a workload has its
 /// name, and all labels of the selector but one. O(size of its selector and of those labels), and
 /// more for the first one: see [`Workloads::with_label`].
-pub fn without_pods<'a>(parts: &Parts<'_, 'a>, workloads: &Workloads<'_, 'a>) -> Option<Warning> {
+pub(super) fn without_pods<'a>(parts: &Parts<'_, 'a>, workloads: &Workloads<'_, 'a>) -> Option<Warning> {
     let service = parts.resource;
     let id = service.id();
     if id.gvk.kind != "Service" || !id.gvk.group.is_empty() {

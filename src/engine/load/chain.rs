@@ -26,7 +26,7 @@ struct InUse(RefCell<BTreeMap<Box<[u8]>, usize>>);
 
 impl Chain {
     /// The chain of a root that `parent` has led to. O(log roots in use).
-    pub fn new(real: &Rc<Path>, raw: Option<String>, parent: Option<&Rc<Chain>>) -> Rc<Chain> {
+    pub(super) fn new(real: &Rc<Path>, raw: Option<String>, parent: Option<&Rc<Chain>>) -> Rc<Chain> {
         let depth = 1 + parent.map_or(0, |parent| parent.depth);
         let in_use = parent.map_or_else(Rc::default, |parent| Rc::clone(&parent.in_use));
         *in_use.0.borrow_mut().entry(bytes(real).into()).or_default() += 1;
@@ -35,7 +35,7 @@ impl Chain {
 
     /// The last root of the chain that is a directory or is below it. O(log roots in use) if no
     /// root in use is, O(depth) otherwise.
-    pub fn in_or_below(&self, directory: &Path) -> Option<&Path> {
+    pub(super) fn in_or_below(&self, directory: &Path) -> Option<&Path> {
         if !self.in_use.has_one_in_or_below(bytes(directory)) {
             return None;
         }
@@ -43,7 +43,7 @@ impl Chain {
     }
 
     /// Returns true if a root of the chain is of a repository whose reference begins with `raw`.
-    pub fn names(&self, raw: &str) -> bool {
+    pub(super) fn names(&self, raw: &str) -> bool {
         self.roots().any(|link| link.raw.as_deref().is_some_and(|known| known.starts_with(raw)))
     }
 

@@ -9,7 +9,7 @@ const SCHEMES: [&str; 6] = ["https", "http", "ssh", "git", "oci", "file"];
 
 /// The error about a missing file, with the name of a file or directory that may be meant, where
 /// nothing is at `place`. Other errors stay as they are. O(entries of the directory).
-pub fn advised(error: Error, loader: &dyn Loader, place: &Path, typed: &str) -> Error {
+pub(super) fn advised(error: Error, loader: &dyn Loader, place: &Path, typed: &str) -> Error {
     if error.code() != Code::MissingFile {
         return error;
     }

@@ -450,7 +450,7 @@ impl<'a> RootFiles<'_, 'a> {
     ///
     /// # Errors
     /// As [`Files::text`].
-    pub fn text(self, arena: Arena<'a>, path: &str) -> Result<(&'a Source, PathBuf), NotLoaded> {
+    pub(crate) fn text(self, arena: Arena<'a>, path: &str) -> Result<(&'a Source, PathBuf), NotLoaded> {
         let file = self.open(path)?;
         let place = file.place.clone();
         let text = || {

@@ -7,19 +7,19 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 /// The text that an item has at a key: empty if the value is not a scalar, `None` if there is no
 /// value. The empty key stands for the item itself.
-pub fn text_at<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
+pub(super) fn text_at<'a>(item: &Node<'a>, key: &str) -> Option<&'a str> {
     let value = if key.is_empty() { item } else { item.get(key)? };
     Some(value.scalar_text())
 }
 
 /// Returns true if an item counts as nothing: a null, or an empty mapping.
-pub fn is_blank(item: &Node<'_>) -> bool {
+pub(super) fn is_blank(item: &Node<'_>) -> bool {
     item.is_null() || item.as_mapping().is_some_and(|m| m.is_empty())
 }
 
 /// A question about one of the keys of an item.
 #[derive(Clone, Copy, Debug)]
-pub enum Test<'a> {
+pub(super) enum Test<'a> {
     /// Nothing.
     Any,
     /// True if the key exists.
@@ -59,7 +59,7 @@ enum Ask {
 ///
 /// Upstream scans the list for each item that it looks up, sets or removes. Here an index leads to
 /// the items that may pass; they are asked again, because items are edited and replaced.
-pub struct Elements<'k> {
+pub(super) struct Elements<'k> {
     keys: Vec<&'k str>,
     /// The item of each slot, in the order of the list; `None` if it was removed, or if the slot is
     /// part of another one.
@@ -79,7 +79,7 @@ pub struct Elements<'k> {
 
 impl<'k> Elements<'k> {
     /// A list without items.
-    pub fn new(keys: &[&'k str]) -> Self {
+    pub(super) fn new(keys: &[&'k str]) -> Self {
         Elements {
             keys: keys.to_vec(),
             items: Vec::new(),
@@ -93,13 +93,13 @@ impl<'k> Elements<'k> {
     }
 
     /// The items, in order. An item may occur more than once.
-    pub fn items(&mut self) -> Vec<u32> {
+    pub(super) fn items(&mut self) -> Vec<u32> {
         let slots = 0..self.parents.len() as u32;
         slots.filter_map(|slot| Some(self.root(slot) as usize).and_then(|root| self.items[root])).collect()
     }
 
     /// Appends an item, whatever it is.
-    pub fn push(&mut self, pool: &[Node<'_>], item: u32) {
+    pub(super) fn push(&mut self, pool: &[Node<'_>], item: u32) {
         let slot = self.parents.len() as u32;
         self.parents.push(slot);
         self.items.push(None);
@@ -107,7 +107,7 @@ impl<'k> Elements<'k> {
     }
 
     /// The slot and number of the first item that passes.
-    pub fn first(&mut self, pool: &[Node<'_>], tests: &[Test<'_>]) -> Option<(u32, u32)> {
+    pub(super) fn first(&mut self, pool: &[Node<'_>], tests: &[Test<'_>]) -> Option<(u32, u32)> {
         let hash = self.ask(pool, tests);
         loop {
             let entry = self.index.range((hash, 0)..=(hash, u32::MAX)).copied().find(|&(_, slot)| {
@@ -127,7 +127,7 @@ impl<'k> Elements<'k> {
     /// way, and without texts all.
     ///
     /// # Errors An item is of a kind that has no keys.
-    pub fn set(&mut self, pool: &[Node<'_>], texts: &[&str], item: Option<u32>) -> Result<()> {
+    pub(super) fn set(&mut self, pool: &[Node<'_>], texts: &[&str], item: Option<u32>) -> Result<()> {
         self.remove_blank(pool);
         let is_set = self.keys[0].is_empty();
         match texts.first() {
@@ -162,7 +162,7 @@ impl<'k> Elements<'k> {
     }
 
     /// Notes that the item of a slot was edited.
-    pub fn note(&mut self, pool: &[Node<'_>], slot: u32) {
+    pub(super) fn note(&mut self, pool: &[Node<'_>], slot: u32) {
         let Some(item) = self.items[slot as usize] else { return };
         let node = &pool[item as usize];
         if is_blank(node) {

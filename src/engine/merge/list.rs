@@ -31,7 +31,7 @@ const OWN_TEXT: Keys<'static> = &[""];
 
 /// Merges a patch list into a base list; `None` if the list is removed. The base's items are used
 /// up.
-pub fn merge<'a>(
+pub(super) fn merge<'a>(
     base: &mut Items<'a>,
     patch: &mut Items<'a>,
     keys: Keys<'_>,
@@ -59,7 +59,7 @@ pub fn merge<'a>(
 
 /// A list that a patch brings where there was none: it is merged with itself. The patch keeps its
 /// items.
-pub fn introduced<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -> Result<Items<'a>> {
+pub(super) fn introduced<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -> Result<Items<'a>> {
     if distinct_texts(list, keys).is_some() {
         each(list, |item| super::with_itself(item, items))?;
         return Ok(list.clone());
@@ -74,7 +74,7 @@ pub fn introduced<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) ->
 }
 
 /// Merges a list with itself; `None` if the list is removed. Its items are used up.
-pub fn with_itself<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -> Result<Option<Items<'a>>> {
+pub(super) fn with_itself<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -> Result<Option<Items<'a>>> {
     if take_directive(list)? == Directive::Delete {
         return Ok(None);
     }
@@ -89,7 +89,7 @@ pub fn with_itself<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -
 }
 
 /// A base list that the patch does not mention. Its items are used up.
-pub fn untouched<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -> Result<Items<'a>> {
+pub(super) fn untouched<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -> Result<Items<'a>> {
     if distinct_texts(list, keys).is_some() {
         each(list, |item| super::untouched(item, items))?;
         return Ok(std::mem::take(list));

@@ -44,7 +44,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// The first fault of any step, with the chain of entries that led to it.
-pub fn root<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Accumulator<'a>> {
+pub(super) fn root<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<Accumulator<'a>> {
     shared::of_root(build, target).map_or_else(|| alone(build, target), Ok)
 }
 

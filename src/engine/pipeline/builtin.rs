@@ -34,7 +34,7 @@ use crate::transformer::value_add::ValueAddTransformer;
 use rustomize_yaml::reprint;
 
 /// Returns true if a configuration object is for a built-in.
-pub fn is_builtin(config: &Resource<'_>) -> bool {
+pub(super) fn is_builtin(config: &Resource<'_>) -> bool {
     let gvk = &config.id().gvk;
     gvk.group.is_empty() && gvk.version == "builtin"
 }
@@ -68,7 +68,7 @@ fn is_one_of(config: &Resource<'_>, builtins: &[Builtin]) -> bool {
 ///
 /// # Errors
 /// The object is not for a generator, or a field has a wrong type.
-pub fn generator<'t, 'a>(
+pub(super) fn generator<'t, 'a>(
     build: &mut Build<'a>,
     target: &'t Target<'a>,
     config: &Resource<'a>,
@@ -94,7 +94,11 @@ pub fn generator<'t, 'a>(
 /// # Errors
 /// The object is not for a transformer, a field has a wrong type, or a file that it names cannot be
 /// read.
-pub fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, config: &Resource<'a>) -> Result<Vec<Stage<'a>>> {
+pub(super) fn transformers<'a>(
+    build: &mut Build<'a>,
+    target: &Target<'a>,
+    config: &Resource<'a>,
+) -> Result<Vec<Stage<'a>>> {
     let config = &printed(build, config)?;
     if is_one_of(config, &GENERATORS) {
         return Err(Error::new(Code::WrongKind, format!("plugin {} not a transformer", config.id())).at(config.pos()));

@@ -6,13 +6,13 @@ use rustomize_yaml::{Heap, Node, documents, encoding};
 use std::path::{Path, PathBuf};
 
 /// The kustomization file of a directory; `None` for a directory without one.
-pub fn kustomization_in(loader: &dyn Loader, directory: &Path) -> Option<PathBuf> {
+pub(super) fn kustomization_in(loader: &dyn Loader, directory: &Path) -> Option<PathBuf> {
     FILE_NAMES.iter().map(|name| directory.join(name)).find(|file| loader.open(file).is_ok())
 }
 
 /// Calls `take` with each document of a file. Returns false for a file that cannot be read; its
 /// build reports the reason. O(size of the file).
-pub fn documents_of(loader: &dyn Loader, path: &Path, limit: FileLimit, take: impl FnMut(&Node<'_>)) -> bool {
+pub(super) fn documents_of(loader: &dyn Loader, path: &Path, limit: FileLimit, take: impl FnMut(&Node<'_>)) -> bool {
     let Some(bytes) = loader.open(path).ok().and_then(|opened| opened.read(limit).ok()) else { return false };
     match encoding::decode(bytes) {
         Ok(text) => documents_in(text, take),
@@ -21,7 +21,7 @@ pub fn documents_of(loader: &dyn Loader, path: &Path, limit: FileLimit, take: im
 }
 
 /// Calls `take` with each document of a text. Returns false for a text that is not YAML. O(size).
-pub fn documents_in(text: impl Into<encoding::Text>, take: impl FnMut(&Node<'_>)) -> bool {
+pub(super) fn documents_in(text: impl Into<encoding::Text>, take: impl FnMut(&Node<'_>)) -> bool {
     let heap = Heap::new();
     let arena = heap.arena();
     match documents(arena, arena.add_file("", text.into())) {

@@ -23,7 +23,7 @@ use rustomize_yaml::{Node, Scalar, Value, emit, first_document};
 
 /// The source of a resource, or of a change: a file, or a configuration in one.
 #[derive(Clone, Debug, Default)]
-pub struct Origin {
+pub(super) struct Origin {
     path: String,
     repo: String,
     reference: String,
@@ -34,7 +34,7 @@ pub struct Origin {
 
 impl Origin {
     /// A file that a root names.
-    pub fn file(root: &Root, path: &str) -> Self {
+    pub(super) fn file(root: &Root, path: &str) -> Self {
         Origin { path: root.relative(path), ..Origin::of(root) }
     }
 
@@ -44,7 +44,7 @@ impl Origin {
     }
 
     /// A built-in that a field of a kustomization asks for.
-    pub fn builtin(target: &Target<'_>, kind: &str) -> Self {
+    pub(super) fn builtin(target: &Target<'_>, kind: &str) -> Self {
         let by = ["builtin".to_owned(), kind.to_owned(), String::new(), String::new()];
         Origin {
             configured_in: target.root.relative(&target.file_name),
@@ -54,13 +54,13 @@ impl Origin {
     }
 
     /// The kind of the built-in or plugin.
-    pub fn tool(&self) -> &str {
+    pub(super) fn tool(&self) -> &str {
         self.configured_by.as_ref().map_or("", |[_, kind, ..]| kind)
     }
 
     /// A plugin that a configuration object asks for. The object's own origin says where it was
     /// configured; an inline one was in the kustomization.
-    pub fn plugin(target: &Target<'_>, config: &Resource<'_>) -> Self {
+    pub(super) fn plugin(target: &Target<'_>, config: &Resource<'_>) -> Self {
         let mut origin = Origin::of(&target.root);
         origin.configured_in = match config.notes().and_then(|notes| notes.origin).and_then(path_of) {
             Some(path) => path,
@@ -127,7 +127,7 @@ fn path_of(text: &str) -> Option<String> {
 ///
 /// # Errors
 /// A name that cannot be printed, or annotations that are not a mapping.
-pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
+pub(super) fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
     let arena = build.arena;
     if !build.keeps_origins() || resources.is_empty() {
         return Ok(());
@@ -155,7 +155,7 @@ pub fn note_origin<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], or
 ///
 /// # Errors
 /// A name that cannot be printed.
-pub fn note_generated<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
+pub(super) fn note_generated<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], origin: &Origin) -> Result<()> {
     if build.keeps_origins() && !resources.is_empty() {
         let text = build.arena.text(&origin.text()?);
         for resource in resources {
@@ -174,7 +174,7 @@ fn annotations_of<'r, 'a>(resource: &'r mut Resource<'a>) -> Option<&'r mut Node
 
 /// Moves the origin and the transformations in the annotations of a resource to the notes of the
 /// build. A patch, another transformer or the manifest has written them.
-pub fn adopt(resource: &mut Resource<'_>) {
+pub(super) fn adopt(resource: &mut Resource<'_>) {
     let [origin, transformations] = resource.remove_annotations([ORIGIN, TRANSFORMATIONS]);
     if origin.is_some() {
         resource.notes_mut().origin = origin;
@@ -190,7 +190,7 @@ pub fn adopt(resource: &mut Resource<'_>) {
 /// # Errors
 /// A name that cannot be printed, or an origin or transformations in a resource's annotations that
 /// cannot be read.
-pub fn note_transformation<'a>(
+pub(super) fn note_transformation<'a>(
     build: &mut Build<'a>,
     map: &mut ResMap<'a>,
     origin: &Origin,
@@ -233,7 +233,7 @@ pub fn note_transformation<'a>(
 ///
 /// # Errors
 /// The text of the annotation is not YAML, or not a mapping with strings.
-pub fn check_own<'a>(build: &mut Build<'a>, resource: &Resource<'a>) -> Result<()> {
+pub(super) fn check_own<'a>(build: &mut Build<'a>, resource: &Resource<'a>) -> Result<()> {
     match resource.annotation(ORIGIN) {
         Some(own) => listed(build, resource, own, |cx, node| listed_origin(cx, node).map(drop)).map(drop),
         None => Ok(()),
@@ -302,7 +302,7 @@ struct ConfiguredBy<'a> {
 }
 
 /// Writes the annotations that the root asks for.
-pub fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>) -> Result<()> {
+pub(super) fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>) -> Result<()> {
     let asked = build.metadata();
     if !asked.origin_annotations && !asked.transformer_annotations {
         return Ok(());

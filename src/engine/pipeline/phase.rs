@@ -10,22 +10,22 @@ pub(super) struct Phase(Errors);
 
 impl Phase {
     /// Returns true if no entry has had a fault.
-    pub fn is_sound(&self) -> bool {
+    pub(super) fn is_sound(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns true if an entry is still read.
-    pub fn reads(&self, entry: &str) -> bool {
+    pub(super) fn reads(&self, entry: &str) -> bool {
         self.is_sound() || !is_remote(entry)
     }
 
     /// Returns the value of an entry, or notes its faults.
-    pub fn note<T>(&mut self, result: Result<T>) -> Option<T> {
+    pub(super) fn note<T>(&mut self, result: Result<T>) -> Option<T> {
         self.0.note(result)
     }
 
     /// Ends the phase: returns `value`, or all faults.
-    pub fn end<T>(self, value: T) -> Result<T> {
+    pub(super) fn end<T>(self, value: T) -> Result<T> {
         self.0.end(value)
     }
 }

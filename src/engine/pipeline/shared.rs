@@ -15,10 +15,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The function that accumulates the root of a target.
-pub type Accumulate<'a> = fn(&mut Build<'a>, &Target<'a>) -> Result<Accumulator<'a>>;
+pub(super) type Accumulate<'a> = fn(&mut Build<'a>, &Target<'a>) -> Result<Accumulator<'a>>;
 
 /// The resources of a build's own root, if other builds have shared it as their base.
-pub fn of_root<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Option<Accumulator<'a>> {
+pub(super) fn of_root<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Option<Accumulator<'a>> {
     let layer = layers(build)?.get(&key(target))?;
     Some(adopt(build, &layer))
 }
@@ -28,7 +28,7 @@ pub fn of_root<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Option<Accumul
 ///
 /// # Errors
 /// The errors of `accumulate`.
-pub fn of_base<'a>(
+pub(super) fn of_base<'a>(
     build: &mut Build<'a>,
     target: &Target<'a>,
     above: &Root,

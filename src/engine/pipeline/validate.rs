@@ -22,14 +22,14 @@ use std::hash::{BuildHasher, Hasher};
 const VALIDATED_BY: &str = "validated-by";
 
 /// A fingerprint of the content of every resource, by id.
-pub struct Contents<'a> {
+pub(super) struct Contents<'a> {
     by_id: Index<'a, u64>,
     hasher: foldhash::quality::FixedState,
 }
 
 impl<'a> Contents<'a> {
     /// Takes the fingerprints. O(size of the resources), one of them at a time.
-    pub fn of(map: &ResMap<'a>) -> Self {
+    pub(super) fn of(map: &ResMap<'a>) -> Self {
         let hasher = foldhash::quality::FixedState::default();
         let mut by_id = Index::with_capacity_and_hasher(map.len(), Default::default());
         for resource in map.iter() {
@@ -41,7 +41,7 @@ impl<'a> Contents<'a> {
     /// Checks that there are the same resources as before, with the same content.
     ///
     /// # Errors A resource was added, renamed, removed or changed.
-    pub fn check_all<'r>(&self, resources: impl Iterator<Item = &'r Resource<'a>> + Clone) -> Result<()>
+    pub(super) fn check_all<'r>(&self, resources: impl Iterator<Item = &'r Resource<'a>> + Clone) -> Result<()>
     where
         'a: 'r,
     {
@@ -84,7 +84,11 @@ impl<'a> Contents<'a> {
 ///
 /// # Errors The validator changed a resource or printed one twice, or it is a shared object and did
 /// not return each resource.
-pub fn adopt_labels<'a>(map: &mut ResMap<'a>, plugin: &dyn Plugin<'a>, printed: &[Resource<'a>]) -> Result<bool> {
+pub(super) fn adopt_labels<'a>(
+    map: &mut ResMap<'a>,
+    plugin: &dyn Plugin<'a>,
+    printed: &[Resource<'a>],
+) -> Result<bool> {
     if printed.is_empty() && !plugin.prints_all() {
         return Ok(false);
     }

@@ -56,22 +56,22 @@ pub(super) struct Ids {
 
 impl Ids {
     /// Returns true if the current ids are indexed.
-    pub fn has_current(&self) -> bool {
+    pub(super) fn has_current(&self) -> bool {
         self.current.is_some()
     }
 
     /// The number of resources that are indexed by their current ids.
-    pub fn count_current(&self) -> usize {
+    pub(super) fn count_current(&self) -> usize {
         self.current.as_ref().map_or(0, HashTable::len)
     }
 
     /// Drops the index of current ids.
-    pub fn forget_current(&mut self) {
+    pub(super) fn forget_current(&mut self) {
         self.current = None;
     }
 
     /// Makes room for the current ids of `more` more resources.
-    pub fn reserve(&mut self, more: usize, resources: &List<Resource<'_>>) {
+    pub(super) fn reserve(&mut self, more: usize, resources: &List<Resource<'_>>) {
         let hash = |&i: &u32| self.hasher.hash_one(resources[i as usize].id());
         self.current.get_or_insert_default().reserve(more, hash);
     }
@@ -81,7 +81,7 @@ impl Ids {
     ///
     /// # Errors
     /// The places of two resources that share an id, the first one first.
-    pub fn index_current(&mut self, resources: &List<Resource<'_>>, threads: usize) -> Result<(), (u32, u32)> {
+    pub(super) fn index_current(&mut self, resources: &List<Resource<'_>>, threads: usize) -> Result<(), (u32, u32)> {
         self.current = None;
         self.reserve(resources.len(), resources);
         let hash = |r: &Resource<'_>| (!r.is_deleted()).then(|| self.hasher.hash_one(r.id()));
@@ -97,7 +97,7 @@ impl Ids {
 
     /// Adds a resource by its current id, if these are indexed. If another resource has the id
     /// already, its place is returned and stays in the index. O(1).
-    pub fn add_current(&mut self, i: u32, resources: &List<Resource<'_>>) -> Option<u32> {
+    pub(super) fn add_current(&mut self, i: u32, resources: &List<Resource<'_>>) -> Option<u32> {
         self.add_hashed(i, self.hasher.hash_one(resources[i as usize].id()), resources)
     }
 
@@ -114,7 +114,7 @@ impl Ids {
 
     /// Removes a resource that is indexed by its former id `before`, if current ids are indexed.
     /// O(1).
-    pub fn remove_current(&mut self, i: u32, before: &ResId<'_>) {
+    pub(super) fn remove_current(&mut self, i: u32, before: &ResId<'_>) {
         if let Some(table) = &mut self.current
             && let Ok(entry) = table.find_entry(self.hasher.hash_one(before), |&other| other == i)
         {
@@ -124,7 +124,7 @@ impl Ids {
 
     /// Adds a resource by its identities from number `first` on, if all ids are indexed. Entries
     /// for identities that the resource has given up stay.
-    pub fn add_any(&mut self, i: u32, resource: &Resource<'_>, first: usize) {
+    pub(super) fn add_any(&mut self, i: u32, resource: &Resource<'_>, first: usize) {
         if let Some(any) = &mut self.any {
             for id in resource.ids_from(first) {
                 let key = self.hasher.hash_one(id);
@@ -134,7 +134,7 @@ impl Ids {
     }
 
     /// The places of the resources that have or had an id, in order. O(1), once the index exists.
-    pub fn any(&mut self, id: &ResId<'_>, resources: &List<Resource<'_>>) -> Vec<usize> {
+    pub(super) fn any(&mut self, id: &ResId<'_>, resources: &List<Resource<'_>>) -> Vec<usize> {
         if self.any.is_none() {
             // There may be room for resources that will be added.
             self.any = Some(FastMap::with_capacity_and_hasher(resources.capacity(), RandomState::default()));

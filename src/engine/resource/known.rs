@@ -15,12 +15,12 @@ pub(super) struct Known {
 
 impl Known {
     /// The facts that are still known after an edit.
-    pub fn after_edit(self) -> Self {
+    pub(super) fn after_edit(self) -> Self {
         Known { shares_values: self.shares_values, ..Known::default() }
     }
 
     /// The facts that are still known after an edit that keeps the form of the node.
-    pub fn after_edit_in_form(self) -> Self {
+    pub(super) fn after_edit_in_form(self) -> Self {
         Known { is_in_json_form: self.is_in_json_form, ..self.after_edit() }
     }
 }

@@ -6,7 +6,7 @@ use super::{Definition, Field, List, NONE};
 /// Kinds with keyed lists, sorted by group, version and kind; the number is an index into
 /// [`DEFINITIONS`].
 #[rustfmt::skip]
-pub static KINDS: [(&str, &str, &str, u16); 91] = [
+pub(super) static KINDS: [(&str, &str, &str, u16); 91] = [
     ("", "v1", "Binding", 52),
     ("", "v1", "ComponentStatus", 53),
     ("", "v1", "ConfigMap", 54),
@@ -102,7 +102,7 @@ pub static KINDS: [(&str, &str, &str, u16); 91] = [
 
 /// The names of the definitions: directory, version and type.
 #[rustfmt::skip]
-pub static NAMES: [&str; 128] = [
+pub(super) static NAMES: [&str; 128] = [
     "admissionregistration/v1.MutatingWebhookConfiguration",
     "admissionregistration/v1.ValidatingWebhookConfiguration",
     "admissionregistration/v1beta1.MutatingWebhookConfiguration",
@@ -235,7 +235,7 @@ pub static NAMES: [&str; 128] = [
 
 /// For each definition its fields that are keyed lists or lead to some.
 #[rustfmt::skip]
-pub static DEFINITIONS: [Definition; 128] = [
+pub(super) static DEFINITIONS: [Definition; 128] = [
     // admissionregistration/v1.MutatingWebhookConfiguration
     Definition(&[
         Field { name: "metadata", target: 93, list: List::No },

@@ -97,8 +97,8 @@ pub struct Options {
     pub used_entries: UsedEntries,
     /// Codes of findings to look for that are off by default: see [`Code::OFF_BY_DEFAULT`].
     pub lint_also: Vec<Code>,
-    /// Files with schemas of kinds that Kubernetes does not have. The first schema of a kind
-    /// counts.
+    /// Files with schemas of kinds that Kubernetes does not have, read from the machine of
+    /// [`Options::remote`]. The first schema of a kind counts.
     pub schemas: Vec<PathBuf>,
     /// True to merge lists of custom kinds by the keys that CustomResourceDefinitions in the tree
     /// name: an extension.

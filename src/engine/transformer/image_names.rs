@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// The names of all entries. A name is a pattern, but in nearly all names only dots have a meaning:
 /// those are looked up in tables. Of the others, those are tried that begin as the image does.
 #[derive(Debug, Default)]
-pub struct ImageNames<'a> {
+pub(super) struct ImageNames<'a> {
     compat: Compat,
     /// One table for all names whose dots are at the same places, which are counted in characters.
     tables: Vec<(Vec<usize>, Table<'a>)>,
@@ -42,7 +42,7 @@ impl<'a> ImageNames<'a> {
     ///
     /// # Errors
     /// A name is not a valid regular expression; its place comes along.
-    pub fn new(compat: Compat, names: impl Iterator<Item = &'a str>) -> Result<Self, (usize, PatternError)> {
+    pub(super) fn new(compat: Compat, names: impl Iterator<Item = &'a str>) -> Result<Self, (usize, PatternError)> {
         let mut all = ImageNames { compat, ..ImageNames::default() };
         let mut table_of: FastMap<Vec<usize>, usize> = FastMap::default();
         let mut pattern_of: FastMap<&'a str, usize> = FastMap::default();
@@ -89,7 +89,7 @@ impl<'a> ImageNames<'a> {
 
     /// The first entry, from a given one on, that an image matches. O(tables + patterns that begin
     /// as the image) for an image of usual length.
-    pub fn next(&self, image: &str, from: usize) -> Option<usize> {
+    pub(super) fn next(&self, image: &str, from: usize) -> Option<usize> {
         let mut first = None;
         for name in names_of(self.compat, image) {
             for (dots, table) in &self.tables {

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 ///
 /// # Errors The data cannot be printed; or the resource is neither a ConfigMap nor a Secret, and a
 /// step has changed it, or a plugin has made it.
-pub fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>, text: &mut String) -> Result<String> {
+pub(super) fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>, text: &mut String) -> Result<String> {
     let node = resource.node();
     text.clear();
     text.push('{');

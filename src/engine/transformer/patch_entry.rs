@@ -27,7 +27,7 @@ pub(super) struct PatchEntry<'a> {
 
 impl<'a> PatchEntry<'a> {
     /// A patch that was read, with the options of its entry.
-    pub fn new(patch: &Patch<'a>, Read { content, target, name }: Read<'a>) -> Self {
+    pub(super) fn new(patch: &Patch<'a>, Read { content, target, name }: Read<'a>) -> Self {
         PatchEntry {
             content,
             target,
@@ -41,7 +41,7 @@ impl<'a> PatchEntry<'a> {
     }
 
     /// The strategic merge patches of the entry.
-    pub fn documents(&self) -> &[Resource<'a>] {
+    pub(super) fn documents(&self) -> &[Resource<'a>] {
         match &self.content {
             Content::StrategicMerge(documents) => documents,
             Content::Json(_) => &[],
@@ -49,7 +49,7 @@ impl<'a> PatchEntry<'a> {
     }
 
     /// The beginnings of its documents and operations.
-    pub fn parts(&self) -> Vec<PatchPart> {
+    pub(super) fn parts(&self) -> Vec<PatchPart> {
         let part = |pos| PatchPart { pos, is_json: self.is_json() };
         match &self.content {
             Content::StrategicMerge(documents) => documents.iter().map(Resource::pos).map(part).collect(),
@@ -59,7 +59,7 @@ impl<'a> PatchEntry<'a> {
 
     /// Returns true if the entry has strategic merge patches, each for the resource that it names,
     /// which leave ids alone.
-    pub fn names_resources(&self) -> bool {
+    pub(super) fn names_resources(&self) -> bool {
         let is_plain = !self.is_json() && self.target.is_none() && !self.options.given;
         is_plain && self.documents().iter().all(|document| leaves_ids(document.node()))
     }
@@ -67,26 +67,26 @@ impl<'a> PatchEntry<'a> {
 
 impl PatchEntry<'_> {
     /// Returns true for a JSON patch.
-    pub fn is_json(&self) -> bool {
+    pub(super) fn is_json(&self) -> bool {
         matches!(self.content, Content::Json(_))
     }
 
     /// Returns true if this is a JSON patch whose target may be any resource, or any of a kind.
-    pub fn is_wide(&self) -> bool {
+    pub(super) fn is_wide(&self) -> bool {
         self.is_json() && self.target.as_ref().is_some_and(|target| target.hint().is_wide())
     }
 
     /// Returns true if this is a JSON patch with a target whose operations leave the identity and
     /// the metadata of a resource alone. The detour through JSON can still spell them in another
     /// way.
-    pub fn is_of_content(&self) -> bool {
+    pub(super) fn is_of_content(&self) -> bool {
         let Content::Json(operations) = &self.content else { return false };
         self.target.is_some() && !operations.iter().any(Operation::touches_identity)
     }
 
     /// Returns true if this sees or changes the annotations in which kustomize keeps its notes
     /// about a resource.
-    pub fn sees_notes(&self) -> bool {
+    pub(super) fn sees_notes(&self) -> bool {
         match &self.content {
             Content::Json(operations) => operations.iter().any(Operation::sees_annotations),
             Content::StrategicMerge(patches) => patches.iter().any(|patch| {
@@ -98,7 +98,7 @@ impl PatchEntry<'_> {
     }
 
     /// The kind of the target's resources, if it names one.
-    pub fn kind(&self) -> Option<&str> {
+    pub(super) fn kind(&self) -> Option<&str> {
         self.target.as_ref().and_then(|target| target.hint().kind)
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct PatchFindings<'a> {
 impl<'a> PatchFindings<'a> {
     /// Begins without findings, if the build is asked for some. `kinds` has the kinds that patches
     /// are for, and `None` for a patch that may be for any kind. O(resources + patches).
-    pub fn of<'k>(
+    pub(super) fn of<'k>(
         build: &Build<'a>,
         map: &ResMap<'a>,
         kinds: impl Iterator<Item = Option<&'k str>>,
@@ -44,7 +44,7 @@ impl<'a> PatchFindings<'a> {
     }
 
     /// Adds all findings to the build, in the order of their places, once the patches are applied.
-    pub fn finish(self, map: &ResMap<'a>, build: &mut Build<'a>) {
+    pub(super) fn finish(self, map: &ResMap<'a>, build: &mut Build<'a>) {
         let overridden = self.overridden.map(|overridden| patch_values::findings(&overridden, build.arena, map));
         let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values();
         build.find(|| found.chain(overridden.into_iter().flatten()));
@@ -52,13 +52,13 @@ impl<'a> PatchFindings<'a> {
     }
 
     /// The patches so far, where values that a later one replaces are looked for.
-    pub fn overridden(&self) -> Option<&Overridden> {
+    pub(super) fn overridden(&self) -> Option<&Overridden> {
         self.overridden.as_ref()
     }
 
     /// Looks at a strategic merge patch and the resource that it is about to be merged into.
     /// O(size of the patch + lists that it replaces).
-    pub fn look_at_merge(
+    pub(super) fn look_at_merge(
         &self,
         resource: &Resource<'a>,
         patch: &Node<'_>,
@@ -82,7 +82,7 @@ impl<'a> PatchFindings<'a> {
 
     /// Looks at a JSON patch and the resource that it is about to be applied to. Returns true if
     /// the kind has all fields that the patch brings. O(size of the patch).
-    pub fn look_at_operations(&self, resource: &Resource<'a>, operations: &[Operation<'_>], entry: Pos) -> bool {
+    pub(super) fn look_at_operations(&self, resource: &Resource<'a>, operations: &[Operation<'_>], entry: Pos) -> bool {
         if operations.iter().any(Operation::changes_kind) {
             return true;
         }

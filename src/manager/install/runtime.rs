@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// The language's own tool is missing or fails, or dependencies are not pinned.
-pub fn prepare(manifest: &Manifest, directory: &Path, work: &Directory, options: &PluginOptions) -> Result<()> {
+pub(super) fn prepare(manifest: &Manifest, directory: &Path, work: &Directory, options: &PluginOptions) -> Result<()> {
     let has = |name: &str| directory.join(name).is_file();
     let workshop = || Workshop::new(directory, work, options);
     match &manifest.runtime {

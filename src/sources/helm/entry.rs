@@ -38,7 +38,7 @@ pub(super) struct ReadyChart {
 
 impl<'c, 'a> ChartRun<'c, 'a> {
     /// One chart, and the program that renders it.
-    pub fn new(helm: &'c HelmProgram, entry: &'c ChartEntry<'a>) -> Self {
+    pub(super) fn new(helm: &'c HelmProgram, entry: &'c ChartEntry<'a>) -> Self {
         ChartRun { helm, entry }
     }
 
@@ -82,7 +82,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
     /// # Errors
     /// helm has a wrong version, the chart cannot be pulled, or its values cannot be read or
     /// merged.
-    pub fn ready(&self, build: &mut Build<'a>) -> Result<ReadyChart> {
+    pub(super) fn ready(&self, build: &mut Build<'a>) -> Result<ReadyChart> {
         let no_file = |e: std::io::Error| Error::io(&e, format!("no temporary directory for helm: {e}"));
         let private = self.helm.children.directory("rustomize-helm-").map_err(no_file)?;
         // The name is upstream's, because it occurs in the arguments of helm.
@@ -119,7 +119,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
     }
 
     /// The directory of the chart if it need not be pulled; `None` if it must be pulled.
-    pub fn present(&self, build: &Build<'a>, home: &Path) -> Result<Option<PathBuf>> {
+    pub(super) fn present(&self, build: &Build<'a>, home: &Path) -> Result<Option<PathBuf>> {
         let directory = home.join(self.entry.chart.name);
         if self.entry.chart.repo.is_empty() {
             if directory.is_dir() {

@@ -27,7 +27,7 @@ pub(super) struct Run<'h> {
 
 impl<'h> Run<'h> {
     /// helm, as the options of a build name it.
-    pub fn new(helm: &'h HelmProgram, options: &'h HelmOptions) -> Self {
+    pub(super) fn new(helm: &'h HelmProgram, options: &'h HelmOptions) -> Self {
         Run { helm, options }
     }
 
@@ -35,7 +35,7 @@ impl<'h> Run<'h> {
     ///
     /// # Errors
     /// helm is missing, fails, takes too long or prints too much.
-    pub fn run(&self, command: HelmCommand, environment: &Environment, pos: Pos) -> Result<Vec<u8>> {
+    pub(super) fn run(&self, command: HelmCommand, environment: &Environment, pos: Pos) -> Result<Vec<u8>> {
         let args = command.arguments;
         let shown: Vec<String> = args.iter().map(|a| a.to_string_lossy().into_owned()).collect();
         let launch = Launch::new(&self.options.command).args(args).variables(environment.iter().cloned());
@@ -73,7 +73,13 @@ impl<'h> Run<'h> {
     ///
     /// # Errors
     /// helm has another version, or fails.
-    pub fn check_version(&self, command: HelmCommand, again: bool, environment: &Environment, pos: Pos) -> Result<()> {
+    pub(super) fn check_version(
+        &self,
+        command: HelmCommand,
+        again: bool,
+        environment: &Environment,
+        pos: Pos,
+    ) -> Result<()> {
         #[allow(clippy::expect_used, reason = "the pattern is a constant")]
         static VERSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"v?[0-9]+(\.[0-9]+)+").expect("a pattern"));
         static GOOD: Mutex<BTreeSet<(String, Vec<OsString>)>> = Mutex::new(BTreeSet::new());

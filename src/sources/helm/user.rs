@@ -38,13 +38,13 @@ fn path_of(host: &dyn Host, file: UserFile) -> Option<PathBuf> {
 }
 
 /// The variables that let helm find the user's files.
-pub fn environment(host: &dyn Host) -> Vec<(Cow<'static, str>, OsString)> {
+pub(super) fn environment(host: &dyn Host) -> Vec<(Cow<'static, str>, OsString)> {
     let set = |file: UserFile| Some((file.variable.into(), path_of(host, file)?.into()));
     [REGISTRIES, REPOSITORIES].into_iter().filter_map(set).collect()
 }
 
 /// The name that the user has given to a repository with this URL.
-pub fn repository(build: &Build<'_>, host: &dyn Host, url: &str) -> Option<String> {
+pub(super) fn repository(build: &Build<'_>, host: &dyn Host, url: &str) -> Option<String> {
     let path = path_of(host, REPOSITORIES)?;
     let text = build.cx.options.file_limit.read_to_string(&path).ok()?;
     let source = build.arena.add_source(path.display().to_string(), text);

@@ -14,7 +14,7 @@ const FOLDED: [char; 7] = [' ', '\t', '\n', '\r', '\u{85}', '\u{2028}', '\u{2029
 
 /// The place of a value in the text.
 #[derive(Debug)]
-pub struct Layout {
+pub(super) struct Layout {
     /// From the first byte of the value, its properties included, to the last one. Comments and the
     /// line break after the value are outside. The range of a value that was left out is empty, and
     /// is after its dash or colon.
@@ -24,7 +24,7 @@ pub struct Layout {
 
 /// The form of a value in the text.
 #[derive(Debug)]
-pub enum Form {
+pub(super) enum Form {
     Scalar,
     /// A list or mapping that is held together by its indentation.
     Block(Vec<Child>),
@@ -36,7 +36,7 @@ pub enum Form {
 
 /// An item of a list or an entry of a mapping, in the order of the text.
 #[derive(Debug)]
-pub struct Child {
+pub(super) struct Child {
     /// The dash of an item of a block, the item itself in brackets, or the key.
     pub start: usize,
     /// The offset after the dash or the colon.
@@ -46,7 +46,7 @@ pub struct Child {
 
 impl Child {
     /// The offset after the last byte.
-    pub fn end(&self) -> usize {
+    pub(super) fn end(&self) -> usize {
         self.value.range.end.max(self.lead)
     }
 }
@@ -77,7 +77,7 @@ struct Around {
 
 impl Layout {
     /// Finds the layout of the root of a document.
-    pub fn of(source: &Source, root: &Node<'_>) -> Layout {
+    pub(super) fn of(source: &Source, root: &Node<'_>) -> Layout {
         let scan = Scan { text: &source.text, base: source.base };
         let start = scan.offset(root.pos()).unwrap_or_default();
         let around = Around { column: -1, bound: scan.document_end(start) };
@@ -86,27 +86,27 @@ impl Layout {
 }
 
 /// The first byte of the line with the byte at `offset`.
-pub fn line_start(text: &str, offset: usize) -> usize {
+pub(super) fn line_start(text: &str, offset: usize) -> usize {
     text[..offset].rfind('\n').map_or(0, |i| i + 1)
 }
 
 /// The line break at the end of the line with the byte at `offset`, or the end of the text.
-pub fn line_end(text: &str, offset: usize) -> usize {
+pub(super) fn line_end(text: &str, offset: usize) -> usize {
     text[offset..].find('\n').map_or(text.len(), |i| offset + i)
 }
 
 /// Returns true if only blanks precede the byte at `offset` on its line.
-pub fn begins_line(text: &str, offset: usize) -> bool {
+pub(super) fn begins_line(text: &str, offset: usize) -> bool {
     text[line_start(text, offset)..offset].bytes().all(|b| b == b' ')
 }
 
 /// The column of the byte at `offset`, from 0.
-pub fn column(text: &str, offset: usize) -> usize {
+pub(super) fn column(text: &str, offset: usize) -> usize {
     offset - line_start(text, offset)
 }
 
 /// Returns true if a scalar was left out.
-pub fn is_absent(scalar: &Scalar<'_>) -> bool {
+pub(super) fn is_absent(scalar: &Scalar<'_>) -> bool {
     scalar.style() == Style::Plain && scalar.text().is_empty()
 }
 

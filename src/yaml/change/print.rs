@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 /// Values that are in the text already, by their places.
 #[derive(Default)]
-pub struct Known<'n, 'a> {
+pub(super) struct Known<'n, 'a> {
     values: BTreeMap<u32, (&'n Node<'a>, &'n Layout)>,
 }
 
 impl<'n, 'a> Known<'n, 'a> {
     /// Adds a value and all values in it.
-    pub fn add(&mut self, node: &'n Node<'a>, layout: &'n Layout) {
+    pub(super) fn add(&mut self, node: &'n Node<'a>, layout: &'n Layout) {
         if !layout.range.is_empty() && !matches!(layout.form, Form::Opaque) {
             self.values.insert(node.pos().0, (node, layout));
         }
@@ -33,7 +33,7 @@ impl Known<'_, '_> {
 }
 
 /// The data that printing needs in addition to the value.
-pub struct Printer<'p, 'n, 'a> {
+pub(super) struct Printer<'p, 'n, 'a> {
     pub text: &'p str,
     pub known: &'p Known<'n, 'a>,
     /// The number of columns by which the dashes of a list are indented below its key.
@@ -46,7 +46,7 @@ pub struct Printer<'p, 'n, 'a> {
 
 impl Printer<'_, '_, '_> {
     /// Prints a value after a dash; its content begins in `column`.
-    pub fn item(&self, out: &mut String, node: &Node<'_>, column: usize) {
+    pub(super) fn item(&self, out: &mut String, node: &Node<'_>, column: usize) {
         if self.moved(out, node, column) {
             return;
         }
@@ -76,7 +76,7 @@ impl Printer<'_, '_, '_> {
     }
 
     /// Prints the comments in the lines above a moved item of a list, above a dash in `column`.
-    pub fn comments_above(&self, out: &mut String, item: &Node<'_>, column: usize) {
+    pub(super) fn comments_above(&self, out: &mut String, item: &Node<'_>, column: usize) {
         let Some((_, layout)) = self.known.values.get(&item.pos().0) else { return };
         let above = &self.text[..layout::line_start(self.text, layout.range.start)];
         let dash = self.text[above.len()..layout.range.start].trim();
@@ -89,7 +89,7 @@ impl Printer<'_, '_, '_> {
     }
 
     /// Prints a value after the colon of a key in `column`.
-    pub fn field(&self, out: &mut String, node: &Node<'_>, column: usize) {
+    pub(super) fn field(&self, out: &mut String, node: &Node<'_>, column: usize) {
         let inner = match &node.value {
             Value::Mapping(mapping) if !mapping.is_empty() => column + 2,
             Value::Sequence(items) if !items.is_empty() => column + self.list_indent,
@@ -131,7 +131,7 @@ impl Printer<'_, '_, '_> {
 }
 
 /// Prints a value in brackets.
-pub fn flow(out: &mut String, node: &Node<'_>) {
+pub(super) fn flow(out: &mut String, node: &Node<'_>) {
     match &node.value {
         Value::Scalar(value) => scalar(out, value, value.style(), None),
         Value::Sequence(items) => {
@@ -157,7 +157,7 @@ pub fn flow(out: &mut String, node: &Node<'_>) {
 
 /// Prints a scalar in the given style, if that can hold it. A text of several lines becomes a block
 /// whose lines begin in `column`; without a column everything is on one line, as in brackets.
-pub fn scalar(out: &mut String, value: &Scalar<'_>, style: Style, column: Option<usize>) {
+pub(super) fn scalar(out: &mut String, value: &Scalar<'_>, style: Style, column: Option<usize>) {
     let text = value.text();
     if value.kind() != Kind::Str {
         out.push_str(text);

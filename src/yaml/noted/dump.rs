@@ -65,15 +65,15 @@ fn is_same(a: &Node<'_>, b: &Node<'_>) -> bool {
 
 /// go-yaml's numbers for kinds and styles.
 mod number {
-    pub const SEQUENCE: u8 = 2;
-    pub const MAPPING: u8 = 4;
-    pub const SCALAR: u8 = 8;
-    pub const TAGGED: u8 = 1;
-    pub const DOUBLE: u8 = 2;
-    pub const SINGLE: u8 = 4;
-    pub const LITERAL: u8 = 8;
-    pub const FOLDED: u8 = 16;
-    pub const FLOW: u8 = 32;
+    pub(super) const SEQUENCE: u8 = 2;
+    pub(super) const MAPPING: u8 = 4;
+    pub(super) const SCALAR: u8 = 8;
+    pub(super) const TAGGED: u8 = 1;
+    pub(super) const DOUBLE: u8 = 2;
+    pub(super) const SINGLE: u8 = 4;
+    pub(super) const LITERAL: u8 = 8;
+    pub(super) const FOLDED: u8 = 16;
+    pub(super) const FLOW: u8 = 32;
 }
 
 struct Dump<'d, 'a> {

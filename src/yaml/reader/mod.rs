@@ -40,7 +40,7 @@ const MAX_KEY: usize = 1_024;
 /// The YAML package of upstream that reads a text. The packages share the grammar, and differ in
 /// tags and merge keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Package {
+pub(crate) enum Package {
     /// go-yaml v3, for resources.
     V3,
     /// go-yaml v2, for kustomization files and all other files that are decoded into Go types.
@@ -58,7 +58,7 @@ pub enum Package {
 ///
 /// # Errors
 /// The text is malformed. Cost: O(text + nodes that aliases add).
-pub fn parse<'a>(
+pub(crate) fn parse<'a>(
     texts: &'a Texts,
     source: &'a Source,
     piece: Range<usize>,
@@ -71,7 +71,7 @@ pub fn parse<'a>(
 ///
 /// # Errors
 /// The text is malformed.
-pub fn parse_in<'a>(
+pub(crate) fn parse_in<'a>(
     room: &mut Room<'a>,
     texts: &'a Texts,
     source: &'a Source,
@@ -90,7 +90,7 @@ pub fn parse_in<'a>(
 }
 
 /// The memory that a reader works in. It is empty between two documents.
-pub struct Room<'a> {
+pub(crate) struct Room<'a> {
     levels: Vec<Level<'a>>,
     entries: Entries<'a>,
     items: Items<'a>,

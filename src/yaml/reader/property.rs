@@ -30,13 +30,13 @@ pub(super) enum TagName {
 impl Properties {
     /// Returns true if neither an anchor nor a tag is given.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.anchor.is_none() && self.tag.is_none()
     }
 
     /// These properties together with `other`; `None` if a node would have two anchors or tags.
     #[inline]
-    pub fn and(self, other: Self) -> Option<Self> {
+    pub(super) fn and(self, other: Self) -> Option<Self> {
         let is_twice = self.anchor.is_some() && other.anchor.is_some() || self.tag.is_some() && other.tag.is_some();
         (!is_twice).then_some(Properties { anchor: self.anchor.or(other.anchor), tag: self.tag.or(other.tag) })
     }
@@ -63,12 +63,12 @@ pub(super) struct Anchors<'a> {
 
 impl<'a> Anchors<'a> {
     /// An empty set of anchors; aliases may add this number of nodes.
-    pub fn new(budget: usize) -> Self {
+    pub(super) fn new(budget: usize) -> Self {
         Anchors { numbers: FastMap::default(), nodes: Vec::new(), budget }
     }
 
     /// Makes a new anchor, to which the name refers from now on. A text has less than 2^32 of them.
-    pub fn reserve(&mut self, name: &'a str) -> Option<Anchor> {
+    pub(super) fn reserve(&mut self, name: &'a str) -> Option<Anchor> {
         self.nodes.push(None);
         let anchor = u32::try_from(self.nodes.len()).ok().and_then(NonZeroU32::new).map(Anchor)?;
         self.numbers.insert(name, anchor);
@@ -76,7 +76,7 @@ impl<'a> Anchors<'a> {
     }
 
     /// Sets the node of an anchor, which is complete.
-    pub fn set(&mut self, anchor: Anchor, node: &Node<'a>) {
+    pub(super) fn set(&mut self, anchor: Anchor, node: &Node<'a>) {
         self.nodes[anchor.index()] = Some(node.clone());
     }
 }

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
 /// A result, and its input files.
-pub struct Rule {
+pub(crate) struct Rule {
     pub target: PathBuf,
     /// Absolute paths without links.
     pub files: Vec<PathBuf>,
@@ -15,7 +15,7 @@ pub struct Rule {
 ///
 /// # Errors
 /// The file cannot be written, or a file name has a line break, which a depfile cannot express.
-pub fn write(path: &Path, rules: &[Rule]) -> Result<()> {
+pub(crate) fn write(path: &Path, rules: &[Rule]) -> Result<()> {
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
     let mut text = String::new();
     for Rule { target, files } in rules {

@@ -1,9 +1,9 @@
 //! `build`: builds a root, and writes its resources.
 
-pub mod depfile;
-pub mod results;
-pub mod several;
-pub mod verdict;
+pub(crate) mod depfile;
+pub(crate) mod results;
+pub(crate) mod several;
+pub(crate) mod verdict;
 
 use crate::cli::commands::build::depfile::Rule;
 use crate::cli::commands::build::verdict::Verdict;
@@ -24,7 +24,7 @@ use std::path::Path;
 /// `build`.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Build {
+pub(crate) struct Build {
     #[command(flatten)]
     pub build: BuildFlags,
 }
@@ -55,7 +55,7 @@ Exit status: 0 success, 1 error, 130 interrupted, 141 the reader of the output h
 /// # Errors
 /// The flags are not valid, the build fails, or the output cannot be written. Nothing is on stdout
 /// then.
-pub fn run(args: Build, observer: Observer, messages: &mut Messages) -> Result<()> {
+pub(crate) fn run(args: Build, observer: Observer, messages: &mut Messages) -> Result<()> {
     build(&BuildRequest::new(args.build, observer)?, Results::Written, messages)
 }
 
@@ -63,7 +63,7 @@ pub fn run(args: Build, observer: Observer, messages: &mut Messages) -> Result<(
 ///
 /// # Errors
 /// As [`run`].
-pub fn build(request: &BuildRequest, results: Results, messages: &mut Messages) -> Result<()> {
+pub(crate) fn build(request: &BuildRequest, results: Results, messages: &mut Messages) -> Result<()> {
     let (roots, wanted) = (&request.roots, &request.output);
     let directory = match request.directories.as_slice() {
         _ if roots.all || roots.shard.is_some() || wanted.layout.is_some() => {

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 /// The use that a command makes of the results of builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Results {
+pub(crate) enum Results {
     /// `build` writes the results to stdout or to files.
     Written,
     /// `validate` makes the results and drops them.
@@ -17,7 +17,7 @@ pub enum Results {
 ///
 /// # Errors
 /// There is a warning or a finding.
-pub fn strictly(warnings: usize, findings: &[Warning], messages: &mut Messages) -> Result<()> {
+pub(crate) fn strictly(warnings: usize, findings: &[Warning], messages: &mut Messages) -> Result<()> {
     findings.iter().for_each(|finding| messages.finding(finding, None));
     match (warnings, findings.len()) {
         (0, 0) => Ok(()),

@@ -39,7 +39,7 @@ struct Rendered {
 /// # Errors
 /// No root is found, a root cannot be built, or a result cannot be written. Without --keep-going
 /// nothing is on stdout and no file is written then.
-pub fn build(request: &BuildRequest, results: Results, messages: &mut Messages) -> Result<()> {
+pub(crate) fn build(request: &BuildRequest, results: Results, messages: &mut Messages) -> Result<()> {
     let chosen = part(chosen(request)?, request.roots.shard)?;
     let layout = request.output.layout.unwrap_or(Layout::Root);
     if request.output.output.is_some() {

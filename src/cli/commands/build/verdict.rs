@@ -7,14 +7,14 @@ use anyhow::{Result, bail};
 
 /// The number of findings that are errors.
 #[derive(Default)]
-pub struct Verdict {
+pub(crate) struct Verdict {
     errors: usize,
     left_out: usize,
 }
 
 impl Verdict {
     /// Prints the findings of a root.
-    pub fn add(&mut self, findings: Findings, root: Option<&str>, messages: &mut Messages) {
+    pub(crate) fn add(&mut self, findings: Findings, root: Option<&str>, messages: &mut Messages) {
         self.left_out += findings.left_out;
         for finding in findings.shown {
             if finding.code() == Code::DeprecatedApi {
@@ -30,7 +30,7 @@ impl Verdict {
     ///
     /// # Errors
     /// A resource does not fit its schema.
-    pub fn end(self) -> Result<()> {
+    pub(crate) fn end(self) -> Result<()> {
         let word = if self.errors == 1 { "fault" } else { "faults" };
         match (self.errors, self.left_out) {
             (0, 0) => Ok(()),

@@ -24,7 +24,7 @@ pub(super) const EXAMPLES: &str = "Examples:
 
 /// `cfg cat`.
 #[derive(Args)]
-pub struct Cat {
+pub(crate) struct Cat {
     /// The directory, or a file; without it, stdin
     #[arg(value_name = "DIR", add = ArgValueCompleter::new(complete::directories))]
     pub directory: Option<String>,

@@ -29,7 +29,7 @@ pub(super) const EXAMPLES: &str = "Examples:
 
 /// `cfg grep`.
 #[derive(Args)]
-pub struct Grep {
+pub(crate) struct Grep {
     /// The query, and the directory or file; without it, stdin
     #[arg(value_name = "QUERY> <DIR", num_args = 0..=2)]
     pub words: Vec<String>,

@@ -9,7 +9,7 @@ use rustomize_edit::package::read;
 
 /// The flags of `cfg cat` and `cfg tree` for resources that are not for the cluster.
 #[derive(Args)]
-pub struct LocalArgs {
+pub(crate) struct LocalArgs {
     /// Take resources with the annotation config.kubernetes.io/local-config, too
     #[arg(long, switch())]
     pub include_local: Option<bool>,
@@ -21,7 +21,7 @@ pub struct LocalArgs {
 
 impl LocalArgs {
     /// The choice that the flags make.
-    pub fn chosen(&self) -> LocalChoice {
+    pub(crate) fn chosen(&self) -> LocalChoice {
         LocalChoice { with_local: is_on(self.include_local), without_others: is_on(self.exclude_non_local) }
     }
 }
@@ -30,7 +30,7 @@ impl LocalArgs {
 ///
 /// # Errors
 /// stdin cannot be read, or is not text.
-pub fn stdin() -> Result<String> {
+pub(crate) fn stdin() -> Result<String> {
     Ok(read::all_of(std::io::stdin(), "stdin")?)
 }
 
@@ -39,7 +39,11 @@ pub fn stdin() -> Result<String> {
 ///
 /// # Errors
 /// The packages cannot be found, or one cannot be printed.
-pub fn packages_in_turn(root: &str, is_deep: bool, mut print: impl FnMut(&str) -> Result<String>) -> Result<String> {
+pub(crate) fn packages_in_turn(
+    root: &str,
+    is_deep: bool,
+    mut print: impl FnMut(&str) -> Result<String>,
+) -> Result<String> {
     let mut printed = String::new();
     for (i, package) in read::packages(root, is_deep)?.iter().enumerate() {
         printed.push_str(if i == 0 { "" } else { "\n" });

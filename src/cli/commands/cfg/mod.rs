@@ -2,7 +2,7 @@
 
 mod cat;
 mod grep;
-pub mod input;
+pub(crate) mod input;
 mod tree;
 
 use crate::cli::commands::cfg::input::stdin;
@@ -21,14 +21,14 @@ use std::path::Path;
 
 /// `cfg`.
 #[derive(Args)]
-pub struct Cfg {
+pub(crate) struct Cfg {
     #[command(subcommand)]
     pub command: CfgCommand,
 }
 
 /// The commands of `cfg`.
 #[derive(Subcommand)]
-pub enum CfgCommand {
+pub(crate) enum CfgCommand {
     /// Count the resources of a directory, or of stdin
     Count(Count),
     /// Print the resources of a directory, or of stdin
@@ -44,7 +44,7 @@ pub enum CfgCommand {
 
 /// `cfg count`.
 #[derive(Args)]
-pub struct Count {
+pub(crate) struct Count {
     /// The directory, or a file; without it, stdin
     #[arg(value_name = "DIR", add = ArgValueCompleter::new(complete::directories))]
     pub directory: Option<String>,
@@ -62,7 +62,7 @@ pub struct Count {
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn run(args: &Cfg) -> Result<()> {
+pub(crate) fn run(args: &Cfg) -> Result<()> {
     match &args.command {
         CfgCommand::Count(count) => self::count(count),
         CfgCommand::Cat(cat) => cat::run(cat),

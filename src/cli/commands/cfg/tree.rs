@@ -29,7 +29,7 @@ pub(super) const EXAMPLES: &str = "Examples:
 
 /// `cfg tree`.
 #[derive(Args)]
-pub struct Tree {
+pub(crate) struct Tree {
     /// The directory or file, or - for stdin [default: .]
     #[arg(value_name = "DIR", allow_hyphen_values = true, add = ArgValueCompleter::new(complete::directories))]
     pub directory: Option<String>,

@@ -49,7 +49,7 @@ Two versions, as in 5.7.1..5.8.3, compare each directory with itself: what an up
 #[command(mut_arg("compat", |flag| flag.value_parser(compat::range).help(COMPAT).long_help(COMPAT_LONG)))]
 #[command(mut_arg("output", |flag| flag.short(None).long("build-output")))]
 #[command(mut_args(hidden(["output", "layout", "depfile", "stdin_as", "shard", "affected_by"])))]
-pub struct Diff {
+pub(crate) struct Diff {
     /// Compare this commit with the working tree, or two commits: OLD..NEW
     ///
     /// OLD...NEW compares NEW with the commit where it branched off from OLD. Only kustomizations
@@ -78,7 +78,7 @@ fn leaves() -> Arg {
 
 /// How differences are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DiffFormat {
+pub(crate) enum DiffFormat {
     /// For people, on a terminal
     Human,
     /// One JSON object, for programs
@@ -94,7 +94,7 @@ impl Diff {
     ///
     /// # Errors
     /// Such a flag is given.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let build = &self.build;
         let is_of_roots = self.since.is_some() || build.output.compat.is_some_and(|versions| versions.old.is_some());
         let useless = [

@@ -15,7 +15,7 @@ use std::num::NonZero;
 
 /// The form of the printed differences.
 #[derive(Clone, Copy)]
-pub struct DiffForm {
+pub(crate) struct DiffForm {
     pub format: DiffFormat,
     /// True if the values of Secrets are shown.
     pub shows_secrets: bool,
@@ -25,7 +25,7 @@ pub struct DiffForm {
 ///
 /// # Errors
 /// The resources of a side cannot be read.
-pub fn compare<'s>(sides: &'s Sides, form: DiffForm, schemas: &Schemas<'_>) -> diag::Result<Compared<'s>> {
+pub(crate) fn compare<'s>(sides: &'s Sides, form: DiffForm, schemas: &Schemas<'_>) -> diag::Result<Compared<'s>> {
     let mut compared = Compared { sides, summary: Summary::default(), sections: Vec::new(), changes: Vec::new() };
     let (before, after, same) = unshared(&sides.before.content, &sides.after.content);
     compared.summary.same = same;

@@ -26,7 +26,7 @@ del { background: var(--old); } ins { background: var(--new); } i { color: var(-
 "#;
 
 /// The differences as a page.
-pub fn print(report: &Report<'_>) -> String {
+pub(crate) fn print(report: &Report<'_>) -> String {
     let Report { total, upgrade, compared } = report;
     let mut out = HEAD.to_owned();
     let _ = writeln!(out, "<h1>{}</h1>", escaped(&counts(total)));

@@ -9,7 +9,7 @@ use rustomize_yaml::{self as yaml, Node, json};
 use serde_json::{Map, Value, json};
 
 /// The differences as an object.
-pub fn all(report: &Report<'_>) -> Value {
+pub(crate) fn all(report: &Report<'_>) -> Value {
     let Report { total, upgrade, compared } = report;
     let comparison = |compared: &Compared<'_>| {
         json!({
@@ -39,7 +39,7 @@ pub fn all(report: &Report<'_>) -> Value {
 }
 
 /// A change as an object.
-pub fn change(change: &Change<'_>) -> Value {
+pub(crate) fn change(change: &Change<'_>) -> Value {
     match change {
         Change::Added(resource) => {
             json!({"change": "added", "after": id(resource), "resource": value(resource.node())})

@@ -13,7 +13,7 @@ const CONTEXT: usize = 3;
 
 /// The differences of a resource.
 #[derive(Debug)]
-pub struct Section {
+pub(crate) struct Section {
     /// The word for the kind of difference, such as `changed`.
     pub word: &'static str,
     /// The resource.
@@ -23,14 +23,14 @@ pub struct Section {
 
 /// A line of a section, without control characters.
 #[derive(Debug)]
-pub struct Line {
+pub(crate) struct Line {
     pub mark: Mark,
     pub text: String,
 }
 
 /// The side that has a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub(crate) enum Mark {
     Both,
     Old,
     New,
@@ -40,7 +40,7 @@ pub enum Mark {
 
 impl Mark {
     /// The character in front of the line.
-    pub fn character(self) -> char {
+    pub(crate) fn character(self) -> char {
         match self {
             Mark::Both => ' ',
             Mark::Old => '-',
@@ -51,7 +51,7 @@ impl Mark {
 }
 
 /// The section of a change.
-pub fn section(change: &Change<'_>) -> Section {
+pub(crate) fn section(change: &Change<'_>) -> Section {
     let mut lines = Lines(Vec::new());
     let (word, title) = match change {
         Change::Added(resource) => {
@@ -82,7 +82,7 @@ pub fn section(change: &Change<'_>) -> Section {
 }
 
 /// The counts in words.
-pub fn counts(summary: &Summary) -> String {
+pub(crate) fn counts(summary: &Summary) -> String {
     let counts = [
         (summary.added, "added"),
         (summary.removed, "removed"),
@@ -105,7 +105,7 @@ pub fn counts(summary: &Summary) -> String {
 }
 
 /// The images that differ: the old image, the new one, and the number of changes.
-pub fn images(summary: &Summary) -> impl Iterator<Item = (String, String, usize)> {
+pub(crate) fn images(summary: &Summary) -> impl Iterator<Item = (String, String, usize)> {
     summary.images.iter().map(|((old, new), count)| (line(old).into_owned(), line(new).into_owned(), *count))
 }
 
@@ -124,7 +124,7 @@ fn full_name(resource: &Resource<'_>) -> String {
 }
 
 /// The name of a root in one line.
-pub fn name(root: &str) -> String {
+pub(crate) fn name(root: &str) -> String {
     line(&masked(root)).into_owned()
 }
 

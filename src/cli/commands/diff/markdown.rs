@@ -6,7 +6,7 @@ use crate::cli::commands::diff::report::Report;
 use std::fmt::Write;
 
 /// The differences as Markdown.
-pub fn print(report: &Report<'_>) -> String {
+pub(crate) fn print(report: &Report<'_>) -> String {
     let Report { total, upgrade, compared } = report;
     let mut out = String::new();
     let _ = writeln!(out, "**{}**", counts(total));

@@ -1,16 +1,16 @@
 //! `diff`: builds two sides, compares them, and prints the differences.
 
-pub mod args;
-pub mod sides;
-pub mod since;
-pub mod versions;
-pub mod report;
-pub mod compare;
-pub mod listing;
-pub mod text;
-pub mod markdown;
-pub mod html;
-pub mod json;
+pub(crate) mod args;
+pub(crate) mod sides;
+pub(crate) mod since;
+pub(crate) mod versions;
+pub(crate) mod report;
+pub(crate) mod compare;
+pub(crate) mod listing;
+pub(crate) mod text;
+pub(crate) mod markdown;
+pub(crate) mod html;
+pub(crate) mod json;
 
 use crate::cli::commands::diff::args::{Diff, DiffFormat};
 use crate::cli::commands::diff::compare::{DiffForm, compare};
@@ -32,7 +32,7 @@ use rustomize_base::parallel;
 /// # Errors
 /// Two flags exclude each other, a side cannot be read or built, or stdout is closed. Nothing is on
 /// stdout then, unless --keep-going asks for the other kustomizations.
-pub fn run(args: Diff, observer: Observer, messages: &mut Messages) -> Result<bool> {
+pub(crate) fn run(args: Diff, observer: Observer, messages: &mut Messages) -> Result<bool> {
     args.check()?;
     let Diff { since, format, show_secrets, build } = args;
     let versions = versions::versions(build.output.compat, since.as_deref())?;

@@ -7,7 +7,7 @@ use crate::diff::Summary;
 use serde_json::Value;
 
 /// All differences.
-pub struct Report<'s> {
+pub(crate) struct Report<'s> {
     pub total: Summary,
     /// The changes of behaviour, if two versions of kustomize are compared.
     pub upgrade: Option<Upgrade>,
@@ -15,7 +15,7 @@ pub struct Report<'s> {
 }
 
 /// The differences of two sides.
-pub struct Compared<'s> {
+pub(crate) struct Compared<'s> {
     pub sides: &'s Sides,
     pub summary: Summary,
     /// The differences as lines; empty if they are printed as JSON.

@@ -13,7 +13,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// One side of a comparison.
-pub struct Side {
+pub(crate) struct Side {
     /// The name of the side for the user.
     pub name: String,
     pub content: Content,
@@ -21,7 +21,7 @@ pub struct Side {
 
 impl Side {
     /// The resources of a build; empty for a file.
-    pub fn texts(&self) -> &[String] {
+    pub(crate) fn texts(&self) -> &[String] {
         match &self.content {
             Content::Built(texts) => texts,
             Content::File(_) => &[],
@@ -30,7 +30,7 @@ impl Side {
 }
 
 /// The resources of a side, as text.
-pub enum Content {
+pub(crate) enum Content {
     /// The bytes of a file.
     File(Vec<u8>),
     /// Each resource as a build prints it.
@@ -38,7 +38,7 @@ pub enum Content {
 }
 
 /// Two sides to compare.
-pub struct Sides {
+pub(crate) struct Sides {
     /// The kustomization, if several are compared.
     pub root: Option<String>,
     pub before: Side,
@@ -49,7 +49,7 @@ pub struct Sides {
 ///
 /// # Errors
 /// The arguments do not name two sides, or a side cannot be read or built.
-pub fn two_sides(request: &BuildRequest, messages: &mut Messages) -> Result<Sides> {
+pub(crate) fn two_sides(request: &BuildRequest, messages: &mut Messages) -> Result<Sides> {
     let [before, after] = request.directories.as_slice() else {
         bail!(
             "'diff' compares two sides, and {} are named\n  hint: name two directories or files, or use --since REVISION",
@@ -81,7 +81,11 @@ pub fn two_sides(request: &BuildRequest, messages: &mut Messages) -> Result<Side
 }
 
 /// Builds roots, each into a side.
-pub fn built(request: &BuildRequest, roots: &[String], options: &[Options]) -> Vec<Option<Warned<diag::Result<Side>>>> {
+pub(crate) fn built(
+    request: &BuildRequest,
+    roots: &[String],
+    options: &[Options],
+) -> Vec<Option<Warned<diag::Result<Side>>>> {
     let side = |i: usize, output: Output<'_>| {
         let texts = output.resources().map(|resource| output.print_one(resource));
         Ok(Side { name: roots[i].clone(), content: Content::Built(texts.collect::<diag::Result<_>>()?) })

@@ -42,7 +42,7 @@ struct Range {
 /// # Errors
 /// The working directory is not in a repository, a commit is unknown, or a root is not a
 /// kustomization. Roots that do not build are among the failures.
-pub fn sides(
+pub(crate) fn sides(
     request: &BuildRequest,
     range: &str,
     failures: &mut Failures,

@@ -10,7 +10,7 @@ const GREEN: &str = "32";
 const CYAN: &str = "36";
 
 /// The differences as text; empty if there are none.
-pub fn print(report: &Report<'_>, is_colored: bool) -> String {
+pub(crate) fn print(report: &Report<'_>, is_colored: bool) -> String {
     let Report { total, upgrade, compared } = report;
     let mut out = String::new();
     if total.is_same() {

@@ -14,7 +14,7 @@ use rustomize_base::compat::{Compat, Question, Recorder};
 use rustomize_base::meter::FastMap;
 
 /// The behaviours in which two versions of kustomize differ for some roots.
-pub struct Upgrade {
+pub(crate) struct Upgrade {
     pub before: Compat,
     pub after: Compat,
     /// The behaviours that change a resource.
@@ -22,7 +22,7 @@ pub struct Upgrade {
 }
 
 /// A behaviour that differs, and the number of resources that it changes.
-pub struct Behaviour {
+pub(crate) struct Behaviour {
     pub question: &'static Question,
     pub resources: usize,
     pub roots: usize,
@@ -30,7 +30,7 @@ pub struct Behaviour {
 
 /// Two versions of kustomize to compare.
 #[derive(Clone, Copy, Debug)]
-pub struct CompatPair {
+pub(crate) struct CompatPair {
     pub before: Compat,
     pub after: Compat,
 }
@@ -39,7 +39,7 @@ pub struct CompatPair {
 ///
 /// # Errors
 /// `--since` asks for two commits as well.
-pub fn versions(compat: Option<Versions>, since: Option<&str>) -> Result<Option<CompatPair>> {
+pub(crate) fn versions(compat: Option<Versions>, since: Option<&str>) -> Result<Option<CompatPair>> {
     match compat {
         Some(Versions { old: Some(_), .. }) if since.is_some() => {
             bail!("'diff' compares two commits or two versions of kustomize: leave out --since, or name one version")
@@ -55,7 +55,7 @@ pub fn versions(compat: Option<Versions>, since: Option<&str>) -> Result<Option<
 ///
 /// # Errors
 /// No root is found, or a flag is not valid.
-pub fn sides(
+pub(crate) fn sides(
     request: &BuildRequest,
     CompatPair { before, after }: CompatPair,
     failures: &mut Failures,
@@ -126,7 +126,7 @@ pub fn sides(
 
 /// The number of resources that only one of two builds has: of the build with more of them. O(size
 /// of the texts).
-pub fn differing(before: &[String], after: &[String]) -> usize {
+pub(crate) fn differing(before: &[String], after: &[String]) -> usize {
     let mut open: FastMap<&str, usize> = FastMap::default();
     before.iter().for_each(|text| *open.entry(text).or_default() += 1);
     let mut new = 0;
@@ -141,7 +141,7 @@ pub fn differing(before: &[String], after: &[String]) -> usize {
 
 impl Behaviour {
     /// The extent of the change, in words: `3 resources in 2 roots`.
-    pub fn count(&self) -> String {
+    pub(crate) fn count(&self) -> String {
         let many = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
         format!("{} in {}", many(self.resources, "resource"), many(self.roots, "root"))
     }

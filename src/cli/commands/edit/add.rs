@@ -15,7 +15,7 @@ use rustomize_edit::{Place, patches};
 
 /// `edit add`.
 #[derive(Subcommand)]
-pub enum Add {
+pub(crate) enum Add {
     /// Add files, directories or repositories to 'resources': [--no-verify] PATH...
     Resource {
         #[arg(value_name = "PATH", add = ArgValueCompleter::new(complete::files))]
@@ -93,7 +93,7 @@ pub enum Add {
 
 /// The treatment of existing values.
 #[derive(Args)]
-pub struct Force {
+pub(crate) struct Force {
     /// Replace values that are there
     #[arg(short, long, switch())]
     pub force: Option<bool>,
@@ -101,7 +101,7 @@ pub struct Force {
 
 /// Where the content of a ConfigMap or Secret comes from.
 #[derive(Args)]
-pub struct Sources {
+pub(crate) struct Sources {
     /// A file whose content is a value, under its own name or KEY; may be a pattern and repeated
     #[arg(long, value_name = "[KEY=]FILE", value_delimiter = ',', allow_hyphen_values = true, add = ArgValueCompleter::new(complete::files))]
     pub from_file: Vec<String>,
@@ -123,7 +123,7 @@ pub struct Sources {
     pub namespace: Option<String>,
 }
 
-pub const EXAMPLES: &str = "Examples:
+pub(crate) const EXAMPLES: &str = "Examples:
   # Add files and directories as resources
   rustomize edit add resource deployment.yaml '../base' 'crds/*.yaml'
 
@@ -153,7 +153,7 @@ impl Sources {
 ///
 /// # Errors
 /// The words do not fit, or the file cannot be changed.
-pub fn run(place: &mut Place, what: &Add) -> diag::Result<()> {
+pub(crate) fn run(place: &mut Place, what: &Add) -> diag::Result<()> {
     match what {
         Add::Resource { words, no_verify } => {
             let verification = if is_on(*no_verify) { Verification::None } else { Verification::Load };

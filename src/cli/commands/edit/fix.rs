@@ -9,7 +9,7 @@ use crate::workspace::{self, Workspace};
 use anyhow::Result;
 use rustomize_edit::{Place, fix};
 
-pub const ABOUT: &str = "Turn deprecated fields of the kustomization file into current ones: bases, imageTags, patchesJson6902, \
+pub(crate) const ABOUT: &str = "Turn deprecated fields of the kustomization file into current ones: bases, imageTags, patchesJson6902, \
     patchesStrategicMerge, commonLabels and helmChartInflationGenerator, and vars with --vars. The kustomization is \
     built before and after, and a difference is shown.";
 
@@ -31,7 +31,7 @@ We recommend doing this in a clean git repository where the change is easy to un
 ///
 /// # Errors
 /// The file cannot be changed.
-pub fn run(place: &mut Place, has_vars: bool) -> Result<()> {
+pub(crate) fn run(place: &mut Place, has_vars: bool) -> Result<()> {
     let before = build(place.options());
     let fixed = fix::fix(place, has_vars);
     show_notes(place);

@@ -1,11 +1,11 @@
 //! `edit`: changes of the kustomization file of the working directory.
 
-pub mod add;
-pub mod set;
-pub mod remove;
-pub mod fix;
-pub mod notes;
-pub mod words;
+pub(crate) mod add;
+pub(crate) mod set;
+pub(crate) mod remove;
+pub(crate) mod fix;
+pub(crate) mod notes;
+pub(crate) mod words;
 
 use self::notes::show_notes;
 use crate::cli::flags::compat::{self, Versions};
@@ -20,7 +20,7 @@ use rustomize_edit::Place;
 
 /// `edit`.
 #[derive(Args)]
-pub struct EditCommand {
+pub(crate) struct EditCommand {
     #[command(subcommand)]
     pub verb: Edit,
 
@@ -32,7 +32,7 @@ pub struct EditCommand {
 
 /// The commands of `edit`.
 #[derive(Subcommand)]
-pub enum Edit {
+pub(crate) enum Edit {
     /// Add an item to the kustomization file
     #[command(after_long_help = add::EXAMPLES)]
     Add {
@@ -72,7 +72,7 @@ pub enum Edit {
 ///
 /// # Errors
 /// The arguments do not fit, or the file cannot be changed.
-pub fn run(command: &EditCommand) -> Result<()> {
+pub(crate) fn run(command: &EditCommand) -> Result<()> {
     let mut place = Place::new(plain_options(command.compat)?);
     let result = match &command.verb {
         Edit::Add { what } => add::run(&mut place, what),

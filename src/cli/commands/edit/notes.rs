@@ -4,7 +4,7 @@ use crate::cli::writer;
 use rustomize_edit::Place;
 
 /// Prints the notes of a change.
-pub fn show_notes(place: &mut Place) {
+pub(crate) fn show_notes(place: &mut Place) {
     for note in place.take_notes() {
         writer::say(&note);
     }

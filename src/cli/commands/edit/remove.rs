@@ -11,7 +11,7 @@ use rustomize_edit::{Place, patches};
 
 /// `edit remove`.
 #[derive(Subcommand)]
-pub enum Remove {
+pub(crate) enum Remove {
     /// Remove entries from 'resources': PATTERN...
     Resource(Words),
     /// Remove entries from 'components': PATTERN...
@@ -34,7 +34,7 @@ pub enum Remove {
 
 /// ConfigMaps or Secrets of a namespace.
 #[derive(Args)]
-pub struct Named {
+pub(crate) struct Named {
     #[arg(value_name = "NAME")]
     pub words: Vec<String>,
 
@@ -45,7 +45,7 @@ pub struct Named {
 
 /// Keys to remove.
 #[derive(Args)]
-pub struct Keys {
+pub(crate) struct Keys {
     #[arg(value_name = "KEY")]
     pub words: Vec<String>,
 
@@ -54,7 +54,7 @@ pub struct Keys {
     pub ignore_non_existence: Option<bool>,
 }
 
-pub const EXAMPLES: &str = "Examples:
+pub(crate) const EXAMPLES: &str = "Examples:
   # Remove all resources of a directory
   rustomize edit remove resource 'crds/*.yaml'
 
@@ -65,7 +65,7 @@ pub const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// The words do not fit, or the file cannot be changed.
-pub fn run(place: &mut Place, what: &Remove) -> diag::Result<()> {
+pub(crate) fn run(place: &mut Place, what: &Remove) -> diag::Result<()> {
     match what {
         Remove::Resource(words) => lists::remove(place, RESOURCES, &words.words),
         Remove::Component(words) => lists::remove(place, REMOVED_COMPONENTS, &words.words),

@@ -9,7 +9,7 @@ use rustomize_edit::{Place, images, lists, replicas, texts};
 
 /// `edit set`.
 #[derive(Subcommand)]
-pub enum Set {
+pub(crate) enum Set {
     /// Set names, tags and digests of images: IMAGE=NEWIMAGE:TAG..., IMAGE:TAG..., IMAGE@DIGEST...
     Image(Words),
     /// Set the number of replicas of workloads: NAME=COUNT...
@@ -34,7 +34,7 @@ pub enum Set {
 
 /// New values of a ConfigMap or Secret.
 #[derive(Args)]
-pub struct SetValues {
+pub(crate) struct SetValues {
     #[arg(value_name = "NAME")]
     pub words: Vec<String>,
 
@@ -51,7 +51,7 @@ pub struct SetValues {
     pub new_namespace: Option<String>,
 }
 
-pub const EXAMPLES: &str = "Examples:
+pub(crate) const EXAMPLES: &str = "Examples:
   # Set the tag of an image, the name of another one, and the digest of a third one
   rustomize edit set image nginx:1.27 postgres=registry.example/postgres redis@sha256:0a1b
 
@@ -68,7 +68,7 @@ pub const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// The words do not fit, or the file cannot be changed.
-pub fn run(place: &mut Place, what: &Set) -> diag::Result<()> {
+pub(crate) fn run(place: &mut Place, what: &Set) -> diag::Result<()> {
     match what {
         Set::Image(words) => images::set(place, &words.words),
         Set::Replicas(words) => replicas::set(place, &words.words),

@@ -7,35 +7,35 @@ use rustomize_edit::patches;
 
 /// Arguments without a flag.
 #[derive(Args)]
-pub struct Words {
+pub(crate) struct Words {
     #[arg(hide = true)]
     pub words: Vec<String>,
 }
 
 /// Files, without a flag.
 #[derive(Args)]
-pub struct FileWords {
+pub(crate) struct FileWords {
     #[arg(hide = true, add = ArgValueCompleter::new(complete::files))]
     pub words: Vec<String>,
 }
 
 /// Directories, without a flag.
 #[derive(Args)]
-pub struct DirectoryWords {
+pub(crate) struct DirectoryWords {
     #[arg(hide = true, add = ArgValueCompleter::new(complete::directories))]
     pub words: Vec<String>,
 }
 
 /// Words of 'buildMetadata', without a flag.
 #[derive(Args)]
-pub struct MetadataWords {
+pub(crate) struct MetadataWords {
     #[arg(hide = true, add = ArgValueCompleter::new(complete::build_metadata))]
     pub words: Vec<String>,
 }
 
 /// A patch and its target.
 #[derive(Args)]
-pub struct Patch {
+pub(crate) struct Patch {
     /// The file with the patch
     #[arg(long, value_name = "FILE", allow_hyphen_values = true, add = ArgValueCompleter::new(complete::files))]
     pub path: Option<String>,
@@ -78,7 +78,7 @@ pub struct Patch {
 
 impl Patch {
     /// The patch, as `edit` takes it.
-    pub fn patch(&self) -> patches::Patch {
+    pub(crate) fn patch(&self) -> patches::Patch {
         patches::Patch {
             path: text(&self.path),
             patch: text(&self.patch),
@@ -96,6 +96,6 @@ impl Patch {
 }
 
 /// The value of a flag; an empty text if the flag is not given.
-pub fn text(flag: &Option<String>) -> String {
+pub(crate) fn text(flag: &Option<String>) -> String {
     flag.clone().unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 ///
 /// # Errors
 /// The page cannot be printed.
-pub fn run(code: &str) -> Result<bool> {
+pub(crate) fn run(code: &str) -> Result<bool> {
     let Some(code) = Code::from_word(code) else { return Ok(false) };
     print(&plain(code.page()))?;
     Ok(true)
@@ -19,7 +19,7 @@ pub fn run(code: &str) -> Result<bool> {
 ///
 /// # Errors
 /// stdout is closed.
-pub fn list() -> Result<()> {
+pub(crate) fn list() -> Result<()> {
     let width = Code::all().map(|code| code.as_str().len()).max().unwrap_or_default();
     let mut text = String::new();
     for code in Code::all() {
@@ -29,7 +29,7 @@ pub fn list() -> Result<()> {
 }
 
 /// A hint for a directory that does not exist and whose name is similar to a code.
-pub fn hint(word: &str) -> Option<String> {
+pub(crate) fn hint(word: &str) -> Option<String> {
     let code = Code::nearest(word)?.as_str();
     Some(format!("did you mean the code '{code}'? rustomize explain {code}"))
 }

@@ -10,7 +10,7 @@ use rustomize_base::shell::quoted;
 use rustomize_yaml::{Node, Value};
 
 /// The fields that are explained.
-pub struct Fields<'o, 'w> {
+pub(super) struct Fields<'o, 'w> {
     pub fields: Vec<Field<'o, 'w>>,
     /// The writes that have removed fields.
     pub removals: Vec<&'o Write<'w>>,
@@ -20,7 +20,11 @@ pub struct Fields<'o, 'w> {
 ///
 /// # Errors
 /// The resource does not have the field, and never had it.
-pub fn fields<'o, 'w>(view: &View<'o, 'w>, subject: &Subject<'o, 'w>, word: Option<&str>) -> Result<Fields<'o, 'w>> {
+pub(super) fn fields<'o, 'w>(
+    view: &View<'o, 'w>,
+    subject: &Subject<'o, 'w>,
+    word: Option<&str>,
+) -> Result<Fields<'o, 'w>> {
     let Some(node) = subject.node else {
         return Ok(Fields { fields: Vec::new(), removals: Vec::new() });
     };
@@ -174,7 +178,7 @@ fn plain_pointer(parts: &[Part]) -> String {
 }
 
 /// A field as a path with dots, which [`fields`] reads: items by their names if they have one.
-pub fn dotted(node: &Node<'_>, pointer: &str) -> String {
+pub(super) fn dotted(node: &Node<'_>, pointer: &str) -> String {
     let mut path = String::new();
     let mut at = Some(node);
     for part in pointer.split('/').skip(1) {

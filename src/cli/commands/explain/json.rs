@@ -9,7 +9,7 @@ use rustomize_yaml::Pos;
 use serde_json::{Map, Value, json};
 
 /// All resources of the output, the resources that a step has removed, and the steps.
-pub fn all(view: &View<'_, '_>) -> Value {
+pub(super) fn all(view: &View<'_, '_>) -> Value {
     let history = view.history;
     let layers = history
         .layers
@@ -44,7 +44,7 @@ pub fn all(view: &View<'_, '_>) -> Value {
 }
 
 /// Fields of a resource.
-pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '_>) -> Value {
+pub(super) fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '_>) -> Value {
     let hidden = view.hidden(subject);
     let one = |field: &Field<'_, '_>| {
         let paths = [field.path.as_str(); 2];

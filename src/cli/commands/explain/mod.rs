@@ -6,7 +6,7 @@ mod page;
 mod select;
 mod text;
 mod view;
-pub mod code;
+pub(crate) mod code;
 
 use crate::cli::flags::build::BuildFlags;
 use crate::cli::flags::hidden::hidden;
@@ -34,7 +34,7 @@ use view::View;
 #[command(mut_arg("output", |flag| flag.short(None).long("build-output")))]
 #[command(mut_args(hidden(["output", "layout", "depfile", "all", "leaves", "affected_by", "keep_going", "shard"])))]
 /// `explain`.
-pub struct Explain {
+pub(crate) struct Explain {
     /// How to print
     #[arg(id = "format", short = 'o', long = "output", value_name = "FORMAT", default_value = "text")]
     pub format: ExplainFormat,
@@ -57,7 +57,7 @@ pub struct Explain {
 
 /// How values and their steps are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExplainFormat {
+pub(crate) enum ExplainFormat {
     /// For people, on a terminal
     Text,
     /// One JSON object, for programs
@@ -93,7 +93,7 @@ const WORDS: &str = "The directory with the kustomization, a resource of its out
 /// # Errors
 /// The flags are not valid, the build fails, or the output lacks the resource or field. Nothing is
 /// on stdout then.
-pub fn run(args: Explain, observer: Observer, messages: &mut Messages) -> Result<()> {
+pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) -> Result<()> {
     check(&args.build)?;
     let format = args.format;
     if args.list {

@@ -25,7 +25,7 @@ const SCRIPT: &str = include_str!("page.js");
 const NONE: i64 = -1;
 
 /// The page of a build.
-pub fn page(view: &View<'_, '_>) -> String {
+pub(super) fn page(view: &View<'_, '_>) -> String {
     let data = Data::of(view).json(view);
     let sum = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let policy = format!("default-src 'none'; style-src {}; script-src {}", sum(STYLE), sum(SCRIPT));

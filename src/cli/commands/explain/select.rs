@@ -45,7 +45,7 @@ const RULES: [Rule; 4] = [
 ///
 /// # Errors
 /// No resource has the name, or several have it.
-pub fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, 'w>> {
+pub(super) fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, 'w>> {
     let named = NamedResource::parse(word)?;
     for rule in RULES {
         let found: Vec<&Resource<'w>> = view.output.resources().filter(|r| named.is(r, rule)).collect();

@@ -85,7 +85,7 @@ impl Table {
 }
 
 /// All resources of the output, and the resources that a step has removed.
-pub fn all(view: &View<'_, '_>, is_colored: bool) -> String {
+pub(super) fn all(view: &View<'_, '_>, is_colored: bool) -> String {
     let paint = Paint { is_colored };
     let mut table = Table::default();
     let bold = |text: &str| (text.to_owned(), paint.bold(text));
@@ -110,7 +110,7 @@ pub fn all(view: &View<'_, '_>, is_colored: bool) -> String {
 }
 
 /// Fields of a resource.
-pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '_>, is_colored: bool) -> String {
+pub(super) fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '_>, is_colored: bool) -> String {
     let paint = Paint { is_colored };
     let mut out = format!("{}\n", paint.bold(&one_line(&label(&subject.id))));
     let mut table = Table::default();
@@ -212,7 +212,7 @@ fn step(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> String {
 }
 
 /// The place of a resource that a step has added: the place of its text, or of the entry.
-pub fn origin_of(write: &Write<'_>) -> Pos {
+pub(super) fn origin_of(write: &Write<'_>) -> Pos {
     if write.value.is_in_source() { write.value } else { write.entry }
 }
 

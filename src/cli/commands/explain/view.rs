@@ -11,10 +11,10 @@ use rustomize_yaml::places::{Places, Spot};
 use rustomize_yaml::{Node, Pos};
 
 /// The text that is shown in place of a secret value.
-pub const HIDDEN: &str = "(hidden)";
+pub(super) const HIDDEN: &str = "(hidden)";
 
 /// A traced build for output.
-pub struct View<'o, 'w> {
+pub(super) struct View<'o, 'w> {
     /// The kustomization, as the user named it.
     pub root: &'o str,
     pub output: &'o Output<'w>,
@@ -24,7 +24,7 @@ pub struct View<'o, 'w> {
 }
 
 /// A resource that is explained.
-pub struct Subject<'o, 'w> {
+pub(super) struct Subject<'o, 'w> {
     pub number: u32,
     pub id: ResId<'w>,
     /// `None` if a step has removed the resource.
@@ -37,22 +37,22 @@ pub struct Subject<'o, 'w> {
 
 impl<'o, 'w> View<'o, 'w> {
     /// A view of a build.
-    pub fn new(root: &'o str, output: &'o Output<'w>, history: &'o History<'w>, shows_secrets: bool) -> Self {
+    pub(super) fn new(root: &'o str, output: &'o Output<'w>, history: &'o History<'w>, shows_secrets: bool) -> Self {
         View { root, output, history, places: output.places(), shows_secrets }
     }
 
     /// The place of a position.
-    pub fn spot(&self, pos: Pos) -> Option<Spot<'w>> {
+    pub(super) fn spot(&self, pos: Pos) -> Option<Spot<'w>> {
         self.places.spot(pos)
     }
 
     /// The place of a position, as `FILE:LINE:COLUMN`.
-    pub fn place(&self, pos: Pos) -> Option<String> {
+    pub(super) fn place(&self, pos: Pos) -> Option<String> {
         self.spot(pos).map(|spot| format!("{}:{}:{}", shown::masked(&spot.source.name), spot.line, spot.column))
     }
 
     /// The place of a position, as `FILE:LINE`.
-    pub fn line(&self, pos: Pos) -> Option<String> {
+    pub(super) fn line(&self, pos: Pos) -> Option<String> {
         self.spot(pos).map(|spot| format!("{}:{}", shown::masked(&spot.source.name), spot.line))
     }
 
@@ -60,26 +60,26 @@ impl<'o, 'w> View<'o, 'w> {
     /// for example in a patch, else that of the entry that asked for the step. For a whole
     /// resource, it is the entry. A value that kept its former position was edited in place, so its
     /// position does not explain the change.
-    pub fn cause(&self, write: &Write<'_>) -> Pos {
+    pub(super) fn cause(&self, write: &Write<'_>) -> Pos {
         let has_place = !write.path.is_empty() && write.value != write.former;
         let is_in_file = |spot: Spot<'_>| spot.source.is_file;
         if has_place && self.spot(write.value).is_some_and(is_in_file) { write.value } else { write.entry }
     }
 
     /// A resource of the output.
-    pub fn subject(&self, resource: &'o Resource<'w>) -> Subject<'o, 'w> {
+    pub(super) fn subject(&self, resource: &'o Resource<'w>) -> Subject<'o, 'w> {
         let number = resource.number();
         let origin = self.history.writes_of(number).find(|write| write.path.is_empty());
         Subject { number, id: *resource.id(), node: Some(resource.node()), origin, removal: None }
     }
 
     /// All resources of the output, in its order.
-    pub fn subjects(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
+    pub(super) fn subjects(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
         self.output.resources().map(|resource| self.subject(resource))
     }
 
     /// The resources that a step has removed, in order.
-    pub fn removed(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
+    pub(super) fn removed(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
         let mut is_seen = vec![false; 1 + self.history.writes.iter().map(|w| w.number as usize).max().unwrap_or(0)];
         let of_wholes = self.history.writes.iter().filter(|write| write.path.is_empty());
         let removals = of_wholes.filter(move |write| std::mem::replace(&mut is_seen[write.number as usize], true));
@@ -93,7 +93,7 @@ impl<'o, 'w> View<'o, 'w> {
     }
 
     /// The secret values of a resource. O(its nodes and writes).
-    pub fn hidden<'s>(&self, subject: &Subject<'_, 's>) -> Hidden<'s> {
+    pub(super) fn hidden<'s>(&self, subject: &Subject<'_, 's>) -> Hidden<'s> {
         let mut hidden = Hidden { is_asked: self.shows_secrets, id: subject.id, paths: FastSet::default() };
         if self.shows_secrets {
             return hidden;
@@ -113,7 +113,7 @@ impl<'o, 'w> View<'o, 'w> {
 }
 
 /// The values of a resource that are not shown.
-pub struct Hidden<'w> {
+pub(super) struct Hidden<'w> {
     /// True if the user asks to see the values of Secrets.
     is_asked: bool,
     id: ResId<'w>,
@@ -124,7 +124,7 @@ pub struct Hidden<'w> {
 impl Hidden<'_> {
     /// Returns true if the value of a field must not be shown: it may be secret now, or was at
     /// another path. `paths` are the paths of the field.
-    pub fn hides(&self, paths: [&str; 2], value: &str) -> bool {
+    pub(super) fn hides(&self, paths: [&str; 2], value: &str) -> bool {
         let hides = |path: &str| {
             self.paths.contains(path) || may_be_secret(&self.id, path) || is_secret(self.id.gvk.kind, path, value)
         };
@@ -132,7 +132,7 @@ impl Hidden<'_> {
     }
 
     /// A value of a field, or the text that is shown in its place.
-    pub fn shown<'t>(&self, paths: [&str; 2], value: &'t str) -> &'t str {
+    pub(super) fn shown<'t>(&self, paths: [&str; 2], value: &'t str) -> &'t str {
         if self.hides(paths, value) { HIDDEN } else { value }
     }
 }
@@ -146,12 +146,12 @@ fn may_be_secret(id: &ResId<'_>, path: &str) -> bool {
 }
 
 /// A resource as `KIND/NAMESPACE/NAME`, or `KIND/NAME` without a namespace.
-pub fn label(id: &ResId<'_>) -> String {
+pub(super) fn label(id: &ResId<'_>) -> String {
     full(id.gvk.kind, id)
 }
 
 /// A resource as `KIND.GROUP/NAMESPACE/NAME`.
-pub fn full_label(id: &ResId<'_>) -> String {
+pub(super) fn full_label(id: &ResId<'_>) -> String {
     match id.gvk.group {
         "" => label(id),
         group => full(&format!("{}.{group}", id.gvk.kind), id),

@@ -18,7 +18,7 @@ use std::path::Path;
 const SHOWN: usize = 40;
 
 /// The way in which findings are mended.
-pub struct Fixing<'o> {
+pub(crate) struct Fixing<'o> {
     /// True to show the changes of files, and to make none.
     pub is_dry: bool,
     /// The options for the build of a directory.
@@ -30,7 +30,7 @@ pub struct Fixing<'o> {
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn fix(findings: &[Warning], fixing: &Fixing<'_>, messages: &Messages) -> anyhow::Result<usize> {
+pub(crate) fn fix(findings: &[Warning], fixing: &Fixing<'_>, messages: &Messages) -> anyhow::Result<usize> {
     let mut files: BTreeMap<&str, Vec<&Warning>> = BTreeMap::new();
     for finding in findings {
         if let Some(place) = finding.place().filter(|_| finding.mend().is_some() || finding.code() == Code::Deprecated)

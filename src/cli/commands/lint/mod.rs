@@ -1,7 +1,7 @@
 //! `lint`: builds kustomizations and prints their findings.
 
-pub mod fix;
-pub mod version;
+pub(crate) mod fix;
+pub(crate) mod version;
 
 use crate::cli::commands::lint::fix::Fixing;
 use crate::cli::flags::build::BuildFlags;
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 #[command(mut_args(hidden(["output", "layout", "depfile", "strict", "stdin_as", "keep_going"])))]
-pub struct Lint {
+pub(crate) struct Lint {
     /// Turn on the findings of a code that is off by default; may be repeated
     #[arg(short = 'W', long = "warn", value_name = "CODE", value_parser = finding_code)]
     pub warn: Vec<Code>,
@@ -88,7 +88,7 @@ const SHOWN: usize = 100;
 ///
 /// # Errors
 /// There is a finding, a flag is not valid, or a root cannot be built.
-pub fn run(args: Lint, observer: Observer, messages: &mut Messages) -> Result<()> {
+pub(crate) fn run(args: Lint, observer: Observer, messages: &mut Messages) -> Result<()> {
     let Lint { warn, allow, only, fix, dry_run, schema, kubernetes_version, build } = args;
     if build.output.output.is_some() || build.files.stdin_as.is_some() {
         bail!("'lint' has neither --output nor --stdin-as");

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// A finding for each root whose output differs with the newest version. Each root of another
 /// version is built twice.
-pub fn findings(roots: &[String], options: &[Options], together: Together) -> Vec<Warning> {
+pub(crate) fn findings(roots: &[String], options: &[Options], together: Together) -> Vec<Warning> {
     let newest = Compat::default();
     let is_older = |(_, options): &(&String, &Options)| options.compat != newest;
     let (roots, options): (Vec<&String>, Vec<&Options>) = roots.iter().zip(options).filter(is_older).unzip();

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// Add a plugin to plugins.yaml, and install and lock it
 #[derive(Args)]
-pub struct Add {
+pub(crate) struct Add {
     /// The source, as in github.com/acme/app, with a constraint on the version
     /// [default: the highest version and above, below the next major version]
     #[arg(value_name = "SOURCE[@CONSTRAINT]")]
@@ -43,7 +43,7 @@ pub struct Add {
 ///
 /// # Errors
 /// The plugin is required already, or the installer fails.
-pub fn run(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &Add, is_json: bool, options: &PluginOptions) -> Result<()> {
     let (source, constraint) = halves(&args.what);
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
     let name = args.name.clone().unwrap_or_else(|| source.name().to_owned());

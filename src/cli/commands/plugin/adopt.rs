@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Make a Go plugin usable that was built with -buildmode=plugin and whose source is lost
 #[derive(Args)]
 #[command(long_about = ABOUT)]
-pub struct Adopt {
+pub(crate) struct Adopt {
     /// The Go plugin
     #[arg(value_name = "FILE.so")]
     pub file: PathBuf,
@@ -24,7 +24,7 @@ const ABOUT: &str = "Make a Go plugin usable that was built with -buildmode=plug
 ///
 /// # Errors
 /// The file is not a Go plugin, or the program that loads it does not build.
-pub fn run(args: &Adopt, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &Adopt, is_json: bool, options: &PluginOptions) -> Result<()> {
     let mut report = Report::default();
     add_built(&mut report, &go::adopt(&args.file, options)?);
     report.print(is_json)

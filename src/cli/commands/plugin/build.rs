@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// Build a Go plugin, written for kustomize, from its unchanged source
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
-pub struct Build {
+pub(crate) struct Build {
     /// The directory with the source
     #[arg(value_name = "DIR", default_value = ".", add = ArgValueCompleter::new(complete::directories))]
     pub directory: PathBuf,
@@ -34,7 +34,7 @@ const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// Go is missing, or the source does not build.
-pub fn run(args: &Build, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &Build, is_json: bool, options: &PluginOptions) -> Result<()> {
     let mut report = Report::default();
     add_built(&mut report, &go::build(&args.directory, args.output.as_deref(), options)?);
     report.print(is_json)

@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 /// or the schema of its configuration; a plugin that is not installed is installed first
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Describe {
+pub(crate) struct Describe {
     /// The source of a plugin, or its name in plugins.yaml, or the path of an executable or a
     /// directory
     #[arg(value_name = "SOURCE[@CONSTRAINT]|NAME|PATH", add = ArgValueCompleter::new(complete::plugins))]
@@ -60,7 +60,7 @@ pub struct Describe {
 
 /// How a description is printed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Form {
+pub(crate) enum Form {
     Json,
     Yaml,
     Markdown,
@@ -88,7 +88,7 @@ struct Described {
 ///
 /// # Errors
 /// The plugin does not exist, does not describe itself, or lacks the requested form.
-pub fn run(args: &Describe, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &Describe, options: &PluginOptions) -> Result<()> {
     let described = described(args, options)?;
     let Described { description, name, .. } = &described;
     // Only JSON has all parts of a description.

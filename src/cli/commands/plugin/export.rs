@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 #[command(group(ArgGroup::new("place").required(true).args(["placement", "mounts"])))]
-pub struct Export {
+pub(crate) struct Export {
     /// The plugin directory to write to, as KUSTOMIZE_PLUGIN_HOME names it
     #[arg(value_name = "DIR")]
     pub placement: Option<PathBuf>,
@@ -65,7 +65,7 @@ const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// A plugin is not installed, another file is in its place, or the environment does not exist.
-pub fn run(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> {
     if let Some(mounts) = &args.mounts {
         let environment = existing(args.environment.as_deref())?;
         let export::ExportChanges { written, removed } = export::export(&environment, mounts)?;
@@ -78,7 +78,7 @@ pub fn run(args: &Export, is_json: bool, options: &PluginOptions) -> Result<()> 
 }
 
 /// The environment with a name, or the default one.
-pub fn existing(named: Option<&str>) -> Result<Environment> {
+pub(crate) fn existing(named: Option<&str>) -> Result<Environment> {
     let machine = machine();
     if let Some(environment) = machine.environment(named)? {
         return Ok(environment);
@@ -102,7 +102,7 @@ fn changes(written: &[PathBuf], removed: &[PathBuf]) -> Report {
 }
 
 /// How plugins are laid into a plugin directory.
-pub struct Laying {
+pub(crate) struct Laying {
     /// The flag `--frozen`.
     pub frozen: Option<bool>,
     /// True if nothing is written.
@@ -110,7 +110,7 @@ pub struct Laying {
 }
 
 /// Lays the plugins of a directory into a plugin directory of kustomize.
-pub fn lay(
+pub(crate) fn lay(
     placement: &Path,
     directory: &Path,
     Laying { frozen, is_dry_run }: Laying,

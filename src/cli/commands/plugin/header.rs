@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// Print the C header of plugins that are shared objects
 #[derive(Args)]
-pub struct Header {
+pub(crate) struct Header {
     /// Write it to this file
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -17,7 +17,7 @@ pub struct Header {
 ///
 /// # Errors
 /// The header cannot be written.
-pub fn run(args: &Header) -> Result<()> {
+pub(crate) fn run(args: &Header) -> Result<()> {
     match &args.output {
         Some(file) => output::write_text(rustomize_plugin_abi::HEADER, file),
         None => Ok(writer::data([rustomize_plugin_abi::HEADER])?),

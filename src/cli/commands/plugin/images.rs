@@ -17,7 +17,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// A directory or a file cannot be read.
-pub fn wanted(
+pub(crate) fn wanted(
     directory: &Path,
     named: &[String],
     upgrade: Upgrade<'_>,
@@ -38,7 +38,7 @@ pub fn wanted(
 
 /// How the images of a directory are locked.
 #[derive(Clone, Copy)]
-pub struct ImageLocking<'u> {
+pub(crate) struct ImageLocking<'u> {
     /// The locked digests that are asked for again.
     pub upgrade: Upgrade<'u>,
     /// True if no registry is asked: every image has to be locked.
@@ -50,7 +50,7 @@ pub struct ImageLocking<'u> {
 /// # Errors
 /// A name is not valid; a registry cannot be asked or lacks the image; or `is_check` is true and an
 /// image is not locked.
-pub fn digests(
+pub(crate) fn digests(
     wanted: BTreeSet<String>,
     ImageLocking { upgrade, is_check }: ImageLocking<'_>,
     known: Option<&Lock>,
@@ -71,7 +71,7 @@ pub fn digests(
 }
 
 /// The digests of the images that a directory names, and of `named` ones.
-pub fn images_of(
+pub(crate) fn images_of(
     directory: &Path,
     named: &[String],
     locking: ImageLocking<'_>,

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 /// Install the plugins that plugins.yaml names, or one
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
-pub struct Install {
+pub(crate) struct Install {
     /// The source, as in github.com/acme/app, with a constraint on the version; or the name in
     /// plugins.yaml
     #[arg(value_name = "SOURCE[@CONSTRAINT]|NAME")]
@@ -65,7 +65,7 @@ pub struct Install {
 
 impl Install {
     /// The flags that install one plugin for the current directory.
-    pub fn of(what: &str, transfer: TransferFlags) -> Install {
+    pub(crate) fn of(what: &str, transfer: TransferFlags) -> Install {
         Install {
             what: Some(what.to_owned()),
             directory: PathBuf::from("."),
@@ -102,7 +102,7 @@ const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// The installer fails.
-pub fn run(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()> {
     let installed = match &args.what {
         Some(what) => install_one(args, what, options)?,
         None => {
@@ -123,7 +123,7 @@ pub fn run(args: &Install, is_json: bool, options: &PluginOptions) -> Result<()>
 ///
 /// # Errors
 /// The installer fails.
-pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Result<Vec<Installed>> {
+pub(crate) fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Result<Vec<Installed>> {
     let machine = machine();
     let policy = machine.policy(args.frozen)?;
     if !args.no_project && args.path.is_none() && args.from.is_none() {
@@ -168,7 +168,7 @@ pub fn install_one(args: &Install, what: &str, options: &PluginOptions) -> Resul
 }
 
 /// The report of the installed plugins.
-pub fn report(done: &[Installed]) -> Report {
+pub(crate) fn report(done: &[Installed]) -> Report {
     let mut report = Report::default();
     for installed in done {
         let (source, version) = (installed.source.to_string(), installed.file.version.to_string());

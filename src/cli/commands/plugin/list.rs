@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// List installed and required plugins: their state, and what each provides
 #[derive(Args)]
 #[command(long_about = ABOUT)]
-pub struct List {
+pub(crate) struct List {
     /// The directory with plugins.yaml
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub directory: PathBuf,
@@ -31,7 +31,7 @@ const ABOUT: &str = "List the installed and the required plugins, with the state
 ///
 /// # Errors
 /// A `plugins.yaml` or `plugins.lock` cannot be read.
-pub fn run(args: &List, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &List, is_json: bool, options: &PluginOptions) -> Result<()> {
     let machine = machine();
     let policy = machine.policy(None)?;
     let inputs = Inputs::of(&machine, &args.directory, machine.environment(None)?.as_ref(), &policy)?;

@@ -18,7 +18,7 @@ use serde_json::json;
 /// Write plugins.lock: the exact versions and sums of what plugins.yaml names
 #[derive(Args)]
 #[command(long_about = ABOUT)]
-pub struct LockFlags {
+pub(crate) struct LockFlags {
     #[command(flatten)]
     pub project: Project,
 
@@ -49,7 +49,7 @@ const ABOUT: &str = "Write plugins.lock beside plugins.yaml, for you to commit. 
 ///
 /// # Errors
 /// The installer fails, or with `--check` the file would change.
-pub fn run(args: &LockFlags, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &LockFlags, is_json: bool, options: &PluginOptions) -> Result<()> {
     let upgrade = match args.upgrade.as_deref() {
         None => Upgrade::Nothing,
         Some([]) => Upgrade::All,

@@ -1,27 +1,27 @@
 //! `plugin`: makes, installs and lists plugins.
 
-pub mod add;
-pub mod adopt;
-pub mod build;
-pub mod built;
-pub mod describe;
-pub mod export;
-pub mod header;
-pub mod images;
-pub mod install;
-pub mod list;
-pub mod lock;
-pub mod named;
-pub mod new;
-pub mod package;
-pub mod prune;
-pub mod remove;
-pub mod run;
-pub mod sync;
-pub mod trust;
-pub mod update;
-pub mod verify;
-pub mod why;
+pub(crate) mod add;
+pub(crate) mod adopt;
+pub(crate) mod build;
+pub(crate) mod built;
+pub(crate) mod describe;
+pub(crate) mod export;
+pub(crate) mod header;
+pub(crate) mod images;
+pub(crate) mod install;
+pub(crate) mod list;
+pub(crate) mod lock;
+pub(crate) mod named;
+pub(crate) mod new;
+pub(crate) mod package;
+pub(crate) mod prune;
+pub(crate) mod remove;
+pub(crate) mod run;
+pub(crate) mod sync;
+pub(crate) mod trust;
+pub(crate) mod update;
+pub(crate) mod verify;
+pub(crate) mod why;
 
 use crate::cli::flags::format::{Format, Printing};
 use crate::cli::{cache, host};
@@ -31,7 +31,7 @@ use rustomize_plugins::PluginOptions;
 
 /// `plugin`.
 #[derive(Args)]
-pub struct PluginCommand {
+pub(crate) struct PluginCommand {
     #[command(subcommand)]
     pub command: Plugin,
 
@@ -42,7 +42,7 @@ pub struct PluginCommand {
 
 /// The commands of `plugin`: those of every day first, those of authors last.
 #[derive(Subcommand)]
-pub enum Plugin {
+pub(crate) enum Plugin {
     Add(add::Add),
     Install(install::Install),
     #[command(alias = "upgrade")]
@@ -72,7 +72,7 @@ pub enum Plugin {
 ///
 /// # Errors
 /// The subcommand fails.
-pub fn run(args: &PluginCommand) -> Result<()> {
+pub(crate) fn run(args: &PluginCommand) -> Result<()> {
     let is_json = args.json;
     let json = |printing: Printing| is_json || printing.output == Format::Json;
     let options = PluginOptions {

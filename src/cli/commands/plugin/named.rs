@@ -6,7 +6,7 @@ use rustomize_manager::id::version::Constraint;
 
 /// Splits `host/owner/name@1.2` into source and constraint; the constraint is empty if the text has
 /// none. An `@` before the first slash does not count.
-pub fn halves(what: &str) -> (&str, &str) {
+pub(crate) fn halves(what: &str) -> (&str, &str) {
     let start = what.find('/').unwrap_or(0);
     match what[start..].find('@') {
         Some(at) => (&what[..start + at], &what[start + at + 1..]),
@@ -18,7 +18,7 @@ pub fn halves(what: &str) -> (&str, &str) {
 ///
 /// # Errors
 /// The text is not a valid source.
-pub fn parse(source: &str) -> Result<Source> {
+pub(crate) fn parse(source: &str) -> Result<Source> {
     source.parse().map_err(|e: SourceError| {
         let hint = e.hint().map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
         anyhow!("the source '{source}' {e}{hint}")
@@ -29,6 +29,6 @@ pub fn parse(source: &str) -> Result<Source> {
 ///
 /// # Errors
 /// The text is not a valid constraint.
-pub fn constraint_of(text: &str) -> Result<Constraint> {
+pub(crate) fn constraint_of(text: &str) -> Result<Constraint> {
     Ok(if text.is_empty() { Constraint::default() } else { text.parse()? })
 }

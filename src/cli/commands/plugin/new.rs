@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 /// Write a new plugin or bundle, with an example that tests it
 #[derive(Args)]
-pub struct New {
+pub(crate) struct New {
     /// The directory to make; its name is that of the plugin or bundle
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
@@ -32,7 +32,7 @@ pub struct New {
 
 /// The languages of `plugin new`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Language {
+pub(crate) enum Language {
     Bash,
     Python,
     Go,
@@ -44,7 +44,7 @@ pub enum Language {
 ///
 /// # Errors
 /// The directory exists, or a file cannot be written.
-pub fn run(args: &New, is_json: bool) -> Result<()> {
+pub(crate) fn run(args: &New, is_json: bool) -> Result<()> {
     let language = match args.lang {
         Language::Bash => scaffold::Language::Bash,
         Language::Python => scaffold::Language::Python,

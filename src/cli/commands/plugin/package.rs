@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// Write the files of a release of a plugin or bundle: archives and their sums
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
-pub struct Package {
+pub(crate) struct Package {
     /// The directory of a plugin or a bundle, as 'plugin new' writes it or with plugin.yaml, or an
     /// executable for this machine
     #[arg(value_name = "PATH", default_value = ".")]
@@ -75,7 +75,7 @@ const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// The plugin could not be installed, or the key cannot be used. Nothing is written then.
-pub fn run(args: &Package, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &Package, is_json: bool, options: &PluginOptions) -> Result<()> {
     let key = args.key.as_deref().map(|path| SigningKey::read(path, &*options.host)).transpose()?;
     let source = args.source.as_deref().map(parse).transpose()?;
     let wanted = PackageOptions {

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 /// Remove installed versions that no plugins.lock names
 #[derive(Args)]
 #[command(long_about = ABOUT)]
-pub struct Prune {
+pub(crate) struct Prune {
     /// A directory whose plugins.lock names what is needed; may be repeated
     #[arg(long = "directory", value_name = "DIR", default_value = ".")]
     pub directories: Vec<PathBuf>,
@@ -42,7 +42,7 @@ const ABOUT: &str = "Remove installed versions that nothing needs. The versions 
 ///
 /// # Errors
 /// A lock file cannot be read, or a file cannot be removed.
-pub fn run(args: &Prune, is_json: bool) -> Result<()> {
+pub(crate) fn run(args: &Prune, is_json: bool) -> Result<()> {
     let directories = if args.positional.is_empty() { &args.directories } else { &args.positional };
     let mut needed: HashSet<(PluginId, String)> = HashSet::new();
     for directory in directories {

@@ -15,7 +15,7 @@ use serde_json::json;
 
 /// Remove an installed plugin
 #[derive(Args)]
-pub struct Remove {
+pub(crate) struct Remove {
     /// The source, with a constraint if only some versions are to be removed, as in
     /// 'github.com/acme/app@< 2'
     #[arg(value_name = "SOURCE[@CONSTRAINT]", add = ArgValueCompleter::new(complete::plugins))]
@@ -29,7 +29,7 @@ pub struct Remove {
 ///
 /// # Errors
 /// No installed plugin matches, or a file cannot be removed.
-pub fn run(args: &Remove, is_json: bool) -> Result<()> {
+pub(crate) fn run(args: &Remove, is_json: bool) -> Result<()> {
     let (source, constraint) = halves(&args.what);
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
     let machine = machine();

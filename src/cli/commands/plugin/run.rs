@@ -4,7 +4,7 @@ use crate::cli::flags::plugins::PluginFlags;
 use crate::cli::flags::role::RunAs;
 use crate::cli::plugin_options::{BuildPlugins, PluginPlace, of_directory};
 use crate::cli::{output, writer};
-use crate::load::Disk;
+use crate::load::{Disk, RemoteOptions};
 use crate::pipeline::Call;
 use crate::stage::{Mode, Options};
 use crate::workspace::{self, Workspace};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Call a plugin once, outside of a build
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
-pub struct Run {
+pub(crate) struct Run {
     /// The file with the configuration object, or its kind, or the name of what a plugin provides
     #[arg(value_name = "CONFIG|APIVERSION/KIND|NAME")]
     pub what: String,
@@ -54,7 +54,7 @@ const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// The plugin cannot be found, or fails. Nothing was printed on stdout then.
-pub fn run(args: &Run) -> Result<()> {
+pub(crate) fn run(args: &Run) -> Result<()> {
     let file = Path::new(&args.what);
     let folder = file.parent().filter(|folder| file.is_file() && !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
@@ -73,7 +73,8 @@ pub fn run(args: &Run) -> Result<()> {
     }
     let place = PluginPlace { directory: folder, offline: args.offline, syncing: Syncing::Syncs };
     let BuildPlugins { plugins, schemas } = of_directory(&args.plugins, place)?;
-    let options = Options { schemas, plugins: Arc::new(plugins), ..Options::default() };
+    let remote = Arc::new(RemoteOptions::default());
+    let options = Options { schemas, plugins: Arc::new(plugins), remote, ..Options::default() };
     let (workspace, disk) = (Workspace::new(), Disk::new());
     let call = Call { name: &args.what, config, mode, resources };
     let called = workspace::call(&workspace, &disk, &folder.to_string_lossy(), call, &options);

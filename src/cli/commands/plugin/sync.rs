@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// Get the bundles of an environment from its server
 #[derive(Args)]
 #[command(long_about = ABOUT)]
-pub struct Sync {
+pub(crate) struct Sync {
     /// The environment [default: RUSTOMIZE_ENVIRONMENT, or 'default']
     #[arg(long, value_name = "NAME")]
     pub environment: Option<String>,
@@ -52,7 +52,7 @@ const ABOUT: &str = "Make the bundles that were synced for an environment the sa
 ///
 /// # Errors
 /// The server of the environment is not trusted, or cannot be asked.
-pub fn run(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &Sync, is_json: bool, options: &PluginOptions) -> Result<()> {
     if let Some(placement) = &args.placement {
         return lay(placement, &args.directory, Laying { frozen: args.frozen, is_dry_run: args.dry_run }, options)?
             .print(is_json);

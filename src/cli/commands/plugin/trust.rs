@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Add a trust rule to your trust.yaml: whose plugins may be installed, and what they may do
 #[derive(Args)]
 #[command(long_about = ABOUT)]
-pub struct Trust {
+pub(crate) struct Trust {
     /// The source of the plugins; * matches a part, as in 'github.com/acme/*'
     #[arg(value_name = "SOURCE")]
     pub source: Option<String>,
@@ -71,7 +71,7 @@ const ABOUT: &str = "Add a trust rule to your trust.yaml (RUSTOMIZE_TRUST names 
 ///
 /// # Errors
 /// The rule is not valid, or the file cannot be written.
-pub fn run(args: &Trust, is_json: bool) -> Result<()> {
+pub(crate) fn run(args: &Trust, is_json: bool) -> Result<()> {
     let machine = machine();
     let path = machine.trust_file()?.path;
     let _lock = match args.source {

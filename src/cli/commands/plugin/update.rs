@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// Take the newest versions that plugins.yaml allows
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
-pub struct Update {
+pub(crate) struct Update {
     /// The names of plugins in plugins.yaml [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
@@ -50,7 +50,7 @@ const EXAMPLES: &str = "Examples:
 ///
 /// # Errors
 /// The installer fails.
-pub fn run(args: &Update, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &Update, is_json: bool, options: &PluginOptions) -> Result<()> {
     let upgrade = if args.names.is_empty() { Upgrade::All } else { Upgrade::Named(&args.names) };
     let machine = machine();
     let _lock = machine.lock_project(&args.directory);

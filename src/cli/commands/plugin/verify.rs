@@ -14,7 +14,7 @@ use serde_json::json;
 
 /// Check every installed plugin: its name, its content, and its description
 #[derive(Args)]
-pub struct Verify {
+pub(crate) struct Verify {
     #[command(flatten)]
     pub project: Project,
 
@@ -27,7 +27,7 @@ pub struct Verify {
 ///
 /// # Errors
 /// A plugin has a fault. All plugins were printed then.
-pub fn run(args: &Verify, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &Verify, is_json: bool, options: &PluginOptions) -> Result<()> {
     let machine = machine();
     let policy = machine.policy(None)?;
     let environment = machine.environment(None)?;

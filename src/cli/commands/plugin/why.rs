@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 /// Show which plugin a build uses for a kind of configuration objects, and why
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
-pub struct Why {
+pub(crate) struct Why {
     /// The kind, as in example.com/v1/Made, or the file with a configuration object; without it,
     /// everything that is installed
     #[arg(value_name = "APIVERSION/KIND|FILE")]
@@ -71,7 +71,7 @@ struct Asked {
 ///
 /// # Errors
 /// A file of the directory cannot be read.
-pub fn run(args: &Why, is_json: bool, options: &PluginOptions) -> Result<()> {
+pub(crate) fn run(args: &Why, is_json: bool, options: &PluginOptions) -> Result<()> {
     let machine = machine();
     let environment = machine.environment(None)?;
     let policy = machine.policy(None)?;

@@ -1,6 +1,6 @@
 //! `tree`: the parts of kustomizations, as a tree or as a graph. Nothing is built.
 
-pub mod text;
+pub(crate) mod text;
 
 use crate::cli::flags::complete;
 use crate::cli::writer::{self, Shown};
@@ -26,7 +26,7 @@ Nothing is built, fetched or run: remote parts are named. '(*)' is for a directo
 /// `tree`.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Tree {
+pub(crate) struct Tree {
     /// The directories with the kustomizations [default: .]
     #[arg(value_name = "DIR", add = ArgValueCompleter::new(complete::kustomizations))]
     pub directories: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Tree {
 
 /// How parts are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TreeFormat {
+pub(crate) enum TreeFormat {
     /// A tree for people
     Text,
     /// A graph for Graphviz
@@ -57,7 +57,7 @@ pub enum TreeFormat {
 ///
 /// # Errors
 /// A directory lacks a kustomization, or stdout is closed.
-pub fn run(args: &Tree) -> Result<()> {
+pub(crate) fn run(args: &Tree) -> Result<()> {
     let outline = outline(&Disk::new(), &roots(args)?, FileLimit::default());
     if let Some(missing) = outline.roots.iter().find(|root| outline.parts[**root].kind == Kind::Missing) {
         let name = &outline.parts[*missing].name;

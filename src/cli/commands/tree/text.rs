@@ -15,7 +15,7 @@ struct OpenPart<'o> {
 /// The roots with their parts. The parts of a part are printed where it is named first; where it is
 /// named again, it is marked. A root that an earlier root has shown is left out. O(links), times
 /// the depth for the prefixes.
-pub fn print(outline: &Outline) -> String {
+pub(crate) fn print(outline: &Outline) -> String {
     let mut out = String::new();
     let mut is_shown = vec![false; outline.parts.len()];
     let mut is_open = vec![false; outline.parts.len()];
@@ -56,7 +56,7 @@ pub fn print(outline: &Outline) -> String {
 }
 
 /// The name of a part in one line.
-pub fn name(name: &str) -> String {
+pub(crate) fn name(name: &str) -> String {
     shown::line(&shown::masked(name)).into_owned()
 }
 
