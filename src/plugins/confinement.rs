@@ -57,7 +57,8 @@ pub struct SandboxPart {
 }
 
 impl SandboxPart {
-    pub(super) fn new(name: &'static str, effect: &'static str, missing: Option<String>) -> SandboxPart {
+    /// A part with its effect, or with what is missing.
+    pub fn new(name: &'static str, effect: &'static str, missing: Option<String>) -> SandboxPart {
         SandboxPart { name: name.into(), effect: effect.into(), missing }
     }
 }
@@ -67,7 +68,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// The sandbox is strict, and a part is missing.
-    pub(super) fn decide(&self, missing: Vec<String>) -> io::Result<Vec<String>> {
+    pub fn decide(&self, missing: Vec<String>) -> io::Result<Vec<String>> {
         if missing.is_empty() || !self.strict {
             return Ok(missing);
         }

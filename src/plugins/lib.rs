@@ -34,6 +34,7 @@ mod mounts;
 pub mod options;
 pub mod permissions;
 pub mod program;
+#[cfg(unix)]
 #[cfg_attr(not(target_os = "linux"), path = "without_sandbox.rs")]
 mod sandbox;
 pub mod shared_object;

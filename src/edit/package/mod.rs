@@ -5,7 +5,7 @@
 //! * [`annotations`]: these annotations, and what a step may do to them.
 //! * [`filter`]: steps that leave out items or change them; [`query`] finds the values of a path;
 //!   [`quantity`] compares quantities.
-//! * [`write`]: items into text.
+//! * [`mod@write`]: items into text.
 //! * [`tree`]: items as a tree for people.
 //! * [`function`]: the resources of a call of a function; [`comments`]: their comments and order,
 //!   copied to what it prints; [`store`]: items back into files.

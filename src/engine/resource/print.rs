@@ -20,11 +20,11 @@ pub fn print(arena: Arena<'_>, map: &ResMap<'_>) -> Result<String> {
     Ok(one.into_iter().next().unwrap_or_default())
 }
 
-/// Prints resources as [`print`] does, in pieces that follow each other. O(size of the text), on
+/// Prints resources as [`print()`] does, in pieces that follow each other. O(size of the text), on
 /// all cores if the text is large.
 ///
 /// # Errors
-/// As [`print`], for the first resource that cannot be printed.
+/// As [`print()`], for the first resource that cannot be printed.
 pub fn print_in_pieces(arena: Arena<'_>, map: &ResMap<'_>) -> Result<Vec<String>> {
     let resources: Vec<Numbered<'_, '_>> = map.iter().enumerate().collect();
     let build = arena.others();
@@ -34,11 +34,11 @@ pub fn print_in_pieces(arena: Arena<'_>, map: &ResMap<'_>) -> Result<Vec<String>
     Ok(runs.into_iter().flatten().collect())
 }
 
-/// Prints resources as [`print`] does, and drops the text. O(size of the text), on all cores if it
-/// is large; the memory of one resource's text for each.
+/// Prints resources as [`print()`] does, and drops the text. O(size of the text), on all cores
+/// if it is large; the memory of one resource's text for each.
 ///
 /// # Errors
-/// As [`print`], for the first resource that cannot be printed.
+/// As [`print()`], for the first resource that cannot be printed.
 pub fn check_printable(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
     let resources: Vec<&Resource<'_>> = map.iter().collect();
     let build = arena.others();
@@ -56,7 +56,7 @@ pub fn check_printable(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
 
 /// Appends one resource of a build to `out`.
 ///
-/// # Errors As [`print`], or the text is longer than the rest of the budget of the build.
+/// # Errors As [`print()`], or the text is longer than the rest of the budget of the build.
 pub fn print_one(build: Arenas<'_>, resource: &Resource<'_>, out: &mut String) -> Result<()> {
     let budget = build.budget();
     let (start, left) = (out.len(), budget.left());

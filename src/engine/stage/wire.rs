@@ -74,7 +74,7 @@ pub fn print<'a>(arena: Arena<'a>, resources: impl Iterator<Item = Resource<'a>>
     Ok(text)
 }
 
-/// Prints resources one by one, as [`print`] does.
+/// Prints resources one by one, as [`print()`] does.
 ///
 /// # Errors
 /// A resource cannot be printed.
