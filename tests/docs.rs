@@ -324,6 +324,8 @@ fn pictures_are_those_of_their_scripts() {
     if in_path("python3").is_none() {
         return skip("python3 is not in PATH");
     }
+    let table = print_of(&root().join("docs/pictures/chart"), &["table"]);
+    assert!(read("docs/how-fast.md").contains(&table), "the table is not that of docs/pictures/chart table");
     let drawn = print_of(&root().join("docs/pictures/chart"), &["draw"]);
     assert_eq!(drawn, read("docs/pictures/chart.svg"), "docs/pictures/chart draw > docs/pictures/chart.svg");
     let recorded = print_of(&root().join("docs/pictures/record"), &[crate::support::program()]);
