@@ -7,7 +7,7 @@ use std::io;
 ///
 /// # Errors
 /// Never.
-pub fn enter(_: &Sandbox) -> io::Result<Vec<SandboxPart>> {
+pub(crate) fn enter(_: &Sandbox) -> io::Result<Vec<SandboxPart>> {
     let effect = "terminal, files, network, system calls and signals are restricted";
     let missing = "terminal, files, network, system calls and signals are not restricted: this is not Linux";
     Ok(vec![SandboxPart::new("sandbox", effect, Some(missing.to_owned()))])

@@ -5,19 +5,19 @@ use super::child::Child;
 use std::sync::{Arc, Mutex};
 
 /// The variable that marks a child, as on Unix.
-pub const VARIABLE: &str = "RUSTOMIZE_CHILD";
+pub(crate) const VARIABLE: &str = "RUSTOMIZE_CHILD";
 
 /// Returns true always: this process never adopts children.
-pub fn are_none() -> bool {
+pub(crate) fn are_none() -> bool {
     true
 }
 
 /// Adopts nothing.
-pub fn adopt() {}
+pub(crate) fn adopt() {}
 
 /// The adopted processes that belong to the children: none is adopted here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strays {
+pub(crate) enum Strays {
     /// Those with the mark of one of them.
     Marked,
     /// All.
@@ -26,7 +26,7 @@ pub enum Strays {
 
 /// The processes that would be ended.
 #[expect(dead_code, reason = "nothing is ended here")]
-pub enum Meant<'m> {
+pub(crate) enum Meant<'m> {
     /// The processes of one child.
     Mark(&'m str),
     /// The processes of all children whose marks begin in this way.
@@ -34,4 +34,4 @@ pub enum Meant<'m> {
 }
 
 /// Ends nothing.
-pub fn end(_meant: &Meant<'_>, _strays: Strays, _running: &Mutex<Vec<Arc<Child>>>, _warden: Option<u32>) {}
+pub(crate) fn end(_meant: &Meant<'_>, _strays: Strays, _running: &Mutex<Vec<Arc<Child>>>, _warden: Option<u32>) {}

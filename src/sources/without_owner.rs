@@ -8,16 +8,16 @@ use std::path::Path;
 ///
 /// # Errors
 /// A directory cannot be made.
-pub fn make(path: &Path) -> io::Result<()> {
+pub(crate) fn make(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
 
 /// Returns true if a path is known to be a directory of this user: never.
-pub fn is_mine(_path: &Path) -> bool {
+pub(crate) fn is_mine(_path: &Path) -> bool {
     false
 }
 
 /// Returns true if a place is known to be safe from other users: never.
-pub fn is_sound(_named: &Path) -> bool {
+pub(crate) fn is_sound(_named: &Path) -> bool {
     false
 }
