@@ -90,9 +90,10 @@ pub(super) struct Watch<'k, 'a> {
 }
 
 impl<'k, 'a> Watch<'k, 'a> {
-    /// Notes the items of both sides. O(size of the items).
+    /// Notes the items of both sides. Returns `None` if the list can lose nothing. O(size of the
+    /// items).
     pub(super) fn of(base: &[Node<'a>], patch: &[Node<'a>], keys: &'k [&'k str]) -> Option<Self> {
-        if keys.iter().all(|key| key.is_empty()) {
+        if keys.iter().all(|key| key.is_empty()) || are_distinct(base, patch, keys) {
             return None;
         }
         let before = |item: &Node<'a>| {
@@ -187,6 +188,38 @@ impl Before<'_> {
         }) && is_any
     }
 }
+
+/// Returns true if all items have a text for each key that any of them has, and no two items of one
+/// side have the same texts. O(items x keys).
+fn are_distinct(base: &[Node<'_>], patch: &[Node<'_>], keys: &[&str]) -> bool {
+    let has = |item: &Node<'_>, key: &str| text_at(item, key).is_some_and(|text| !text.is_empty());
+    let all = || base.iter().chain(patch);
+    let (mut used, mut count) = ([""; MOST_KEYS], 0);
+    for key in keys.iter().filter(|key| all().any(|item| has(item, key))) {
+        if count == MOST_KEYS || !all().all(|item| has(item, key)) {
+            return false;
+        }
+        used[count] = key;
+        count += 1;
+    }
+    let used = &used[..count];
+    let is_same = |a: &Node<'_>, b: &Node<'_>| used.iter().all(|key| text_at(a, key) == text_at(b, key));
+    let are_distinct = |items: &[Node<'_>]| match items.len() {
+        0..=FEW => (1..items.len()).all(|i| !items[..i].iter().any(|item| is_same(item, &items[i]))),
+        count => {
+            let texts =
+                |item: &Node<'_>| used.iter().map(|key| text_at(item, key).map(str::to_owned)).collect::<Vec<_>>();
+            items.iter().map(texts).collect::<FastSet<_>>().len() == count
+        }
+    };
+    count > 0 && are_distinct(base) && are_distinct(patch)
+}
+
+/// Lists of Kubernetes' kinds have at most so many keys.
+const MOST_KEYS: usize = 4;
+
+/// Lists of at most this many items are searched from the start.
+const FEW: usize = 8;
 
 /// Adds the scalars of an item that a merge keeps: nulls and directives go, and what a directive
 /// removes.

@@ -237,14 +237,17 @@ impl<'a> ImageEditor<'_, 'a> {
         };
         if let Some(overridden) = &self.stage.overridden {
             self.note_tag(m, overridden, times);
-            if let Some(image) = m.get("image")
-                && let Some(old) = image.as_scalar().map(|scalar| scalar.text())
-                && let Some(new) = self.outcome(old, times)
-            {
-                self.seen.push(SeenImage { old, new, pos: image.pos() });
-            }
         }
-        m.get_mut("image").map_or(Ok(()), |image| self.set(image, times))
+        let Some(image) = m.get_mut("image") else { return Ok(()) };
+        let (old, pos) = (image.as_scalar().map(|scalar| scalar.text()), image.pos());
+        self.set(image, times)?;
+        if self.stage.overridden.is_some()
+            && let (Some(old), Some(new)) = (old, image.as_scalar().map(|scalar| scalar.text()))
+            && old != new
+        {
+            self.seen.push(SeenImage { old, new, pos });
+        }
+        Ok(())
     }
 }
 
