@@ -15,6 +15,7 @@ mod name_hash;
 pub mod namespace;
 pub mod objects;
 mod open_text;
+mod operation_findings;
 pub mod patch;
 mod patch_entry;
 mod patch_findings;

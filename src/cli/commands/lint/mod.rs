@@ -171,7 +171,8 @@ fn look<'p>(request: &BuildRequest, paths: &'p [String]) -> Result<Looked<'p>> {
     }
     // An entry of a shared base or component may have an effect in another root.
     let is_used = |finding: &Warning| finding.place().is_some_and(|place| used_entries.contains(place));
-    looked.findings.retain(|finding| finding.code() != Code::NoEffect || !is_used(finding));
+    let is_of_root = |finding: &Warning| !matches!(finding.code(), Code::NoEffect | Code::UnusedObject);
+    looked.findings.retain(|finding| is_of_root(finding) || !is_used(finding));
     looked.findings = sorted(looked.findings);
     Ok(looked)
 }
