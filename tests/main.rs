@@ -24,6 +24,7 @@ mod docs;
 mod edit;
 mod environment;
 mod explain;
+mod fleet;
 mod function;
 mod gitops;
 mod go;
