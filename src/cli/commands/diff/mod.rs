@@ -37,7 +37,7 @@ pub(crate) fn run(args: Diff, observer: Observer, messages: &mut Messages) -> Re
     let Diff { since, format, show_secrets, build } = args;
     let versions = versions::versions(build.output.compat, since.as_deref())?;
     let request = BuildRequest::new(build, observer)?;
-    let mut failures = Failures::default();
+    let mut failures = Failures::new(request.roots.each);
     let mut upgrade = None;
     let sides = match (versions, &since) {
         (Some(versions), _) => {

@@ -1,5 +1,6 @@
 //! The sides of a comparison: builds, files, and stdin.
 
+use crate::cli::groups::{Grouping, grouped};
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::status_line;
@@ -72,7 +73,7 @@ pub(crate) fn two_sides(request: &BuildRequest, messages: &mut Messages) -> Resu
         Some(side) => Ok(side),
         None => {
             let Warned { value, warnings } = built.next().flatten().context("the other side cannot be built")?;
-            warnings.iter().for_each(|warning| messages.warning(warning, Some(name)));
+            messages.warnings(&grouped(warnings, Some(name), Grouping::said(request.roots.each)));
             value.with_context(|| format!("in {name}"))
         }
     };

@@ -6,6 +6,7 @@ use crate::cli::commands::diff::sides::{Content, Side, Sides, built};
 use crate::cli::failures::Failures;
 use crate::cli::git::{self, git, paths_of};
 use crate::cli::host;
+use crate::cli::groups::{Grouping, Groups};
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::config::kustomization::FILE_NAMES;
@@ -182,15 +183,17 @@ impl State {
             Ok(built(request, &paths, &options))
         })?;
         let mut sides = Vec::new();
+        let mut said = Groups::new(Grouping::said(request.roots.each));
         for (root, built) in paths.into_iter().zip(results.unwrap_or_default()) {
             let Some(Warned { value, warnings }) = built else { continue };
             let named = format!("{root} of {}", self.name);
-            warnings.iter().for_each(|warning| messages.warning(warning, Some(&named)));
+            warnings.into_iter().for_each(|warning| said.add(warning, Some(&named)));
             match value {
                 Ok(side) => sides.push((root, Side { name: named, ..side })),
-                Err(error) => failures.add(&named, error),
+                Err(error) => failures.add(&named, &error),
             }
         }
+        messages.warnings(&said.end());
         Ok(sides)
     }
 }

@@ -4,6 +4,7 @@
 use crate::cli::commands::diff::sides::{Side, Sides, built};
 use crate::cli::failures::Failures;
 use crate::cli::flags::compat::Versions;
+use crate::cli::groups::{Grouping, Groups};
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::roots;
@@ -70,18 +71,21 @@ pub(crate) fn sides(
         let names: Vec<String> = paths.iter().map(named).collect();
         let options: Vec<Options> = options.iter().map(|of_root| Options { compat, ..of_root.clone() }).collect();
         let results = built(request, &paths, &options);
+        let mut said = Groups::new(Grouping::said(request.roots.each));
         let sides = names.into_iter().zip(results).map(|(name, result)| {
             let Warned { value, warnings } = result?;
-            warnings.iter().for_each(|warning| messages.warning(warning, Some(&name)));
+            warnings.into_iter().for_each(|warning| said.add(warning, Some(&name)));
             match value {
                 Ok(side) => Some(Side { name, ..side }),
                 Err(error) => {
-                    failures.add(&name, error);
+                    failures.add(&name, &error);
                     None
                 }
             }
         });
-        sides.collect::<Vec<_>>()
+        let sides = sides.collect::<Vec<_>>();
+        messages.warnings(&said.end());
+        sides
     };
     let (olds, news) = (of_version(before, &recorders[0]), of_version(after, &recorders[1]));
     let both = paths.iter().zip(&options).zip(olds.into_iter().zip(news));
