@@ -105,13 +105,7 @@ struct Cause {
 impl<M: Borrow<Diagnostic>> Groups<M> {
     /// No groups.
     pub(super) fn new(grouping: Grouping) -> Self {
-        Groups {
-            grouping,
-            groups: Vec::new(),
-            by_text: FastMap::default(),
-            by_cause: FastMap::default(),
-            root: None,
-        }
+        Groups { grouping, groups: Vec::new(), by_text: FastMap::default(), by_cause: FastMap::default(), root: None }
     }
 
     /// Adds a message. Messages of one root come one after the other.
@@ -250,7 +244,8 @@ fn resources(more: usize) -> String {
 
 /// The first names of `count`, in one line: `a, b, c and 7 more`.
 fn named<'n>(names: impl Iterator<Item = &'n str>, count: usize) -> String {
-    let names: Vec<String> = names.take(MOST_NAMED).map(|name| shown::line(&shown::masked(name)).into_owned()).collect();
+    let names: Vec<String> =
+        names.take(MOST_NAMED).map(|name| shown::line(&shown::masked(name)).into_owned()).collect();
     let more = count.saturating_sub(names.len());
     let text = names.join(", ");
     if more == 0 { text } else { format!("{text} and {more} more") }
@@ -311,8 +306,7 @@ mod tests {
             ("b", 1, "Pod z", "'b-z' has 'm'"),
             ("b", 1, "Pod z", "'b-z' is 'k'"),
         ];
-        let cause =
-            [("'a-x' has 'k'", 3, 2), ("'a-x' has 'l'", 3, 2), ("'a-x' has 'k'", 1, 1), ("'b-z' is 'k'", 1, 1)];
+        let cause = [("'a-x' has 'k'", 3, 2), ("'a-x' has 'l'", 3, 2), ("'a-x' has 'k'", 1, 1), ("'b-z' is 'k'", 1, 1)];
         check(Grouping::SameCause, &findings, &cause);
         let text = [
             ("'a-x' has 'k'", 1, 1),
@@ -324,7 +318,11 @@ mod tests {
             ("'b-z' is 'k'", 1, 1),
         ];
         check(Grouping::SameText, &findings, &text);
-        check(Grouping::Each, &findings[..3], &[("'a-x' has 'k'", 1, 1), ("'a-x' has 'l'", 1, 1), ("'a-x' has 'l'", 1, 1)]);
+        check(
+            Grouping::Each,
+            &findings[..3],
+            &[("'a-x' has 'k'", 1, 1), ("'a-x' has 'l'", 1, 1), ("'a-x' has 'l'", 1, 1)],
+        );
     }
 
     #[test]

@@ -322,7 +322,8 @@ fn json(message: &Diagnostic, occurrences: &Occurrences) -> Value {
         "hints": message.hints(),
     });
     if occurrences.are_many() {
-        let occurrence = |Occurrence { root, resource }: &Occurrence| json!({"root": root.as_deref(), "resource": resource});
+        let occurrence =
+            |Occurrence { root, resource }: &Occurrence| json!({"root": root.as_deref(), "resource": resource});
         object["count"] = occurrences.count.into();
         object["occurrences"] = occurrences.kept.iter().map(occurrence).collect();
         object["rootCount"] = occurrences.root_count.into();

@@ -2,11 +2,11 @@
 //! files of commits are written to a private directory; the working tree of the user stays
 //! unchanged.
 
-use crate::cli::commands::diff::sides::{Content, Side, Sides, built};
+use crate::cli::commands::diff::sides::{Asked, Others, Side, Sides, built};
 use crate::cli::failures::Failures;
 use crate::cli::git::{self, git, paths_of};
-use crate::cli::host;
 use crate::cli::groups::{Grouping, Groups};
+use crate::cli::host;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::config::kustomization::FILE_NAMES;
@@ -78,9 +78,15 @@ pub(crate) fn sides(
     for state in &mut states {
         state.roots.retain(|root| wanted.contains(&root.path));
     }
+    let olds = states[0].build(request, Asked::Nothing, failures, messages)?;
+    let news = {
+        let texts = olds.iter().map(|(root, side)| (root, side.texts().iter().map(String::as_str)));
+        let others: Others<'_> = texts.map(|(root, texts)| (root.as_str(), texts.collect())).collect();
+        states[1].build(request, Asked::OfOthersThan(&others), failures, messages)?
+    };
     let mut sides: BTreeMap<String, [Option<Side>; 2]> = BTreeMap::new();
-    for (at, state) in states.iter().enumerate() {
-        for (root, side) in state.build(request, failures, messages)? {
+    for (at, built) in [olds, news].into_iter().enumerate() {
+        for (root, side) in built {
             sides.entry(root).or_default()[at] = Some(side);
         }
     }
@@ -89,12 +95,15 @@ pub(crate) fn sides(
         let exists = |state: &State| state.roots.iter().any(|found| found.path == root);
         states.iter().zip(found).all(|(state, side)| side.is_some() || !exists(state))
     };
-    let absent = |side: Option<Side>| {
-        side.unwrap_or_else(|| Side { name: "nothing".to_owned(), content: Content::Built(Vec::new()) })
-    };
+    let absent = |side: Option<Side>| side.unwrap_or_else(Side::nothing);
     let sides = sides.into_iter().filter(|(root, found)| has_both(root, found));
     let sides = sides.map(|(root, [old, new])| Sides { root: Some(root), before: absent(old), after: absent(new) });
     Ok(sides.collect())
+}
+
+/// Returns true if a text names one or two commits of the repository around the working directory.
+pub(crate) fn is_range(text: &str) -> bool {
+    git::top().is_ok_and(|top| Range::parse(&top, text).is_ok())
 }
 
 impl Range {
@@ -173,6 +182,7 @@ impl State {
     fn build(
         &self,
         request: &BuildRequest,
+        asked: Asked<'_>,
         failures: &mut Failures,
         messages: &mut Messages,
     ) -> Result<Vec<(String, Side)>> {
@@ -180,7 +190,7 @@ impl State {
         let results = self.within(|| {
             let options = |root: &String| request.options(root).with_context(|| format!("in {root} of {}", self.name));
             let options: Vec<Options> = paths.iter().map(options).collect::<Result<_>>()?;
-            Ok(built(request, &paths, &options))
+            Ok(built(request, &paths, &options, asked))
         })?;
         let mut sides = Vec::new();
         let mut said = Groups::new(Grouping::said(request.roots.each));

@@ -1,7 +1,7 @@
 //! `diff --compat`: the sides are builds as of two versions of kustomize, and the behaviours that
 //! cause the difference are named.
 
-use crate::cli::commands::diff::sides::{Side, Sides, built};
+use crate::cli::commands::diff::sides::{Asked, Side, Sides, built};
 use crate::cli::failures::Failures;
 use crate::cli::flags::compat::Versions;
 use crate::cli::groups::{Grouping, Groups};
@@ -70,7 +70,7 @@ pub(crate) fn sides(
         let named = |root: &String| format!("{root} as of {compat}");
         let names: Vec<String> = paths.iter().map(named).collect();
         let options: Vec<Options> = options.iter().map(|of_root| Options { compat, ..of_root.clone() }).collect();
-        let results = built(request, &paths, &options);
+        let results = built(request, &paths, &options, Asked::Nothing);
         let mut said = Groups::new(Grouping::said(request.roots.each));
         let sides = names.into_iter().zip(results).map(|(name, result)| {
             let Warned { value, warnings } = result?;
@@ -115,7 +115,7 @@ pub(crate) fn sides(
             let names: Vec<String> = changed.iter().map(|(root, ..)| (*root).clone()).collect();
             let options: Vec<Options> =
                 changed.iter().map(|(_, options, _)| Options { compat: with, ..(*options).clone() }).collect();
-            for ((.., place), result) in changed.iter().zip(built(request, &names, &options)) {
+            for ((.., place), result) in changed.iter().zip(built(request, &names, &options, Asked::Nothing)) {
                 let Some(Warned { value: Ok(other), .. }) = result else { continue };
                 let known = if side == 0 { &sides[*place].before } else { &sides[*place].after };
                 let resources = differing(known.texts(), other.texts());
