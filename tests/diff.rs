@@ -254,6 +254,39 @@ fn two_commits_and_the_place_where_a_branch_begins() {
     tree.assert_nothing_left();
 }
 
+/// Files of commits are in memory, or on the disk where a build reads some of them by itself.
+#[test]
+fn commits_in_memory_and_on_the_disk_are_the_same() {
+    let out = |name: &str, text: &str, args: &[&str]| {
+        let tree = Tree::new(SHOP);
+        git(&tree.path(), &["init", "-q", "-b", "main"]);
+        tree.write("sub/app/kustomization.yaml", "resources: [../../base]\nnamePrefix: a-\n");
+        match text.strip_prefix("-> ") {
+            Some(target) => std::os::unix::fs::symlink(target, tree.path().join(name)).unwrap(),
+            None => tree.write(name, text),
+        }
+        commit(&tree, "first");
+        let text = fs::read_to_string(tree.path().join("base/service.yaml")).unwrap();
+        tree.write("base/service.yaml", &text.replace("80", "8080"));
+        tree.write("gone/kustomization.yaml", "namePrefix: a-\n");
+        commit(&tree, "second");
+        fs::remove_dir_all(tree.path().join("alone")).unwrap();
+        let mut command = tree.command(&[&["diff"], args].concat());
+        let run = crate::support::run(command.current_dir(tree.path().join("sub")));
+        tree.assert_nothing_left();
+        (run.status, run.stdout, run.stderr)
+    };
+    for args in
+        [&["main~1"][..], &["main~1..main"], &["--since", "main~1", "../prod", "app"], &["main~1", "--keep-going"]]
+    {
+        let memory = out("notes.txt", "x", args);
+        assert!(memory.1.contains("app"), "{memory:?}");
+        for (name, text) in [(".gitattributes", ""), ("link", "-> base"), ("base/rustomize.yaml", "compat: 5.8.3\n")] {
+            assert_eq!(out(name, text, args), memory, "{name} {args:?}");
+        }
+    }
+}
+
 /// A root that no change can affect is not built: it may be broken.
 #[test]
 fn only_roots_that_the_changes_affect_are_built() {

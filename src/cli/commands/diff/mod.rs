@@ -3,6 +3,7 @@
 pub(crate) mod args;
 pub(crate) mod origins;
 pub(crate) mod sides;
+pub(crate) mod state;
 pub(crate) mod since;
 pub(crate) mod versions;
 pub(crate) mod report;

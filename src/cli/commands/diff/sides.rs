@@ -7,7 +7,7 @@ use crate::cli::request::BuildRequest;
 use crate::cli::status_line;
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{self, Code, Error, Warned};
-use crate::load::{Disk, FileLimit};
+use crate::load::{Disk, FileLimit, Loader};
 use crate::stage::Options;
 use crate::workspace::{Output, build_all};
 use anyhow::{Context, Result, bail};
@@ -81,7 +81,7 @@ pub(crate) fn two_sides(request: &BuildRequest, messages: &mut Messages) -> Resu
         .map(|(name, _)| name.clone())
         .collect();
     let options = request.options_of(&roots)?;
-    let mut built = built(request, &roots, &options, Asked::Nothing).into_iter();
+    let mut built = built(request, &Disk::new(), &roots, &options, Asked::Nothing).into_iter();
     let mut side = |name: &String, given: Option<Side>| match given {
         Some(side) => Ok(side),
         None => {
@@ -127,6 +127,7 @@ pub(crate) enum Asked<'o> {
 /// Builds roots, each into a side.
 pub(crate) fn built(
     request: &BuildRequest,
+    loader: &dyn Loader,
     roots: &[String],
     options: &[Options],
     asked: Asked<'_>,
@@ -140,7 +141,7 @@ pub(crate) fn built(
         };
         Ok(Side { name: roots[i].clone(), content: Content::Built(texts), origins })
     };
-    let built = build_all(&Disk::new(), roots, |i| options[i].clone(), request.together(), side);
+    let built = build_all(loader, roots, |i| options[i].clone(), request.together(), side);
     status_line::end();
     built
 }

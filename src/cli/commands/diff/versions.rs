@@ -9,6 +9,7 @@ use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::roots;
 use crate::diag::Warned;
+use crate::load::Disk;
 use crate::stage::Options;
 use anyhow::{Result, bail};
 use rustomize_base::compat::{Compat, Question, Recorder};
@@ -70,7 +71,7 @@ pub(crate) fn sides(
         let named = |root: &String| format!("{root} as of {compat}");
         let names: Vec<String> = paths.iter().map(named).collect();
         let options: Vec<Options> = options.iter().map(|of_root| Options { compat, ..of_root.clone() }).collect();
-        let results = built(request, &paths, &options, Asked::Nothing);
+        let results = built(request, &Disk::new(), &paths, &options, Asked::Nothing);
         let mut said = Groups::new(Grouping::said(request.roots.each));
         let sides = names.into_iter().zip(results).map(|(name, result)| {
             let Warned { value, warnings } = result?;
@@ -115,7 +116,9 @@ pub(crate) fn sides(
             let names: Vec<String> = changed.iter().map(|(root, ..)| (*root).clone()).collect();
             let options: Vec<Options> =
                 changed.iter().map(|(_, options, _)| Options { compat: with, ..(*options).clone() }).collect();
-            for ((.., place), result) in changed.iter().zip(built(request, &names, &options, Asked::Nothing)) {
+            for ((.., place), result) in
+                changed.iter().zip(built(request, &Disk::new(), &names, &options, Asked::Nothing))
+            {
                 let Some(Warned { value: Ok(other), .. }) = result else { continue };
                 let known = if side == 0 { &sides[*place].before } else { &sides[*place].after };
                 let resources = differing(known.texts(), other.texts());
