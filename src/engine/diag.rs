@@ -18,6 +18,7 @@ use excerpt::Excerpts;
 use rustomize_base::memory::Spent;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Heap, Malformed, Place, Pos};
+use std::borrow::Borrow;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
@@ -561,6 +562,12 @@ impl Deref for Warning {
     type Target = Diagnostic;
 
     fn deref(&self) -> &Diagnostic {
+        &self.0
+    }
+}
+
+impl Borrow<Diagnostic> for Warning {
+    fn borrow(&self) -> &Diagnostic {
         &self.0
     }
 }
