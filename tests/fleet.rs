@@ -1,6 +1,22 @@
 //! Commands over many directories, on the fleet of testdata/fleet.
 
-use crate::support::fleet::fleet;
+use crate::support::fleet::{fleet, fleet_in_git};
+use crate::support::{Tree, git};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// The texts of all plain files of a tree.
+fn texts(tree: &Tree) -> BTreeMap<PathBuf, String> {
+    let files = crate::support::files(&tree.path(), "").into_iter().filter(|file| file.is_file());
+    files.map(|file| (file.clone(), fs::read_to_string(file).unwrap())).collect()
+}
 
 #[test]
 fn the_fleet_builds_without_a_finding() {
@@ -9,4 +25,227 @@ fn the_fleet_builds_without_a_finding() {
     assert_eq!(built.lines().filter(|line| line.starts_with("# Root: ")).count(), 160);
     let lint = tree.run(&["lint", "--all"]);
     assert_eq!((lint.status, lint.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn an_edit_of_all_changes_each_kustomization_and_says_which() {
+    let tree = fleet();
+    let before = texts(&tree);
+    let edit = ["edit", "set", "annotation", "owner:shop", "--all", "services", "--leaves"];
+    let dry = tree.run(&[&edit[..], &["--dry-run"]].concat());
+    assert!(dry.stderr.contains("kustomizations: 120\n") && dry.stderr.ends_with("would change: 120 of 120\n"));
+    assert_eq!(dry.stdout.matches("+commonAnnotations:\n+  owner: shop\n").count(), 120, "{}", dry.stdout);
+    assert_eq!(texts(&tree), before, "--dry-run has written");
+    let done = tree.run(&edit);
+    assert!(done.stderr.ends_with("changed: 120 of 120\n"), "{}", done.stderr);
+    let changed: Vec<&str> = done.stdout.lines().collect();
+    assert_eq!((changed.len(), changed[0]), (120, "changed services/accounts/dev/kustomization.yaml"));
+    let after = texts(&tree);
+    let differ = after.iter().filter(|(file, text)| before[*file] != **text);
+    assert!(differ.clone().all(|(_, text)| text.ends_with("commonAnnotations:\n  owner: shop\n")));
+    assert_eq!(differ.count(), 120);
+    // Once all have it, nothing changes.
+    let again = tree.run(&edit);
+    assert!(again.stdout.is_empty() && again.stderr.ends_with("changed: 0 of 120\n"), "{}", again.stderr);
+    // For programs.
+    let edit = ["edit", "set", "namespace", "x", "--all", "services/accounts", "--all=services/orders", "-o", "json"];
+    let value = json(&tree.run(&edit).ok());
+    assert_eq!(value["roots"].as_array().unwrap().len(), 8);
+    assert_eq!(value["written"], true);
+    assert_eq!(value["changes"][0]["file"], "services/accounts/base/kustomization.yaml");
+    assert!(value["changes"][0]["diff"].as_str().unwrap().ends_with("+namespace: x\n"));
+}
+
+const FEW: &str = "\
+-- a/kustomization.yaml --
+# first
+resources: [m.yaml]
+-- a/m.yaml --
+kind: A
+-- b/kustomization.yaml --
+resources: [m.yaml] # second
+namePrefix: red
+-- b/m.yaml --
+kind: A
+-- part/kustomization.yaml --
+kind: Component
+-- other/text --
+x
+";
+
+#[test]
+fn an_edit_in_another_directory_is_as_if_it_ran_there() {
+    let tree = Tree::new(FEW);
+    let read = |file: &str| fs::read_to_string(tree.path().join(file)).unwrap();
+    let done = tree.run(&["edit", "-C", "a", "set", "namespace", "blue"]);
+    assert_eq!((done.status, done.stdout.as_str(), done.stderr.as_str()), (Some(0), "", ""));
+    assert_eq!(read("a/kustomization.yaml"), "# first\nresources: [m.yaml]\nnamespace: blue\n");
+    // Names are those of the directory.
+    tree.run(&["edit", "add", "resource", "../b", "-C", "a"]).ok();
+    assert_eq!(read("a/kustomization.yaml"), "# first\nresources: [m.yaml, ../b]\nnamespace: blue\n");
+    let dry = tree.run(&["edit", "set", "nameprefix", "blue", "-C", "b", "--dry-run"]).ok();
+    let want = "--- kustomization.yaml\n+++ kustomization.yaml\n@@ -1,2 +1,2 @@\n resources: [m.yaml] # second\n-namePrefix: red\n+namePrefix: blue\n";
+    assert_eq!(dry, want);
+    assert!(read("b/kustomization.yaml").ends_with("namePrefix: red\n"));
+    tree.run(&["edit", "-C", "none", "set", "namespace", "blue"])
+        .fails_with(&["cannot change to the directory 'none'"]);
+    tree.run(&["edit", "-C", "other", "set", "namespace", "blue"]).fails_with(&["Missing kustomization file"]);
+    tree.run(&["edit", "set", "namespace", "n", "--leaves"]).fails_with(&["--leaves is for --all"]);
+}
+
+#[test]
+fn an_edit_of_all_that_fails_in_one_place_changes_none() {
+    let check = |spoil: &dyn Fn(&Tree), edit: &[&str], words: &[&str]| {
+        let tree = Tree::new(FEW);
+        spoil(&tree);
+        let before = texts(&tree);
+        let failed = tree.run(&[&["edit"], edit].concat());
+        let said = failed.fails_with(words);
+        assert!(said.contains("no file has changed") || words[0].starts_with("cannot look"), "{said}");
+        assert_eq!(texts(&tree), before, "{words:?}");
+    };
+    let set = ["set", "namespace", "n", "--all"];
+    let link = |from: &str, to: PathBuf| symlink(to, from).unwrap();
+    check(
+        &|tree| tree.write("b/kustomization.yaml", "resources: [\n"),
+        &set,
+        &["Error: invalid Kustomization", " --> b/kustomization.yaml:2:1", "in b\n", "1 of 2 roots failed"],
+    );
+    let add = ["add", "resource", "n.yaml", "--all"];
+    check(&|tree| tree.write("a/n.yaml", "kind: A\n"), &add, &["n.yaml", "in b\n", "1 of 2 roots failed"]);
+    let lock = |tree: &Tree| {
+        let place = tree.path().join("b/kustomization.yaml");
+        fs::set_permissions(place, fs::Permissions::from_mode(0o444)).unwrap();
+    };
+    check(&lock, &set, &["'b/kustomization.yaml' is read-only", "chmod u+w b/kustomization.yaml"]);
+    let outside = |tree: &Tree| {
+        tree.write("../home/k.yaml", "resources: []\n");
+        fs::create_dir(tree.path().join("c")).unwrap();
+        let name = tree.path().join("c/kustomization.yaml");
+        link(name.to_str().unwrap(), tree.home().join("k.yaml"));
+    };
+    check(&outside, &set, &["'c/kustomization.yaml' leads to '", "outside of the directory that is changed"]);
+    let two = |tree: &Tree| tree.write("b/Kustomization", "resources: []\n");
+    check(&two, &set, &["Found multiple kustomization file", "in b\n"]);
+    let pipe = |tree: &Tree| {
+        fs::create_dir(tree.path().join("c")).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            tree.path().join("c/kustomization.yaml"),
+            rustix::fs::FileType::Fifo,
+            0o644.into(),
+            0,
+        )
+        .unwrap();
+    };
+    check(&pipe, &set, &["kustomization.yaml", "in c\n"]);
+    check(&|_| {}, &["set", "namespace", "n", "--all", "none"], &["cannot look for kustomizations in 'none'"]);
+    let tree = Tree::new(FEW);
+    tree.run(&["edit", "set", "namespace", "n", "--all", "other"]).fails_with(&["there is no kustomization"]);
+    tree.run(&["edit", "fix", "--vars", "--all"]).fails_with(&["one directory at a time"]);
+}
+
+/// Two kustomizations with one file, behind a link, get one change.
+#[test]
+fn a_file_that_two_directories_share_is_changed_once() {
+    let tree = Tree::new(FEW);
+    fs::create_dir(tree.path().join("c")).unwrap();
+    symlink("../a/kustomization.yaml", tree.path().join("c/kustomization.yaml")).unwrap();
+    let done = tree.run(&["edit", "add", "annotation", "k:v", "--all"]);
+    assert!(done.stderr.ends_with("changed: 2 of 3\n"), "{}", done.stderr);
+    let text = fs::read_to_string(tree.path().join("a/kustomization.yaml")).unwrap();
+    assert_eq!(text, "# first\nresources: [m.yaml]\ncommonAnnotations:\n  k: v\n");
+    assert!(tree.path().join("c/kustomization.yaml").is_symlink());
+}
+
+/// No change is lost, whichever directories the edits have in common.
+#[test]
+fn edits_of_all_at_once_wait_for_each_other() {
+    let tree = Tree::new(FEW);
+    let edit = |i: usize, place: &[&str]| {
+        let label = format!("l{i}:v");
+        tree.command(&[&["edit", "add", "label", &label, "--without-selector"], place].concat()).spawn().unwrap()
+    };
+    let children: Vec<_> = (0..12).map(|i| edit(i, [&["--all"][..], &["-C", "b"]][i % 2])).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let count = |root: &str| {
+        let text = fs::read_to_string(tree.path().join(root).join("kustomization.yaml")).unwrap();
+        (0..12).filter(|i| text.contains(&format!("l{i}: v"))).count()
+    };
+    assert_eq!((count("a"), count("b")), (6, 12));
+}
+
+/// `fix` of all says which builds print other bytes.
+#[test]
+fn fix_of_all_changes_deprecated_fields() {
+    let tree = Tree::new(FEW);
+    tree.write("b/kustomization.yaml", "bases: [../a]\ncommonLabels: {k: v}\n");
+    tree.write("a/m.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n");
+    let done = tree.run(&["edit", "fix", "--all"]);
+    assert!(!done.stderr.contains("Warning: "), "{}", done.stderr);
+    let text = fs::read_to_string(tree.path().join("b/kustomization.yaml")).unwrap();
+    assert!(text.contains("resources: [../a]") && text.contains("includeSelectors: true"), "{text}");
+    assert_eq!(done.stdout, "changed a/kustomization.yaml\nchanged b/kustomization.yaml\n");
+}
+
+/// The roots that `affected` prints.
+fn affected(tree: &Tree, args: &[&str]) -> Vec<String> {
+    let run = tree.run(&[&["affected"], args].concat());
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), ""), "{args:?}");
+    run.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn affected_lists_the_kustomizations_that_files_are_part_of() {
+    let tree = fleet();
+    let of_orders = ["services/orders/base", "services/orders/dev", "services/orders/prod", "services/orders/staging"];
+    assert_eq!(affected(&tree, &["services/orders/base/deployment.yaml"]), of_orders);
+    assert_eq!(affected(&tree, &["services/orders/base/service.yaml", "--leaves"]), of_orders[1..]);
+    assert_eq!(affected(&tree, &["services/orders/prod/memory.yaml"]), ["services/orders/prod"]);
+    assert_eq!(affected(&tree, &["components/observed/metrics.yaml"]).len(), 120);
+    assert_eq!(affected(&tree, &["components/observed/metrics.yaml", "--in", "services/orders"]).len(), 3);
+    let in_two = ["--in", "services/orders", "--in", "services/carts", "--in", "services/carts/dev"];
+    assert_eq!(affected(&tree, &[&["components/observed/metrics.yaml"], &in_two[..]].concat()).len(), 6);
+    // A deleted file counts; a file that nothing names affects nothing.
+    fs::remove_file(tree.path().join("services/orders/prod/memory.yaml")).unwrap();
+    assert_eq!(affected(&tree, &["services/orders/prod/memory.yaml"]), ["services/orders/prod"]);
+    assert!(affected(&tree, &["services"]).is_empty());
+    let typo = tree.run(&["affected", "services/orders/prod/memry.yaml"]);
+    let note = "'services/orders/prod/memry.yaml' does not exist, and no kustomization names it\n";
+    assert_eq!((typo.status, typo.stdout.as_str(), typo.stderr.as_str()), (Some(0), "", note));
+    // For programs: an array in one line.
+    let printed = tree.run(&["affected", "services/orders/base/settings.env", "--leaves", "-o", "json"]).ok();
+    assert_eq!(printed, "[\"services/orders/dev\",\"services/orders/prod\",\"services/orders/staging\"]\n");
+    assert_eq!(tree.run(&["affected", "README.md", "-o", "json"]).ok(), "[]\n");
+    tree.run(&["affected"]).fails_with(&["<FILE>"]);
+    tree.run(&["affected", "x", "--in", "none"]).fails_with(&["cannot look for kustomizations in 'none'"]);
+}
+
+#[test]
+fn affected_since_a_commit_lists_what_has_changed() {
+    let tree = fleet_in_git();
+    assert!(affected(&tree, &["--since", "HEAD"]).is_empty());
+    let env = "services/orders/base/settings.env";
+    tree.write(env, "LOG_LEVEL=debug\n");
+    tree.write("services/carts/prod/new.yaml", "kind: A\n");
+    assert_eq!(affected(&tree, &["--since", "main"]).len(), 4);
+    git(&tree.path(), &["checkout", "-q", "-b", "topic"]);
+    git(&tree.path(), &["commit", "-q", "-a", "-m", "b"]);
+    assert!(affected(&tree, &["--since", "HEAD"]).is_empty());
+    let leaves = ["services/orders/dev", "services/orders/prod", "services/orders/staging"];
+    assert_eq!(affected(&tree, &["--since", "main..topic", "--leaves"]), leaves);
+    assert_eq!(affected(&tree, &["--since", "main...", "--leaves", "services/carts/dev/memory.yaml"]).len(), 4);
+    // The kustomizations of a range are those of its newer side.
+    fs::remove_dir_all(tree.path().join("services/orders/dev")).unwrap();
+    assert_eq!(affected(&tree, &["--since", "main..topic", "--leaves"]), leaves);
+    assert_eq!(affected(&tree, &["--since", "main", "--leaves"]), leaves[1..]);
+    // Names begin at the working directory.
+    let mut below = tree.command(&["affected", "--since", "main", "--leaves"]);
+    let run = crate::support::run(below.current_dir(tree.path().join("services/orders")));
+    assert_eq!(run.ok(), "prod\nstaging\n");
+    tree.run(&["affected", "--since", "nope"]).fails_with(&["git knows no commit 'nope'"]);
+    tree.assert_nothing_left();
+    fleet().run(&["affected", "--since", "HEAD"]).fails_with(&["not a git repository"]);
 }

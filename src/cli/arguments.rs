@@ -1,5 +1,6 @@
 //! The command line of this process: its commands, and their arguments as typed.
 
+use crate::cli::commands::affected::Affected;
 use crate::cli::commands::build::Build;
 use crate::cli::commands::cache::CacheCommand;
 use crate::cli::commands::cfg::Cfg;
@@ -7,7 +8,7 @@ use crate::cli::commands::completion::Completion;
 use crate::cli::commands::create::Create;
 use crate::cli::commands::diff::args::Diff;
 use crate::cli::commands::doctor::Doctor;
-use crate::cli::commands::edit::EditCommand;
+use crate::cli::commands::edit::args::EditCommand;
 use crate::cli::commands::explain::Explain;
 use crate::cli::commands::fn_run::Fn;
 use crate::cli::commands::hook::HookCommand;
@@ -73,6 +74,8 @@ pub(super) enum Command {
     /// Show the parts of kustomizations: bases, components, files, plugins, remote parts
     #[command(visible_alias = "graph")]
     Tree(Named<Tree>),
+    /// List the kustomizations that a change of files can affect
+    Affected(Named<Affected>),
     /// Change the kustomization file of the working directory, and keep all its other lines
     Edit(Named<EditCommand>),
     /// Write a new kustomization file into the working directory

@@ -41,6 +41,11 @@ impl<'a> Draft<'a> {
         Ok(Draft { cx, arena, name, source, written: text, before, fields, notes: Vec::new() })
     }
 
+    /// The text of the file before the change.
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
     /// Adds a note for the user.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());

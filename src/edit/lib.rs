@@ -5,6 +5,7 @@
 //!
 //! * [`place`]: the kustomization file of the working directory; finding it, locking it, writing
 //!   it.
+//! * [`batch`]: files of several directories that are changed together; [`change`]: one of them.
 //! * [`draft`]: its fields, for changes.
 //! * [`glob`]: the files that a pattern matches.
 //! * [`lists`], [`texts`], [`metadata`], [`images`], [`replicas`], [`generators`], [`patches`]: the
@@ -16,6 +17,8 @@
 //! Each change takes its arguments as they were typed. It checks them before it reads the file, in
 //! kustomize's order and with its messages.
 
+pub mod batch;
+pub mod change;
 pub mod draft;
 pub mod fix;
 pub mod generators;
@@ -34,6 +37,7 @@ pub mod create;
 pub mod localize;
 pub mod package;
 
+pub use change::Change;
 pub use place::Place;
 
 // The modules of this crate name those of the engine by their own paths.

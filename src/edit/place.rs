@@ -1,5 +1,6 @@
 //! [`Place`]: the kustomization file of the working directory.
 
+use super::change::Change;
 use super::draft::Draft;
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
@@ -18,12 +19,35 @@ pub struct Place {
     options: Options,
     /// Notes for the user, in order.
     notes: Vec<String>,
+    writing: Writing,
+}
+
+/// What becomes of a new text.
+enum Writing {
+    /// The file is locked, read, changed and written.
+    AtOnce,
+    /// The caller has locked the directory, and gets the changes.
+    Later(Vec<Change>),
 }
 
 impl Place {
     /// The kustomization file of the working directory.
     pub fn new(options: Options) -> Self {
-        Place { options, notes: Vec::new() }
+        Place { options, notes: Vec::new(), writing: Writing::AtOnce }
+    }
+
+    /// The kustomization file of the working directory, whose directory the caller has locked. A
+    /// change writes nothing: [`Place::take_changes`] returns it.
+    pub fn of_batch(options: Options) -> Self {
+        Place { writing: Writing::Later(Vec::new()), ..Place::new(options) }
+    }
+
+    /// Returns the changes that were not written, and forgets them.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        match &mut self.writing {
+            Writing::AtOnce => Vec::new(),
+            Writing::Later(changes) => std::mem::take(changes),
+        }
     }
 
     /// Adds a note for the user.
@@ -63,7 +87,7 @@ impl Place {
         change: impl for<'a> FnOnce(&mut Draft<'a>) -> Result<()>,
     ) -> Result<()> {
         let name = find().map_err(|e| e.prefixed(no_file))?;
-        let _lock = lock(Path::new("."));
+        let _lock = matches!(self.writing, Writing::AtOnce).then(|| lock(Path::new(".")));
         let heap = Heap::new();
         let disk = Disk::new();
         let cx = Context::new(&heap, &disk, self.options.clone());
@@ -81,9 +105,15 @@ impl Place {
         let changed = change(&mut draft);
         self.notes.append(&mut draft.take_notes());
         changed.map_err(located)?;
-        match draft.finish().map_err(located)? {
-            Some(text) => write(Path::new(name), text.as_bytes()).map_err(|e| unusable(name, &e)),
-            None => Ok(()),
+        let before = draft.written().to_owned();
+        let Some(after) = draft.finish().map_err(located)? else { return Ok(()) };
+        match &mut self.writing {
+            Writing::AtOnce => write(Path::new(name), after.as_bytes()).map_err(|e| unusable(name, &e)),
+            Writing::Later(changes) => {
+                let path = fs::canonicalize(name).map_err(|e| unusable(name, &e))?;
+                changes.push(Change { name: name.to_owned(), path, before, after });
+                Ok(())
+            }
         }
     }
 }
@@ -135,13 +165,14 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
+/// The permissions of a file; those of most files on systems without them.
 #[cfg(unix)]
-fn mode(metadata: &fs::Metadata) -> u32 {
+pub(super) fn mode(metadata: &fs::Metadata) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     metadata.permissions().mode() & 0o7777
 }
 
 #[cfg(not(unix))]
-fn mode(_: &fs::Metadata) -> u32 {
+pub(super) fn mode(_: &fs::Metadata) -> u32 {
     0o644
 }
