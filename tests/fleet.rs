@@ -249,3 +249,199 @@ fn affected_since_a_commit_lists_what_has_changed() {
     tree.assert_nothing_left();
     fleet().run(&["affected", "--since", "HEAD"]).fails_with(&["not a git repository"]);
 }
+
+const PROXY: &str = "registry.example:5000/network/proxy";
+
+#[test]
+fn images_are_listed_with_the_line_that_sets_them() {
+    let tree = fleet();
+    let listed = tree.run(&["images", "services/orders", "--leaves"]).ok();
+    let squeeze =
+        |text: &str| text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>();
+    let want = [
+        "registry.example:5000/network/proxy:2.1.3 services/orders/prod/kustomization.yaml:21 services/orders/prod",
+        "registry.example:5000/network/proxy:2.1.4 services/orders/staging/kustomization.yaml:21 services/orders/staging",
+        "registry.example:5000/network/proxy:2.2.0 services/orders/dev/kustomization.yaml:21 services/orders/dev",
+        // The overlay sets the tag that the base sets as well.
+        "registry.example:5000/shop/orders:1.32.0 services/orders/prod/kustomization.yaml:17 services/orders/prod",
+        "registry.example:5000/shop/orders:1.33.0 services/orders/staging/kustomization.yaml:17 services/orders/staging",
+        "registry.example:5000/shop/orders:1.34.0-rc.1 services/orders/dev/kustomization.yaml:17 services/orders/dev",
+    ];
+    assert_eq!(squeeze(&listed), want);
+    // A base is a kustomization, too.
+    let with_base = squeeze(&tree.run(&["images", "services/orders"]).ok());
+    assert!(
+        with_base.contains(&"proxy services/orders/base/deployment.yaml:30 services/orders/base".to_owned()),
+        "{with_base:?}"
+    );
+    assert_eq!(with_base.len(), 8);
+    let all = json(&tree.run(&["images", "--leaves", "-o", "json"]).ok());
+    assert_eq!(all.as_array().unwrap().len(), 240);
+    let first = &all[0];
+    assert_eq!((&first["name"], &first["tag"], &first["set"]), (&PROXY.into(), &"2.1.3".into(), &"images".into()));
+    assert_eq!(first["roots"].as_array().unwrap().len(), 1);
+    assert_eq!(first["place"], "services/accounts/prod/kustomization.yaml:21");
+}
+
+#[test]
+fn an_image_is_raised_everywhere() {
+    let tree = fleet();
+    let before = texts(&tree);
+    let few = ["images", "set", "proxy:2.3.0", "--all", "services/orders", "--leaves", "--dry-run"];
+    let dry = tree.run(&few).ok();
+    assert!(dry.starts_with(&format!("{PROXY}:2.1.3 -> {PROXY}:2.3.0 in services/orders/prod\n")), "{dry}");
+    assert_eq!(dry.matches("\n+  newTag: \"2.3.0\"\n").count(), 3);
+    assert_eq!(texts(&tree), before, "--dry-run has written");
+    let set = ["images", "set", "proxy:2.3.0", "--all", "services", "--leaves"];
+    let done = tree.run(&set).ok();
+    assert_eq!(done.lines().filter(|line| line.starts_with("changed services/")).count(), 120, "{done}");
+    let after = texts(&tree);
+    let differ = |before: &BTreeMap<PathBuf, String>, after: &BTreeMap<PathBuf, String>| {
+        before.iter().filter(|(file, text)| after[*file] != **text).count()
+    };
+    assert_eq!(differ(&before, &after), 120);
+    let orders = fs::read_to_string(tree.path().join("services/orders/prod/kustomization.yaml")).unwrap();
+    assert!(orders.contains("# The team of the network raises this one in all services.\n- name: proxy\n  newName: registry.example:5000/network/proxy\n  newTag: \"2.3.0\"\n"), "{orders}");
+    assert!(done.starts_with(&format!("{PROXY}:2.1.3 -> {PROXY}:2.3.0 in 40 kustomizations\n")), "{done}");
+    let again = tree.run(&few);
+    assert_eq!((again.stdout.as_str(), again.status), ("", Some(0)));
+    assert!(again.stderr.contains("nothing to change"), "{}", again.stderr);
+    // With the bases, that of the base is raised as well; the other services stay.
+    let value = tree.run(&["images", "set", "shop/orders:2.0.0", "--all", "services/orders", "-o", "json"]).ok();
+    let value = json(&value);
+    assert_eq!(value["changes"].as_array().unwrap().len(), 4, "{value}");
+    assert_eq!(value["images"].as_array().unwrap().len(), 3);
+    assert_eq!(differ(&after, &texts(&tree)), 4);
+}
+
+const IMAGES: &str = "\
+-- base/kustomization.yaml --
+resources: [pod.yaml]
+-- base/pod.yaml --
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  initContainers:
+  - {name: i, image: 'reg.example:5000/tools/init:1'} # quoted
+  containers:
+  - name: a
+    image: web # no tag
+  - name: b
+    image: db@sha256:00
+  - name: c
+    image: side:$(TAG)
+-- plain/kustomization.yaml --
+resources: [../base]
+-- patched/kustomization.yaml --
+resources: [../base]
+images:
+- name: web
+  newName: reg.example:5000/web
+patches:
+- patch: |-
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: p}
+    spec:
+      containers:
+      - name: b
+        image: db:9@sha256:11
+-- pinned/kustomization.yaml --
+resources: [../base]
+components: [../part]
+-- part/kustomization.yaml --
+kind: Component
+images:
+- {name: web, newTag: '3', digest: sha256:33}
+";
+
+#[test]
+fn images_are_set_where_they_are_set() {
+    let check = |words: &[&str], files: &[(&str, &str)]| {
+        let tree = Tree::new(IMAGES);
+        let before = texts(&tree);
+        let done = tree.run(&[&["images", "set"], words].concat());
+        assert_eq!(done.status, Some(0), "{words:?}: {}{}", done.stdout, done.stderr);
+        let after = texts(&tree);
+        let changed = after.iter().filter(|(file, text)| before[*file] != **text);
+        let name = |file: &PathBuf| file.strip_prefix(tree.path()).unwrap().display().to_string();
+        let changed: Vec<(String, String)> = changed.map(|(file, text)| (name(file), text.clone())).collect();
+        assert_eq!(changed.len(), files.len(), "{words:?}: {changed:#?}");
+        for ((file, text), (want, part)) in changed.iter().zip(files) {
+            assert_eq!(file, want, "{words:?}");
+            assert!(text.contains(part), "{words:?}: '{part}' is not in {text}");
+        }
+        done.stderr
+    };
+    // In a file, in quotes; the port of a registry is not a tag.
+    check(
+        &["init:2", "--all"],
+        &[("base/pod.yaml", "  - {name: i, image: 'reg.example:5000/tools/init:2'} # quoted\n")],
+    );
+    check(
+        &["reg.example:5000/tools/init@sha256:aa", "--all"],
+        &[("base/pod.yaml", "'reg.example:5000/tools/init@sha256:aa'}")],
+    );
+    // The name without a port, in one root; that of the other root has another name.
+    check(
+        &["reg.example:5000/web:7", "--all", "patched"],
+        &[("patched/kustomization.yaml", "newName: reg.example:5000/web\n  newTag: \"7\"\n")],
+    );
+    // A component sets a tag and a digest.
+    check(
+        &["web:4", "--all"],
+        &[
+            ("base/pod.yaml", "    image: web:4 # no tag\n"),
+            ("part/kustomization.yaml", "- {name: web, newTag: '4'}\n"),
+        ],
+    );
+    check(
+        &["db:8@sha256:88", "--all"],
+        &[
+            ("base/pod.yaml", "    image: db:8@sha256:88\n"),
+            ("patched/kustomization.yaml", "        image: db:8@sha256:88\n"),
+        ],
+    );
+    // What is outside of the directory stays: the kustomization gets an entry.
+    check(&["db:8", "plain"], &[("plain/kustomization.yaml", "images:\n- name: db\n  newTag: \"8\"\n")]);
+    // Variables stay.
+    let said = check(&["side:1", "--all"], &[]);
+    assert!(said.contains("base/pod.yaml:13: 'side:$(TAG)' has a variable and stays\n"), "{said}");
+}
+
+#[test]
+fn images_that_cannot_be_set_change_nothing() {
+    let check = |text: &str, words: &[&str], parts: &[&str]| {
+        let tree = Tree::new(&format!("{IMAGES}{text}"));
+        let before = texts(&tree);
+        tree.run(&[&["images", "set"], words].concat()).fails_with(parts);
+        assert_eq!(texts(&tree), before);
+    };
+    check("", &["wen:1", "--all"], &["no image is named 'wen'", "did you mean 'web'?"]);
+    check("", &["web:1", "--all", "none"], &["'none'"]);
+    check("", &["web", "--all"], &["no image is named"]);
+    check("", &["web:1", "web:2", "--all"], &["'web' is given twice"]);
+    check("", &["a=b:1", "--all"], &["'a=b:1' is not an image with a version"]);
+    let two = "-- two/kustomization.yaml --\nresources: [../base]\nimages: [{name: web, newName: x/tools}, {name: db, newName: y/tools}]\n";
+    check(two, &["tools:1", "--all"], &["'tools' names 2 images", "x/tools", "y/tools"]);
+    check(
+        "-- broken/kustomization.yaml --\nresources: [gone.yaml]\n",
+        &["web:1", "--all"],
+        &["gone.yaml", "no file has changed", "1 of 5 roots failed"],
+    );
+    check("", &["web:4", "reg.example:5000/web:5", "--all"], &["base/pod.yaml:9: images that would get different"]);
+    // An entry for several images.
+    let pattern = "-- many/kustomization.yaml --\nresources: [../base]\nimages: [{name: 'web|db', newTag: '1'}]\n";
+    check(pattern, &["web:2", "--all", "many"], &["'many' would get the image 'db:2', too"]);
+    let tree = Tree::new(IMAGES);
+    fs::set_permissions(tree.path().join("base/pod.yaml"), fs::Permissions::from_mode(0o444)).unwrap();
+    let before = texts(&tree);
+    tree.run(&["images", "set", "web:4", "--all"]).fails_with(&["'base/pod.yaml' is read-only"]);
+    assert_eq!(texts(&tree), before);
+    // The list has the others.
+    let tree = Tree::new(&format!("{IMAGES}-- broken/kustomization.yaml --\nresources: [gone.yaml]\n"));
+    let listed = tree.run(&["images"]);
+    assert!(listed.status == Some(1) && listed.stdout.contains("db:9@sha256:11"), "{}", listed.stdout);
+    assert!(listed.stderr.contains("1 of 5 roots failed"), "{}", listed.stderr);
+}

@@ -12,6 +12,7 @@ use crate::cli::commands::edit::args::EditCommand;
 use crate::cli::commands::explain::Explain;
 use crate::cli::commands::fn_run::Fn;
 use crate::cli::commands::hook::HookCommand;
+use crate::cli::commands::images::args::ImagesCommand;
 use crate::cli::commands::krm_function::KrmFunction;
 use crate::cli::commands::lint::Lint;
 use crate::cli::commands::localize::Localize;
@@ -76,6 +77,8 @@ pub(super) enum Command {
     Tree(Named<Tree>),
     /// List the kustomizations that a change of files can affect
     Affected(Named<Affected>),
+    /// List the images of kustomizations and where they are set, or set them everywhere
+    Images(Named<ImagesCommand>),
     /// Change the kustomization file of the working directory, and keep all its other lines
     Edit(Named<EditCommand>),
     /// Write a new kustomization file into the working directory
@@ -122,6 +125,7 @@ impl Command {
             Command::Lint(lint) => Some(&lint.0.build),
             Command::Diff(diff) => Some(&diff.0.build),
             Command::Explain(explain) => Some(&explain.0.build),
+            Command::Images(images) => Some(images.0.build_flags()),
             Command::KrmFunction(function) => Some(&function.0.build),
             Command::Vendor(vendor) => Some(&vendor.0.build),
             _ => None,

@@ -136,8 +136,8 @@ fn dispatch(
     exits: &mut Exits,
 ) -> anyhow::Result<()> {
     use commands::{
-        affected, build, cache, cfg, completion, create, diff, doctor, edit, explain, fn_run, hook, krm_function, lint,
-        localize, lsp, man, openapi, plugin, tree, validate, vendor, version,
+        affected, build, cache, cfg, completion, create, diff, doctor, edit, explain, fn_run, hook, images,
+        krm_function, lint, localize, lsp, man, openapi, plugin, tree, validate, vendor, version,
     };
     let observer = watching.observer();
     match command {
@@ -151,6 +151,7 @@ fn dispatch(
             Ok(())
         }
         Command::Tree(args) => tree::run(&args.0),
+        Command::Images(args) => images::run(*args.0, observer, messages),
         Command::Affected(args) => affected::run(&args.0, messages),
         Command::Explain(args) => explain::run(*args.0, observer, messages),
         Command::Edit(args) => edit::run(&args.0, messages),

@@ -34,6 +34,11 @@ impl Batch {
         Ok(Batch { within, locks: Vec::new(), changes: BTreeMap::new() })
     }
 
+    /// Returns true for a file without links that is at or below a directory of the batch.
+    pub fn has(&self, path: &Path) -> bool {
+        self.within.iter().any(|within| path.starts_with(within))
+    }
+
     /// Locks directories until the batch is written or dropped. A directory that another command
     /// changes is waited for. All commands lock in the order of the paths, so none waits for a
     /// command that waits for it.
@@ -68,7 +73,7 @@ impl Batch {
     /// The file is outside of the directory of the batch, is not a plain file, or is read-only.
     pub fn add(&mut self, change: Change) -> Result<()> {
         let name = &change.name;
-        if !self.within.iter().any(|within| change.path.starts_with(within)) {
+        if !self.has(&change.path) {
             let message = format!(
                 "'{name}' leads to '{}', which is outside of the directory that is changed",
                 change.path.display()

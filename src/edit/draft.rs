@@ -166,6 +166,15 @@ impl<'a> Draft<'a> {
         node.as_sequence_mut().ok_or_else(|| Error::new(Code::WrongType, format!("'{name}' is not a list")))
     }
 
+    /// A list for changes, if it is written under this very name.
+    ///
+    /// # Errors
+    /// The field is given twice.
+    pub fn written_list(&mut self, name: &str) -> Result<Option<&mut Sequence<'a>>> {
+        let Some(key) = self.key(name)? else { return Ok(None) };
+        Ok(self.fields.get_mut(key.text()).and_then(Node::as_sequence_mut))
+    }
+
     /// Adds items at the end of a list. If the list is missing, a new list is made, at `pos`.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ pub(super) mod diff;
 pub(super) mod explain;
 pub(super) mod tree;
 pub(super) mod affected;
+pub(super) mod images;
 pub(super) mod edit;
 pub(super) mod create;
 pub(super) mod localize;
