@@ -440,17 +440,16 @@ pub fn is_null(key: &Key<'_>) -> bool {
 
 /// Keeps the fields for which `keep` holds; it may edit them.
 fn retain<'a>(m: &mut Mapping<'a>, mut keep: impl FnMut(&'a str, &mut Node<'a>) -> Result<bool>) -> Result<()> {
-    let (mut gone, mut last) = (Vec::new(), None);
-    for (i, (key, value)) in m.iter_mut().enumerate() {
+    let (mut at, mut gone, mut last) = (0, Vec::new(), None);
+    m.try_for_each(|key, value| -> Result<()> {
         let name = key.text();
         check_key(name)?;
-        if !is_first(key, &mut last) {
-            continue;
+        if is_first(key, &mut last) && !keep(name, value).map_err(|e| e.in_field(name))? && !is_null(key) {
+            gone.push(at);
         }
-        if !keep(name, value).map_err(|e| e.in_field(name))? && !is_null(key) {
-            gone.push(i);
-        }
-    }
+        at += 1;
+        Ok(())
+    })?;
     if !gone.is_empty() {
         let mut i = 0;
         m.retain(|_, _| {

@@ -193,7 +193,7 @@ impl<'a> Expansion<'_, 'a> {
                 }
                 self.place(item, shared)
             }),
-            ValueMut::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
+            ValueMut::Mapping(m) => m.try_for_each(|key, value| {
                 if !is_string(&key.as_scalar()) {
                     let message = format!("invalid map key: '{}' is not a string", key.text());
                     let error = Error::new(Code::WrongType, message).at(key.pos());
