@@ -445,3 +445,104 @@ fn images_that_cannot_be_set_change_nothing() {
     assert!(listed.status == Some(1) && listed.stdout.contains("db:9@sha256:11"), "{}", listed.stdout);
     assert!(listed.stderr.contains("1 of 5 roots failed"), "{}", listed.stderr);
 }
+
+#[test]
+fn pins_are_promoted_and_nothing_else() {
+    let tree = fleet();
+    let (staging, prod) = ("services/orders/staging", "services/orders/prod");
+    let before = texts(&tree);
+    let file = tree.path().join(prod).join("kustomization.yaml");
+    let dry = tree.run(&["promote", staging, prod, "--dry-run"]).ok();
+    let want = "\
+images: registry.example:5000/shop/orders: 1.32.0 -> 1.33.0
+images: proxy: 2.1.3 -> 2.1.4
+--- services/orders/prod/kustomization.yaml
++++ services/orders/prod/kustomization.yaml
+@@ -14,11 +14,11 @@
+ 
+ images:
+ - name: registry.example:5000/shop/orders
+-  newTag: \"1.32.0\"
++  newTag: \"1.33.0\"
+ # The team of the network raises this one in all services.
+ - name: proxy
+   newName: registry.example:5000/network/proxy
+-  newTag: \"2.1.3\"
++  newTag: \"2.1.4\"
+ 
+ patches:
+ - path: memory.yaml
+";
+    assert_eq!(dry, want);
+    // Nobody has agreed.
+    let asked = tree.run(&["promote", staging, prod]);
+    assert!(asked.status == Some(1) && asked.stdout == want, "{}", asked.stdout);
+    assert!(asked.stderr.contains(&format!("hint: rustomize promote {staging} {prod} --yes")), "{}", asked.stderr);
+    assert_eq!(texts(&tree), before, "it has written");
+    let done = tree.run(&["promote", staging, prod, "--yes"]).ok();
+    assert_eq!(done, format!("{want}changed {prod}/kustomization.yaml\n"));
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!(text, before[&file].replace("\"1.32.0\"", "\"1.33.0\"").replace("\"2.1.3\"", "\"2.1.4\""));
+    let again = tree.run(&["promote", staging, prod, "--yes"]);
+    let note = format!("'{prod}' has the pins of '{staging}' already\n");
+    assert_eq!((again.status, again.stdout.as_str(), again.stderr), (Some(0), "", note));
+    // From dev, the replicas alone, for programs.
+    let dev = "services/orders/dev";
+    let value = json(&tree.run(&["promote", dev, prod, "--only", "replicas", "--yes", "-o", "json"]).ok());
+    let pin = &value["pins"][0];
+    assert_eq!((&pin["kind"], &pin["before"], &pin["after"]), (&"replicas".into(), &"2".into(), &"1".into()));
+    assert_eq!((value["written"].clone(), value["changes"].as_array().unwrap().len()), (true.into(), 1));
+    let replicas = format!("{}  count: 1\n", "replicas:\n- name: orders\n");
+    assert!(fs::read_to_string(&file).unwrap().contains(&replicas));
+}
+
+#[test]
+fn a_promotion_asks_on_a_terminal() {
+    let tree = Tree::new(
+        "-- a/kustomization.yaml --\nimages: [{name: web, newTag: v2}]\n-- b/kustomization.yaml --\nimages: [{name: web, newTag: v1}]\n",
+    );
+    let Some(asked) = tree.run_on_terminal("promote a b --color never") else {
+        return crate::support::skip("the program script is not in PATH");
+    };
+    assert!(asked.stdout.contains("Write these lines? [y/N] "), "{}", asked.stdout);
+    let text = fs::read_to_string(tree.path().join("b/kustomization.yaml")).unwrap();
+    assert_eq!(text, "images: [{name: web, newTag: v1}]\n", "no answer is no");
+}
+
+#[test]
+fn a_promotion_that_fails_changes_nothing() {
+    let files = "-- a/kustomization.yaml --\nimages: [{name: web, newTag: v2}]\n-- b/kustomization.yaml --\nimages:\n- {name: web, newTag: v1}\n";
+    let check = |spoil: &dyn Fn(&Tree), words: &[&str], parts: &[&str]| {
+        let tree = Tree::new(files);
+        spoil(&tree);
+        let before = texts(&tree);
+        let failed = tree.run(&[&["promote"], words].concat());
+        assert_eq!(failed.status, Some(1), "{parts:?}");
+        for part in parts {
+            assert!(failed.stderr.contains(part), "'{part}' is not in {}", failed.stderr);
+        }
+        assert_eq!(texts(&tree), before);
+    };
+    let yes = ["a", "b", "--yes"];
+    check(
+        &|tree| tree.write("a/kustomization.yaml", "images: [{nam: web}]\n"),
+        &yes,
+        &["a/kustomization.yaml:1:11", "nam"],
+    );
+    check(&|tree| tree.write("b/kustomization.yaml", "images: [\n"), &yes, &["b/kustomization.yaml:2:1"]);
+    let lock = |tree: &Tree| {
+        let place = tree.path().join("b/kustomization.yaml");
+        fs::set_permissions(place, fs::Permissions::from_mode(0o444)).unwrap();
+    };
+    check(&lock, &yes, &["'b/kustomization.yaml' is read-only", "chmod u+w b/kustomization.yaml"]);
+    check(&|_| {}, &["a", "none", "--yes"], &["'none'"]);
+    check(&|tree| tree.write("c/text", ""), &["c", "b", "--yes"], &["in c", "Missing kustomization file"]);
+    check(&|_| {}, &["a", "a", "--yes"], &["are one file"]);
+    check(&|_| {}, &["a", "b", "-o", "json"], &["--yes or --dry-run"]);
+    check(&|tree| tree.write("b/Kustomization", ""), &yes, &["Found multiple kustomization file"]);
+    let outside = |tree: &Tree| {
+        fs::rename(tree.path().join("b/kustomization.yaml"), tree.path().join("k.yaml")).unwrap();
+        symlink("../k.yaml", tree.path().join("b/kustomization.yaml")).unwrap();
+    };
+    check(&outside, &yes, &["'b/kustomization.yaml' leads to '", "outside of the directory"]);
+}

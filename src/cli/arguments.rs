@@ -20,6 +20,7 @@ use crate::cli::commands::lsp::Lsp;
 use crate::cli::commands::man::Man;
 use crate::cli::commands::openapi::Openapi;
 use crate::cli::commands::plugin::PluginCommand;
+use crate::cli::commands::promote::Promote;
 use crate::cli::commands::tree::Tree;
 use crate::cli::commands::validate::Validate;
 use crate::cli::commands::vendor::Vendor;
@@ -81,6 +82,8 @@ pub(super) enum Command {
     Images(Named<ImagesCommand>),
     /// Change the kustomization file of the working directory, and keep all its other lines
     Edit(Named<EditCommand>),
+    /// Copy the versions that one kustomization pins to another, as from staging to prod
+    Promote(Named<Promote>),
     /// Write a new kustomization file into the working directory
     #[command(visible_alias = "init")]
     Create(Named<Create>),

@@ -137,7 +137,7 @@ fn dispatch(
 ) -> anyhow::Result<()> {
     use commands::{
         affected, build, cache, cfg, completion, create, diff, doctor, edit, explain, fn_run, hook, images,
-        krm_function, lint, localize, lsp, man, openapi, plugin, tree, validate, vendor, version,
+        krm_function, lint, localize, lsp, man, openapi, plugin, promote, tree, validate, vendor, version,
     };
     let observer = watching.observer();
     match command {
@@ -155,6 +155,7 @@ fn dispatch(
         Command::Affected(args) => affected::run(&args.0, messages),
         Command::Explain(args) => explain::run(*args.0, observer, messages),
         Command::Edit(args) => edit::run(&args.0, messages),
+        Command::Promote(args) => promote::run(&args.0, messages),
         Command::Create(args) => create::run(&args.0),
         Command::Localize(args) => localize::run(&args.0, messages),
         Command::Vendor(args) => vendor::run(*args.0, observer, messages),

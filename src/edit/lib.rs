@@ -11,6 +11,7 @@
 //! * [`lists`], [`texts`], [`metadata`], [`images`], [`replicas`], [`generators`], [`patches`]: the
 //!   changes, one file for each kind of field.
 //! * [`mend`]: the changes that mend findings of `lint`.
+//! * [`promote`]: copies the versions that one kustomization pins to another.
 //! * [`fix`]: turns deprecated fields into current ones; [`vars`]: turns variables into
 //!   replacements.
 //!
@@ -29,6 +30,7 @@ pub mod mend;
 pub mod metadata;
 pub mod patches;
 pub mod place;
+pub mod promote;
 pub mod replicas;
 pub mod texts;
 pub mod vars;

@@ -91,17 +91,9 @@ impl Place {
         let heap = Heap::new();
         let disk = Disk::new();
         let cx = Context::new(&heap, &disk, self.options.clone());
-        let bytes = FileLimit::default().read(Path::new(name)).map_err(|e| unusable(name, &e))?;
-        let text =
-            encoding::decode(bytes).map_err(|_| Error::new(Code::Encoding, format!("'{name}' is not valid UTF-8")))?;
-        if text.is_wide {
-            let error = Error::new(Code::Encoding, format!("'{name}' is UTF-16, and only UTF-8 can be changed"));
-            return Err(
-                error.hint(format!("convert it: iconv -f UTF-16 -t UTF-8 {name} > new.yaml && mv new.yaml {name}"))
-            );
-        }
+        let text = read(name)?;
         let located = |e: Error| e.located(&heap);
-        let mut draft = Draft::read(cx, name, text.text).map_err(|e| located(e).prefixed(no_kustomization))?;
+        let mut draft = Draft::read(cx, name, text).map_err(|e| located(e).prefixed(no_kustomization))?;
         let changed = change(&mut draft);
         self.notes.append(&mut draft.take_notes());
         changed.map_err(located)?;
@@ -116,6 +108,27 @@ impl Place {
             }
         }
     }
+}
+
+/// The only kustomization file of the working directory: its name and its text.
+///
+/// # Errors
+/// The directory has several kustomization files or none, or the file cannot be read or changed.
+pub fn only_file() -> Result<(&'static str, String)> {
+    let name = find()?;
+    Ok((name, read(name)?))
+}
+
+/// The text of a kustomization file.
+fn read(name: &str) -> Result<String> {
+    let bytes = FileLimit::default().read(Path::new(name)).map_err(|e| unusable(name, &e))?;
+    let text =
+        encoding::decode(bytes).map_err(|_| Error::new(Code::Encoding, format!("'{name}' is not valid UTF-8")))?;
+    if text.is_wide {
+        let error = Error::new(Code::Encoding, format!("'{name}' is UTF-16, and only UTF-8 can be changed"));
+        return Err(error.hint(format!("convert it: iconv -f UTF-16 -t UTF-8 {name} > new.yaml && mv new.yaml {name}")));
+    }
+    Ok(text.text)
 }
 
 fn unusable(name: &str, fault: &io::Error) -> Error {

@@ -9,6 +9,7 @@ pub(super) mod tree;
 pub(super) mod affected;
 pub(super) mod images;
 pub(super) mod edit;
+pub(super) mod promote;
 pub(super) mod create;
 pub(super) mod localize;
 pub(super) mod vendor;
