@@ -685,3 +685,42 @@ fn moved_renamed_and_added_resources_are_grouped() {
     let want_leaves = "\nadded 2 ConfigMaps in 2 roots\n@ dev, prod\n@ base/all.yaml:";
     assert!(out.contains(want) || out.contains(want_leaves), "{out}");
 }
+
+/// Names of roots and files that look like markup, commands of CI or other lines.
+#[test]
+fn hostile_names_of_groups_are_text() {
+    let roots = ["a\n::error::b", "`<script>`", "|x|\n```", "::set-env::"];
+    let tree = Tree::new("");
+    for root in roots {
+        tree.write(&format!("{root}/kustomization.yaml"), "resources: [\"<script>`.yaml\"]\n");
+        tree.write(
+            &format!("{root}/<script>`.yaml"),
+            "apiVersion: v1\nkind: \"K`<script>\"\nmetadata: {name: x}\nk: 1\n",
+        );
+    }
+    git(&tree.path(), &["init", "-q"]);
+    commit(&tree, "first");
+    for root in roots {
+        tree.write(
+            &format!("{root}/<script>`.yaml"),
+            "apiVersion: v1\nkind: \"K`<script>\"\nmetadata: {name: x}\nk: 2\n",
+        );
+    }
+    let out = |form: &str| {
+        let out = tree.run(&["diff", "-o", form]).differs();
+        assert!(!out.lines().any(|line| line.trim_start().starts_with("::")), "{form}: {out}");
+        out
+    };
+    assert!(out("human").contains("changed 4 K`<script>s in 4 roots\n@ "), "{}", out("human"));
+    for form in ["markdown", "github"] {
+        let text = out(form);
+        assert_eq!(text.matches(" in 4 roots").count(), 1, "{text}");
+        let plain: String = outside_of_code(&text).split("``").step_by(2).collect();
+        assert!(!plain.contains("<script"), "{form}: {text}");
+    }
+    assert!(!out("html").contains("<script") && out("html").contains("*/&lt;script&gt;`.yaml:4"), "{}", out("html"));
+    let json: Value = serde_json::from_str(&out("json")).unwrap();
+    assert_eq!((&json["groups"][0]["count"], json["groups"].as_array().unwrap().len()), (&4.into(), 1));
+    let stat = tree.run(&["diff", "--stat"]).differs();
+    assert_eq!(stat.lines().count(), 5, "{stat}");
+}
