@@ -77,8 +77,8 @@ impl Watcher {
         Ok(Watcher { watched, seen })
     }
 
-    /// Watches a directory, and all below it with `Depth::All`. Hidden directories below it are left
-    /// out, and links are not followed. A directory that is watched already is left out.
+    /// Watches a directory, and all below it with `Depth::All`. Hidden directories below it are
+    /// left out, and links are not followed. A directory that is watched already is left out.
     ///
     /// # Errors
     /// The system gives no more watches. A directory that does not exist is not an error.
