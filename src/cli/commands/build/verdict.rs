@@ -17,7 +17,7 @@ impl Verdict {
     pub(crate) fn add(&mut self, findings: Findings, root: Option<&str>, messages: &mut Messages) {
         self.left_out += findings.left_out;
         for finding in findings.shown {
-            if finding.code() == Code::DeprecatedApi {
+            if matches!(finding.code(), Code::DeprecatedApi | Code::NeedlessNamespace) {
                 messages.finding(&finding, root);
             } else {
                 self.errors += 1;
