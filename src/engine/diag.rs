@@ -18,6 +18,7 @@ use excerpt::Excerpts;
 use rustomize_base::memory::Spent;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Heap, Malformed, Place, Pos};
+use std::borrow::Borrow;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
@@ -435,6 +436,18 @@ impl Error {
         self.each(|fault| fault.rename(path, known))
     }
 
+    /// Gives the files of all places other names, as for a user in another directory.
+    #[must_use]
+    pub fn with_files(self, name: impl Fn(&str) -> String) -> Self {
+        self.each(|fault| {
+            for spot in fault.chain.iter_mut().map(|link| &mut link.spot).chain([&mut fault.spot]) {
+                if let Spot::Place(place) = spot {
+                    place.file = name(&place.file);
+                }
+            }
+        })
+    }
+
     /// Adds a link to the chain that led here, innermost first. An empty text adds nothing.
     #[must_use]
     pub fn context(self, link: impl Into<String>) -> Self {
@@ -561,6 +574,12 @@ impl Deref for Warning {
     type Target = Diagnostic;
 
     fn deref(&self) -> &Diagnostic {
+        &self.0
+    }
+}
+
+impl Borrow<Diagnostic> for Warning {
+    fn borrow(&self) -> &Diagnostic {
         &self.0
     }
 }

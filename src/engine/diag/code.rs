@@ -134,6 +134,14 @@ pub enum Code {
     ServiceWithoutPods,
     /// A function is among the resources, where kustomize does not run it.
     FunctionSkipped,
+    /// A custom resource refers to a resource by a name that it no longer has.
+    OldName,
+    /// A reference to a variable stays in the output.
+    VariableLeft,
+    /// `namespace` gives a Namespace another name.
+    NamespaceRenamed,
+    /// A resource of a chart has no namespace, although its kustomization names one.
+    ChartWithoutNamespace,
     /// A file has a secret in clear text.
     ClearTextSecret,
     /// The newest version of kustomize prints something else.
@@ -268,6 +276,14 @@ const TABLE: &[Row] = &[
         page: include_str!("codes/service-without-pods.md"),
     },
     Row { code: Code::FunctionSkipped, word: "function-skipped", page: include_str!("codes/function-skipped.md") },
+    Row { code: Code::OldName, word: "old-name", page: include_str!("codes/old-name.md") },
+    Row { code: Code::VariableLeft, word: "variable-left", page: include_str!("codes/variable-left.md") },
+    Row { code: Code::NamespaceRenamed, word: "namespace-renamed", page: include_str!("codes/namespace-renamed.md") },
+    Row {
+        code: Code::ChartWithoutNamespace,
+        word: "chart-without-namespace",
+        page: include_str!("codes/chart-without-namespace.md"),
+    },
     Row { code: Code::ClearTextSecret, word: "clear-text-secret", page: include_str!("codes/clear-text-secret.md") },
     Row { code: Code::Version, word: "version", page: include_str!("codes/version.md") },
     Row {
@@ -318,6 +334,7 @@ impl Code {
         Code::BadName,
         Code::BadOperation,
         Code::BadSchema,
+        Code::ChartWithoutNamespace,
         Code::ClearTextSecret,
         Code::ConflictMarker,
         Code::DanglingReference,
@@ -333,15 +350,18 @@ impl Code {
         Code::ListReplaced,
         Code::LostInMerge,
         Code::LostQuotes,
+        Code::NamespaceRenamed,
         Code::NoApiVersion,
         Code::NoEffect,
         Code::NothingToReplace,
+        Code::OldName,
         Code::Overridden,
         Code::SelectorMismatch,
         Code::ServiceWithoutPods,
         Code::UnknownFieldInPatch,
         Code::UnknownWord,
         Code::UnusedObject,
+        Code::VariableLeft,
         Code::Version,
     ];
 

@@ -7,6 +7,8 @@ mod finding;
 pub mod for_kinds;
 mod index;
 mod names;
+mod near;
+mod old_names;
 pub mod overridden;
 mod parts;
 mod quotes;

@@ -2,9 +2,9 @@
 
 use super::finding::finding;
 use super::parts::Parts;
-use super::{names, quotes, references, secrets, services, unused};
+use super::{names, old_names, quotes, references, secrets, services, unused};
 use crate::diag::{Code, Warning, allow, cause};
-use crate::resource::{ResMap, Resource};
+use crate::resource::{NEEDS_HASH, ResMap, Resource};
 use crate::schema::{builtin_kinds, newest_version};
 use crate::stage::{OfKind, UsedEntries, Uses};
 use base64::Engine;
@@ -18,8 +18,16 @@ use std::sync::LazyLock;
 type Check = fn(&Parts<'_, '_>) -> Option<Warning>;
 
 /// The checks that look at one resource.
-const CHECKS: [Check; 7] =
-    [no_api_version, kind_case, names::bad_name, names::bad_label, bad_base64, selector_mismatch, function_skipped];
+const CHECKS: [Check; 8] = [
+    no_api_version,
+    kind_case,
+    names::bad_name,
+    names::bad_label,
+    bad_base64,
+    selector_mismatch,
+    function_skipped,
+    needs_hash,
+];
 
 /// The generated objects of a build, and the set that gets the entries of those that are used.
 pub struct Generated<'u> {
@@ -31,12 +39,14 @@ pub struct Generated<'u> {
 /// `None` for a component, whose objects its users may use. O(size of the resources).
 pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>, generated: Option<&Generated<'_>>) -> Vec<Warning> {
     let (named, workloads) = (references::Named::of(arena, map), services::Workloads::of(arena, map));
+    let renamed = old_names::Renamed::of(map);
     let of_resource = |resource: &Resource<'a>| {
         let parts = Parts::of(resource);
         let mut found: Vec<Warning> = CHECKS.iter().filter_map(|check| check(&parts)).collect();
         secrets::clear_text(resource, &mut found);
         quotes::lost(&parts, &mut found);
         references::dangling(&parts, &named, &mut found);
+        old_names::find(resource, &renamed, &mut found);
         found.extend(services::without_pods(&parts, &workloads));
         found
     };
@@ -159,6 +169,14 @@ fn function_skipped(parts: &Parts<'_, '_>) -> Option<Warning> {
     let message = "kustomize does not run a function that is among the resources".to_owned();
     let hint = "name the file under 'generators', 'transformers' or 'validators', or leave it to another tool";
     Some(finding(Code::FunctionSkipped, parts.resource, at, message).hint(hint))
+}
+
+/// A resource of a file with the annotation by which a plugin asks for a name hash.
+fn needs_hash(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let at = parts.metadata?.get("annotations")?.get(NEEDS_HASH)?;
+    let message = format!("kustomize prints the annotation '{NEEDS_HASH}' of a file, and adds no hash to the name");
+    let hint = "make the object with a 'configMapGenerator' or 'secretGenerator', or remove the annotation";
+    Some(finding(Code::NoEffect, parts.resource, at, message).hint(hint))
 }
 
 /// The annotations that ask for a function.

@@ -380,7 +380,65 @@ impl<'a> ImageEditor<'_, 'a> {
     }
 }
 
-fn is_container_list(key: &str) -> bool {
+/// The entries of `images` in a kustomization file, for commands that say which of them sets a tag.
+#[derive(Debug)]
+pub struct ImageEntries<'a> {
+    /// Those of `images`, then those of `imageTags`.
+    pub entries: Vec<Image<'a>>,
+    /// For each entry: the position of its digest, or else of its tag.
+    pub tags: Vec<Pos>,
+    names: ImageNames<'a>,
+}
+
+impl<'a> ImageEntries<'a> {
+    /// The entries of a kustomization; `None` if a name is not a valid pattern. The letter case of
+    /// keys is ignored, as by kustomize. O(size of the entries).
+    pub fn of(arena: Arena<'a>, kustomization: &Node<'a>) -> Option<Self> {
+        let get = |node: &Node<'a>, key: &str| {
+            let mut entries = node.as_mapping()?.iter();
+            entries.find(|entry| entry.key().text().eq_ignore_ascii_case(key)).map(|entry| entry.value().clone())
+        };
+        let lists = ["images", "imageTags"].into_iter().filter_map(|field| get(kustomization, field));
+        let (mut entries, mut tags) = (Vec::new(), Vec::new());
+        for item in lists.filter_map(|list| list.into_sequence().ok()).flat_map(|list| list.into_items()) {
+            let value = |key| get(&item, key).filter(|value| !value.is_null());
+            let text = |key| value(key).and_then(|value| Some(value.as_scalar()?.text())).unwrap_or_default();
+            let image = Image {
+                name: text("name"),
+                new_name: text("newName"),
+                tag_suffix: text("tagSuffix"),
+                new_tag: text("newTag"),
+                digest: text("digest"),
+                pos: item.pos(),
+            };
+            let tag = ["digest", "newTag", "tagSuffix"].into_iter().find_map(value);
+            tags.push(tag.map_or(item.pos(), |tag| tag.pos()));
+            entries.push(image);
+        }
+        let names = ImageNames::new(arena.compat(), entries.iter().map(|image| image.name)).ok()?;
+        Some(ImageEntries { entries, tags, names })
+    }
+
+    /// The entries that work on an image, in order, and the image that they make of it. O(entries
+    /// of that image).
+    pub fn way(&self, image: &str) -> (Vec<usize>, String) {
+        let (mut text, mut way, mut from) = (image.to_owned(), Vec::new(), 0);
+        while let Some(entry) = self.names.next(&text, from) {
+            text = rewrite(&text, &self.entries[entry]);
+            way.push(entry);
+            from = entry + 1;
+        }
+        (way, text)
+    }
+}
+
+/// Returns true for an entry that decides the tag or the digest of an image.
+pub fn decides_tag(image: &Image<'_>) -> bool {
+    !(image.new_tag.is_empty() && image.digest.is_empty() && image.tag_suffix.is_empty())
+}
+
+/// Returns true for the key of a list of containers.
+pub fn is_container_list(key: &str) -> bool {
     matches!(key, "containers" | "initContainers")
 }
 
@@ -392,7 +450,7 @@ fn leads_to_images_of(path: &[Step<'_>], keys: &[&str]) -> bool {
 }
 
 /// Name, tag and digest of an image text.
-fn split(image: &str) -> (&str, &str, &str) {
+pub fn split(image: &str) -> (&str, &str, &str) {
     let from = image.find('/').filter(|&i| i > 0).map_or(0, |i| i + 1);
     let (rest, digest) = image[from..].split_once('@').map_or((&image[from..], ""), |(rest, digest)| (rest, digest));
     let (name, tag) = rest.split_once(':').unwrap_or((rest, ""));
@@ -429,6 +487,23 @@ mod tests {
         assert_eq!(split("nginx:1@sha256:abc"), ("nginx", "1", "sha256:abc"));
         assert_eq!(split("h:80/a/b:1"), ("h:80/a/b", "1", ""));
         assert_eq!(split("nginx"), ("nginx", "", ""));
+    }
+
+    #[test]
+    fn the_way_of_an_image() {
+        let heap = rustomize_yaml::Heap::new();
+        let arena = heap.arena();
+        let text = "Images:\n- {name: web, newName: reg:5000/web}\n- name: reg:5000/web\n  newTag: '2'\n\
+                    imageTags: [{name: db, digest: 'sha256:a'}, {name: 'd.', newTag: 3}]\n";
+        let document = rustomize_yaml::first_document(arena, arena.add_source("k", text.to_owned())).unwrap().unwrap();
+        let entries = ImageEntries::of(arena, &document).unwrap();
+        let way = |image| entries.way(image);
+        assert_eq!(way("web:1"), (vec![0, 1], "reg:5000/web:2".to_owned()));
+        assert_eq!(way("db"), (vec![2, 3], "db:3".to_owned()));
+        assert_eq!(way("other:1"), (vec![], "other:1".to_owned()));
+        let lines: Vec<usize> = entries.tags.iter().map(|&tag| arena.place(tag).unwrap().line).collect();
+        assert_eq!(lines, [2, 4, 5, 5]);
+        assert_eq!(entries.entries.iter().map(decides_tag).collect::<Vec<_>>(), [false, true, true, true]);
     }
 
     #[test]

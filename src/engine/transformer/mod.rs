@@ -8,6 +8,7 @@ pub mod image_tag;
 mod item_index;
 pub mod json_patch;
 pub mod label;
+mod left_variables;
 mod merge_patch;
 pub mod name_reference;
 mod name_hash;
