@@ -15,6 +15,13 @@ pub(super) struct Failures {
     code: Option<Code>,
 }
 
+impl Default for Failures {
+    /// No faults, for a command that has no `--each`.
+    fn default() -> Failures {
+        Failures::new(false)
+    }
+}
+
 impl Failures {
     /// No faults. With `is_each`, each root has a fault of its own.
     pub(super) fn new(is_each: bool) -> Failures {

@@ -62,7 +62,10 @@ pub(super) fn chosen(request: &BuildRequest) -> Result<Vec<Chosen>> {
 }
 
 /// The names of files. `-` means the names on stdin.
-fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// stdin cannot be read.
+pub(super) fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for file in files {
         if file.as_os_str() != "-" {

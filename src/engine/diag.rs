@@ -7,6 +7,7 @@
 
 mod advice;
 pub mod allow;
+pub mod cause;
 mod code;
 mod excerpt;
 
@@ -230,6 +231,15 @@ impl Diagnostic {
         }
     }
 
+    /// The cause of an error, if it is another one than the reader has seen: see [`cause`].
+    fn cause(&self, text: &str, offset: usize) -> Option<cause::Cause> {
+        match (self.severity, self.code) {
+            (Severity::Error, Code::NotYaml | Code::NotAResource) => cause::of_fault(text, offset),
+            (Severity::Error, Code::UnknownField) => cause::of_key(text, offset),
+            _ => None,
+        }
+    }
+
     /// True if another fault says the same about the same spot.
     fn is_same(&self, other: &Diagnostic) -> bool {
         let spot = |fault: &Diagnostic| (fault.spot.pos(), fault.place().cloned());
@@ -259,9 +269,14 @@ impl Diagnostic {
             && !self.hides_line
             && let Some((source, offset)) = places.heap().outermost(pos)
         {
+            let cause = self.cause(&source.text, offset);
+            let offset = cause.as_ref().map_or(offset, |cause| cause.at);
             self.excerpt = excerpts.of(source, offset);
-            // A template in a value that YAML can read is not the fault.
-            if matches!(self.code, Code::NotYaml | Code::WrongType | Code::BadOutput) {
+            if let Some(cause) = cause {
+                (self.message, self.hints) = (cause.message, vec![cause.hint]);
+                self.spot = source.pos(offset).into();
+            } else if matches!(self.code, Code::NotYaml | Code::WrongType | Code::BadOutput) {
+                // A template in a value that YAML can read is not the fault.
                 self.advise(&source.text, offset);
             }
         }
@@ -419,6 +434,18 @@ impl Error {
     #[must_use]
     pub fn with_path(self, path: &str, known: &str) -> Self {
         self.each(|fault| fault.rename(path, known))
+    }
+
+    /// Gives the files of all places other names, as for a user in another directory.
+    #[must_use]
+    pub fn with_files(self, name: impl Fn(&str) -> String) -> Self {
+        self.each(|fault| {
+            for spot in fault.chain.iter_mut().map(|link| &mut link.spot).chain([&mut fault.spot]) {
+                if let Spot::Place(place) = spot {
+                    place.file = name(&place.file);
+                }
+            }
+        })
     }
 
     /// Adds a link to the chain that led here, innermost first. An empty text adds nothing.

@@ -14,11 +14,11 @@ use rustomize_base::parallel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The commits that a range names.
-struct Range {
-    old: (String, String),
+/// The commits that a range names, each with its name and its id.
+pub(crate) struct Range {
+    pub old: (String, String),
     /// `None` for the working tree.
-    new: Option<(String, String)>,
+    pub new: Option<(String, String)>,
 }
 
 /// Builds both sides of each root that the changed files can affect.
@@ -137,7 +137,10 @@ pub(crate) fn is_range(text: &str) -> bool {
 
 impl Range {
     /// Reads `OLD`, `OLD..NEW` or `OLD...NEW`. A missing part of the last two is HEAD.
-    fn parse(top: &Path, text: &str) -> Result<Range> {
+    ///
+    /// # Errors
+    /// git does not know a commit.
+    pub(crate) fn parse(top: &Path, text: &str) -> Result<Range> {
         let commit = |name: &str| {
             let name = if name.is_empty() { "HEAD" } else { name };
             Ok::<_, anyhow::Error>((name.to_owned(), git::commit(top, name)?))
@@ -158,7 +161,10 @@ impl Range {
 }
 
 /// The files that differ, as paths from the top of the repository.
-fn changed(top: &Path, range: &Range) -> Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// git fails.
+pub(crate) fn changed(top: &Path, range: &Range) -> Result<Vec<PathBuf>> {
     let mut words =
         vec!["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", &range.old.1];
     if let Some((_, new)) = &range.new {

@@ -152,7 +152,8 @@ fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> boo
     let (mut failures, mut left_out) = (Failures::new(is_each), 0);
     // An entry of a shared base or component may have an effect in another root.
     let is_used = |finding: &Warning| {
-        finding.code() == Code::NoEffect && finding.place().is_some_and(|place| used_entries.contains(place))
+        let is_of_several = matches!(finding.code(), Code::NoEffect | Code::UnusedObject);
+        is_of_several && finding.place().is_some_and(|place| used_entries.contains(place))
     };
     let mut find = |found: Vec<Warning>, root: Option<&str>| {
         let found = found.into_iter().filter(|finding| is_asked(finding.code()) && !is_used(finding));
