@@ -30,6 +30,7 @@ mod gitops;
 mod go;
 mod go_examples;
 mod go_regexp;
+mod grouping;
 mod helm;
 mod hints;
 mod images;

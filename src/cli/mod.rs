@@ -14,6 +14,7 @@ mod invoked_as;
 mod request;
 mod roots;
 mod root_files;
+mod groups;
 mod failures;
 mod kustomize_version;
 mod settings;

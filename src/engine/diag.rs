@@ -7,6 +7,7 @@
 
 mod advice;
 pub mod allow;
+pub mod cause;
 mod code;
 mod excerpt;
 
@@ -17,6 +18,7 @@ use excerpt::Excerpts;
 use rustomize_base::memory::Spent;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Heap, Malformed, Place, Pos};
+use std::borrow::Borrow;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
@@ -229,6 +231,15 @@ impl Diagnostic {
         }
     }
 
+    /// The cause of an error, if it is another one than the reader has seen: see [`cause`].
+    fn cause(&self, text: &str, offset: usize) -> Option<cause::Cause> {
+        match (self.severity, self.code) {
+            (Severity::Error, Code::NotYaml | Code::NotAResource) => cause::of_fault(text, offset),
+            (Severity::Error, Code::UnknownField) => cause::of_key(text, offset),
+            _ => None,
+        }
+    }
+
     /// True if another fault says the same about the same spot.
     fn is_same(&self, other: &Diagnostic) -> bool {
         let spot = |fault: &Diagnostic| (fault.spot.pos(), fault.place().cloned());
@@ -258,9 +269,14 @@ impl Diagnostic {
             && !self.hides_line
             && let Some((source, offset)) = places.heap().outermost(pos)
         {
+            let cause = self.cause(&source.text, offset);
+            let offset = cause.as_ref().map_or(offset, |cause| cause.at);
             self.excerpt = excerpts.of(source, offset);
-            // A template in a value that YAML can read is not the fault.
-            if matches!(self.code, Code::NotYaml | Code::WrongType | Code::BadOutput) {
+            if let Some(cause) = cause {
+                (self.message, self.hints) = (cause.message, vec![cause.hint]);
+                self.spot = source.pos(offset).into();
+            } else if matches!(self.code, Code::NotYaml | Code::WrongType | Code::BadOutput) {
+                // A template in a value that YAML can read is not the fault.
                 self.advise(&source.text, offset);
             }
         }
@@ -558,6 +574,12 @@ impl Deref for Warning {
     type Target = Diagnostic;
 
     fn deref(&self) -> &Diagnostic {
+        &self.0
+    }
+}
+
+impl Borrow<Diagnostic> for Warning {
+    fn borrow(&self) -> &Diagnostic {
         &self.0
     }
 }

@@ -28,8 +28,11 @@ use crate::stage::{
 };
 use rustomize_base::compat::Compat;
 use rustomize_base::meter::FastMap;
+use rustomize_yaml::places::Places;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Tag, Value, ValueMut};
+use std::collections::BTreeMap;
 use std::mem::take;
+use std::sync::{Mutex, PoisonError};
 
 /// All entries of `images`: they stand next to each other, so one stage runs them all.
 pub struct ImageTagTransformer<'a> {
@@ -42,6 +45,17 @@ pub struct ImageTagTransformer<'a> {
     pos: Pos,
     /// The values of patches that it replaces, if the build is asked for findings.
     overridden: Option<Overridden>,
+    /// For each entry, the first resource with containers whose tags it makes the same.
+    united: Mutex<BTreeMap<usize, United>>,
+}
+
+/// Two images of a resource that had different tags, and have the same now.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct United {
+    resource: String,
+    images: [String; 2],
+    places: [Pos; 2],
+    now: String,
 }
 
 /// Changes images on one thread.
@@ -53,6 +67,16 @@ struct ImageEditor<'s, 'a> {
     /// Memory for the paths of a resource's specs, and for the way to a list of containers.
     paths: Vec<&'s [Step<'a>]>,
     keys: Vec<&'a str>,
+    /// The images of the containers of a resource, if the build is asked for findings.
+    seen: Vec<SeenImage<'a>>,
+}
+
+/// An image that entries have changed.
+#[derive(Clone, Copy)]
+struct SeenImage<'a> {
+    old: &'a str,
+    new: &'a str,
+    pos: Pos,
 }
 
 /// An image text on its way through the entries.
@@ -104,7 +128,15 @@ impl<'a> ImageTagTransformer<'a> {
                 .hint("write the name of the image without its tag; '\\' in front of a sign means the sign itself")
         })?;
         let hits = images.iter().map(|_| Hit::default()).collect();
-        Ok(ImageTagTransformer { images: images.to_vec(), names, hits, specs, pos, overridden: None })
+        Ok(ImageTagTransformer {
+            images: images.to_vec(),
+            names,
+            hits,
+            specs,
+            pos,
+            overridden: None,
+            united: Mutex::default(),
+        })
     }
 }
 
@@ -206,14 +238,29 @@ impl<'a> ImageEditor<'_, 'a> {
         if let Some(overridden) = &self.stage.overridden {
             self.note_tag(m, overridden, times);
         }
-        m.get_mut("image").map_or(Ok(()), |image| self.set(image, times))
+        let Some(image) = m.get_mut("image") else { return Ok(()) };
+        let (old, pos) = (image.as_scalar().map(|scalar| scalar.text()), image.pos());
+        self.set(image, times)?;
+        if self.stage.overridden.is_some()
+            && let (Some(old), Some(new)) = (old, image.as_scalar().map(|scalar| scalar.text()))
+            && old != new
+        {
+            self.seen.push(SeenImage { old, new, pos });
+        }
+        Ok(())
     }
 }
 
 impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
-        let mut editor =
-            ImageEditor { stage: self, arena, outcomes: FastMap::default(), paths: Vec::new(), keys: Vec::new() };
+        let mut editor = ImageEditor {
+            stage: self,
+            arena,
+            outcomes: FastMap::default(),
+            paths: Vec::new(),
+            keys: Vec::new(),
+            seen: Vec::new(),
+        };
         Box::new(move |resource| editor.edit(resource))
     }
 
@@ -228,11 +275,60 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
         let message = "the tag of this image is not in the output: 'images' replaces it";
         let overridden = self.overridden.iter().flat_map(|overridden| overridden.findings(map, message));
         build.find(|| overridden);
+        let places = Places::new(build.arena.heap());
+        build.find(|| {
+            let united = self.united.lock().unwrap_or_else(PoisonError::into_inner);
+            united.iter().map(|(entry, united)| self.finding(*entry, united, &places)).collect::<Vec<_>>()
+        });
         Ok(())
     }
 
     fn overriding(&mut self) -> Option<&mut dyn Overriding> {
         Some(self)
+    }
+}
+
+impl<'a> ImageTagTransformer<'a> {
+    /// Notes the images of a resource that had different tags, and have the same now. O(images).
+    fn note_united(&self, resource: &Resource<'a>, seen: &[SeenImage<'a>]) {
+        let mut first: FastMap<(&str, &str), SeenImage<'a>> = FastMap::default();
+        for image in seen {
+            let (name, tag, digest) = split(image.old);
+            if (tag, digest) == ("", "") {
+                continue;
+            }
+            let known = *first.entry((name, image.new)).or_insert(*image);
+            if known.old == image.old {
+                continue;
+            }
+            let Some(entry) = self.names.next(image.old, 0) else { continue };
+            let united = United {
+                resource: resource.id().to_string(),
+                images: [known.old.to_owned(), image.old.to_owned()],
+                places: [known.pos, image.pos],
+                now: image.new.to_owned(),
+            };
+            let mut all = self.united.lock().unwrap_or_else(PoisonError::into_inner);
+            // The result is the same in any order of the threads.
+            match all.get(&entry) {
+                Some(known) if *known <= united => {}
+                _ => drop(all.insert(entry, united)),
+            }
+        }
+    }
+
+    /// The finding about an entry that makes the tags of two containers the same.
+    fn finding(&self, entry: usize, united: &United, places: &Places<'_>) -> Warning {
+        let United { resource, images, places: at, now } = united;
+        let shown = |i: usize| match places.place(at[i]) {
+            Some(place) => format!("'{}' ({place})", images[i]),
+            None => format!("'{}'", images[i]),
+        };
+        let message =
+            format!("two containers of one resource get the same image '{now}': {} and {}", shown(0), shown(1));
+        let hint = format!("write an entry for each, whose name has the tag, as in name: '{}'", images[0]);
+        let pos = self.images.get(entry).map_or(self.pos, |image| image.pos);
+        Warning::new(Code::DifferentTags, message).at(pos).in_resource(resource).hint(hint)
     }
 }
 
@@ -260,6 +356,10 @@ impl<'a> ImageEditor<'_, 'a> {
         self.containers(node, &mut keys, &paths).map_err(in_object)?;
         paths.iter().try_for_each(|path| self.field(node, path)).map_err(in_object)?;
         (self.paths, self.keys) = (paths, keys);
+        if self.seen.len() > 1 {
+            self.stage.note_united(resource, &self.seen);
+        }
+        self.seen.clear();
         Ok(())
     }
 

@@ -12,6 +12,7 @@
 //! var-dollars). An unused var is a warning, one whose resource is missing an error.
 //! *Example*: `testdata/reference/ref_var.txtar`
 
+use super::left_variables;
 use crate::config::field_path::{lookup, var_parts};
 use crate::config::field_spec::Create;
 use crate::config::var::Var;
@@ -104,6 +105,8 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
             let message = format!("well-defined vars that were never replaced: {}", names.join(","));
             build.warnings.push(Warning::new(Code::Unused, message).at(vars[0].pos));
         }
+        let names: Vec<&str> = self.vars.iter().map(|var| var.name).collect();
+        build.find(|| left_variables::find(map, &names));
         Ok(())
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn run(command: &EditCommand, messages: &mut Messages) -> Result<()> 
         let prepared = prepare(command, root, messages)?;
         let added = prepared.and_then(|changes| changes.into_iter().try_for_each(|change| batch.add(change)));
         if let Err(error) = added {
-            failures.add(root, error);
+            failures.add(root, &error);
         }
     }
     if !failures.is_empty() {

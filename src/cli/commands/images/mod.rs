@@ -57,7 +57,7 @@ fn list(list: List, observer: Observer, messages: &mut Messages) -> Result<()> {
                     images.into_iter().map(|image| FoundImage { last_entry: None, ..image }).collect();
                 places.into_iter().for_each(|image| found.entry(image).or_default().push(root));
             }
-            Some(Err(error)) => failures.add(root, error),
+            Some(Err(error)) => failures.add(root, &error),
             None => {}
         }
     }

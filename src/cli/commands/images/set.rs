@@ -157,7 +157,7 @@ fn surveyed<'p>(
     for (root, built) in paths.iter().zip(built) {
         match built.map(|built| built.value) {
             Some(Ok(images)) => found.push((root.as_str(), images)),
-            Some(Err(error)) => failures.add(root, error),
+            Some(Err(error)) => failures.add(root, &error),
             None => {}
         }
     }
