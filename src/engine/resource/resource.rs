@@ -12,7 +12,7 @@ use crate::schema::Gvk;
 use rustomize_base::meter::{self, ThinList};
 use rustomize_yaml::scalar::{self, Kind};
 use rustomize_yaml::{
-    Arena, Mapping, Node, Pos, Scalar, Style, json,
+    Arena, Key, Mapping, Node, Pos, Scalar, Style, json,
     shared::{self, Shared},
 };
 use thin_vec::ThinVec;
@@ -616,13 +616,26 @@ impl<'a> Resource<'a> {
     ) where
         'a: 's,
     {
+        self.add_placed_entries(map, entries, Pos::NONE);
+    }
+
+    /// As [`Resource::add_metadata_entries`]; the keys are at the place of the field that asks for
+    /// them.
+    pub fn add_placed_entries<'s>(
+        &mut self,
+        map: &'a str,
+        entries: impl IntoIterator<Item = (&'s &'a str, &'s &'a str)>,
+        place: Pos,
+    ) where
+        'a: 's,
+    {
         let mut entries = entries.into_iter().peekable();
         if entries.peek().is_none() {
             return;
         }
         if let Some(into) = self.metadata_mut().and_then(|m| mapping_in(m, map)) {
             for (key, value) in entries {
-                into.insert(*key, json::new_string(value).into());
+                into.insert(Key::made(key, place), json::new_string(value).into());
             }
         }
     }

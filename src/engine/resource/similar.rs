@@ -1,6 +1,6 @@
 //! Advice for an id that no resource has: the resource that was most likely meant.
 
-use super::{ResId, Resource};
+use super::{Hint, ResId, Resource};
 use crate::diag::nearest;
 
 /// At most this many resources are listed if none is like the wanted one.
@@ -28,6 +28,35 @@ where
         return format!("did you mean the {kind} '{}'?", wanted.name);
     }
     listed(&ids)
+}
+
+/// The advice for a selector that selects no resource: the kind or the name that was most likely
+/// meant. `None` if its kind and name are no plain texts, or resemble nothing. O(resources).
+pub fn advice_for_selector<'a, 'r>(
+    resources: impl Iterator<Item = &'r Resource<'a>>,
+    wanted: &Hint<'_>,
+) -> Option<String>
+where
+    'a: 'r,
+{
+    let ids: Vec<ResId<'a>> = resources.flat_map(Resource::any_ids).collect();
+    let is_of_kind = |id: &&ResId<'a>| wanted.kind.is_none_or(|kind| id.gvk.kind == kind);
+    let of_kind: Vec<&ResId<'a>> = ids.iter().filter(is_of_kind).collect();
+    if let (Some(kind), true) = (wanted.kind, of_kind.is_empty()) {
+        return nearest(kind, ids.iter().map(|id| id.gvk.kind)).map(|near| format!("did you mean the kind '{near}'?"));
+    }
+    let name = wanted.name?;
+    match of_kind.iter().find(|id| id.name == name) {
+        Some(id) => {
+            let is_version = wanted.version.is_none_or(|version| id.gvk.version == version);
+            let is_group = wanted.group.is_none_or(|group| id.gvk.group == group);
+            let is_namespace = wanted.namespace.is_none_or(|namespace| id.namespace == namespace);
+            let part = [(is_group, "group"), (is_version, "version"), (is_namespace, "namespace")];
+            let wrong = part.iter().find(|(is_right, _)| !is_right).map(|(_, part)| *part)?;
+            Some(format!("there is {id}: correct the {wrong} of the target, or leave it out"))
+        }
+        None => nearest(name, of_kind.iter().map(|id| id.name)).map(|near| format!("did you mean '{near}'?")),
+    }
 }
 
 /// The part of an id in which a resource of the same kind and name differs.

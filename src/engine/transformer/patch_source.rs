@@ -188,9 +188,11 @@ fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
         Some(node) if node.as_sequence().is_some() => json_patch::from_yaml(arena, &node).map(Content::Json),
         Some(node) => {
             let message = format!("a JSON patch is a list of operations, found {}", node.shape());
-            Err(Error::new(Code::BadPatch, message)
-                .at(node.pos())
-                .hint("write it as in - {op: replace, path: /spec/replicas, value: 3}"))
+            let hint = match node.get("kind").is_some() || node.get("metadata").is_some() {
+                true => "this is a strategic merge patch: list it under 'patches'",
+                false => "write it as in - {op: replace, path: /spec/replicas, value: 3}",
+            };
+            Err(Error::new(Code::BadPatch, message).at(node.pos()).hint(hint))
         }
     }
 }

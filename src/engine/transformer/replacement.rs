@@ -33,7 +33,7 @@ use crate::diag::{Code, Error, Result, Warning};
 use crate::load::Root;
 use crate::merge::copies::{Copies, check_depth, check_text};
 use crate::resource::matcher::{Ids, Matcher};
-use crate::resource::{Changes, Hint, ResMap, Resource};
+use crate::resource::{Changes, Hint, ResMap, Resource, similar};
 use crate::stage::{Build, Fields, Hit, Object, Planned, Stage, Transformer};
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::{Arena, Node, Pos, Value, first_document, json};
@@ -194,7 +194,10 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
             let unused = targets.filter(|target| !target.hit.is_noted());
             unused.map(|target| {
                 let message = "the target of a replacement changes nothing: it selects no resource";
-                Warning::new(Code::NoEffect, message).at(target.pos)
+                let meant = similar::advice_for_selector(map.iter(), &target.select.hint());
+                let otherwise = "a target sees resources with the names that they have, or had before a change";
+                let finding = Warning::new(Code::NoEffect, message).at(target.pos);
+                finding.hint(meant.unwrap_or_else(|| otherwise.to_owned()))
             })
         });
         Ok(())
