@@ -420,6 +420,26 @@ impl Error {
         self.each(|fault| fault.rename(path, known))
     }
 
+    /// Gives the files of places the names that `name` makes of their names, and adds the lines of
+    /// faults that have none: `read` gives the text of a file, by the name before. O(size of these
+    /// texts).
+    #[must_use]
+    pub fn with_files(self, name: impl Fn(&str) -> String, read: impl Fn(&str) -> Option<String>) -> Self {
+        self.each(|fault| {
+            if let Some(place) = fault.place().filter(|_| fault.excerpt.is_none() && !fault.hides_line)
+                && let Some(text) = read(&place.file)
+            {
+                fault.excerpt = Excerpt::of(&text, offset_of(&text, place));
+            }
+            let spots = fault.chain.iter_mut().map(|link| &mut link.spot).chain([&mut fault.spot]);
+            for spot in spots {
+                if let Spot::Place(place) = spot {
+                    place.file = name(&place.file);
+                }
+            }
+        })
+    }
+
     /// Adds a link to the chain that led here, innermost first. An empty text adds nothing.
     #[must_use]
     pub fn context(self, link: impl Into<String>) -> Self {
@@ -471,6 +491,13 @@ impl Error {
         };
         self.faults().map(one).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// The byte at which a place is in the text of its file. O(size of the text).
+fn offset_of(text: &str, place: &Place) -> usize {
+    let before: usize = text.split_inclusive('\n').take(place.line.saturating_sub(1)).map(str::len).sum();
+    let line = text[before..].lines().next().unwrap_or_default();
+    before + line.char_indices().nth(place.column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
 }
 
 /// Prints each fault, with an empty line between two.
@@ -596,6 +623,13 @@ impl Warning {
         self
     }
 
+    /// Says the same in other words.
+    #[must_use]
+    pub fn reworded(mut self, message: impl Into<String>) -> Self {
+        self.0.message = message.into();
+        self
+    }
+
     /// Never shows the line of the finding, which may have a secret.
     #[must_use]
     pub fn without_line(mut self) -> Self {
@@ -651,6 +685,7 @@ pub fn nearest_ones<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -
 /// The names that a mistyped name may stand for, each with the number of its other letters.
 fn near<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> impl Iterator<Item = (usize, &'n str)> {
     let typed = typed.to_lowercase();
-    let with_distance = known.into_iter().map(move |name| (strsim::damerau_levenshtein(&typed, &name.to_lowercase()), name));
+    let with_distance =
+        known.into_iter().map(move |name| (strsim::damerau_levenshtein(&typed, &name.to_lowercase()), name));
     with_distance.filter(|(distance, name)| *distance <= 1 + name.len() / 4)
 }

@@ -2,10 +2,11 @@
 
 use crate::support::{Tree, split};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The names of files that are not part of the tree.
-const EXPECTATIONS: [&str; 5] = ["args", "env", "stderr", "stdout", "want"];
+const EXPECTATIONS: [&str; 6] = ["args", "env", "modes", "stderr", "stdout", "want"];
 
 /// A case as its file has it.
 pub struct Case {
@@ -47,6 +48,11 @@ impl Case {
                 Some((link, target)) => std::os::unix::fs::symlink(target, tree.path().join(link)).unwrap(),
                 None => tree.write(name, text),
             }
+        }
+        for line in self.file("modes").unwrap_or_default().lines() {
+            let (mode, name) = line.split_once(' ').unwrap();
+            let mode = fs::Permissions::from_mode(u32::from_str_radix(mode, 8).unwrap());
+            fs::set_permissions(tree.path().join(name), mode).unwrap();
         }
         for line in self.file("env").unwrap_or_default().lines() {
             let (name, value) = line.split_once('=').unwrap();

@@ -90,7 +90,8 @@ impl<'a, T: Decode<'a>> Decode<'a> for ForBuiltin<'_, T> {
 /// # Errors
 /// The text has a control character.
 pub fn for_builtin<'a>(arena: Arena<'a>, text: &'a str) -> Result<&'a str> {
-    match reprint::read_json(text).map_err(|message| Error::new(Code::NotYaml, message))? {
+    let fault = |message| Error::new(Code::NotYaml, message).hint("remove the character");
+    match reprint::read_json(text).map_err(fault)? {
         Cow::Owned(text) => Ok(arena.text(&text)),
         Cow::Borrowed(_) => Ok(text),
     }

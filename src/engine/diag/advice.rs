@@ -45,7 +45,9 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         shows: |fault| fault.message.starts_with("mapping values") && indented_more(fault).is_some(),
         message: None,
-        advice: |fault| format!("begin this line below '{}', in the same column", indented_more(fault).unwrap_or_default()),
+        advice: |fault| {
+            format!("begin this line below '{}', in the same column", indented_more(fault).unwrap_or_default())
+        },
     },
     Mistake {
         shows: |fault| fault.message.starts_with("control characters") && is_no_text(fault.line),
@@ -68,7 +70,8 @@ fn indented_more<'t>(fault: &Fault<'t>) -> Option<&'t str> {
     let column = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let field = |line: &'t str| {
         let (key, value) = line.trim_start_matches(' ').split_once(':')?;
-        let is_key = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+        let is_key =
+            !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
         (is_key && (value.is_empty() || value.starts_with(' '))).then_some((key, value.trim()))
     };
     let ((above, value), _) = (field(fault.above)?, field(fault.line)?);

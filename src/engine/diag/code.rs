@@ -284,6 +284,7 @@ impl Code {
         Code::SelectorMismatch,
         Code::ServiceWithoutPods,
         Code::UnknownFieldInPatch,
+        Code::Unused,
         Code::Version,
     ];
 

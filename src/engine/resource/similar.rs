@@ -1,7 +1,8 @@
 //! Advice for an id that no resource has: the resource that was most likely meant.
 
-use super::{Hint, ResId, Resource};
+use super::{Hint, Metadatum, ResId, Resource};
 use crate::diag::nearest;
+use crate::schema::builtin_kinds;
 
 /// At most this many resources are listed if none is like the wanted one.
 const LISTED: usize = 5;
@@ -43,9 +44,16 @@ where
     let is_of_kind = |id: &&ResId<'a>| wanted.kind.is_none_or(|kind| id.gvk.kind == kind);
     let of_kind: Vec<&ResId<'a>> = ids.iter().filter(is_of_kind).collect();
     if let (Some(kind), true) = (wanted.kind, of_kind.is_empty()) {
-        return nearest(kind, ids.iter().map(|id| id.gvk.kind)).map(|near| format!("did you mean the kind '{near}'?"));
+        let is_known = builtin_kinds().any(|known| known == kind);
+        let known = || nearest(kind, builtin_kinds()).filter(|_| !is_known);
+        let near = nearest(kind, ids.iter().map(|id| id.gvk.kind)).or_else(known);
+        return near.map(|near| format!("did you mean the kind '{near}'?"));
     }
-    let name = wanted.name?;
+    let Some(name) = wanted.name else {
+        let Metadatum { map, key, .. } = wanted.entry?;
+        let word = map.trim_end_matches('s');
+        return Some(format!("the target asks for the {word} '{key}': see whether the resources have it"));
+    };
     match of_kind.iter().find(|id| id.name == name) {
         Some(id) => {
             let is_version = wanted.version.is_none_or(|version| id.gvk.version == version);

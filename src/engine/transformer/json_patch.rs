@@ -497,7 +497,8 @@ fn advice(node: &Node<'_>, part: &str, next: Option<&str>, way: &[&str]) -> Stri
                 (Some(whole), _) => format!("write '~1' for a '/' in a key: {}", whole.replace('/', "~1")),
                 (None, Some(name)) => format!("did you mean '{name}'?"),
                 (None, None) => {
-                    let path: String = way.iter().chain([&part]).map(|part| format!("/{}", json_pointer::escaped(part))).collect();
+                    let path: String =
+                        way.iter().chain([&part]).map(|part| format!("/{}", json_pointer::escaped(part))).collect();
                     let value = if next.is_some_and(|next| next == "-" || index(next).is_some()) { "[]" } else { "{}" };
                     format!(
                         "the resource has no '{part}' there: correct the path, or add it first: {{op: add, path: {path}, value: {value}}}"

@@ -441,7 +441,9 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
 fn advised_of_json(error: Error, is_inline: bool) -> Error {
     let is_list = |fault: &Diagnostic| fault.code() == Code::NotAResource && fault.message().ends_with("found a list");
     let key = if is_inline { "patch: |-" } else { "path: FILE" };
-    let hint = format!("a JSON patch has a target: list it under 'patches', with '{key}' and 'target: {{kind: KIND, name: NAME}}'");
+    let hint = format!(
+        "a JSON patch has a target: list it under 'patches', with '{key}' and 'target: {{kind: KIND, name: NAME}}'"
+    );
     error.advised(|fault| is_list(fault).then(|| hint.clone()))
 }
 

@@ -155,9 +155,9 @@ fn look<'p>(request: &BuildRequest, paths: &'p [String]) -> Result<Looked<'p>> {
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
         let allowed = RootSettings::above(root)?;
-        // `lint` reports a deprecated field as a finding.
+        // `lint` reports a field that is deprecated or has no effect as a finding.
         let (deprecated, warnings): (Vec<_>, Vec<_>) =
-            warnings.into_iter().partition(|warning| warning.code() == Code::Deprecated);
+            warnings.into_iter().partition(|warning| matches!(warning.code(), Code::Deprecated | Code::Unused));
         looked.warnings.extend(warnings.into_iter().map(|warning| (root.as_str(), warning)));
         looked.findings.extend(allowed.others(deprecated));
         match value {
