@@ -222,7 +222,7 @@ const PROJECT_FILES: [&str; 2] = ["plugins.yaml", "plugins.lock"];
 
 /// An error of files that are no sources of a build: with the lines of these files, whose paths
 /// begin in the working directory.
-pub(in crate::cli) fn with_own_files(error: Error) -> Error {
+pub(super) fn with_own_files(error: Error) -> Error {
     let here = std::env::current_dir().unwrap_or_default();
     let name = |file: &str| {
         let path = Path::new(file);

@@ -31,7 +31,7 @@ pub(super) struct Called<'c> {
     pub name: &'c str,
     /// The configuration object.
     pub pos: Pos,
-    /// The rights of the plugin; `None` for a program that is no plugin, such as a container engine.
+    /// The rights of the plugin; `None` for a program outside of the sandbox.
     pub isolation: Option<&'c Isolation>,
 }
 

@@ -108,7 +108,7 @@ fn distinct<'a>(args: &GeneratorArgs<'a>, pairs: Vec<Pair<'a>>) -> Result<Vec<Pa
 }
 
 /// The path of `path` or `key=path`.
-fn path_of<'t>(source: &'t str) -> &'t str {
+fn path_of(source: &str) -> &str {
     file_source(source).map_or(source, |(_, path)| path)
 }
 

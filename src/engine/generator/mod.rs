@@ -98,8 +98,8 @@ fn object<'a>(
     let node = Node::new(Mapping::from_entries(root), args.pos);
     let mut resource = Resource::unchecked(node);
     let [labels, annotations] = options.places;
-    resource.add_placed_entries("labels", &options.labels, labels);
-    resource.add_placed_entries("annotations", &options.annotations, annotations);
+    resource.add_metadata_entries("labels", &options.labels, labels);
+    resource.add_metadata_entries("annotations", &options.annotations, annotations);
     resource.behavior = Some(Behavior::parse(args.behavior));
     resource.needs_hash = !options.disable_name_suffix_hash;
     resource

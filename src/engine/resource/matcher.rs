@@ -398,7 +398,7 @@ fn is_label_text(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::resource::ResMap;
-    use rustomize_yaml::{Arena, Heap, first_document};
+    use rustomize_yaml::{Arena, Heap, Pos, first_document};
 
     #[track_caller]
     fn check(selector: &str, labels: &[(&str, &str)], want: Result<bool, ()>) {
@@ -443,7 +443,7 @@ mod tests {
         }
         resource.set_name(random.choice(NAMES).unwrap());
         resource.set_namespace(random.choice(NAMESPACES).unwrap());
-        resource.add_metadata_entries("labels", [(&"l", &arena.text(&random.u8(..3).to_string()))]);
+        resource.add_metadata_entries("labels", [(&"l", &arena.text(&random.u8(..3).to_string()))], Pos::NONE);
     }
 
     fn selector(random: &mut fastrand::Rng) -> Selector<'static> {

@@ -608,20 +608,8 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Adds string entries to `metadata.<map>`; existing entries are overwritten.
+    /// Adds string entries, whose keys are at `place`, to `metadata.<map>`; they replace others.
     pub fn add_metadata_entries<'s>(
-        &mut self,
-        map: &'a str,
-        entries: impl IntoIterator<Item = (&'s &'a str, &'s &'a str)>,
-    ) where
-        'a: 's,
-    {
-        self.add_placed_entries(map, entries, Pos::NONE);
-    }
-
-    /// As [`Resource::add_metadata_entries`]; the keys are at the place of the field that asks for
-    /// them.
-    pub fn add_placed_entries<'s>(
         &mut self,
         map: &'a str,
         entries: impl IntoIterator<Item = (&'s &'a str, &'s &'a str)>,

@@ -313,7 +313,7 @@ pub fn apply<'a>(
             resource.stringify_metadata("annotations");
             // Upstream puts back the annotations of tools, whatever the patch has done to them.
             if !resource.has_null_metadata() {
-                resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
+                resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)), Pos::NONE);
             }
         }
     }
