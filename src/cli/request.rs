@@ -183,6 +183,11 @@ impl BuildRequest {
         self.roots.jobs.map_or_else(Workspace::new, Workspace::with_jobs)
     }
 
+    /// Returns true if builds run no program that reads files by itself, and read no lock.
+    pub(super) fn reads_files_alone(&self) -> bool {
+        !self.runs_plugins && !self.shared.helm.enabled && !self.is_locked
+    }
+
     /// The number of threads that work at once.
     pub(super) fn jobs(&self) -> NonZero<usize> {
         self.roots.jobs.unwrap_or_else(parallel::cores)

@@ -7,6 +7,7 @@
 
 mod advice;
 pub mod allow;
+pub mod cause;
 mod code;
 mod excerpt;
 
@@ -17,6 +18,7 @@ use excerpt::Excerpts;
 use rustomize_base::memory::Spent;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Heap, Malformed, Place, Pos};
+use std::borrow::Borrow;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
@@ -229,6 +231,15 @@ impl Diagnostic {
         }
     }
 
+    /// The cause of an error, if it is another one than the reader has seen: see [`cause`].
+    fn cause(&self, text: &str, offset: usize) -> Option<cause::Cause> {
+        match (self.severity, self.code) {
+            (Severity::Error, Code::NotYaml | Code::NotAResource) => cause::of_fault(text, offset),
+            (Severity::Error, Code::UnknownField) => cause::of_key(text, offset),
+            _ => None,
+        }
+    }
+
     /// True if another fault says the same about the same spot.
     fn is_same(&self, other: &Diagnostic) -> bool {
         let spot = |fault: &Diagnostic| (fault.spot.pos(), fault.place().cloned());
@@ -258,9 +269,14 @@ impl Diagnostic {
             && !self.hides_line
             && let Some((source, offset)) = places.heap().outermost(pos)
         {
+            let cause = self.cause(&source.text, offset);
+            let offset = cause.as_ref().map_or(offset, |cause| cause.at);
             self.excerpt = excerpts.of(source, offset);
-            // A template in a value that YAML can read is not the fault.
-            if matches!(self.code, Code::NotYaml | Code::WrongType | Code::BadOutput) {
+            if let Some(cause) = cause {
+                (self.message, self.hints) = (cause.message, vec![cause.hint]);
+                self.spot = source.pos(offset).into();
+            } else if matches!(self.code, Code::NotYaml | Code::WrongType | Code::BadOutput) {
+                // A template in a value that YAML can read is not the fault.
                 self.advise(&source.text, offset);
             }
         }
@@ -420,19 +436,24 @@ impl Error {
         self.each(|fault| fault.rename(path, known))
     }
 
-    /// Gives the files of places the names that `name` makes of their names, and adds the lines of
-    /// faults that have none: `read` gives the text of a file, by the name before. O(size of these
+    /// Adds the lines of faults that have none: `read` gives the text of a file. O(size of these
     /// texts).
     #[must_use]
-    pub fn with_files(self, name: impl Fn(&str) -> String, read: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn with_excerpts(self, read: impl Fn(&str) -> Option<String>) -> Self {
         self.each(|fault| {
             if let Some(place) = fault.place().filter(|_| fault.excerpt.is_none() && !fault.hides_line)
                 && let Some(text) = read(&place.file)
             {
                 fault.excerpt = Excerpt::of(&text, offset_of(&text, place));
             }
-            let spots = fault.chain.iter_mut().map(|link| &mut link.spot).chain([&mut fault.spot]);
-            for spot in spots {
+        })
+    }
+
+    /// Gives the files of all places other names, as for a user in another directory.
+    #[must_use]
+    pub fn with_files(self, name: impl Fn(&str) -> String) -> Self {
+        self.each(|fault| {
+            for spot in fault.chain.iter_mut().map(|link| &mut link.spot).chain([&mut fault.spot]) {
                 if let Spot::Place(place) = spot {
                     place.file = name(&place.file);
                 }
@@ -573,6 +594,12 @@ impl Deref for Warning {
     type Target = Diagnostic;
 
     fn deref(&self) -> &Diagnostic {
+        &self.0
+    }
+}
+
+impl Borrow<Diagnostic> for Warning {
+    fn borrow(&self) -> &Diagnostic {
         &self.0
     }
 }

@@ -26,6 +26,7 @@ mod unchangeable;
 
 pub use fields::{Difference, FieldChange};
 pub use mask::Masks;
+pub use names::without_hash;
 pub use pairs::Match;
 pub use path::Step;
 pub use summary::Summary;

@@ -95,6 +95,10 @@ fn literals<'a>(args: &GeneratorArgs<'a>, pairs: &mut Vec<Pair<'a>>, errors: &mu
 /// The pairs, whose keys must all be different.
 fn distinct<'a>(args: &GeneratorArgs<'a>, pairs: Vec<Pair<'a>>) -> Result<Vec<Pair<'a>>> {
     match repeated(&pairs) {
+        Some((_, pos)) if pairs.iter().any(|pair| pair.key.starts_with("<<<<<<< ")) => {
+            let error = Error::new(Code::DuplicateKey, "a merge conflict is not resolved in an env file").at(pos);
+            Err(error.hint("keep one of the two sides, and remove the lines '<<<<<<<', '=======' and '>>>>>>>'"))
+        }
         Some((key, pos)) => {
             let message = format!("configmap {} illegally repeats the key `{key}`", args.name);
             let hint = match args.files.iter().find(|file| file.pos == pos) {

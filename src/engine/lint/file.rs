@@ -1,13 +1,15 @@
 //! Findings in a kustomization file.
 
-use crate::diag::{Code, Warning, allow, is_placeholder};
+use crate::diag::{Code, Warning, allow, cause, is_placeholder, nearest};
 use rustomize_yaml::{Arena, Node, Source, Value, documents};
 use std::collections::BTreeMap;
 
 /// The findings in a file, whose first document is `node`. O(size of the file).
 pub fn findings<'a>(arena: Arena<'a>, source: &'a Source, node: Option<&Node<'a>>) -> Vec<Warning> {
     let mut found = allow::comments(source);
+    found.extend(cause::conflict(source));
     if let Some(node) = node {
+        found.extend(unknown_words(node));
         repeated_keys(node, &mut found);
         clear_text(node, &mut found);
         found.extend(without_resources(node));
@@ -41,6 +43,24 @@ fn without_resources(node: &Node<'_>) -> Option<Warning> {
     let message = "the list of resources is empty, and nothing else makes resources: the output is empty";
     let finding = Warning::new(Code::NoEffect, message).at(resources.key().pos());
     Some(finding.hint("list the files to build, as in resources: [web.yaml]"))
+}
+
+/// The words of `buildMetadata` that kustomize knows.
+const BUILD_METADATA: [&str; 3] = ["originAnnotations", "transformerAnnotations", "managedByLabel"];
+
+/// The findings about words of `buildMetadata` that kustomize does not know, and ignores.
+fn unknown_words(node: &Node<'_>) -> impl Iterator<Item = Warning> {
+    let words = node.get("buildMetadata").and_then(Node::as_sequence).into_iter().flat_map(|list| list.iter());
+    let unknown = words.filter(|word| word.as_scalar().is_some_and(|word| !BUILD_METADATA.contains(&word.text())));
+    unknown.map(|word| {
+        let text = word.scalar_text();
+        let message = format!("kustomize does not know '{text}' in 'buildMetadata': the word does nothing");
+        let hint = match nearest(text, BUILD_METADATA) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => format!("the words are: {}", BUILD_METADATA.join(", ")),
+        };
+        Warning::new(Code::UnknownWord, message).at(word.pos()).hint(hint)
+    })
 }
 
 /// The second document of a file, if it has one. Only a text with a line that can end a document

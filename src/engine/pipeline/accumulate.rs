@@ -362,7 +362,12 @@ fn generate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, run: GeneratorRun<'
     let absorbed = traced_generator(build, map, step, |build, map| {
         let mut generated = make(build)?;
         note_generated(build, &mut generated, &entry.origin)?;
-        generated.into_iter().map(|resource| absorb(build, map, resource)).collect::<Result<_>>().map_err(in_stage)
+        let add = |resource| {
+            let place = absorb(build, map, resource)?;
+            build.note_generated(map.get(place));
+            Ok(place)
+        };
+        generated.into_iter().map(add).collect::<Result<_>>().map_err(in_stage)
     });
     phase.note(absorbed);
 }

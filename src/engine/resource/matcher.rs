@@ -129,8 +129,16 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// A label or an annotation that the selector asks for. None is returned if a selector does not
-    /// parse: that is an error for each resource that has passed the rest.
+    /// Returns true if the selector asks for labels, annotations, or names by a pattern: it is
+    /// meant for several resources then.
+    pub fn is_meant_for_several(&self) -> bool {
+        let asks =
+            |requirements: &Result<Requirements<'a>, String>| requirements.as_ref().is_ok_and(|r| !r.0.is_empty());
+        matches!(self.name, Pattern::Regex(_)) || asks(&self.labels) || asks(&self.annotations)
+    }
+
+    /// A label or an annotation that the selector asks for. None is returned if a selector does
+    /// not parse: that is an error for each resource that has passed the rest.
     fn entry(&self) -> Option<Metadatum<'_>> {
         let labels = self.labels.as_ref().ok()?;
         let annotations = self.annotations.as_ref().ok();

@@ -166,9 +166,18 @@ impl<'a> History<'a> {
     /// The fields of a resource whose tree is `node` now, in its order, each with its history.
     /// O(fields x steps that have changed the resource).
     pub fn fields(&self, number: u32, node: &Node<'a>) -> Vec<Field<'_, 'a>> {
+        self.some_fields(number, node, |_| true)
+    }
+
+    /// As [`History::fields`], for the fields whose paths are wanted. O(size of the tree + wanted
+    /// fields x steps that have changed the resource).
+    pub fn some_fields(&self, number: u32, node: &Node<'a>, is_wanted: impl Fn(&str) -> bool) -> Vec<Field<'_, 'a>> {
         let turns = self.turns(number);
         let mut fields = Vec::new();
         each_value(&mut String::new(), node, &mut |path, value| {
+            if !is_wanted(path) {
+                return;
+            }
             let (origin, writes) = self.follow(number, &turns, path);
             fields.push(Field { path: path.to_owned(), value, origin, writes });
         });

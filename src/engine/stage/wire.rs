@@ -4,7 +4,7 @@
 use super::{Build, documents_to_resources, scoped_resources_in};
 use crate::diag::{Code, Error, Result};
 use crate::resource::{
-    Behavior, BuildNotes, HELM_GENERATED, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, ResId, ResMap, Resource,
+    Behavior, BuildNotes, HELM_GENERATED, NEEDS_HASH, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, ResId, ResMap, Resource,
     TRANSFORMATIONS, Taken, print_one,
 };
 use rustomize_base::meter::FastMap;
@@ -22,7 +22,6 @@ const REF_BY: &str = "internal.config.kubernetes.io/refBy";
 const ALLOW_NAME_CHANGE: &str = "internal.config.kubernetes.io/allowNameChange";
 const ALLOW_KIND_CHANGE: &str = "internal.config.kubernetes.io/allowKindChange";
 const ID: &str = "kustomize.config.k8s.io/id";
-const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
 const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
 
 /// Prints a configuration object for a plugin, with its build annotations if it has any.

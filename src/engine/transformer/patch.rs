@@ -20,9 +20,10 @@
 //! emptied patch deletes is gone at once (patch-deletes-then-checks).
 //! *Example*: `testdata/reference/patch.txtar`
 
-use super::json_patch::{self, LaterPatch, Operation, Renames};
+use super::json_patch::{self, Looking, Operation, Renames};
 use super::merge_patch::{Merging, Way, copied, merge_by_id, merge_each, merge_into_target, with_text_annotations};
 use super::objects::{self, MergePatches};
+use super::operation_findings::in_operations;
 use super::patch_entry::{PatchEntry, apart, has_test};
 use super::patch_findings::PatchFindings;
 use super::patch_source::{Content, EITHER, OPERATIONS, Read, read_all, resources};
@@ -192,21 +193,10 @@ fn looking<'a>(
 
 /// Adds the findings about patches that have been applied.
 fn find_all<'a>(patches: &[PatchEntry<'a>], found: Option<PatchFindings<'a>>, map: &ResMap<'a>, build: &mut Build<'a>) {
-    build.find(|| without_effect(patches, map).into_iter().chain(patches.iter().flat_map(nothing_to_replace)));
+    build.find(|| without_effect(patches, map).into_iter().chain(patches.iter().flat_map(in_operations)));
     if let Some(found) = found {
         found.finish(map, build);
     }
-}
-
-/// The findings about operations that replace fields which are not there.
-fn nothing_to_replace(patch: &PatchEntry<'_>) -> Vec<Warning> {
-    let Content::Json(operations) = &patch.content else { return Vec::new() };
-    let finding = |operation: &Operation<'_>| {
-        let message = format!("nothing to replace at '{}': the operation adds a field", operation.made()?);
-        let finding = Warning::new(Code::NothingToReplace, message).at(operation.pos()).at(patch.pos);
-        Some(finding.hint("correct the path, or write 'op: add'"))
-    };
-    operations.iter().filter_map(finding).collect()
 }
 
 /// The findings about patches whose target selects nothing.
@@ -597,9 +587,9 @@ struct JsonPatch<'p, 'a> {
 impl<'a> JsonPatch<'_, 'a> {
     /// Applies the patch to a resource.
     fn apply(self, arena: Arena<'a>, resource: &mut Resource<'a>) -> Result<()> {
-        let overridden = self.findings.and_then(PatchFindings::overridden);
-        let later = overridden.map(|overridden| LaterPatch { overridden, entry: self.patch.pos });
-        json_patch::apply(arena, resource, self.operations, self.renames, later)
+        let entry = self.patch.pos;
+        let looking = self.findings.map(|findings| Looking { overridden: findings.overridden(), entry });
+        json_patch::apply(arena, resource, self.operations, self.renames, looking)
     }
 
     /// Notes that the patch has found a resource, to which it is applied next.

@@ -12,6 +12,7 @@
 //! var-dollars). An unused var is a warning, one whose resource is missing an error.
 //! *Example*: `testdata/reference/ref_var.txtar`
 
+use super::left_variables;
 use crate::config::field_path::{lookup, var_parts};
 use crate::config::field_spec::Create;
 use crate::config::var::Var;
@@ -133,6 +134,8 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
                 (true, None) => warning.hint("remove it, or use it in a text of a resource"),
             });
         }
+        let names: Vec<&str> = self.vars.iter().map(|var| var.name).collect();
+        build.find(|| left_variables::find(map, &names));
         Ok(())
     }
 }
@@ -222,7 +225,7 @@ impl<'a> Expansion<'_, 'a> {
                 }
                 self.place(item, shared)
             }),
-            ValueMut::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
+            ValueMut::Mapping(m) => m.try_for_each(|key, value| {
                 if !is_string(&key.as_scalar()) {
                     let message = format!("invalid map key: '{}' is not a string", key.text());
                     let error = Error::new(Code::WrongType, message).at(key.pos());
