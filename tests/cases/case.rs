@@ -68,10 +68,22 @@ impl Case {
         let run = tree.run(&args);
         let directories = [("$TREE", tree.path()), ("$HOME", tree.home()), ("$TMPDIR", tree.tmp())];
         let named = |text: String| {
-            directories.iter().fold(text, |text, (name, path)| text.replace(&*path.to_string_lossy(), name))
+            let text = directories.iter().fold(text, |text, (name, path)| text.replace(&*path.to_string_lossy(), name));
+            without_random_names(&text)
         };
         Ran { status: run.status, stdout: named(run.stdout), stderr: named(run.stderr), tree }
     }
+}
+
+/// A text in which each private directory is `$TMPDIR/PRIVATE`: their names are random.
+fn without_random_names(text: &str) -> String {
+    let mut parts = text.split("$TMPDIR/rustomize-");
+    let mut named = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        named.push_str("$TMPDIR/PRIVATE");
+        named.push_str(&part[part.find(['/', '\'', '\n']).unwrap_or(part.len())..]);
+    }
+    named
 }
 
 /// The line of an error that says its place: `--> file:line:column`, without the arrow.
