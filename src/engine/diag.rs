@@ -437,6 +437,19 @@ impl Error {
         self.each(|fault| fault.rename(path, known))
     }
 
+    /// Adds the lines of faults that have none: `read` gives the text of a file. O(size of these
+    /// texts).
+    #[must_use]
+    pub fn with_excerpts(self, read: impl Fn(&str) -> Option<String>) -> Self {
+        self.each(|fault| {
+            if let Some(place) = fault.place().filter(|_| fault.excerpt.is_none() && !fault.hides_line)
+                && let Some(text) = read(&place.file)
+            {
+                fault.excerpt = Excerpt::of(&text, offset_of(&text, place));
+            }
+        })
+    }
+
     /// Gives the files of all places other names, as for a user in another directory.
     #[must_use]
     pub fn with_files(self, name: impl Fn(&str) -> String) -> Self {
@@ -500,6 +513,13 @@ impl Error {
         };
         self.faults().map(one).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// The byte at which a place is in the text of its file. O(size of the text).
+fn offset_of(text: &str, place: &Place) -> usize {
+    let before: usize = text.split_inclusive('\n').take(place.line.saturating_sub(1)).map(str::len).sum();
+    let line = text[before..].lines().next().unwrap_or_default();
+    before + line.char_indices().nth(place.column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
 }
 
 /// Prints each fault, with an empty line between two.
@@ -644,6 +664,13 @@ impl Warning {
         self
     }
 
+    /// Says the same in other words.
+    #[must_use]
+    pub fn reworded(mut self, message: impl Into<String>) -> Self {
+        self.0.message = message.into();
+        self
+    }
+
     /// Never shows the line of the finding, which may have a secret.
     #[must_use]
     pub fn without_line(mut self) -> Self {
@@ -686,11 +713,20 @@ pub fn is_placeholder(text: &str) -> bool {
 
 /// The name among `known` that a mistyped name most likely stands for.
 pub fn nearest<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    near(typed, known).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
+}
+
+/// All names among `known` that are as near to a mistyped name as the [`nearest`] one, in order.
+pub fn nearest_ones<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    let near: Vec<(usize, &str)> = near(typed, known).collect();
+    let least = near.iter().map(|(distance, _)| *distance).min();
+    near.into_iter().filter(|(distance, _)| Some(*distance) == least).map(|(_, name)| name).collect()
+}
+
+/// The names that a mistyped name may stand for, each with the number of its other letters.
+fn near<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> impl Iterator<Item = (usize, &'n str)> {
     let typed = typed.to_lowercase();
-    known
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(&typed, &name.to_lowercase()), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
+    let with_distance =
+        known.into_iter().map(move |name| (strsim::damerau_levenshtein(&typed, &name.to_lowercase()), name));
+    with_distance.filter(|(distance, name)| *distance <= 1 + name.len() / 4)
 }

@@ -360,6 +360,7 @@ impl Code {
         Code::ServiceWithoutPods,
         Code::UnknownFieldInPatch,
         Code::UnknownWord,
+        Code::Unused,
         Code::UnusedObject,
         Code::VariableLeft,
         Code::Version,

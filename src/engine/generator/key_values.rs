@@ -101,12 +101,19 @@ fn distinct<'a>(args: &GeneratorArgs<'a>, pairs: Vec<Pair<'a>>) -> Result<Vec<Pa
         }
         Some((key, pos)) => {
             let message = format!("configmap {} illegally repeats the key `{key}`", args.name);
-            Err(Error::new(Code::DuplicateKey, message)
-                .at(pos)
-                .hint(format!("remove one of them, or name the key of a file: {key}-2=PATH")))
+            let hint = match args.files.iter().find(|file| file.pos == pos) {
+                Some(file) => format!("remove one of them, or give the file another key: {key}-2={}", path_of(file)),
+                None => "remove one of the two entries".to_owned(),
+            };
+            Err(Error::new(Code::DuplicateKey, message).at(pos).hint(hint))
         }
         None => Ok(pairs),
     }
+}
+
+/// The path of `path` or `key=path`.
+fn path_of(source: &str) -> &str {
+    file_source(source).map_or(source, |(_, path)| path)
 }
 
 /// The first key, in the order of texts, that occurs twice, and its second place.

@@ -12,9 +12,37 @@ pub fn findings<'a>(arena: Arena<'a>, source: &'a Source, node: Option<&Node<'a>
         found.extend(unknown_words(node));
         repeated_keys(node, &mut found);
         clear_text(node, &mut found);
+        found.extend(without_resources(node));
     }
     found.extend(extra_document(arena, source));
     found
+}
+
+/// The fields from which a kustomization has its resources.
+const SOURCES: [&str; 9] = [
+    "resources",
+    "bases",
+    "components",
+    "configMapGenerator",
+    "secretGenerator",
+    "generators",
+    "helmCharts",
+    "helmChartInflationGenerator",
+    "transformers",
+];
+
+/// The empty list of resources of a kustomization that has no other source of them: it builds
+/// nothing.
+fn without_resources(node: &Node<'_>) -> Option<Warning> {
+    let fields = node.as_mapping()?;
+    let is_component = node.get_text("kind") == Some("Component");
+    let resources = fields.iter().find(|field| field.key().text() == "resources")?;
+    if is_component || SOURCES.iter().any(|source| node.get(source).is_some_and(|value| !value.is_null_or_empty())) {
+        return None;
+    }
+    let message = "the list of resources is empty, and nothing else makes resources: the output is empty";
+    let finding = Warning::new(Code::NoEffect, message).at(resources.key().pos());
+    Some(finding.hint("list the files to build, as in resources: [web.yaml]"))
 }
 
 /// The words of `buildMetadata` that kustomize knows.
@@ -44,7 +72,8 @@ fn extra_document<'a>(arena: Arena<'a>, source: &'a Source) -> Option<Warning> {
     }
     let second = documents(arena, source).ok()?.into_iter().nth(1).filter(|second| !second.is_null())?;
     let message = "kustomize reads the first document of this file, and no other";
-    Some(Warning::new(Code::ExtraDocument, message).at(second.pos()))
+    let finding = Warning::new(Code::ExtraDocument, message).at(second.pos());
+    Some(finding.hint("move its fields into the first document, or remove it"))
 }
 
 /// The sources of a generator of Secrets, with the words for each. The generator itself looks into

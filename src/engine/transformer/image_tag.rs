@@ -21,7 +21,7 @@ use super::objects::ImageTag;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
-use crate::diag::{Code, Error, Result, Warning};
+use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{
     Build, Editor, Fields, Hit, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched,
@@ -30,7 +30,7 @@ use rustomize_base::compat::Compat;
 use rustomize_base::meter::FastMap;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Tag, Value, ValueMut};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
 use std::sync::{Mutex, PoisonError};
 
@@ -267,9 +267,11 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
     fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         build.find(|| {
             let unused = self.images.iter().zip(&self.hits).filter(|(_, hit)| !hit.is_noted());
-            unused.map(|(image, _)| {
+            let unused: Vec<&Image<'a>> = unused.map(|(image, _)| image).collect();
+            let names = if unused.is_empty() { BTreeSet::new() } else { image_names(map) };
+            unused.into_iter().map(move |image| {
                 let message = format!("no image is named '{}': the entry changes nothing", image.name);
-                Warning::new(Code::NoEffect, message).at(image.pos)
+                Warning::new(Code::NoEffect, message).at(image.pos).hint(meant(image.name, &names))
             })
         });
         let message = "the tag of this image is not in the output: 'images' replaces it";
@@ -286,6 +288,49 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
     fn overriding(&mut self) -> Option<&mut dyn Overriding> {
         Some(self)
     }
+}
+
+/// At most this many names of images are listed in a hint.
+const LISTED: usize = 5;
+
+/// The advice about an entry whose name no image has.
+fn meant(name: &str, names: &BTreeSet<&str>) -> String {
+    if let Some(near) = nearest(name, names.iter().copied()) {
+        return format!("did you mean '{near}'?");
+    }
+    // People leave the registry out, or the tag in.
+    let last = |name: &str| split(name).0.rsplit('/').next().unwrap_or_default().to_owned();
+    if let Some(same) = names.iter().find(|known| last(known) == last(name)) {
+        return format!("did you mean '{same}'?");
+    }
+    let some: Vec<&str> = names.iter().take(LISTED).copied().collect();
+    match (some.is_empty(), names.len() - some.len()) {
+        (true, _) => "no resource here has an image".to_owned(),
+        (false, 0) => format!("the images here are: {}", some.join(", ")),
+        (false, more) => format!("the images here are: {} and {more} more", some.join(", ")),
+    }
+}
+
+/// The names of the images of all containers. O(size of the resources).
+fn image_names<'m>(map: &'m ResMap<'_>) -> BTreeSet<&'m str> {
+    let mut names = BTreeSet::new();
+    let mut open: Vec<&Node<'_>> = map.iter().map(Resource::node).collect();
+    while let Some(node) = open.pop() {
+        match node.value() {
+            Value::Mapping(fields) => {
+                for field in fields.iter() {
+                    match (field.key().text(), field.value().as_scalar()) {
+                        ("image", Some(image)) => drop(names.insert(split(image.text()).0)),
+                        (_, Some(_)) => {}
+                        (_, None) => open.push(field.value()),
+                    }
+                }
+            }
+            Value::Sequence(items) => open.extend(items.iter()),
+            Value::Scalar(_) => {}
+        }
+    }
+    names
 }
 
 impl<'a> ImageTagTransformer<'a> {
