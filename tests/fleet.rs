@@ -5,8 +5,11 @@ use crate::support::{Tree, git};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::BufRead;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -545,4 +548,105 @@ fn a_promotion_that_fails_changes_nothing() {
         symlink("../k.yaml", tree.path().join("b/kustomization.yaml")).unwrap();
     };
     check(&outside, &yes, &["'b/kustomization.yaml' leads to '", "outside of the directory"]);
+}
+
+/// A `watch` that runs, and the lines of its stderr.
+struct Watch {
+    child: std::process::Child,
+    lines: std::sync::mpsc::Receiver<String>,
+}
+
+impl Watch {
+    fn start(tree: &Tree, args: &[&str]) -> Watch {
+        let mut command = tree.command(&[&["watch"], args].concat());
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let stderr = child.stderr.take().unwrap();
+        let (send, lines) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            for line in std::io::BufReader::new(stderr).lines() {
+                let _ = send.send(line.unwrap());
+            }
+        });
+        Watch { child, lines }
+    }
+
+    /// The lines up to the end of a round.
+    #[track_caller]
+    fn round(&self) -> String {
+        let mut text = String::new();
+        loop {
+            let line = self.lines.recv_timeout(Duration::from_secs(120)).unwrap_or_else(|_| panic!("it waits: {text}"));
+            text += &format!("{line}\n");
+            if line.ends_with("waiting for changes") || line.contains("\"event\":\"watched\"") {
+                return text;
+            }
+        }
+    }
+
+    /// Expects that nothing more is said for a moment.
+    #[track_caller]
+    fn is_quiet(&self) {
+        assert_eq!(self.lines.recv_timeout(Duration::from_millis(700)).ok(), None);
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn watch_looks_again_at_what_a_change_touches() {
+    let tree = fleet();
+    let watch = Watch::start(&tree, &["services"]);
+    assert!(watch.round().starts_with("no fault in 160 kustomizations ("));
+    // A file of a base.
+    tree.write("services/orders/base/settings.env", "LOG_LEVEL debug\n");
+    let said = watch.round();
+    assert!(said.starts_with("changed: services/orders/base/settings.env; kustomizations: 4\n"), "{said}");
+    assert!(said.contains("[env-syntax]") || said.contains("settings.env:1:"), "{said}");
+    assert!(said.contains("\nfaults in 4 kustomizations ("), "{said}");
+    tree.write("services/orders/base/settings.env", "LOG_LEVEL=debug\n");
+    let said = watch.round();
+    assert!(said.contains("\nno fault in 4 kustomizations ("), "{said}");
+    // A component that is not below the directory.
+    let metrics = fs::read_to_string(tree.path().join("components/observed/metrics.yaml")).unwrap();
+    tree.write("components/observed/metrics.yaml", &metrics.replace("9090", "9091"));
+    let said = watch.round();
+    assert!(said.starts_with("changed: components/observed/metrics.yaml; kustomizations: 120\n"), "{said}");
+    // A file that nothing reads, and a new kustomization in a new directory.
+    tree.write("services/orders/README.md", "words\n");
+    watch.is_quiet();
+    tree.write("services/orders/test/kustomization.yaml", "resources: [../base, gone.yaml]\n");
+    let said = watch.round();
+    assert!(said.contains("gone.yaml") && said.contains("\nfaults in 1 kustomizations ("), "{said}");
+    tree.write("services/orders/test/kustomization.yaml", "resources: [\n");
+    assert!(watch.round().contains("\nfaults in 1 kustomizations ("));
+    // A base that is moved away breaks its users.
+    fs::rename(tree.path().join("services/carts/base"), tree.path().join("services/carts/gone")).unwrap();
+    let said = watch.round();
+    assert!(said.contains("services/carts/prod") && said.contains("\nfaults in "), "{said}");
+}
+
+#[test]
+fn watch_builds_into_a_directory() {
+    let tree = Tree::new(FEW.replace("kind: A\n", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n").as_str());
+    let watch = Watch::start(&tree, &[".", "-o", "out", "--error-format", "json"]);
+    let value = json(watch.round().lines().last().unwrap());
+    assert_eq!((&value["ok"], value["roots"].as_array().unwrap().len()), (&true.into(), 2));
+    let read = |name: &str| fs::read_to_string(tree.path().join("out").join(name)).unwrap();
+    assert!(read("b.yaml").contains("name: redm"), "{}", read("b.yaml"));
+    let a = fs::metadata(tree.path().join("out/a.yaml")).unwrap().modified().unwrap();
+    watch.is_quiet();
+    tree.write("b/kustomization.yaml", "resources: [m.yaml]\nnamePrefix: new-\n");
+    let value = json(watch.round().lines().last().unwrap());
+    assert_eq!(value["roots"], serde_json::json!(["b"]));
+    assert!(read("b.yaml").contains("name: new-m"), "{}", read("b.yaml"));
+    assert_eq!(fs::metadata(tree.path().join("out/a.yaml")).unwrap().modified().unwrap(), a);
+    watch.is_quiet();
+    tree.run(&["watch", "none"]).fails_with(&["'none' is not a directory"]);
+    tree.run(&["watch", "other"]).fails_with(&["there is no kustomization at or below 'other'"]);
+    tree.run(&["watch", "--error-format", "sarif"]).fails_with(&["cannot print one SARIF document"]);
 }

@@ -25,6 +25,7 @@ use crate::cli::commands::tree::Tree;
 use crate::cli::commands::validate::Validate;
 use crate::cli::commands::vendor::Vendor;
 use crate::cli::commands::version::Version;
+use crate::cli::commands::watch::Watch;
 use crate::cli::flags::build::BuildFlags;
 use crate::cli::flags::look::LookFlags;
 use crate::cli::flags::switch::Switch;
@@ -78,6 +79,8 @@ pub(super) enum Command {
     Tree(Named<Tree>),
     /// List the kustomizations that a change of files can affect
     Affected(Named<Affected>),
+    /// Lint or build again what a change of files touches
+    Watch(Named<Watch>),
     /// List the images of kustomizations and where they are set, or set them everywhere
     Images(Named<ImagesCommand>),
     /// Change the kustomization file of the working directory, and keep all its other lines

@@ -49,6 +49,11 @@ impl Messages {
         }
     }
 
+    /// The form of the messages.
+    pub(super) fn format(&self) -> ErrorFormat {
+        self.format
+    }
+
     /// Returns true if stdout may be coloured.
     pub(super) fn colors_stdout(&self) -> bool {
         self.color.is_used(writer::stdout_is_terminal())

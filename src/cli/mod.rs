@@ -138,7 +138,7 @@ fn dispatch(
 ) -> anyhow::Result<()> {
     use commands::{
         affected, build, cache, cfg, completion, create, diff, doctor, edit, explain, fn_run, hook, images,
-        krm_function, lint, localize, lsp, man, openapi, plugin, promote, tree, validate, vendor, version,
+        krm_function, lint, localize, lsp, man, openapi, plugin, promote, tree, validate, vendor, version, watch,
     };
     let observer = watching.observer();
     match command {
@@ -152,6 +152,7 @@ fn dispatch(
             Ok(())
         }
         Command::Tree(args) => tree::run(&args.0),
+        Command::Watch(args) => watch::run(*args.0, messages),
         Command::Images(args) => images::run(*args.0, observer, messages),
         Command::Affected(args) => affected::run(&args.0, messages),
         Command::Explain(args) => explain::run(*args.0, observer, messages),

@@ -8,6 +8,7 @@ pub(super) mod explain;
 pub(super) mod tree;
 pub(super) mod affected;
 pub(super) mod images;
+pub(super) mod watch;
 pub(super) mod edit;
 pub(super) mod promote;
 pub(super) mod create;

@@ -109,8 +109,8 @@ struct Side {
 /// Runs `promote`.
 ///
 /// # Errors
-/// A side has no kustomization or a faulty one, the file of TO cannot be changed, nobody has agreed,
-/// or stdout is closed. No file has changed then.
+/// A side has no kustomization or a faulty one, the file of TO cannot be changed, nobody has
+/// agreed, or stdout is closed. No file has changed then.
 pub(crate) fn run(args: &Promote, messages: &Messages) -> Result<()> {
     if args.output == Format::Json && !args.yes && !args.dry_run {
         bail!("'-o json' asks no question: say --yes or --dry-run");

@@ -14,7 +14,6 @@ use crate::cli::settings::RootSettings;
 use crate::cli::{roots, status_line};
 use crate::diag::{Code, Warned, Warning};
 use crate::load::Disk;
-use crate::stage::UsedEntries;
 use crate::workspace::{Together, build_all};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -126,7 +125,7 @@ struct Looked {
 
 /// Builds the roots.
 fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> bool) -> Result<Looked> {
-    let used_entries = UsedEntries::default();
+    let used_entries = request.repeated.clone().unwrap_or_default();
     let mut options = request.options_of(paths)?;
     options.iter_mut().for_each(|of_root| of_root.used_entries = used_entries.clone());
     let together = Together { keep_going: true, ..request.together() };
@@ -140,7 +139,7 @@ fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> boo
             output.check_printable()?;
             let checked = request.known.as_ref().map(|known| output.check(known)).transpose()?.unwrap_or_default();
             let found = (output.findings().to_vec(), checked);
-            if paths.len() == 1 {
+            if paths.len() == 1 && request.repeated.is_none() {
                 output.leave();
             }
             Ok(found)
@@ -226,4 +225,12 @@ fn print(findings: &[Group<Warning>], is_each: bool, naming: RootNaming, message
     for (code, count) in counts.into_iter().filter(|(_, count)| *count > most) {
         messages.note(&format!("{} more findings of {code} are not shown", count - most));
     }
+}
+
+/// Lints roots once more, for `watch`.
+///
+/// # Errors
+/// There is a finding or an error.
+pub(crate) fn again(request: &BuildRequest, paths: &[String], messages: &mut Messages) -> Result<()> {
+    look(request, paths, |_| true)?.report(request, paths.len(), messages)
 }
