@@ -186,6 +186,8 @@ pub enum Code {
     ConflictingFieldsOfKind,
     /// A cluster-scoped resource has a namespace.
     NeedlessNamespace,
+    /// A value has quotes or spaces that look like those of YAML, and are none.
+    LookAlike,
 }
 
 /// A code, its word, and its page: what it means, why, an example and the mend.
@@ -322,6 +324,7 @@ const TABLE: &[Row] = &[
         word: "needless-namespace",
         page: include_str!("codes/needless-namespace.md"),
     },
+    Row { code: Code::LookAlike, word: "look-alike", page: include_str!("codes/look-alike.md") },
 ];
 
 impl Code {
@@ -348,6 +351,7 @@ impl Code {
         Code::FunctionSkipped,
         Code::KindCase,
         Code::ListReplaced,
+        Code::LookAlike,
         Code::LostInMerge,
         Code::LostQuotes,
         Code::NamespaceRenamed,
@@ -454,6 +458,6 @@ mod tests {
             assert!(row.page.starts_with(&format!("# {}\n\n", row.word)), "the page of {}", row.word);
             assert_eq!(Code::from_word(row.word), Some(row.code));
         }
-        assert_eq!(Code::NeedlessNamespace as usize + 1, TABLE.len(), "the last code");
+        assert_eq!(Code::LookAlike as usize + 1, TABLE.len(), "the last code");
     }
 }
