@@ -20,7 +20,121 @@ struct Mistake {
 /// The mistakes, the most certain one first.
 const MISTAKES: &[Mistake] = &[
     Mistake {
-        shows: |fault| ["    ("as null", "the field that gets this value is null: write a value in place of the null, in its resource"),
+        shows: |fault| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| fault.line.starts_with(mark)),
+        message: Some("a merge conflict is not resolved"),
+        advice: |_| "keep one of the two sides, and remove the lines '<<<<<<<', '=======' and '>>>>>>>'".to_owned(),
+    },
+    Mistake {
+        shows: |fault| fault.line.find("{{").is_some_and(|start| fault.line[start..].contains("}}")),
+        message: None,
+        advice: |_| "this is a template of Helm: render it first, or list its chart under 'helmCharts'".to_owned(),
+    },
+    Mistake {
+        shows: |fault| {
+            let item = fault.line.trim_start().strip_prefix('-');
+            fault.message.contains("':'") && item.is_some_and(|rest| !rest.starts_with(['-', ' ']) && !rest.is_empty())
+        },
+        message: None,
+        advice: |_| "write a space behind '-', which begins an item of a list".to_owned(),
+    },
+    Mistake {
+        shows: |fault| fault.message.ends_with("expected key") && fault.line.trim_start().starts_with("- "),
+        message: None,
+        advice: |_| "align each '-' of a list with the first one".to_owned(),
+    },
+    Mistake {
+        shows: |fault| fault.message.starts_with("mapping values") && indented_more(fault).is_some(),
+        message: None,
+        advice: |fault| {
+            format!("begin this line below '{}', in the same column", indented_more(fault).unwrap_or_default())
+        },
+    },
+    Mistake {
+        shows: |fault| fault.message.starts_with("control characters") && is_no_text(fault.line),
+        message: None,
+        advice: |_| "this is not a text file: correct its path".to_owned(),
+    },
+    Mistake {
+        shows: |fault| fault.message.starts_with("mapping values") && without_blank(fault.above).is_some(),
+        message: None,
+        advice: |fault| {
+            let (key, value) = without_blank(fault.above).unwrap_or_default();
+            format!("write ': ' behind the key of the line before: {key}: {value}")
+        },
+    },
+];
+
+/// The key of the line above that has a value already, if the line of the fault is a field that is
+/// indented more.
+fn indented_more<'t>(fault: &Fault<'t>) -> Option<&'t str> {
+    let column = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let field = |line: &'t str| {
+        let (key, value) = line.trim_start_matches(' ').split_once(':')?;
+        let is_key =
+            !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+        (is_key && (value.is_empty() || value.starts_with(' '))).then_some((key, value.trim()))
+    };
+    let ((above, value), _) = (field(fault.above)?, field(fault.line)?);
+    let is_plain = !value.is_empty() && !value.starts_with(['"', '\'', '|', '>', '#', '{', '[', '&', '*', '!']);
+    (is_plain && column(fault.line) > column(fault.above)).then_some(above)
+}
+
+/// Returns true if many characters of a line are none of a text.
+fn is_no_text(line: &str) -> bool {
+    let controls = line.chars().filter(|c| c.is_control() && !c.is_whitespace()).count();
+    controls > 1 && controls * 10 > line.chars().count()
+}
+
+/// The key and value of a line without a blank after its colon.
+fn without_blank(line: &str) -> Option<(&str, &str)> {
+    let is_key = |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let (key, value) = line.trim().split_once(':')?;
+    (is_key(key) && !value.is_empty() && !value.starts_with([' ', '/', '"', '\''])).then_some((key, value))
+}
+
+/// The message and the advice for a fault whose line shows a mistake.
+pub(super) fn on_line(fault: &Fault<'_>) -> Option<(Option<&'static str>, String)> {
+    let mistake = MISTAKES.iter().find(|mistake| (mistake.shows)(fault))?;
+    Some((mistake.message, (mistake.advice)(fault)))
+}
+
+/// A part of the reader's message, and the advice.
+const ADVICE: &[(&str, &str)] = &[
+    ("a boolean: quote it", "put quotes around the key: YAML reads y, n, yes, no, on and off as true or false"),
+    ("quote it", "put quotes around the key, as in \"8080\": or \"true\":"),
+    ("already defined", "remove one of the two entries"),
+    ("duplicate", "remove one of the two"),
+    ("is null", "write a key in front of the ':'"),
+    ("is longer than", "shorten the key, or write it in one of the data's values"),
+    ("contains the line break", "write the key on one line, without the character"),
+    ("merges a value that is not a mapping", "rename the key, or put a mapping behind '<<'"),
+    ("map merge requires", "put a mapping, or a list of mappings, behind '<<'"),
+    ("as its tag says", "remove the tag, or correct the value"),
+    ("that is not that of a string", "remove the tag"),
+    ("invalid document separator", "write '---' in a line of its own, and the document below it"),
+    ("<document start>", "write '---' in a line of its own in front of each further document"),
+    ("document indicator", "close the quote that begins here, in front of the next document"),
+    ("expected key", "align this line with the lines of its mapping, and close all quotes and brackets"),
+    ("expected '-' indicator", "align each '-' of a list with the first one"),
+    ("expected ','", "put a ',' between two items, and close the bracket"),
+    ("expected node content", "write a value here, or put quotes around a text that begins with a sign"),
+    ("a tab", "replace the tab with spaces"),
+    ("begins with a tab", "replace the tab with spaces"),
+    (
+        "mapping values are not allowed",
+        "put quotes around a text that has ': ', or correct the indentation of the line",
+    ),
+    ("entries are not allowed", "write the list in a line of its own below the key"),
+    ("keys are not allowed", "write the key in a line of its own"),
+    ("not allowed in this context", "write this in a line of its own"),
+    ("expected ':'", "write ': ' behind the key, and indent the lines of a long text below its key"),
+    ("must be a scalar", "write a text as the key; put quotes around a value that begins with '{' or '['"),
+    ("alphabetic or numeric", "put quotes around a text that begins with '*' or '&'"),
+    ("cannot start any token", "put quotes around a text that begins with this character"),
+    ("control characters", "remove the character"),
+    ("control character", "remove the character"),
+    ("unexpected end of stream", "close the quote or bracket that begins here"),
+    ("as null", "the field that gets this value is null: write a value in place of the null, in its resource"),
     ("cannot decode", "remove the tag, or correct the value"),
     ("unknown anchor", "define the anchor with '&' in front of its use, in the same document"),
     ("inside the value it names", "remove the alias: a value cannot contain itself"),
