@@ -38,8 +38,8 @@ pub struct ImageTagTransformer<'a> {
     /// For each entry.
     hits: Vec<Hit>,
     specs: FieldSpecs<'a>,
-    /// The entries, which are the place of the images that are set.
-    pos: Pos,
+    /// For each entry, the place of the images that it sets.
+    set_at: Vec<Pos>,
     /// The values of patches that it replaces, if the build is asked for findings.
     overridden: Option<Overridden>,
 }
@@ -48,11 +48,19 @@ pub struct ImageTagTransformer<'a> {
 struct ImageEditor<'s, 'a> {
     stage: &'s ImageTagTransformer<'a>,
     arena: Arena<'a>,
-    /// The new texts of image texts; `None` if no entry matches.
-    outcomes: FastMap<State<'a>, Option<&'a str>>,
+    /// The outcomes of image texts; `None` if no entry matches.
+    outcomes: FastMap<State<'a>, Option<Outcome<'a>>>,
     /// Memory for the paths of a resource's specs, and for the way to a list of containers.
     paths: Vec<&'s [Step<'a>]>,
     keys: Vec<&'a str>,
+}
+
+/// The text that an image becomes.
+#[derive(Clone, Copy)]
+struct Outcome<'a> {
+    text: &'a str,
+    /// The entry that has changed the text last.
+    by: usize,
 }
 
 /// An image text on its way through the entries.
@@ -104,17 +112,18 @@ impl<'a> ImageTagTransformer<'a> {
                 .hint("write the name of the image without its tag; '\\' in front of a sign means the sign itself")
         })?;
         let hits = images.iter().map(|_| Hit::default()).collect();
-        Ok(ImageTagTransformer { images: images.to_vec(), names, hits, specs, pos, overridden: None })
+        let set_at = images.iter().map(Image::set_at).map(|at| if at.is_in_source() { at } else { pos }).collect();
+        Ok(ImageTagTransformer { images: images.to_vec(), names, hits, specs, set_at, overridden: None })
     }
 }
 
 impl<'a> ImageEditor<'_, 'a> {
     /// The text that an image becomes if each entry works on it `times` times; `None` if no entry
     /// matches. Two images that become the same text share the rest of their way.
-    fn outcome(&mut self, image: &'a str, times: usize) -> Option<&'a str> {
+    fn outcome(&mut self, image: &'a str, times: usize) -> Option<Outcome<'a>> {
         let (arena, stage) = (self.arena, self.stage);
         let mut state = State { text: image, entry: 0, times, left: times };
-        let mut way = Vec::new();
+        let (mut way, mut by) = (Vec::new(), None);
         let end = loop {
             if let Some(known) = self.outcomes.get(&state) {
                 break *known;
@@ -124,10 +133,12 @@ impl<'a> ImageEditor<'_, 'a> {
             stage.hits[entry].note();
             let left = if entry == state.entry { state.left } else { times };
             let text = arena.text(&rewrite(state.text, &stage.images[entry]));
+            by = by.filter(|_| text == state.text).or(Some(entry));
             let (entry, left) = if left > 1 { (entry, left - 1) } else { (entry + 1, times) };
             state = State { text, entry, left, ..state };
         };
-        let outcome_of = |passed: State<'a>| if passed == state { end } else { end.or(Some(state.text)) };
+        let last = by.map(|by| Outcome { text: state.text, by });
+        let outcome_of = |passed: State<'a>| if passed == state { end } else { end.or(last) };
         self.outcomes.extend(way.iter().map(|&passed| (passed, outcome_of(passed))));
         way.first().map_or(end, |&first| outcome_of(first))
     }
@@ -137,9 +148,8 @@ impl<'a> ImageEditor<'_, 'a> {
         match node.value() {
             // A null counts as the text that it is written with.
             Value::Scalar(s) => {
-                if let Some(text) = self.outcome(s.text(), times) {
-                    let tag = Tag::Untyped;
-                    node.set_text(text, tag, self.stage.pos);
+                if let Some(Outcome { text, by }) = self.outcome(s.text(), times) {
+                    node.set_text(text, Tag::Untyped, self.stage.set_at[by]);
                 }
             }
             _ => {
@@ -164,7 +174,7 @@ impl<'a> ImageEditor<'_, 'a> {
         }
         let version =
             |image: &'a str| Some(split(image)).map(|(_, tag, digest)| (tag, digest)).filter(|v| *v != ("", ""));
-        if let (Some(old), Some(new)) = (version(image), self.outcome(image, times).and_then(version))
+        if let (Some(old), Some(new)) = (version(image), self.outcome(image, times).and_then(|outcome| version(outcome.text)))
             && old != new
         {
             overridden.note(entry.value().pos());

@@ -18,8 +18,8 @@ const NO_PLACE: &str = "-";
 
 /// Colours for a terminal, or none.
 #[derive(Clone, Copy)]
-struct Paint {
-    is_colored: bool,
+pub(super) struct Paint {
+    pub is_colored: bool,
 }
 
 impl Paint {
@@ -34,7 +34,7 @@ impl Paint {
         self.with("1", text)
     }
 
-    fn dim(self, text: &str) -> String {
+    pub(super) fn dim(self, text: &str) -> String {
         self.with("2", text)
     }
 
@@ -130,9 +130,8 @@ pub(super) fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Field
         let value = quoted(hidden.shown([&field.path; 2], field.value));
         let head = (format!("{name}: {value}"), format!("{}: {value}", paint.bold(&name)));
         if field.writes.is_empty() {
-            let place = field.origin.and_then(|(_, pos)| view.place(pos)).map(|place| one_line(&place));
-            let place = place.or_else(|| subject.origin.map(|write| step(view, write, Paint::PLAIN)));
-            let place = place.unwrap_or_else(|| NO_PLACE.to_owned());
+            let pos = field.origin.map_or(Pos::NONE, |(_, pos)| pos);
+            let (place, _) = came_from(view, subject, pos, Paint::PLAIN);
             let dim = paint.dim(&place);
             plain.add(vec![head, (place, dim)]);
             continue;
@@ -171,17 +170,27 @@ fn history(
     let mut table = Table::default();
     if let Some((value, pos)) = field.origin {
         let value = quoted(hidden.shown([&field.path; 2], value));
-        let place = match (view.place(pos), subject.origin) {
-            (Some(place), _) => cell(&one_line(&place)),
-            (None, Some(write)) => by(view, write, paint),
-            (None, None) => cell(NO_PLACE),
-        };
-        table.add(vec![cell(&value), place]);
+        table.add(vec![cell(&value), came_from(view, subject, pos, paint)]);
     }
     for write in &field.writes {
         table.add(vec![values(hidden, &field.path, write, paint), by(view, write, paint)]);
     }
     table
+}
+
+/// The place of a value that was read, or the step that has generated it, with the place: plain, and
+/// with colours.
+fn came_from(view: &View<'_, '_>, subject: &Subject<'_, '_>, pos: Pos, paint: Paint) -> (String, String) {
+    let place = view.place(pos).map(|place| one_line(&place));
+    match (place, view.generator(subject, pos), subject.origin) {
+        (Some(place), Some(name), _) => {
+            let name = one_line(name);
+            (format!("{name}, {place}"), format!("{}, {place}", paint.step(&name)))
+        }
+        (Some(place), None, _) => cell(&place),
+        (None, _, Some(write)) => by(view, write, paint),
+        (None, _, None) => cell(NO_PLACE),
+    }
 }
 
 fn cell(text: &str) -> (String, String) {

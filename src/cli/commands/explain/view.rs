@@ -3,7 +3,7 @@
 
 use crate::diff::secrets::{is_secret, secrets};
 use crate::resource::{ResId, Resource};
-use crate::stage::history::{History, Write};
+use crate::stage::history::{History, StepRole, Write};
 use crate::workspace::Output;
 use rustomize_base::meter::FastSet;
 use rustomize_base::shown::{self, says_secret};
@@ -62,8 +62,25 @@ impl<'o, 'w> View<'o, 'w> {
     /// position does not explain the change.
     pub(super) fn cause(&self, write: &Write<'_>) -> Pos {
         let has_place = !write.path.is_empty() && write.value != write.former;
-        let is_in_file = |spot: Spot<'_>| spot.source.is_file;
-        if has_place && self.spot(write.value).is_some_and(is_in_file) { write.value } else { write.entry }
+        if has_place && self.is_in_file(write.value) { write.value } else { write.entry }
+    }
+
+    /// The step that has generated a resource, if its values are in files: a value of a resource
+    /// that was read needs no step beside its place.
+    pub(super) fn generator(&self, subject: &Subject<'_, '_>, pos: Pos) -> Option<&'w str> {
+        let run = self.history.runs.get(subject.origin?.run as usize)?;
+        (run.role != StepRole::Read && self.is_in_file(pos)).then_some(run.step)
+    }
+
+    /// Returns true if a position is in a file, and not in a text that a program has printed.
+    pub(super) fn is_in_file(&self, pos: Pos) -> bool {
+        self.spot(pos).is_some_and(|spot| spot.source.is_file)
+    }
+
+    /// The place in a file of a resource that a step has added: the place of its text, or that of
+    /// the entry that asked for the step.
+    pub(super) fn file_of(&self, write: &Write<'_>) -> Pos {
+        if self.is_in_file(write.value) { write.value } else { write.entry }
     }
 
     /// A resource of the output.
@@ -129,6 +146,11 @@ impl Hidden<'_> {
             self.paths.contains(path) || may_be_secret(&self.id, path) || is_secret(self.id.gvk.kind, path, value)
         };
         !self.is_asked && paths.into_iter().any(hides)
+    }
+
+    /// Returns true if the value that a field has now must not be shown.
+    pub(super) fn hides_now(&self, path: &str) -> bool {
+        !self.is_asked && (self.paths.contains(path) || may_be_secret(&self.id, path))
     }
 
     /// A value of a field, or the text that is shown in its place.
