@@ -20,6 +20,9 @@ const NARROWEST: usize = 20;
 /// The text between a place and its line.
 const BAR: &str = " | ";
 
+/// The place of a line that is in no file.
+const NO_PLACE: &str = "-";
+
 /// The sign in place of characters that have no room.
 const CUT: char = '…';
 
@@ -28,6 +31,7 @@ struct Blamed<'o, 'w> {
     subject: Subject<'o, 'w>,
     text: String,
     lines: Vec<Line<'w>>,
+    fields: Vec<Field<'o, 'w>>,
 }
 
 /// A line of a printed resource.
@@ -36,12 +40,14 @@ struct Line<'w> {
     end: usize,
     /// The place of the value that the line has a part of.
     pos: Pos,
+    /// The base of the source with the place, and the line; `None` for a place in no source.
+    at: Option<(u32, usize)>,
     /// The number of lines of the value above this one, if the file has the value in these lines.
     below: usize,
     /// The last step that has set the value.
     step: Option<&'w str>,
-    /// The JSON pointer of the value; `None` for a key above other lines.
-    pointer: Option<String>,
+    /// The index of the field in [`Blamed::fields`]; `None` for a key above other lines.
+    field: Option<usize>,
 }
 
 /// The cause of a value.
@@ -57,8 +63,11 @@ struct Cause<'w> {
 pub(super) fn text(view: &View<'_, '_>, is_colored: bool, columns: Option<usize>) -> Result<String> {
     let all = all(view)?;
     let mut names = Names::default();
-    let most = columns.map_or(WIDEST_PLACE, |columns| (columns * 2 / 5).max(NARROWEST));
-    let lengths = all.iter().flat_map(|blamed| &blamed.lines).map(|line| names.label(view, line).chars().count());
+    let longest = || all.iter().flat_map(|blamed| blamed.text.lines()).map(|line| line.chars().count()).max();
+    // Where lines are short, places may be long.
+    let left = |columns: usize| columns.saturating_sub(BAR.len() + longest().unwrap_or(0));
+    let most = columns.map_or(WIDEST_PLACE, |columns| (columns * 2 / 5).max(left(columns)).max(NARROWEST));
+    let lengths = all.iter().flat_map(|blamed| &blamed.lines).map(|line| names.length(view, line));
     let width = match columns {
         Some(_) => lengths.max().unwrap_or(0).min(most),
         None => lengths.filter(|length| *length <= most).max().unwrap_or(0),
@@ -94,7 +103,7 @@ pub(super) fn json(view: &View<'_, '_>) -> Result<Value> {
         let lines = blamed.lines.iter().map(|line| {
             let text = blamed.text[start..line.end].trim_end_matches('\n');
             start = line.end;
-            let mut value = json!({"text": text, "pointer": line.pointer, "step": line.step});
+            let mut value = json!({"text": text, "pointer": line.field.map(|i| &*blamed.fields[i].path), "step": line.step});
             put_place(view, &mut value, line.pos);
             if let Some(number) = value["line"].as_u64() {
                 value["line"] = (number + line.below as u64).into();
@@ -120,46 +129,45 @@ fn blamed<'o, 'w>(view: &View<'o, 'w>, resource: &'o Resource<'w>) -> Result<Bla
     let (printed, parts) = view.output.print_in_parts(resource)?;
     let hidden = view.hidden(&subject);
     // The values of the text are those of the tree, in the same order.
-    let mut fields = view.history.fields(subject.number, resource.node()).into_iter();
+    let fields = view.history.fields(subject.number, resource.node());
     let (mut text, mut lines) = (String::with_capacity(printed.len()), Vec::new());
-    let mut from = 0;
+    let (mut from, mut next) = (0, 0);
     for part in parts {
         let start = text.len();
-        let (cause, pointer, rows) = match part.key {
-            Some(pos) => (Cause { pos, step: None }, None, Rows::One),
-            None => match fields.next() {
-                Some(field) if hidden.hides_now(&field.path) => {
-                    text.extend([&printed[from..part.start], HIDDEN, "\n"]);
-                    (cause(view, &subject, &field), Some(field.path), Rows::One)
-                }
-                Some(field) => {
-                    let cause = cause(view, &subject, &field);
-                    let is_block = printed[part.start..part.end].starts_with('|');
-                    let rows = if is_block { Rows::of(view, cause.pos) } else { Rows::One };
-                    (cause, Some(field.path), rows)
-                }
-                None => (Cause { pos: Pos::NONE, step: None }, None, Rows::One),
-            },
-        };
-        if text.len() == start {
-            text.push_str(&printed[from..part.end]);
+        let field = (part.key.is_none() && next < fields.len()).then_some(next);
+        let (mut cause, mut rows) = (Cause { pos: part.key.unwrap_or(Pos::NONE), step: None }, Rows::One);
+        let mut is_hidden = false;
+        if let Some(field) = field.map(|i| &fields[i]) {
+            next += 1;
+            cause = self::cause(view, &subject, field);
+            is_hidden = hidden.hides_now(&field.path);
+            if !is_hidden && printed[part.start..part.end].starts_with('|') {
+                rows = Rows::of(view, cause.pos);
+            }
+        }
+        match is_hidden {
+            true => text.extend([&printed[from..part.start], HIDDEN, "\n"]),
+            false => text.push_str(&printed[from..part.end]),
         }
         from = part.end;
-        for (i, (at, _)) in text[start..].match_indices('\n').enumerate() {
-            let below = rows.line(i);
-            let end = start + at + 1;
-            lines.push(Line { end, pos: cause.pos, below, step: cause.step, pointer: pointer.clone() });
-        }
+        let ends = text[start..].match_indices('\n').enumerate().map(|(i, (at, _))| (i, start + at + 1));
+        let line = |(i, end)| {
+            Line { end, pos: cause.pos, at: None, below: rows.line(i), step: cause.step, field }
+        };
+        lines.extend(ends.map(line));
     }
     // A key without a place in a file has that of the value below it.
-    let mut next = Pos::NONE;
+    let mut below = Pos::NONE;
     for line in lines.iter_mut().rev() {
-        if line.pointer.is_none() && !view.is_in_file(line.pos) {
-            line.pos = next;
+        if line.field.is_none() && !view.is_in_file(line.pos) {
+            line.pos = below;
         }
-        next = line.pos;
+        below = line.pos;
     }
-    Ok(Blamed { subject, text, lines })
+    for line in &mut lines {
+        line.at = view.spot(line.pos).map(|spot| (spot.source.base, spot.line + line.below));
+    }
+    Ok(Blamed { subject, text, lines, fields })
 }
 
 /// The last step with a place that has set a field, or the place that the field was read from.
@@ -208,16 +216,33 @@ impl Rows {
 /// The names of files, each masked once.
 #[derive(Default)]
 struct Names {
-    of_source: FastMap<u32, String>,
+    of_source: FastMap<u32, (String, usize)>,
 }
 
 impl Names {
+    /// The name of the file of a line, and the length of the name in characters.
+    fn name(&mut self, view: &View<'_, '_>, line: &Line<'_>, base: u32) -> (&str, usize) {
+        let (name, length) = self.of_source.entry(base).or_insert_with(|| {
+            let name = view.spot(line.pos).map(|spot| shown::line(&shown::masked(&spot.source.name)).into_owned());
+            let name = name.unwrap_or_default();
+            let length = name.chars().count();
+            (name, length)
+        });
+        (name, *length)
+    }
+
+    /// The length of the place of a line, in characters.
+    fn length(&mut self, view: &View<'_, '_>, line: &Line<'_>) -> usize {
+        let Some((base, number)) = line.at else { return NO_PLACE.len() };
+        self.name(view, line, base).1 + 2 + number.checked_ilog10().unwrap_or(0) as usize
+    }
+
     /// The place of a line as `FILE:LINE`.
     fn label(&mut self, view: &View<'_, '_>, line: &Line<'_>) -> String {
-        let Some(spot) = view.spot(line.pos) else { return "-".to_owned() };
-        let masked = || shown::line(&shown::masked(&spot.source.name)).into_owned();
-        let name = self.of_source.entry(spot.source.base).or_insert_with(masked);
-        format!("{name}:{}", spot.line + line.below)
+        match line.at {
+            Some((base, number)) => format!("{}:{number}", self.name(view, line, base).0),
+            None => NO_PLACE.to_owned(),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod blame;
 mod field;
 mod json;
+mod line;
 mod page;
 mod select;
 mod text;
@@ -106,6 +107,7 @@ pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) ->
     }
     if let [word] = args.build.directory.as_slice()
         && !Path::new(word).exists()
+        && line::FileLine::parse(word).is_none()
     {
         if code::run(word)? {
             return Ok(());
@@ -118,6 +120,15 @@ pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) ->
     }
     let request = BuildRequest::new(args.build, observer)?;
     let words: Vec<&str> = request.directories.iter().map(String::as_str).collect();
+    if let [word, rest @ ..] = &words[..]
+        && !Path::new(word).exists()
+        && let Some(place) = line::FileLine::parse(word)
+    {
+        if blames || rest.len() > 1 {
+            bail!("a line is explained in all roots that read the file, or in one: rustomize explain FILE:LINE ROOT");
+        }
+        return line::run(&request, place, rest.first().copied(), args.show_secrets, format, messages);
+    }
     let (root, resource, field) = match words[..] {
         [] => (".", None, None),
         [root] => (root, None, None),

@@ -30,7 +30,7 @@ impl Paint {
         if self.is_colored { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    fn bold(self, text: &str) -> String {
+    pub(super) fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
@@ -38,32 +38,32 @@ impl Paint {
         self.with("2", text)
     }
 
-    fn before(self, text: &str) -> String {
+    pub(super) fn before(self, text: &str) -> String {
         self.with("31", text)
     }
 
-    fn after(self, text: &str) -> String {
+    pub(super) fn after(self, text: &str) -> String {
         self.with("32", text)
     }
 
-    fn step(self, text: &str) -> String {
+    pub(super) fn step(self, text: &str) -> String {
         self.with("36", text)
     }
 }
 
 /// A table. The cells of each column have one width, except in the last column.
 #[derive(Default)]
-struct Table {
+pub(super) struct Table {
     /// The cells, each plain and with colours.
     rows: Vec<Vec<(String, String)>>,
 }
 
 impl Table {
-    fn add(&mut self, row: Vec<(String, String)>) {
+    pub(super) fn add(&mut self, row: Vec<(String, String)>) {
         self.rows.push(row);
     }
 
-    fn print(&self, indent: &str, widest: usize, out: &mut String) {
+    pub(super) fn print(&self, indent: &str, widest: usize, out: &mut String) {
         let width = |column: usize| {
             let cells = self.rows.iter().filter(|row| column + 1 < row.len()).map(|row| row[column].0.chars().count());
             cells.filter(|width| *width <= widest).max().unwrap_or(0)
@@ -163,7 +163,7 @@ fn flush(plain: &mut Table, out: &mut String) {
 fn history(
     view: &View<'_, '_>,
     subject: &Subject<'_, '_>,
-    hidden: &Hidden<'_>,
+    hidden: &Hidden<'_, '_>,
     field: &Field<'_, '_>,
     paint: Paint,
 ) -> Table {
@@ -198,7 +198,7 @@ fn cell(text: &str) -> (String, String) {
 }
 
 /// The values before and after a write in a field, which is at `path` now.
-fn values(hidden: &Hidden<'_>, path: &str, write: &Write<'_>, paint: Paint) -> (String, String) {
+fn values(hidden: &Hidden<'_, '_>, path: &str, write: &Write<'_>, paint: Paint) -> (String, String) {
     let text = |value: Option<&str>| match value {
         None => "none".to_owned(),
         Some(value) => quoted(hidden.shown([path, &write.path], value)),
@@ -226,7 +226,7 @@ pub(super) fn origin_of(write: &Write<'_>) -> Pos {
 }
 
 /// A value in one line, cut if it is long; an empty text in quotes.
-fn quoted(value: &str) -> String {
+pub(super) fn quoted(value: &str) -> String {
     if value.is_empty() {
         return "\"\"".to_owned();
     }
@@ -238,6 +238,6 @@ fn quoted(value: &str) -> String {
 }
 
 /// A text in one line.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     shown::line(text).into_owned()
 }
