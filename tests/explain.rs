@@ -350,7 +350,10 @@ fn a_line_that_cannot_be_explained_is_an_error_with_advice() {
     fails(&[remote], &["name the root that uses it"]);
     assert!(tree.run(&["explain", remote, "prod"]).ok().contains("has no effect"));
     tree.write("elsewhere.yaml", "a: 1\n");
-    fails(&["elsewhere.yaml:1"], &["no kustomization below this directory reads", "rustomize explain elsewhere.yaml:1 ROOT"]);
+    fails(
+        &["elsewhere.yaml:1"],
+        &["no kustomization below this directory reads", "rustomize explain elsewhere.yaml:1 ROOT"],
+    );
     fails(&["base/web.yaml:1", "-o", "html"], &["text and json"]);
     fails(&["base/web.yaml:1", "--blame"], &["in one"]);
     // A root that does not build does not hide the others.
@@ -673,7 +676,9 @@ fn a_page_of_many_resources_makes_the_rows_that_are_seen() {
 #[test]
 fn a_page_of_a_fleet_draws_repeated_parts_once() {
     let mut tree = String::from("-- kustomization.yaml --\nresources:\n");
-    (0..20).for_each(|i| drop(writeln!(tree, "- services/{i:02}/prod")));
+    for i in 0..20 {
+        let _ = writeln!(tree, "- services/{i:02}/prod");
+    }
     tree.push_str("-- part/kustomization.yaml --\nkind: Component\ncommonAnnotations: {a: b}\n");
     for i in 0..20 {
         let _ = write!(
@@ -712,7 +717,9 @@ fn a_page_of_a_fleet_draws_repeated_parts_once() {
     for width in [1440, 800, 390] {
         let size = serde_json::json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
         page.send("Emulation.setDeviceMetricsOverride", size);
-        page.evaluate("location.hash = '#pipeline'; new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))");
+        page.evaluate(
+            "location.hash = '#pipeline'; new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))",
+        );
         let outside = "[...document.querySelectorAll('.layer')].filter(one => one.getBoundingClientRect().right > innerWidth).length";
         assert_eq!(page.evaluate(outside), 0, "{width}");
     }

@@ -174,7 +174,8 @@ impl<'a> History<'a> {
     /// O(fields + writes); O(fields x steps that have changed the resource) if a step has moved
     /// items of its lists.
     pub fn fields(&self, number: u32, node: &Node<'a>) -> Vec<Field<'_, 'a>> {
-        let has_moves = (number as usize).checked_sub(1).and_then(|i| self.of.get(i)).is_some_and(|(_, m)| !m.is_empty());
+        let has_moves =
+            (number as usize).checked_sub(1).and_then(|i| self.of.get(i)).is_some_and(|(_, m)| !m.is_empty());
         if has_moves { self.fields_with_moves(number, node) } else { self.fields_in_place(number, node) }
     }
 

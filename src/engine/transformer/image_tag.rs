@@ -174,7 +174,8 @@ impl<'a> ImageEditor<'_, 'a> {
         }
         let version =
             |image: &'a str| Some(split(image)).map(|(_, tag, digest)| (tag, digest)).filter(|v| *v != ("", ""));
-        if let (Some(old), Some(new)) = (version(image), self.outcome(image, times).and_then(|outcome| version(outcome.text)))
+        if let (Some(old), Some(new)) =
+            (version(image), self.outcome(image, times).and_then(|outcome| version(outcome.text)))
             && old != new
         {
             overridden.note(entry.value().pos());

@@ -103,7 +103,8 @@ pub(super) fn json(view: &View<'_, '_>) -> Result<Value> {
         let lines = blamed.lines.iter().map(|line| {
             let text = blamed.text[start..line.end].trim_end_matches('\n');
             start = line.end;
-            let mut value = json!({"text": text, "pointer": line.field.map(|i| &*blamed.fields[i].path), "step": line.step});
+            let mut value =
+                json!({"text": text, "pointer": line.field.map(|i| &*blamed.fields[i].path), "step": line.step});
             put_place(view, &mut value, line.pos);
             if let Some(number) = value["line"].as_u64() {
                 value["line"] = (number + line.below as u64).into();
@@ -151,9 +152,7 @@ fn blamed<'o, 'w>(view: &View<'o, 'w>, resource: &'o Resource<'w>) -> Result<Bla
         }
         from = part.end;
         let ends = text[start..].match_indices('\n').enumerate().map(|(i, (at, _))| (i, start + at + 1));
-        let line = |(i, end)| {
-            Line { end, pos: cause.pos, at: None, below: rows.line(i), step: cause.step, field }
-        };
+        let line = |(i, end)| Line { end, pos: cause.pos, at: None, below: rows.line(i), step: cause.step, field };
         lines.extend(ends.map(line));
     }
     // A key without a place in a file has that of the value below it.

@@ -106,7 +106,8 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
     /// The index of the smallest part of the file that has a position.
     fn rank(&self, pos: Pos) -> Option<usize> {
         let spot = self.view.spot(pos)?;
-        let is_file = *self.is_file.borrow_mut().entry(spot.source.base).or_insert_with(|| self.is_target(&spot.source.name));
+        let is_file =
+            *self.is_file.borrow_mut().entry(spot.source.base).or_insert_with(|| self.is_target(&spot.source.name));
         let has = |(from, to): &(usize, usize)| (*from..=*to).contains(&spot.line);
         is_file.then(|| self.target.extent.around.iter().position(has)).flatten()
     }
@@ -133,22 +134,24 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
     fn fields(&self, subject: &Subject<'o, 'w>, node: &'o Node<'w>, found: &mut Vec<(usize, FieldEffect)>) {
         let view = self.view;
         let mut hidden: Option<Hidden<'_, 'w>> = None;
-        let mut add = |rank: usize, path: &str, old: &str, value: &str, outcome: &dyn Fn(&Hidden<'_, 'w>) -> Outcome| {
-            let hidden = hidden.get_or_insert_with(|| view.hidden(subject));
-            let effect = FieldEffect {
-                resource: full_label(&subject.id),
-                identity: identity(&subject.id),
-                pointer: path.to_owned(),
-                field: dotted(node, path),
-                value: hidden.shown([path, old], value).to_owned(),
-                is_hidden: hidden.hides([path, old], value),
-                outcome: outcome(hidden),
+        let mut add =
+            |rank: usize, path: &str, old: &str, value: &str, outcome: &dyn Fn(&Hidden<'_, 'w>) -> Outcome| {
+                let hidden = hidden.get_or_insert_with(|| view.hidden(subject));
+                let effect = FieldEffect {
+                    resource: full_label(&subject.id),
+                    identity: identity(&subject.id),
+                    pointer: path.to_owned(),
+                    field: dotted(node, path),
+                    value: hidden.shown([path, old], value).to_owned(),
+                    is_hidden: hidden.hides([path, old], value),
+                    outcome: outcome(hidden),
+                };
+                found.push((rank, effect));
             };
-            found.push((rank, effect));
-        };
         for field in view.history.fields(subject.number, node) {
             let origin = field.origin.map(|(text, pos)| (pos, text, &*field.path));
-            let writes = field.writes.iter().map(|write| (view.cause(write), write.after.unwrap_or_default(), &*write.path));
+            let writes =
+                field.writes.iter().map(|write| (view.cause(write), write.after.unwrap_or_default(), &*write.path));
             let skipped = usize::from(origin.is_some());
             for (i, (pos, value, old)) in origin.into_iter().chain(writes).enumerate() {
                 let Some(rank) = self.rank_of_value(pos, value) else { continue };
@@ -175,9 +178,8 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
         if let Some(removal) = subject.removal {
             return Outcome::Removed { by: self.cause(removal) };
         }
-        let shown = |write: &Write<'w>| {
-            hidden.shown([&field.path, &write.path], write.after.unwrap_or_default()).to_owned()
-        };
+        let shown =
+            |write: &Write<'w>| hidden.shown([&field.path, &write.path], write.after.unwrap_or_default()).to_owned();
         let is_part = |write: &&&Write<'w>| write.after.is_some_and(|after| !value.is_empty() && after.contains(value));
         match later {
             [] => Outcome::Kept,

@@ -85,12 +85,8 @@ fn parts(text: &str, is_kustomization: bool) -> Option<Vec<Part>> {
     let heap = Heap::new();
     let arena = heap.arena();
     let documents = documents(arena, arena.add_file("", text.to_owned().into())).ok()?;
-    let mut walk = Walk {
-        places: Places::new(&heap),
-        lines: text.split('\n').collect(),
-        starts: Vec::new(),
-        parts: Vec::new(),
-    };
+    let mut walk =
+        Walk { places: Places::new(&heap), lines: text.split('\n').collect(), starts: Vec::new(), parts: Vec::new() };
     documents.iter().for_each(|document| walk.note_starts(document));
     walk.starts.sort_unstable();
     for document in &documents {

@@ -13,8 +13,8 @@ use super::view::View;
 use crate::cli::failures::Failures;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
-use crate::cli::writer::{self, Shown};
 use crate::cli::status_line;
+use crate::cli::writer::{self, Shown};
 use crate::diag::{Code, Error, Warned};
 use crate::load::{Disk, Loader};
 use crate::pipeline::affected::affected;
@@ -152,7 +152,9 @@ fn target(request: &BuildRequest, place: FileLine<'_>, has_root: bool) -> Result
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             let error = Error::new(Code::MissingFile, format!("'{file}': no such file"));
             let hint = match file.contains("://") || file.contains("?ref=") {
-                true => format!("name the root that uses it: rustomize explain {} ROOT", quoted(&format!("{file}:{line}"))),
+                true => {
+                    format!("name the root that uses it: rustomize explain {} ROOT", quoted(&format!("{file}:{line}")))
+                }
                 false => "write FILE:LINE with a path that begins in this directory".to_owned(),
             };
             return Err(error.hint(hint).into());

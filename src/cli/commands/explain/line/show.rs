@@ -39,14 +39,18 @@ pub(super) fn text(answer: &Answer<'_>, is_colored: bool) -> String {
         let _ = writeln!(out, "\n{}: {}", paint.bold(&one_line(field)), quoted(value));
         rows(&mut out, effects.iter().map(|(root, effect)| (*root, &*effect.resource, Some(&effect.outcome))), paint);
     }
-    let mut by_step: FastIndexMap<(&str, Option<&str>), Vec<(&String, &StepEffect)>> = FastIndexMap::default();
+    let mut by_step: FastIndexMap<String, Vec<(&String, &StepEffect)>> = FastIndexMap::default();
     for (root, effect) in steps() {
-        by_step.entry((&effect.step, effect.layer.as_deref())).or_default().push((root, effect));
+        let head = match &effect.layer {
+            Some(file) => paint.bold(&one_line(file)),
+            None => paint.step(&one_line(&effect.step)),
+        };
+        by_step.entry(head).or_default().push((root, effect));
     }
-    for ((step, layer), effects) in by_step {
-        let head = layer.map_or_else(|| paint.step(&one_line(step)), |file| paint.bold(&one_line(file)));
+    for (head, effects) in by_step {
         let _ = writeln!(out, "\n{head}");
-        let all = effects.iter().flat_map(|(root, effect)| effect.resources.iter().map(move |one| (*root, &**one, None)));
+        let all =
+            effects.iter().flat_map(|(root, effect)| effect.resources.iter().map(move |one| (*root, &**one, None)));
         rows(&mut out, all, paint);
     }
     out
@@ -65,9 +69,8 @@ fn rows<'a>(
         let plain = |text: &str| (text.to_owned(), text.to_owned());
         let root = one_line(&shown::masked(root));
         let mut row = vec![plain(&one_line(resource)), plain(&root)];
-        match outcome.map(|outcome| ended(outcome, paint)).filter(|end| !end.is_empty()) {
-            Some(end) => row.push((String::new(), end)),
-            None => {}
+        if let Some(end) = outcome.map(|outcome| ended(outcome, paint)).filter(|end| !end.is_empty()) {
+            row.push((String::new(), end));
         }
         table.add(row);
     }
@@ -146,9 +149,10 @@ pub(super) fn json(answer: &Answer<'_>) -> Value {
                 "by": by.map(cause),
             })
         });
-        let steps = effects.steps.iter().map(|effect| {
-            json!({"step": effect.step, "layer": effect.layer, "resources": effect.resources})
-        });
+        let steps = effects
+            .steps
+            .iter()
+            .map(|effect| json!({"step": effect.step, "layer": effect.layer, "resources": effect.resources}));
         json!({
             "root": shown::masked(root),
             "fields": fields.collect::<Vec<_>>(),
