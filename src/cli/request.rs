@@ -23,10 +23,32 @@ use anyhow::{Context, Result, bail};
 use rustomize_base::observe::Observer;
 use rustomize_base::parallel;
 use rustomize_manager::share::synced::Syncing;
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What builds that are repeated know of earlier ones.
+#[derive(Default)]
+pub(super) struct Repeated {
+    /// The entries that have had an effect so far.
+    pub used_entries: UsedEntries,
+    /// The files that the last build of each root has read; without roots that were not built.
+    files: Mutex<BTreeMap<String, Vec<PathBuf>>>,
+}
+
+impl Repeated {
+    /// Notes the files that the build of a root has read.
+    pub(super) fn note(&self, root: &str, files: Vec<PathBuf>) {
+        self.files().insert(root.to_owned(), files);
+    }
+
+    /// The files of each root.
+    pub(super) fn files(&self) -> MutexGuard<'_, BTreeMap<String, Vec<PathBuf>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// A build, or the builds of several roots.
 pub(super) struct BuildRequest {
@@ -40,9 +62,8 @@ pub(super) struct BuildRequest {
     pub file_limit: FileLimit,
     /// The schemas for the check of resources; `None` without the check.
     pub known: Option<Known>,
-    /// For a command that builds again and again: the entries that have had an effect so far. Each
-    /// build frees its memory then.
-    pub repeated: Option<UsedEntries>,
+    /// For a command that builds again and again. Each build frees its memory then.
+    pub repeated: Option<Repeated>,
     /// The options that all roots share.
     shared: Options,
     /// Where they get remote parts.

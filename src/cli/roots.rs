@@ -14,6 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 /// A root to build.
+#[derive(Clone)]
 pub(super) struct Chosen {
     /// The directory, relative to the working directory of the command.
     pub path: String,

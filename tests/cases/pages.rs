@@ -43,9 +43,10 @@ pub fn tests() -> Vec<Trial> {
 
 /// Pages whose commands other tests run: tests/docs.rs, tests/author_circle.rs, tests/release.rs,
 /// .ci/vscode, and tables of commands with the test of each row.
-const ELSEWHERE: [&str; 7] = [
+const ELSEWHERE: [&str; 8] = [
     "docs/editor.md",
     "docs/tour.md",
+    "docs/fleet.md",
     "docs/plugin/use.md",
     "docs/plugin/package.md",
     "docs/release.md",
@@ -54,7 +55,8 @@ const ELSEWHERE: [&str; 7] = [
 ];
 
 /// Commands that cannot run in a tree of files, and why.
-const NOT_RUN: [(&str, &str); 7] = [
+const NOT_RUN: [(&str, &str); 8] = [
+    ("rustomize watch ", "runs until a signal ends it: tests/fleet.rs"),
     ("rustomize fn run my-dir --image", "needs an image"),
     ("rustomize plugin add github.com/acme/app", "fetches from another machine"),
     ("rustomize completion powershell", "is a line for the profile of PowerShell"),

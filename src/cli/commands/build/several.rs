@@ -41,10 +41,22 @@ struct Rendered {
 /// No root is found, a root cannot be built, or a result cannot be written. Without --keep-going
 /// nothing is on stdout and no file is written then.
 pub(crate) fn build(request: &BuildRequest, results: Results, messages: &mut Messages) -> Result<()> {
-    let chosen = part(chosen(request)?, request.roots.shard)?;
+    build_chosen(request, &part(chosen(request)?, request.roots.shard)?, results, messages)
+}
+
+/// Builds roots.
+///
+/// # Errors
+/// As [`build`].
+pub(crate) fn build_chosen(
+    request: &BuildRequest,
+    chosen: &[Chosen],
+    results: Results,
+    messages: &mut Messages,
+) -> Result<()> {
     let layout = request.output.layout.unwrap_or(Layout::Root);
     if request.output.output.is_some() {
-        check_names(&chosen)?;
+        check_names(chosen)?;
     }
     if request.output.depfile.is_some() && layout == Layout::Resource {
         bail!("--depfile needs one file for each root, and '--layout resource' makes several");
@@ -54,6 +66,9 @@ pub(crate) fn build(request: &BuildRequest, results: Results, messages: &mut Mes
     let files = |i: usize, output: Output<'_>| {
         let files = rendered(&output, &chosen[i], request.output.output.as_deref(), layout)?;
         let findings = request.known.as_ref().map(|known| output.check(known)).transpose()?.unwrap_or_default();
+        if let Some(repeated) = &request.repeated {
+            repeated.note(&paths[i], output.files());
+        }
         Ok(Rendered { files, read: output.files(), findings, lint: output.findings().to_vec() })
     };
     let built = build_all(&Disk::new(), &paths, |i| options[i].clone(), request.together(), files);

@@ -125,7 +125,8 @@ struct Looked {
 
 /// Builds the roots.
 fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> bool) -> Result<Looked> {
-    let used_entries = request.repeated.clone().unwrap_or_default();
+    let repeated = request.repeated.as_ref();
+    let used_entries = repeated.map(|repeated| repeated.used_entries.clone()).unwrap_or_default();
     let mut options = request.options_of(paths)?;
     options.iter_mut().for_each(|of_root| of_root.used_entries = used_entries.clone());
     let together = Together { keep_going: true, ..request.together() };
@@ -134,13 +135,15 @@ fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> boo
         paths,
         |i| options[i].clone(),
         together,
-        |_, output| {
+        |i, output| {
             // `build` fails for a resource that cannot be printed, and so does `lint`.
             output.check_printable()?;
             let checked = request.known.as_ref().map(|known| output.check(known)).transpose()?.unwrap_or_default();
             let found = (output.findings().to_vec(), checked);
-            if paths.len() == 1 && request.repeated.is_none() {
-                output.leave();
+            match repeated {
+                Some(repeated) => repeated.note(&paths[i], output.files()),
+                None if paths.len() == 1 => output.leave(),
+                None => {}
             }
             Ok(found)
         },

@@ -4,24 +4,28 @@ pub(crate) mod changes;
 
 use self::changes::{Changed, Depth, Watcher};
 use crate::cli::commands::build::results::Results;
-use crate::cli::commands::{build, lint};
+use crate::cli::commands::build::several::build_chosen;
+use crate::cli::commands::lint;
 use crate::cli::flags::build::BuildFlags;
 use crate::cli::flags::heading;
 use crate::cli::flags::hidden::hidden;
 use crate::cli::flags::look::ErrorFormat;
 use crate::cli::messages::{Messages, Reported};
-use crate::cli::request::BuildRequest;
-use crate::cli::roots;
+use crate::cli::request::{BuildRequest, Repeated};
+use crate::cli::roots::{Chosen, chosen};
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{Disk, FileLimit};
+use crate::pipeline::affected::affected;
 use crate::pipeline::outline::{Kind, outline};
-use crate::stage::UsedEntries;
+use crate::pipeline::roots::FoundRoot;
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, Args};
 use rustomize_base::observe::Observer;
 use rustomize_base::shown;
 use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -75,7 +79,7 @@ pub(crate) fn run(args: Watch, messages: &mut Messages) -> Result<()> {
     let request = BuildRequest::new(flags, Observer::default())?;
     let request = if writes { request } else { request.with_findings(Vec::new()) };
     let mut request = if args.schema { request.with_schemas(None)? } else { request };
-    request.repeated = Some(UsedEntries::default());
+    request.repeated = Some(Repeated::default());
     let watcher = Watcher::start(left_out(&request)).context("cannot watch files")?;
     let here = [".".to_owned()];
     let directories = if request.directories.is_empty() { here.to_vec() } else { request.directories.clone() };
@@ -85,27 +89,38 @@ pub(crate) fn run(args: Watch, messages: &mut Messages) -> Result<()> {
         }
         watcher.add(Path::new(directory), Depth::All)?;
     }
-    let (mut changed, mut is_first): (Changed, bool) = (None, true);
+    let mut all = chosen(&request)?;
+    let mut changed: Changed = None;
+    let mut is_first = true;
     loop {
-        let names_files = changed.as_ref().is_none_or(|changed| changed.iter().any(|file| is_kustomization(file)));
-        request.roots.affected_by =
-            changed.as_ref().map(|changed| changed.iter().flat_map(|file| with_names(file)).collect());
         let start = Instant::now();
-        let paths = match roots::directories(&request) {
-            Ok(paths) => paths,
-            Err(error) if is_first => return Err(error),
-            Err(error) => {
-                messages.failure(&error);
-                Vec::new()
-            }
+        let roots = match &changed {
+            None => all.clone(),
+            Some(files) => match known_roots(&request, &all, files) {
+                Some(roots) => roots,
+                None => match again(&mut request, files) {
+                    Ok((now, roots)) => {
+                        all = now;
+                        roots
+                    }
+                    Err(error) => {
+                        messages.failure(&error);
+                        Vec::new()
+                    }
+                },
+            },
         };
-        if names_files {
+        let paths: Vec<String> = roots.iter().map(|root| root.path.clone()).collect();
+        if changed.as_ref().is_none_or(|changed| changed.iter().any(|file| is_kustomization(file))) {
             watch_others(&watcher, &paths)?;
         }
         if !paths.is_empty() || is_first {
             say_start(changed.as_ref(), &paths, messages);
+            if let Some(repeated) = &request.repeated {
+                paths.iter().for_each(|root| drop(repeated.files().remove(root)));
+            }
             let done = match writes {
-                true => build::build(&request, Results::Written, messages),
+                true => build_chosen(&request, &roots, Results::Written, messages),
                 false => lint::again(&request, &paths, messages),
             };
             if let Err(error) = &done {
@@ -121,8 +136,49 @@ pub(crate) fn run(args: Watch, messages: &mut Messages) -> Result<()> {
         changed = seen;
         if changed.is_none() {
             messages.note("too many files have changed: everything is looked at again");
+            all = chosen(&request).unwrap_or(all);
         }
     }
+}
+
+/// The roots whose last build has read one of the files; `None` if a file is new, so that any root
+/// may name it. O(files of all roots), and nothing is read, unless a root did not build: then its
+/// kustomizations are.
+fn known_roots(request: &BuildRequest, all: &[Chosen], changed: &BTreeSet<PathBuf>) -> Option<Vec<Chosen>> {
+    let repeated = request.repeated.as_ref()?;
+    let files = repeated.files();
+    let mut readers: BTreeMap<&Path, Vec<&str>> = BTreeMap::new();
+    for (root, files) in files.iter() {
+        files.iter().for_each(|file| readers.entry(file).or_default().push(root));
+    }
+    let mut found: BTreeSet<&str> = BTreeSet::new();
+    for path in changed {
+        let from = (Bound::Included(path.as_path()), Bound::Unbounded);
+        let below: Vec<_> = readers.range::<Path, _>(from).take_while(|(file, _)| file.starts_with(path)).collect();
+        let decides_leaves = request.roots.leaves && FILE_NAMES.iter().any(|name| path.ends_with(name));
+        if decides_leaves || (below.is_empty() && path.exists()) {
+            return None;
+        }
+        found.extend(below.into_iter().flat_map(|(_, roots)| roots));
+    }
+    let unbuilt = all.iter().filter(|root| !files.contains_key(&root.path));
+    let unbuilt: Vec<FoundRoot> = unbuilt.map(|root| FoundRoot { path: root.path.clone(), is_used: false }).collect();
+    let unbuilt = match unbuilt.is_empty() {
+        true => unbuilt,
+        false => affected(&Disk::new(), unbuilt, changed.iter().flat_map(|file| with_names(file)), request.file_limit),
+    };
+    let is_found =
+        |root: &&Chosen| found.contains(root.path.as_str()) || unbuilt.iter().any(|one| one.path == root.path);
+    Some(all.iter().filter(is_found).cloned().collect())
+}
+
+/// All roots as they are now, and those that files can affect.
+fn again(request: &mut BuildRequest, changed: &BTreeSet<PathBuf>) -> Result<(Vec<Chosen>, Vec<Chosen>)> {
+    let all = chosen(request)?;
+    request.roots.affected_by = Some(changed.iter().flat_map(|file| with_names(file)).collect());
+    let roots = chosen(request);
+    request.roots.affected_by = None;
+    Ok((all, roots?))
 }
 
 /// The directory of the results, if it exists or can be made: its files are not input.
@@ -166,7 +222,7 @@ fn watch_others(watcher: &Watcher, paths: &[String]) -> Result<()> {
 }
 
 /// Says what is looked at, and why.
-fn say_start(changed: Option<&std::collections::BTreeSet<PathBuf>>, paths: &[String], messages: &Messages) {
+fn say_start(changed: Option<&BTreeSet<PathBuf>>, paths: &[String], messages: &Messages) {
     let Some(changed) = changed else { return };
     let here = std::env::current_dir().unwrap_or_default();
     let name = |file: &PathBuf| shown::line(&file.strip_prefix(&here).unwrap_or(file).to_string_lossy()).into_owned();
