@@ -69,7 +69,7 @@ impl Case {
         let directories = [("$TREE", tree.path()), ("$HOME", tree.home()), ("$TMPDIR", tree.tmp())];
         let named = |text: String| {
             let text = directories.iter().fold(text, |text, (name, path)| text.replace(&*path.to_string_lossy(), name));
-            without_random_names(&text)
+            without_durations(&without_random_names(&text))
         };
         Ran { status: run.status, stdout: named(run.stdout), stderr: named(run.stderr), tree }
     }
@@ -82,6 +82,23 @@ fn without_random_names(text: &str) -> String {
     for part in parts {
         named.push_str("$TMPDIR/PRIVATE");
         named.push_str(&part[part.find(['/', '\'', '\n']).unwrap_or(part.len())..]);
+    }
+    named
+}
+
+/// A text in which each number of milliseconds, as in `after 1 ms`, is `N`.
+fn without_durations(text: &str) -> String {
+    let mut parts = text.split(" after ");
+    let mut named = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        named.push_str(" after ");
+        named.push_str(if rest.len() < part.len() && rest.starts_with(" ms") {
+            "N"
+        } else {
+            &part[..part.len() - rest.len()]
+        });
+        named.push_str(rest);
     }
     named
 }
