@@ -397,7 +397,7 @@ fn json(message: &Diagnostic, occurrences: &Occurrences) -> Value {
         "column": place.map(|p| p.column),
         "endColumn": place.zip(message.excerpt()).map(|(p, e)| p.column + e.line()[e.marked()].chars().count()),
         "field": message.field(),
-        "resource": message.resource(),
+        "resource": occurrences.resource().or(message.resource()),
         "chain": links.collect::<Vec<_>>(),
         "hints": message.hints(),
     });

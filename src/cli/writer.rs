@@ -129,6 +129,12 @@ pub(super) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
+/// The number of columns of stdout, if it is a terminal.
+pub(super) fn stdout_columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (stdout_is_terminal() && size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
 /// Returns true if stderr is a terminal.
 pub(super) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()

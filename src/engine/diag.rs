@@ -11,10 +11,12 @@ pub mod cause;
 mod code;
 mod excerpt;
 mod near;
+mod parts;
 
 pub use code::Code;
 pub use excerpt::Excerpt;
 pub use near::{nearest, nearest_ones};
+pub use parts::{FurtherResources, Mend};
 
 use excerpt::Excerpts;
 use rustomize_base::memory::Spent;
@@ -119,19 +121,12 @@ pub struct Diagnostic {
     /// The names of fields, innermost first.
     field: Vec<String>,
     resource: Option<String>,
+    further: FurtherResources,
     chain: Vec<Link>,
     hints: Vec<String>,
     mend: Option<Mend>,
     /// True if the line of the fault may have a secret, and is not shown.
     hides_line: bool,
-}
-
-/// A change of a file that mends a finding for sure: at the place of the finding the file has the
-/// text `old`, which becomes `new`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mend {
-    pub old: String,
-    pub new: String,
 }
 
 /// A step of the build that led to a diagnostic.
@@ -158,7 +153,8 @@ impl Diagnostic {
         let (field, chain, hints) = (Vec::new(), Vec::new(), Vec::new());
         let (spot, excerpt, resource) = (Spot::Unknown, None, None);
         let (mend, hides_line) = (None, false);
-        Diagnostic { severity, code, message, spot, excerpt, field, resource, chain, hints, mend, hides_line }
+        let further = FurtherResources::default();
+        Diagnostic { severity, code, message, spot, excerpt, field, resource, further, chain, hints, mend, hides_line }
     }
 
     /// Error or warning.
@@ -196,6 +192,11 @@ impl Diagnostic {
     /// The id of the resource, as messages show it.
     pub fn resource(&self) -> Option<&str> {
         self.resource.as_deref()
+    }
+
+    /// Further resources of the same build that the message is about.
+    pub fn further(&self) -> &FurtherResources {
+        &self.further
     }
 
     /// The steps of the build that led to the fault, innermost first.
@@ -635,6 +636,19 @@ impl Warning {
     #[must_use]
     pub fn in_resource(mut self, id: impl fmt::Display) -> Self {
         self.0.resource.get_or_insert_with(|| id.to_string());
+        self
+    }
+
+    /// Adds the ids of further resources that the finding is about.
+    #[must_use]
+    pub fn also_in(mut self, ids: impl Iterator<Item: fmt::Display>) -> Self {
+        let further = &mut self.0.further;
+        for id in ids {
+            further.count += 1;
+            if further.names.len() < FurtherResources::MOST {
+                further.names.push(id.to_string());
+            }
+        }
         self
     }
 

@@ -69,7 +69,7 @@ impl Case {
         let directories = [("$TREE", tree.path()), ("$HOME", tree.home()), ("$TMPDIR", tree.tmp())];
         let named = |text: String| {
             let text = directories.iter().fold(text, |text, (name, path)| text.replace(&*path.to_string_lossy(), name));
-            without_durations(&without_random_names(&text))
+            without_times(&without_random_names(&text))
         };
         Ran { status: run.status, stdout: named(run.stdout), stderr: named(run.stderr), tree }
     }
@@ -86,21 +86,14 @@ fn without_random_names(text: &str) -> String {
     named
 }
 
-/// A text in which each number of milliseconds, as in `after 1 ms`, is `N`.
-fn without_durations(text: &str) -> String {
-    let mut parts = text.split(" after ");
-    let mut named = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
-        named.push_str(" after ");
-        named.push_str(if rest.len() < part.len() && rest.starts_with(" ms") {
-            "N"
-        } else {
-            &part[..part.len() - rest.len()]
-        });
-        named.push_str(rest);
+/// A text in which curl, which git calls, waited N milliseconds for a connection.
+fn without_times(text: &str) -> String {
+    let (start, end) = ("to connect to 127.0.0.1 port 9 after ", " ms");
+    let Some((before, rest)) = text.split_once(start) else { return text.to_owned() };
+    match rest.split_once(end) {
+        Some((time, after)) if time.bytes().all(|b| b.is_ascii_digit()) => format!("{before}{start}N{end}{after}"),
+        _ => text.to_owned(),
     }
-    named
 }
 
 /// The line of an error that says its place: `--> file:line:column`, without the arrow.

@@ -3,7 +3,7 @@
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import * as vscode from "vscode";
 import { settings } from "./settings";
 
@@ -21,7 +21,9 @@ export async function explain(): Promise<void> {
     void vscode.window.showInformationMessage("rustomize: no kustomization in this directory or above it.");
     return;
   }
-  await show("explain", `Explain ${vscode.workspace.asRelativePath(root)}`, ["explain", "-o", "html", ...settings().flags, root], root);
+  const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(root))?.uri.fsPath ?? root;
+  const name = relative(folder, root);
+  await show("explain", `Explain ${name || basename(root)}`, ["explain", "-o", "html", ...settings().flags, name || "."], folder);
 }
 
 /** Shows what a change of the working tree does to the resources of all kustomizations. */

@@ -16,8 +16,11 @@ use std::ops::Deref;
 /// Labels, annotations and other free maps of strings, in bytewise order of their keys.
 pub type StringMap<'a> = IndexMap<&'a str, &'a str>;
 
+/// As [`StringMap`], with the place of each value.
+pub type WrittenMap<'a> = IndexMap<&'a str, Written<'a>>;
+
 /// The fields of an object that were given and are not null, and their places.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Given(Vec<(&'static str, Pos)>);
 
 impl Given {
@@ -398,6 +401,10 @@ pub trait MapValue<'a>: Decode<'a> + Default {
 }
 
 impl<'a> MapValue<'a> for &'a str {
+    const MAPPING: &'static str = "a mapping of strings";
+}
+
+impl<'a> MapValue<'a> for Written<'a> {
     const MAPPING: &'static str = "a mapping of strings";
 }
 

@@ -1,7 +1,7 @@
 //! [`Kustomization`]: the fields of a kustomization file. The docs of the fields here and in the
 //! types that they use are the user's documentation.
 
-use super::decode::{Decoder, Given, StringMap, Written};
+use super::decode::{Decoder, Given, StringMap, Written, WrittenMap};
 use super::examples;
 use super::field_spec::FieldSpec;
 use super::helm::{self, HelmChart, HelmChartArgs, HelmGlobals};
@@ -65,13 +65,13 @@ pub struct Kustomization<'a> {
     pub namespace: &'a str,
     /// Labels set everywhere, selectors included.
     #[field(for_builtin, deprecated)]
-    pub common_labels: StringMap<'a>,
+    pub common_labels: WrittenMap<'a>,
     /// Labels, with a choice of where they are set.
     #[field(for_builtin)]
     pub labels: Vec<Label<'a>>,
     /// Annotations set on resources and their pod templates.
     #[field(for_builtin)]
-    pub common_annotations: StringMap<'a>,
+    pub common_annotations: WrittenMap<'a>,
     /// Strategic merge patches, each a file or inline.
     #[field(for_builtin, deprecated)]
     pub patches_strategic_merge: Vec<Written<'a>>,
@@ -318,7 +318,7 @@ impl GeneratorOptions<'_> {
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Label<'a> {
     /// The labels.
-    pub pairs: StringMap<'a>,
+    pub pairs: WrittenMap<'a>,
     /// Also sets them in selectors and templates.
     pub include_selectors: bool,
     /// Also sets them in templates.
@@ -388,6 +388,15 @@ pub struct Image<'a> {
     /// As in `sha256:...`; replaces a tag.
     pub digest: &'a str,
     pub pos: Pos,
+    pub given: Given,
+}
+
+impl Image<'_> {
+    /// The place of the part of an image that is set: of the tag or digest, if the entry has one.
+    pub fn set_at(&self) -> Pos {
+        let fields = ["newTag", "digest", "tagSuffix", "newName"];
+        fields.into_iter().find_map(|field| self.given.pos(field)).unwrap_or(self.pos)
+    }
 }
 
 /// An entry of `replicas`.
@@ -398,6 +407,7 @@ pub struct Replica<'a> {
     /// The number of replicas.
     pub count: i64,
     pub pos: Pos,
+    pub given: Given,
 }
 
 /// `openapi`: one of the two.

@@ -134,10 +134,7 @@ const ADVICE: &[(&str, &str)] = &[
     ("control characters", "remove the character"),
     ("control character", "remove the character"),
     ("unexpected end of stream", "close the quote or bracket that begins here"),
-    (
-        "as null",
-        "a value was put into a null: remove the null from the resource; 'options: {create: true}' adds a field",
-    ),
+    ("as null", "the field that gets this value is null: write a value in place of the null, in its resource"),
     ("cannot decode", "remove the tag, or correct the value"),
     ("unknown anchor", "define the anchor with '&' in front of its use, in the same document"),
     ("inside the value it names", "remove the alias: a value cannot contain itself"),

@@ -75,6 +75,18 @@ fn add_shared<'a>(arena: Arena<'a>, own: &mut StringMap<'a>, shared: &StringMap<
     Ok(())
 }
 
+/// Gives each value of a generated ConfigMap or Secret the place of its key: for a trace. In other
+/// builds these values have no place, so that no message shows the line of a secret.
+pub fn place_values(resource: &mut Resource<'_>) {
+    let Some(fields) = resource.node_mut().as_mapping_mut() else { return };
+    for field in ["data", "binaryData"] {
+        let Some(values) = fields.get_mut(field).and_then(Node::as_mapping_mut) else { continue };
+        for (key, value) in values.iter_mut().filter(|(_, value)| !value.pos().is_in_source()) {
+            *value = Node::new(std::mem::take(value).into_value(), key.pos());
+        }
+    }
+}
+
 /// An object with the fields that ConfigMaps and Secrets have in common.
 fn object<'a>(
     kind: &'a str,

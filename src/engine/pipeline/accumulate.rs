@@ -25,6 +25,7 @@ use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
 use crate::diag::{Code, Diagnostic, Error, Result};
 use crate::generator::helm_charts::Charts;
+use crate::generator::place_values;
 use crate::lint::for_kinds;
 use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::{RESOURCE, ResMap, Resource};
@@ -95,7 +96,7 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
             Entry::File(_) => Ok(()),
             Entry::Root(root) => {
                 let base = load_base(build, target, entry, root)?;
-                if phase.is_sound() { add_base(build, target, all, &base) } else { Ok(()) }
+                if phase.is_sound() { add_base(build, target, all, entry, &base) } else { Ok(()) }
             }
         });
         phase.note(added.map_err(in_entry));
@@ -137,9 +138,11 @@ fn add_base<'a>(
     build: &mut Build<'a>,
     target: &Target<'a>,
     all: &mut Accumulator<'a>,
+    entry: &Written<'a>,
     base: &Target<'a>,
 ) -> Result<()> {
     openapi::set(build, base)?;
+    build.trace_entry(entry.pos);
     let below = shared::of_base(build, base, &target.root, alone)?;
     // A base of several layers is the same text each time, and other resources.
     memory::made(below.map.len() * RESOURCE);
@@ -361,6 +364,9 @@ fn generate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, run: GeneratorRun<'
     let step = Step { name: entry.origin.tool(), entry: pos, role: entry.role };
     let absorbed = traced_generator(build, map, step, |build, map| {
         let mut generated = make(build)?;
+        if build.trace.is_some() {
+            generated.iter_mut().for_each(place_values);
+        }
         note_generated(build, &mut generated, &entry.origin)?;
         let add = |resource| {
             let place = absorb(build, map, resource)?;
@@ -382,7 +388,7 @@ fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
             |e: Error| e.through(entry.pos, format!("accumulating components from '{entry}' of {}", target.file));
         let added = load_component(build, target, entry).and_then(|component| {
             // After a fault the resources are unknown on which the component would work.
-            if phase.is_sound() { add_component(build, &component, all) } else { Ok(()) }
+            if phase.is_sound() { add_component(build, entry, &component, all) } else { Ok(()) }
         });
         phase.note(added.map_err(in_entry));
     }
@@ -409,8 +415,14 @@ fn load_component<'a>(build: &mut Build<'a>, target: &Target<'a>, entry: &Writte
 }
 
 /// Lets a component work on the resources so far.
-fn add_component<'a>(build: &mut Build<'a>, component: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+fn add_component<'a>(
+    build: &mut Build<'a>,
+    entry: &Written<'a>,
+    component: &Target<'a>,
+    all: &mut Accumulator<'a>,
+) -> Result<()> {
     openapi::set(build, component)?;
+    build.trace_entry(entry.pos);
     let count = build.finding_count();
     on_stack(&component.root, || accumulate(build, component, all))?;
     build.drop_without_effect(count);

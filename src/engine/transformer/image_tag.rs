@@ -41,8 +41,8 @@ pub struct ImageTagTransformer<'a> {
     /// For each entry.
     hits: Vec<Hit>,
     specs: FieldSpecs<'a>,
-    /// The entries, which are the place of the images that are set.
-    pos: Pos,
+    /// For each entry, the place of the images that it sets.
+    set_at: Vec<Pos>,
     /// The values of patches that it replaces, if the build is asked for findings.
     overridden: Option<Overridden>,
     /// For each entry, the first resource with containers whose tags it makes the same.
@@ -62,8 +62,8 @@ struct United {
 struct ImageEditor<'s, 'a> {
     stage: &'s ImageTagTransformer<'a>,
     arena: Arena<'a>,
-    /// The new texts of image texts; `None` if no entry matches.
-    outcomes: FastMap<State<'a>, Option<&'a str>>,
+    /// The outcomes of image texts; `None` if no entry matches.
+    outcomes: FastMap<State<'a>, Option<Outcome<'a>>>,
     /// Memory for the paths of a resource's specs, and for the way to a list of containers.
     paths: Vec<&'s [Step<'a>]>,
     keys: Vec<&'a str>,
@@ -77,6 +77,14 @@ struct SeenImage<'a> {
     old: &'a str,
     new: &'a str,
     pos: Pos,
+}
+
+/// The text that an image becomes.
+#[derive(Clone, Copy)]
+struct Outcome<'a> {
+    text: &'a str,
+    /// The entry that has changed the text last.
+    by: usize,
 }
 
 /// An image text on its way through the entries.
@@ -128,12 +136,13 @@ impl<'a> ImageTagTransformer<'a> {
                 .hint("write the name of the image without its tag; '\\' in front of a sign means the sign itself")
         })?;
         let hits = images.iter().map(|_| Hit::default()).collect();
+        let set_at = images.iter().map(Image::set_at).map(|at| if at.is_in_source() { at } else { pos }).collect();
         Ok(ImageTagTransformer {
             images: images.to_vec(),
             names,
             hits,
             specs,
-            pos,
+            set_at,
             overridden: None,
             united: Mutex::default(),
         })
@@ -143,10 +152,10 @@ impl<'a> ImageTagTransformer<'a> {
 impl<'a> ImageEditor<'_, 'a> {
     /// The text that an image becomes if each entry works on it `times` times; `None` if no entry
     /// matches. Two images that become the same text share the rest of their way.
-    fn outcome(&mut self, image: &'a str, times: usize) -> Option<&'a str> {
+    fn outcome(&mut self, image: &'a str, times: usize) -> Option<Outcome<'a>> {
         let (arena, stage) = (self.arena, self.stage);
         let mut state = State { text: image, entry: 0, times, left: times };
-        let mut way = Vec::new();
+        let (mut way, mut by) = (Vec::new(), None);
         let end = loop {
             if let Some(known) = self.outcomes.get(&state) {
                 break *known;
@@ -156,10 +165,12 @@ impl<'a> ImageEditor<'_, 'a> {
             stage.hits[entry].note();
             let left = if entry == state.entry { state.left } else { times };
             let text = arena.text(&rewrite(state.text, &stage.images[entry]));
+            by = by.filter(|_| text == state.text).or(Some(entry));
             let (entry, left) = if left > 1 { (entry, left - 1) } else { (entry + 1, times) };
             state = State { text, entry, left, ..state };
         };
-        let outcome_of = |passed: State<'a>| if passed == state { end } else { end.or(Some(state.text)) };
+        let last = by.map(|by| Outcome { text: state.text, by });
+        let outcome_of = |passed: State<'a>| if passed == state { end } else { end.or(last) };
         self.outcomes.extend(way.iter().map(|&passed| (passed, outcome_of(passed))));
         way.first().map_or(end, |&first| outcome_of(first))
     }
@@ -169,9 +180,8 @@ impl<'a> ImageEditor<'_, 'a> {
         match node.value() {
             // A null counts as the text that it is written with.
             Value::Scalar(s) => {
-                if let Some(text) = self.outcome(s.text(), times) {
-                    let tag = Tag::Untyped;
-                    node.set_text(text, tag, self.stage.pos);
+                if let Some(Outcome { text, by }) = self.outcome(s.text(), times) {
+                    node.set_text(text, Tag::Untyped, self.stage.set_at[by]);
                 }
             }
             _ => {
@@ -196,7 +206,8 @@ impl<'a> ImageEditor<'_, 'a> {
         }
         let version =
             |image: &'a str| Some(split(image)).map(|(_, tag, digest)| (tag, digest)).filter(|v| *v != ("", ""));
-        if let (Some(old), Some(new)) = (version(image), self.outcome(image, times).and_then(version))
+        if let (Some(old), Some(new)) =
+            (version(image), self.outcome(image, times).and_then(|outcome| version(outcome.text)))
             && old != new
         {
             overridden.note(entry.value().pos());
@@ -373,7 +384,7 @@ impl<'a> ImageTagTransformer<'a> {
         let message =
             format!("two containers of one resource get the same image '{now}': {} and {}", shown(0), shown(1));
         let hint = format!("write an entry for each, whose name has the tag, as in name: '{}'", images[0]);
-        let pos = self.images.get(entry).map_or(self.pos, |image| image.pos);
+        let pos = self.images.get(entry).map_or(Pos::NONE, |image| image.pos);
         Warning::new(Code::DifferentTags, message).at(pos).in_resource(resource).hint(hint)
     }
 }
@@ -456,6 +467,7 @@ impl<'a> ImageEntries<'a> {
                 new_tag: text("newTag"),
                 digest: text("digest"),
                 pos: item.pos(),
+                ..Image::default()
             };
             let tag = ["digest", "newTag", "tagSuffix"].into_iter().find_map(value);
             tags.push(tag.map_or(item.pos(), |tag| tag.pos()));
