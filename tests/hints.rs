@@ -164,6 +164,18 @@ fn a_sandbox_that_refuses_the_network_says_so_and_a_plugin_without_a_word_runs_w
 }
 
 #[test]
+fn an_error_about_a_required_plugin_shows_its_line_and_a_relative_path() {
+    let tree = Tree::new(&SHOP.replace("from: ../parts/app", "from: ../parts/none"));
+    let stderr = tree.run(&LOCK).fails_with(&[" --> my shop/plugins.yaml:4:3\n", "4 |   app: {source: h.io/acme/app"]);
+    assert!(stderr.contains("\nError: ") || stderr.starts_with("Error: "), "{stderr}");
+    let stderr = tree.run(&["build", "--enable-alpha-plugins", "my shop"]);
+    stderr.fails_with(&[" --> my shop/plugins.yaml:4:3\n", "4 |   app: {source: h.io/acme/app"]);
+    // Errors of arguments begin in the same way.
+    tree.run(&["plugin", "new"]).fails_with(&["Error: the following required arguments"]);
+    tree.run(&["build", "--helm"]).fails_with(&["Error: unexpected argument '--helm'", "'--enable-helm'"]);
+}
+
+#[test]
 fn plugin_remove_takes_the_short_name_of_an_installed_plugin() {
     let tree = locked();
     tree.run(&["plugin", "remove", "ap"]).fails_with(&["fewer than three parts", "github.com/acme/app"]);

@@ -4,6 +4,10 @@ use super::{Hint, Metadatum, ResId, Resource};
 use crate::diag::nearest;
 use crate::schema::builtin_kinds;
 
+/// At most this many entries without effect of one stage are compared with all resources: a search
+/// costs as much as a walk over them.
+pub const MOST_ADVISED: usize = 20;
+
 /// At most this many resources are listed if none is like the wanted one.
 const LISTED: usize = 5;
 

@@ -22,7 +22,7 @@ use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
 use crate::diag::{Code, Error, Result, Warning, nearest};
-use crate::resource::{ResMap, Resource};
+use crate::resource::{ResMap, Resource, similar};
 use crate::stage::{
     Build, Editor, Fields, Hit, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched,
 };
@@ -280,9 +280,10 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
             let unused = self.images.iter().zip(&self.hits).filter(|(_, hit)| !hit.is_noted());
             let unused: Vec<&Image<'a>> = unused.map(|(image, _)| image).collect();
             let names = if unused.is_empty() { BTreeSet::new() } else { image_names(map) };
-            unused.into_iter().map(move |image| {
+            unused.into_iter().enumerate().map(move |(nth, image)| {
                 let message = format!("no image is named '{}': the entry changes nothing", image.name);
-                Warning::new(Code::NoEffect, message).at(image.pos).hint(meant(image.name, &names))
+                let finding = Warning::new(Code::NoEffect, message).at(image.pos);
+                if nth < similar::MOST_ADVISED { finding.hint(meant(image.name, &names)) } else { finding }
             })
         });
         let message = "the tag of this image is not in the output: 'images' replaces it";

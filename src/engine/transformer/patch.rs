@@ -201,15 +201,17 @@ fn find_all<'a>(patches: &[PatchEntry<'a>], found: Option<PatchFindings<'a>>, ma
 
 /// The findings about patches whose target selects nothing.
 fn without_effect(patches: &[PatchEntry<'_>], map: &ResMap<'_>) -> Vec<Warning> {
-    let unused = patches.iter().filter(|patch| !patch.hit.is_noted());
-    let finding = |patch: &PatchEntry<'_>| {
-        let meant = similar::advice_for_selector(map.iter(), &patch.target.as_ref()?.hint());
+    let with_target = patches.iter().filter_map(|patch| Some((patch, patch.target.as_ref()?)));
+    let unused = with_target.filter(|(patch, _)| !patch.hit.is_noted()).enumerate();
+    let finding = |(nth, (patch, target)): (usize, (&PatchEntry<'_>, &Matcher<'_>))| {
+        let search = || similar::advice_for_selector(map.iter(), &target.hint());
+        let meant = if nth < similar::MOST_ADVISED { search() } else { None };
         let message = format!("{} changes nothing: its target selects no resource", patch.name);
         let finding = Warning::new(Code::NoEffect, message).at(patch.pos);
         let otherwise = "a target sees resources with the names that they have when the patch runs";
-        Some(finding.hint(meant.unwrap_or_else(|| otherwise.to_owned())))
+        finding.hint(meant.unwrap_or_else(|| otherwise.to_owned()))
     };
-    unused.filter_map(finding).collect()
+    unused.map(finding).collect()
 }
 
 /// Turns annotations into texts: each entry is a transformer upstream, after which kustomize writes

@@ -120,11 +120,11 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
         let is_lint = build.cx.options.lint;
         let size = if is_lint { 1 } else { unused.len().max(1) };
         let left = if is_lint && !unused.is_empty() { references(map) } else { BTreeSet::new() };
-        for vars in unused.chunks(size) {
+        for (nth, vars) in unused.chunks(size).enumerate() {
             let names: Vec<&str> = vars.iter().map(|var| var.name).collect();
             let message = format!("well-defined vars that were never replaced: {}", names.join(","));
             let warning = Warning::new(Code::Unused, message).at(vars[0].pos);
-            let near = nearest(names[0], left.iter().copied());
+            let near = if nth < similar::MOST_ADVISED { nearest(names[0], left.iter().copied()) } else { None };
             build.warnings.push(match (is_lint, near) {
                 (false, _) => warning,
                 (true, Some(near)) if near == names[0] => warning.hint(format!(

@@ -191,11 +191,14 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
         self.replace_all(map, build)?;
         build.find(|| {
             let targets = self.0.iter().flat_map(|replacement| &replacement.targets);
-            targets.flat_map(|target| {
+            let mut advised = 0;
+            targets.flat_map(move |target| {
                 let message = "the target of a replacement changes nothing: it selects no resource";
                 let otherwise = "a target sees resources with the names that they have, or had before a change";
                 let unused = || {
-                    let meant = similar::advice_for_selector(map.iter(), &target.select.hint());
+                    advised += 1;
+                    let search = || similar::advice_for_selector(map.iter(), &target.select.hint());
+                    let meant = if advised <= similar::MOST_ADVISED { search() } else { None };
                     let finding = Warning::new(Code::NoEffect, message).at(target.pos);
                     finding.hint(meant.unwrap_or_else(|| otherwise.to_owned()))
                 };
