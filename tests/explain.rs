@@ -238,8 +238,7 @@ fn blame_prints_the_output_with_the_line_that_each_line_comes_from() {
         "kustomization.yaml:18 replicas: 3",
         "kustomization.yaml:12 - image: web:v2",
         "web.yaml:10 name: web",
-        // The hash is in no file: the name has the place of what it was made of.
-        "kustomization.yaml:20 metadata:",
+        "kustomization.yaml:20 kind: ConfigMap",
         " ---",
     ] {
         assert!(places.iter().any(|line| line == want), "{want}: {blame}");

@@ -137,7 +137,7 @@ pub fn traced_layer<'a, T>(
 }
 
 impl Build<'_> {
-    /// Notes the entry that asks for the layer which is accumulated next, in a build that is traced.
+    /// Notes the entry that asks for the layer which is accumulated next, if the build is traced.
     pub fn trace_entry(&mut self, entry: Pos) {
         if let Some(trace) = &mut self.trace {
             trace.next = entry;

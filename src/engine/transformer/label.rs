@@ -189,14 +189,14 @@ pub(super) struct NewEntries<'s, 'a> {
 }
 
 impl<'s, 'a> NewEntries<'s, 'a> {
-    /// Keys have the places of their values. `pos` is the place of values that are set once more
-    /// with another style. Values of patches that the entries replace are noted in `overridden`.
-    pub(super) fn of(entries: &WrittenMap<'a>, pos: Pos, overridden: Option<&'s Overridden>) -> Self {
+    /// Keys have the place `at` of the entry, and values their own. Values of patches that the
+    /// entries replace are noted in `overridden`.
+    pub(super) fn of(entries: &WrittenMap<'a>, at: Pos, overridden: Option<&'s Overridden>) -> Self {
         let entry = |(key, value): (&&'a str, &Written<'a>)| {
-            let pos = if value.pos.is_in_source() { value.pos } else { pos };
-            (Key::made(key, pos), json::new_string(value.text), pos)
+            let pos = if value.pos.is_in_source() { value.pos } else { at };
+            (Key::made(key, at), json::new_string(value.text), pos)
         };
-        NewEntries { entries: entries.iter().map(entry).collect(), pos, overridden }
+        NewEntries { entries: entries.iter().map(entry).collect(), pos: at, overridden }
     }
 
     /// Sets the entries in every mapping that the specs lead to. Values are strings and keep the

@@ -74,7 +74,8 @@ pub(crate) enum ExplainFormat {
 
 const ABOUT: &str = "Build a kustomization, with the flags of 'build', and say of each field of a resource which file and line its \
     value comes from, and which steps have changed it. Without a resource, all resources are listed. A code of an error or a \
-    warning in place of a directory prints the page of the code: what it means, why, an example, and how it is mended.";
+    warning in place of a directory prints the page of the code: what it means, why, an example, and how it is mended. \
+    FILE:LINE in place of a directory says what the line becomes in each kustomization below this directory that reads it.";
 
 const EXAMPLES: &str = "Examples:
   # List the resources of an overlay, and the files that they come from
@@ -82,6 +83,12 @@ const EXAMPLES: &str = "Examples:
 
   # Say who has set the number of replicas
   rustomize explain overlays/prod Deployment/web spec.replicas
+
+  # Print the whole output, with the file and line beside each line
+  rustomize explain overlays/prod --blame
+
+  # Say what a line of a file becomes, in all kustomizations that read the file
+  rustomize explain base/web.yaml:7
 
   # Write a page for browsers with all resources, fields and steps
   rustomize explain overlays/prod -o html > prod.html
@@ -127,7 +134,12 @@ pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) ->
         if blames || rest.len() > 1 {
             bail!("a line is explained in all roots that read the file, or in one: rustomize explain FILE:LINE ROOT");
         }
-        return line::run(&request, place, rest.first().copied(), args.show_secrets, format, messages);
+        if format == ExplainFormat::Html {
+            bail!("a line is explained in the formats text and json");
+        }
+        let is_json = format == ExplainFormat::Json;
+        let asked = line::Asked { place, root: rest.first().copied(), shows_secrets: args.show_secrets, is_json };
+        return line::run(&request, asked, messages);
     }
     let (root, resource, field) = match words[..] {
         [] => (".", None, None),

@@ -31,8 +31,8 @@ const HAS_ORIGIN: i64 = 1;
 /// The mark of a field whose value is not that of its last write.
 const HAS_VALUE: i64 = 2;
 
-/// The mark of a field whose place is in the file of its resource: the shape has the number of lines
-/// below the place of the resource, and the column.
+/// The mark of a field whose place is in the file of its resource: the shape has the number of
+/// lines below the place of the resource, and the column.
 const IS_NEAR: i64 = 4;
 
 /// The mark of a write whose place is not that of the entry of its step.

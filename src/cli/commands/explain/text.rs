@@ -178,8 +178,8 @@ fn history(
     table
 }
 
-/// The place of a value that was read, or the step that has generated it, with the place: plain, and
-/// with colours.
+/// The place of a value that was read, or the step that has generated it, with the place: plain,
+/// and with colours.
 fn came_from(view: &View<'_, '_>, subject: &Subject<'_, '_>, pos: Pos, paint: Paint) -> (String, String) {
     let place = view.place(pos).map(|place| one_line(&place));
     match (place, view.generator(subject, pos), subject.origin) {

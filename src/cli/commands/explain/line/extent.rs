@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// The parts of a file that have a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(in super::super) struct Extent {
+pub(super) struct Extent {
     /// The first and last line of each part, the smallest part first.
     pub around: Vec<(usize, usize)>,
     /// Why a line of this kind has no effect, if it has none.
@@ -16,7 +16,7 @@ pub(in super::super) struct Extent {
 
 /// The reason for which a line may have no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Reason {
+pub(super) enum Reason {
     Blank,
     Comment,
     /// The line that divides documents.
@@ -79,8 +79,8 @@ struct Part {
     is_value: bool,
 }
 
-/// All parts of a file; `None` for a text that is not YAML. Fields of a kustomization have nothing to
-/// do with each other: the whole of it is not a part.
+/// All parts of a file; `None` for a text that is not YAML. Fields of a kustomization have nothing
+/// to do with each other: the whole of it is not a part.
 fn parts(text: &str, is_kustomization: bool) -> Option<Vec<Part>> {
     let heap = Heap::new();
     let arena = heap.arena();

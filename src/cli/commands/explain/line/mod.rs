@@ -2,13 +2,16 @@
 //! resources and roots.
 //!
 //! Each root that reads the file is built, with a trace. A line of which no value comes may be a
-//! part of an entry that has an effect: the smallest part of the file around it that has one counts.
+//! part of an entry that has an effect: the smallest part around the line that has one counts.
 
+mod answer;
 mod effects;
 mod extent;
+mod place;
 mod show;
 
-use super::ExplainFormat;
+pub(super) use place::FileLine;
+
 use super::view::View;
 use crate::cli::failures::Failures;
 use crate::cli::messages::Messages;
@@ -20,6 +23,7 @@ use crate::load::{Disk, Loader};
 use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find;
 use crate::workspace::{Output, Together, build_all};
+use answer::Answer;
 use anyhow::{Context, Result, bail};
 use effects::{Effects, Target};
 use extent::Extent;
@@ -28,54 +32,23 @@ use rustomize_yaml::encoding;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A line of a file, as a word names it: `FILE:LINE` or `FILE:LINE:COLUMN`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileLine<'t> {
-    pub file: &'t str,
-    pub line: usize,
-}
-
-impl<'t> FileLine<'t> {
-    /// The file and line of a word; `None` for a word of another form.
-    pub(super) fn parse(word: &'t str) -> Option<Self> {
-        let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
-        let (front, last) = word.rsplit_once(':')?;
-        let last: usize = number(last)?;
-        let (file, line) = match front.rsplit_once(':').and_then(|(file, line)| Some((file, number(line)?))) {
-            Some((file, line)) => (file, line),
-            None => (front, last),
-        };
-        (!file.is_empty()).then_some(FileLine { file, line })
-    }
-}
-
-/// What is said of a line.
-struct Answer<'t> {
-    place: FileLine<'t>,
-    /// The lines around it whose effects are shown: the line itself, or the value or entry that it
-    /// is a part of.
-    lines: (usize, usize),
-    /// The reason for which a line of this kind has no effect.
-    reason: extent::Reason,
-    /// The roots that were built, and the effects of the lines in each.
-    roots: Vec<(String, Effects)>,
+/// The line that is explained, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'t> {
+    pub place: FileLine<'t>,
+    /// The one root that is built; `None` for all that read the file.
+    pub root: Option<&'t str>,
+    pub shows_secrets: bool,
+    /// True if the answer is for a program.
+    pub is_json: bool,
 }
 
 /// Explains a line, in one root or in all roots below the working directory that read the file.
 ///
 /// # Errors
 /// The file has no such line, no root reads it, or no root that reads it can be built.
-pub(super) fn run(
-    request: &BuildRequest,
-    place: FileLine<'_>,
-    root: Option<&str>,
-    shows_secrets: bool,
-    format: ExplainFormat,
-    messages: &mut Messages,
-) -> Result<()> {
-    if format == ExplainFormat::Html {
-        bail!("a line is explained in the formats text and json");
-    }
+pub(super) fn run(request: &BuildRequest, asked: Asked<'_>, messages: &mut Messages) -> Result<()> {
+    let Asked { place, root, shows_secrets, .. } = asked;
     let target = target(request, place, root.is_some())?;
     let roots = match root {
         Some(root) => vec![root.to_owned()],
@@ -108,32 +81,18 @@ pub(super) fn run(
     }
     let answer = Answer::of(place, &target, explained);
     if !answer.roots.is_empty() {
-        print(&answer, format, messages)?;
+        print(&answer, asked.is_json, messages)?;
     }
     failures.report(roots.len(), messages)
 }
 
-fn print(answer: &Answer<'_>, format: ExplainFormat, messages: &Messages) -> Result<()> {
-    if format == ExplainFormat::Json {
+fn print(answer: &Answer<'_>, is_json: bool, messages: &Messages) -> Result<()> {
+    if is_json {
         return Ok(writer::print_values_json(&show::json(answer))?);
     }
     let is_colored = messages.colors_stdout();
     let text = show::text(answer, is_colored);
     Ok(writer::print(&if is_colored { Shown::colored(&text) } else { Shown::values(&text) })?)
-}
-
-impl<'t> Answer<'t> {
-    /// Keeps the effects of the smallest lines around the line that have an effect in any root.
-    fn of(place: FileLine<'t>, target: &Target, mut roots: Vec<(String, Effects)>) -> Self {
-        let rank = roots.iter().filter(|(_, effects)| !effects.is_empty()).map(|(_, effects)| effects.rank).min();
-        for (_, effects) in &mut roots {
-            if Some(effects.rank) != rank {
-                *effects = Effects::default();
-            }
-        }
-        let lines = rank.and_then(|rank| target.extent.around.get(rank).copied()).unwrap_or((place.line, place.line));
-        Answer { place, lines, reason: target.extent.reason, roots }
-    }
 }
 
 /// The file of a line, and the parts of the file that have the line.
@@ -193,25 +152,4 @@ fn readers(request: &BuildRequest, target: &Target, place: FileLine<'_>) -> Resu
         return Err(error.hint(hint).into());
     }
     Ok(found.into_iter().map(|root| root.path).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::FileLine;
-
-    #[test]
-    fn words_that_name_lines() {
-        let check = |word: &str, want: Option<(&str, usize)>| {
-            assert_eq!(FileLine::parse(word).map(|place| (place.file, place.line)), want, "{word}");
-        };
-        check("base/web.yaml:7", Some(("base/web.yaml", 7)));
-        check("base/web.yaml:7:13", Some(("base/web.yaml", 7)));
-        check("https://host/a?ref=v1/web.yaml:7:1", Some(("https://host/a?ref=v1/web.yaml", 7)));
-        check("base", None);
-        check("base:", None);
-        check(":7", None);
-        check("a:b", None);
-        check("a:-1", None);
-        check("a:99999999999999999999999", None);
-    }
 }

@@ -1,9 +1,11 @@
 //! The answer about a line, for people and for programs.
 
 use super::super::text::{Paint, Table, one_line, quoted};
+use super::answer::Answer;
 use super::effects::{Cause, FieldEffect, Outcome, StepEffect};
 use super::extent::Reason;
-use super::{Answer, FileLine};
+use super::place::FileLine;
+
 use rustomize_base::meter::FastIndexMap;
 use rustomize_base::shown;
 use serde_json::{Value, json};
