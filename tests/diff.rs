@@ -201,9 +201,10 @@ fn a_commit_and_the_working_tree() {
     tree.write("new/kustomization.yaml", "resources: [map.yaml]\n");
     tree.write("new/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new}\n");
     let out = tree.run(&["diff", "--since", "HEAD"]).differs();
-    let want = "\nchanged 3 Services in 3 roots\n@ base, prod, test\n@ base/service.yaml:4\n+ spec.ports[port=8080]";
+    let want =
+        "\nchanged 3 Services in 3 roots\n@ in base, prod, test\n@ from base/service.yaml:4\n+ spec.ports[port=8080]";
     assert!(out.contains(want), "{out}");
-    assert!(out.contains("# Root: new\n\nadded ConfigMap new\n@ new/map.yaml:1\n+ apiVersion: v1\n"), "{out}");
+    assert!(out.contains("# Root: new\n\nadded ConfigMap new\n@ from new/map.yaml:1\n+ apiVersion: v1\n"), "{out}");
     let each = tree.run(&["diff", "--since", "HEAD", "--each"]).differs();
     let roots: Vec<&str> = each.lines().filter_map(|line| line.strip_prefix("# Root: ")).collect();
     assert_eq!(roots, ["base", "new", "prod", "test"], "{each}");
@@ -213,7 +214,7 @@ fn a_commit_and_the_working_tree() {
     assert_eq!(tree.run(&["diff", "HEAD"]).differs(), out);
     // The roots that others use are left out, or those that are named are looked at.
     let out = tree.run(&["diff", "--leaves"]).differs();
-    assert!(out.contains("\nchanged 2 Services in 2 roots\n@ prod, test\n"), "{out}");
+    assert!(out.contains("\nchanged 2 Services in 2 roots\n@ in prod, test\n"), "{out}");
     let out = tree.run(&["diff", "--since", "HEAD", "prod", "alone"]).differs();
     assert_eq!(out.matches("# Root: ").count(), 1, "{out}");
     // From a directory of the repository.
@@ -442,8 +443,8 @@ fn of_many_roots_the_affected_ones_are_compared() {
 3 changed, 0 the same
 
 changed 3 ConfigMaps in 3 roots
-@ many/r005, many/r072, many/r139
-@ part5/map.yaml:4
+@ in many/r005, many/r072, many/r139
+@ from part5/map.yaml:4
 - data.part: p5
 + data.part: x
 ";
@@ -476,8 +477,8 @@ fn equal_changes_of_a_fleet_are_shown_once() {
 120 changed, 240 the same; 3 in fields that nobody can change in a cluster
 
 changed 3 Deployments in 3 roots
-@ services/media/dev, services/media/prod, services/media/staging
-@ services/media/base/deployment.yaml:8
+@ in services/media/dev, services/media/prod, services/media/staging
+@ from services/media/base/deployment.yaml:8
 @ spec.selector.matchLabels.app: Kubernetes refuses this change: the object must be deleted and created again
 ";
     assert!(out.starts_with(first), "{out}");
@@ -485,24 +486,24 @@ changed 3 Deployments in 3 roots
     let both = format!(
         "
 changed 120 Deployments in 120 roots
-@ {roots}
-@ components/observed/metrics.yaml:10
+@ in {roots}
+@ from components/observed/metrics.yaml:10
 - spec.template.metadata.annotations[\"prometheus.io/port\"]: \"9090\"
 + spec.template.metadata.annotations[\"prometheus.io/port\"]: \"9191\"
-@ services/*/base/deployment.yaml:25
+@ from services/*/base/deployment.yaml:25
 - spec.template.spec.containers[name=*].resources.requests.cpu: 100m
 + spec.template.spec.containers[name=*].resources.requests.cpu: 250m
 "
     );
     assert!(out.contains(&both), "{out}");
     assert!(
-        out.contains("\n# Root: services/maps/prod\n\nchanged Deployment.apps prod/maps\n@ services/maps/prod/"),
+        out.contains("\n# Root: services/maps/prod\n\nchanged Deployment.apps prod/maps\n@ from services/maps/prod/"),
         "{out}"
     );
     assert!(out.lines().count() < 40, "{out}");
     let each = tree.run(&["diff", "--leaves", "--each"]).differs();
     assert_eq!(each.matches("\nchanged Deployment.apps ").count(), 120);
-    assert!(!each.contains("\nchanged 1") && !each.contains("@ services/"));
+    assert!(!each.contains("\nchanged 1") && !each.contains("@ in ") && !each.contains("@ from "));
     for jobs in ["1", "3"] {
         assert_eq!(tree.run(&["diff", "--leaves", "-j", jobs]).differs(), out);
     }
@@ -681,7 +682,46 @@ fn moved_renamed_and_added_resources_are_grouped() {
     let all = ["one", "two", "three", "four"].map(|name| item("ConfigMap", name)).concat();
     tree.write("base/all.yaml", &all);
     let out = tree.run(&["diff"]).differs();
-    let want = "\nadded 3 ConfigMaps in 3 roots\n@ base, dev, prod\n@ base/all.yaml:";
-    let want_leaves = "\nadded 2 ConfigMaps in 2 roots\n@ dev, prod\n@ base/all.yaml:";
+    let want = "\nadded 3 ConfigMaps in 3 roots\n@ in base, dev, prod\n@ from base/all.yaml:";
+    let want_leaves = "\nadded 2 ConfigMaps in 2 roots\n@ in dev, prod\n@ from base/all.yaml:";
     assert!(out.contains(want) || out.contains(want_leaves), "{out}");
+}
+
+/// Names of roots and files that look like markup, commands of CI or other lines.
+#[test]
+fn hostile_names_of_groups_are_text() {
+    let roots = ["a\n::error::b", "`<script>`", "|x|\n```", "::set-env::"];
+    let tree = Tree::new("");
+    for root in roots {
+        tree.write(&format!("{root}/kustomization.yaml"), "resources: [\"<script>`.yaml\"]\n");
+        tree.write(
+            &format!("{root}/<script>`.yaml"),
+            "apiVersion: v1\nkind: \"K`<script>\"\nmetadata: {name: x}\nk: 1\n",
+        );
+    }
+    git(&tree.path(), &["init", "-q"]);
+    commit(&tree, "first");
+    for root in roots {
+        tree.write(
+            &format!("{root}/<script>`.yaml"),
+            "apiVersion: v1\nkind: \"K`<script>\"\nmetadata: {name: x}\nk: 2\n",
+        );
+    }
+    let out = |form: &str| {
+        let out = tree.run(&["diff", "-o", form]).differs();
+        assert!(!out.lines().any(|line| line.trim_start().starts_with("::")), "{form}: {out}");
+        out
+    };
+    assert!(out("human").contains("changed 4 K`<script>s in 4 roots\n@ "), "{}", out("human"));
+    for form in ["markdown", "github"] {
+        let text = out(form);
+        assert_eq!(text.matches(" in 4 roots").count(), 1, "{text}");
+        let plain: String = outside_of_code(&text).split("``").step_by(2).collect();
+        assert!(!plain.contains("<script"), "{form}: {text}");
+    }
+    assert!(!out("html").contains("<script") && out("html").contains("*/&lt;script&gt;`.yaml:4"), "{}", out("html"));
+    let json: Value = serde_json::from_str(&out("json")).unwrap();
+    assert_eq!((&json["groups"][0]["count"], json["groups"].as_array().unwrap().len()), (&4.into(), 1));
+    let stat = tree.run(&["diff", "--stat"]).differs();
+    assert_eq!(stat.lines().count(), 5, "{stat}");
 }

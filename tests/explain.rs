@@ -89,7 +89,7 @@ fn a_field_says_where_it_comes_from_and_what_has_changed_it() {
     // The component's container is in front of this one: it was the first item, and is followed.
     let web = "spec.template.spec.containers[name=web].image: web:v2\n\
                \x20   web            base/web.yaml:12:16\n\
-               \x20   web -> web:v2  ImageTagTransformer, prod/kustomization.yaml:5:1\n";
+               \x20   web -> web:v2  ImageTagTransformer, prod/kustomization.yaml:5:22\n";
     for path in [
         "spec.template.spec.containers[name=web].image",
         "spec.template.spec.containers.[name=web].image",
@@ -103,15 +103,15 @@ fn a_field_says_where_it_comes_from_and_what_has_changed_it() {
         "spec.template.spec.containers[name=exporter].name: exporter\n\
          \x20   none -> exporter  PatchTransformer, metrics/kustomization.yaml:6:71\n"
     );
-    // A generated resource: its fields come from the entry, a second generator changes one.
+    // A generated resource: its fields come from the literals, a second generator changes one.
     assert_eq!(
         field(&tree, "settings", "data"),
         "data.level: warn\n\
-         \x20   info          ConfigMapGenerator, base/kustomization.yaml:2:22\n\
-         \x20   info -> warn  ConfigMapGenerator, prod/kustomization.yaml:10:3\n\
+         \x20   info          ConfigMapGenerator, base/kustomization.yaml:2:50\n\
+         \x20   info -> warn  ConfigMapGenerator, prod/kustomization.yaml:12:14\n\
          \n\
          data.replicas: 6\n\
-         \x20   0       ConfigMapGenerator, base/kustomization.yaml:2:22\n\
+         \x20   0       ConfigMapGenerator, base/kustomization.yaml:2:62\n\
          \x20   0 -> 6  ReplacementTransformer, prod/kustomization.yaml:15:70\n"
     );
     let name = field(&tree, "settings", "metadata.name");
@@ -136,6 +136,231 @@ fn a_field_says_where_it_comes_from_and_what_has_changed_it() {
         field(&tree, "Deployment/web", "metadata.annotations.example.com/a.b"),
         "metadata.annotations.example.com/a.b: x  base/web.yaml:5:44\n"
     );
+}
+
+/// A tree with a value of each source that has lines of its own.
+const SOURCES: &str = "\
+-- kustomization.yaml --
+resources:
+- web.yaml
+labels:
+- includeTemplates: true
+  pairs:
+    team: shop
+    tier: front
+commonAnnotations:
+  owner: us
+images:
+- name: web
+  newTag: v2
+- name: log
+  newName: example.com/log
+  digest: sha256:1234
+replicas:
+- name: web
+  count: 3
+configMapGenerator:
+- name: settings
+  envs: [app.env]
+  files: [app.ini, other=app.ini]
+  literals:
+  - LEVEL=warn
+-- app.env --
+# comment
+\u{20}
+  PORT=80
+MODE=fast
+-- app.ini --
+[main]
+a = 1
+-- web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  replicas: 1
+  template:
+    spec:
+      containers:
+      - name: web
+        image: web:v1
+      - name: log
+        image: log
+";
+
+#[test]
+fn a_value_leads_to_the_line_that_causes_it() {
+    let tree = Tree::new(SOURCES);
+    // Windows' line ends count as one.
+    tree.write("app.env", "\u{feff}# comment\r\n \r\n  PORT=80\r\nMODE=fast\r\n");
+    let place = |resource: &str, field: &str| {
+        let text = tree.run(&["explain", ".", resource, field]).ok();
+        text.trim_end().rsplit([' ', '\n']).next().unwrap().to_owned()
+    };
+    let check = |resource: &str, field: &str, want: &str| assert_eq!(place(resource, field), want, "{field}");
+    check("settings", "data.PORT", "app.env:3:3");
+    check("settings", "data.MODE", "app.env:4:1");
+    check("settings", "data.LEVEL", "kustomization.yaml:24:5");
+    check("settings", "data['app.ini']", "app.ini:1:1");
+    check("settings", "data.other", "app.ini:1:1");
+    check("Deployment/web", "spec.replicas", "kustomization.yaml:18:3");
+    check("Deployment/web", "spec.template.spec.containers[name=web].image", "kustomization.yaml:12:3");
+    check("Deployment/web", "spec.template.spec.containers[name=log].image", "kustomization.yaml:15:3");
+    check("Deployment/web", "metadata.labels.team", "kustomization.yaml:6:11");
+    check("Deployment/web", "metadata.labels.tier", "kustomization.yaml:7:11");
+    check("Deployment/web", "spec.template.metadata.labels.tier", "kustomization.yaml:7:11");
+    check("Deployment/web", "metadata.annotations.owner", "kustomization.yaml:9:10");
+    // A file that is not a text has no lines: the entry names it.
+    fs::write(tree.path().join("app.ini"), b"\xff\x00").unwrap();
+    check("settings", "binaryData.other", "kustomization.yaml:22:20");
+}
+
+#[test]
+fn blame_prints_the_output_with_the_line_that_each_line_comes_from() {
+    let tree = Tree::new(SOURCES);
+    let blame = tree.run(&["explain", "--blame"]).ok();
+    let lines: Vec<(&str, &str)> = blame.lines().map(|line| line.split_once(" | ").unwrap()).collect();
+    let text: String = lines.iter().map(|(_, text)| format!("{text}\n")).collect();
+    assert_eq!(text, tree.run(&["build"]).ok(), "the text beside the places is that of a build");
+    let places: Vec<String> =
+        lines.iter().map(|(place, text)| format!("{} {}", place.trim_end(), text.trim_start())).collect();
+    for want in [
+        "app.env:3 PORT: \"80\"",
+        "kustomization.yaml:24 LEVEL: warn",
+        // The lines of a file are those of the value.
+        "app.ini:1 app.ini: |",
+        "app.ini:1 [main]",
+        "app.ini:2 a = 1",
+        // A key has the place of its own.
+        "web.yaml:5 spec:",
+        "web.yaml:8 spec:",
+        "kustomization.yaml:18 replicas: 3",
+        "kustomization.yaml:12 - image: web:v2",
+        "web.yaml:10 name: web",
+        // The hash is in no file: the name has the place of what it was made of.
+        "kustomization.yaml:20 metadata:",
+        " ---",
+    ] {
+        assert!(places.iter().any(|line| line == want), "{want}: {blame}");
+    }
+    // A block of YAML has its own lines.
+    tree.write("web.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: |\n    x\n    y\n");
+    tree.write("kustomization.yaml", "resources: [web.yaml]\n");
+    assert_eq!(
+        tree.run(&["explain", "--blame"]).ok(),
+        "web.yaml:1 | apiVersion: v1\nweb.yaml:4 | data:\nweb.yaml:5 |   a: |\nweb.yaml:6 |     x\nweb.yaml:7 |     y\n\
+         web.yaml:2 | kind: ConfigMap\nweb.yaml:3 | metadata:\nweb.yaml:3 |   name: web\n"
+    );
+    let fails = |args: &[&str], words: &[&str]| {
+        tree.run(&[&["explain", "--blame"], args].concat()).fails_with(words);
+    };
+    fails(&[".", "web"], &["leave RESOURCE out"]);
+    fails(&["-o", "html"], &["text and json"]);
+}
+
+/// What `explain FILE:LINE` says, without its first line.
+#[track_caller]
+fn line(tree: &Tree, args: &[&str]) -> String {
+    let text = tree.run(&[&["explain"], args].concat()).ok();
+    text.split_once('\n').unwrap().1.to_owned()
+}
+
+#[test]
+fn a_line_says_what_it_becomes_in_which_roots() {
+    let tree = Tree::new(SHOP);
+    assert_eq!(
+        tree.run(&["explain", "base/web.yaml:7"]).ok(),
+        "base/web.yaml:7\n\
+         \n\
+         spec.replicas: 1\n\
+         \x20   Deployment.apps/web            base\n\
+         \x20   Deployment.apps/shop/prod-web  prod  overridden, 6: PatchTransformer, prod/limits.yaml:5:13\n"
+    );
+    // A place with a column, and one root.
+    assert_eq!(
+        line(&tree, &["base/web.yaml:4:9", "prod"]),
+        "\nmetadata.name: web\n\
+         \x20   Deployment.apps/shop/prod-web  prod  becomes prod-web: PrefixTransformer, prod/kustomization.yaml:2:1\n"
+    );
+    let removed = line(&tree, &["base/web.yaml:5"]);
+    assert!(removed.contains("prod  removed: PatchTransformer, prod/kustomization.yaml:6:1\n"), "{removed}");
+    let gone = line(&tree, &["base/old.yaml:2"]);
+    assert!(gone.contains("ConfigMap/old  prod  removed: PatchTransformer"), "{gone}");
+    // An entry, a literal, a base and a component.
+    assert_eq!(
+        line(&tree, &["prod/kustomization.yaml:5"]),
+        "\nspec.template.spec.containers[name=web].image: web:v2\n    Deployment.apps/shop/prod-web  prod\n"
+    );
+    let base = line(&tree, &["prod/kustomization.yaml:3"]);
+    assert!(base.starts_with("\nbase/kustomization.yaml\n    ConfigMap/shop/prod-settings-"), "{base}");
+    assert_eq!(
+        line(&tree, &["prod/kustomization.yaml:4"]),
+        "\nmetrics/kustomization.yaml\n    Deployment.apps/shop/prod-web  prod\n"
+    );
+    // The name in a patch is a part of a patch.
+    assert_eq!(
+        tree.run(&["explain", "prod/limits.yaml:3", "prod"]).ok(),
+        "prod/limits.yaml:3, a part of the lines 1 to 5\n\nspec.replicas: 6\n    Deployment.apps/shop/prod-web  prod\n"
+    );
+    // A secret is not shown, unless it is asked for.
+    let secret = line(&tree, &["base/kustomization.yaml:3", "base"]);
+    assert!(secret.contains("data.password: (hidden)\n") && !secret.contains("correct-horse"), "{secret}");
+    let secret = line(&tree, &["base/kustomization.yaml:3", "base", "--show-secrets"]);
+    assert!(secret.contains("data.password: Y29ycmVjdC1ob3JzZQ==\n"), "{secret}");
+}
+
+#[test]
+fn a_line_without_effect_says_why() {
+    let tree = Tree::new(SOURCES);
+    let check = |line: usize, words: &str| {
+        let place = format!("app.env:{line}");
+        assert_eq!(tree.run(&["explain", &place]).ok(), format!("{place} has no effect: {words}\n"));
+    };
+    check(1, "the line is a comment");
+    check(2, "the line is empty");
+    assert_eq!(line(&tree, &["app.env:3"]).lines().nth(1), Some("data.PORT: 80"));
+    // All lines of a file are parts of the value that it becomes.
+    assert!(line(&tree, &["app.ini:2"]).starts_with("\ndata.app.ini: [main]\\na = 1"));
+    tree.write("web.yaml", "# web\napiVersion: v1\nkind: Service\n---\n# end\n");
+    tree.write("kustomization.yaml", "resources: [web.yaml]\nnameSuffix: ''\n");
+    let text = tree.run(&["explain", "web.yaml:1"]);
+    assert!(text.stderr.contains("web.yaml"), "a root that does not build is named: {}", text.stderr);
+    tree.write("web.yaml", "# web\napiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\n");
+    for (place, reason) in [
+        ("web.yaml:1", "the line is a comment"),
+        ("web.yaml:5", "the line divides documents"),
+        ("kustomization.yaml:2", "no value of the output comes from the line, or the value was there before, in ."),
+    ] {
+        assert_eq!(tree.run(&["explain", place]).ok(), format!("{place} has no effect: {reason}\n"));
+    }
+}
+
+#[test]
+fn a_line_that_cannot_be_explained_is_an_error_with_advice() {
+    let tree = Tree::new(SHOP);
+    let fails = |args: &[&str], words: &[&str]| {
+        tree.run(&[&["explain"], args].concat()).fails_with(words);
+    };
+    fails(&["base/web.yaml:99"], &["'base/web.yaml' has no line 99", "rustomize explain base/web.yaml:14\n"]);
+    fails(&["base/web.yaml:0"], &["has no line 0"]);
+    fails(&["base/none.yaml:1"], &["'base/none.yaml': no such file"]);
+    fails(&["base:1"], &["'base'"]);
+    let remote = "https://example.com/shop?ref=v1/web.yaml:3";
+    fails(&[remote], &["name the root that uses it"]);
+    assert!(tree.run(&["explain", remote, "prod"]).ok().contains("has no effect"));
+    tree.write("elsewhere.yaml", "a: 1\n");
+    fails(
+        &["elsewhere.yaml:1"],
+        &["no kustomization below this directory reads", "rustomize explain elsewhere.yaml:1 ROOT"],
+    );
+    fails(&["base/web.yaml:1", "-o", "html"], &["text and json"]);
+    fails(&["base/web.yaml:1", "--blame"], &["in one"]);
+    // A root that does not build does not hide the others.
+    tree.write("broken/kustomization.yaml", "resources: [../base, none.yaml]\n");
+    let run = tree.run(&["explain", "base/web.yaml:7"]);
+    assert!(run.stdout.contains("spec.replicas: 1"), "{}", run.stdout);
+    assert!(run.stderr.contains("1 of 3 roots failed"), "{}", run.stderr);
 }
 
 #[test]
@@ -174,7 +399,7 @@ fn resources_are_found_by_each_form_of_their_name() {
     let fails = |args: &[&str], words: &[&str]| {
         tree.run(&[&["explain", "prod"], args].concat()).fails_with(words);
     };
-    fails(&["web"], &["'web' names 2 resources", "\n    Service/shop/prod-web\n    Deployment.apps/shop/prod-web\n"]);
+    fails(&["web"], &["'web' names 2 resources", "Service/shop/prod-web\n", "Deployment.apps/shop/prod-web\n"]);
     fails(&["Deployment/wbe"], &["has no resource 'Deployment/wbe'", "did you mean 'Deployment/web'?"]);
     fails(&["Pod/prod-web"], &["resources of this name", "Deployment.apps/shop/prod-web"]);
     fails(&["nothing-like-it"], &["all resources are listed by: rustomize explain prod\n"]);
@@ -261,6 +486,8 @@ fn documented_json_fields_are_those_that_are_printed() {
     for (head, calls) in [
         ("Without a resource", &[&["prod"][..]][..]),
         ("With a resource", &[&["prod", "Deployment/web"], &["prod", "ConfigMap/old"], &["prod", "settings"]]),
+        ("With `--blame`", &[&["prod", "--blame"]]),
+        ("Of a line", &[&["base/web.yaml:7"], &["prod/kustomization.yaml:3"]]),
     ] {
         let mut printed = std::collections::BTreeSet::new();
         for args in calls {
@@ -425,7 +652,7 @@ fn a_page_of_many_resources_makes_the_rows_that_are_seen() {
     (0..2000).for_each(|i| {
         let _ = write!(
             all,
-            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: map-{i}}}\ndata: {{key: value-{i}}}\n"
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: map-{i}}}\ndata: {{size: value-{i}}}\n"
         );
     });
     tree.write("all.yaml", &all);
@@ -444,4 +671,62 @@ fn a_page_of_many_resources_makes_the_rows_that_are_seen() {
     assert_eq!(page.text("document.querySelector('[aria-selected=true] b').textContent"), "a-map-1500");
     page.evaluate("search.value = 'value-1234'; search.dispatchEvent(new Event('input'))");
     assert_eq!(page.text(last), "a-map-1234");
+}
+
+#[test]
+fn a_page_of_a_fleet_draws_repeated_parts_once() {
+    let mut tree = String::from("-- kustomization.yaml --\nresources:\n");
+    for i in 0..20 {
+        let _ = writeln!(tree, "- services/{i:02}/prod");
+    }
+    tree.push_str("-- part/kustomization.yaml --\nkind: Component\ncommonAnnotations: {a: b}\n");
+    for i in 0..20 {
+        let _ = write!(
+            tree,
+            "-- services/{i:02}/base/kustomization.yaml --\nresources: [map.yaml]\n\
+             -- services/{i:02}/base/map.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: map-{i}}}\n\
+             -- services/{i:02}/prod/kustomization.yaml --\nresources: [../base]\ncomponents: [../../../part]\nnamePrefix: p-\n"
+        );
+    }
+    let tree = Tree::new(&tree);
+    tree.run(&["explain", "--html", "page.html"]).ok();
+    let Some(mut page) = Page::open(&tree.path().join("page.html"), (1440, 900)) else {
+        return;
+    };
+    let heads = "[...document.querySelectorAll('.layer h3')].map(head => head.textContent).sort().join('; ')";
+    assert_eq!(
+        page.text(heads),
+        "base × 20services/*/base/kustomization.yaml; base × 20services/*/prod/kustomization.yaml; \
+         component × 20part/kustomization.yaml; rootkustomization.yaml"
+    );
+    assert_eq!(page.evaluate("document.querySelectorAll('#graph svg path').length"), 3);
+    // A folded card lists its kustomizations, and one of them is shown alone.
+    let card = "[...document.querySelectorAll('.layer')].find(one => one.textContent.includes('*/prod/'))";
+    assert_eq!(page.evaluate(&format!("{card}.querySelectorAll('.members button').length")), 0);
+    page.evaluate(&format!("{card}.querySelector('.fold').click()"));
+    assert_eq!(page.evaluate(&format!("{card}.querySelectorAll('.members button').length")), 20);
+    page.evaluate(&format!("{card}.querySelectorAll('.members button')[7].click()"));
+    assert_eq!(
+        page.text(heads),
+        "baseservices/07/base/kustomization.yaml; baseservices/07/prod/kustomization.yaml; \
+         componentpart/kustomization.yaml; rootkustomization.yaml"
+    );
+    page.press("Escape");
+    assert!(page.text(heads).contains("base × 20services/*/prod/"));
+    // Each card is in the window, at each width.
+    for width in [1440, 800, 390] {
+        let size = serde_json::json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
+        page.send("Emulation.setDeviceMetricsOverride", size);
+        page.evaluate(
+            "location.hash = '#pipeline'; new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))",
+        );
+        let outside = "[...document.querySelectorAll('.layer')].filter(one => one.getBoundingClientRect().right > innerWidth).length";
+        assert_eq!(page.evaluate(outside), 0, "{width}");
+    }
+    // The number of a line is never cut, however long the name of its file is.
+    page.evaluate("location.hash = '#r=ConfigMap/p-map-7'; new Promise(done => setTimeout(done, 50))");
+    let cut = "[...document.querySelectorAll('.badge .at')].filter(at => at.getBoundingClientRect().right > \
+               at.closest('.line').getBoundingClientRect().right || at.scrollWidth > at.offsetWidth + 1).length";
+    assert!(page.evaluate("document.querySelectorAll('.badge .at').length").as_u64().unwrap() > 0);
+    assert_eq!(page.evaluate(cut), 0);
 }

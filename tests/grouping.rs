@@ -159,6 +159,28 @@ fn a_warning_of_a_base_is_printed_once() {
     assert!(each.starts_with("a: # Warning: ") && each.contains("\ne: # Warning: "), "{each}");
 }
 
+/// One patch of one root brings an unknown field to several resources.
+#[test]
+fn a_finding_counts_the_resources_of_one_root() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\nresources: [all.yaml]\npatches: [{path: p.yaml, target: {kind: Deployment}}]\n",
+    );
+    let item =
+        |name: &str| format!("---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec: {{}}\n");
+    tree.write("all.yaml", &["d", "b", "a", "c", "e"].map(item).concat());
+    tree.write("p.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: any}\nspec: {replcas: 2}\n");
+    let found = json(&tree, &["lint"]);
+    let resources: Vec<&Value> =
+        found[0]["occurrences"].as_array().unwrap().iter().map(|one| &one["resource"]).collect();
+    assert_eq!(resources, ["a", "b", "c", "d", "e"].map(|name| format!("apps/v1 Deployment {name}")).each_ref());
+    assert_eq!((found.len(), &found[0]["count"], &found[0]["resource"]), (1, &5.into(), resources[0]));
+    let human = tree.run(&["lint"]).stderr;
+    let words = "and 4 more resources: apps/v1 Deployment b, apps/v1 Deployment c, apps/v1 Deployment d and 1 more\n";
+    assert!(human.contains(words), "{human}");
+    let each = json(&tree, &["lint", "--each"]);
+    assert_eq!(each.iter().map(|finding| &finding["resource"]).collect::<Vec<_>>(), resources);
+}
+
 /// Names that look like commands of CI, markup or other messages.
 #[test]
 fn hostile_names_stay_in_one_message() {

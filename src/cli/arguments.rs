@@ -271,6 +271,7 @@ fn help_on_edit(
         (above, path) = (below, [&path[..], &[word]].concat());
     }
     let program = command.get_bin_name().unwrap_or("rustomize");
+    let error = synonyms::explain_flag(error, above);
     Err(synonyms::explain(error, above, &path.join(" "), program))
 }
 

@@ -1,7 +1,7 @@
 //! The faults of several roots.
 
 use crate::cli::groups::{Grouping, Groups};
-use crate::cli::messages::Messages;
+use crate::cli::messages::{Messages, with_project_files};
 use crate::diag::{self, Code, Diagnostic};
 use anyhow::{Result, bail};
 use rustomize_base::meter::FastMap;
@@ -42,6 +42,7 @@ impl Failures {
     /// Adds the faults of a root.
     pub(super) fn add(&mut self, root: &str, error: &diag::Error) {
         self.count += 1;
+        let error = &*with_project_files(error);
         error.faults().for_each(|fault| self.faults.add(fault.clone(), Some(root)));
         if error.left_out() > 0 {
             self.code = Some(error.code());

@@ -218,7 +218,9 @@ fn run(launch: Launch, directory: &Path, settings: Vec<u8>) -> Result<Vec<u8>> {
     let launch =
         launch.in_directory(directory).variables(ours).limited(Limits { output: MAX_OUTPUT, ..Limits::default() });
     host::children().run(launch).map_err(|failed| match failed.failure {
-        Failure::NotStarted(e) if e.kind() == ErrorKind::NotFound => anyhow::anyhow!("no 'git' program on path"),
+        Failure::NotStarted(e) if e.kind() == ErrorKind::NotFound => {
+            anyhow::anyhow!("no 'git' program on path\n  hint: install git")
+        }
         Failure::NotStarted(e) | Failure::Io(e) => anyhow::anyhow!("git cannot be run: {e}"),
         _ if ["not allowed", "lazy fetching disabled"].iter().any(|words| failed.stderr.contains(words)) => {
             anyhow::anyhow!(

@@ -102,55 +102,71 @@ struct Cause {
     last: Option<Occurrence>,
 }
 
-impl<M: Borrow<Diagnostic>> Groups<M> {
+impl<M: Borrow<Diagnostic> + Clone> Groups<M> {
     /// No groups.
     pub(super) fn new(grouping: Grouping) -> Self {
         Groups { grouping, groups: Vec::new(), by_text: FastMap::default(), by_cause: FastMap::default(), root: None }
     }
 
-    /// Adds a message. Messages of one root come one after the other.
+    /// Adds a message, for all resources that it is about. Messages of one root come one after the
+    /// other.
     pub(super) fn add(&mut self, message: M, root: Option<&str>) {
         if self.root.as_deref() != root {
             self.root = root.map(Rc::from);
         }
         let known: &Diagnostic = message.borrow();
+        let further = known.further().clone();
         let occurrence = Occurrence { root: self.root.clone(), resource: known.resource().map(str::to_owned) };
+        let others = further.names.into_iter();
+        let others = others.map(|name| Occurrence { root: self.root.clone(), resource: Some(name) });
+        let all: Vec<Occurrence> = std::iter::once(occurrence).chain(others).collect();
         if self.grouping == Grouping::Each {
-            return self.begin(message, occurrence);
+            all.into_iter().for_each(|occurrence| {
+                let at = self.begin(message.clone());
+                self.groups[at].occurrences.add(occurrence);
+            });
+            return;
         }
+        let at = self.group_of(known, &all[0]).unwrap_or_else(|| self.begin(message));
+        let occurrences = &mut self.groups[at].occurrences;
+        let left_out = further.count.saturating_sub(all.len() - 1);
+        all.into_iter().for_each(|occurrence| occurrences.add(occurrence));
+        occurrences.count += left_out;
+    }
+
+    /// The group that a message belongs to; `None` for a message that begins the next group.
+    fn group_of(&mut self, known: &Diagnostic, occurrence: &Occurrence) -> Option<usize> {
         let key = Key::of(known, known.message().to_owned());
         if let Some(&at) = self.by_text.get(&key) {
-            return self.groups[at].occurrences.add(occurrence);
+            return Some(at);
         }
+        let next = self.groups.len();
         let has_names = self.grouping == Grouping::SameCause && known.place().is_some() && known.resource().is_some();
         if !has_names {
-            self.by_text.insert(key, self.groups.len());
-            return self.begin(message, occurrence);
+            self.by_text.insert(key, next);
+            return None;
         }
         let cause = self.by_cause.entry(Key::of(known, nameless(known.message()))).or_default();
-        if cause.last.as_ref() != Some(&occurrence) {
+        if cause.last.as_ref() != Some(occurrence) {
             (cause.last, cause.next) = (Some(occurrence.clone()), 0);
         }
-        let has_it = |at: &usize| self.groups[*at].occurrences.last.as_ref() == Some(&occurrence);
+        let has_it = |at: &usize| self.groups[*at].occurrences.last.as_ref() == Some(occurrence);
         while cause.groups.get(cause.next).is_some_and(has_it) {
             cause.next += 1;
         }
         let at = cause.groups.get(cause.next).copied();
         if at.is_none() {
-            cause.groups.push(self.groups.len());
+            cause.groups.push(next);
         }
         cause.next += 1;
-        self.by_text.insert(key, at.unwrap_or(self.groups.len()));
-        match at {
-            Some(at) => self.groups[at].occurrences.add(occurrence),
-            None => self.begin(message, occurrence),
-        }
+        self.by_text.insert(key, at.unwrap_or(next));
+        at
     }
 
-    fn begin(&mut self, message: M, occurrence: Occurrence) {
-        let mut occurrences = Occurrences::default();
-        occurrences.add(occurrence);
-        self.groups.push(Group { message, occurrences });
+    /// Begins a group, which has no resource or root yet.
+    fn begin(&mut self, message: M) -> usize {
+        self.groups.push(Group { message, occurrences: Occurrences::default() });
+        self.groups.len() - 1
     }
 
     /// The groups so far.
@@ -190,6 +206,11 @@ impl Occurrences {
             self.kept.push(occurrence.clone());
         }
         self.last = Some(occurrence);
+    }
+
+    /// The resource of the first occurrence.
+    pub(super) fn resource(&self) -> Option<&str> {
+        self.kept.first()?.resource.as_deref()
     }
 
     /// The root of the first occurrence.

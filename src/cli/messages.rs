@@ -8,8 +8,12 @@ use crate::cli::writer::{self, Shown, report};
 use crate::diag::{Code, Diagnostic, Error, Severity, Warning};
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use rustomize_base::shown;
+use rustomize_engine::load::FileLimit;
 use rustomize_manager::policy::machine::MachineError;
+use rustomize_sources::ReadFile;
 use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
 
 /// The largest number of related locations of a result of SARIF: services that show results ignore
 /// more.
@@ -85,7 +89,7 @@ impl Messages {
     /// Prints a warning as an error is printed: for people with its line and its hints. `naming`
     /// says whether a finding of one root names this root.
     pub(super) fn finding(&mut self, Group { message, occurrences }: &Group<Warning>, naming: RootNaming) {
-        self.grouped(message, occurrences, naming);
+        self.grouped(&as_finding(message), occurrences, naming);
     }
 
     /// Prints a fault of a resource or a root.
@@ -132,6 +136,7 @@ impl Messages {
 
     /// Prints the faults of an error.
     pub(super) fn error(&mut self, error: &Error) {
+        let error = &*with_project_files(error);
         for (i, fault) in error.faults().enumerate() {
             self.between_faults(i);
             self.fault(fault, &Occurrences::default());
@@ -172,10 +177,7 @@ impl Messages {
                 let known = around.into_iter().rev().fold(known.clone(), Error::context);
                 self.error(&known);
             }
-            None if self.format == ErrorFormat::Human => {
-                report(&Shown::item(&format!("Error: {error:#}")));
-            }
-            None => self.data(&Error::new(Code::Usage, format!("{error:#}")), &Occurrences::default()),
+            None => self.error(&lack(error)),
         }
     }
 
@@ -244,8 +246,70 @@ impl Messages {
             let more = format!("for more: rustomize explain {}", error.code().as_str());
             group = group.element(Level::NOTE.no_name().message(more));
         }
-        let rendered = self.renderer.render(&[group]);
+        let rendered = without_separators(&self.renderer.render(&[group]));
         if self.is_colored { Shown::colored(&rendered) } else { Shown::values(&rendered) }
+    }
+}
+
+/// The files beside a kustomization that say which plugins it has.
+const PROJECT_FILES: [&str; 2] = ["plugins.yaml", "plugins.lock"];
+
+/// An error of files that are no sources of a build: with the lines of these files, whose paths
+/// begin in the working directory.
+pub(super) fn with_own_files(error: Error) -> Error {
+    let here = std::env::current_dir().unwrap_or_default();
+    let name = |file: &str| {
+        let path = Path::new(file);
+        let below = path.strip_prefix(&here).unwrap_or(path).components();
+        below.filter(|part| *part != Component::CurDir).collect::<PathBuf>().display().to_string()
+    };
+    let read = |file: &str| {
+        let bytes = FileLimit::default().read(Path::new(file)).ok()?;
+        String::from_utf8(bytes).ok()
+    };
+    error.with_excerpts(read).with_files(name)
+}
+
+/// An error with the lines of the files beside its kustomization, if it is about one of these.
+pub(super) fn with_project_files(error: &Error) -> Cow<'_, Error> {
+    let is_of_project = |fault: &Diagnostic| {
+        let file = fault.place().map(|place| place.file.as_str()).unwrap_or_default();
+        PROJECT_FILES.contains(&file.rsplit('/').next().unwrap_or_default())
+    };
+    match error.faults().any(is_of_project) {
+        true => Cow::Owned(with_own_files(error.clone())),
+        false => Cow::Borrowed(error),
+    }
+}
+
+/// A message without the lines that only separate the place of a fault from its line.
+fn without_separators(rendered: &str) -> String {
+    let is_separator = |line: &&str| {
+        let mut plain = line.to_string();
+        while let Some(start) = plain.find('\u{1b}') {
+            let end = plain[start..].find('m').map_or(plain.len(), |end| start + end + 1);
+            plain.replace_range(start..end, "");
+        }
+        plain.trim() == ":::"
+    };
+    match rendered.contains(":::") {
+        true => rendered.split('\n').filter(|line| !is_separator(line)).collect::<Vec<_>>().join("\n"),
+        false => rendered.to_owned(),
+    }
+}
+
+/// A finding in words of its own: kustomize's warning about a deprecated field begins with a second
+/// 'Warning', and names a command of kustomize.
+fn as_finding(finding: &Warning) -> Warning {
+    let words = finding.message().strip_prefix("# Warning: ").and_then(|rest| rest.split_once(" Please use "));
+    let Some((what, rest)) = words.filter(|_| finding.code() == Code::Deprecated) else { return finding.clone() };
+    let instead = rest.split(" instead").next().unwrap_or_default();
+    let message = format!("{}: use {instead}", what.trim_end_matches('.'));
+    let mended = finding.clone().reworded(message);
+    match finding.hints().is_empty() {
+        true if what.contains("'vars'") => mended.hint("in its directory: rustomize edit fix --vars"),
+        true => mended.hint("'rustomize lint --fix' writes the current fields"),
+        false => mended,
     }
 }
 
@@ -276,6 +340,17 @@ fn fault(error: &anyhow::Error) -> Option<&Error> {
         Some(MachineError::Lack(_)) => None,
         None => error.downcast_ref::<Error>(),
     }
+}
+
+/// The beginning of a line with a hint, in an error that is a text.
+const HINT: &str = "\n  hint: ";
+
+/// An error that is a text, as a fault: the hints are lines of the text.
+fn lack(error: &anyhow::Error) -> Error {
+    let text = format!("{error:#}");
+    let mut parts = text.split(HINT);
+    let message = parts.next().unwrap_or_default().to_owned();
+    parts.fold(Error::new(Code::Usage, message), |error, hint| error.hint(hint))
 }
 
 /// True for a part of an error that is a fault, and no context around it.
@@ -322,7 +397,7 @@ fn json(message: &Diagnostic, occurrences: &Occurrences) -> Value {
         "column": place.map(|p| p.column),
         "endColumn": place.zip(message.excerpt()).map(|(p, e)| p.column + e.line()[e.marked()].chars().count()),
         "field": message.field(),
-        "resource": message.resource(),
+        "resource": occurrences.resource().or(message.resource()),
         "chain": links.collect::<Vec<_>>(),
         "hints": message.hints(),
     });

@@ -1,9 +1,10 @@
 //! `set image`: names, tags and digests of images.
 
 use super::draft::{self, Draft};
-use super::{Place, usage};
+use super::{Place, usage_as};
 use crate::diag::Result;
 use crate::stage::{Context, Options};
+use rustomize_base::shell::quoted;
 use rustomize_sources::Disk;
 use rustomize_yaml::{Arena, Heap, Key, Mapping, Node};
 use std::collections::BTreeMap;
@@ -45,7 +46,8 @@ fn parse(argument: &str) -> Result<(String, Change)> {
     let (image, value) = argument.split_once('=').map_or((None, argument), |(image, value)| (Some(image), value));
     let (name, tag, digest) = split(value);
     if name == argument {
-        return Err(usage(INVALID));
+        let name = if argument.is_empty() { "nginx" } else { argument };
+        return Err(usage_as(INVALID, &format!("set image {}", quoted(&format!("{name}:1.27")))));
     }
     let new_name = if image.is_none_or(str::is_empty) { "" } else { name };
     let image = image.filter(|image| !image.is_empty()).unwrap_or(name);
@@ -59,7 +61,7 @@ fn parse(argument: &str) -> Result<(String, Change)> {
 /// No argument is given, or an argument changes nothing.
 pub fn set(place: &mut Place, arguments: &[String]) -> Result<()> {
     if arguments.is_empty() {
-        return Err(usage("no image specified"));
+        return Err(usage_as("no image specified", "set image nginx:1.27"));
     }
     let changes = arguments.iter().map(|argument| parse(argument)).collect::<Result<BTreeMap<_, _>>>()?;
     place.change(|draft| changes.iter().try_for_each(|(name, change)| set_one(draft, name, change)))

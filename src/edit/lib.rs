@@ -52,6 +52,11 @@ fn usage(message: impl Into<String>) -> Error {
     Error::new(Code::Usage, message)
 }
 
+/// An error of the command line, with a command that works as an example.
+fn usage_as(message: impl Into<String>, example: &str) -> Error {
+    usage(message).hint(format!("write it as in: rustomize edit {example}"))
+}
+
 /// A list as Go's `%v` prints it.
 fn shown<T: AsRef<str>>(words: &[T]) -> String {
     format!("[{}]", words.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" "))

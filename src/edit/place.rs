@@ -139,15 +139,18 @@ fn unusable(name: &str, fault: &io::Error) -> Error {
 fn find() -> Result<&'static str> {
     let found: Vec<&'static str> = FILE_NAMES.into_iter().filter(|name| Path::new(name).exists()).collect();
     match found[..] {
-        [] => Err(Error::new(Code::NoKustomization, format!("Missing kustomization file '{}'.", FILE_NAMES[0]))),
+        [] => Err(Error::new(Code::NoKustomization, format!("Missing kustomization file '{}'.", FILE_NAMES[0]))
+            .hint("change to its directory, or write one here: rustomize create --autodetect")),
         [name] if Path::new(name).is_dir() => {
-            Err(Error::new(Code::NoKustomization, format!("{name} should be a file")))
+            let error = Error::new(Code::NoKustomization, format!("{name} should be a file"));
+            Err(error.hint(format!("it is a directory: rename it, as with mv {name} {name}.old")))
         }
         [name] => Ok(name),
         _ => Err(Error::new(
             Code::NoKustomization,
             format!("Found multiple kustomization file: {}", super::shown(&found)),
-        )),
+        )
+        .hint("remove all but one of them")),
     }
 }
 

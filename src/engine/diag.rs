@@ -10,9 +10,13 @@ pub mod allow;
 pub mod cause;
 mod code;
 mod excerpt;
+mod near;
+mod parts;
 
 pub use code::Code;
 pub use excerpt::Excerpt;
+pub use near::{nearest, nearest_ones};
+pub use parts::{FurtherResources, Mend};
 
 use excerpt::Excerpts;
 use rustomize_base::memory::Spent;
@@ -117,19 +121,12 @@ pub struct Diagnostic {
     /// The names of fields, innermost first.
     field: Vec<String>,
     resource: Option<String>,
+    further: FurtherResources,
     chain: Vec<Link>,
     hints: Vec<String>,
     mend: Option<Mend>,
     /// True if the line of the fault may have a secret, and is not shown.
     hides_line: bool,
-}
-
-/// A change of a file that mends a finding for sure: at the place of the finding the file has the
-/// text `old`, which becomes `new`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mend {
-    pub old: String,
-    pub new: String,
 }
 
 /// A step of the build that led to a diagnostic.
@@ -156,7 +153,8 @@ impl Diagnostic {
         let (field, chain, hints) = (Vec::new(), Vec::new(), Vec::new());
         let (spot, excerpt, resource) = (Spot::Unknown, None, None);
         let (mend, hides_line) = (None, false);
-        Diagnostic { severity, code, message, spot, excerpt, field, resource, chain, hints, mend, hides_line }
+        let further = FurtherResources::default();
+        Diagnostic { severity, code, message, spot, excerpt, field, resource, further, chain, hints, mend, hides_line }
     }
 
     /// Error or warning.
@@ -194,6 +192,11 @@ impl Diagnostic {
     /// The id of the resource, as messages show it.
     pub fn resource(&self) -> Option<&str> {
         self.resource.as_deref()
+    }
+
+    /// Further resources of the same build that the message is about.
+    pub fn further(&self) -> &FurtherResources {
+        &self.further
     }
 
     /// The steps of the build that led to the fault, innermost first.
@@ -436,6 +439,19 @@ impl Error {
         self.each(|fault| fault.rename(path, known))
     }
 
+    /// Adds the lines of faults that have none: `read` gives the text of a file. O(size of these
+    /// texts).
+    #[must_use]
+    pub fn with_excerpts(self, read: impl Fn(&str) -> Option<String>) -> Self {
+        self.each(|fault| {
+            if let Some(place) = fault.place().filter(|_| fault.excerpt.is_none() && !fault.hides_line)
+                && let Some(text) = read(&place.file)
+            {
+                fault.excerpt = Excerpt::of(&text, offset_of(&text, place));
+            }
+        })
+    }
+
     /// Gives the files of all places other names, as for a user in another directory.
     #[must_use]
     pub fn with_files(self, name: impl Fn(&str) -> String) -> Self {
@@ -499,6 +515,13 @@ impl Error {
         };
         self.faults().map(one).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// The byte at which a place is in the text of its file. O(size of the text).
+fn offset_of(text: &str, place: &Place) -> usize {
+    let before: usize = text.split_inclusive('\n').take(place.line.saturating_sub(1)).map(str::len).sum();
+    let line = text[before..].lines().next().unwrap_or_default();
+    before + line.char_indices().nth(place.column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
 }
 
 /// Prints each fault, with an empty line between two.
@@ -616,6 +639,19 @@ impl Warning {
         self
     }
 
+    /// Adds the ids of further resources that the finding is about.
+    #[must_use]
+    pub fn also_in(mut self, ids: impl Iterator<Item: fmt::Display>) -> Self {
+        let further = &mut self.0.further;
+        for id in ids {
+            further.count += 1;
+            if further.names.len() < FurtherResources::MOST {
+                further.names.push(id.to_string());
+            }
+        }
+        self
+    }
+
     /// As [`Error::hint`].
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -627,6 +663,13 @@ impl Warning {
     #[must_use]
     pub fn mended(mut self, old: impl Into<String>, new: impl Into<String>) -> Self {
         self.0.mend = Some(Mend { old: old.into(), new: new.into() });
+        self
+    }
+
+    /// Says the same in other words.
+    #[must_use]
+    pub fn reworded(mut self, message: impl Into<String>) -> Self {
+        self.0.message = message.into();
         self
     }
 
@@ -668,15 +711,4 @@ impl fmt::Display for Warning {
 /// is known of the value.
 pub fn is_placeholder(text: &str) -> bool {
     text.contains(['$', '{', '%', '<', '@'])
-}
-
-/// The name among `known` that a mistyped name most likely stands for.
-pub fn nearest<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let typed = typed.to_lowercase();
-    known
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(&typed, &name.to_lowercase()), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
 }

@@ -3,11 +3,12 @@
 use crate::diag::{Code, Error, Result, Warned, Warning};
 use crate::load::{Common, Loader};
 use crate::pipeline::{self, Built};
-use crate::resource::{ResMap, Resource, check_printable, print, print_in_pieces, print_one};
+use crate::resource::{ResMap, Resource, check_printable, print, print_in_parts, print_in_pieces, print_one};
 use crate::stage::history::{History, Write};
 use crate::stage::{Context, Layers, Options};
 use rustomize_base::observe::Work;
 use rustomize_base::parallel;
+use rustomize_yaml::emit::Part;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Heap, Place, Pos};
 use std::any::Any;
@@ -105,6 +106,16 @@ impl<'w> Output<'w> {
         let mut text = String::new();
         self.printed(print_one(self.cx.arena.others(), resource, &mut text))?;
         Ok(text)
+    }
+
+    /// As [`Output::print_one`], with the parts of the text in their order.
+    ///
+    /// # Errors
+    /// As [`Output::print`].
+    pub fn print_in_parts(&self, resource: &Resource<'w>) -> Result<(String, Vec<Part>)> {
+        let mut text = String::new();
+        let parts = self.printed(print_in_parts(self.cx.arena.others(), resource, &mut text))?;
+        Ok((text, parts))
     }
 
     /// Ends the build's plugins and removes its temporary files, and leaves the memory of the

@@ -47,7 +47,50 @@ pub fn document(out: &mut String, node: &Node<'_>) -> Result<(), Unprintable> {
 /// As [`document`], or `out` has more than `limit` bytes then.
 pub fn document_within(out: &mut String, node: &Node<'_>, limit: usize) -> Result<(), Unprintable> {
     let limit = limit.saturating_add(out.len());
-    let mut printer = Printer { out, in_braces: false, limit };
+    print(Printer { out, in_braces: false, limit, parts: () }, node)
+}
+
+/// A part of a printed document: a value, or the key in front of a mapping or list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The offset in the text at which the value, or the key, begins.
+    pub start: usize,
+    /// The offset behind the line end.
+    pub end: usize,
+    /// The place of the key; `None` for a scalar, `{}` or `[]`.
+    pub key: Option<Pos>,
+}
+
+/// As [`document`]. Returns the parts of the text in their order: those without a key are the
+/// scalars and empty values of the tree, in its order.
+///
+/// # Errors
+/// As [`document`].
+pub fn document_in_parts(out: &mut String, node: &Node<'_>) -> Result<Vec<Part>, Unprintable> {
+    let mut parts = Vec::new();
+    print(Printer { out, in_braces: false, limit: usize::MAX, parts: &mut parts }, node)?;
+    Ok(parts)
+}
+
+/// Is told of the parts of a document as they are printed.
+trait Parts {
+    fn note(&mut self, start: usize, end: usize, key: Option<Pos>);
+}
+
+/// Most documents are printed without a note of their parts.
+impl Parts for () {
+    #[inline(always)]
+    fn note(&mut self, _: usize, _: usize, _: Option<Pos>) {}
+}
+
+impl Parts for &mut Vec<Part> {
+    fn note(&mut self, start: usize, end: usize, key: Option<Pos>) {
+        self.push(Part { start, end, key });
+    }
+}
+
+/// Prints a document.
+fn print<P: Parts>(mut printer: Printer<'_, P>, node: &Node<'_>) -> Result<(), Unprintable> {
     let printed = match &node.value {
         Value::Mapping(m) if !m.is_empty() => printer.mapping(m, 0, Start::SameLine, Depth::Top),
         Value::Sequence(s) if !s.is_empty() => printer.sequence(s, 0, Start::SameLine),
@@ -65,7 +108,7 @@ pub fn document_within(out: &mut String, node: &Node<'_>, limit: usize) -> Resul
 /// As [`document`].
 pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Result<(), Unprintable> {
     let line = out.rfind('\n').map_or(0, |i| i + 1);
-    let mut printer = Printer { out, in_braces: false, limit: usize::MAX };
+    let mut printer = Printer { out, in_braces: false, limit: usize::MAX, parts: () };
     if is_plain(scalar) {
         printer.words(scalar.text, Fold { line, indent: 2 }, Ends::Fold);
         return Ok(());
@@ -87,17 +130,18 @@ enum Ends {
     Stay,
 }
 
-struct Printer<'o> {
+struct Printer<'o, P> {
     out: &'o mut String,
     /// True if the next value is in a mapping that was written in braces, or in a list in brackets.
     in_braces: bool,
     /// The length of `out` at which the printer gives up.
     limit: usize,
+    parts: P,
 }
 
 const SPACES: &str = "                                                                                ";
 
-impl Printer<'_> {
+impl<P: Parts> Printer<'_, P> {
     /// Refuses a document that exceeds the limit already.
     #[inline]
     fn check_length(&self, pos: Pos) -> Emit {
@@ -140,10 +184,12 @@ impl Printer<'_> {
             match &entry.value.value {
                 Value::Mapping(m) if !m.is_empty() => {
                     self.out.push_str(":\n");
+                    self.parts.note(line + indent, self.out.len(), Some(key.pos));
                     self.mapping(m, indent + 2, Start::OwnLine, Depth::Below)?;
                 }
                 Value::Sequence(s) if !s.is_empty() => {
                     self.out.push_str(":\n");
+                    self.parts.note(line + indent, self.out.len(), Some(key.pos));
                     self.sequence(s, indent, Start::OwnLine)?;
                 }
                 _ => {
@@ -187,13 +233,19 @@ impl Printer<'_> {
     /// Prints a scalar, `{}` or `[]`, and ends its line.
     #[inline(always)]
     fn leaf(&mut self, node: &Node<'_>, indent: usize, line: usize) -> Emit {
+        let start = self.out.len();
         match &node.value {
             Value::Scalar(s) if is_plain(s) => self.words(s.text, Fold { line, indent: indent + 2 }, Ends::Fold),
-            Value::Scalar(s) => return self.rare_leaf(s, node.pos(), indent, line),
+            Value::Scalar(s) => {
+                self.rare_leaf(s, node.pos(), indent, line)?;
+                self.parts.note(start, self.out.len(), None);
+                return Ok(());
+            }
             Value::Sequence(_) => self.out.push_str("[]"),
             Value::Mapping(_) => self.out.push_str("{}"),
         }
         self.out.push('\n');
+        self.parts.note(start, self.out.len(), None);
         Ok(())
     }
 

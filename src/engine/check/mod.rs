@@ -13,6 +13,8 @@ mod definition;
 mod kind;
 mod kubernetes;
 mod rules;
+mod scope;
+mod unions;
 mod walk;
 
 pub(crate) use brought::{Kinds, MOST_UNKNOWN, Unknown};
@@ -94,12 +96,14 @@ fn of_resource<'a>(resource: &Resource<'a>, known: &Known, definitions: &Definit
     match definitions.get(gvk) {
         Some(definition) => {
             findings.extend(definition.unusual_version(resource));
+            findings.extend(scope::finding(resource, definition.scope()));
             if let Some(table) = definition.table() {
                 walk::custom(resource, table, known, &mut findings);
             }
         }
         None => {
             findings.extend(kind::finding(resource, known));
+            findings.extend(scope::finding(resource, None));
             if let Some(rule) = known.rule(gvk) {
                 walk::builtin(resource, known, rule, &mut findings);
             }

@@ -5,7 +5,7 @@
 //! names match without regard to case; unknown fields are errors with a place and the nearest
 //! known name.
 
-use crate::diag::{Code, Error, Errors, Result, nearest};
+use crate::diag::{Code, Error, Errors, Result, nearest_ones};
 use indexmap::IndexMap;
 use rustomize_yaml::scalar::{self, Int, Kind};
 use rustomize_yaml::{Arena, Heap, Key, Node, Pos, Scalar, Style, Tag, Value, first_document, reprint};
@@ -16,8 +16,11 @@ use std::ops::Deref;
 /// Labels, annotations and other free maps of strings, in bytewise order of their keys.
 pub type StringMap<'a> = IndexMap<&'a str, &'a str>;
 
+/// As [`StringMap`], with the place of each value.
+pub type WrittenMap<'a> = IndexMap<&'a str, Written<'a>>;
+
 /// The fields of an object that were given and are not null, and their places.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Given(Vec<(&'static str, Pos)>);
 
 impl Given {
@@ -90,7 +93,8 @@ impl<'a, T: Decode<'a>> Decode<'a> for ForBuiltin<'_, T> {
 /// # Errors
 /// The text has a control character.
 pub fn for_builtin<'a>(arena: Arena<'a>, text: &'a str) -> Result<&'a str> {
-    match reprint::read_json(text).map_err(|message| Error::new(Code::NotYaml, message))? {
+    let fault = |message| Error::new(Code::NotYaml, message).hint("remove the character");
+    match reprint::read_json(text).map_err(fault)? {
         Cow::Owned(text) => Ok(arena.text(&text)),
         Cow::Borrowed(_) => Ok(text),
     }
@@ -223,9 +227,10 @@ impl<'a> Decoder<'a> {
 
     fn unknown_field<'n>(&self, key: &Key<'_>, known: impl Iterator<Item = &'n str> + Clone) -> Error {
         let error = self.error(key.pos(), format!("unknown field \"{}\"", key.text())).with_code(Code::UnknownField);
-        match nearest(key.text(), known.clone()) {
-            Some(name) => error.hint(format!("did you mean '{name}'?")),
-            None => error.hint(format!("the fields here are: {}", known.collect::<Vec<_>>().join(", "))),
+        match nearest_ones(key.text(), known.clone())[..] {
+            [] => error.hint(format!("the fields here are: {}", known.collect::<Vec<_>>().join(", "))),
+            [one, other] => error.hint(format!("did you mean '{one}' or '{other}'?")),
+            [one, ..] => error.hint(format!("did you mean '{one}'?")),
         }
     }
 
@@ -396,6 +401,10 @@ pub trait MapValue<'a>: Decode<'a> + Default {
 }
 
 impl<'a> MapValue<'a> for &'a str {
+    const MAPPING: &'static str = "a mapping of strings";
+}
+
+impl<'a> MapValue<'a> for Written<'a> {
     const MAPPING: &'static str = "a mapping of strings";
 }
 

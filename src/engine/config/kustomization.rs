@@ -1,7 +1,7 @@
 //! [`Kustomization`]: the fields of a kustomization file. The docs of the fields here and in the
 //! types that they use are the user's documentation.
 
-use super::decode::{Decoder, Given, StringMap, Written};
+use super::decode::{Decoder, Given, StringMap, Written, WrittenMap};
 use super::examples;
 use super::field_spec::FieldSpec;
 use super::helm::{self, HelmChart, HelmChartArgs, HelmGlobals};
@@ -14,11 +14,12 @@ use indexmap::IndexMap;
 use rustomize_yaml::{Mapping, Node, Pos};
 use std::mem::take;
 
-/// The names a kustomization file may have.
-pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub use crate::load::FILE_NAMES;
 
 const API_VERSION: &str = "kustomize.config.k8s.io/v1beta1";
-const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
+
+/// The apiVersion of components.
+pub const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 
 /// A kustomization or component.
 #[derive(Debug, Default, Decode, Described)]
@@ -64,13 +65,13 @@ pub struct Kustomization<'a> {
     pub namespace: &'a str,
     /// Labels set everywhere, selectors included.
     #[field(for_builtin, deprecated)]
-    pub common_labels: StringMap<'a>,
+    pub common_labels: WrittenMap<'a>,
     /// Labels, with a choice of where they are set.
     #[field(for_builtin)]
     pub labels: Vec<Label<'a>>,
     /// Annotations set on resources and their pod templates.
     #[field(for_builtin)]
-    pub common_annotations: StringMap<'a>,
+    pub common_annotations: WrittenMap<'a>,
     /// Strategic merge patches, each a file or inline.
     #[field(for_builtin, deprecated)]
     pub patches_strategic_merge: Vec<Written<'a>>,
@@ -117,6 +118,12 @@ pub struct Kustomization<'a> {
     given: Given,
 }
 
+/// The message about a file without content.
+pub const EMPTY: &str = "kustomization.yaml is empty";
+
+/// The message about a component without content.
+pub const EMPTY_COMPONENT: &str = "kustomization.yaml is empty: a Component without fields";
+
 impl<'a> Kustomization<'a> {
     /// Reads a kustomization file's document, converts deprecated fields, and returns warnings
     /// about them.
@@ -139,8 +146,13 @@ impl<'a> Kustomization<'a> {
         helm::upgrade(take(&mut k.helm_chart_inflation_generator), &mut k.helm_charts, &mut k.helm_globals);
         let says_something = k.given.names().any(|name| !vanishes(name) && k.has_content(name));
         let warnings = deprecations(&k.given);
+        if !says_something && k.is_component() {
+            return Err(Error::new(Code::MissingField, EMPTY_COMPONENT)
+                .at(k.place_of("kind"))
+                .hint("add a field besides 'kind', such as 'patches'"));
+        }
         if !says_something {
-            return Err(Error::new(Code::MissingField, "kustomization.yaml is empty")
+            return Err(Error::new(Code::MissingField, EMPTY)
                 .at(node.pos())
                 .hint("add a 'resources' field with the files to build"));
         }
@@ -183,6 +195,7 @@ impl<'a> Kustomization<'a> {
                 .at(self.place_of("kind"))
                 .hint(match nearest(self.kind, ["Kustomization", "Component"]) {
                     Some(kind) => format!("did you mean '{kind}'?"),
+                    None if self.kind.to_lowercase().starts_with("kust") => "did you mean 'Kustomization'?".to_owned(),
                     None => format!("a {} is a resource: list its file under 'resources'", self.kind),
                 }));
         }
@@ -279,6 +292,7 @@ impl<'a> GeneratorArgs<'a> {
 
 /// Options for generated objects, apart from their data.
 #[derive(Clone, Debug, Default, Decode, Described)]
+#[record(finish)]
 pub struct GeneratorOptions<'a> {
     /// Labels of the generated objects.
     pub labels: StringMap<'a>,
@@ -288,13 +302,23 @@ pub struct GeneratorOptions<'a> {
     pub disable_name_suffix_hash: bool,
     /// Sets `immutable: true`.
     pub immutable: bool,
+    /// The places of `labels` and `annotations`.
+    #[field(skip)]
+    pub places: [Pos; 2],
+}
+
+impl GeneratorOptions<'_> {
+    fn finish(&mut self, given: &Given, _: &Decoder<'_>) -> Result<()> {
+        self.places = ["labels", "annotations"].map(|name| given.pos(name).unwrap_or(Pos::NONE));
+        Ok(())
+    }
 }
 
 /// An entry of `labels`.
 #[derive(Clone, Debug, Default, Decode, Described)]
 pub struct Label<'a> {
     /// The labels.
-    pub pairs: StringMap<'a>,
+    pub pairs: WrittenMap<'a>,
     /// Also sets them in selectors and templates.
     pub include_selectors: bool,
     /// Also sets them in templates.
@@ -364,6 +388,15 @@ pub struct Image<'a> {
     /// As in `sha256:...`; replaces a tag.
     pub digest: &'a str,
     pub pos: Pos,
+    pub given: Given,
+}
+
+impl Image<'_> {
+    /// The place of the part of an image that is set: of the tag or digest, if the entry has one.
+    pub fn set_at(&self) -> Pos {
+        let fields = ["newTag", "digest", "tagSuffix", "newName"];
+        fields.into_iter().find_map(|field| self.given.pos(field)).unwrap_or(self.pos)
+    }
 }
 
 /// An entry of `replicas`.
@@ -374,6 +407,7 @@ pub struct Replica<'a> {
     /// The number of replicas.
     pub count: i64,
     pub pos: Pos,
+    pub given: Given,
 }
 
 /// `openapi`: one of the two.

@@ -13,7 +13,7 @@ pub mod selector;
 pub mod transformer_config;
 pub mod var;
 
-pub use decode::{Decode, Decoder, StringMap, Written, read_alone};
+pub use decode::{Decode, Decoder, StringMap, Written, WrittenMap, read_alone};
 pub use field_spec::FieldSpec;
 pub use field_specs::FieldSpecs;
 pub use kustomization::Kustomization;

@@ -2,7 +2,7 @@
 //! [`Shape`]s of their values. `#[derive(Described)]` makes them from the types that are read. The
 //! reference and the JSON Schema of a kustomization are printed from them.
 
-use super::decode::{StringMap, Written};
+use super::decode::{StringMap, Written, WrittenMap};
 use rustomize_yaml::Node;
 
 /// A type that describes the shape of its values in a file.
@@ -80,6 +80,10 @@ impl Described for i64 {
 }
 
 impl Described for StringMap<'_> {
+    const SHAPE: Shape = Shape::Texts;
+}
+
+impl Described for WrittenMap<'_> {
     const SHAPE: Shape = Shape::Texts;
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Code, Warning};
 use memchr::memmem;
-use rustomize_yaml::Source;
+use rustomize_yaml::{Pos, Source};
 
 /// A cause, and the offset of its first byte in the text.
 pub(super) struct Cause {
@@ -45,6 +45,21 @@ pub(super) fn of_key(text: &str, offset: usize) -> Option<Cause> {
     LOOK_ALIKES.iter().find(|known| known.character == first).map(|known| known.cause(offset))
 }
 
+/// The finding about a value that is in quotes which YAML does not know, or begins or ends with a
+/// space which it does not know. `pos` is the place of the value.
+pub fn look_alike_in_value(value: &str, pos: Pos) -> Option<Warning> {
+    let known = |c: Option<char>| LOOK_ALIKES.iter().find(|known| Some(known.character) == c.filter(|c| !c.is_ascii()));
+    let (first, last) = (known(value.chars().next()), known(value.chars().next_back()));
+    let found = match (first, last) {
+        (Some(first), Some(last)) if first.is_quote() && last.is_quote() => first,
+        (Some(space), _) | (_, Some(space)) if space.is_space() => space,
+        _ => return None,
+    };
+    let Cause { message, hint, .. } = found.cause(0);
+    let message = format!("the value has {message}");
+    Some(Warning::new(Code::LookAlike, message).at(pos).hint(hint))
+}
+
 /// A character of YAML that another one looks like.
 struct LookAlike {
     character: char,
@@ -53,6 +68,14 @@ struct LookAlike {
 }
 
 impl LookAlike {
+    fn is_quote(&self) -> bool {
+        matches!(self.stands_for, "'\"'" | "\"'\"")
+    }
+
+    fn is_space(&self) -> bool {
+        matches!(self.stands_for, "a space" | "")
+    }
+
     fn cause(&self, at: usize) -> Cause {
         let LookAlike { character, name, stands_for } = self;
         let message = format!("{name} (U+{:04X}), which YAML reads as a part of the text", *character as u32);

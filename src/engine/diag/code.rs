@@ -182,6 +182,12 @@ pub enum Code {
     UnknownWord,
     /// A resource has no apiVersion.
     NoApiVersion,
+    /// A resource has two fields of which its kind takes one.
+    ConflictingFieldsOfKind,
+    /// A cluster-scoped resource has a namespace.
+    NeedlessNamespace,
+    /// A value has quotes or spaces that look like those of YAML, and are none.
+    LookAlike,
 }
 
 /// A code, its word, and its page: what it means, why, an example and the mend.
@@ -308,6 +314,17 @@ const TABLE: &[Row] = &[
     Row { code: Code::ConflictMarker, word: "conflict-marker", page: include_str!("codes/conflict-marker.md") },
     Row { code: Code::UnknownWord, word: "unknown-word", page: include_str!("codes/unknown-word.md") },
     Row { code: Code::NoApiVersion, word: "no-api-version", page: include_str!("codes/no-api-version.md") },
+    Row {
+        code: Code::ConflictingFieldsOfKind,
+        word: "conflicting-fields-of-kind",
+        page: include_str!("codes/conflicting-fields-of-kind.md"),
+    },
+    Row {
+        code: Code::NeedlessNamespace,
+        word: "needless-namespace",
+        page: include_str!("codes/needless-namespace.md"),
+    },
+    Row { code: Code::LookAlike, word: "look-alike", page: include_str!("codes/look-alike.md") },
 ];
 
 impl Code {
@@ -334,6 +351,7 @@ impl Code {
         Code::FunctionSkipped,
         Code::KindCase,
         Code::ListReplaced,
+        Code::LookAlike,
         Code::LostInMerge,
         Code::LostQuotes,
         Code::NamespaceRenamed,
@@ -346,6 +364,7 @@ impl Code {
         Code::ServiceWithoutPods,
         Code::UnknownFieldInPatch,
         Code::UnknownWord,
+        Code::Unused,
         Code::UnusedObject,
         Code::VariableLeft,
         Code::Version,
@@ -353,8 +372,10 @@ impl Code {
 
     /// The codes of findings that only a check against schemas has.
     pub const OF_SCHEMAS: &'static [Code] = &[
+        Code::ConflictingFieldsOfKind,
         Code::DeprecatedApi,
         Code::MissingFieldOfKind,
+        Code::NeedlessNamespace,
         Code::RemovedApi,
         Code::UnknownFieldOfKind,
         Code::UnknownKind,
@@ -437,6 +458,6 @@ mod tests {
             assert!(row.page.starts_with(&format!("# {}\n\n", row.word)), "the page of {}", row.word);
             assert_eq!(Code::from_word(row.word), Some(row.code));
         }
-        assert_eq!(Code::NoApiVersion as usize + 1, TABLE.len(), "the last code");
+        assert_eq!(Code::LookAlike as usize + 1, TABLE.len(), "the last code");
     }
 }

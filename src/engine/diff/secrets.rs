@@ -33,9 +33,14 @@ pub fn secrets(kind: &str, resource: &Node<'_>, found: &mut Vec<String>) {
 /// Returns true if kind, JSON pointer and text show that a value is secret. For a value whose
 /// neighbours are no longer known. O(path and text).
 pub fn is_secret(kind: &str, path: &str, text: &str) -> bool {
+    is_secret_field(kind, path) || is_secret_text(text)
+}
+
+/// Returns true if kind and JSON pointer show that a value is secret. O(path).
+pub fn is_secret_field(kind: &str, path: &str) -> bool {
     let mut parts = path.rsplit('/');
     let (key, parent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    is_secret_variable(kind, parent, key) || is_secret_field(key) || is_secret_text(text)
+    is_secret_variable(kind, parent, key) || is_secret_name(key)
 }
 
 /// Returns true for the name of a secret variable; `parent` is the key of the mapping that has it.
@@ -44,7 +49,7 @@ fn is_secret_variable(kind: &str, parent: &str, name: &str) -> bool {
 }
 
 /// Returns true for the name of a field whose text is secret.
-fn is_secret_field(name: &str) -> bool {
+fn is_secret_name(name: &str) -> bool {
     let plain = || -> String { name.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase() };
     says_secret(name) && (name == "token" || FIELDS.iter().any(|word| plain().contains(word)))
 }
@@ -56,7 +61,7 @@ fn says_variables(kind: &str, key: &str) -> bool {
 }
 
 /// Returns true for a text that is secret in itself: a URL with a password, or `--token=...`.
-fn is_secret_text(text: &str) -> bool {
+pub fn is_secret_text(text: &str) -> bool {
     if has_password(text) {
         return true;
     }
@@ -97,7 +102,7 @@ impl Search<'_> {
                         || is_copy
                         || is_pair && own == "value"
                         || is_secret_variable(self.kind, key, own)
-                        || text.is_some() && is_secret_field(own)
+                        || text.is_some() && is_secret_name(own)
                     {
                         self.all(path, value);
                     } else {

@@ -7,7 +7,7 @@ use crate::load::Root;
 use crate::stage::Build;
 use rustomize_base::memory;
 use rustomize_base::meter::FastMap;
-use rustomize_yaml::{Arena, Pos};
+use rustomize_yaml::{Arena, Pos, Source};
 use std::borrow::Cow;
 
 /// A key, and its value as bytes, which a literal has already.
@@ -15,7 +15,8 @@ use std::borrow::Cow;
 pub struct Pair<'a> {
     pub key: &'a str,
     pub value: Cow<'a, [u8]>,
-    /// The entry that it comes from.
+    /// The literal, or the entry that names its file. In a traced build it is the line of an env
+    /// file, or the beginning of a file.
     pub pos: Pos,
 }
 
@@ -35,7 +36,7 @@ pub fn load<'a>(build: &Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Res
     for path in &args.envs {
         let unread = |e| Error::from(e).through(path.pos, "loading KV pairs: env source files");
         let read = files.bytes(root, path).map_err(unread).and_then(|bytes| {
-            env_file(arena, &bytes, path.pos, &mut pairs)
+            env_file(arena, &bytes, Lines { entry: path.pos, source: traced_text(build, root, path) }, &mut pairs)
                 .map_err(|e| e.through(path.pos, format!("in env file '{path}'")))
         });
         errors.note(read);
@@ -54,10 +55,17 @@ pub fn load<'a>(build: &Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Res
         memory::made(value.len());
         arena.check().map_err(|spent| Error::from(spent).at(source.pos))?;
         read.entry(path).or_insert(pairs.len());
-        pairs.push(Pair { key, value, pos: source.pos });
+        let pos = traced_text(build, root, path).map_or(source.pos, |text| text.pos(0));
+        pairs.push(Pair { key, value, pos });
     }
     errors.end(())?;
     distinct(args, pairs)
+}
+
+/// The text of a file, whose lines are the places of its values: `None` in a build without a trace,
+/// and for a file that is not a text.
+fn traced_text<'a>(build: &Build<'a>, root: &Root, path: &str) -> Option<&'a Source> {
+    build.trace.as_ref().and_then(|_| build.cx.files.text(root, path).ok())
 }
 
 /// The value of a pair, for another key: a text is kept once. O(size) for the first one.
@@ -101,12 +109,19 @@ fn distinct<'a>(args: &GeneratorArgs<'a>, pairs: Vec<Pair<'a>>) -> Result<Vec<Pa
         }
         Some((key, pos)) => {
             let message = format!("configmap {} illegally repeats the key `{key}`", args.name);
-            Err(Error::new(Code::DuplicateKey, message)
-                .at(pos)
-                .hint(format!("remove one of them, or name the key of a file: {key}-2=PATH")))
+            let hint = match args.files.iter().find(|file| file.pos == pos) {
+                Some(file) => format!("remove one of them, or give the file another key: {key}-2={}", path_of(file)),
+                None => "remove one of the two entries".to_owned(),
+            };
+            Err(Error::new(Code::DuplicateKey, message).at(pos).hint(hint))
         }
         None => Ok(pairs),
     }
+}
+
+/// The path of `path` or `key=path`.
+fn path_of(source: &str) -> &str {
+    file_source(source).map_or(source, |(_, path)| path)
 }
 
 /// The first key, in the order of texts, that occurs twice, and its second place.
@@ -156,8 +171,24 @@ pub fn file_source(source: &str) -> Result<(&str, &str)> {
     }
 }
 
-/// Reads the lines of an env file that an entry at `pos` names.
-fn env_file<'a>(arena: Arena<'a>, bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair<'a>>) -> Result<()> {
+/// The places of the lines of an env file.
+struct Lines<'a> {
+    /// The entry that names the file: the place of all lines if there is no source.
+    entry: Pos,
+    source: Option<&'a Source>,
+}
+
+impl Lines<'_> {
+    /// The place of a byte of the file, whose line ends count one byte each.
+    fn pos(&self, offset: usize) -> Pos {
+        self.source.map_or(self.entry, |source| source.pos(offset))
+    }
+}
+
+/// Reads the lines of an env file.
+fn env_file<'a>(arena: Arena<'a>, bytes: &[u8], places: Lines<'_>, pairs: &mut Vec<Pair<'a>>) -> Result<()> {
+    let mark = '\u{feff}';
+    let mut start = places.source.filter(|source| source.text.starts_with(mark)).map_or(0, |_| mark.len_utf8());
     for (i, raw) in bytes.split(|&b| b == b'\n').enumerate() {
         if raw.len() > MAX_ENV_LINE {
             return Ok(());
@@ -167,8 +198,11 @@ fn env_file<'a>(arena: Arena<'a>, bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair<'
             let error = Error::new(Code::Encoding, format!("line {} has invalid utf8 bytes", i + 1));
             return Err(error.hint("save the file as UTF-8, or list it under 'files'"));
         };
-        let line = if i == 0 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line };
+        let line = if i == 0 { line.strip_prefix(mark).unwrap_or(line) } else { line };
+        let end = start + line.len();
         let line = line.trim_start();
+        let pos = places.pos(end - line.len());
+        start = end + 1;
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
@@ -184,11 +218,18 @@ fn env_file<'a>(arena: Arena<'a>, bytes: &[u8], pos: Pos, pairs: &mut Vec<Pair<'
 mod tests {
     use super::*;
     use rustomize_yaml::Heap;
+    use rustomize_yaml::encoding::Text;
 
     #[track_caller]
     fn check_env(text: &str, want: &[(&str, &str)]) {
         let (heap, mut pairs) = (Heap::new(), Vec::new());
-        env_file(heap.arena(), text.as_bytes(), Pos::NONE, &mut pairs).unwrap();
+        let source = heap.arena().add_file("a.env", Text::from(text.to_owned()));
+        let lines = Lines { entry: Pos::NONE, source: Some(source) };
+        env_file(heap.arena(), text.as_bytes(), lines, &mut pairs).unwrap();
+        for pair in &pairs {
+            let offset = (pair.pos.0 - source.base) as usize;
+            assert!(source.text[offset..].starts_with(pair.key), "{}", pair.key);
+        }
         let got: Vec<(&str, &str)> = pairs.iter().map(|p| (p.key, std::str::from_utf8(&p.value).unwrap())).collect();
         assert_eq!(got, want);
     }

@@ -54,6 +54,9 @@ fn merged_options<'a>(
         add_shared(arena, &mut options.annotations, &shared.annotations).map_err(|e| e.in_field("annotations"))?;
         options.disable_name_suffix_hash |= shared.disable_name_suffix_hash;
         options.immutable |= shared.immutable;
+        for (own, shared) in options.places.iter_mut().zip(shared.places) {
+            *own = if own.is_in_source() { *own } else { shared };
+        }
     }
     Ok(options)
 }
@@ -70,6 +73,18 @@ fn add_shared<'a>(arena: Arena<'a>, own: &mut StringMap<'a>, shared: &StringMap<
     }
     own.sort_unstable_keys();
     Ok(())
+}
+
+/// Gives each value of a generated ConfigMap or Secret the place of its key: for a trace. In other
+/// builds these values have no place, so that no message shows the line of a secret.
+pub fn place_values(resource: &mut Resource<'_>) {
+    let Some(fields) = resource.node_mut().as_mapping_mut() else { return };
+    for field in ["data", "binaryData"] {
+        let Some(values) = fields.get_mut(field).and_then(Node::as_mapping_mut) else { continue };
+        for (key, value) in values.iter_mut().filter(|(_, value)| !value.pos().is_in_source()) {
+            *value = Node::new(std::mem::take(value).into_value(), key.pos());
+        }
+    }
 }
 
 /// An object with the fields that ConfigMaps and Secrets have in common.
@@ -94,8 +109,9 @@ fn object<'a>(
     }
     let node = Node::new(Mapping::from_entries(root), args.pos);
     let mut resource = Resource::unchecked(node);
-    resource.add_metadata_entries("labels", &options.labels);
-    resource.add_metadata_entries("annotations", &options.annotations);
+    let [labels, annotations] = options.places;
+    resource.add_metadata_entries("labels", &options.labels, labels);
+    resource.add_metadata_entries("annotations", &options.annotations, annotations);
     resource.behavior = Some(Behavior::parse(args.behavior));
     resource.needs_hash = !options.disable_name_suffix_hash;
     resource

@@ -10,11 +10,39 @@ pub fn findings<'a>(arena: Arena<'a>, source: &'a Source, node: Option<&Node<'a>
     found.extend(cause::conflict(source));
     if let Some(node) = node {
         found.extend(unknown_words(node));
-        repeated_keys(node, &mut found);
+        in_tree(node, &mut found);
         clear_text(node, &mut found);
+        found.extend(without_resources(node));
     }
     found.extend(extra_document(arena, source));
     found
+}
+
+/// The fields from which a kustomization has its resources.
+const SOURCES: [&str; 9] = [
+    "resources",
+    "bases",
+    "components",
+    "configMapGenerator",
+    "secretGenerator",
+    "generators",
+    "helmCharts",
+    "helmChartInflationGenerator",
+    "transformers",
+];
+
+/// The empty list of resources of a kustomization that has no other source of them: it builds
+/// nothing.
+fn without_resources(node: &Node<'_>) -> Option<Warning> {
+    let fields = node.as_mapping()?;
+    let is_component = node.get_text("kind") == Some("Component");
+    let resources = fields.iter().find(|field| field.key().text() == "resources")?;
+    if is_component || SOURCES.iter().any(|source| node.get(source).is_some_and(|value| !value.is_null_or_empty())) {
+        return None;
+    }
+    let message = "the list of resources is empty, and nothing else makes resources: the output is empty";
+    let finding = Warning::new(Code::NoEffect, message).at(resources.key().pos());
+    Some(finding.hint("list the files to build, as in resources: [web.yaml]"))
 }
 
 /// The words of `buildMetadata` that kustomize knows.
@@ -44,7 +72,8 @@ fn extra_document<'a>(arena: Arena<'a>, source: &'a Source) -> Option<Warning> {
     }
     let second = documents(arena, source).ok()?.into_iter().nth(1).filter(|second| !second.is_null())?;
     let message = "kustomize reads the first document of this file, and no other";
-    Some(Warning::new(Code::ExtraDocument, message).at(second.pos()))
+    let finding = Warning::new(Code::ExtraDocument, message).at(second.pos());
+    Some(finding.hint("move its fields into the first document, or remove it"))
 }
 
 /// The sources of a generator of Secrets, with the words for each. The generator itself looks into
@@ -71,11 +100,22 @@ fn is_clear(source: &str, field: &str) -> bool {
     !value.is_empty() && !is_placeholder(value)
 }
 
-/// Adds a finding for each key that has a later one of the same text in its mapping.
-fn repeated_keys(node: &Node<'_>, found: &mut Vec<Warning>) {
+/// The finding about a value, or about the value of a literal behind its key. A text of several
+/// lines may be anything.
+fn look_alike(text: &str, node: &Node<'_>) -> Option<Warning> {
+    let value = text.split_once('=').map_or(text, |(_, value)| value);
+    if text.is_ascii() || text.contains('\n') {
+        return None;
+    }
+    [text, value].into_iter().find_map(|value| cause::look_alike_in_value(value, node.pos()))
+}
+
+/// Adds a finding for each key that has a later one of the same text in its mapping, and for values
+/// with characters that look like those of YAML.
+fn in_tree(node: &Node<'_>, found: &mut Vec<Warning>) {
     match node.value() {
-        Value::Scalar(_) => {}
-        Value::Sequence(items) => items.iter().for_each(|item| repeated_keys(item, found)),
+        Value::Scalar(scalar) => found.extend(look_alike(scalar.text(), node)),
+        Value::Sequence(items) => items.iter().for_each(|item| in_tree(item, found)),
         Value::Mapping(mapping) => {
             let mut last = BTreeMap::new();
             for entry in mapping.iter() {
@@ -84,7 +124,7 @@ fn repeated_keys(node: &Node<'_>, found: &mut Vec<Warning>) {
                         format!("the key '{}' is given again below: this one does not count", entry.key().text());
                     found.push(Warning::new(Code::DuplicateKey, message).at(earlier));
                 }
-                repeated_keys(entry.value(), found);
+                in_tree(entry.value(), found);
             }
         }
     }

@@ -12,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::parallel;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Source};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Finds at most one fault of a resource.
@@ -58,8 +59,8 @@ pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>, generated: Option<&Gener
 }
 
 /// The findings about resources that still have the kind which each is about, or that are no longer
-/// there; each names the first id. O(resources, if there are such findings + resources that they
-/// are about).
+/// there; each names the first id, and has the others. O(resources, if there are such findings + n
+/// log n resources that they are about).
 pub fn holding<'a>(map: &ResMap<'a>, found: Vec<OfKind<'a>>) -> Vec<Warning> {
     let mut kinds: FastMap<u32, Vec<&str>> = FastMap::default();
     for resource in map.iter().filter(|_| !found.is_empty()) {
@@ -68,7 +69,9 @@ pub fn holding<'a>(map: &ResMap<'a>, found: Vec<OfKind<'a>>) -> Vec<Warning> {
     let name_first = |OfKind { finding, kind, resources }: OfKind<'a>| {
         let keeps = |pos: Pos| kinds.get(&pos.0).is_none_or(|kinds| kinds.contains(&kind));
         let ids = resources.into_iter().filter(|(pos, _)| keeps(*pos)).map(|(_, id)| id.to_string());
-        Some(finding.in_resource(ids.min()?))
+        let ids: BTreeSet<String> = ids.collect();
+        let mut ids = ids.into_iter();
+        Some(finding.in_resource(ids.next()?).also_in(ids))
     };
     found.into_iter().filter_map(name_first).collect()
 }

@@ -20,11 +20,12 @@ use super::phase::Phase;
 use super::plan::PlannedGenerator;
 use super::validate::{Contents, adopt_labels};
 use super::{Target, builtin, crds, openapi, plan, shared};
-use crate::config::kustomization::FILE_NAMES;
+use crate::config::kustomization::{COMPONENT_API_VERSION, EMPTY_COMPONENT, FILE_NAMES};
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Diagnostic, Error, Result};
 use crate::generator::helm_charts::Charts;
+use crate::generator::place_values;
 use crate::lint::for_kinds;
 use crate::load::{RepoSpec, Root, is_url};
 use crate::resource::{RESOURCE, ResMap, Resource};
@@ -95,7 +96,7 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
             Entry::File(_) => Ok(()),
             Entry::Root(root) => {
                 let base = load_base(build, target, entry, root)?;
-                if phase.is_sound() { add_base(build, target, all, &base) } else { Ok(()) }
+                if phase.is_sound() { add_base(build, target, all, entry, &base) } else { Ok(()) }
             }
         });
         phase.note(added.map_err(in_entry));
@@ -121,7 +122,10 @@ fn add_file<'a>(
 
 /// Reads the kustomization of a base that an entry names.
 fn load_base<'a>(build: &mut Build<'a>, target: &Target<'a>, entry: &Written<'a>, root: Root) -> Result<Target<'a>> {
-    let base = Target::load_below(build, root, target)?;
+    let is_component = |fault: &Diagnostic| fault.message() == EMPTY_COMPONENT;
+    let listed = "list it under 'components', and add a field besides 'kind', such as 'patches'";
+    let base = Target::load_below(build, root, target)
+        .map_err(|e| e.advised(|fault| is_component(fault).then(|| listed.to_owned())))?;
     if base.kustomization.is_component() {
         let message = format!("expected kind != 'Component' for path '{entry}'");
         return Err(base.error("kind", message).with_code(Code::WrongKind).hint("list it under 'components'"));
@@ -134,9 +138,11 @@ fn add_base<'a>(
     build: &mut Build<'a>,
     target: &Target<'a>,
     all: &mut Accumulator<'a>,
+    entry: &Written<'a>,
     base: &Target<'a>,
 ) -> Result<()> {
     openapi::set(build, base)?;
+    build.trace_entry(entry.pos);
     let below = shared::of_base(build, base, &target.root, alone)?;
     // A base of several layers is the same text each time, and other resources.
     memory::made(below.map.len() * RESOURCE);
@@ -358,6 +364,9 @@ fn generate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, run: GeneratorRun<'
     let step = Step { name: entry.origin.tool(), entry: pos, role: entry.role };
     let absorbed = traced_generator(build, map, step, |build, map| {
         let mut generated = make(build)?;
+        if build.trace.is_some() {
+            generated.iter_mut().for_each(place_values);
+        }
         note_generated(build, &mut generated, &entry.origin)?;
         let add = |resource| {
             let place = absorb(build, map, resource)?;
@@ -379,7 +388,7 @@ fn components<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
             |e: Error| e.through(entry.pos, format!("accumulating components from '{entry}' of {}", target.file));
         let added = load_component(build, target, entry).and_then(|component| {
             // After a fault the resources are unknown on which the component would work.
-            if phase.is_sound() { add_component(build, &component, all) } else { Ok(()) }
+            if phase.is_sound() { add_component(build, entry, &component, all) } else { Ok(()) }
         });
         phase.note(added.map_err(in_entry));
     }
@@ -392,14 +401,28 @@ fn load_component<'a>(build: &mut Build<'a>, target: &Target<'a>, entry: &Writte
     let component = Target::load_below(build, root, target)?;
     if !component.kustomization.is_component() {
         let message = format!("expected kind 'Component' for path '{entry}' but got 'Kustomization'");
-        return Err(component.error("kind", message).with_code(Code::WrongKind).hint("list it under 'resources'"));
+        let (kustomization, file) = (&component.kustomization, &component.file);
+        let says_so = kustomization.place_of("kind").is_in_source();
+        let hint = match says_so || !kustomization.resources.is_empty() {
+            true => "list it under 'resources'".to_owned(),
+            false => format!(
+                "write 'kind: Component' and 'apiVersion: {COMPONENT_API_VERSION}' into {file}, or list it under 'resources'"
+            ),
+        };
+        return Err(component.error("kind", message).with_code(Code::WrongKind).hint(hint));
     }
     Ok(component)
 }
 
 /// Lets a component work on the resources so far.
-fn add_component<'a>(build: &mut Build<'a>, component: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {
+fn add_component<'a>(
+    build: &mut Build<'a>,
+    entry: &Written<'a>,
+    component: &Target<'a>,
+    all: &mut Accumulator<'a>,
+) -> Result<()> {
     openapi::set(build, component)?;
+    build.trace_entry(entry.pos);
     let count = build.finding_count();
     on_stack(&component.root, || accumulate(build, component, all))?;
     build.drop_without_effect(count);

@@ -24,7 +24,7 @@ pub use accumulate::on_stack;
 pub use call::{Call, call};
 pub use target::{Target, find};
 
-use crate::config::{FieldSpec, FieldSpecs};
+use crate::config::{FieldSpec, FieldSpecs, Written};
 use crate::diag::{Code, Error, Result, Warned, Warning, allow};
 use crate::lint::{for_kinds, result};
 use crate::resource::{Changes, HELM_GENERATED, Order, ResMap, Resource, is_build_annotation, order};
@@ -194,7 +194,7 @@ fn add_managed_by_label<'a>(build: &Build<'a>, map: &mut ResMap<'a>) -> Result<(
     let arena = build.arena;
     let value = arena.text(&format!("kustomize-{}", build.arena.compat()));
     let specs = [FieldSpec { path: "metadata/labels", create: true, ..FieldSpec::default() }];
-    let labels = [("app.kubernetes.io/managed-by", value)].into_iter().collect();
+    let labels = [("app.kubernetes.io/managed-by", Written { text: value, pos: Pos::NONE })].into_iter().collect();
     // The transformer of all other labels: a label that is in several places changes in all.
     let stage = LabelTransformer::new(labels, FieldSpecs::new(arena, specs), Pos::NONE);
     let mut set = stage.editor(arena);

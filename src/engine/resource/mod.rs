@@ -31,7 +31,7 @@ pub use ids::Places;
 pub use matcher::Matcher;
 pub use metadata::{empty_key, mapping_in, set_untyped, stringify, texts};
 pub use order::Order;
-pub use print::{check_printable, print, print_in_pieces, print_one};
+pub use print::{check_printable, print, print_in_parts, print_in_pieces, print_one};
 pub use res_id::{DEFAULT_NAMESPACE, NOT_NAMESPACED, PreviousId, ResId, Scope};
 pub use res_map::{Found, Index, RESOURCE, ResMap, Taken};
 pub use resource::{Resource, internal_annotations};

@@ -7,7 +7,8 @@
 use super::{ResMap, Resource};
 use crate::diag::{Error, Result};
 use rustomize_base::parallel;
-use rustomize_yaml::{Arena, Arenas, Heap, Malformed, emit, reprint};
+use rustomize_yaml::emit::{self, Part};
+use rustomize_yaml::{Arena, Arenas, Heap, Malformed, reprint};
 
 /// Prints resources into a text: documents with separators between them. O(size of the text).
 ///
@@ -70,6 +71,25 @@ pub fn print_one(build: Arenas<'_>, resource: &Resource<'_>, out: &mut String) -
         }
     }
     budget.has_room(out.len() - start)?;
+    printed.map_err(|e| error(resource, e))
+}
+
+/// As [`print_one`]. Returns the parts of the text, in their order.
+///
+/// # Errors
+/// As [`print_one`].
+pub fn print_in_parts(build: Arenas<'_>, resource: &Resource<'_>, out: &mut String) -> Result<Vec<Part>> {
+    let start = out.len();
+    let mut printed = emit::document_in_parts(out, resource.node());
+    if printed.is_err() && build.compat().takes_keys_that_are_not_texts() {
+        let heap = Heap::new();
+        let mut node = resource.node().clone();
+        if reprint::make_keys_texts(heap.arena(), &mut node) {
+            out.truncate(start);
+            printed = emit::document_in_parts(out, &node);
+        }
+    }
+    build.budget().has_room(out.len() - start)?;
     printed.map_err(|e| error(resource, e))
 }
 

@@ -101,6 +101,8 @@ pub struct Layer<'a> {
     pub role: LayerRole,
     /// The layer that asked for it: an index of [`History::layers`].
     pub above: Option<u32>,
+    /// The entry that names it; [`Pos::NONE`] for the root.
+    pub entry: Pos,
     /// How many steps had run when it began: an index of [`History::runs`].
     pub first_run: usize,
 }
@@ -163,15 +165,51 @@ impl<'a> History<'a> {
         indexes.iter().map(|&i| &self.writes[i as usize])
     }
 
+    /// The tree that the last step left of a resource, also of one that a step has removed.
+    pub fn last(&self, number: u32) -> Option<&Node<'a>> {
+        self.last.get((number as usize).checked_sub(1)?)
+    }
+
     /// The fields of a resource whose tree is `node` now, in its order, each with its history.
-    /// O(fields x steps that have changed the resource).
+    /// O(fields + writes); O(fields x steps that have changed the resource) if a step has moved
+    /// items of its lists.
     pub fn fields(&self, number: u32, node: &Node<'a>) -> Vec<Field<'_, 'a>> {
         self.some_fields(number, node, |_| true)
     }
 
-    /// As [`History::fields`], for the fields whose paths are wanted. O(size of the tree + wanted
-    /// fields x steps that have changed the resource).
+    /// As [`History::fields`], for the fields whose paths are wanted.
     pub fn some_fields(&self, number: u32, node: &Node<'a>, is_wanted: impl Fn(&str) -> bool) -> Vec<Field<'_, 'a>> {
+        let has_moves =
+            (number as usize).checked_sub(1).and_then(|i| self.of.get(i)).is_some_and(|(_, m)| !m.is_empty());
+        match has_moves {
+            true => self.fields_with_moves(number, node, is_wanted),
+            false => self.fields_in_place(number, node, is_wanted),
+        }
+    }
+
+    /// The fields of a resource whose list items have not moved: each field had one path at all
+    /// times.
+    fn fields_in_place(&self, number: u32, node: &Node<'a>, is_wanted: impl Fn(&str) -> bool) -> Vec<Field<'_, 'a>> {
+        let mut of_path: FastMap<&str, Vec<&Write<'a>>> = FastMap::default();
+        for write in self.writes_of(number).filter(|write| !write.is_in_gone_item && !write.path.is_empty()) {
+            of_path.entry(&write.path).or_default().push(write);
+        }
+        let mut fields = Vec::new();
+        each_pair(&mut String::new(), node, self.last(number), &mut |path, value, last| {
+            if !is_wanted(path) {
+                return;
+            }
+            let writes = of_path.remove(path).unwrap_or_default();
+            let origin = match writes.first() {
+                Some(first) => first.before.map(|text| (text, first.former)),
+                None => last.and_then(text),
+            };
+            fields.push(Field { path: path.to_owned(), value, origin, writes });
+        });
+        fields
+    }
+
+    fn fields_with_moves(&self, number: u32, node: &Node<'a>, is_wanted: impl Fn(&str) -> bool) -> Vec<Field<'_, 'a>> {
         let turns = self.turns(number);
         let mut fields = Vec::new();
         each_value(&mut String::new(), node, &mut |path, value| {
@@ -241,7 +279,7 @@ impl<'a> History<'a> {
         found.reverse();
         let origin = match found.first() {
             Some(first) => first.before.map(|text| (text, first.former)),
-            None => (number as usize).checked_sub(1).and_then(|i| find(self.last.get(i)?, path)).and_then(text),
+            None => self.last(number).and_then(|last| find(last, path)).and_then(text),
         };
         (origin, found)
     }
@@ -294,6 +332,41 @@ pub fn each_value<'a>(path: &mut String, node: &Node<'a>, found: &mut dyn FnMut(
             for (i, item) in items.iter().enumerate() {
                 push(path, Below::Item(i));
                 each_value(path, item, found);
+                path.truncate(length);
+            }
+        }
+        (None, Value::Scalar(_)) => {}
+    }
+}
+
+/// As [`each_value`], with the value that another tree has at the path: mostly a tree with the same
+/// keys in the same order.
+fn each_pair<'n, 'a>(
+    path: &mut String,
+    node: &Node<'a>,
+    other: Option<&'n Node<'a>>,
+    found: &mut dyn FnMut(&str, &'a str, Option<&'n Node<'a>>),
+) {
+    let length = path.len();
+    match (text(node), node.value()) {
+        (Some((text, _)), _) => found(path, text, other),
+        (None, Value::Mapping(mapping)) => {
+            let others = other.and_then(|other| other.as_mapping());
+            let mut in_order = others.map(|others| others.iter());
+            for entry in mapping.iter() {
+                let key = entry.key().text();
+                let beside = in_order.as_mut().and_then(Iterator::next).filter(|beside| beside.key().text() == key);
+                let other = beside.map(|beside| beside.value()).or_else(|| others?.get(key));
+                push(path, Below::Key(key));
+                each_pair(path, entry.value(), other, found);
+                path.truncate(length);
+            }
+        }
+        (None, Value::Sequence(items)) => {
+            let others = other.and_then(|other| other.as_sequence());
+            for (i, item) in items.iter().enumerate() {
+                push(path, Below::Item(i));
+                each_pair(path, item, others.and_then(|others| others.get(i)), found);
                 path.truncate(length);
             }
         }

@@ -37,6 +37,8 @@ pub struct Trace<'a> {
     known: Vec<Mutex<Known<'a>>>,
     /// The layers that are being accumulated, the innermost one last.
     open: Vec<u32>,
+    /// The entry that asks for the next layer.
+    next: Pos,
     history: History<'a>,
 }
 
@@ -134,6 +136,15 @@ pub fn traced_layer<'a, T>(
     Ok(value)
 }
 
+impl Build<'_> {
+    /// Notes the entry that asks for the layer which is accumulated next, in a build that is traced.
+    pub fn trace_entry(&mut self, entry: Pos) {
+        if let Some(trace) = &mut self.trace {
+            trace.next = entry;
+        }
+    }
+}
+
 /// A resource, as the last step left it.
 struct Known<'a> {
     id: ResId<'a>,
@@ -203,7 +214,8 @@ impl<'a> Trace<'a> {
             None => LayerRole::Root,
         };
         self.open.push(self.history.layers.len() as u32);
-        self.history.layers.push(Layer { file, role, above, first_run: self.history.runs.len() });
+        let entry = std::mem::take(&mut self.next);
+        self.history.layers.push(Layer { file, role, above, entry, first_run: self.history.runs.len() });
     }
 
     /// Notes that a step has run.

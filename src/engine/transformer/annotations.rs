@@ -15,7 +15,7 @@
 
 use super::label::NewEntries;
 use super::objects::Annotations;
-use crate::config::{FieldSpecs, StringMap};
+use crate::config::{FieldSpecs, WrittenMap};
 use crate::diag::Result;
 use crate::resource::ResMap;
 use crate::stage::{Build, Editor, Fields, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched};
@@ -23,7 +23,7 @@ use rustomize_yaml::{Arena, Pos};
 
 /// `commonAnnotations`.
 pub struct AnnotationsTransformer<'a> {
-    annotations: StringMap<'a>,
+    annotations: WrittenMap<'a>,
     specs: FieldSpecs<'a>,
     /// The field, which is the place of new keys.
     pos: Pos,

@@ -21,7 +21,7 @@ use super::objects::ImageTag;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
-use crate::diag::{Code, Error, Result, Warning};
+use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{
     Build, Editor, Fields, Hit, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched,
@@ -30,7 +30,7 @@ use rustomize_base::compat::Compat;
 use rustomize_base::meter::FastMap;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Tag, Value, ValueMut};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
 use std::sync::{Mutex, PoisonError};
 
@@ -41,8 +41,8 @@ pub struct ImageTagTransformer<'a> {
     /// For each entry.
     hits: Vec<Hit>,
     specs: FieldSpecs<'a>,
-    /// The entries, which are the place of the images that are set.
-    pos: Pos,
+    /// For each entry, the place of the images that it sets.
+    set_at: Vec<Pos>,
     /// The values of patches that it replaces, if the build is asked for findings.
     overridden: Option<Overridden>,
     /// For each entry, the first resource with containers whose tags it makes the same.
@@ -62,8 +62,8 @@ struct United {
 struct ImageEditor<'s, 'a> {
     stage: &'s ImageTagTransformer<'a>,
     arena: Arena<'a>,
-    /// The new texts of image texts; `None` if no entry matches.
-    outcomes: FastMap<State<'a>, Option<&'a str>>,
+    /// The outcomes of image texts; `None` if no entry matches.
+    outcomes: FastMap<State<'a>, Option<Outcome<'a>>>,
     /// Memory for the paths of a resource's specs, and for the way to a list of containers.
     paths: Vec<&'s [Step<'a>]>,
     keys: Vec<&'a str>,
@@ -77,6 +77,14 @@ struct SeenImage<'a> {
     old: &'a str,
     new: &'a str,
     pos: Pos,
+}
+
+/// The text that an image becomes.
+#[derive(Clone, Copy)]
+struct Outcome<'a> {
+    text: &'a str,
+    /// The entry that has changed the text last.
+    by: usize,
 }
 
 /// An image text on its way through the entries.
@@ -128,12 +136,13 @@ impl<'a> ImageTagTransformer<'a> {
                 .hint("write the name of the image without its tag; '\\' in front of a sign means the sign itself")
         })?;
         let hits = images.iter().map(|_| Hit::default()).collect();
+        let set_at = images.iter().map(Image::set_at).map(|at| if at.is_in_source() { at } else { pos }).collect();
         Ok(ImageTagTransformer {
             images: images.to_vec(),
             names,
             hits,
             specs,
-            pos,
+            set_at,
             overridden: None,
             united: Mutex::default(),
         })
@@ -143,10 +152,10 @@ impl<'a> ImageTagTransformer<'a> {
 impl<'a> ImageEditor<'_, 'a> {
     /// The text that an image becomes if each entry works on it `times` times; `None` if no entry
     /// matches. Two images that become the same text share the rest of their way.
-    fn outcome(&mut self, image: &'a str, times: usize) -> Option<&'a str> {
+    fn outcome(&mut self, image: &'a str, times: usize) -> Option<Outcome<'a>> {
         let (arena, stage) = (self.arena, self.stage);
         let mut state = State { text: image, entry: 0, times, left: times };
-        let mut way = Vec::new();
+        let (mut way, mut by) = (Vec::new(), None);
         let end = loop {
             if let Some(known) = self.outcomes.get(&state) {
                 break *known;
@@ -156,10 +165,12 @@ impl<'a> ImageEditor<'_, 'a> {
             stage.hits[entry].note();
             let left = if entry == state.entry { state.left } else { times };
             let text = arena.text(&rewrite(state.text, &stage.images[entry]));
+            by = by.filter(|_| text == state.text).or(Some(entry));
             let (entry, left) = if left > 1 { (entry, left - 1) } else { (entry + 1, times) };
             state = State { text, entry, left, ..state };
         };
-        let outcome_of = |passed: State<'a>| if passed == state { end } else { end.or(Some(state.text)) };
+        let last = by.map(|by| Outcome { text: state.text, by });
+        let outcome_of = |passed: State<'a>| if passed == state { end } else { end.or(last) };
         self.outcomes.extend(way.iter().map(|&passed| (passed, outcome_of(passed))));
         way.first().map_or(end, |&first| outcome_of(first))
     }
@@ -169,9 +180,8 @@ impl<'a> ImageEditor<'_, 'a> {
         match node.value() {
             // A null counts as the text that it is written with.
             Value::Scalar(s) => {
-                if let Some(text) = self.outcome(s.text(), times) {
-                    let tag = Tag::Untyped;
-                    node.set_text(text, tag, self.stage.pos);
+                if let Some(Outcome { text, by }) = self.outcome(s.text(), times) {
+                    node.set_text(text, Tag::Untyped, self.stage.set_at[by]);
                 }
             }
             _ => {
@@ -196,7 +206,8 @@ impl<'a> ImageEditor<'_, 'a> {
         }
         let version =
             |image: &'a str| Some(split(image)).map(|(_, tag, digest)| (tag, digest)).filter(|v| *v != ("", ""));
-        if let (Some(old), Some(new)) = (version(image), self.outcome(image, times).and_then(version))
+        if let (Some(old), Some(new)) =
+            (version(image), self.outcome(image, times).and_then(|outcome| version(outcome.text)))
             && old != new
         {
             overridden.note(entry.value().pos());
@@ -267,9 +278,11 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
     fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         build.find(|| {
             let unused = self.images.iter().zip(&self.hits).filter(|(_, hit)| !hit.is_noted());
-            unused.map(|(image, _)| {
+            let unused: Vec<&Image<'a>> = unused.map(|(image, _)| image).collect();
+            let names = if unused.is_empty() { BTreeSet::new() } else { image_names(map) };
+            unused.into_iter().map(move |image| {
                 let message = format!("no image is named '{}': the entry changes nothing", image.name);
-                Warning::new(Code::NoEffect, message).at(image.pos)
+                Warning::new(Code::NoEffect, message).at(image.pos).hint(meant(image.name, &names))
             })
         });
         let message = "the tag of this image is not in the output: 'images' replaces it";
@@ -286,6 +299,49 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
     fn overriding(&mut self) -> Option<&mut dyn Overriding> {
         Some(self)
     }
+}
+
+/// At most this many names of images are listed in a hint.
+const LISTED: usize = 5;
+
+/// The advice about an entry whose name no image has.
+fn meant(name: &str, names: &BTreeSet<&str>) -> String {
+    if let Some(near) = nearest(name, names.iter().copied()) {
+        return format!("did you mean '{near}'?");
+    }
+    // People leave the registry out, or the tag in.
+    let last = |name: &str| split(name).0.rsplit('/').next().unwrap_or_default().to_owned();
+    if let Some(same) = names.iter().find(|known| last(known) == last(name)) {
+        return format!("did you mean '{same}'?");
+    }
+    let some: Vec<&str> = names.iter().take(LISTED).copied().collect();
+    match (some.is_empty(), names.len() - some.len()) {
+        (true, _) => "no resource here has an image".to_owned(),
+        (false, 0) => format!("the images here are: {}", some.join(", ")),
+        (false, more) => format!("the images here are: {} and {more} more", some.join(", ")),
+    }
+}
+
+/// The names of the images of all containers. O(size of the resources).
+fn image_names<'m>(map: &'m ResMap<'_>) -> BTreeSet<&'m str> {
+    let mut names = BTreeSet::new();
+    let mut open: Vec<&Node<'_>> = map.iter().map(Resource::node).collect();
+    while let Some(node) = open.pop() {
+        match node.value() {
+            Value::Mapping(fields) => {
+                for field in fields.iter() {
+                    match (field.key().text(), field.value().as_scalar()) {
+                        ("image", Some(image)) => drop(names.insert(split(image.text()).0)),
+                        (_, Some(_)) => {}
+                        (_, None) => open.push(field.value()),
+                    }
+                }
+            }
+            Value::Sequence(items) => open.extend(items.iter()),
+            Value::Scalar(_) => {}
+        }
+    }
+    names
 }
 
 impl<'a> ImageTagTransformer<'a> {
@@ -327,7 +383,7 @@ impl<'a> ImageTagTransformer<'a> {
         let message =
             format!("two containers of one resource get the same image '{now}': {} and {}", shown(0), shown(1));
         let hint = format!("write an entry for each, whose name has the tag, as in name: '{}'", images[0]);
-        let pos = self.images.get(entry).map_or(self.pos, |image| image.pos);
+        let pos = self.images.get(entry).map_or(Pos::NONE, |image| image.pos);
         Warning::new(Code::DifferentTags, message).at(pos).in_resource(resource).hint(hint)
     }
 }
@@ -410,6 +466,7 @@ impl<'a> ImageEntries<'a> {
                 new_tag: text("newTag"),
                 digest: text("digest"),
                 pos: item.pos(),
+                ..Image::default()
             };
             let tag = ["digest", "newTag", "tagSuffix"].into_iter().find_map(value);
             tags.push(tag.map_or(item.pos(), |tag| tag.pos()));

@@ -6,6 +6,7 @@ use crate::diag::{Code, Error, Result, nearest};
 use crate::merge::copies::{Copies, check_depth};
 use crate::resource::{INTERNAL, Resource, empty_key};
 use crate::stage::{Hit, Overridden, wire};
+use rustomize_base::json_pointer;
 use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint, spelling};
 
 /// One operation of a JSON patch. A missing field is an error when the operation is applied, not
@@ -323,7 +324,7 @@ pub fn apply<'a>(
             resource.stringify_metadata("annotations");
             // Upstream puts back the annotations of tools, whatever the patch has done to them.
             if !resource.has_null_metadata() {
-                resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
+                resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)), Pos::NONE);
             }
         }
     }
@@ -470,7 +471,8 @@ fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Re
     for (i, part) in way.iter().enumerate() {
         // The borrow of an existing part ends with the function.
         if !has_part(node, part) {
-            return Err(missing().hint(advice(node, part, path.parts.as_ref().and_then(|parts| parts.get(i + 1)))));
+            let next = path.parts.as_ref().and_then(|parts| parts.get(i + 1)).copied();
+            return Err(missing().hint(advice(node, part, next, &way[..i])));
         }
         node = match node.value_mut() {
             ValueMut::Mapping(m) => m.get_mut(part),
@@ -480,7 +482,7 @@ fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Re
         .ok_or_else(missing)?;
     }
     match node.as_scalar() {
-        Some(_) => Err(missing().hint(advice(node, last, None))),
+        Some(_) => Err(missing().hint(advice(node, last, None, way))),
         None => Ok((node, last)),
     }
 }
@@ -494,15 +496,25 @@ fn has_part(node: &Node<'_>, part: &str) -> bool {
     }
 }
 
-/// The advice for a part of a path that `node` does not have. `next` is the part behind it.
-fn advice(node: &Node<'_>, part: &str, next: Option<&&str>) -> String {
+/// The advice for a part of a path that `node` does not have. `way` are the parts before it, and
+/// `next` is the part behind it.
+fn advice(node: &Node<'_>, part: &str, next: Option<&str>, way: &[&str]) -> String {
     match node.value() {
         Value::Mapping(m) => {
-            let whole = next.map(|next| format!("{part}/{next}")).filter(|whole| m.contains(whole));
+            // A part with a dot is the first half of a key, as in app.kubernetes.io/name.
+            let is_half = |whole: &String| part.contains('.') || m.contains(whole);
+            let whole = next.map(|next| format!("{part}/{next}")).filter(is_half);
             match (whole, nearest(part, m.iter().map(|entry| entry.key().text()))) {
                 (Some(whole), _) => format!("write '~1' for a '/' in a key: {}", whole.replace('/', "~1")),
                 (None, Some(name)) => format!("did you mean '{name}'?"),
-                (None, None) => format!("the resource has no '{part}' there: correct the path, or add it first"),
+                (None, None) => {
+                    let path: String =
+                        way.iter().chain([&part]).map(|part| format!("/{}", json_pointer::escaped(part))).collect();
+                    let value = if next.is_some_and(|next| next == "-" || index(next).is_some()) { "[]" } else { "{}" };
+                    format!(
+                        "the resource has no '{part}' there: correct the path, or add it first: {{op: add, path: {path}, value: {value}}}"
+                    )
+                }
             }
         }
         Value::Sequence(items) if index(part).is_none() => {

@@ -21,7 +21,7 @@ use super::edit_fields;
 use super::objects::Labels;
 use crate::config::field_spec::{Create, MergedSpecs, Step, split};
 use crate::config::kustomization::Label;
-use crate::config::{FieldSpec, FieldSpecs, StringMap, TransformerConfig};
+use crate::config::{FieldSpec, FieldSpecs, TransformerConfig, Written, WrittenMap};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::resource::{Hint, ResMap, Resource};
 use crate::schema::Gvk;
@@ -33,7 +33,7 @@ use smallvec::SmallVec;
 
 /// One entry of `labels`, or `commonLabels`.
 pub struct LabelTransformer<'a> {
-    labels: StringMap<'a>,
+    labels: WrittenMap<'a>,
     /// The fields that the entry itself names; they are among the specs, too.
     fields: Vec<FieldSpec<'a>>,
     specs: FieldSpecs<'a>,
@@ -45,7 +45,7 @@ pub struct LabelTransformer<'a> {
 
 impl<'a> LabelTransformer<'a> {
     /// A transformer that sets labels in the fields of the specs.
-    pub fn new(labels: StringMap<'a>, specs: FieldSpecs<'a>, pos: Pos) -> Self {
+    pub fn new(labels: WrittenMap<'a>, specs: FieldSpecs<'a>, pos: Pos) -> Self {
         LabelTransformer { labels, fields: Vec::new(), specs, pos, overridden: None }
     }
 
@@ -142,8 +142,8 @@ fn replaced_labels(stages: &[LabelTransformer<'_>]) -> Vec<Warning> {
     let mut findings = Vec::new();
     for stage in stages.iter().rev() {
         for (label, value) in &stage.labels {
-            if let Some((other, next)) = later.insert(label, (value, stage))
-                && other != *value
+            if let Some((other, next)) = later.insert(label, (value.text, stage))
+                && other != value.text
                 && next.specs.cover(&stage.specs)
             {
                 let message = format!("the label '{label}' is not in the output: a later entry sets another value");
@@ -182,16 +182,20 @@ fn leads(node: &Node<'_>, path: &[Step<'_>]) -> bool {
 
 /// Labels or annotations that a stage sets, each as a new key with a new string.
 pub(super) struct NewEntries<'s, 'a> {
-    entries: Vec<(Key<'a>, Scalar<'a>)>,
+    /// The key, the value, and the place of the value.
+    entries: Vec<(Key<'a>, Scalar<'a>, Pos)>,
     pos: Pos,
     overridden: Option<&'s Overridden>,
 }
 
 impl<'s, 'a> NewEntries<'s, 'a> {
-    /// Keys and values have the place `pos`. Values of patches that they replace are noted in
-    /// `overridden`.
-    pub(super) fn of(entries: &StringMap<'a>, pos: Pos, overridden: Option<&'s Overridden>) -> Self {
-        let entry = |(key, value): (&&'a str, &&'a str)| (Key::made(key, pos), json::new_string(value));
+    /// Keys have the places of their values. `pos` is the place of values that are set once more
+    /// with another style. Values of patches that the entries replace are noted in `overridden`.
+    pub(super) fn of(entries: &WrittenMap<'a>, pos: Pos, overridden: Option<&'s Overridden>) -> Self {
+        let entry = |(key, value): (&&'a str, &Written<'a>)| {
+            let pos = if value.pos.is_in_source() { value.pos } else { pos };
+            (Key::made(key, pos), json::new_string(value.text), pos)
+        };
         NewEntries { entries: entries.iter().map(entry).collect(), pos, overridden }
     }
 
@@ -204,7 +208,7 @@ impl<'s, 'a> NewEntries<'s, 'a> {
         }
         let mut numbers = *resource.numbers();
         let mut values: SmallVec<[(Option<Shared>, Scalar<'a>); 4]> =
-            self.entries.iter().map(|(_, new)| (None, *new)).collect();
+            self.entries.iter().map(|(_, new, _)| (None, *new)).collect();
         let mut places = 0;
         let mut is_ahead = false;
         let mut sets_shared = false;
@@ -217,7 +221,7 @@ impl<'s, 'a> NewEntries<'s, 'a> {
                 let error = Error::new(Code::WrongType, format!("wrong node kind: expected a mapping, found {shape}"));
                 return Err(error.hint("write lines of 'name: value' here"));
             };
-            for ((key, new), (shared, value)) in self.entries.iter().zip(&mut values) {
+            for ((key, new, pos), (shared, value)) in self.entries.iter().zip(&mut values) {
                 match m.get_mut(key.text()) {
                     Some(node) => {
                         let style = node.as_scalar().map_or(value.style(), Scalar::style);
@@ -228,7 +232,7 @@ impl<'s, 'a> NewEntries<'s, 'a> {
                         {
                             overridden.note(node.pos());
                         }
-                        node.set_scalar(*value, self.pos);
+                        node.set_scalar(*value, *pos);
                         sets_shared |= node.is_ahead();
                     }
                     None => {
@@ -236,7 +240,7 @@ impl<'s, 'a> NewEntries<'s, 'a> {
                             *value = *new;
                         }
                         *shared = shared.or_else(|| numbers.give());
-                        m.insert(*key, Node::shared_scalar(*value, self.pos, *shared));
+                        m.insert(*key, Node::shared_scalar(*value, *pos, *shared));
                     }
                 }
             }

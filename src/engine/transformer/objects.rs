@@ -2,20 +2,20 @@
 //! `fieldSpecs`.
 
 use crate::config::kustomization::{Image, PatchOptions, Replacement, Replica};
-use crate::config::{Decode, Described, Selector, StringMap, Written};
+use crate::config::{Decode, Described, Selector, Written, WrittenMap};
 
 /// An object of AnnotationsTransformer.
 #[derive(Default, Decode, Described)]
 pub struct Annotations<'a> {
     /// The annotations to set.
-    pub annotations: StringMap<'a>,
+    pub annotations: WrittenMap<'a>,
 }
 
 /// An object of LabelTransformer.
 #[derive(Default, Decode, Described)]
 pub struct Labels<'a> {
     /// The labels to set.
-    pub labels: StringMap<'a>,
+    pub labels: WrittenMap<'a>,
 }
 
 /// An object of ImageTagTransformer.

@@ -232,7 +232,7 @@ impl<'a> PatchFindings<'a> {
                         let path = way.join(".");
                         let message = format!("the patch replaces the list '{path}' as a whole: {loss}");
                         let finding = Warning::new(Code::ListReplaced, message).at(entry.key().pos()).in_field(path);
-                        let hint = "change items with a JSON patch, or name the keys of the list in 'openapi'";
+                        let hint = "change items with a JSON patch, or name the keys of the list in 'openapi', or pass --crd-merge-keys if its CRD is in the tree";
                         self.add(resource, finding.hint(hint));
                     }
                 }

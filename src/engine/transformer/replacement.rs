@@ -33,7 +33,7 @@ use crate::diag::{Code, Error, Result, Warning};
 use crate::load::Root;
 use crate::merge::copies::{Copies, check_depth, check_text};
 use crate::resource::matcher::{Ids, Matcher};
-use crate::resource::{Changes, Hint, ResMap, Resource};
+use crate::resource::{Changes, Hint, ResMap, Resource, similar};
 use crate::stage::{Build, Fields, Hit, Object, Planned, Stage, Transformer};
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::{Arena, Node, Pos, Value, first_document, json};
@@ -193,7 +193,12 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
             let targets = self.0.iter().flat_map(|replacement| &replacement.targets);
             targets.flat_map(|target| {
                 let message = "the target of a replacement changes nothing: it selects no resource";
-                let unused = || Warning::new(Code::NoEffect, message).at(target.pos);
+                let otherwise = "a target sees resources with the names that they have, or had before a change";
+                let unused = || {
+                    let meant = similar::advice_for_selector(map.iter(), &target.select.hint());
+                    let finding = Warning::new(Code::NoEffect, message).at(target.pos);
+                    finding.hint(meant.unwrap_or_else(|| otherwise.to_owned()))
+                };
                 let emptied = target.paths.iter().filter(|path| path.emptied.is_noted()).map(emptied);
                 (!target.hit.is_noted()).then(unused).into_iter().chain(emptied)
             })

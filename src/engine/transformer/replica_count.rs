@@ -28,15 +28,17 @@ pub struct ReplicaCountTransformer<'a> {
     name: &'a str,
     count: i64,
     specs: Rc<FieldSpecs<'a>>,
-    /// The entry, which is the place of the numbers that are set.
     pos: Pos,
+    /// The place of the count, which is the place of the numbers that are set.
+    set_at: Pos,
     /// The values of patches that it replaces, if the build is asked for findings.
     overridden: Option<Overridden>,
 }
 
 impl<'a> ReplicaCountTransformer<'a> {
     fn new(replica: &Replica<'a>, specs: Rc<FieldSpecs<'a>>, pos: Pos) -> Self {
-        ReplicaCountTransformer { name: replica.name, count: replica.count, specs, pos, overridden: None }
+        let set_at = replica.given.pos("count").unwrap_or(pos);
+        ReplicaCountTransformer { name: replica.name, count: replica.count, specs, pos, set_at, overridden: None }
     }
 
     /// The transformers of `replicas`, one for each entry.
@@ -151,7 +153,7 @@ impl<'a> ReplicaCountTransformer<'a> {
                     overridden.note(node.pos());
                 }
                 has_set = true;
-                node.set_text(count, Tag::Int, self.pos);
+                node.set_text(count, Tag::Int, self.set_at);
                 Ok(())
             })
             .map_err(|e| e.in_resource(id).context(format!("setting the replicas of {id}")))

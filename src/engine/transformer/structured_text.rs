@@ -239,7 +239,8 @@ pub(super) fn visit<'a>(
     }
     match (part, node.value_mut()) {
         (Part::NotAnElement, _) => Err(Part::not_an_element()),
-        (Part::Key(""), _) => Err(Error::new(Code::BadPath, "the path of a target has an empty field name")),
+        (Part::Key(""), _) => Err(Error::new(Code::BadPath, "the path of a target has an empty field name")
+            .hint("write one dot between two names; '\\.' is a dot in a name")),
         (Part::Key(key), ValueMut::Mapping(m)) => visit_key(texts, m, key, rest, create, edit),
         // Only the path of a source has a sign for the last item.
         (Part::Last, ValueMut::Mapping(m)) => visit_key(texts, m, "-", rest, create, edit),
@@ -275,7 +276,8 @@ pub(super) fn visit<'a>(
         (Part::Key(key), _) => {
             Err(Error::new(Code::WrongType, format!("expected a mapping with '{key}', found a list")))
         }
-        _ => Err(Error::new(Code::WrongType, "expected a list, found a mapping")),
+        _ => Err(Error::new(Code::WrongType, "expected a list, found a mapping")
+            .hint("'*' and numbers name items of a list: write the name of a field")),
     }
 }
 
@@ -332,6 +334,7 @@ fn visit_key<'a>(
 
 fn wrong_kind() -> Error {
     Error::new(Code::WrongType, "wrong node kind: expected a mapping or a list, found a text")
+        .hint("end the path at the text, or use 'delimiter' and 'index' for a part of it")
 }
 
 fn out_of_bounds(index: usize, len: usize) -> Error {

@@ -1,10 +1,16 @@
-//! The findings of `validate --schema`: all are errors, except a deprecated version of an API.
+//! The findings of `validate --schema`: all are errors, except a deprecated version of an
+//! API and a needless namespace.
 
 use crate::check::Findings;
 use crate::cli::groups::{Grouping, Groups};
 use crate::cli::messages::{Messages, RootNaming};
 use crate::diag::{Code, Warning};
 use anyhow::{Result, bail};
+
+/// Returns true for a code whose findings a server takes.
+fn is_warning(code: Code) -> bool {
+    matches!(code, Code::DeprecatedApi | Code::NeedlessNamespace)
+}
 
 /// The findings of all roots.
 pub(crate) struct Verdict {
@@ -23,7 +29,7 @@ impl Verdict {
     pub(crate) fn add(&mut self, findings: Findings, root: Option<&str>) {
         self.left_out += findings.left_out;
         for finding in findings.shown {
-            self.errors += usize::from(finding.code() != Code::DeprecatedApi);
+            self.errors += usize::from(!is_warning(finding.code()));
             self.groups.add(finding, root);
         }
     }
@@ -35,8 +41,9 @@ impl Verdict {
     pub(crate) fn end(self, messages: &mut Messages) -> Result<()> {
         let mut places = 0;
         for group in self.groups.end() {
-            places += usize::from(group.message.code() != Code::DeprecatedApi);
-            if group.message.code() == Code::DeprecatedApi {
+            let is_warning = is_warning(group.message.code());
+            places += usize::from(!is_warning);
+            if is_warning {
                 messages.finding(&group, RootNaming::Always);
             } else {
                 messages.fault(&group.message.into_error(), &group.occurrences);

@@ -160,7 +160,7 @@ fn group(items: &[(&OfRoot, &Item)], parts: &[Shared<'_>], is_json: bool) -> Dif
     for part in parts {
         let patterns = patterns(part.origins.iter());
         if patterns != origin && !patterns.is_empty() {
-            lines.push(note(&patterns));
+            lines.push(note(&format!("from {patterns}")));
         }
         origin = patterns;
         lines.extend(part.lines.iter().cloned());
@@ -182,9 +182,10 @@ fn names(items: &[(&OfRoot, &Item)], roots: &[&str]) -> String {
         [root] => format!(" in {}", name(root)),
         _ => String::new(),
     };
+    let in_roots = if roots.len() > 1 { "in " } else { "" };
     match count.saturating_sub(named.len()) {
-        0 => format!("{text}{of}"),
-        more => format!("{text} and {more} more{of}"),
+        0 => format!("{in_roots}{text}{of}"),
+        more => format!("{in_roots}{text} and {more} more{of}"),
     }
 }
 

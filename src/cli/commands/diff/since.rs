@@ -32,7 +32,8 @@ pub(crate) fn sides(
     failures: &mut Failures,
     messages: &mut Messages,
 ) -> Result<Vec<Sides>> {
-    let (top, prefix) = git::top_and_prefix()?;
+    let (top, prefix) =
+        git::top_and_prefix().context("without two sides, 'diff' compares a commit with the working tree")?;
     check_roots(&request.directories, &prefix)?;
     let range = Range::parse(&top, range)?;
     let Known { changed, old, new } = known(request, &top, &range)?;

@@ -3,6 +3,7 @@
 use super::field::{Fields, dotted};
 use super::text::origin_of;
 use super::view::{Hidden, Subject, View};
+use crate::resource::ResId;
 use crate::stage::history::{Field, LayerRole, StepRole, Write};
 use rustomize_base::shown;
 use rustomize_yaml::Pos;
@@ -78,24 +79,28 @@ pub(super) fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Field
 
 /// A resource, its origin, and the step that has removed it.
 fn head(view: &View<'_, '_>, subject: &Subject<'_, '_>) -> Value {
-    let id = &subject.id;
-    let mut value = json!({
+    let mut value = identity(&subject.id);
+    value["origin"] = subject.origin.map_or(Value::Null, |write| {
+        let mut origin = json!({});
+        put_place(view, &mut origin, origin_of(write));
+        origin
+    });
+    value["broughtBy"] = subject.origin.map_or(Value::Null, |write| step(view, write));
+    if let Some(write) = subject.removal {
+        value["removedBy"] = step(view, write);
+    }
+    value
+}
+
+/// The name of a resource.
+pub(super) fn identity(id: &ResId<'_>) -> Value {
+    json!({
         "group": id.gvk.group,
         "version": id.gvk.version,
         "kind": id.gvk.kind,
         "name": id.name,
         "namespace": id.namespace,
-        "origin": subject.origin.map(|write| {
-            let mut origin = json!({});
-            put_place(view, &mut origin, origin_of(write));
-            origin
-        }),
-        "broughtBy": subject.origin.map(|write| step(view, write)),
-    });
-    if let Some(write) = subject.removal {
-        value["removedBy"] = step(view, write);
-    }
-    value
+    })
 }
 
 /// The step of a write, with the place of its entry.
@@ -106,7 +111,7 @@ fn step(view: &View<'_, '_>, write: &Write<'_>) -> Value {
 }
 
 /// A write in a field, which is at `path` now.
-fn written(view: &View<'_, '_>, hidden: &Hidden<'_>, path: &str, write: &Write<'_>) -> Value {
+fn written(view: &View<'_, '_>, hidden: &Hidden<'_, '_>, path: &str, write: &Write<'_>) -> Value {
     let shown = |value: Option<&str>| value.map(|value| hidden.shown([path, &write.path], value).to_owned());
     let mut value = json!({"step": write.step});
     put_place(view, &mut value, view.cause(write));
@@ -116,7 +121,7 @@ fn written(view: &View<'_, '_>, hidden: &Hidden<'_>, path: &str, write: &Write<'
 }
 
 /// Adds the file, line and column of a position.
-fn put_place(view: &View<'_, '_>, value: &mut Value, pos: Pos) {
+pub(super) fn put_place(view: &View<'_, '_>, value: &mut Value, pos: Pos) {
     let spot = view.spot(pos);
     let mut place = Map::new();
     place.insert("file".to_owned(), spot.map(|spot| shown::masked(&spot.source.name)).into());

@@ -1,7 +1,9 @@
 //! `explain`: where the values of a build's output come from, and which steps have changed them.
 
+mod blame;
 mod field;
 mod json;
+mod line;
 mod page;
 mod select;
 mod text;
@@ -46,6 +48,10 @@ pub(crate) struct Explain {
     /// Show the values of Secrets
     #[arg(long)]
     pub show_secrets: bool,
+
+    /// Print the whole output, with the file and line that each line comes from
+    #[arg(long)]
+    pub blame: bool,
 
     /// List the codes of errors and warnings with their meanings
     #[arg(long)]
@@ -95,12 +101,13 @@ const WORDS: &str = "The directory with the kustomization, a resource of its out
 /// on stdout then.
 pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) -> Result<()> {
     check(&args.build)?;
-    let format = args.format;
+    let (format, blames) = (args.format, args.blame);
     if args.list {
         return code::list();
     }
     if let [word] = args.build.directory.as_slice()
         && !Path::new(word).exists()
+        && line::FileLine::parse(word).is_none()
     {
         if code::run(word)? {
             return Ok(());
@@ -113,6 +120,15 @@ pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) ->
     }
     let request = BuildRequest::new(args.build, observer)?;
     let words: Vec<&str> = request.directories.iter().map(String::as_str).collect();
+    if let [word, rest @ ..] = &words[..]
+        && !Path::new(word).exists()
+        && let Some(place) = line::FileLine::parse(word)
+    {
+        if blames || rest.len() > 1 {
+            bail!("a line is explained in all roots that read the file, or in one: rustomize explain FILE:LINE ROOT");
+        }
+        return line::run(&request, place, rest.first().copied(), args.show_secrets, format, messages);
+    }
     let (root, resource, field) = match words[..] {
         [] => (".", None, None),
         [root] => (root, None, None),
@@ -121,6 +137,12 @@ pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) ->
     };
     if format == ExplainFormat::Html && resource.is_some() {
         bail!("'-o html' prints one page with all resources: leave RESOURCE out");
+    }
+    if blames && resource.is_some() {
+        bail!("'--blame' prints all resources: leave RESOURCE out");
+    }
+    if blames && format == ExplainFormat::Html {
+        bail!("'--blame' has the formats text and json");
     }
     let mut options = request.options(root)?;
     options.trace = true;
@@ -148,6 +170,8 @@ pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) ->
     let is_colored = messages.colors_stdout();
     let people = |text: &str| if is_colored { Shown::colored(text) } else { Shown::values(text) };
     match (format, resource) {
+        (ExplainFormat::Json, None) if blames => writer::print_values_json(&blame::json(&view)?)?,
+        (_, None) if blames => writer::print(&people(&blame::text(&view, is_colored, writer::stdout_columns())?))?,
         (ExplainFormat::Html, _) => writer::data([page::page(&view)])?,
         (ExplainFormat::Json, None) => writer::print_values_json(&json::all(&view))?,
         (ExplainFormat::Text, None) => writer::print(&people(&text::all(&view, is_colored)))?,

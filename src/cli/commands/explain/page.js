@@ -6,6 +6,10 @@
 
   const ROW = 48; // The height of a row of the list, as in page.css.
   const CHUNK = 200; // So many fields are made at a time.
+  const FEW = 12; // So many kustomizations have a card each, whatever their steps are.
+  const LIKE = 3; // From so many on, kustomizations with the same steps have one card.
+  const [NARROWEST, WIDEST, GAP] = [210, 316, 40]; // The widths of cards, and what is between them.
+  const [HAS_ORIGIN, HAS_VALUE, IS_NEAR, HAS_PLACE, HAS_FORMER] = [1, 2, 4, 1, 2]; // As in page.rs.
   const HEAD = 9; // The fields of a resource begin here in its row.
   const LAYER_ROLES = ["root", "base", "component"];
   const PLUGIN_ROLE = 5; // The first role of a plugin.
@@ -18,6 +22,9 @@
   let query = "";
   let steps = null; // The steps whose resources the list shows; null for all.
   let current = -1; // The resource that is shown; -1 for the pipeline.
+  let zoom = -1; // The kustomization at which the pipeline begins; -1 for that of the build.
+  let below; // The kustomizations that each one names.
+  let stepsIn; // The steps of each kustomization.
 
   const $ = (id) => document.getElementById(id);
 
@@ -43,6 +50,15 @@
     return data.texts[file] + ":" + line + ":" + column;
   }
 
+  /** A place whose line is never cut: only the name of the file gives way. */
+  function placed(i, isOneLine) {
+    if (i < 0) return "";
+    const [file, line, column] = data.places[i];
+    const parts = isOneLine ? [data.texts[file]] : breaking(data.texts[file], /(?<=\/)/);
+    const name = make("span", "file", make("bdi", "", ...parts));
+    return make("span", "place", name, make("span", "at", ":" + line + ":" + column));
+  }
+
   function time(micros) {
     if (micros < 0) return "";
     if (micros < 1000) return micros + " µs";
@@ -51,6 +67,8 @@
 
   function start() {
     data = JSON.parse($("data").textContent);
+    structure();
+    data.resources = data.resources.map(whole);
     labels = data.resources.map((row) => {
       const [, group, kind, namespace, name] = row.slice(0, 5).map(text);
       return { title: name, sub: [kind + (group ? "." + group : ""), namespace].filter(Boolean).join(" in "),
@@ -62,18 +80,54 @@
     $("summary").textContent = count(data.resources.length - gone, "resource") + ", " + count(data.steps.length, "step");
     $("search").addEventListener("input", () => { query = $("search").value; filter(); });
     $("filter").querySelector("button").addEventListener("click", () => { steps = null; filter(); });
-    $("home").addEventListener("click", (event) => { event.preventDefault(); go(-1); });
-    $("summary").addEventListener("click", () => { history.pushState(null, "", "#pipeline"); show(-1, null); });
+    $("home").addEventListener("click", (event) => { event.preventDefault(); zoom = -1; go(-1); });
+    $("summary").addEventListener("click", () => zoomTo(-1));
     $("list").addEventListener("scroll", draw, { passive: true });
     $("list").addEventListener("click", (event) => {
       const row = event.target.closest(".row");
       if (row) go(Number(row.dataset.resource));
     });
-    window.addEventListener("resize", () => { draw(); if (current < 0) edges(); });
+    window.addEventListener("resize", () => { draw(); if (current < 0) fit(); });
     window.addEventListener("popstate", read);
     document.addEventListener("keydown", key);
     filter();
     read();
+  }
+
+  /** A resource with its fields and writes: its shape with its texts and places, as page.rs says. */
+  function whole(row) {
+    if (row.length < HEAD) return row;
+    const [shape, full] = [data.shapes[row[HEAD - 1]], row.slice(0, HEAD - 1)];
+    let [s, v] = [1, HEAD];
+    full.push(shape[0]);
+    const entry = (step) => data.steps[step][1];
+    for (let n = shape[0]; n > 0; n--) {
+      const [path, marks, writes] = [shape[s], shape[s + 1], shape[s + 2]];
+      let [last, where] = [-1, -1];
+      s += 3;
+      if (marks & HAS_ORIGIN) {
+        last = row[v++];
+        if (marks & IS_NEAR) {
+          const [file, line] = data.places[row[5]];
+          where = data.places.push([file, line + shape[s], shape[s + 1]]) - 1;
+          s += 2;
+        } else where = row[v++];
+      }
+      const at = full.length + 1;
+      full.push(path, -1, last, where, writes);
+      for (let w = 0; w < writes; w++, s += 2) {
+        const place = shape[s + 1] & HAS_PLACE ? row[v++] : entry(shape[s]);
+        const before = shape[s + 1] & HAS_FORMER ? row[v++] : last;
+        last = row[v++];
+        full.push(shape[s], place, before, last);
+      }
+      full[at] = marks & HAS_VALUE ? row[v++] : last;
+    }
+    for (; s < shape.length; s += 3) {
+      const place = shape[s + 2] & HAS_PLACE ? row[v++] : entry(shape[s + 1]);
+      full.push(shape[s], shape[s + 1], place, shape[s + 2] & HAS_FORMER ? row[v++] : -1, -1);
+    }
+    return full;
   }
 
   // The state in the address: #r=Kind/name&f=/spec/replicas
@@ -81,6 +135,8 @@
   function read() {
     const state = new URLSearchParams(location.hash.slice(1));
     const at = state.has("r") ? labels.findIndex((label) => label.id === state.get("r")) : -1;
+    const wanted = state.has("z") ? Number(state.get("z")) : -1;
+    zoom = wanted > 0 && wanted < data.layers.length ? wanted : -1;
     if (state.has("q")) { query = $("search").value = state.get("q"); filter(); }
     show(at, state.get("f"));
   }
@@ -99,7 +155,7 @@
     draw();
     $("detail").replaceChildren(...(at < 0 ? pipeline() : resource(at, field)));
     $("detail").scrollTop = 0;
-    if (at < 0) edges();
+    if (at < 0) fit();
     const open = field && document.querySelector(".field.open");
     if (open) open.scrollIntoView({ block: "center" });
   }
@@ -211,9 +267,9 @@
 
   function by(step, at) {
     const [name, entry, role] = data.steps[step];
-    const where = place(at >= 0 ? at : entry);
+    const where = placed(at >= 0 ? at : entry);
     return make("span", "", make("span", "step", text(name)), role >= PLUGIN_ROLE ? " " : "",
-      role >= PLUGIN_ROLE ? make("span", "badge plugin", "plugin") : "", where ? " " : "", make("span", "place", where));
+      role >= PLUGIN_ROLE ? make("span", "badge plugin", "plugin") : "", where ? " " : "", where);
   }
 
   function back() {
@@ -227,7 +283,7 @@
     const row = data.resources[at];
     const head = make("h2", "", labels[at].title, " ", make("small", "", labels[at].sub));
     const about = make("p", "about");
-    if (row[6] >= 0) about.append("From ", make("span", "place", place(row[5])), ", brought by ", by(row[6], -1));
+    if (row[6] >= 0) about.append("From ", placed(row[5]), ", brought by ", by(row[6], -1));
     if (row[7] >= 0) about.append(". Removed by ", by(row[7], -1));
     const fields = [];
     const values = new Map();
@@ -275,7 +331,7 @@
     const changes = one.writes.length;
     const badge = one.value === null ? make("span", "badge gone", "removed")
       : one.origin < 0 ? make("span", "badge added", "added" + (changes > 1 ? ", " + count(changes - 1, "change") : ""))
-      : changes ? make("span", "badge", count(changes, "change")) : make("span", "badge plain", place(one.where));
+      : changes ? make("span", "badge", count(changes, "change")) : make("span", "badge plain", placed(one.where, true));
     const value = one.value === null ? "" : one.value === "" ? "\"\"" : one.value.slice(0, 300);
     const line = make("button", "line", make("span", "path", ...breaking(dotted(one.path, values), /(?<=[./\]])/)), make("span", "value", value), badge);
     line.type = "button";
@@ -287,7 +343,7 @@
       const list = make("ol", "history");
       const show = (at, name) => at < 0 ? make("pre", "none", "none") : make("pre", name, text(at) === "" ? "\"\"" : text(at));
       if (one.origin >= 0) {
-        const where = one.where >= 0 ? make("span", "place", place(one.where)) : by(row[6], -1);
+        const where = one.where >= 0 ? placed(one.where) : by(row[6], -1);
         list.append(make("li", "", "from ", where, show(one.origin, "new")));
       }
       for (const [step, at, before, after] of one.writes) {
@@ -311,47 +367,132 @@
     }
   }
 
-  // The pipeline: a card for each kustomization, a column for each depth.
+  // The pipeline: a card for each kustomization, or for several that are alike; a column for each
+  // depth.
+
+  /** The kustomizations that each one names, and the steps of each. */
+  function structure() {
+    below = data.layers.map(() => []);
+    stepsIn = data.layers.map(() => []);
+    data.layers.forEach(([, , above], i) => { if (above >= 0) below[above].push(i); });
+    data.steps.forEach((step, i) => stepsIn[step[3]].push(i));
+  }
+
+  /** The kustomizations that lead to one, that of the build first. */
+  function way(to) {
+    const found = [];
+    for (let i = data.layers[to][2]; i >= 0; i = data.layers[i][2]) found.unshift(i);
+    return found;
+  }
+
+  function countBelow(i) {
+    return below[i].reduce((sum, one) => sum + countBelow(one), 1);
+  }
+
+  /** The cards: the way to the kustomization at which the pipeline begins, and all below it. */
+  function cards() {
+    const top = zoom < 0 ? 0 : zoom;
+    const all = [];
+    const draws = countBelow(top) <= FEW;
+    const signs = (i) => data.layers[i][1] + " " + [...new Set(stepsIn[i].map((at) => data.steps[at][0]))].join(" ");
+    const add = (members, above, depth) => {
+      const card = all.push({ members, above, depth }) - 1;
+      const kids = members.flatMap((i) => below[i]);
+      let alike = Map.groupBy(kids, draws ? (i) => i : signs);
+      if (!draws && alike.size > FEW) alike = Map.groupBy(kids, (i) => data.layers[i][1]);
+      for (const group of alike.values()) {
+        const isFolded = group.length >= LIKE && !draws;
+        for (const of of isFolded ? [group] : group.map((i) => [i])) add(of, card, depth + 1);
+      }
+    };
+    way(top).forEach((i, depth) => all.push({ members: [i], above: depth - 1, depth }));
+    add([top], all.length - 1, all.length);
+    return all;
+  }
 
   function pipeline() {
-    const depth = [];
-    data.layers.forEach(([, , above], i) => { depth[i] = above < 0 ? 0 : depth[above] + 1; });
-    const deepest = depth.reduce((a, b) => Math.max(a, b), 0);
+    if (!data.layers.length) return [make("h2", "", "Pipeline")];
+    const all = cards();
+    const deepest = all.reduce((most, one) => Math.max(most, one.depth), 0);
     const columns = Array.from({ length: deepest + 1 }, () => make("div", "column"));
-    const most = Math.max(...data.steps.map((step) => step[4]), 0);
-    const cards = data.layers.map((layer, i) => card(layer, i, most));
-    cards.forEach((one, i) => columns[deepest - depth[i]].append(one));
+    const most = data.steps.reduce((a, step) => Math.max(a, step[4]), 0);
+    all.forEach((one, i) => columns[deepest - one.depth].append(card(one, i, most)));
     const graph = make("div", "graph", document.createElementNS("http://www.w3.org/2000/svg", "svg"), ...columns);
     graph.id = "graph";
     const total = data.steps.reduce((sum, step) => sum + Math.max(0, step[4]), 0);
     const plugins = data.steps.filter((step) => step[2] >= PLUGIN_ROLE).length;
     const about = [count(data.layers.length, "kustomization"), count(data.steps.length, "step"),
       plugins ? count(plugins, "plugin call") : "", total ? time(total) + " in steps" : ""].filter(Boolean).join(" · ");
-    return [make("h2", "", "Pipeline"), make("p", "about", about), graph,
-      make("p", "note", "A step shows the resources that it has made, changed or removed. Choose one to list them.")];
+    const folded = all.some((one) => one.members.length > 1);
+    return [make("h2", "", "Pipeline"), make("p", "about", about), ...crumbs(), graph,
+      make("p", "note", "A step shows the resources that it has made, changed or removed. Choose one to list them." +
+        (folded ? " Kustomizations with the same steps have one card: list them to see one of them alone." : ""))];
   }
 
-  /** The steps of a layer; neighbours of one name are one. */
-  function groups(layer) {
-    const all = [];
-    data.steps.forEach((step, i) => {
-      if (step[3] !== layer) return;
-      const last = all[all.length - 1];
-      if (last && last.name === text(step[0]) && last.role === step[2]) last.members.push(i);
-      else all.push({ name: text(step[0]), role: step[2], members: [i] });
-    });
-    return all;
+  /** The way to the kustomization at which the pipeline begins. */
+  function crumbs() {
+    if (zoom < 0) return [];
+    const link = (i, name) => {
+      const button = make("button", "", name);
+      button.type = "button";
+      button.addEventListener("click", () => zoomTo(i));
+      return button;
+    };
+    const steps = way(zoom).flatMap((i) => [link(i, text(data.layers[i][0])), " › "]);
+    return [make("p", "crumbs", ...steps, make("b", "", text(data.layers[zoom][0])))];
   }
 
-  function card(layer, i, most) {
-    const role = LAYER_ROLES[layer[1]];
+  /** Begins the pipeline at a kustomization; the first one is that of the build. */
+  function zoomTo(i) {
+    history.pushState(null, "", i > 0 ? "#" + new URLSearchParams({ pipeline: "", z: i }) : "#pipeline");
+    zoom = i > 0 ? i : -1;
+    show(-1, null);
+  }
+
+  /** The steps of kustomizations; those of one name that follow each other are one. */
+  function groups(members) {
+    const all = new Map();
+    for (const layer of members) {
+      const seen = new Map();
+      let last = null;
+      for (const i of stepsIn[layer]) {
+        const [name, , role] = data.steps[i];
+        // The same step may come back later, between other steps.
+        if (!last || last.step !== name || last.role !== role) {
+          const turn = (seen.get(name) || 0) + 1;
+          seen.set(name, turn);
+          const key = name + " " + role + " " + turn;
+          if (!all.has(key)) all.set(key, { step: name, name: text(name), role, members: [] });
+          last = all.get(key);
+        }
+        last.members.push(i);
+      }
+    }
+    return [...all.values()];
+  }
+
+  /** The path that files have in common, with signs in place of what differs. */
+  function pattern(files) {
+    const paths = files.map((file) => file.split("/"));
+    const [first] = paths;
+    if (paths.every((path) => path.length === first.length)) {
+      return first.map((part, i) => (paths.every((path) => path[i] === part) ? part : "*")).join("/");
+    }
+    let same = 0;
+    while (paths.every((path) => same < path.length && path[same] === first[same])) same++;
+    return [...first.slice(0, same), "…", first[first.length - 1]].join("/");
+  }
+
+  function card(of, at, most) {
+    const [layer] = of.members;
+    const role = LAYER_ROLES[data.layers[layer][1]];
     const list = make("ul", "steps");
-    for (const group of groups(i)) {
+    for (const group of groups(of.members)) {
       const sum = (column) => group.members.reduce((all, at) => all + Math.max(0, data.steps[at][column]), 0);
       const [micros, touched] = [sum(4), sum(5)];
       const isTimed = group.role !== READ_ROLE && group.members.some((at) => data.steps[at][4] >= 0);
-      const times = group.members.length > 1 ? " × " + group.members.length.toLocaleString("en") : "";
-      const name = make("span", "name", group.name + times, group.role >= PLUGIN_ROLE ? " " : "",
+      const times = group.members.length > 1 ? " ×\u00a0" + group.members.length.toLocaleString("en") : "";
+      const name = make("span", "name", ...breaking(group.name, /(?<=[a-z0-9])(?=[A-Z])/), times, group.role >= PLUGIN_ROLE ? " " : "",
         group.role >= PLUGIN_ROLE ? make("span", "badge plugin", "plugin") : "");
       const detail = [touched ? touched.toLocaleString("en") : "", isTimed ? time(micros) : ""].filter(Boolean).join(" · ");
       const isHot = micros > 1000 && micros * 2 > most;
@@ -361,10 +502,55 @@
       button.addEventListener("click", () => { steps = new Set(group.members); filter(); document.body.className = "lists"; draw(); });
       list.append(make("li", "", button));
     }
-    const one = make("div", "layer " + role, make("h3", "", make("small", "", role), ...breaking(text(layer[0]), /(?<=\/)/)), list);
-    one.dataset.above = layer[2];
-    one.id = "layer" + i;
+    const files = [...new Set(of.members.map((i) => text(data.layers[i][0])))];
+    const times = of.members.length > 1 ? " × " + of.members.length.toLocaleString("en") : "";
+    const name = make("span", "file", ...breaking(pattern(files), /(?<=\/)/));
+    const isTop = layer === (zoom < 0 ? 0 : zoom);
+    const title = of.members.length > 1 || isTop ? name : make("button", "", name);
+    if (title !== name) {
+      title.type = "button";
+      title.title = "Show this kustomization alone";
+      title.addEventListener("click", () => zoomTo(layer));
+    }
+    const one = make("div", "layer " + role, make("h3", "", make("small", "", role + times), title), list);
+    if (of.members.length > 1) one.append(folded(of.members));
+    one.dataset.above = of.above;
+    one.id = "card" + at;
     return one;
+  }
+
+  /** A button that lists the kustomizations of a card. */
+  function folded(members) {
+    const button = make("button", "fold", "List " + members.length.toLocaleString("en"));
+    const box = make("div", "folded", button);
+    const names = make("ul", "members");
+    let made = 0;
+    const more = make("button", "more", "More");
+    const add = () => {
+      for (const end = Math.min(members.length, made + CHUNK); made < end; made++) {
+        const i = members[made];
+        // A base with several uses is told apart by what names it.
+        const above = data.layers[i][2] >= 0 ? " in " + text(data.layers[data.layers[i][2]][0]) : "";
+        const member = make("button", "", ...breaking(text(data.layers[i][0]), /(?<=\/)/));
+        member.type = "button";
+        member.title = text(data.layers[i][0]) + above;
+        member.addEventListener("click", () => zoomTo(i));
+        names.append(make("li", "", member));
+      }
+      more.hidden = made >= members.length;
+    };
+    button.type = more.type = "button";
+    button.setAttribute("aria-expanded", "false");
+    more.addEventListener("click", add);
+    button.addEventListener("click", () => {
+      const opens = button.getAttribute("aria-expanded") !== "true";
+      button.setAttribute("aria-expanded", String(opens));
+      if (opens && !made) add();
+      if (opens) box.append(names, more);
+      else { names.remove(); more.remove(); }
+      edges();
+    });
+    return box;
   }
 
   /** Draws a line from each card to the one that asked for it. */
@@ -377,13 +563,25 @@
     for (const one of graph.querySelectorAll(".layer")) {
       if (Number(one.dataset.above) < 0) continue;
       const from = one.getBoundingClientRect();
-      const to = $("layer" + one.dataset.above).getBoundingClientRect();
+      const to = $("card" + one.dataset.above).getBoundingClientRect();
       const [x1, y1] = [from.right - box.left, from.top - box.top + 24];
       const [x2, y2] = [to.left - box.left, to.top - box.top + 24];
       const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
       path.setAttribute("d", `M${x1} ${y1}C${x1 + 28} ${y1} ${x2 - 28} ${y2} ${x2} ${y2}`);
       svg.append(path);
     }
+  }
+
+  /** Puts the columns side by side if each has room, or else one below the other. */
+  function fit() {
+    const graph = $("graph");
+    if (!graph) return;
+    const [columns, style] = [graph.querySelectorAll(".column").length, getComputedStyle($("detail"))];
+    const room = $("detail").clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    const width = (room - (columns - 1) * GAP) / columns;
+    graph.classList.toggle("stacked", width < NARROWEST);
+    graph.style.setProperty("--card", Math.min(WIDEST, Math.floor(width)) + "px");
+    edges();
   }
 
   // The keyboard.
@@ -426,6 +624,7 @@
     else if (isTyping) $("search").blur();
     else if (document.activeElement.closest(".field")) $("list").focus();
     else if (steps) { steps = null; filter(); }
+    else if (current < 0 && zoom >= 0) zoomTo(way(zoom).at(-1));
     else go(-1);
   }
 })();

@@ -18,8 +18,8 @@ const NO_PLACE: &str = "-";
 
 /// Colours for a terminal, or none.
 #[derive(Clone, Copy)]
-struct Paint {
-    is_colored: bool,
+pub(super) struct Paint {
+    pub is_colored: bool,
 }
 
 impl Paint {
@@ -30,40 +30,40 @@ impl Paint {
         if self.is_colored { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    fn bold(self, text: &str) -> String {
+    pub(super) fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
-    fn dim(self, text: &str) -> String {
+    pub(super) fn dim(self, text: &str) -> String {
         self.with("2", text)
     }
 
-    fn before(self, text: &str) -> String {
+    pub(super) fn before(self, text: &str) -> String {
         self.with("31", text)
     }
 
-    fn after(self, text: &str) -> String {
+    pub(super) fn after(self, text: &str) -> String {
         self.with("32", text)
     }
 
-    fn step(self, text: &str) -> String {
+    pub(super) fn step(self, text: &str) -> String {
         self.with("36", text)
     }
 }
 
 /// A table. The cells of each column have one width, except in the last column.
 #[derive(Default)]
-struct Table {
+pub(super) struct Table {
     /// The cells, each plain and with colours.
     rows: Vec<Vec<(String, String)>>,
 }
 
 impl Table {
-    fn add(&mut self, row: Vec<(String, String)>) {
+    pub(super) fn add(&mut self, row: Vec<(String, String)>) {
         self.rows.push(row);
     }
 
-    fn print(&self, indent: &str, widest: usize, out: &mut String) {
+    pub(super) fn print(&self, indent: &str, widest: usize, out: &mut String) {
         let width = |column: usize| {
             let cells = self.rows.iter().filter(|row| column + 1 < row.len()).map(|row| row[column].0.chars().count());
             cells.filter(|width| *width <= widest).max().unwrap_or(0)
@@ -130,9 +130,8 @@ pub(super) fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Field
         let value = quoted(hidden.shown([&field.path; 2], field.value));
         let head = (format!("{name}: {value}"), format!("{}: {value}", paint.bold(&name)));
         if field.writes.is_empty() {
-            let place = field.origin.and_then(|(_, pos)| view.place(pos)).map(|place| one_line(&place));
-            let place = place.or_else(|| subject.origin.map(|write| step(view, write, Paint::PLAIN)));
-            let place = place.unwrap_or_else(|| NO_PLACE.to_owned());
+            let pos = field.origin.map_or(Pos::NONE, |(_, pos)| pos);
+            let (place, _) = came_from(view, subject, pos, Paint::PLAIN);
             let dim = paint.dim(&place);
             plain.add(vec![head, (place, dim)]);
             continue;
@@ -164,19 +163,14 @@ fn flush(plain: &mut Table, out: &mut String) {
 fn history(
     view: &View<'_, '_>,
     subject: &Subject<'_, '_>,
-    hidden: &Hidden<'_>,
+    hidden: &Hidden<'_, '_>,
     field: &Field<'_, '_>,
     paint: Paint,
 ) -> Table {
     let mut table = Table::default();
     if let Some((value, pos)) = field.origin {
         let value = quoted(hidden.shown([&field.path; 2], value));
-        let place = match (view.place(pos), subject.origin) {
-            (Some(place), _) => cell(&one_line(&place)),
-            (None, Some(write)) => by(view, write, paint),
-            (None, None) => cell(NO_PLACE),
-        };
-        table.add(vec![cell(&value), place]);
+        table.add(vec![cell(&value), came_from(view, subject, pos, paint)]);
     }
     for write in &field.writes {
         table.add(vec![values(hidden, &field.path, write, paint), by(view, write, paint)]);
@@ -184,12 +178,27 @@ fn history(
     table
 }
 
+/// The place of a value that was read, or the step that has generated it, with the place: plain, and
+/// with colours.
+fn came_from(view: &View<'_, '_>, subject: &Subject<'_, '_>, pos: Pos, paint: Paint) -> (String, String) {
+    let place = view.place(pos).map(|place| one_line(&place));
+    match (place, view.generator(subject, pos), subject.origin) {
+        (Some(place), Some(name), _) => {
+            let name = one_line(name);
+            (format!("{name}, {place}"), format!("{}, {place}", paint.step(&name)))
+        }
+        (Some(place), None, _) => cell(&place),
+        (None, _, Some(write)) => by(view, write, paint),
+        (None, _, None) => cell(NO_PLACE),
+    }
+}
+
 fn cell(text: &str) -> (String, String) {
     (text.to_owned(), text.to_owned())
 }
 
 /// The values before and after a write in a field, which is at `path` now.
-fn values(hidden: &Hidden<'_>, path: &str, write: &Write<'_>, paint: Paint) -> (String, String) {
+fn values(hidden: &Hidden<'_, '_>, path: &str, write: &Write<'_>, paint: Paint) -> (String, String) {
     let text = |value: Option<&str>| match value {
         None => "none".to_owned(),
         Some(value) => quoted(hidden.shown([path, &write.path], value)),
@@ -217,7 +226,7 @@ pub(super) fn origin_of(write: &Write<'_>) -> Pos {
 }
 
 /// A value in one line, cut if it is long; an empty text in quotes.
-fn quoted(value: &str) -> String {
+pub(super) fn quoted(value: &str) -> String {
     if value.is_empty() {
         return "\"\"".to_owned();
     }
@@ -229,6 +238,6 @@ fn quoted(value: &str) -> String {
 }
 
 /// A text in one line.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     shown::line(text).into_owned()
 }

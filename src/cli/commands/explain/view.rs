@@ -1,14 +1,15 @@
 //! [`View`]: a traced build for output: resources by their names, places as text, and secret values
 //! hidden.
 
-use crate::diff::secrets::{is_secret, secrets};
+use crate::diff::secrets::{is_secret_field, is_secret_text, secrets};
 use crate::resource::{ResId, Resource};
-use crate::stage::history::{History, Write};
+use crate::stage::history::{History, StepRole, Write};
 use crate::workspace::Output;
-use rustomize_base::meter::FastSet;
+use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::shown::{self, says_secret};
 use rustomize_yaml::places::{Places, Spot};
 use rustomize_yaml::{Node, Pos};
+use std::cell::RefCell;
 
 /// The text that is shown in place of a secret value.
 pub(super) const HIDDEN: &str = "(hidden)";
@@ -21,6 +22,8 @@ pub(super) struct View<'o, 'w> {
     pub history: &'o History<'w>,
     places: Places<'w>,
     shows_secrets: bool,
+    /// Whether the value of a field is secret by its name, for each kind.
+    secret_fields: RefCell<FastMap<String, FastMap<String, bool>>>,
 }
 
 /// A resource that is explained.
@@ -38,7 +41,7 @@ pub(super) struct Subject<'o, 'w> {
 impl<'o, 'w> View<'o, 'w> {
     /// A view of a build.
     pub(super) fn new(root: &'o str, output: &'o Output<'w>, history: &'o History<'w>, shows_secrets: bool) -> Self {
-        View { root, output, history, places: output.places(), shows_secrets }
+        View { root, output, history, places: output.places(), shows_secrets, secret_fields: RefCell::default() }
     }
 
     /// The place of a position.
@@ -62,8 +65,25 @@ impl<'o, 'w> View<'o, 'w> {
     /// position does not explain the change.
     pub(super) fn cause(&self, write: &Write<'_>) -> Pos {
         let has_place = !write.path.is_empty() && write.value != write.former;
-        let is_in_file = |spot: Spot<'_>| spot.source.is_file;
-        if has_place && self.spot(write.value).is_some_and(is_in_file) { write.value } else { write.entry }
+        if has_place && self.is_in_file(write.value) { write.value } else { write.entry }
+    }
+
+    /// The step that has generated a resource, if its values are in files: a value of a resource
+    /// that was read needs no step beside its place.
+    pub(super) fn generator(&self, subject: &Subject<'_, '_>, pos: Pos) -> Option<&'w str> {
+        let run = self.history.runs.get(subject.origin?.run as usize)?;
+        (run.role != StepRole::Read && self.is_in_file(pos)).then_some(run.step)
+    }
+
+    /// Returns true if a position is in a file, and not in a text that a program has printed.
+    pub(super) fn is_in_file(&self, pos: Pos) -> bool {
+        self.places.heap().outermost(pos).is_some_and(|(source, _)| source.is_file)
+    }
+
+    /// The place in a file of a resource that a step has added: the place of its text, or that of
+    /// the entry that asked for the step.
+    pub(super) fn file_of(&self, write: &Write<'_>) -> Pos {
+        if self.is_in_file(write.value) { write.value } else { write.entry }
     }
 
     /// A resource of the output.
@@ -93,8 +113,9 @@ impl<'o, 'w> View<'o, 'w> {
     }
 
     /// The secret values of a resource. O(its nodes and writes).
-    pub(super) fn hidden<'s>(&self, subject: &Subject<'_, 's>) -> Hidden<'s> {
-        let mut hidden = Hidden { is_asked: self.shows_secrets, id: subject.id, paths: FastSet::default() };
+    pub(super) fn hidden<'v, 's>(&'v self, subject: &Subject<'_, 's>) -> Hidden<'v, 's> {
+        let fields = &self.secret_fields;
+        let mut hidden = Hidden { is_asked: self.shows_secrets, id: subject.id, paths: FastSet::default(), fields };
         if self.shows_secrets {
             return hidden;
         }
@@ -103,6 +124,9 @@ impl<'o, 'w> View<'o, 'w> {
         hidden.paths.extend(paths);
         for write in self.history.writes_of(subject.number) {
             let pair = write.path.strip_suffix("/name").or_else(|| write.path.strip_suffix("/key"));
+            // Only an item of a list has its name beside its value.
+            let is_item = |pair: &&str| pair.bytes().next_back().is_some_and(|byte| byte.is_ascii_digit());
+            let pair = pair.filter(is_item);
             let is_secret = || write.before.is_some_and(says_secret) || write.after.is_some_and(says_secret);
             if let Some(pair) = pair.filter(|_| is_secret()) {
                 hidden.paths.insert(format!("{pair}/value"));
@@ -113,22 +137,42 @@ impl<'o, 'w> View<'o, 'w> {
 }
 
 /// The values of a resource that are not shown.
-pub(super) struct Hidden<'w> {
+pub(super) struct Hidden<'v, 'w> {
     /// True if the user asks to see the values of Secrets.
     is_asked: bool,
     id: ResId<'w>,
     /// The JSON pointers of values that are secret by their names, now or before a step.
     paths: FastSet<String>,
+    /// See [`View`].
+    fields: &'v RefCell<FastMap<String, FastMap<String, bool>>>,
 }
 
-impl Hidden<'_> {
+impl Hidden<'_, '_> {
     /// Returns true if the value of a field must not be shown: it may be secret now, or was at
     /// another path. `paths` are the paths of the field.
     pub(super) fn hides(&self, paths: [&str; 2], value: &str) -> bool {
-        let hides = |path: &str| {
-            self.paths.contains(path) || may_be_secret(&self.id, path) || is_secret(self.id.gvk.kind, path, value)
-        };
-        !self.is_asked && paths.into_iter().any(hides)
+        if self.is_asked {
+            return false;
+        }
+        let hides = |path: &str| self.paths.contains(path) || may_be_secret(&self.id, path) || self.says_secret(path);
+        let is_by_name = hides(paths[0]) || paths[0] != paths[1] && hides(paths[1]);
+        is_by_name || is_secret_text(value)
+    }
+
+    /// Returns true for a field whose name says that its value is secret.
+    fn says_secret(&self, path: &str) -> bool {
+        let (kind, mut all) = (self.id.gvk.kind, self.fields.borrow_mut());
+        if let Some(known) = all.get(kind).and_then(|fields| fields.get(path)) {
+            return *known;
+        }
+        let is_secret = is_secret_field(kind, path);
+        all.entry(kind.to_owned()).or_default().insert(path.to_owned(), is_secret);
+        is_secret
+    }
+
+    /// Returns true if the value that a field has now must not be shown.
+    pub(super) fn hides_now(&self, path: &str) -> bool {
+        !self.is_asked && (self.paths.contains(path) || may_be_secret(&self.id, path))
     }
 
     /// A value of a field, or the text that is shown in its place.

@@ -168,9 +168,9 @@ fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> boo
         let Some(Warned { value, warnings }) = built else { continue };
         let allowed = RootSettings::above(root)?;
         let named = Some(root.as_str()).filter(|_| paths.len() > 1);
-        // `lint` reports a deprecated field as a finding.
+        // `lint` reports a field that is deprecated or has no effect as a finding.
         let (deprecated, warnings): (Vec<_>, Vec<_>) =
-            warnings.into_iter().partition(|warning| warning.code() == Code::Deprecated);
+            warnings.into_iter().partition(|warning| matches!(warning.code(), Code::Deprecated | Code::Unused));
         warnings.into_iter().for_each(|warning| said.add(warning, Some(root)));
         find(allowed.others(deprecated), named);
         match value {

@@ -1,0 +1,237 @@
+//! [`Effects`]: the values of one output that come from some lines of a file.
+
+use super::super::field::dotted;
+use super::super::json::identity;
+use super::super::view::{Hidden, Subject, View, full_label};
+use super::extent::Extent;
+use crate::load::{Disk, Loader};
+use crate::stage::history::{Field, Write};
+use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_base::shown;
+use rustomize_yaml::{Node, Pos};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+/// The lines that are asked for.
+pub(super) struct Target {
+    /// The file, as the user named it.
+    pub name: String,
+    /// The place of the file; `None` for a file of a clone.
+    pub place: Option<PathBuf>,
+    pub extent: Extent,
+}
+
+/// The effects of the smallest part of the file that has an effect.
+#[derive(Default)]
+pub(super) struct Effects {
+    /// The index of the part in [`Extent::around`].
+    pub rank: usize,
+    pub fields: Vec<FieldEffect>,
+    pub steps: Vec<StepEffect>,
+}
+
+impl Effects {
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.steps.is_empty()
+    }
+}
+
+/// A field that has, or had, a value of the lines.
+pub(super) struct FieldEffect {
+    pub resource: String,
+    pub identity: Value,
+    pub pointer: String,
+    pub field: String,
+    /// The value that the lines gave to the field.
+    pub value: String,
+    pub is_hidden: bool,
+    pub outcome: Outcome,
+}
+
+/// The end of a value.
+pub(super) enum Outcome {
+    /// It is in the output.
+    Kept,
+    /// A later step has made another value of it.
+    Changed { into: String, by: Cause },
+    /// A later step has put another value in its place.
+    Overridden { with: String, by: Cause },
+    /// A later step has removed the field, or the resource.
+    Removed { by: Cause },
+}
+
+/// A step, and the place that explains it.
+pub(super) struct Cause {
+    pub step: String,
+    /// The file, the line and the column.
+    pub place: Option<(String, usize, usize)>,
+}
+
+/// A step that the lines ask for, or a kustomization that they name.
+pub(super) struct StepEffect {
+    pub step: String,
+    /// The file of the kustomization, for a base or component.
+    pub layer: Option<String>,
+    /// The resources that it has brought or changed.
+    pub resources: Vec<String>,
+}
+
+/// The effects of the lines in an output. O(fields and writes).
+pub(super) fn of(view: &View<'_, '_>, target: &Target) -> Effects {
+    let search = Search { view, target, is_file: RefCell::default() };
+    let subjects: Vec<Subject<'_, '_>> = view.subjects().chain(view.removed()).collect();
+    let steps = search.steps(&subjects);
+    let mut fields: Vec<(usize, FieldEffect)> = Vec::new();
+    for subject in &subjects {
+        let Some(node) = subject.node.or_else(|| view.history.last(subject.number)) else { continue };
+        search.fields(subject, node, &mut fields);
+    }
+    let ranks = fields.iter().map(|(rank, _)| *rank).chain(steps.iter().map(|(rank, _)| *rank));
+    let Some(rank) = ranks.min() else { return Effects::default() };
+    let fields: Vec<FieldEffect> = fields.into_iter().filter(|(of, _)| *of == rank).map(|(_, field)| field).collect();
+    // A step whose values are listed needs no line of its own.
+    let steps = steps.into_iter().filter(|(of, step)| *of == rank && (step.layer.is_some() || fields.is_empty()));
+    Effects { rank, steps: steps.map(|(_, step)| step).collect(), fields }
+}
+
+struct Search<'s, 'o, 'w> {
+    view: &'s View<'o, 'w>,
+    target: &'s Target,
+    /// Whether a source is the file, by the base of the source.
+    is_file: RefCell<FastMap<u32, bool>>,
+}
+
+impl<'o, 'w> Search<'_, 'o, 'w> {
+    /// The index of the smallest part of the file that has a position.
+    fn rank(&self, pos: Pos) -> Option<usize> {
+        let spot = self.view.spot(pos)?;
+        let is_file =
+            *self.is_file.borrow_mut().entry(spot.source.base).or_insert_with(|| self.is_target(&spot.source.name));
+        let has = |(from, to): &(usize, usize)| (*from..=*to).contains(&spot.line);
+        is_file.then(|| self.target.extent.around.iter().position(has)).flatten()
+    }
+
+    /// As [`Search::rank`], for the place of a value. All lines of a file are parts of a value that
+    /// is the whole file.
+    fn rank_of_value(&self, pos: Pos, value: &str) -> Option<usize> {
+        let is_whole = || {
+            let spot = self.view.spot(pos)?;
+            let is_target = pos.0 == spot.source.base && self.is_target(&spot.source.name);
+            (is_target && spot.source.text == value).then_some(0)
+        };
+        self.rank(pos).or_else(is_whole)
+    }
+
+    fn is_target(&self, name: &str) -> bool {
+        match &self.target.place {
+            Some(place) => Disk::new().open(Path::new(name)).is_ok_and(|opened| opened.place == *place),
+            None => name == self.target.name || shown::masked(name) == self.target.name,
+        }
+    }
+
+    /// Adds the fields of a resource that have, or had, a value of the lines.
+    fn fields(&self, subject: &Subject<'o, 'w>, node: &'o Node<'w>, found: &mut Vec<(usize, FieldEffect)>) {
+        let view = self.view;
+        let mut hidden: Option<Hidden<'_, 'w>> = None;
+        let mut add =
+            |rank: usize, path: &str, old: &str, value: &str, outcome: &dyn Fn(&Hidden<'_, 'w>) -> Outcome| {
+                let hidden = hidden.get_or_insert_with(|| view.hidden(subject));
+                let effect = FieldEffect {
+                    resource: full_label(&subject.id),
+                    identity: identity(&subject.id),
+                    pointer: path.to_owned(),
+                    field: dotted(node, path),
+                    value: hidden.shown([path, old], value).to_owned(),
+                    is_hidden: hidden.hides([path, old], value),
+                    outcome: outcome(hidden),
+                };
+                found.push((rank, effect));
+            };
+        for field in view.history.fields(subject.number, node) {
+            let origin = field.origin.map(|(text, pos)| (pos, text, &*field.path));
+            let writes =
+                field.writes.iter().map(|write| (view.cause(write), write.after.unwrap_or_default(), &*write.path));
+            let skipped = usize::from(origin.is_some());
+            for (i, (pos, value, old)) in origin.into_iter().chain(writes).enumerate() {
+                let Some(rank) = self.rank_of_value(pos, value) else { continue };
+                let later = &field.writes[(i + 1).saturating_sub(skipped)..];
+                add(rank, &field.path, old, value, &|hidden| self.outcome(subject, &field, value, later, hidden));
+            }
+        }
+        for write in view.history.removals(subject.number, node) {
+            if let (Some(rank), Some(before)) = (self.rank(write.former), write.before) {
+                add(rank, &write.path, &write.path, before, &|_| Outcome::Removed { by: self.cause(write) });
+            }
+        }
+    }
+
+    /// The end of a value that `later` writes followed.
+    fn outcome(
+        &self,
+        subject: &Subject<'_, 'w>,
+        field: &Field<'_, 'w>,
+        value: &str,
+        later: &[&Write<'w>],
+        hidden: &Hidden<'_, 'w>,
+    ) -> Outcome {
+        if let Some(removal) = subject.removal {
+            return Outcome::Removed { by: self.cause(removal) };
+        }
+        let shown =
+            |write: &Write<'w>| hidden.shown([&field.path, &write.path], write.after.unwrap_or_default()).to_owned();
+        let is_part = |write: &&&Write<'w>| write.after.is_some_and(|after| !value.is_empty() && after.contains(value));
+        match later {
+            [] => Outcome::Kept,
+            [.., last] if later.iter().all(|write| is_part(&write)) => {
+                Outcome::Changed { into: shown(last), by: self.cause(last) }
+            }
+            later => match later.iter().find(|write| !is_part(write)) {
+                Some(next) => Outcome::Overridden { with: shown(next), by: self.cause(next) },
+                None => Outcome::Kept,
+            },
+        }
+    }
+
+    fn cause(&self, write: &Write<'_>) -> Cause {
+        let place = self.view.spot(self.view.cause(write));
+        let place = place.map(|spot| (shown::masked(&spot.source.name).into_owned(), spot.line, spot.column));
+        Cause { step: write.step.to_owned(), place }
+    }
+
+    /// The steps and layers that the lines ask for.
+    fn steps(&self, subjects: &[Subject<'o, 'w>]) -> Vec<(usize, StepEffect)> {
+        let history = self.view.history;
+        let mut found = Vec::new();
+        for (i, run) in history.runs.iter().enumerate() {
+            let Some(rank) = self.rank(run.entry) else { continue };
+            let touched: FastSet<u32> =
+                history.writes.iter().filter(|write| write.run as usize == i).map(|write| write.number).collect();
+            let resources = subjects.iter().filter(|subject| touched.contains(&subject.number));
+            let resources: Vec<String> = resources.map(|subject| full_label(&subject.id)).collect();
+            if !resources.is_empty() {
+                found.push((rank, StepEffect { step: run.step.to_owned(), layer: None, resources }));
+            }
+        }
+        for (i, layer) in history.layers.iter().enumerate() {
+            let Some(rank) = self.rank(layer.entry) else { continue };
+            let is_below = |mut of: u32| loop {
+                if of as usize == i {
+                    return true;
+                }
+                match history.layers.get(of as usize).and_then(|layer| layer.above) {
+                    Some(above) => of = above,
+                    None => return false,
+                }
+            };
+            let of_layer: Vec<bool> = history.runs.iter().map(|run| is_below(run.layer)).collect();
+            let is_touched = |write: &&Write<'w>| of_layer.get(write.run as usize).is_some_and(|is_below| *is_below);
+            let touched: FastSet<u32> = history.writes.iter().filter(is_touched).map(|write| write.number).collect();
+            let resources = subjects.iter().filter(|subject| touched.contains(&subject.number));
+            let resources = resources.map(|subject| full_label(&subject.id)).collect();
+            let file = Some(shown::masked(layer.file).into_owned());
+            found.push((rank, StepEffect { step: "resources".to_owned(), layer: file, resources }));
+        }
+        found
+    }
+}

@@ -1,0 +1,217 @@
+//! `explain FILE:LINE`: the values of outputs that a line of an input file becomes, in which
+//! resources and roots.
+//!
+//! Each root that reads the file is built, with a trace. A line of which no value comes may be a
+//! part of an entry that has an effect: the smallest part of the file around it that has one counts.
+
+mod effects;
+mod extent;
+mod show;
+
+use super::ExplainFormat;
+use super::view::View;
+use crate::cli::failures::Failures;
+use crate::cli::messages::Messages;
+use crate::cli::request::BuildRequest;
+use crate::cli::status_line;
+use crate::cli::writer::{self, Shown};
+use crate::diag::{Code, Error, Warned};
+use crate::load::{Disk, Loader};
+use crate::pipeline::affected::affected;
+use crate::pipeline::roots::find;
+use crate::workspace::{Output, Together, build_all};
+use anyhow::{Context, Result, bail};
+use effects::{Effects, Target};
+use extent::Extent;
+use rustomize_base::shell::quoted;
+use rustomize_yaml::encoding;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A line of a file, as a word names it: `FILE:LINE` or `FILE:LINE:COLUMN`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileLine<'t> {
+    pub file: &'t str,
+    pub line: usize,
+}
+
+impl<'t> FileLine<'t> {
+    /// The file and line of a word; `None` for a word of another form.
+    pub(super) fn parse(word: &'t str) -> Option<Self> {
+        let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+        let (front, last) = word.rsplit_once(':')?;
+        let last: usize = number(last)?;
+        let (file, line) = match front.rsplit_once(':').and_then(|(file, line)| Some((file, number(line)?))) {
+            Some((file, line)) => (file, line),
+            None => (front, last),
+        };
+        (!file.is_empty()).then_some(FileLine { file, line })
+    }
+}
+
+/// What is said of a line.
+struct Answer<'t> {
+    place: FileLine<'t>,
+    /// The lines around it whose effects are shown: the line itself, or the value or entry that it
+    /// is a part of.
+    lines: (usize, usize),
+    /// The reason for which a line of this kind has no effect.
+    reason: extent::Reason,
+    /// The roots that were built, and the effects of the lines in each.
+    roots: Vec<(String, Effects)>,
+}
+
+/// Explains a line, in one root or in all roots below the working directory that read the file.
+///
+/// # Errors
+/// The file has no such line, no root reads it, or no root that reads it can be built.
+pub(super) fn run(
+    request: &BuildRequest,
+    place: FileLine<'_>,
+    root: Option<&str>,
+    shows_secrets: bool,
+    format: ExplainFormat,
+    messages: &mut Messages,
+) -> Result<()> {
+    if format == ExplainFormat::Html {
+        bail!("a line is explained in the formats text and json");
+    }
+    let target = target(request, place, root.is_some())?;
+    let roots = match root {
+        Some(root) => vec![root.to_owned()],
+        None => readers(request, &target, place)?,
+    };
+    let mut options = request.options_of(&roots)?;
+    options.iter_mut().for_each(|options| options.trace = true);
+    let explain = |i: usize, output: Output<'_>| {
+        let effects = match output.trace() {
+            Some(history) => {
+                let view = View::new(&roots[i], &output, history, shows_secrets);
+                effects::of(&view, &target)
+            }
+            None => Effects::default(),
+        };
+        output.leave();
+        Ok(effects)
+    };
+    let together = Together { jobs: request.jobs(), keep_going: true };
+    let built = build_all(&Disk::new(), &roots, |i| options[i].clone(), together, explain);
+    status_line::end();
+    let mut failures = Failures::default();
+    let mut explained = Vec::new();
+    for (root, built) in roots.iter().zip(built) {
+        let Some(Warned { value, .. }) = built else { continue };
+        match value {
+            Ok(effects) => explained.push((root.clone(), effects)),
+            Err(error) => failures.add(root, &error),
+        }
+    }
+    let answer = Answer::of(place, &target, explained);
+    if !answer.roots.is_empty() {
+        print(&answer, format, messages)?;
+    }
+    failures.report(roots.len(), messages)
+}
+
+fn print(answer: &Answer<'_>, format: ExplainFormat, messages: &Messages) -> Result<()> {
+    if format == ExplainFormat::Json {
+        return Ok(writer::print_values_json(&show::json(answer))?);
+    }
+    let is_colored = messages.colors_stdout();
+    let text = show::text(answer, is_colored);
+    Ok(writer::print(&if is_colored { Shown::colored(&text) } else { Shown::values(&text) })?)
+}
+
+impl<'t> Answer<'t> {
+    /// Keeps the effects of the smallest lines around the line that have an effect in any root.
+    fn of(place: FileLine<'t>, target: &Target, mut roots: Vec<(String, Effects)>) -> Self {
+        let rank = roots.iter().filter(|(_, effects)| !effects.is_empty()).map(|(_, effects)| effects.rank).min();
+        for (_, effects) in &mut roots {
+            if Some(effects.rank) != rank {
+                *effects = Effects::default();
+            }
+        }
+        let lines = rank.and_then(|rank| target.extent.around.get(rank).copied()).unwrap_or((place.line, place.line));
+        Answer { place, lines, reason: target.extent.reason, roots }
+    }
+}
+
+/// The file of a line, and the parts of the file that have the line.
+fn target(request: &BuildRequest, place: FileLine<'_>, has_root: bool) -> Result<Target> {
+    let FileLine { file, line } = place;
+    let read = |path: &Path| -> io::Result<(PathBuf, Vec<u8>)> {
+        let opened = Disk::new().open(path).map_err(|e| e.error)?;
+        Ok((opened.place.clone(), opened.read(request.file_limit)?))
+    };
+    let (found, bytes) = match read(Path::new(file)) {
+        Ok(found) => found,
+        // A file of a clone has a place in messages, and none on this disk.
+        Err(e) if e.kind() == io::ErrorKind::NotFound && has_root => {
+            return Ok(Target { name: file.to_owned(), place: None, extent: Extent::of_line(line) });
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            let error = Error::new(Code::MissingFile, format!("'{file}': no such file"));
+            let hint = match file.contains("://") || file.contains("?ref=") {
+                true => {
+                    format!("name the root that uses it: rustomize explain {} ROOT", quoted(&format!("{file}:{line}")))
+                }
+                false => "write FILE:LINE with a path that begins in this directory".to_owned(),
+            };
+            return Err(error.hint(hint).into());
+        }
+        Err(e) => return Err(e).with_context(|| format!("cannot read '{file}'")),
+    };
+    let text = match encoding::decode(bytes) {
+        Ok(text) => text.text.replace("\r\n", "\n"),
+        Err(_) => bail!("'{file}' is not a text: it has no lines"),
+    };
+    let Some(extent) = Extent::of(file, &text, line) else {
+        let count = extent::line_count(&text);
+        let error = Error::new(Code::BadValue, format!("'{file}' has no line {line}"));
+        let hint = match count {
+            0 => "the file is empty".to_owned(),
+            count => format!("its last line is {count}: rustomize explain {}", quoted(&format!("{file}:{count}"))),
+        };
+        return Err(error.hint(hint).into());
+    };
+    Ok(Target { name: file.to_owned(), place: Some(found), extent })
+}
+
+/// The roots below the working directory that read the file.
+fn readers(request: &BuildRequest, target: &Target, place: FileLine<'_>) -> Result<Vec<String>> {
+    let disk = Disk::new();
+    let roots = find(&disk, ".", request.file_limit).context("cannot look for kustomizations in this directory")?;
+    let changed = target.place.clone();
+    let found = affected(&disk, roots, changed, request.file_limit);
+    if found.is_empty() {
+        let FileLine { file, line } = place;
+        let error = Error::new(Code::NoMatch, format!("no kustomization below this directory reads '{file}'"));
+        let hint = format!(
+            "run it in a directory above the kustomizations, or name one: rustomize explain {} ROOT",
+            quoted(&format!("{file}:{line}"))
+        );
+        return Err(error.hint(hint).into());
+    }
+    Ok(found.into_iter().map(|root| root.path).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileLine;
+
+    #[test]
+    fn words_that_name_lines() {
+        let check = |word: &str, want: Option<(&str, usize)>| {
+            assert_eq!(FileLine::parse(word).map(|place| (place.file, place.line)), want, "{word}");
+        };
+        check("base/web.yaml:7", Some(("base/web.yaml", 7)));
+        check("base/web.yaml:7:13", Some(("base/web.yaml", 7)));
+        check("https://host/a?ref=v1/web.yaml:7:1", Some(("https://host/a?ref=v1/web.yaml", 7)));
+        check("base", None);
+        check("base:", None);
+        check(":7", None);
+        check("a:b", None);
+        check("a:-1", None);
+        check("a:99999999999999999999999", None);
+    }
+}
