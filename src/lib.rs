@@ -75,7 +75,7 @@ pub use rustomize_plugins::{PluginOptions, Runners};
 pub use rustomize_process::{Children, Limits};
 
 // The modules of this crate name those of the engine by their own paths.
-use rustomize_engine::{config, diff, lint, pipeline, resource, schema, stage, workspace};
+use rustomize_engine::{config, diff, lint, pipeline, resource, schema, stage, transformer, workspace};
 
 /// The inputs of builds: the traits of the engine, and what implements them.
 pub mod load {

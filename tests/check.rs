@@ -22,6 +22,8 @@ fn each_code_has_a_case_that_fires() {
         "unknown-kind",
         "deprecated-api",
         "removed-api",
+        "conflicting-fields-of-kind",
+        "needless-namespace",
     ] {
         assert!(all.contains(&format!(" {code} ")), "{code}");
     }

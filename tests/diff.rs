@@ -1,5 +1,6 @@
 //! `diff`: two directories, files, commits; the output in each form, and the exit status.
 
+use crate::support::fleet::fleet_in_git;
 use crate::support::{Run, Tree, git};
 use serde_json::Value;
 use std::fs;
@@ -178,7 +179,7 @@ fn values_of_secrets_are_shown_only_where_that_is_asked_for() {
     tree.write("base/kustomization.yaml", &text.replace("hunter2", "hunter3"));
     tree.write("more/kustomization.yaml", "secretGenerator: [{name: keys, literals: [password=hunter2]}]\n");
     let (old, new) = ("aHVudGVyMg==", "aHVudGVyMw==");
-    for format in ["human", "json", "markdown", "html"] {
+    for format in ["human", "json", "markdown", "github", "html"] {
         for (a, b) in [("before.yaml", "base"), ("base", "more"), ("more", "alone"), ("alone", "more")] {
             let out = tree.run(&["diff", "-o", format, a, b]).differs();
             assert!(!out.contains(old) && !out.contains(new) && !out.contains("c2FtZQ"), "{format}: {out}");
@@ -200,13 +201,20 @@ fn a_commit_and_the_working_tree() {
     tree.write("new/kustomization.yaml", "resources: [map.yaml]\n");
     tree.write("new/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new}\n");
     let out = tree.run(&["diff", "--since", "HEAD"]).differs();
-    let roots: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("# Root: ")).collect();
-    assert_eq!(roots, ["base", "new", "prod", "test"], "{out}");
-    assert_eq!(out.matches("\nchanged Service web\n").count(), 3, "{out}");
-    assert!(out.contains("# Root: new\n\nadded ConfigMap new\n+ apiVersion: v1\n"), "{out}");
+    let want =
+        "\nchanged 3 Services in 3 roots\n@ in base, prod, test\n@ from base/service.yaml:4\n+ spec.ports[port=8080]";
+    assert!(out.contains(want), "{out}");
+    assert!(out.contains("# Root: new\n\nadded ConfigMap new\n@ from new/map.yaml:1\n+ apiVersion: v1\n"), "{out}");
+    let each = tree.run(&["diff", "--since", "HEAD", "--each"]).differs();
+    let roots: Vec<&str> = each.lines().filter_map(|line| line.strip_prefix("# Root: ")).collect();
+    assert_eq!(roots, ["base", "new", "prod", "test"], "{each}");
+    assert_eq!(each.matches("\nchanged Service web\n+ spec").count(), 3, "{each}");
+    // The same without the flag, and from a revision alone.
+    assert_eq!(tree.run(&["diff"]).differs(), out);
+    assert_eq!(tree.run(&["diff", "HEAD"]).differs(), out);
     // The roots that others use are left out, or those that are named are looked at.
-    let out = tree.run(&["diff", "--since", "HEAD", "--leaves"]).differs();
-    assert!(!out.contains("# Root: base") && out.contains("# Root: prod"), "{out}");
+    let out = tree.run(&["diff", "--leaves"]).differs();
+    assert!(out.contains("\nchanged 2 Services in 2 roots\n@ in prod, test\n"), "{out}");
     let out = tree.run(&["diff", "--since", "HEAD", "prod", "alone"]).differs();
     assert_eq!(out.matches("# Root: ").count(), 1, "{out}");
     // From a directory of the repository.
@@ -235,6 +243,7 @@ fn two_commits_and_the_place_where_a_branch_begins() {
     let before = status();
     let roots = |range: &str| -> Vec<String> {
         let out = tree.run(&["diff", "--since", range]).differs();
+        assert_eq!(tree.run(&["diff", range]).differs(), out);
         out.lines().filter_map(|line| line.strip_prefix("# Root: ")).map(str::to_owned).collect()
     };
     assert_eq!(roots("main..feature"), ["alone", "prod"]);
@@ -244,6 +253,39 @@ fn two_commits_and_the_place_where_a_branch_begins() {
     assert_eq!(roots("feature"), ["alone", "prod"]);
     assert_eq!((status(), tree.path().join("prod").exists()), (before, true));
     tree.assert_nothing_left();
+}
+
+/// Files of commits are in memory, or on the disk where a build reads some of them by itself.
+#[test]
+fn commits_in_memory_and_on_the_disk_are_the_same() {
+    let out = |name: &str, text: &str, args: &[&str]| {
+        let tree = Tree::new(SHOP);
+        git(&tree.path(), &["init", "-q", "-b", "main"]);
+        tree.write("sub/app/kustomization.yaml", "resources: [../../base]\nnamePrefix: a-\n");
+        match text.strip_prefix("-> ") {
+            Some(target) => std::os::unix::fs::symlink(target, tree.path().join(name)).unwrap(),
+            None => tree.write(name, text),
+        }
+        commit(&tree, "first");
+        let text = fs::read_to_string(tree.path().join("base/service.yaml")).unwrap();
+        tree.write("base/service.yaml", &text.replace("80", "8080"));
+        tree.write("gone/kustomization.yaml", "namePrefix: a-\n");
+        commit(&tree, "second");
+        fs::remove_dir_all(tree.path().join("alone")).unwrap();
+        let mut command = tree.command(&[&["diff"], args].concat());
+        let run = crate::support::run(command.current_dir(tree.path().join("sub")));
+        tree.assert_nothing_left();
+        (run.status, run.stdout, run.stderr)
+    };
+    for args in
+        [&["main~1"][..], &["main~1..main"], &["--since", "main~1", "../prod", "app"], &["main~1", "--keep-going"]]
+    {
+        let memory = out("notes.txt", "x", args);
+        assert!(memory.1.contains("app"), "{memory:?}");
+        for (name, text) in [(".gitattributes", ""), ("link", "-> base"), ("base/rustomize.yaml", "compat: 5.8.3\n")] {
+            assert_eq!(out(name, text, args), memory, "{name} {args:?}");
+        }
+    }
 }
 
 /// A root that no change can affect is not built: it may be broken.
@@ -273,7 +315,13 @@ fn failure_of_diff_has_its_own_exit_status() {
     tree.write("bad.yaml", "kind: [\n");
     tree.run(&["diff", "base", "bad.yaml"]).exits_with_trouble(&["bad.yaml:"]);
     tree.run(&["diff", "base", "missing"]).exits_with_trouble(&["missing"]);
-    tree.run(&["diff", "base"]).exits_with_trouble(&["'diff' compares two sides, and 1 are named", "hint: "]);
+    let since = "rustomize diff --since HEAD base";
+    tree.run(&["diff", "base"]).exits_with_trouble(&["'diff' compares two sides, and 1 is named", since]);
+    tree.run(&["diff", "nowhere"]).exits_with_trouble(&["'nowhere' is neither a file, a directory, nor a revision"]);
+    tree.run(&["diff", "-"]).exits_with_trouble(&["and 1 is named"]);
+    tree.run(&["diff", "a", "b", "c"]).exits_with_trouble(&["and 3 are named"]);
+    tree.run(&["diff"]).exits_with_trouble(&["not a git repository"]);
+    tree.run(&["diff", "base", "prod", "--stat", "-o", "json"]).exits_with_trouble(&["leave out --output"]);
     tree.run(&["diff", "base", "prod", "--nonsense"]).exits_with_trouble(&["--nonsense"]);
     tree.run(&["--color", "never", "diff", "base", "prod", "--nonsense"]).exits_with_trouble(&["--nonsense"]);
     tree.run(&["diff", "base", "prod/kustomization.yaml"]).exits_with_trouble(&["is a kustomization", "'prod'"]);
@@ -336,6 +384,10 @@ fn hostile_names_are_text() {
     let markdown = tree.run(&["diff", "-o", "markdown", "a.yaml", "b.yaml"]).differs();
     assert!(markdown.contains("\n`````diff\n") && markdown.contains("\n`````\n"), "{markdown}");
     assert!(markdown.lines().any(|line| line.starts_with("added ```") && line.ends_with("```")), "{markdown}");
+    let github = tree.run(&["diff", "-o", "github", "a.yaml", "b.yaml"]).differs();
+    assert_eq!(github.matches("<details>").count(), 2, "{github}");
+    assert!(github.contains("<code>ConfigMap same</code>") && github.contains("&lt;script&gt;alert(1)"), "{github}");
+    assert!(!outside_of_code(&github).contains("<script"), "{github}");
     let json: Value = serde_json::from_str(&tree.run(&["diff", "-o", "json", "a.yaml", "b.yaml"]).differs()).unwrap();
     assert_eq!(json["summary"]["added"], 1);
 }
@@ -387,7 +439,289 @@ fn of_many_roots_the_affected_ones_are_compared() {
     commit(&tree, "first");
     tree.write("part5/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {part: x}\n");
     let out = tree.run(&["diff", "--since", "HEAD", "--leaves"]).differs();
-    let roots: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("# Root: ")).collect();
-    assert_eq!(roots, ["many/r005", "many/r072", "many/r139"], "{out}");
-    assert!(out.starts_with("3 changed, 0 the same\n"), "{out}");
+    let want = "\
+3 changed, 0 the same
+
+changed 3 ConfigMaps in 3 roots
+@ in many/r005, many/r072, many/r139
+@ from part5/map.yaml:4
+- data.part: p5
++ data.part: x
+";
+    assert_eq!(out, want);
+}
+
+/// The fleet with a change in each service, one in the component, and one in a single environment.
+fn changed_fleet() -> Tree {
+    let tree = fleet_in_git();
+    let replace = |file: &str, old: &str, new: &str| {
+        let text = fs::read_to_string(tree.path().join(file)).unwrap();
+        assert!(text.contains(old), "{file}");
+        tree.write(file, &text.replace(old, new));
+    };
+    for entry in fs::read_dir(tree.path().join("services")).unwrap() {
+        let service = entry.unwrap().file_name().into_string().unwrap();
+        replace(&format!("services/{service}/base/deployment.yaml"), "cpu: 100m", "cpu: 250m");
+    }
+    replace("components/observed/metrics.yaml", "9090", "9191");
+    replace("services/maps/prod/kustomization.yaml", "count: ", "count: 1");
+    replace("services/media/base/deployment.yaml", "app: media", "app: medium");
+    tree
+}
+
+#[test]
+fn equal_changes_of_a_fleet_are_shown_once() {
+    let tree = changed_fleet();
+    let out = tree.run(&["diff", "--leaves"]).differs();
+    let first = "\
+120 changed, 240 the same; 3 in fields that nobody can change in a cluster
+
+changed 3 Deployments in 3 roots
+@ in services/media/dev, services/media/prod, services/media/staging
+@ from services/media/base/deployment.yaml:8
+@ spec.selector.matchLabels.app: Kubernetes refuses this change: the object must be deleted and created again
+";
+    assert!(out.starts_with(first), "{out}");
+    let roots = "services/accounts/dev, services/accounts/prod, services/accounts/staging and 117 more";
+    let both = format!(
+        "
+changed 120 Deployments in 120 roots
+@ in {roots}
+@ from components/observed/metrics.yaml:10
+- spec.template.metadata.annotations[\"prometheus.io/port\"]: \"9090\"
++ spec.template.metadata.annotations[\"prometheus.io/port\"]: \"9191\"
+@ from services/*/base/deployment.yaml:25
+- spec.template.spec.containers[name=*].resources.requests.cpu: 100m
++ spec.template.spec.containers[name=*].resources.requests.cpu: 250m
+"
+    );
+    assert!(out.contains(&both), "{out}");
+    assert!(
+        out.contains("\n# Root: services/maps/prod\n\nchanged Deployment.apps prod/maps\n@ from services/maps/prod/"),
+        "{out}"
+    );
+    assert!(out.lines().count() < 40, "{out}");
+    let each = tree.run(&["diff", "--leaves", "--each"]).differs();
+    assert_eq!(each.matches("\nchanged Deployment.apps ").count(), 120);
+    assert!(!each.contains("\nchanged 1") && !each.contains("@ in ") && !each.contains("@ from "));
+    for jobs in ["1", "3"] {
+        assert_eq!(tree.run(&["diff", "--leaves", "-j", jobs]).differs(), out);
+    }
+    tree.assert_nothing_left();
+}
+
+#[test]
+fn all_forms_have_the_groups_of_a_fleet() {
+    let tree = changed_fleet();
+    let out = |form: &str| tree.run(&["diff", "--leaves", "-o", form]).differs();
+    let json: Value = serde_json::from_str(&out("json")).unwrap();
+    let groups = json["groups"].as_array().unwrap();
+    let counts: Vec<u64> = groups.iter().map(|group| group["count"].as_u64().unwrap()).collect();
+    assert_eq!(counts, [3, 120, 1]);
+    let group = &groups[1];
+    assert_eq!(
+        (&group["change"], &group["rootCount"], &group["unchangeable"]),
+        (&"changed".into(), &120.into(), &false.into())
+    );
+    assert_eq!(group["resources"].as_array().unwrap().len(), 120);
+    let resource = serde_json::json!({
+        "root": "services/accounts/dev", "group": "apps", "kind": "Deployment", "namespace": "dev", "name": "accounts",
+    });
+    assert_eq!(group["resources"][0], resource);
+    let field = &group["fields"][1];
+    let path = "spec.template.spec.containers[name=*].resources.requests.cpu";
+    assert_eq!((&field["path"], &field["old"], &field["new"]), (&path.into(), &"100m".into(), &"250m".into()));
+    assert_eq!(field["origins"].as_array().unwrap().len(), 40);
+    let origin = serde_json::json!({"file": "services/accounts/base/deployment.yaml", "line": 25});
+    assert_eq!(field["origins"][0], origin);
+    // All resources are there as before.
+    assert_eq!(json["comparisons"].as_array().unwrap().len(), 120);
+    for form in ["markdown", "github", "html"] {
+        let text = out(form);
+        assert_eq!(text.matches("120 Deployments in 120 roots").count(), 1, "{form}: {text}");
+        assert!(text.contains("services/*/base/deployment.yaml:25") && text.contains("services/maps/prod"), "{text}");
+    }
+}
+
+#[test]
+fn stat_has_a_line_for_each_kind_of_a_root() {
+    let tree = changed_fleet();
+    let out = tree.run(&["diff", "--leaves", "--stat"]).differs();
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 121, "{out}");
+    assert_eq!(lines[0], " services/accounts/dev        Deployment.apps  1 resource, 2 fields  ++--");
+    assert!(lines.contains(&" services/maps/prod           Deployment.apps  1 resource, 3 fields  +++---"), "{out}");
+    assert_eq!(lines[120], "120 changed, 240 the same; 3 in fields that nobody can change in a cluster");
+    let tree = Tree::new(SHOP);
+    let out = tree.run(&["diff", "alone", "test", "--stat"]).differs();
+    let want = [" ConfigMap        2 resources, ", " Deployment.apps  1 resource, ", " Secret           1 resource, "];
+    want.iter().for_each(|line| assert!(out.contains(line), "{out}"));
+    assert_eq!(tree.run(&["diff", "base", "test", "--stat"]).ok(), "");
+    let longest = out.lines().map(|line| line.chars().filter(|c| "+-".contains(*c)).count()).max().unwrap();
+    assert!(longest <= 41, "{out}");
+}
+
+/// The lines of Markdown that are not in a block of code.
+#[track_caller]
+fn outside_of_code(text: &str) -> String {
+    let (mut fence, mut plain) = (None, String::new());
+    for line in text.lines() {
+        match fence {
+            Some(open) if line == open => fence = None,
+            Some(_) => assert!(line.is_empty() || line.starts_with(['@', '-', '+', ' ']), "{line}"),
+            None if line.starts_with("```") => fence = Some(line.trim_end_matches("diff")),
+            None => plain.extend([line, "\n"]),
+        }
+    }
+    assert_eq!(fence, None);
+    plain
+}
+
+/// A comment is not longer than GitHub takes, whatever differs; and what it has is whole.
+#[test]
+fn a_comment_fits() {
+    let tree = Tree::new("");
+    let hostile = "</details>\\n\\n```\\n<script>@all #1\\n````";
+    let (mut before, mut after) = (String::new(), String::new());
+    for i in 0..3000 {
+        let head = format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: \"m{i}`|</summary>\"}}\n");
+        before.push_str(&format!("{head}data: {{k: \"{hostile}{i}\"}}\n"));
+        let long = if i % 500 == 7 { "##[x] ::error:: ".repeat(9000) } else { String::new() };
+        after.push_str(&format!("{head}data: {{k: \"{hostile}x{i}\", l: \"{long}{i}\"}}\n"));
+    }
+    tree.write("a.yaml", &before);
+    tree.write("b.yaml", &after);
+    let out = tree.run(&["diff", "-o", "github", "a.yaml", "b.yaml"]).differs();
+    assert!((50_000..=65_536).contains(&out.chars().count()), "{}", out.chars().count());
+    assert!(out.starts_with("**3000 changed, 0 the same**\n"), "{out}");
+    assert!(out.ends_with(" more differences do not fit into this comment.\n"), "{out}");
+    // Each block is closed, and nothing of a name or value is outside of code.
+    assert_eq!(out.matches("\n<details><summary>").count(), out.matches("\n</details>\n").count());
+    let plain = outside_of_code(&out);
+    assert!(!plain.contains("<script") && !plain.contains("@all") && !plain.contains("details> "), "{plain}");
+    let small = tree.run(&["diff", "-o", "github", "a.yaml", "a.yaml"]).ok();
+    assert_eq!(small, "**Nothing differs in 3000 resources**\n");
+}
+
+/// Changes that look alike and are not: other values, other fields, other kinds of change.
+#[test]
+fn unequal_changes_are_not_grouped() {
+    let tree = Tree::new("");
+    let map = |name: &str, data: &str| {
+        format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{{data}}}\n")
+    };
+    let write = |file: &str, all: &[(&str, &str)]| {
+        tree.write(file, &all.iter().map(|(name, data)| map(name, data)).collect::<String>());
+    };
+    write("a.yaml", &[("one", "k: a"), ("two", "k: a"), ("three", "l: a"), ("four", "k: '1'")]);
+    write("b.yaml", &[("one", "k: b"), ("two", "k: c"), ("three", "l: b"), ("four", "k: '2'"), ("five", "k: b")]);
+    let out = tree.run(&["diff", "a.yaml", "b.yaml"]).differs();
+    assert_eq!(out, tree.run(&["diff", "--each", "a.yaml", "b.yaml"]).differs());
+    // Own names in values are equal; a name inside of another word is not a name.
+    write("a.yaml", &[("one", "k: h/one-db:1"), ("two", "k: h/two-db:1"), ("three", "k: h/threes:1")]);
+    write("b.yaml", &[("one", "k: h/one-db:2"), ("two", "k: h/two-db:2"), ("three", "k: h/threes:2")]);
+    let out = tree.run(&["diff", "a.yaml", "b.yaml"]).differs();
+    let group = "\nchanged 2 ConfigMaps\n@ ConfigMap one, ConfigMap two\n- data.k: h/*-db:1\n+ data.k: h/*-db:2\n";
+    assert!(out.contains(group) && out.contains("\nchanged ConfigMap three\n"), "{out}");
+}
+
+/// Values of Secrets have labels that are those of one comparison.
+#[test]
+fn groups_of_secrets_do_not_say_that_values_are_equal() {
+    let tree = Tree::new("");
+    for (root, value) in [("a", "x"), ("b", "y")] {
+        let text = |value: &str| format!("secretGenerator: [{{name: s, literals: [k={value}]}}]\n");
+        tree.write(&format!("{root}/kustomization.yaml"), &text(value));
+    }
+    git(&tree.path(), &["init", "-q"]);
+    commit(&tree, "first");
+    for (root, value) in [("a", "x2"), ("b", "y2")] {
+        tree.write(
+            &format!("{root}/kustomization.yaml"),
+            &format!("secretGenerator: [{{name: s, literals: [k={value}]}}]\n"),
+        );
+    }
+    let out = tree.run(&["diff"]).differs();
+    assert!(
+        out.contains("changed 2 Secrets in 2 roots\n") && out.contains("- data.k: (masked)\n+ data.k: (masked)\n"),
+        "{out}"
+    );
+}
+
+/// Resources in a new namespace, with a new prefix, or that are new in many roots.
+#[test]
+fn moved_renamed_and_added_resources_are_grouped() {
+    let tree = Tree::new("-- base/kustomization.yaml --\nresources: [all.yaml]\n");
+    let item = |kind: &str, name: &str| {
+        format!("---\napiVersion: v1\nkind: {kind}\nmetadata: {{name: {name}}}\ndata: {{of: {name}}}\n")
+    };
+    tree.write("base/all.yaml", &["one", "two", "three"].map(|name| item("ConfigMap", name)).concat());
+    for root in ["dev", "prod"] {
+        let text = format!("resources: [../base]\nnamespace: {root}\nnamePrefix: a-\n");
+        tree.write(&format!("{root}/kustomization.yaml"), &text);
+    }
+    git(&tree.path(), &["init", "-q"]);
+    commit(&tree, "first");
+    for root in ["dev", "prod"] {
+        let text = format!("resources: [../base]\nnamespace: {root}\nnamePrefix: b-\n");
+        tree.write(&format!("{root}/kustomization.yaml"), &text);
+    }
+    let out = tree.run(&["diff"]).differs();
+    assert!(out.contains("\nrenamed 6 ConfigMaps in 2 roots: a* -> b*\n"), "{out}");
+    git(&tree.path(), &["checkout", "-q", "."]);
+    for root in ["dev", "prod"] {
+        tree.write(&format!("{root}/kustomization.yaml"), "resources: [../base]\nnamespace: new\nnamePrefix: a-\n");
+    }
+    let out = tree.run(&["diff"]).differs();
+    assert!(
+        out.contains("\nmoved 3 ConfigMaps: dev/* -> new/*\n@ ")
+            && out.contains("\nmoved 3 ConfigMaps: prod/* -> new/*\n"),
+        "{out}"
+    );
+    git(&tree.path(), &["checkout", "-q", "."]);
+    let all = ["one", "two", "three", "four"].map(|name| item("ConfigMap", name)).concat();
+    tree.write("base/all.yaml", &all);
+    let out = tree.run(&["diff"]).differs();
+    let want = "\nadded 3 ConfigMaps in 3 roots\n@ in base, dev, prod\n@ from base/all.yaml:";
+    let want_leaves = "\nadded 2 ConfigMaps in 2 roots\n@ in dev, prod\n@ from base/all.yaml:";
+    assert!(out.contains(want) || out.contains(want_leaves), "{out}");
+}
+
+/// Names of roots and files that look like markup, commands of CI or other lines.
+#[test]
+fn hostile_names_of_groups_are_text() {
+    let roots = ["a\n::error::b", "`<script>`", "|x|\n```", "::set-env::"];
+    let tree = Tree::new("");
+    for root in roots {
+        tree.write(&format!("{root}/kustomization.yaml"), "resources: [\"<script>`.yaml\"]\n");
+        tree.write(
+            &format!("{root}/<script>`.yaml"),
+            "apiVersion: v1\nkind: \"K`<script>\"\nmetadata: {name: x}\nk: 1\n",
+        );
+    }
+    git(&tree.path(), &["init", "-q"]);
+    commit(&tree, "first");
+    for root in roots {
+        tree.write(
+            &format!("{root}/<script>`.yaml"),
+            "apiVersion: v1\nkind: \"K`<script>\"\nmetadata: {name: x}\nk: 2\n",
+        );
+    }
+    let out = |form: &str| {
+        let out = tree.run(&["diff", "-o", form]).differs();
+        assert!(!out.lines().any(|line| line.trim_start().starts_with("::")), "{form}: {out}");
+        out
+    };
+    assert!(out("human").contains("changed 4 K`<script>s in 4 roots\n@ "), "{}", out("human"));
+    for form in ["markdown", "github"] {
+        let text = out(form);
+        assert_eq!(text.matches(" in 4 roots").count(), 1, "{text}");
+        let plain: String = outside_of_code(&text).split("``").step_by(2).collect();
+        assert!(!plain.contains("<script"), "{form}: {text}");
+    }
+    assert!(!out("html").contains("<script") && out("html").contains("*/&lt;script&gt;`.yaml:4"), "{}", out("html"));
+    let json: Value = serde_json::from_str(&out("json")).unwrap();
+    assert_eq!((&json["groups"][0]["count"], json["groups"].as_array().unwrap().len()), (&4.into(), 1));
+    let stat = tree.run(&["diff", "--stat"]).differs();
+    assert_eq!(stat.lines().count(), 5, "{stat}");
 }

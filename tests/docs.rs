@@ -1,7 +1,7 @@
-//! README and docs: the walks of docs/tour.md and docs/plugin/use.md run word for word, links lead
-//! to files, the repository has one address, flags and variables exist, pictures are those of their
-//! scripts, words are those of docs/glossary.md, and the documented JSON fields are those that are
-//! printed.
+//! README and docs: the walks of docs/tour.md, docs/fleet.md and docs/plugin/use.md run word for
+//! word, links lead to files, the repository has one address, flags and variables exist, pictures
+//! are those of their scripts, words are those of docs/glossary.md, and the documented JSON fields
+//! are those that are printed.
 
 use crate::support::reference::kustomize;
 use crate::support::{Run, Tree, files, in_path, run, skip};
@@ -106,9 +106,13 @@ impl Shell {
 /// Runs the `console` blocks of a page in order in one shell, as docs/testing.md says, and compares
 /// what they print with the `text` blocks behind them.
 fn walk(name: &str) {
+    walk_in(name, Shell::new());
+}
+
+/// As [`walk`], in a shell whose directory has files.
+fn walk_in(name: &str, mut shell: Shell) {
     let page = read(name);
     let blocks = blocks(&page);
-    let mut shell = Shell::new();
     let home = shell.tree.home().display().to_string();
     for (i, block) in blocks.iter().enumerate() {
         let wanted_status = match block.info.as_str() {
@@ -151,6 +155,18 @@ fn commands_of_the_use_page_run_word_for_word() {
         return skip("the walk needs git and bash in /usr/bin");
     }
     walk("docs/plugin/use.md");
+}
+
+#[test]
+fn the_page_about_a_fleet_runs_word_for_word() {
+    if !has_tools() {
+        return skip("the page needs git and bash in /usr/bin");
+    }
+    let mut shell = Shell::new();
+    shell.directory = shell.tree.home().join("fleet");
+    crate::support::fleet::make(&shell.directory);
+    shell.run("git init -q\ngit add .\ngit commit -q -m 'The fleet'\n").ok();
+    walk_in("docs/fleet.md", shell);
 }
 
 #[test]

@@ -398,7 +398,7 @@ fn resources_are_found_by_each_form_of_their_name() {
     let fails = |args: &[&str], words: &[&str]| {
         tree.run(&[&["explain", "prod"], args].concat()).fails_with(words);
     };
-    fails(&["web"], &["'web' names 2 resources", "\n    Service/shop/prod-web\n    Deployment.apps/shop/prod-web\n"]);
+    fails(&["web"], &["'web' names 2 resources", "Service/shop/prod-web\n", "Deployment.apps/shop/prod-web\n"]);
     fails(&["Deployment/wbe"], &["has no resource 'Deployment/wbe'", "did you mean 'Deployment/web'?"]);
     fails(&["Pod/prod-web"], &["resources of this name", "Deployment.apps/shop/prod-web"]);
     fails(&["nothing-like-it"], &["all resources are listed by: rustomize explain prod\n"]);

@@ -447,7 +447,8 @@ fn faults_of_charts() {
     let with = |fields: &str| tree(&format!("{CHART}-- kustomization.yaml --\nhelmCharts: [{{{fields}}}]\n"));
     let good = with("name: app, releaseName: r");
     good.run(&["build"]).fails_with(&["must specify --enable-helm", "kustomization.yaml:1:14"]);
-    good.run(&["build", "--enable-helm", "--helm-command", "no-such-helm"]).fails_with(&["no-such-helm", "installed"]);
+    good.run(&["build", "--enable-helm", "--helm-command", "no-such-helm"])
+        .fails_with(&["no-such-helm", "install helm"]);
     build(&with("releaseName: r"), &[]).fails_with(&["chart name cannot be empty"]);
     build(&with("name: ../app"), &[]).fails_with(&["may not lead out"]);
     build(&with("name: app, valuesMerge: both"), &[]).fails_with(&["valuesMerge must be one of"]);

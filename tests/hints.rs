@@ -1,6 +1,7 @@
 //! Hints of errors: each command that a hint prints runs with sh as it is printed, in the directory
 //! where the user was, and mends the error.
 
+use crate::support::isolation::can_isolate;
 use crate::support::{Tree, git, run};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -95,6 +96,89 @@ fn installed(tree: &Tree) -> std::path::PathBuf {
 #[test]
 fn a_required_plugin_that_is_not_installed_is_installed_by_the_hint() {
     mended(&Tree::new(SHOP), &BUILD, "is required and not installed");
+}
+
+/// A build of SHOP with flags. The plugin has another main program, which is installed anew.
+fn built(main: &str, flags: &[&str]) -> (Tree, crate::support::Run) {
+    let tree = Tree::new(SHOP);
+    tree.write(
+        "parts/app/main.sh",
+        &format!("#!/bin/bash\n{main}\nprintf 'apiVersion: v1\\nkind: A\\nmetadata: {{name: a}}\\n'\n"),
+    );
+    tree.run(&LOCK).ok();
+    let run = tree.run(&[&BUILD, flags].concat());
+    (tree, run)
+}
+
+#[test]
+fn a_kind_without_a_plugin_leads_to_the_commands_for_plugins() {
+    let tree = locked();
+    tree.write("my shop/made.yaml", "apiVersion: ex.io/v1\nkind: Other\nmetadata: {name: made}\n");
+    let stderr = tree.run(&BUILD).fails_with(&["no plugin provides ex.io/v1/Other", "plugins.yaml requires app"]);
+    assert!(stderr.contains("rustomize plugin add SOURCE --directory 'my shop'"), "{stderr}");
+    assert!(!stderr.contains("KUSTOMIZE_PLUGIN_HOME"), "{stderr}");
+    let asked = "rustomize plugin why ex.io/v1/Other --directory 'my shop'";
+    assert!(stderr.contains(asked), "{stderr}");
+    tree.write("my shop/made.yaml", "apiVersion: ex.io/v1\nkind: Mad\nmetadata: {name: made}\n");
+    tree.run(&BUILD).fails_with(&["did you mean ex.io/v1/Made?"]);
+}
+
+#[test]
+fn a_sandbox_that_refuses_a_file_or_a_variable_names_the_flag_that_lets_the_plugin_have_it() {
+    if !can_isolate() {
+        return;
+    }
+    let (tree, run) = built("cat ~/mine.txt > /dev/null || exit 1", &[]);
+    assert_ne!(run.status, Some(0));
+    // A file that the user does not have is not the sandbox's fault.
+    assert!(!run.stderr.contains("--plugin-allow"), "{}", run.stderr);
+    tree.write("../home/mine.txt", "x");
+    let stderr = tree.run(&BUILD).fails_with(&["it ran in a sandbox", "without ~/mine.txt"]);
+    let flags = ["--plugin-allow-env", "HOME", "--plugin-allow-read", "~/mine.txt"];
+    assert!(stderr.contains(&flags.join(" ")), "{stderr}");
+    let file = tree.home().join("mine.txt").to_string_lossy().into_owned();
+    let flags = [&flags[..3], &[file.as_str()]].concat();
+    tree.run(&[&BUILD, &flags[..]].concat()).ok();
+
+    let (mut tree, run) = built("set -u; test \"$COLOR\" = blue", &[]);
+    assert!(!run.stderr.contains("--plugin-allow"), "{}", run.stderr);
+    tree.variables.insert("COLOR", "blue".into());
+    tree.run(&BUILD).fails_with(&["it does not have your variable COLOR: pass --plugin-allow-env COLOR"]);
+    tree.run(&[&BUILD, &["--plugin-allow-env", "COLOR"][..]].concat()).ok();
+}
+
+#[test]
+fn a_sandbox_that_refuses_the_network_says_so_and_a_plugin_without_a_word_runs_without_it_for_comparison() {
+    if !can_isolate() {
+        return;
+    }
+    let (_, run) = built("echo 'curl: (6) Could not resolve host: a.example' >&2; exit 6", &[]);
+    run.fails_with(&["without the network", "pass --plugin-allow-net", "permissions: {network: true}"]);
+    let (_, run) = built("exit 3", &[]);
+    run.fails_with(&["it ran in a sandbox", "pass --plugin-isolation off"]);
+    let (_, run) = built("echo 'the count is missing' >&2; exit 3", &[]);
+    let stderr = run.fails_with(&["it ran in a sandbox"]);
+    assert!(!stderr.contains("--plugin-"), "{stderr}");
+    let (_, run) = built("exit 3", &["--plugin-isolation", "off"]);
+    assert!(!run.stderr.contains("sandbox"), "{}", run.stderr);
+}
+
+#[test]
+fn plugin_remove_takes_the_short_name_of_an_installed_plugin() {
+    let tree = locked();
+    tree.run(&["plugin", "remove", "ap"]).fails_with(&["fewer than three parts", "github.com/acme/app"]);
+    tree.run(&["plugin", "remove", "app"]).ok();
+    assert!(!installed(&tree).exists());
+    tree.run(&["plugin", "remove", "app"]).fails_with(&["fewer than three parts"]);
+}
+
+#[test]
+fn an_address_in_place_of_a_source_becomes_one() {
+    let tree = Tree::new("");
+    let add = |what: &str| tree.run(&["plugin", "add", what]).fails_with(&["has a scheme"]);
+    assert!(add("https://github.com/acme/app.git").contains("write it as 'github.com/acme/app'"));
+    let archive = "http://localhost:1/rustomize-plugin-app_v0.1.0_x1.0_any_any.tar.gz";
+    assert!(add(archive).contains(&format!("rustomize plugin add example.com/you/app --from {archive}")));
 }
 
 #[test]

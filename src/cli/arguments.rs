@@ -1,5 +1,6 @@
 //! The command line of this process: its commands, and their arguments as typed.
 
+use crate::cli::commands::affected::Affected;
 use crate::cli::commands::build::Build;
 use crate::cli::commands::cache::CacheCommand;
 use crate::cli::commands::cfg::Cfg;
@@ -7,10 +8,11 @@ use crate::cli::commands::completion::Completion;
 use crate::cli::commands::create::Create;
 use crate::cli::commands::diff::args::Diff;
 use crate::cli::commands::doctor::Doctor;
-use crate::cli::commands::edit::EditCommand;
+use crate::cli::commands::edit::args::EditCommand;
 use crate::cli::commands::explain::Explain;
 use crate::cli::commands::fn_run::Fn;
 use crate::cli::commands::hook::HookCommand;
+use crate::cli::commands::images::args::ImagesCommand;
 use crate::cli::commands::krm_function::KrmFunction;
 use crate::cli::commands::lint::Lint;
 use crate::cli::commands::localize::Localize;
@@ -18,10 +20,12 @@ use crate::cli::commands::lsp::Lsp;
 use crate::cli::commands::man::Man;
 use crate::cli::commands::openapi::Openapi;
 use crate::cli::commands::plugin::PluginCommand;
+use crate::cli::commands::promote::Promote;
 use crate::cli::commands::tree::Tree;
 use crate::cli::commands::validate::Validate;
 use crate::cli::commands::vendor::Vendor;
 use crate::cli::commands::version::Version;
+use crate::cli::commands::watch::Watch;
 use crate::cli::flags::build::BuildFlags;
 use crate::cli::flags::look::LookFlags;
 use crate::cli::flags::switch::Switch;
@@ -73,8 +77,16 @@ pub(super) enum Command {
     /// Show the parts of kustomizations: bases, components, files, plugins, remote parts
     #[command(visible_alias = "graph")]
     Tree(Named<Tree>),
+    /// List the kustomizations that a change of files can affect
+    Affected(Named<Affected>),
+    /// Lint or build again what a change of files touches
+    Watch(Named<Watch>),
+    /// List the images of kustomizations and where they are set, or set them everywhere
+    Images(Named<ImagesCommand>),
     /// Change the kustomization file of the working directory, and keep all its other lines
     Edit(Named<EditCommand>),
+    /// Copy the versions that one kustomization pins to another, as from staging to prod
+    Promote(Named<Promote>),
     /// Write a new kustomization file into the working directory
     #[command(visible_alias = "init")]
     Create(Named<Create>),
@@ -119,6 +131,7 @@ impl Command {
             Command::Lint(lint) => Some(&lint.0.build),
             Command::Diff(diff) => Some(&diff.0.build),
             Command::Explain(explain) => Some(&explain.0.build),
+            Command::Images(images) => Some(images.0.build_flags()),
             Command::KrmFunction(function) => Some(&function.0.build),
             Command::Vendor(vendor) => Some(&vendor.0.build),
             _ => None,
@@ -258,6 +271,7 @@ fn help_on_edit(
         (above, path) = (below, [&path[..], &[word]].concat());
     }
     let program = command.get_bin_name().unwrap_or("rustomize");
+    let error = synonyms::explain_flag(error, above);
     Err(synonyms::explain(error, above, &path.join(" "), program))
 }
 

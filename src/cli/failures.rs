@@ -1,18 +1,34 @@
 //! The faults of several roots.
 
-use crate::cli::messages::Messages;
-use crate::diag;
+use crate::cli::groups::{Grouping, Groups};
+use crate::cli::messages::{Messages, with_project_files};
+use crate::diag::{self, Code, Diagnostic};
 use anyhow::{Result, bail};
-use rustomize_base::meter::FastIndexMap;
+use rustomize_base::meter::FastMap;
 
 /// The faults of all roots: each fault once, with the roots in which it occurs.
-#[derive(Default)]
 pub(super) struct Failures {
     count: usize,
-    by_fault: FastIndexMap<String, (diag::Error, Vec<String>)>,
+    faults: Groups<Diagnostic>,
+    /// The number of faults that an error does not keep, by its texts: a base has it for each root.
+    left_out: FastMap<String, usize>,
+    code: Option<Code>,
+}
+
+impl Default for Failures {
+    /// No faults, for a command that has no `--each`.
+    fn default() -> Failures {
+        Failures::new(false)
+    }
 }
 
 impl Failures {
+    /// No faults. With `is_each`, each root has a fault of its own.
+    pub(super) fn new(is_each: bool) -> Failures {
+        let faults = Groups::new(Grouping::said(is_each));
+        Failures { count: 0, faults, left_out: FastMap::default(), code: None }
+    }
+
     /// The number of roots that failed.
     pub(super) fn count(&self) -> usize {
         self.count
@@ -23,11 +39,26 @@ impl Failures {
         self.count == 0
     }
 
-    /// Adds the fault of a root.
-    pub(super) fn add(&mut self, root: &str, error: diag::Error) {
+    /// Adds the faults of a root.
+    pub(super) fn add(&mut self, root: &str, error: &diag::Error) {
         self.count += 1;
-        let (_, roots) = self.by_fault.entry(error.fault()).or_insert_with(|| (error, Vec::new()));
-        roots.push(root.to_owned());
+        let error = &*with_project_files(error);
+        error.faults().for_each(|fault| self.faults.add(fault.clone(), Some(root)));
+        if error.left_out() > 0 {
+            self.code = Some(error.code());
+            self.left_out.insert(error.fault(), error.left_out());
+        }
+    }
+
+    /// Prints each fault.
+    pub(super) fn print(self, messages: &mut Messages) {
+        for (i, group) in self.faults.end().iter().enumerate() {
+            messages.between_faults(i);
+            messages.fault(&group.message, &group.occurrences);
+        }
+        if let Some(code) = self.code {
+            messages.left_out(code, self.left_out.into_values().sum());
+        }
     }
 
     /// Prints each fault.
@@ -35,10 +66,9 @@ impl Failures {
     /// # Errors
     /// A root failed.
     pub(super) fn report(self, all: usize, messages: &mut Messages) -> Result<()> {
-        for (error, roots) in self.by_fault.values() {
-            messages.error(error, Some(&roots.join(", ")));
-        }
-        match self.count {
+        let count = self.count;
+        self.print(messages);
+        match count {
             0 => Ok(()),
             n => bail!("{n} of {all} roots failed"),
         }

@@ -31,13 +31,28 @@ pub(super) fn prefix() -> Result<PathBuf> {
     Ok(path_of(&git(Path::new("."), &["rev-parse", "--show-prefix"], None)?))
 }
 
+/// The directory of the working tree, and the working directory of the command relative to it.
+///
+/// # Errors
+/// The working directory is not in a repository.
+pub(super) fn top_and_prefix() -> Result<(PathBuf, PathBuf)> {
+    let printed = git(Path::new("."), &["rev-parse", "--show-toplevel", "--show-prefix"], None)?;
+    let mut lines = printed.split(|&byte| byte == b'\n');
+    match (lines.next(), lines.next(), lines.next(), lines.next()) {
+        (Some(top), Some(prefix), Some([]), None) => Ok((path_of(top), path_of(prefix))),
+        // A name has a line break.
+        _ => Ok((top()?, prefix()?)),
+    }
+}
+
 /// The directory of the hooks of the repository around the working directory.
 ///
 /// # Errors
 /// The working directory is not in a repository.
 pub(super) fn hooks() -> Result<PathBuf> {
     let settings = git_command::settings(None, &[], "core.hooksPath", &Filters::default());
-    Ok(path_of(&run(Path::new("."), &["rev-parse", "--git-path", "hooks"], None, settings)?))
+    let launch = Launch::new("git").args(["rev-parse", "--git-path", "hooks"]);
+    Ok(path_of(&run(launch, Path::new("."), settings)?))
 }
 
 /// The id of the commit that a user names.
@@ -76,6 +91,75 @@ pub(super) fn export(top: &Path, directory: &Path, name: &str, commit: Option<&s
     Ok(tree)
 }
 
+/// The most bytes of a commit's files that are read into memory.
+const MOST_IN_MEMORY: u64 = 256 << 20;
+
+/// The files of a commit: the path from the top, and the content.
+pub(super) type CommitFiles = Vec<(PathBuf, Vec<u8>)>;
+
+/// Reads the files of a commit, as [`export`] would write them. `None` if a build cannot take them
+/// from memory: links, names that are not UTF-8, more than a part of the memory, or a file that
+/// `is_refused`.
+///
+/// # Errors
+/// git fails.
+pub(super) fn files_of(top: &Path, commit: &str, is_refused: impl Fn(&Path) -> bool) -> Result<Option<CommitFiles>> {
+    let listed = git(top, &["ls-tree", "-r", "-l", "-z", "--full-tree", commit], None)?;
+    let (mut paths, mut input, mut size) = (Vec::new(), Vec::new(), 0);
+    for entry in listed.split(|&byte| byte == 0).filter(|entry| !entry.is_empty()) {
+        let Some(Listed { mode, object, length, name }) = Listed::of(entry) else { return Ok(None) };
+        match mode {
+            "100644" | "100755" => {}
+            // A submodule, which has no files here.
+            "160000" => continue,
+            _ => return Ok(None),
+        }
+        size += length;
+        if is_refused(Path::new(name)) || name.contains('\n') || size > MOST_IN_MEMORY {
+            return Ok(None);
+        }
+        input.extend_from_slice(format!("{object} {name}\n").as_bytes());
+        paths.push(PathBuf::from(name));
+    }
+    // The conversions that the attributes of the files ask for, such as that of line ends.
+    let launch = Launch::new("git").args(["cat-file", "--batch", "--filters"]).with_input(input);
+    let printed = run_launch(launch, top)?;
+    let mut rest = printed.as_slice();
+    let mut files = Vec::with_capacity(paths.len());
+    for path in paths {
+        let Some((content, left)) = batched(rest) else { return Ok(None) };
+        files.push((path, content.to_vec()));
+        rest = left;
+    }
+    Ok(Some(files))
+}
+
+/// An entry of a tree, as `git ls-tree -l` prints it.
+struct Listed<'t> {
+    mode: &'t str,
+    object: &'t str,
+    length: u64,
+    name: &'t str,
+}
+
+impl<'t> Listed<'t> {
+    fn of(entry: &'t [u8]) -> Option<Listed<'t>> {
+        let (head, name) = std::str::from_utf8(entry).ok()?.split_once('\t')?;
+        let mut words = head.split_ascii_whitespace();
+        let (mode, _, object, length) = (words.next()?, words.next()?, words.next()?, words.next()?);
+        Some(Listed { mode, object, length: length.parse().unwrap_or_default(), name })
+    }
+}
+
+/// The content of the first object in the output of `git cat-file --batch`, and what follows it.
+fn batched(printed: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = printed.iter().position(|&byte| byte == b'\n')?;
+    let head = std::str::from_utf8(&printed[..end]).ok()?;
+    let length = head.rsplit_once(' ').and_then(|(_, length)| length.parse::<usize>().ok())?;
+    let content = &printed[end + 1..];
+    Some((content.get(..length)?, content.get(length + 1..)?))
+}
+
 /// Runs an action in another working directory.
 ///
 /// # Errors
@@ -105,33 +189,38 @@ pub(super) fn path_of(printed: &[u8]) -> PathBuf {
 /// # Errors
 /// git is missing, or fails.
 pub(super) fn git<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>) -> Result<Vec<u8>> {
+    let launch = Launch::new("git").args(args.iter().map(|arg| arg.as_ref().to_owned()));
+    let index = index.map(|path| (Cow::from("GIT_INDEX_FILE"), path.as_os_str().to_owned()));
+    run_launch(launch.variables(index), directory)
+}
+
+/// As [`git`], for a command with an input or variables of its own.
+fn run_launch(launch: Launch, directory: &Path) -> Result<Vec<u8>> {
     /// All commands of a process work in one repository.
     static FILTERS: OnceLock<Filters> = OnceLock::new();
     let known = || std::env::var_os(VARIABLE);
     let filters = FILTERS.get_or_init(|| {
         let settings = git_command::settings(known(), &[], "", &Filters::default());
         let listed = Filters::LIST.arguments().map_err(Into::into);
-        let listed = listed.and_then(|list| run(directory, &list, None, settings));
+        let listed = listed.and_then(|list| run(Launch::new("git").args(list), directory, settings));
         Filters::all(&listed.unwrap_or_default())
     });
-    run(directory, args, index, git_command::settings(known(), &[], "", filters))
+    run(launch, directory, git_command::settings(known(), &[], "", filters))
 }
 
-fn run<S: AsRef<OsStr>>(directory: &Path, args: &[S], index: Option<&Path>, settings: Vec<u8>) -> Result<Vec<u8>> {
-    let index = index.map(|path| (Cow::from("GIT_INDEX_FILE"), path.as_os_str().to_owned()));
+fn run(launch: Launch, directory: &Path, settings: Vec<u8>) -> Result<Vec<u8>> {
     let ours = [
         (Cow::from(VARIABLE), OsString::from_vec(settings)),
         // A partial clone fetches missing files with programs that its settings name.
         (Cow::from("GIT_NO_LAZY_FETCH"), "1".into()),
         (Cow::from("GIT_ALLOW_PROTOCOL"), "".into()),
     ];
-    let launch = Launch::new("git")
-        .args(args.iter().map(|arg| arg.as_ref().to_owned()))
-        .in_directory(directory)
-        .variables(ours.into_iter().chain(index))
-        .limited(Limits { output: MAX_OUTPUT, ..Limits::default() });
+    let launch =
+        launch.in_directory(directory).variables(ours).limited(Limits { output: MAX_OUTPUT, ..Limits::default() });
     host::children().run(launch).map_err(|failed| match failed.failure {
-        Failure::NotStarted(e) if e.kind() == ErrorKind::NotFound => anyhow::anyhow!("no 'git' program on path"),
+        Failure::NotStarted(e) if e.kind() == ErrorKind::NotFound => {
+            anyhow::anyhow!("no 'git' program on path\n  hint: install git")
+        }
         Failure::NotStarted(e) | Failure::Io(e) => anyhow::anyhow!("git cannot be run: {e}"),
         _ if ["not allowed", "lazy fetching disabled"].iter().any(|words| failed.stderr.contains(words)) => {
             anyhow::anyhow!(

@@ -8,8 +8,8 @@ type Groups = &'static [(&'static str, &'static [&'static str])];
 
 /// The groups of the program.
 const PROGRAM: Groups = &[
-    ("Build", &["build", "lint", "validate", "diff", "explain", "tree"]),
-    ("Change kustomizations", &["edit", "create", "vendor", "localize", "hook"]),
+    ("Build", &["build", "lint", "validate", "diff", "explain", "tree", "affected", "watch"]),
+    ("Change kustomizations", &["edit", "images", "promote", "create", "vendor", "localize", "hook"]),
     ("Plugins", &["plugin"]),
     ("Look after this machine", &["doctor", "cache"]),
     ("For other programs", &["lsp", "krm-function", "cfg", "fn", "openapi"]),

@@ -31,8 +31,8 @@ pub(super) fn first(mut arguments: Vec<OsString>, program: &Command) -> Vec<OsSt
 }
 
 /// The commands that have commands of their own.
-const PARENTS: [&str; 11] =
-    ["", "edit", "edit add", "edit set", "edit remove", "hook", "plugin", "cache", "cfg", "fn", "openapi"];
+const PARENTS: [&str; 12] =
+    ["", "edit", "edit add", "edit set", "edit remove", "images", "hook", "plugin", "cache", "cfg", "fn", "openapi"];
 
 fn place(arguments: &[OsString], command: &Command) -> Option<usize> {
     let mut at = 0;

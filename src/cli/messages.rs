@@ -2,12 +2,22 @@
 //! people, in one line each, or as data.
 
 use crate::cli::flags::look::{Color, ErrorFormat, LookFlags};
+use crate::cli::groups::{Group, Occurrence, Occurrences};
+use crate::cli::roots::kustomization_file;
 use crate::cli::writer::{self, Shown, report};
 use crate::diag::{Code, Diagnostic, Error, Severity, Warning};
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use rustomize_base::shown;
+use rustomize_engine::load::FileLimit;
 use rustomize_manager::policy::machine::MachineError;
+use rustomize_sources::ReadFile;
 use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
+
+/// The largest number of related locations of a result of SARIF: services that show results ignore
+/// more.
+const MOST_RELATED: usize = 100;
 
 /// Prints errors and warnings to stderr.
 pub(super) struct Messages {
@@ -43,30 +53,58 @@ impl Messages {
         }
     }
 
+    /// The form of the messages.
+    pub(super) fn format(&self) -> ErrorFormat {
+        self.format
+    }
+
     /// Returns true if stdout may be coloured.
     pub(super) fn colors_stdout(&self) -> bool {
         self.color.is_used(writer::stdout_is_terminal())
     }
 
-    /// Prints a warning. For people it is its sentence alone, as kustomize prints it. `root` is the
-    /// kustomization, if there are several.
-    pub(super) fn warning(&mut self, warning: &Warning, root: Option<&str>) {
+    /// Prints a warning of the only root. For people it is its sentence alone, as kustomize prints
+    /// it.
+    pub(super) fn warning(&mut self, warning: &Warning) {
         self.has_warned = true;
-        match (self.format, root) {
-            (ErrorFormat::Human, Some(root)) => {
-                report(&Shown::item(&format!("{}: {warning}", shown::line(root))));
-            }
-            (ErrorFormat::Human, None) => report(&Shown::item(&warning.to_string())),
-            _ => self.data(warning, root),
+        match self.format {
+            ErrorFormat::Human => report(&Shown::item(&warning.to_string())),
+            _ => self.data(warning, &Occurrences::default()),
         }
     }
 
-    /// Prints a warning as an error is printed: for people with its line and its hints.
-    pub(super) fn finding(&mut self, finding: &Warning, root: Option<&str>) {
-        match self.format {
-            ErrorFormat::Human => report(&self.human(finding, root)),
-            _ => self.data(finding, root),
+    /// Prints warnings of several roots, each after its roots.
+    pub(super) fn warnings(&mut self, groups: &[Group<Warning>]) {
+        for Group { message, occurrences } in groups {
+            self.has_warned = true;
+            match self.format {
+                ErrorFormat::Human => {
+                    report(&Shown::item(&format!("{}: {message}", occurrences.roots_in_words())));
+                }
+                _ => self.data(message, occurrences),
+            }
         }
+    }
+
+    /// Prints a warning as an error is printed: for people with its line and its hints. `naming`
+    /// says whether a finding of one root names this root.
+    pub(super) fn finding(&mut self, Group { message, occurrences }: &Group<Warning>, naming: RootNaming) {
+        self.grouped(&as_finding(message), occurrences, naming);
+    }
+
+    /// Prints a fault of a resource or a root.
+    pub(super) fn fault(&mut self, fault: &Diagnostic, occurrences: &Occurrences) {
+        self.grouped(fault, occurrences, RootNaming::Always);
+    }
+
+    fn grouped(&mut self, message: &Diagnostic, occurrences: &Occurrences, naming: RootNaming) {
+        if self.format != ErrorFormat::Human {
+            return self.data(message, occurrences);
+        }
+        let is_named = naming == RootNaming::Always && occurrences.root_count == 1;
+        let root = Some(occurrences.roots_in_words()).filter(|_| is_named).map(|root| format!("in {root}"));
+        let notes: Vec<String> = root.into_iter().chain(occurrences.in_words()).collect();
+        report(&self.human(message, &notes));
     }
 
     /// Returns true if a person reads the messages, and no program.
@@ -96,27 +134,33 @@ impl Messages {
         }
     }
 
-    /// Prints the faults of an error of a build. `root` is the kustomization, if there are several.
-    pub(super) fn error(&mut self, error: &Error, root: Option<&str>) {
+    /// Prints the faults of an error.
+    pub(super) fn error(&mut self, error: &Error) {
+        let error = &*with_project_files(error);
         for (i, fault) in error.faults().enumerate() {
-            match self.format {
-                ErrorFormat::Human => {
-                    if i > 0 {
-                        writer::say("");
-                    }
-                    report(&self.human(fault, root));
-                }
-                _ => self.data(fault, root),
-            }
+            self.between_faults(i);
+            self.fault(fault, &Occurrences::default());
         }
-        let left_out = match error.left_out() {
+        self.left_out(error.code(), error.left_out());
+    }
+
+    /// Prints an empty line for people in front of each fault but the first.
+    pub(super) fn between_faults(&self, place: usize) {
+        if place > 0 && self.format == ErrorFormat::Human {
+            writer::say("");
+        }
+    }
+
+    /// Prints the number of faults that are not shown, if there are some.
+    pub(super) fn left_out(&mut self, code: Code, count: usize) {
+        let left_out = match count {
             0 => return,
             1 => "1 more error is not shown".to_owned(),
             count => format!("{count} more errors are not shown"),
         };
         match self.format {
             ErrorFormat::Human => writer::say(&format!("\n{left_out}")),
-            _ => self.data(&Error::new(error.code(), left_out), root),
+            _ => self.data(&Error::new(code, left_out), &Occurrences::default()),
         }
     }
 
@@ -131,12 +175,9 @@ impl Messages {
                 let around = error.chain().take_while(|cause| !is_fault(*cause));
                 let around: Vec<String> = around.map(ToString::to_string).collect();
                 let known = around.into_iter().rev().fold(known.clone(), Error::context);
-                self.error(&known, None);
+                self.error(&known);
             }
-            None if self.format == ErrorFormat::Human => {
-                report(&Shown::item(&format!("Error: {error:#}")));
-            }
-            None => self.data(&Error::new(Code::Usage, format!("{error:#}")), None),
+            None => self.error(&lack(error)),
         }
     }
 
@@ -160,23 +201,24 @@ impl Messages {
     }
 
     /// A message for programs.
-    fn data(&mut self, message: &Diagnostic, root: Option<&str>) {
+    fn data(&mut self, message: &Diagnostic, occurrences: &Occurrences) {
         match self.format {
-            ErrorFormat::Sarif => self.results.push(sarif(message)),
-            ErrorFormat::Json => report(&Shown::json(json(message, root))),
-            ErrorFormat::Github => report(&github(message)),
-            ErrorFormat::Human | ErrorFormat::Short => report(&short(message)),
+            ErrorFormat::Sarif => self.results.push(sarif(message, occurrences)),
+            ErrorFormat::Json => report(&Shown::json(json(message, occurrences))),
+            ErrorFormat::Github => report(&github(message, occurrences)),
+            ErrorFormat::Human | ErrorFormat::Short => report(&short(message, occurrences)),
         }
     }
 
-    /// An error for people. The first line is kustomize's own form, which scripts look for.
-    fn human(&self, error: &Diagnostic, root: Option<&str>) -> Shown {
+    /// An error for people. The first line is kustomize's own form, which scripts look for. `more`
+    /// has notes that follow its chain.
+    fn human(&self, error: &Diagnostic, more: &[String]) -> Shown {
         let text = |text: &str| shown::lines(&shown::masked(text)).into_owned();
         let level = match error.severity() {
             Severity::Error => Level::ERROR.with_name("Error"),
             Severity::Warning => Level::WARNING.with_name("Warning"),
         };
-        let mut group = Group::with_title(level.primary_title(text(error.message())));
+        let mut group = annotate_snippets::Group::with_title(level.primary_title(text(error.message())));
         if let Some(place) = error.place() {
             let file = shown::line(&shown::masked(&place.file)).into_owned();
             let origin = Origin::path(file.clone()).line(place.line).char_column(place.column);
@@ -195,8 +237,7 @@ impl Messages {
         }
         let notes = error.field().map(|field| format!("in field '{field}'")).into_iter();
         let chain = error.chain().iter().map(|link| link.text().to_owned());
-        let root = root.map(|root| format!("in {root}"));
-        let notes = notes.chain(chain).chain(root);
+        let notes = notes.chain(chain).chain(more.iter().cloned());
         group = group.elements(notes.map(|note| Level::NOTE.no_name().message(text(&note))));
         let hints = error.hints().iter();
         group = group.elements(hints.map(|hint| Level::HELP.with_name("hint").message(text(hint))));
@@ -205,9 +246,79 @@ impl Messages {
             let more = format!("for more: rustomize explain {}", error.code().as_str());
             group = group.element(Level::NOTE.no_name().message(more));
         }
-        let rendered = self.renderer.render(&[group]);
+        let rendered = without_separators(&self.renderer.render(&[group]));
         if self.is_colored { Shown::colored(&rendered) } else { Shown::values(&rendered) }
     }
+}
+
+/// The files beside a kustomization that say which plugins it has.
+const PROJECT_FILES: [&str; 2] = ["plugins.yaml", "plugins.lock"];
+
+/// An error of files that are no sources of a build: with the lines of these files, whose paths
+/// begin in the working directory.
+pub(super) fn with_own_files(error: Error) -> Error {
+    let here = std::env::current_dir().unwrap_or_default();
+    let name = |file: &str| {
+        let path = Path::new(file);
+        let below = path.strip_prefix(&here).unwrap_or(path).components();
+        below.filter(|part| *part != Component::CurDir).collect::<PathBuf>().display().to_string()
+    };
+    let read = |file: &str| {
+        let bytes = FileLimit::default().read(Path::new(file)).ok()?;
+        String::from_utf8(bytes).ok()
+    };
+    error.with_excerpts(read).with_files(name)
+}
+
+/// An error with the lines of the files beside its kustomization, if it is about one of these.
+pub(super) fn with_project_files(error: &Error) -> Cow<'_, Error> {
+    let is_of_project = |fault: &Diagnostic| {
+        let file = fault.place().map(|place| place.file.as_str()).unwrap_or_default();
+        PROJECT_FILES.contains(&file.rsplit('/').next().unwrap_or_default())
+    };
+    match error.faults().any(is_of_project) {
+        true => Cow::Owned(with_own_files(error.clone())),
+        false => Cow::Borrowed(error),
+    }
+}
+
+/// A message without the lines that only separate the place of a fault from its line.
+fn without_separators(rendered: &str) -> String {
+    let is_separator = |line: &&str| {
+        let mut plain = line.to_string();
+        while let Some(start) = plain.find('\u{1b}') {
+            let end = plain[start..].find('m').map_or(plain.len(), |end| start + end + 1);
+            plain.replace_range(start..end, "");
+        }
+        plain.trim() == ":::"
+    };
+    match rendered.contains(":::") {
+        true => rendered.split('\n').filter(|line| !is_separator(line)).collect::<Vec<_>>().join("\n"),
+        false => rendered.to_owned(),
+    }
+}
+
+/// A finding in words of its own: kustomize's warning about a deprecated field begins with a second
+/// 'Warning', and names a command of kustomize.
+fn as_finding(finding: &Warning) -> Warning {
+    let words = finding.message().strip_prefix("# Warning: ").and_then(|rest| rest.split_once(" Please use "));
+    let Some((what, rest)) = words.filter(|_| finding.code() == Code::Deprecated) else { return finding.clone() };
+    let instead = rest.split(" instead").next().unwrap_or_default();
+    let message = format!("{}: use {instead}", what.trim_end_matches('.'));
+    let mended = finding.clone().reworded(message);
+    match finding.hints().is_empty() {
+        true if what.contains("'vars'") => mended.hint("in its directory: rustomize edit fix --vars"),
+        true => mended.hint("'rustomize lint --fix' writes the current fields"),
+        false => mended,
+    }
+}
+
+/// Whether the message of a single root names this root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RootNaming {
+    Always,
+    /// Only a message of several roots names them.
+    OfSeveral,
 }
 
 /// The error of a command that has already printed its errors or findings.
@@ -231,6 +342,17 @@ fn fault(error: &anyhow::Error) -> Option<&Error> {
     }
 }
 
+/// The beginning of a line with a hint, in an error that is a text.
+const HINT: &str = "\n  hint: ";
+
+/// An error that is a text, as a fault: the hints are lines of the text.
+fn lack(error: &anyhow::Error) -> Error {
+    let text = format!("{error:#}");
+    let mut parts = text.split(HINT);
+    let message = parts.next().unwrap_or_default().to_owned();
+    parts.fold(Error::new(Code::Usage, message), |error, hint| error.hint(hint))
+}
+
 /// True for a part of an error that is a fault, and no context around it.
 fn is_fault(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.is::<Error>() || cause.is::<MachineError>()
@@ -245,15 +367,16 @@ fn severity(message: &Diagnostic) -> &'static str {
 }
 
 /// A message in one line.
-fn short(message: &Diagnostic) -> Shown {
+fn short(message: &Diagnostic, occurrences: &Occurrences) -> Shown {
     let place = message.place().map(|place| format!("{place}: ")).unwrap_or_default();
     let text = message.message().lines().collect::<Vec<_>>().join(" ");
-    let text = format!("{place}{}: {text} [{}]", severity(message), message.code().as_str());
+    let more = occurrences.counts().map(|counts| format!(" ({counts})")).unwrap_or_default();
+    let text = format!("{place}{}: {text}{more} [{}]", severity(message), message.code().as_str());
     Shown::message(&shown::line(&text))
 }
 
 /// A message as a JSON object.
-fn json(message: &Diagnostic, root: Option<&str>) -> Value {
+fn json(message: &Diagnostic, occurrences: &Occurrences) -> Value {
     let links = message.chain().iter().map(|link| {
         let place = link.place();
         json!({
@@ -264,41 +387,73 @@ fn json(message: &Diagnostic, root: Option<&str>) -> Value {
         })
     });
     let place = message.place();
-    json!({
+    let mut object = json!({
         "severity": severity(message),
         "code": message.code().as_str(),
         "message": message.message(),
-        "root": root,
+        "root": occurrences.root(),
         "file": place.map(|p| &p.file),
         "line": place.map(|p| p.line),
         "column": place.map(|p| p.column),
         "endColumn": place.zip(message.excerpt()).map(|(p, e)| p.column + e.line()[e.marked()].chars().count()),
         "field": message.field(),
-        "resource": message.resource(),
+        "resource": occurrences.resource().or(message.resource()),
         "chain": links.collect::<Vec<_>>(),
         "hints": message.hints(),
-    })
+    });
+    if occurrences.are_many() {
+        let occurrence =
+            |Occurrence { root, resource }: &Occurrence| json!({"root": root.as_deref(), "resource": resource});
+        object["count"] = occurrences.count.into();
+        object["occurrences"] = occurrences.kept.iter().map(occurrence).collect();
+        object["rootCount"] = occurrences.root_count.into();
+        object["roots"] = occurrences.roots.iter().map(|root| &**root).collect();
+    }
+    object
 }
 
-/// The message, its chain of causes, and the hints, as lines.
-fn explained(message: &Diagnostic) -> String {
+/// The message, its chain of causes, further resources and roots, and the hints, as lines.
+fn explained(message: &Diagnostic, occurrences: &Occurrences) -> String {
     let chain = message.chain().iter().map(|link| link.text().to_owned());
     let hints = message.hints().iter().map(|hint| format!("hint: {hint}"));
-    [message.message().to_owned()].into_iter().chain(chain).chain(hints).collect::<Vec<_>>().join("\n")
+    let lines = [message.message().to_owned()].into_iter().chain(chain).chain(occurrences.in_words()).chain(hints);
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A message as a result of SARIF.
-fn sarif(message: &Diagnostic) -> Value {
+fn sarif(message: &Diagnostic, occurrences: &Occurrences) -> Value {
     let locations = message.place().map(|place| {
         let region = json!({"startLine": place.line, "startColumn": place.column});
         json!({"physicalLocation": {"artifactLocation": {"uri": place.file}, "region": region}})
     });
-    json!({
+    let mut result = json!({
         "ruleId": message.code().as_str(),
         "level": severity(message),
-        "message": {"text": explained(message)},
+        "message": {"text": explained(message, occurrences)},
         "locations": locations.into_iter().collect::<Vec<_>>(),
-    })
+    });
+    if occurrences.are_many() {
+        result["occurrenceCount"] = occurrences.count.into();
+        result["relatedLocations"] = occurrences.kept.iter().skip(1).take(MOST_RELATED).map(related).collect();
+    }
+    result
+}
+
+/// A further resource or root of a result, as a location of SARIF.
+fn related(Occurrence { root, resource }: &Occurrence) -> Value {
+    let text = match (resource, root) {
+        (Some(resource), Some(root)) => format!("{resource} in {root}"),
+        (Some(text), None) => text.clone(),
+        (None, root) => root.as_deref().unwrap_or_default().to_owned(),
+    };
+    let mut location = json!({"message": {"text": text}});
+    if let Some(resource) = resource {
+        location["logicalLocations"] = json!([{"fullyQualifiedName": resource, "kind": "resource"}]);
+    }
+    if let Some(file) = root.as_deref().and_then(kustomization_file) {
+        location["physicalLocation"] = json!({"artifactLocation": {"uri": file}});
+    }
+    location
 }
 
 /// The codes of results, each with its meaning.
@@ -309,11 +464,11 @@ fn rules(results: &[Value]) -> Vec<Value> {
 }
 
 /// A message as a command of GitHub Actions.
-fn github(message: &Diagnostic) -> Shown {
+fn github(message: &Diagnostic, occurrences: &Occurrences) -> Shown {
     let place = message.place().map(|place| {
         [("file", place.file.clone()), ("line", place.line.to_string()), ("col", place.column.to_string())]
     });
     let title = ("title", message.code().as_str().to_owned());
     let properties: Vec<_> = place.into_iter().flatten().chain([title]).collect();
-    Shown::github(severity(message), &properties, &explained(message))
+    Shown::github(severity(message), &properties, &explained(message, occurrences))
 }

@@ -14,6 +14,7 @@ mod invoked_as;
 mod request;
 mod roots;
 mod root_files;
+mod groups;
 mod failures;
 mod kustomize_version;
 mod settings;
@@ -23,6 +24,8 @@ mod cache;
 mod variable;
 mod host;
 mod git;
+mod line_diff;
+mod changes;
 mod output;
 mod messages;
 mod report;
@@ -134,8 +137,8 @@ fn dispatch(
     exits: &mut Exits,
 ) -> anyhow::Result<()> {
     use commands::{
-        build, cache, cfg, completion, create, diff, doctor, edit, explain, fn_run, hook, krm_function, lint, localize,
-        lsp, man, openapi, plugin, tree, validate, vendor, version,
+        affected, build, cache, cfg, completion, create, diff, doctor, edit, explain, fn_run, hook, images,
+        krm_function, lint, localize, lsp, man, openapi, plugin, promote, tree, validate, vendor, version, watch,
     };
     let observer = watching.observer();
     match command {
@@ -149,8 +152,12 @@ fn dispatch(
             Ok(())
         }
         Command::Tree(args) => tree::run(&args.0),
+        Command::Watch(args) => watch::run(*args.0, messages),
+        Command::Images(args) => images::run(*args.0, observer, messages),
+        Command::Affected(args) => affected::run(&args.0, messages),
         Command::Explain(args) => explain::run(*args.0, observer, messages),
-        Command::Edit(args) => edit::run(&args.0),
+        Command::Edit(args) => edit::run(&args.0, messages),
+        Command::Promote(args) => promote::run(&args.0, messages),
         Command::Create(args) => create::run(&args.0),
         Command::Localize(args) => localize::run(&args.0, messages),
         Command::Vendor(args) => vendor::run(*args.0, observer, messages),

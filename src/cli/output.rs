@@ -51,7 +51,12 @@ fn not_written(file: &Path, error: anyhow::Error) -> anyhow::Error {
         }
         _ => {
             let message = format!("'{shown}' cannot be written: {}", fault.kind());
-            diag::Error::io(fault, message).hint("name a file that you may write to").into()
+            let hint = match file.ancestors().skip(1).find(|above| above.exists()) {
+                Some(above) if !above.is_dir() => format!("'{}' is a file: name another place", above.display()),
+                _ if file.is_dir() => format!("'{shown}' is a directory: name a file, as in {shown}/all.yaml"),
+                _ => "name a file that you may write to".to_owned(),
+            };
+            diag::Error::io(fault, message).hint(hint).into()
         }
     }
 }

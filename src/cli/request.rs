@@ -40,6 +40,9 @@ pub(super) struct BuildRequest {
     pub file_limit: FileLimit,
     /// The schemas for the check of resources; `None` without the check.
     pub known: Option<Known>,
+    /// For a command that builds again and again: the entries that have had an effect so far. Each
+    /// build frees its memory then.
+    pub repeated: Option<UsedEntries>,
     /// The options that all roots share.
     shared: Options,
     /// Where they get remote parts.
@@ -112,6 +115,7 @@ impl BuildRequest {
             stdin_as,
             file_limit: FileLimit(file_size_limit),
             known: None,
+            repeated: None,
             shared,
             remote,
             compat: output.compat,
@@ -181,6 +185,11 @@ impl BuildRequest {
     /// A workspace for one root.
     pub(super) fn workspace(&self) -> Workspace {
         self.roots.jobs.map_or_else(Workspace::new, Workspace::with_jobs)
+    }
+
+    /// Returns true if builds run no program that reads files by itself, and read no lock.
+    pub(super) fn reads_files_alone(&self) -> bool {
+        !self.runs_plugins && !self.shared.helm.enabled && !self.is_locked
     }
 
     /// The number of threads that work at once.

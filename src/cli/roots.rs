@@ -3,6 +3,7 @@
 use crate::cli::flags::roots::Shard;
 use crate::cli::request::BuildRequest;
 use crate::cli::variable::variable;
+use crate::config::kustomization::FILE_NAMES;
 use crate::load::{Disk, clean};
 use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find;
@@ -61,7 +62,10 @@ pub(super) fn chosen(request: &BuildRequest) -> Result<Vec<Chosen>> {
 }
 
 /// The names of files. `-` means the names on stdin.
-fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// stdin cannot be read.
+pub(super) fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for file in files {
         if file.as_os_str() != "-" {
@@ -75,6 +79,12 @@ fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
         names.extend(lines.map(|name| PathBuf::from(OsStr::from_bytes(name))));
     }
     Ok(names)
+}
+
+/// The kustomization file of a root on this machine, as messages name it.
+pub(super) fn kustomization_file(root: &str) -> Option<String> {
+    let file = FILE_NAMES.iter().map(|name| Path::new(root).join(name)).find(|file| file.is_file())?;
+    Some(file.strip_prefix(".").unwrap_or(&file).display().to_string())
 }
 
 /// The own name of a directory that the user calls `.` or `..`.

@@ -32,6 +32,13 @@ const WORDS: &[(&str, &[&str], &str)] = &[
     ("", &["why"], "plugin why KIND"),
     ("", &["trace", "blame"], "explain DIR RESOURCE FIELD"),
     ("", &["count"], "cfg count DIR"),
+    ("", &["config", "fmt", "format", "cat"], "cfg cat DIR"),
+    ("", &["grep", "find"], "cfg grep QUERY DIR"),
+    ("", &["roots", "overlays", "environments"], "tree --all DIR"),
+    ("", &["unused", "warnings"], "lint DIR"),
+    ("", &["schema"], "validate --schema DIR"),
+    ("", &["origin", "where", "history"], "explain DIR RESOURCE FIELD"),
+    ("", &["new", "scaffold"], "create"),
     ("", &["completions", "autocomplete", "shell-completion"], "completion SHELL"),
     ("plugin", &["get", "fetch", "pull", "require"], "plugin add SOURCE"),
     ("plugin", &["delete", "del", "unlink"], "plugin remove SOURCE"),
@@ -71,11 +78,44 @@ pub(super) fn explain(mut error: clap::Error, above: &Command, path: &str, progr
     error
 }
 
+/// Names the flag of a command that a mistyped flag is a part of, as `--enable-helm` for `--helm`:
+/// the spelling alone would suggest `--help`.
+pub(super) fn explain_flag(mut error: clap::Error, command: &Command) -> clap::Error {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return error };
+    if error.kind() != ErrorKind::UnknownArgument || !typed.starts_with("--") {
+        return error;
+    }
+    let flags = command.get_arguments().filter(|flag| !flag.is_hide_set()).filter_map(|flag| flag.get_long());
+    if let Some(flag) = containing(typed.trim_start_matches('-'), flags) {
+        let flag = format!("--{flag}");
+        error.remove(ContextKind::Usage);
+        error.insert(ContextKind::SuggestedArg, ContextValue::String(flag));
+    }
+    error
+}
+
+/// The shortest flag that has all words of a typed one; a flag that enables something comes first.
+fn containing<'f>(typed: &str, flags: impl Iterator<Item = &'f str>) -> Option<&'f str> {
+    let has = |flag: &str, word: &str| flag.split('-').any(|part| part == word);
+    let has_all = |flag: &&str| typed.split('-').all(|word| !word.is_empty() && has(flag, word));
+    flags.filter(has_all).min_by_key(|flag| (!flag.starts_with("enable-"), flag.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cli::arguments::program;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn a_flag_is_found_by_a_part_of_it() {
+        let flags = ["help", "enable-helm", "helm-command", "enable-alpha-plugins", "plugin-timeout", "output"];
+        let found = |typed| containing(typed, flags.into_iter());
+        assert_eq!(found("helm"), Some("enable-helm"));
+        assert_eq!(found("plugins"), Some("enable-alpha-plugins"));
+        assert_eq!(found("plugin"), Some("plugin-timeout"));
+        assert_eq!((found("hel"), found("helm-version"), found("")), (None, None, None));
+    }
 
     #[test]
     fn every_tip_names_a_command_and_no_word_is_a_command() {

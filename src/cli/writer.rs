@@ -258,12 +258,20 @@ pub(super) fn protocol() -> io::Stdout {
 /// Prints the answer of the parser of arguments: help to stdout, an error to stderr.
 pub(super) fn usage(answer: &clap::Error) {
     let plain = answer.render().to_string();
-    if Shown::message(&plain).0 == plain {
+    let is_error = answer.use_stderr();
+    if Shown::message(&plain).0 == plain && !is_error {
         // clap's own print keeps the colours.
         let _ = answer.print();
+    } else if Shown::message(&plain).0 == plain && stderr_is_terminal() {
+        report(&Shown::colored(&as_error(&answer.render().ansi().to_string())));
     } else {
-        report(&Shown::message(plain.trim_end()));
+        report(&Shown::message(&as_error(&plain)));
     }
+}
+
+/// An error of clap, which begins as all errors begin here.
+fn as_error(text: &str) -> String {
+    text.trim_end().replacen("error:", "Error:", 1)
 }
 
 #[cfg(test)]

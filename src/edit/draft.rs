@@ -41,6 +41,11 @@ impl<'a> Draft<'a> {
         Ok(Draft { cx, arena, name, source, written: text, before, fields, notes: Vec::new() })
     }
 
+    /// The text of the file before the change.
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
     /// Adds a note for the user.
     pub fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
@@ -159,6 +164,15 @@ impl<'a> Draft<'a> {
         }
         let node = self.value(name, || Node::new(Sequence::default(), Pos::NONE))?;
         node.as_sequence_mut().ok_or_else(|| Error::new(Code::WrongType, format!("'{name}' is not a list")))
+    }
+
+    /// A list for changes, if it is written under this very name.
+    ///
+    /// # Errors
+    /// The field is given twice.
+    pub fn written_list(&mut self, name: &str) -> Result<Option<&mut Sequence<'a>>> {
+        let Some(key) = self.key(name)? else { return Ok(None) };
+        Ok(self.fields.get_mut(key.text()).and_then(Node::as_sequence_mut))
     }
 
     /// Adds items at the end of a list. If the list is missing, a new list is made, at `pos`.

@@ -1,7 +1,7 @@
 //! ConfigMaps and Secrets: entries of `configMapGenerator` and `secretGenerator`.
 
 use super::draft::{self, Draft};
-use super::{Place, glob, shown, usage};
+use super::{Place, glob, shown, usage, usage_as};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 use crate::config::{Decode, Decoder, StringMap};
 use crate::diag::{Code, Error, Result};
@@ -106,7 +106,8 @@ fn expand(place: &mut Place, patterns: &[String]) -> Result<Vec<String>> {
 pub fn add(place: &mut Place, kind: Kind, arguments: &[String], sources: &Sources) -> Result<()> {
     let files = expand(place, &sources.files).map_err(|e| e.prefixed("failed to expand file source: "))?;
     let sources = Sources { files, ..sources.clone() };
-    let invalid = |message: &str| Err(usage(format!("failed to validate flags: {message}")));
+    let example = format!("add {} settings --from-literal=key=value", kind.word());
+    let invalid = |message: &str| Err(usage_as(format!("failed to validate flags: {message}"), &example));
     let [name] = arguments else { return invalid("name must be specified once") };
     let has_pairs = !sources.files.is_empty() || !sources.literals.is_empty();
     if sources.env_file.is_empty() && !has_pairs {
@@ -245,7 +246,8 @@ fn pair(literal: &str) -> Result<(&str, &str)> {
 /// # Errors
 /// The entry or the literal does not exist, or one of its literals has more than one `=`.
 pub fn set(place: &mut Place, kind: Kind, arguments: &[String], sources: &Sources, new_namespace: &str) -> Result<()> {
-    let invalid = |message: &str| Err(usage(format!("failed to validate flags: {message}")));
+    let example = format!("set {} settings --from-literal=key=value", kind.word());
+    let invalid = |message: &str| Err(usage_as(format!("failed to validate flags: {message}"), &example));
     let [name] = arguments else { return invalid("name must be specified once") };
     if sources.literals.is_empty() && new_namespace.is_empty() {
         return invalid("at least one of [--from-literal, --new-namespace] must be specified");
@@ -299,11 +301,15 @@ fn update<'a>(arena: Arena<'a>, literals: &mut Sequence<'a>, new: &[String]) -> 
 pub fn remove(place: &mut Place, kind: Kind, arguments: &[String], namespace: &str) -> Result<()> {
     let word = kind.word();
     let names: Vec<&str> = match arguments {
-        [] => return Err(usage(format!("at least one {word} name must be specified"))),
+        [] => {
+            let example = format!("remove {word} settings");
+            return Err(usage_as(format!("at least one {word} name must be specified"), &example));
+        }
         [names] => names.split(',').collect(),
         _ => {
             let advice = format!("to provide multiple {word}s to remove, please separate {word} names by commas");
-            return Err(usage(format!("too many arguments: {}; {advice}", shown(arguments))));
+            let example = format!("remove {word} {}", arguments.join(","));
+            return Err(usage_as(format!("too many arguments: {}; {advice}", shown(arguments)), &example));
         }
     };
     place.change_with(UNREAD_TO_REMOVE, |draft| {

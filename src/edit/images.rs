@@ -1,9 +1,12 @@
 //! `set image`: names, tags and digests of images.
 
 use super::draft::{self, Draft};
-use super::{Place, usage};
+use super::{Place, usage_as};
 use crate::diag::Result;
-use rustomize_yaml::{Arena, Key, Mapping, Node};
+use crate::stage::{Context, Options};
+use rustomize_base::shell::quoted;
+use rustomize_sources::Disk;
+use rustomize_yaml::{Arena, Heap, Key, Mapping, Node};
 use std::collections::BTreeMap;
 
 /// Stands for the current value of an entry.
@@ -43,7 +46,8 @@ fn parse(argument: &str) -> Result<(String, Change)> {
     let (image, value) = argument.split_once('=').map_or((None, argument), |(image, value)| (Some(image), value));
     let (name, tag, digest) = split(value);
     if name == argument {
-        return Err(usage(INVALID));
+        let name = if argument.is_empty() { "nginx" } else { argument };
+        return Err(usage_as(INVALID, &format!("set image {}", quoted(&format!("{name}:1.27")))));
     }
     let new_name = if image.is_none_or(str::is_empty) { "" } else { name };
     let image = image.filter(|image| !image.is_empty()).unwrap_or(name);
@@ -57,10 +61,57 @@ fn parse(argument: &str) -> Result<(String, Change)> {
 /// No argument is given, or an argument changes nothing.
 pub fn set(place: &mut Place, arguments: &[String]) -> Result<()> {
     if arguments.is_empty() {
-        return Err(usage("no image specified"));
+        return Err(usage_as("no image specified", "set image nginx:1.27"));
     }
     let changes = arguments.iter().map(|argument| parse(argument)).collect::<Result<BTreeMap<_, _>>>()?;
     place.change(|draft| changes.iter().try_for_each(|(name, change)| set_one(draft, name, change)))
+}
+
+/// The tag and the digest of an image; empty texts for what it lacks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Version {
+    pub tag: String,
+    pub digest: String,
+}
+
+/// The text of a kustomization file after entries of `images` have got other versions; `None` if
+/// it stays as it is. `name` is the name of the file. `versions` has the entries by their places:
+/// those of `images`, then those of `imageTags`. The images of `added` get entries, if they have
+/// none.
+///
+/// # Errors
+/// The file cannot be read as a kustomization, or cannot be changed.
+pub fn with_versions(
+    name: &'static str,
+    text: String,
+    options: Options,
+    versions: &BTreeMap<usize, Version>,
+    added: &BTreeMap<String, Version>,
+) -> Result<Option<String>> {
+    let heap = Heap::new();
+    let disk = Disk::new();
+    let cx = Context::new(&heap, &disk, options);
+    let change = |name: &str, Version { tag, digest }: &Version| Change {
+        name: name.to_owned(),
+        tag: tag.clone(),
+        digest: digest.clone(),
+    };
+    let changed = Draft::read(cx, name, text).and_then(|mut draft| {
+        let arena = draft.arena;
+        let mut at = 0;
+        for field in ["images", "imageTags"] {
+            let Some(list) = draft.written_list(field)? else { continue };
+            for entry in list.iter_mut() {
+                if let Some(version) = versions.get(&at) {
+                    apply(arena, entry, &change(KEPT, version));
+                }
+                at += 1;
+            }
+        }
+        added.iter().try_for_each(|(image, version)| set_one(&mut draft, image, &change(KEPT, version)))?;
+        draft.finish()
+    });
+    changed.map_err(|error| error.located(&heap))
 }
 
 fn set_one(draft: &mut Draft<'_>, name: &str, change: &Change) -> Result<()> {
@@ -94,12 +145,30 @@ fn apply<'a>(arena: Arena<'a>, entry: &mut Node<'a>, change: &Change) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, parse};
+    use super::{Change, Version, parse, with_versions};
+    use crate::stage::Options;
 
     #[track_caller]
     fn check(argument: &str, image: &str, [name, tag, digest]: [&str; 3]) {
         let want = Change { name: name.into(), tag: tag.into(), digest: digest.into() };
         assert_eq!(parse(argument).unwrap(), (image.to_owned(), want), "{argument}");
+    }
+
+    #[test]
+    fn versions_are_set_where_an_entry_is() {
+        let text = "imageTags:\n- {name: a, newTag: '1'} # one\n- name: b\n  digest: sha256:0\n";
+        let version = |tag: &str| Version { tag: tag.into(), ..Version::default() };
+        let set = |versions: &[(usize, &str)], added: &[(&str, &str)]| {
+            let versions = versions.iter().map(|(at, tag)| (*at, version(tag))).collect();
+            let added = added.iter().map(|(name, tag)| ((*name).to_owned(), version(tag))).collect();
+            with_versions("kustomization.yaml", text.to_owned(), Options::default(), &versions, &added).unwrap()
+        };
+        let want = "imageTags:\n- {name: a, newTag: '2'} # one\n- name: b\n  newTag: \"3\"\n";
+        assert_eq!(set(&[(0, "2"), (1, "3")], &[]).unwrap(), want);
+        assert_eq!(set(&[(0, "1"), (7, "3")], &[]), None);
+        let want =
+            "images:\n- {name: a, newTag: '1'} # one\n- name: b\n  digest: sha256:0\n- name: c\n  newTag: \"4\"\n";
+        assert_eq!(set(&[], &[("c", "4")]).unwrap(), want);
     }
 
     #[test]

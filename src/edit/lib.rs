@@ -5,17 +5,21 @@
 //!
 //! * [`place`]: the kustomization file of the working directory; finding it, locking it, writing
 //!   it.
+//! * [`batch`]: files of several directories that are changed together; [`change`]: one of them.
 //! * [`draft`]: its fields, for changes.
 //! * [`glob`]: the files that a pattern matches.
 //! * [`lists`], [`texts`], [`metadata`], [`images`], [`replicas`], [`generators`], [`patches`]: the
 //!   changes, one file for each kind of field.
 //! * [`mend`]: the changes that mend findings of `lint`.
+//! * [`promote`]: copies the versions that one kustomization pins to another.
 //! * [`fix`]: turns deprecated fields into current ones; [`vars`]: turns variables into
 //!   replacements.
 //!
 //! Each change takes its arguments as they were typed. It checks them before it reads the file, in
 //! kustomize's order and with its messages.
 
+pub mod batch;
+pub mod change;
 pub mod draft;
 pub mod fix;
 pub mod generators;
@@ -26,6 +30,7 @@ pub mod mend;
 pub mod metadata;
 pub mod patches;
 pub mod place;
+pub mod promote;
 pub mod replicas;
 pub mod texts;
 pub mod vars;
@@ -34,6 +39,7 @@ pub mod create;
 pub mod localize;
 pub mod package;
 
+pub use change::Change;
 pub use place::Place;
 
 // The modules of this crate name those of the engine by their own paths.
@@ -44,6 +50,11 @@ use crate::diag::{Code, Error};
 /// An error of the command line, in kustomize's words.
 fn usage(message: impl Into<String>) -> Error {
     Error::new(Code::Usage, message)
+}
+
+/// An error of the command line, with a command that works as an example.
+fn usage_as(message: impl Into<String>, example: &str) -> Error {
+    usage(message).hint(format!("write it as in: rustomize edit {example}"))
 }
 
 /// A list as Go's `%v` prints it.

@@ -2,8 +2,8 @@
 //! `configurations` and `buildMetadata`.
 
 use super::draft::Draft;
-use super::{Place, glob, shown, usage};
-use crate::diag::{Code, Error, Result};
+use super::{Place, glob, shown, usage, usage_as};
+use crate::diag::{Code, Error, Result, nearest};
 use rustomize_yaml::Node;
 
 /// The words that `buildMetadata` knows.
@@ -14,6 +14,8 @@ const BUILD_METADATA: [&str; 3] = ["originAnnotations", "transformerAnnotations"
 pub struct List {
     pub field: &'static str,
     pub entry: &'static str,
+    /// A file that the examples of hints name.
+    pub example: &'static str,
     /// The error if no file is given.
     pub missing: &'static str,
     /// The words in front of the errors of a command.
@@ -33,10 +35,20 @@ pub struct Prefixes {
 
 const NO_PREFIXES: Prefixes = Prefixes { pattern: "", no_file: "", no_kustomization: "" };
 
-pub const RESOURCES: List =
-    List { field: "resources", entry: "resource", missing: "must specify a resource file", prefixes: NO_PREFIXES };
-pub const COMPONENTS: List =
-    List { field: "components", entry: "component", missing: "must specify a component file", prefixes: NO_PREFIXES };
+pub const RESOURCES: List = List {
+    field: "resources",
+    entry: "resource",
+    example: "deployment.yaml",
+    missing: "must specify a resource file",
+    prefixes: NO_PREFIXES,
+};
+pub const COMPONENTS: List = List {
+    field: "components",
+    entry: "component",
+    example: "../components/tls",
+    missing: "must specify a component file",
+    prefixes: NO_PREFIXES,
+};
 /// `components`, for `remove component`.
 pub const REMOVED_COMPONENTS: List = List {
     prefixes: Prefixes {
@@ -49,24 +61,28 @@ pub const REMOVED_COMPONENTS: List = List {
 pub const GENERATORS: List = List {
     field: "generators",
     entry: "generator",
+    example: "maker.yaml",
     missing: "must specify a yaml file which contains a generator plugin resource",
     prefixes: NO_PREFIXES,
 };
 pub const TRANSFORMERS: List = List {
     field: "transformers",
     entry: "transformer",
+    example: "changer.yaml",
     missing: "must specify a yaml file which contains a transformer plugin resource",
     prefixes: NO_PREFIXES,
 };
 pub const VALIDATORS: List = List {
     field: "validators",
     entry: "validator",
+    example: "checker.yaml",
     missing: "must specify a yaml file which contains a validator plugin resource",
     prefixes: NO_PREFIXES,
 };
 pub const CONFIGURATIONS: List = List {
     field: "configurations",
     entry: "configuration",
+    example: "names.yaml",
     missing: "must specify a yaml file which contains a configuration resource",
     prefixes: Prefixes {
         pattern: "glob patterns: ",
@@ -109,7 +125,7 @@ pub enum Verification {
 /// No entry is given, or an entry does not exist.
 pub fn add_references(place: &mut Place, list: List, entries: &[String], verification: Verification) -> Result<()> {
     if entries.is_empty() {
-        return Err(usage(list.missing));
+        return Err(usage_as(list.missing, &format!("add {} {}", list.entry, list.example)));
     }
     let found = match verification {
         Verification::Load => glob::references(place, entries)?,
@@ -126,11 +142,12 @@ pub fn add_references(place: &mut Place, list: List, entries: &[String], verific
 /// # Errors
 /// The number of arguments is not one, a directory does not exist, or it is a resource already.
 pub fn add_bases(place: &mut Place, arguments: &[String]) -> Result<()> {
-    let [bases] = arguments else { return Err(usage("must specify a base directory")) };
+    let [bases] = arguments else { return Err(usage_as("must specify a base directory", "add base ../base")) };
     place.change(|draft| {
         for base in bases.split(',') {
             if !glob::exists(base) {
-                return Err(Error::new(Code::MissingFile, format!("{base} does not exist")));
+                let error = Error::new(Code::MissingFile, format!("{base} does not exist"));
+                return Err(error.hint("write its path from the directory of the kustomization, as in ../base"));
             }
             if !push(draft, "resources", base)? {
                 return Err(Error::new(Code::Exists, format!("base {base} already in kustomization file")));
@@ -146,7 +163,7 @@ pub fn add_bases(place: &mut Place, arguments: &[String]) -> Result<()> {
 /// No entry is given, or a pattern is malformed.
 pub fn add_files(place: &mut Place, list: List, entries: &[String]) -> Result<()> {
     if entries.is_empty() {
-        return Err(usage(list.missing));
+        return Err(usage_as(list.missing, &format!("add {} {}", list.entry, list.example)));
     }
     let found = glob::noted(place, entries).map_err(|e| e.prefixed(list.prefixes.pattern))?;
     if found.is_empty() {
@@ -167,7 +184,8 @@ fn change(place: &mut Place, list: List, change: impl for<'a> FnOnce(&mut Draft<
 /// No pattern is given, or a pattern is malformed.
 pub fn remove(place: &mut Place, list: List, patterns: &[String]) -> Result<()> {
     if patterns.is_empty() {
-        return Err(usage(format!("must specify a {} file", list.entry)));
+        let example = format!("remove {} {}", list.entry, list.example);
+        return Err(usage_as(format!("must specify a {} file", list.entry), &example));
     }
     change(place, list, |draft| {
         let mut meant = Vec::new();
@@ -188,15 +206,21 @@ pub fn remove(place: &mut Place, list: List, patterns: &[String]) -> Result<()> 
 /// The words of an argument of `add`, `set` and `remove buildmetadata`.
 fn build_metadata(arguments: &[String]) -> Result<Vec<String>> {
     let words = match arguments {
-        [] => return Err(usage("must specify a buildMetadata option")),
+        [] => return Err(usage_as("must specify a buildMetadata option", "add buildmetadata originAnnotations")),
         [words] => words.split(',').map(str::to_owned).collect::<Vec<_>>(),
         _ => {
             let message = "to provide multiple buildMetadata options, please separate options by comma";
-            return Err(usage(format!("too many arguments: {}; {message}", shown(arguments))));
+            let example = format!("add buildmetadata {}", arguments.join(","));
+            return Err(usage_as(format!("too many arguments: {}; {message}", shown(arguments)), &example));
         }
     };
     match words.iter().find(|word| !BUILD_METADATA.contains(&word.as_str())) {
-        Some(word) => Err(usage(format!("invalid buildMetadata option: {word}"))),
+        Some(word) => {
+            Err(usage(format!("invalid buildMetadata option: {word}")).hint(match nearest(word, BUILD_METADATA) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => format!("the options are: {}", BUILD_METADATA.join(", ")),
+            }))
+        }
         None => Ok(words),
     }
 }

@@ -1,7 +1,7 @@
 //! Labels and annotations: `commonLabels`, `labels`, `commonAnnotations`.
 
 use super::draft::{self, Draft};
-use super::{Place, usage};
+use super::{Place, usage, usage_as};
 use crate::diag::{Code, Error, Result};
 use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Tag};
 use std::collections::BTreeMap;
@@ -36,12 +36,14 @@ impl Metadata {
     /// No argument is given, or an argument lacks a key.
     pub fn pairs(self, arguments: &[String]) -> Result<BTreeMap<String, String>> {
         if arguments.is_empty() {
-            return Err(usage(format!("must specify {}", self.word())));
+            let example = format!("add {} team:red", self.word());
+            return Err(usage_as(format!("must specify {}", self.word()), &example));
         }
         let pair = |argument: &String| match argument.split_once(':') {
             Some(("", _)) => {
                 let fault = "need k:v pair where v may be quoted";
-                Err(usage(format!("invalid {}: '{argument}' ({fault})", self.word())))
+                let example = format!("add {} team:red", self.word());
+                Err(usage_as(format!("invalid {}: '{argument}' ({fault})", self.word()), &example))
             }
             Some((key, value)) => {
                 let unquoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
@@ -176,11 +178,11 @@ pub fn remove(place: &mut Place, kind: Metadata, arguments: &[String], is_missin
     let [keys] = arguments else {
         let fault =
             if arguments.is_empty() { "must specify label" } else { "labels must be comma-separated, with no spaces" };
-        return Err(usage(fault));
+        return Err(usage_as(fault, &format!("remove {} team,app", kind.word())));
     };
     let keys: Vec<&str> = keys.split(',').collect();
     if keys.contains(&"") {
-        return Err(usage("invalid label: '' (name is empty)"));
+        return Err(usage_as("invalid label: '' (name is empty)", &format!("remove {} team,app", kind.word())));
     }
     place.change(|draft| {
         if draft.get(kind.field()).is_none_or(Node::is_null) {

@@ -1,6 +1,6 @@
 //! `add patch`, `remove patch`.
 
-use super::{Place, usage};
+use super::{Place, usage, usage_as};
 use crate::config::selector::Selector;
 use crate::config::{Decode, Decoder, kustomization};
 use crate::diag::Result;
@@ -18,7 +18,8 @@ pub struct Patch {
 impl Patch {
     fn check(&self) -> Result<()> {
         if !self.patch.is_empty() && !self.path.is_empty() {
-            return Err(usage("patch and path can't be set at the same time"));
+            let error = usage("patch and path can't be set at the same time");
+            return Err(error.hint("leave out --patch or --path"));
         }
         Ok(())
     }
@@ -63,7 +64,10 @@ fn is_same<'a>(one: &Node<'a>, other: &Node<'a>, cx: &Decoder<'a>) -> Result<boo
 pub fn add(place: &mut Place, patch: &Patch) -> Result<()> {
     patch.check()?;
     if patch.patch.is_empty() && patch.path.is_empty() {
-        return Err(usage("must provide either patch or path"));
+        return Err(usage_as(
+            "must provide either patch or path",
+            "add patch --path patch.yaml --kind Deployment --name web",
+        ));
     }
     place.change(|draft| {
         let (arena, cx) = (draft.arena, Decoder::strict(draft.arena));

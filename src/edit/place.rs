@@ -1,5 +1,6 @@
 //! [`Place`]: the kustomization file of the working directory.
 
+use super::change::Change;
 use super::draft::Draft;
 use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
@@ -18,12 +19,35 @@ pub struct Place {
     options: Options,
     /// Notes for the user, in order.
     notes: Vec<String>,
+    writing: Writing,
+}
+
+/// What becomes of a new text.
+enum Writing {
+    /// The file is locked, read, changed and written.
+    AtOnce,
+    /// The caller has locked the directory, and gets the changes.
+    Later(Vec<Change>),
 }
 
 impl Place {
     /// The kustomization file of the working directory.
     pub fn new(options: Options) -> Self {
-        Place { options, notes: Vec::new() }
+        Place { options, notes: Vec::new(), writing: Writing::AtOnce }
+    }
+
+    /// The kustomization file of the working directory, whose directory the caller has locked. A
+    /// change writes nothing: [`Place::take_changes`] returns it.
+    pub fn of_batch(options: Options) -> Self {
+        Place { writing: Writing::Later(Vec::new()), ..Place::new(options) }
+    }
+
+    /// Returns the changes that were not written, and forgets them.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        match &mut self.writing {
+            Writing::AtOnce => Vec::new(),
+            Writing::Later(changes) => std::mem::take(changes),
+        }
     }
 
     /// Adds a note for the user.
@@ -63,29 +87,48 @@ impl Place {
         change: impl for<'a> FnOnce(&mut Draft<'a>) -> Result<()>,
     ) -> Result<()> {
         let name = find().map_err(|e| e.prefixed(no_file))?;
-        let _lock = lock(Path::new("."));
+        let _lock = matches!(self.writing, Writing::AtOnce).then(|| lock(Path::new(".")));
         let heap = Heap::new();
         let disk = Disk::new();
         let cx = Context::new(&heap, &disk, self.options.clone());
-        let bytes = FileLimit::default().read(Path::new(name)).map_err(|e| unusable(name, &e))?;
-        let text =
-            encoding::decode(bytes).map_err(|_| Error::new(Code::Encoding, format!("'{name}' is not valid UTF-8")))?;
-        if text.is_wide {
-            let error = Error::new(Code::Encoding, format!("'{name}' is UTF-16, and only UTF-8 can be changed"));
-            return Err(
-                error.hint(format!("convert it: iconv -f UTF-16 -t UTF-8 {name} > new.yaml && mv new.yaml {name}"))
-            );
-        }
+        let text = read(name)?;
         let located = |e: Error| e.located(&heap);
-        let mut draft = Draft::read(cx, name, text.text).map_err(|e| located(e).prefixed(no_kustomization))?;
+        let mut draft = Draft::read(cx, name, text).map_err(|e| located(e).prefixed(no_kustomization))?;
         let changed = change(&mut draft);
         self.notes.append(&mut draft.take_notes());
         changed.map_err(located)?;
-        match draft.finish().map_err(located)? {
-            Some(text) => write(Path::new(name), text.as_bytes()).map_err(|e| unusable(name, &e)),
-            None => Ok(()),
+        let before = draft.written().to_owned();
+        let Some(after) = draft.finish().map_err(located)? else { return Ok(()) };
+        match &mut self.writing {
+            Writing::AtOnce => write(Path::new(name), after.as_bytes()).map_err(|e| unusable(name, &e)),
+            Writing::Later(changes) => {
+                let path = fs::canonicalize(name).map_err(|e| unusable(name, &e))?;
+                changes.push(Change { name: name.to_owned(), path, before, after });
+                Ok(())
+            }
         }
     }
+}
+
+/// The only kustomization file of the working directory: its name and its text.
+///
+/// # Errors
+/// The directory has several kustomization files or none, or the file cannot be read or changed.
+pub fn only_file() -> Result<(&'static str, String)> {
+    let name = find()?;
+    Ok((name, read(name)?))
+}
+
+/// The text of a kustomization file.
+fn read(name: &str) -> Result<String> {
+    let bytes = FileLimit::default().read(Path::new(name)).map_err(|e| unusable(name, &e))?;
+    let text =
+        encoding::decode(bytes).map_err(|_| Error::new(Code::Encoding, format!("'{name}' is not valid UTF-8")))?;
+    if text.is_wide {
+        let error = Error::new(Code::Encoding, format!("'{name}' is UTF-16, and only UTF-8 can be changed"));
+        return Err(error.hint(format!("convert it: iconv -f UTF-16 -t UTF-8 {name} > new.yaml && mv new.yaml {name}")));
+    }
+    Ok(text.text)
 }
 
 fn unusable(name: &str, fault: &io::Error) -> Error {
@@ -96,15 +139,18 @@ fn unusable(name: &str, fault: &io::Error) -> Error {
 fn find() -> Result<&'static str> {
     let found: Vec<&'static str> = FILE_NAMES.into_iter().filter(|name| Path::new(name).exists()).collect();
     match found[..] {
-        [] => Err(Error::new(Code::NoKustomization, format!("Missing kustomization file '{}'.", FILE_NAMES[0]))),
+        [] => Err(Error::new(Code::NoKustomization, format!("Missing kustomization file '{}'.", FILE_NAMES[0]))
+            .hint("change to its directory, or write one here: rustomize create --autodetect")),
         [name] if Path::new(name).is_dir() => {
-            Err(Error::new(Code::NoKustomization, format!("{name} should be a file")))
+            let error = Error::new(Code::NoKustomization, format!("{name} should be a file"));
+            Err(error.hint(format!("it is a directory: rename it, as with mv {name} {name}.old")))
         }
         [name] => Ok(name),
         _ => Err(Error::new(
             Code::NoKustomization,
             format!("Found multiple kustomization file: {}", super::shown(&found)),
-        )),
+        )
+        .hint("remove all but one of them")),
     }
 }
 
@@ -135,13 +181,14 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
+/// The permissions of a file; those of most files on systems without them.
 #[cfg(unix)]
-fn mode(metadata: &fs::Metadata) -> u32 {
+pub(super) fn mode(metadata: &fs::Metadata) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     metadata.permissions().mode() & 0o7777
 }
 
 #[cfg(not(unix))]
-fn mode(_: &fs::Metadata) -> u32 {
+pub(super) fn mode(_: &fs::Metadata) -> u32 {
     0o644
 }

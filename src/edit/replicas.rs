@@ -1,7 +1,8 @@
 //! `set replicas`.
 
-use super::{Place, draft, usage};
+use super::{Place, draft, usage_as};
 use crate::diag::Result;
+use rustomize_base::shell::quoted;
 use rustomize_yaml::{Key, Mapping, Node, Pos, Scalar};
 use std::collections::BTreeMap;
 
@@ -12,10 +13,13 @@ use std::collections::BTreeMap;
 /// No argument is given, or an argument is not `name=count`.
 pub fn set(place: &mut Place, arguments: &[String]) -> Result<()> {
     if arguments.is_empty() {
-        return Err(usage("no replicas specified"));
+        return Err(usage_as("no replicas specified", "set replicas web=3"));
     }
-    let invalid = || usage("invalid format of replica, use the following format: <name>=<count>");
     let count = |argument: &String| {
+        let name = argument.split(['=', ':']).next().filter(|name| !name.is_empty()).unwrap_or("web");
+        let example = format!("set replicas {}=3", quoted(name));
+        let message = "invalid format of replica, use the following format: <name>=<count>";
+        let invalid = || usage_as(message, &example);
         let (name, count) = argument.split_once('=').ok_or_else(invalid)?;
         Ok((name.to_owned(), count.parse::<i64>().map_err(|_| invalid())?))
     };

@@ -7,16 +7,22 @@
 
 mod advice;
 pub mod allow;
+pub mod cause;
 mod code;
 mod excerpt;
+mod near;
+mod parts;
 
 pub use code::Code;
 pub use excerpt::Excerpt;
+pub use near::{nearest, nearest_ones};
+pub use parts::{FurtherResources, Mend};
 
 use excerpt::Excerpts;
 use rustomize_base::memory::Spent;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Heap, Malformed, Place, Pos};
+use std::borrow::Borrow;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
@@ -115,19 +121,12 @@ pub struct Diagnostic {
     /// The names of fields, innermost first.
     field: Vec<String>,
     resource: Option<String>,
+    further: FurtherResources,
     chain: Vec<Link>,
     hints: Vec<String>,
     mend: Option<Mend>,
     /// True if the line of the fault may have a secret, and is not shown.
     hides_line: bool,
-}
-
-/// A change of a file that mends a finding for sure: at the place of the finding the file has the
-/// text `old`, which becomes `new`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mend {
-    pub old: String,
-    pub new: String,
 }
 
 /// A step of the build that led to a diagnostic.
@@ -154,7 +153,8 @@ impl Diagnostic {
         let (field, chain, hints) = (Vec::new(), Vec::new(), Vec::new());
         let (spot, excerpt, resource) = (Spot::Unknown, None, None);
         let (mend, hides_line) = (None, false);
-        Diagnostic { severity, code, message, spot, excerpt, field, resource, chain, hints, mend, hides_line }
+        let further = FurtherResources::default();
+        Diagnostic { severity, code, message, spot, excerpt, field, resource, further, chain, hints, mend, hides_line }
     }
 
     /// Error or warning.
@@ -194,6 +194,11 @@ impl Diagnostic {
         self.resource.as_deref()
     }
 
+    /// Further resources of the same build that the message is about.
+    pub fn further(&self) -> &FurtherResources {
+        &self.further
+    }
+
     /// The steps of the build that led to the fault, innermost first.
     pub fn chain(&self) -> &[Link] {
         &self.chain
@@ -229,6 +234,15 @@ impl Diagnostic {
         }
     }
 
+    /// The cause of an error, if it is another one than the reader has seen: see [`cause`].
+    fn cause(&self, text: &str, offset: usize) -> Option<cause::Cause> {
+        match (self.severity, self.code) {
+            (Severity::Error, Code::NotYaml | Code::NotAResource) => cause::of_fault(text, offset),
+            (Severity::Error, Code::UnknownField) => cause::of_key(text, offset),
+            _ => None,
+        }
+    }
+
     /// True if another fault says the same about the same spot.
     fn is_same(&self, other: &Diagnostic) -> bool {
         let spot = |fault: &Diagnostic| (fault.spot.pos(), fault.place().cloned());
@@ -258,9 +272,14 @@ impl Diagnostic {
             && !self.hides_line
             && let Some((source, offset)) = places.heap().outermost(pos)
         {
+            let cause = self.cause(&source.text, offset);
+            let offset = cause.as_ref().map_or(offset, |cause| cause.at);
             self.excerpt = excerpts.of(source, offset);
-            // A template in a value that YAML can read is not the fault.
-            if matches!(self.code, Code::NotYaml | Code::WrongType | Code::BadOutput) {
+            if let Some(cause) = cause {
+                (self.message, self.hints) = (cause.message, vec![cause.hint]);
+                self.spot = source.pos(offset).into();
+            } else if matches!(self.code, Code::NotYaml | Code::WrongType | Code::BadOutput) {
+                // A template in a value that YAML can read is not the fault.
                 self.advise(&source.text, offset);
             }
         }
@@ -420,6 +439,31 @@ impl Error {
         self.each(|fault| fault.rename(path, known))
     }
 
+    /// Adds the lines of faults that have none: `read` gives the text of a file. O(size of these
+    /// texts).
+    #[must_use]
+    pub fn with_excerpts(self, read: impl Fn(&str) -> Option<String>) -> Self {
+        self.each(|fault| {
+            if let Some(place) = fault.place().filter(|_| fault.excerpt.is_none() && !fault.hides_line)
+                && let Some(text) = read(&place.file)
+            {
+                fault.excerpt = Excerpt::of(&text, offset_of(&text, place));
+            }
+        })
+    }
+
+    /// Gives the files of all places other names, as for a user in another directory.
+    #[must_use]
+    pub fn with_files(self, name: impl Fn(&str) -> String) -> Self {
+        self.each(|fault| {
+            for spot in fault.chain.iter_mut().map(|link| &mut link.spot).chain([&mut fault.spot]) {
+                if let Spot::Place(place) = spot {
+                    place.file = name(&place.file);
+                }
+            }
+        })
+    }
+
     /// Adds a link to the chain that led here, innermost first. An empty text adds nothing.
     #[must_use]
     pub fn context(self, link: impl Into<String>) -> Self {
@@ -471,6 +515,13 @@ impl Error {
         };
         self.faults().map(one).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// The byte at which a place is in the text of its file. O(size of the text).
+fn offset_of(text: &str, place: &Place) -> usize {
+    let before: usize = text.split_inclusive('\n').take(place.line.saturating_sub(1)).map(str::len).sum();
+    let line = text[before..].lines().next().unwrap_or_default();
+    before + line.char_indices().nth(place.column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
 }
 
 /// Prints each fault, with an empty line between two.
@@ -550,6 +601,12 @@ impl Deref for Warning {
     }
 }
 
+impl Borrow<Diagnostic> for Warning {
+    fn borrow(&self) -> &Diagnostic {
+        &self.0
+    }
+}
+
 impl Warning {
     /// A warning, in one sentence.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
@@ -582,6 +639,19 @@ impl Warning {
         self
     }
 
+    /// Adds the ids of further resources that the finding is about.
+    #[must_use]
+    pub fn also_in(mut self, ids: impl Iterator<Item: fmt::Display>) -> Self {
+        let further = &mut self.0.further;
+        for id in ids {
+            further.count += 1;
+            if further.names.len() < FurtherResources::MOST {
+                further.names.push(id.to_string());
+            }
+        }
+        self
+    }
+
     /// As [`Error::hint`].
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -593,6 +663,13 @@ impl Warning {
     #[must_use]
     pub fn mended(mut self, old: impl Into<String>, new: impl Into<String>) -> Self {
         self.0.mend = Some(Mend { old: old.into(), new: new.into() });
+        self
+    }
+
+    /// Says the same in other words.
+    #[must_use]
+    pub fn reworded(mut self, message: impl Into<String>) -> Self {
+        self.0.message = message.into();
         self
     }
 
@@ -634,15 +711,4 @@ impl fmt::Display for Warning {
 /// is known of the value.
 pub fn is_placeholder(text: &str) -> bool {
     text.contains(['$', '{', '%', '<', '@'])
-}
-
-/// The name among `known` that a mistyped name most likely stands for.
-pub fn nearest<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let typed = typed.to_lowercase();
-    known
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(&typed, &name.to_lowercase()), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
 }

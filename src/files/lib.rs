@@ -192,6 +192,22 @@ pub fn lock(directory: &Path, waiting: impl FnOnce()) -> Option<File> {
     Some(directory)
 }
 
+/// Asks the system for a number of descriptors at least, for a command that holds many files open.
+/// The system may give fewer.
+#[cfg(unix)]
+pub fn raise_descriptors(wanted: u64) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let now = getrlimit(Resource::Nofile);
+    if now.current.is_some_and(|current| current < wanted) {
+        let current = now.maximum.map_or(wanted, |maximum| wanted.min(maximum));
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), maximum: now.maximum });
+    }
+}
+
+/// Does nothing: the system has no limit that a process could raise.
+#[cfg(not(unix))]
+pub fn raise_descriptors(_: u64) {}
+
 /// The largest size of a file that this program writes for itself, and of a list that it reads: 64
 /// MiB.
 pub const RECORD: u64 = 64 << 20;

@@ -6,7 +6,7 @@
 //! printing and reading the resources once each.
 
 use super::PluginOptions;
-use super::failure::explain;
+use super::failure::{Called, explain, without_interpreter};
 use super::program::PluginProgram;
 use super::worker::{Unanswered, Worker, WorkerRequest, Workers};
 use crate::diag::{Code, Error, Result};
@@ -103,7 +103,9 @@ impl ExecPlugin {
         };
         let path = worker.path().display();
         worker.ask(&request).map_err(|unanswered| match unanswered {
-            Unanswered::Failed(failed) => explain(&self.options, &failed, worker.path(), &self.name, self.pos),
+            Unanswered::Failed(failed) => {
+                explain(&self.options, &failed, Called { program: worker.path(), ..self.called() })
+            }
             Unanswered::Refused(why) => fault(format!("'{path}' failed: {}", why.trim_end())),
             Unanswered::Broken(how) => fault(format!("'{path}' broke the rules of workers: {how}"))
                 .hint("a worker prints nothing but frames on stdout, one for each request"),
@@ -134,7 +136,21 @@ impl ExecPlugin {
             Mode::Generate => children.run(launch),
             Mode::Transform | Mode::Validate => children.run_with(&launch, input)?,
         };
-        printed.map_err(|failed| explain(&self.options, &failed, &self.program.shown, &self.name, self.pos))
+        printed.map_err(|failed| explain(&self.options, &failed, self.called()))
+    }
+
+    fn called(&self) -> Called<'_> {
+        let (program, isolation) = (&*self.program.shown, Some(&self.program.isolation));
+        Called { program, name: &self.name, pos: self.pos, isolation }
+    }
+
+    /// Reads what the plugin printed.
+    fn parse<'a>(&self, build: &mut Build<'a>, printed: Vec<u8>) -> Result<Vec<Resource<'a>>> {
+        let parsed = self.program.format.parse(build, self.output_name(), printed);
+        parsed.map_err(|e| match without_interpreter(&self.program.shown) {
+            Some(hint) => e.advised(|_| Some(hint.clone())),
+            None => e,
+        })
     }
 
     fn variables(&self, build: &mut Build<'_>) -> Vec<Variable> {
@@ -165,7 +181,7 @@ impl ExecPlugin {
 impl<'a> Generator<'a> for ExecPlugin {
     fn generate(&self, build: &mut Build<'a>) -> Result<Vec<Resource<'a>>> {
         let printed = self.call(build, || Ok(Vec::new()))?;
-        let resources = self.program.format.parse(build, self.output_name(), printed)?;
+        let resources = self.parse(build, printed)?;
         wire::generated(build, resources)
     }
 }
@@ -177,7 +193,7 @@ impl<'a> Transformer<'a> for ExecPlugin {
         let (places, resources) = map.take_all(arena)?;
         let print = || self.program.format.print(arena, resources.into_iter(), wire::Ids::With).map(String::into_bytes);
         let printed = self.call(build, print)?;
-        let resources = self.program.format.parse(build, self.output_name(), printed)?;
+        let resources = self.parse(build, printed)?;
         *map = wire::merge_output(&places, resources, &self.program.shown.display().to_string())?;
         Ok(())
     }
@@ -192,7 +208,7 @@ impl<'a> Plugin<'a> for ExecPlugin {
             return Ok(None);
         }
         let printed = format.without_echo(input, printed);
-        format.parse(build, self.output_name(), printed).map(Some)
+        self.parse(build, printed).map(Some)
     }
 }
 

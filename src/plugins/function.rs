@@ -5,17 +5,17 @@
 //! the process, and printing and reading the resources once each.
 
 use super::container::Container;
-use super::failure::explain;
+use super::failure::{Called, explain};
 use super::options::{FailOn, PluginOptions};
 use super::program::PluginProgram;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
-use crate::load::Root;
+use crate::load::{Root, clean};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Transformer, wire};
 use rustomize_process::{Failure, Launch, Removal, Variable};
 use rustomize_yaml::{Arena, Heap, Node, Pos, documents, first_document, reprint};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The annotations that make a configuration object a function; the first that exists counts. The
@@ -87,6 +87,15 @@ pub fn is_function(config: &Node<'_>) -> bool {
     let annotations = config.get("metadata").and_then(|metadata| metadata.get("annotations"));
     let has = |key: &str| annotations.is_some_and(|annotations| annotations.get_text(key).is_some());
     FUNCTION.into_iter().chain([CONTAINER]).any(has) || config_fn(config).is_some()
+}
+
+/// Returns true if the function of a configuration object is an executable.
+pub fn is_program(config: &Node<'_>) -> bool {
+    let annotations = config.get("metadata").and_then(|metadata| metadata.get("annotations"));
+    let spec = |key: &str| annotations.and_then(|annotations| annotations.get_text(key));
+    let is_exec = |text: &str| text.lines().any(|line| line.trim_start().starts_with("exec:"));
+    FUNCTION.into_iter().filter_map(spec).any(is_exec)
+        || config_fn(config).is_some_and(|spec| spec.get("exec").is_some())
 }
 
 fn config_fn<'n, 'a>(config: &'n Node<'a>) -> Option<&'n Node<'a>> {
@@ -252,7 +261,7 @@ impl Function {
                 return Err(fault("a function may not run in the root directory '/'".to_owned()));
             }
             self.program.shown = match spec.exec.path.contains('/') {
-                true => self.root.real.join(spec.exec.path),
+                true => clean(&self.root.real.join(spec.exec.path).to_string_lossy()).into(),
                 false => PathBuf::from(spec.exec.path),
             };
             self.program.launch = Launch::new(&self.program.shown).args(&spec.exec.args);
@@ -302,6 +311,11 @@ impl Function {
         Ok(resources)
     }
 
+    /// The function, run by a program outside of a sandbox.
+    fn called<'c>(&'c self, program: &'c Path) -> Called<'c> {
+        Called { program, name: &self.name, pos: self.pos, isolation: None }
+    }
+
     /// Runs the executable of the function, and gives what it printed.
     fn run_executable(&self, input: Vec<u8>) -> Result<Vec<u8>> {
         let options = &self.options;
@@ -311,7 +325,10 @@ impl Function {
         let launch = options.confined(launch, &self.program.isolation).map_err(fault)?;
         let launch = options.limited(launch.variables(self.program.variables()).with_input(input));
         let printed = options.children.run(launch);
-        printed.map_err(|failed| explain(options, &failed, &self.program.shown, &self.name, self.pos))
+        printed.map_err(|failed| {
+            let isolation = Some(&self.program.isolation);
+            explain(options, &failed, Called { isolation, ..self.called(&self.program.shown) })
+        })
     }
 
     /// Runs the container of the function, and gives what it printed. A container whose id the
@@ -336,7 +353,7 @@ impl Function {
             options.children.run(launch)
         };
         printed.map_err(|failed| {
-            let error = explain(options, &failed, &engine, &self.name, self.pos);
+            let error = explain(options, &failed, self.called(&engine));
             match failed.failure {
                 Failure::TimedOut(_) if !options.functions.notes_containers => {
                     error.hint("the container may still run; it is removed where --plugin-timeout is given")
@@ -497,7 +514,7 @@ fn note_path<'a>(arena: Arena<'a>, resource: &mut Resource<'a>) {
         let folder = if id.namespace.is_empty() { String::new() } else { format!("{}/", id.namespace) };
         arena.text(&format!("{folder}{}_{}.yaml", id.gvk.kind.to_lowercase(), id.name))
     });
-    resource.add_metadata_entries("annotations", [(&PATH[0], &path), (&PATH[1], &path)]);
+    resource.add_metadata_entries("annotations", [(&PATH[0], &path), (&PATH[1], &path)], Pos::NONE);
 }
 
 /// Appends a text with every line deeper; `first` stands before the first line.

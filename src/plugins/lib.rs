@@ -3,7 +3,8 @@
 //!
 //! * [`locate`]: where the plugin for a kind is found; [`classify`]: what a shared object is.
 //! * [`program`]: the executable of a plugin; [`exec`]: plugins that are executables; [`worker`]:
-//!   those that are started once; `failure`: errors of processes; [`function`]: KRM functions,
+//!   those that are started once; `failure`: errors of processes; `refusal`: what a sandbox
+//!   has refused a process; [`function`]: KRM functions,
 //!   executables and containers; [`container`]: the arguments of a container's engine;
 //!   [`container_engine`]: which program that is; [`options`]: which plugins may run, and how.
 //! * [`shared_object`]: plugins that are shared objects; `confined_process`: the process that one
@@ -34,6 +35,7 @@ mod mounts;
 pub mod options;
 pub mod permissions;
 pub mod program;
+mod refusal;
 #[cfg(unix)]
 #[cfg_attr(not(target_os = "linux"), path = "without_sandbox.rs")]
 mod sandbox;
@@ -87,7 +89,13 @@ impl Runners {
             return Ok(());
         }
         let error = disabled(config);
-        Err(error.hint("plugins can do whatever you can do; if you trust this one, pass --enable-alpha-plugins"))
+        let is_program = function::is_program(config.node()) && !self.options.functions.exec;
+        Err(error.hint(match is_program {
+            true => {
+                "functions can do whatever you can do; if you trust this one, pass --enable-alpha-plugins --enable-exec"
+            }
+            false => "plugins can do whatever you can do; if you trust this one, pass --enable-alpha-plugins",
+        }))
     }
 
     /// A plugin from a plugin home.

@@ -4,7 +4,7 @@
 use super::classify::{ABI_SYMBOL, SharedObject, classify};
 use super::shared_object::{LoadableObject, SharedObjectFile, SharedObjectLoader};
 use super::{PluginOptions, go};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, nearest};
 use crate::resource::ResId;
 use rustomize_base::shell::quoted;
 use std::env::consts::EXE_SUFFIX;
@@ -95,6 +95,13 @@ fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, find_loader: Fi
     Ok(None)
 }
 
+/// The advice where no plugin directory exists.
+pub const SET_HOME: &str = "set KUSTOMIZE_PLUGIN_HOME to the directory that holds your plugins";
+
+/// The advice where a plugin directory has nothing like the wanted plugin.
+pub const PUT_THERE: &str =
+    "put an executable there; it is called with the name of a file that holds the configuration";
+
 /// Why nothing was found for a configuration object: where it was looked for.
 pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
     let fault = |message: String| Error::new(Code::PluginMissing, message);
@@ -104,17 +111,72 @@ pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
         None => {
             let tried: Vec<String> = options.homes.iter().map(|h| format!("'{}'", h.display())).collect();
             let error = fault(format!("unable to find plugin root - tried: {}", tried.join(", ")));
-            return error.hint("set KUSTOMIZE_PLUGIN_HOME to the directory that holds your plugins");
+            return error.hint(SET_HOME);
         }
         Some(Err(e)) => return e,
     };
     let [executable, shared_object] = [EXE_SUFFIX, ".so"].map(|end| with_end(&place, end));
     let (shown, shared_object) = (executable.display(), shared_object.display());
     let error = fault(format!("no plugin for {id}: neither '{shown}' nor '{shared_object}' is there"));
-    match id.gvk.version {
-        "" => error.hint("the configuration has no apiVersion, which is a part of the plugin's path"),
-        _ => error.hint("put an executable there; it is called with the name of a file that holds the configuration"),
+    error.hint(match (id.gvk.version, home.and_then(|home| misplaced(home, &place, id))) {
+        ("", _) => "the configuration has no apiVersion, which is a part of the plugin's path".to_owned(),
+        (_, Some(hint)) => hint,
+        _ => PUT_THERE.to_owned(),
+    })
+}
+
+/// The advice about a plugin that is placed where `id` does not lead: its directory or file has
+/// other letters, it is for another version, or its kind has a similar name. O(files of the home).
+fn misplaced(home: &Path, place: &Path, id: &ResId<'_>) -> Option<String> {
+    let file = |path: &Path| quoted(&path.to_string_lossy());
+    let same =
+        |path: &Path, other: &Path| path.to_string_lossy().to_lowercase() == other.to_string_lossy().to_lowercase();
+    let directory = place.parent()?;
+    let above = directory.parent()?;
+    if let Some(other) = entries(above).into_iter().find(|path| same(path, directory) && path != directory) {
+        return Some(format!("the name of the directory is in lower case: mv {} {}", file(&other), file(directory)));
     }
+    if let Some(other) = entries(directory).into_iter().find(|path| same(path, place) && path != place) {
+        return Some(format!("the name of the file is that of the kind: mv {} {}", file(&other), file(place)));
+    }
+    let kinds = placed_kinds(home);
+    if let Some((version, kind)) = kinds.iter().find(|(_, kind)| kind == id.gvk.kind) {
+        return Some(format!("there is one for {version} {kind}: write 'apiVersion: {version}'"));
+    }
+    let near = nearest(id.gvk.kind, kinds.iter().map(|(_, kind)| kind.as_str()))?;
+    Some(format!("did you mean '{near}'?"))
+}
+
+/// The plugins that are placed below a home: the apiVersion and the kind of each, in order.
+pub fn placed_kinds(home: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let kinds = |directory: &Path, version: &str| -> Vec<(String, String)> {
+        let name = |path: &Path| Some(path.file_stem()?.to_str()?.to_owned());
+        let files = entries(directory).into_iter().flat_map(|folder| {
+            let of_folder = name(&folder);
+            let files = entries(&folder).into_iter().filter(|path| path.is_file()).filter_map(move |path| name(&path));
+            files.filter(move |kind| of_folder.as_ref().is_some_and(|folder| folder.eq_ignore_ascii_case(kind)))
+        });
+        files.map(|kind| (version.to_owned(), kind)).collect()
+    };
+    for group in entries(home) {
+        let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        // Kinds without a group are one level higher.
+        found.extend(kinds(&group, &name(&group)));
+        for version in entries(&group) {
+            found.extend(kinds(&version, &format!("{}/{}", name(&group), name(&version))));
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// The paths in a directory, in order; none if it cannot be read.
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths
 }
 
 /// The path of the plugin for a configuration object, without the end of its name.

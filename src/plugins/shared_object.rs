@@ -6,7 +6,7 @@
 //! one list: resources keep the order of its output, unlike what an exec plugin prints. *Cost*: the
 //! process once, and printing and reading the resources once each.
 
-use super::failure::explain;
+use super::failure::{Called, explain};
 use super::isolation::{Isolation, Level};
 use super::options::FunctionOptions;
 use super::{PluginOptions, Runners};
@@ -131,7 +131,8 @@ impl SharedObjectProcess {
         let no_directory = |e| fault(format!("has no place for temporary files: {e}"));
         let grants = isolation.grants(options, &launch.reads).map_err(no_directory)?;
         let launch = options.limited(grants.launched(launch, own, orders));
-        let failed = |failed: Failed| explain(options, &failed, &file.shown, &name, Pos::NONE);
+        let called = Called { program: &file.shown, name: &name, pos: Pos::NONE, isolation: Some(isolation) };
+        let failed = |failed: Failed| explain(options, &failed, called);
         let mut conversation = Conversation::start(&options.children, launch).map_err(failed)?;
         let hello = conversation.exchange(&[]).map_err(failed)?;
         let description = match hello.kind {
@@ -220,6 +221,7 @@ pub struct SharedObjectPlugin {
     /// The name of the plugin in errors.
     name: String,
     pos: Pos,
+    isolation: Isolation,
 }
 
 impl SharedObjectPlugin {
@@ -256,6 +258,7 @@ impl SharedObjectPlugin {
             root: root.clone(),
             name,
             pos,
+            isolation: isolation.clone(),
         })
     }
 
@@ -275,10 +278,10 @@ impl SharedObjectPlugin {
         let root = self.root.real.to_str().ok_or_else(|| fault("its root's path is not valid UTF-8".to_owned()))?;
         let options = options(build, &self.options.functions, root);
         let asked = Asked { mode: task, config: &self.config, root, resources, options: &options };
-        let answer = self
-            .host
-            .ask(&asked)
-            .map_err(|failed| explain(&self.options, &failed, &self.host.file.shown, &self.name, self.pos))?;
+        let answer = self.host.ask(&asked).map_err(|failed| {
+            let (program, isolation) = (&*self.host.file.shown, Some(&self.isolation));
+            explain(&self.options, &failed, Called { program, name: &self.name, pos: self.pos, isolation })
+        })?;
         match answer.kind {
             answer::OUTPUT => Ok(answer.content),
             _ => Err(fault(self.host.file.named(&words(answer)))),

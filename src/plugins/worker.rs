@@ -8,7 +8,7 @@
 //! the rest is what an exec plugin would print.
 
 use super::PluginOptions;
-use super::failure::explain;
+use super::failure::{Called, explain};
 use super::isolation::Level;
 use super::program::PluginProgram;
 use crate::diag::{Code, Error, Result};
@@ -109,7 +109,8 @@ impl Worker {
         let launch = Launch { directory: root.map(Path::to_owned), ..launch };
         let confined = options.confined(launch, &program.isolation);
         let confined = confined.map_err(|e| fault(format!("cannot be started as a worker: {e}")))?;
-        let failed = |failed: Failed| explain(options, &failed, &path, &name, Pos::NONE);
+        let called = Called { program: &path, name: &name, pos: Pos::NONE, isolation: Some(&program.isolation) };
+        let failed = |failed: Failed| explain(options, &failed, called);
         let mut conversation = Conversation::start(&options.children, options.limited(confined)).map_err(failed)?;
         let hello = conversation.exchange(&[]).map_err(failed)?;
         let is_object = serde_json::from_slice::<serde_json::Map<_, _>>(&hello.content).is_ok();

@@ -408,7 +408,8 @@ impl Git {
             let fault = |message: String| Error::new(Code::FetchFailed, message);
             match failed.failure {
                 Failure::NotStarted(e) if e.kind() == io::ErrorKind::NotFound => {
-                    fault("no 'git' program on path".to_owned()).hint("remote kustomizations are cloned with git")
+                    fault("no 'git' program on path".to_owned())
+                        .hint("install git: remote kustomizations are cloned with it")
                 }
                 Failure::NotStarted(e) => fault(format!("'{shown}' cannot be started: {e}")),
                 Failure::TimedOut(t) => fault(format!("hit {} s timeout running '{shown}'", t.as_secs_f64()))

@@ -303,11 +303,17 @@ fn values_under_secret_names_are_hidden_unless_asked_for() {
 
 /// A repository in the tree whose settings and attributes name programs that write a file.
 fn armed() -> Tree {
+    armed_by(".gitattributes")
+}
+
+/// As [`armed`], with the attributes in another file.
+fn armed_by(attributes: &str) -> Tree {
     let tree = Tree::new(
-        "-- app/kustomization.yaml --\nresources: [a.yaml]\n-- app/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n-- .gitattributes --\n* filter=armed\n*.yaml filter=a.b=c\n",
+        "-- app/kustomization.yaml --\nresources: [a.yaml]\n-- app/a.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
     );
     let top = tree.path();
     git(&top, &["init", "-q", "-b", "main"]);
+    tree.write(attributes, "* filter=armed\n*.yaml filter=a.b=c\n");
     git(&top, &["add", "."]);
     git(&top, &["commit", "-qm", "one"]);
     git(&top, &["tag", "one"]);
@@ -347,13 +353,15 @@ fn assert_nothing_ran(tree: &Tree) {
 
 #[test]
 fn comparing_commits_runs_nothing_of_the_repository() {
-    let tree = armed();
-    for args in
-        [&["diff", "--since", "one"][..], &["diff", "--since", "one..main"], &["diff", "--since", "one...main", "app"]]
-    {
-        let Run { status, stdout, stderr } = tree.run(args);
-        assert_eq!(status, Some(1), "{args:?}: {stdout}{stderr}");
-        assert_nothing_ran(&tree);
+    // With the first file the files of commits are on the disk, with the second one in memory.
+    for attributes in [".gitattributes", ".git/info/attributes"] {
+        let tree = armed_by(attributes);
+        for args in [&["diff", "one"][..], &["diff", "--since", "one..main"], &["diff", "--since", "one...main", "app"]]
+        {
+            let Run { status, stdout, stderr } = tree.run(args);
+            assert_eq!(status, Some(1), "{attributes} {args:?}: {stdout}{stderr}");
+            assert_nothing_ran(&tree);
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::support::{Tree, split};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The names of files that are not part of the tree.
-const EXPECTATIONS: [&str; 5] = ["args", "env", "stderr", "stdout", "want"];
+const EXPECTATIONS: [&str; 6] = ["args", "env", "modes", "stderr", "stdout", "want"];
 
 /// A case as its file has it.
 pub struct Case {
@@ -48,6 +49,11 @@ impl Case {
                 None => tree.write(name, text),
             }
         }
+        for line in self.file("modes").unwrap_or_default().lines() {
+            let (mode, name) = line.split_once(' ').unwrap();
+            let mode = fs::Permissions::from_mode(u32::from_str_radix(mode, 8).unwrap());
+            fs::set_permissions(tree.path().join(name), mode).unwrap();
+        }
         for line in self.file("env").unwrap_or_default().lines() {
             let (name, value) = line.split_once('=').unwrap();
             let value = value.replace("$TREE", &tree.path().to_string_lossy());
@@ -62,9 +68,31 @@ impl Case {
         let run = tree.run(&args);
         let directories = [("$TREE", tree.path()), ("$HOME", tree.home()), ("$TMPDIR", tree.tmp())];
         let named = |text: String| {
-            directories.iter().fold(text, |text, (name, path)| text.replace(&*path.to_string_lossy(), name))
+            let text = directories.iter().fold(text, |text, (name, path)| text.replace(&*path.to_string_lossy(), name));
+            without_times(&without_random_names(&text))
         };
         Ran { status: run.status, stdout: named(run.stdout), stderr: named(run.stderr), tree }
+    }
+}
+
+/// A text in which each private directory is `$TMPDIR/PRIVATE`: their names are random.
+fn without_random_names(text: &str) -> String {
+    let mut parts = text.split("$TMPDIR/rustomize-");
+    let mut named = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        named.push_str("$TMPDIR/PRIVATE");
+        named.push_str(&part[part.find(['/', '\'', '\n']).unwrap_or(part.len())..]);
+    }
+    named
+}
+
+/// A text in which curl, which git calls, waited N milliseconds for a connection.
+fn without_times(text: &str) -> String {
+    let (start, end) = ("to connect to 127.0.0.1 port 9 after ", " ms");
+    let Some((before, rest)) = text.split_once(start) else { return text.to_owned() };
+    match rest.split_once(end) {
+        Some((time, after)) if time.bytes().all(|b| b.is_ascii_digit()) => format!("{before}{start}N{end}{after}"),
+        _ => text.to_owned(),
     }
 }
 

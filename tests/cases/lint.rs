@@ -15,7 +15,11 @@ pub fn tests() -> Vec<Trial> {
 fn check(path: &Path) -> Result<(), String> {
     let code = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
     let tree = Tree::new(&fs::read_to_string(path).unwrap());
-    let (found, status) = lint(&tree, &["-W", code]);
+    // A tree that needs more than `lint` has a file `args`, as other cases have.
+    let args = fs::read_to_string(tree.path().join("args")).unwrap_or_default();
+    let args: Vec<&str> = args.split_whitespace().skip(1).collect();
+    let lint = |flag: &str| lint(&tree, &[&args[..], &[flag, code]].concat());
+    let (found, status) = lint("-W");
     let name = path.file_name().unwrap().to_str().unwrap();
     if name.starts_with("silent") {
         return expect((found, status), (vec![], Some(0)), "-W");
@@ -27,8 +31,8 @@ fn check(path: &Path) -> Result<(), String> {
         return Err(format!("-W finds {found:?}"));
     }
     expect((found.clone(), status), (found.clone(), Some(1)), "-W")?;
-    expect(lint(&tree, &["--only", code]), (found, Some(1)), "--only")?;
-    expect(lint(&tree, &["-A", code]), (vec![], Some(0)), "-A")
+    expect(lint("--only"), (found, Some(1)), "--only")?;
+    expect(lint("-A"), (vec![], Some(0)), "-A")
 }
 
 /// The codes of findings, and the exit status.

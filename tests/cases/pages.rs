@@ -42,8 +42,9 @@ pub fn tests() -> Vec<Trial> {
 }
 
 /// Pages whose commands other tests run: tests/docs.rs, tests/author_circle.rs, tests/release.rs,
-/// and tables of commands with the test of each row.
-const ELSEWHERE: [&str; 6] = [
+/// .ci/vscode, and tables of commands with the test of each row.
+const ELSEWHERE: [&str; 7] = [
+    "docs/editor.md",
     "docs/tour.md",
     "docs/plugin/use.md",
     "docs/plugin/package.md",

@@ -8,16 +8,20 @@ use crate::conformance::{facts, sentences, stderr_of, suite};
 use crate::support::{files, skip};
 use crate::testdata;
 use libtest_mimic::Trial;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
 pub fn tests() -> Vec<Trial> {
-    vec![Trial::test("score", || Ok(check()?))]
+    vec![Trial::test("score", || Ok(check()?)), Trial::test("score/kinds", || Ok(check_kinds()?))]
 }
 
 /// The mean that all cases together must reach.
 const MEAN: f64 = 2.8;
+
+/// The mean that the kinds of mistakes must reach.
+const MEAN_OF_KINDS: f64 = 2.85;
 
 /// A case of the conformance suite whose fault no file has: the argument of the command is wrong.
 const WITHOUT_A_PLACE: &str = "build-Validation-3";
@@ -73,10 +77,10 @@ impl Score {
     }
 }
 
-/// The first line of an error, behind the warnings.
+/// The first line of an error, behind the warnings; without an error that of the first finding.
 fn first_line(stderr: &str) -> &str {
-    let is_error = |line: &&str| line.starts_with("Error: ") || line.starts_with("error: ");
-    stderr.lines().find(is_error).unwrap_or_default()
+    let begins = |begin: &'static str| stderr.lines().find(|line| line.starts_with(begin));
+    begins("Error: ").or_else(|| begins("Warning: ")).unwrap_or_default()
 }
 
 /// The lines with hints.
@@ -111,8 +115,27 @@ fn check() -> Result<(), String> {
         None => skip("the conformance suite is not there"),
     }
     assert!(scores.len() > 150, "the cases were not found");
+    assess(scores, "cases", MEAN)
+}
+
+/// Each kind of mistake that people make has a case in testdata/mistakes/kinds.tsv: an error of the
+/// command, or a finding of `lint` where a build says nothing.
+fn check_kinds() -> Result<(), String> {
+    let table = fs::read_to_string(testdata("mistakes/kinds.tsv")).unwrap();
+    let rows: Vec<(&str, &str)> = table.lines().map(|line| line.split_once('\t').unwrap()).collect();
+    let cases: BTreeSet<&str> = rows.iter().map(|(_, case)| *case).collect();
+    assert_eq!(cases.len(), rows.len(), "a case is of one kind");
+    let scores = rows.iter().map(|(kind, case)| {
+        let score = Score::of_case(&testdata(&format!("{case}.txtar")));
+        Score { name: format!("{kind} ({})", score.name), ..score }
+    });
+    assess(scores.collect(), "kinds of mistakes", MEAN_OF_KINDS)
+}
+
+/// Prints the mean of scores. It must reach `least`, and each score must have 2 points.
+fn assess(mut scores: Vec<Score>, what: &str, least: f64) -> Result<(), String> {
     let mean = scores.iter().map(|score| f64::from(score.points())).sum::<f64>() / scores.len() as f64;
-    println!("the mean of {} cases is {mean:.2} of 3", scores.len());
+    println!("the mean of {} {what} is {mean:.2} of 3", scores.len());
     let mut low = String::new();
     scores.sort_by_key(Score::points);
     for score in scores.iter().filter(|score| score.points() < 3) {
@@ -123,7 +146,7 @@ fn check() -> Result<(), String> {
             let _ = writeln!(low, "=== {} lacks {}:\n{}", score.name, lacks.join(" and "), score.stderr);
         }
     }
-    match mean >= MEAN && low.is_empty() {
+    match mean >= least && low.is_empty() {
         true => Ok(()),
         false => Err(format!("the mean is {mean:.2}; these help too little:\n{low}")),
     }

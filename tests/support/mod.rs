@@ -8,6 +8,7 @@ pub mod compiler;
 pub mod edit;
 pub mod environments;
 pub mod findings;
+pub mod fleet;
 pub mod go;
 pub mod isolation;
 pub mod localize;

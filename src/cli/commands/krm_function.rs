@@ -56,7 +56,7 @@ pub(crate) fn run(args: KrmFunction, observer: Observer, messages: &mut Messages
     let built = workspace::build(&workspace, &loader, directory, &request.options(directory)?);
     status_line::end();
     for warning in built.warnings {
-        messages.warning(&warning, None);
+        messages.warning(&warning);
     }
     let output = built.value?;
     let mut list = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:".to_owned();

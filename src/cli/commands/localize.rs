@@ -79,7 +79,7 @@ pub(crate) fn run(flags: &Localize, messages: &mut Messages) -> Result<()> {
         children,
     });
     for warning in made.warnings {
-        messages.warning(&warning, None);
+        messages.warning(&warning);
     }
     let place = made.value?;
     let place = place.display();

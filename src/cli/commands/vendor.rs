@@ -19,7 +19,7 @@ use std::path::Path;
 /// `vendor`.
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
-#[command(mut_args(hidden(["output", "layout", "depfile", "shard", "locked"])))]
+#[command(mut_args(hidden(["output", "layout", "depfile", "shard", "locked", "each"])))]
 pub(crate) struct Vendor {
     /// Write the lock alone: 'build --locked' fetches what the cache does not have
     #[arg(long)]
@@ -81,7 +81,7 @@ fn vendor(request: &BuildRequest, root: &str, copies: Copies, messages: &mut Mes
     let disk = Disk::new();
     let built = workspace::build(&workspace, &disk, root, &options);
     for warning in built.warnings {
-        messages.warning(&warning, None);
+        messages.warning(&warning);
     }
     built.value?;
     Ok(write(&remote_parts, directory, copies, host::children())?)

@@ -29,6 +29,13 @@ pub(crate) struct RootFlags {
     #[arg(long, help_heading = heading::ROOTS)]
     pub keep_going: bool,
 
+    /// Print each error, warning and finding for each resource and root that has it
+    ///
+    /// Without it, messages that one place causes are one message, which counts the resources and
+    /// roots.
+    #[arg(long, help_heading = heading::ROOTS, hide_short_help = true)]
+    pub each: bool,
+
     /// Take one of N parts of the roots
     ///
     /// I is from 0 to N-1, or in JOB_COMPLETION_INDEX.

@@ -198,6 +198,12 @@ fn is_replaced(name: &str) -> bool {
 /// The field that a name stands for: one of nearly that name beside it, or one of that name further
 /// inside.
 fn hint(table: &Table<'_>, fields: &Struct<'_>, name: &str) -> Option<String> {
+    // A path of a JSON patch has slashes.
+    if let Some((first, _)) = name.split_once('.')
+        && fields.field(first).is_some()
+    {
+        return Some(format!("did you mean '/{}'?", name.replace('.', "/")));
+    }
     if let Some(near) = nearest(name, fields.fields().iter().map(|field| field.name)) {
         return Some(format!("did you mean '{near}'?"));
     }

@@ -26,6 +26,8 @@ pub(super) struct Definition<'a> {
     state: State,
     /// The names of the versions that are served.
     served: Vec<&'a str>,
+    /// `Cluster` or `Namespaced`.
+    scope: Option<&'a str>,
     table: Option<Table<'a>>,
 }
 
@@ -64,7 +66,13 @@ impl<'a> Definition<'a> {
         let keeps = spec.and_then(|spec| spec.get_text("preserveUnknownFields"));
         let is_old = manifest.get_text("apiVersion") == Some("apiextensions.k8s.io/v1beta1");
         let keeps_unknown = keeps == Some("true") || is_old && keeps != Some("false");
-        Definition { state, served, table: schema.map(|schema| Compiler::compile(schema, keeps_unknown)) }
+        let scope = spec.and_then(|spec| spec.get_text("scope"));
+        Definition { state, served, scope, table: schema.map(|schema| Compiler::compile(schema, keeps_unknown)) }
+    }
+
+    /// The scope of the kind, if the definition says it.
+    pub(super) fn scope(&self) -> Option<&'a str> {
+        self.scope
     }
 
     /// The rules; the first one is for the resource.

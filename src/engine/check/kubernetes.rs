@@ -193,7 +193,7 @@ impl Reader {
                 && let Some(rule) = self.known.table.rules.get_mut(begun - 1)
                 && matches!(rule.shape, Shape::Any)
             {
-                rule.shape = Shape::Struct(Struct::new(std::mem::take(&mut fields), None));
+                rule.shape = Shape::Struct(Struct::of_kubernetes(std::mem::take(&mut fields)));
             }
             match line.split_once(' ') {
                 None if line == "T" => begun += 1,

@@ -13,20 +13,25 @@ mod definition;
 mod kind;
 mod kubernetes;
 mod rules;
+mod scope;
+mod unions;
 mod walk;
 
 pub(crate) use brought::{Kinds, MOST_UNKNOWN, Unknown};
 pub use kubernetes::{Known, UnknownVersion, versions};
 
-use crate::diag::{Result, Warning, allow};
+use crate::diag::{Code, Result, Warning, allow};
 use crate::resource::{ResMap, Resource};
 use crate::schema::Gvk;
 use definition::Definition;
-use rustomize_base::meter::FastMap;
+use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_yaml::{Arena, Node};
 
+/// The most places whose findings are kept: findings at more places are counted.
+const MOST_PLACES: usize = 1000;
+
 /// The most findings that are kept: more are counted.
-pub const MOST_FINDINGS: usize = 1000;
+const MOST_FINDINGS: usize = 10_000;
 
 /// The findings of a check, in the order of the resources.
 #[derive(Debug, Default)]
@@ -45,8 +50,11 @@ pub fn check<'a>(arena: Arena<'a>, map: &ResMap<'a>, known: &Known) -> Result<Fi
     let definitions = definitions(map, |_| true);
     let found = map.look_at_each(arena, |resource| Ok(of_resource(resource, known, &definitions)))?;
     let mut findings = Findings::default();
+    let mut places: FastSet<(Option<u32>, Code)> = FastSet::default();
     for warning in allow::not_allowed(arena.heap(), found.into_iter().flatten().collect()) {
-        if findings.shown.len() < MOST_FINDINGS {
+        let place = (warning.pos().map(|pos| pos.0), warning.code());
+        let is_kept = places.contains(&place) || (places.len() < MOST_PLACES && places.insert(place));
+        if is_kept && findings.shown.len() < MOST_FINDINGS {
             findings.shown.push(warning);
         } else {
             findings.left_out += 1;
@@ -88,12 +96,14 @@ fn of_resource<'a>(resource: &Resource<'a>, known: &Known, definitions: &Definit
     match definitions.get(gvk) {
         Some(definition) => {
             findings.extend(definition.unusual_version(resource));
+            findings.extend(scope::finding(resource, definition.scope()));
             if let Some(table) = definition.table() {
                 walk::custom(resource, table, known, &mut findings);
             }
         }
         None => {
             findings.extend(kind::finding(resource, known));
+            findings.extend(scope::finding(resource, None));
             if let Some(rule) = known.rule(gvk) {
                 walk::builtin(resource, known, rule, &mut findings);
             }

@@ -1,6 +1,7 @@
 //! [`Table`]: the rules for values, whether they come from Kubernetes' own descriptions or from a
 //! CustomResourceDefinition.
 
+use super::unions::{self, Union};
 use rustomize_go_regexp::GoRegex;
 
 /// The number of a rule in its table.
@@ -74,6 +75,8 @@ pub(super) struct Struct<'a> {
     required: usize,
     /// The rule for fields that are not known. Without one they are faults.
     pub rest: Option<RuleId>,
+    /// The fields that exclude each other, in a type of Kubernetes.
+    pub union: Option<&'static Union>,
 }
 
 impl<'a> Struct<'a> {
@@ -82,7 +85,13 @@ impl<'a> Struct<'a> {
         fields.sort_by_key(|field| field.name);
         fields.dedup_by_key(|field| field.name);
         let required = fields.iter().filter(|field| field.is_required).count();
-        Struct { fields, required, rest }
+        Struct { fields, required, rest, union: None }
+    }
+
+    /// As [`Struct::new`], of a type of Kubernetes.
+    pub(super) fn of_kubernetes(fields: Vec<Field<'a>>) -> Self {
+        let fields = Struct::new(fields, None);
+        Struct { union: unions::of_type(|name| fields.field(name).is_some()), ..fields }
     }
 
     /// The known fields.

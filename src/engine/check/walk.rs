@@ -3,6 +3,7 @@
 
 use super::kubernetes::Known;
 use super::rules::{Limit, Rule, RuleId, Shape, Struct, Table};
+use super::unions::Pair;
 use crate::diag::{Code, Warning, nearest};
 use crate::resource::Resource;
 use rustomize_base::meter::FastSet;
@@ -109,6 +110,35 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
         if required < fields.required() && !self.is_status(at) {
             self.missing(mapping, fields, at);
         }
+        if let Some(pair) = fields.union.and_then(|union| union.excluded(self.resource.id().gvk.kind, mapping)) {
+            self.excluded(&pair, at);
+        }
+    }
+
+    /// Adds the finding about two fields of which a server takes one.
+    fn excluded(&mut self, Pair { old, new }: &Pair<'n, 'a>, at: u32) {
+        let (old, name) = (old.key().text(), new.key().text());
+        // A patch that changes the type leaves its key.
+        let own = Some(new.key().pos()).filter(|pos| pos.is_in_source() && name != "type");
+        let pos = own.unwrap_or(new.value().pos());
+        // The type of a strategy stays.
+        let (rule, hint) = match new.value().as_scalar().filter(|_| name == "type") {
+            Some(kind) => {
+                let kind = kind.text();
+                let rule = format!("'{old}', which does not go with the type '{kind}'");
+                (rule, format!("remove '{old}'; a patch that sets the type sets '{old}: null', too"))
+            }
+            None => {
+                let rule = format!("'{old}' and '{name}', of which a server takes one");
+                (rule, format!("remove one of the two; a patch that brings '{name}' sets '{old}: null', too"))
+            }
+        };
+        self.find(
+            Code::ConflictingFieldsOfKind,
+            At { parent: at, step: Step::Field(""), pos },
+            Some(hint),
+            |of, path| format!("'{path}' of {of} has {rule}"),
+        );
     }
 
     fn missing(&mut self, mapping: &Mapping<'a>, fields: &'t Struct<'t>, at: u32) {

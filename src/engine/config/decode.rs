@@ -5,7 +5,7 @@
 //! names match without regard to case; unknown fields are errors with a place and the nearest
 //! known name.
 
-use crate::diag::{Code, Error, Errors, Result, nearest};
+use crate::diag::{Code, Error, Errors, Result, nearest_ones};
 use indexmap::IndexMap;
 use rustomize_yaml::scalar::{self, Int, Kind};
 use rustomize_yaml::{Arena, Heap, Key, Node, Pos, Scalar, Style, Tag, Value, first_document, reprint};
@@ -93,7 +93,8 @@ impl<'a, T: Decode<'a>> Decode<'a> for ForBuiltin<'_, T> {
 /// # Errors
 /// The text has a control character.
 pub fn for_builtin<'a>(arena: Arena<'a>, text: &'a str) -> Result<&'a str> {
-    match reprint::read_json(text).map_err(|message| Error::new(Code::NotYaml, message))? {
+    let fault = |message| Error::new(Code::NotYaml, message).hint("remove the character");
+    match reprint::read_json(text).map_err(fault)? {
         Cow::Owned(text) => Ok(arena.text(&text)),
         Cow::Borrowed(_) => Ok(text),
     }
@@ -226,9 +227,10 @@ impl<'a> Decoder<'a> {
 
     fn unknown_field<'n>(&self, key: &Key<'_>, known: impl Iterator<Item = &'n str> + Clone) -> Error {
         let error = self.error(key.pos(), format!("unknown field \"{}\"", key.text())).with_code(Code::UnknownField);
-        match nearest(key.text(), known.clone()) {
-            Some(name) => error.hint(format!("did you mean '{name}'?")),
-            None => error.hint(format!("the fields here are: {}", known.collect::<Vec<_>>().join(", "))),
+        match nearest_ones(key.text(), known.clone())[..] {
+            [] => error.hint(format!("the fields here are: {}", known.collect::<Vec<_>>().join(", "))),
+            [one, other] => error.hint(format!("did you mean '{one}' or '{other}'?")),
+            [one, ..] => error.hint(format!("did you mean '{one}'?")),
         }
     }
 

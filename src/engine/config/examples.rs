@@ -71,6 +71,12 @@ pub(super) fn advice(fault: &Diagnostic, node: Option<&Node<'_>>) -> Option<Stri
             let other = OTHER_NAMES.iter().find(|(of, name, _)| *of == field && *name == given);
             match other {
                 Some((_, _, own)) => Some(format!("did you mean '{own}'?")),
+                None if field == "labels"
+                    && !given.starts_with("include")
+                    && !fault.hints().iter().any(|hint| hint.starts_with("did you mean")) =>
+                {
+                    Some(format!("write the label below 'pairs', as in labels: [{{pairs: {{{given}: red}}}}]"))
+                }
                 None if !field.is_empty() => None,
                 None if version.starts_with("kustomize.toolkit.fluxcd.io/") => {
                     Some("this is an object of Flux: rename the file, and list it under 'resources'".to_owned())

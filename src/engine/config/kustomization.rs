@@ -14,11 +14,12 @@ use indexmap::IndexMap;
 use rustomize_yaml::{Mapping, Node, Pos};
 use std::mem::take;
 
-/// The names a kustomization file may have.
-pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub use crate::load::FILE_NAMES;
 
 const API_VERSION: &str = "kustomize.config.k8s.io/v1beta1";
-const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
+
+/// The apiVersion of components.
+pub const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 
 /// A kustomization or component.
 #[derive(Debug, Default, Decode, Described)]
@@ -117,6 +118,12 @@ pub struct Kustomization<'a> {
     given: Given,
 }
 
+/// The message about a file without content.
+pub const EMPTY: &str = "kustomization.yaml is empty";
+
+/// The message about a component without content.
+pub const EMPTY_COMPONENT: &str = "kustomization.yaml is empty: a Component without fields";
+
 impl<'a> Kustomization<'a> {
     /// Reads a kustomization file's document, converts deprecated fields, and returns warnings
     /// about them.
@@ -139,8 +146,13 @@ impl<'a> Kustomization<'a> {
         helm::upgrade(take(&mut k.helm_chart_inflation_generator), &mut k.helm_charts, &mut k.helm_globals);
         let says_something = k.given.names().any(|name| !vanishes(name) && k.has_content(name));
         let warnings = deprecations(&k.given);
+        if !says_something && k.is_component() {
+            return Err(Error::new(Code::MissingField, EMPTY_COMPONENT)
+                .at(k.place_of("kind"))
+                .hint("add a field besides 'kind', such as 'patches'"));
+        }
         if !says_something {
-            return Err(Error::new(Code::MissingField, "kustomization.yaml is empty")
+            return Err(Error::new(Code::MissingField, EMPTY)
                 .at(node.pos())
                 .hint("add a 'resources' field with the files to build"));
         }
@@ -183,6 +195,7 @@ impl<'a> Kustomization<'a> {
                 .at(self.place_of("kind"))
                 .hint(match nearest(self.kind, ["Kustomization", "Component"]) {
                     Some(kind) => format!("did you mean '{kind}'?"),
+                    None if self.kind.to_lowercase().starts_with("kust") => "did you mean 'Kustomization'?".to_owned(),
                     None => format!("a {} is a resource: list its file under 'resources'", self.kind),
                 }));
         }
@@ -279,6 +292,7 @@ impl<'a> GeneratorArgs<'a> {
 
 /// Options for generated objects, apart from their data.
 #[derive(Clone, Debug, Default, Decode, Described)]
+#[record(finish)]
 pub struct GeneratorOptions<'a> {
     /// Labels of the generated objects.
     pub labels: StringMap<'a>,
@@ -288,6 +302,16 @@ pub struct GeneratorOptions<'a> {
     pub disable_name_suffix_hash: bool,
     /// Sets `immutable: true`.
     pub immutable: bool,
+    /// The places of `labels` and `annotations`.
+    #[field(skip)]
+    pub places: [Pos; 2],
+}
+
+impl GeneratorOptions<'_> {
+    fn finish(&mut self, given: &Given, _: &Decoder<'_>) -> Result<()> {
+        self.places = ["labels", "annotations"].map(|name| given.pos(name).unwrap_or(Pos::NONE));
+        Ok(())
+    }
 }
 
 /// An entry of `labels`.

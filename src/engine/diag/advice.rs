@@ -43,6 +43,18 @@ const MISTAKES: &[Mistake] = &[
         advice: |_| "align each '-' of a list with the first one".to_owned(),
     },
     Mistake {
+        shows: |fault| fault.message.starts_with("mapping values") && indented_more(fault).is_some(),
+        message: None,
+        advice: |fault| {
+            format!("begin this line below '{}', in the same column", indented_more(fault).unwrap_or_default())
+        },
+    },
+    Mistake {
+        shows: |fault| fault.message.starts_with("control characters") && is_no_text(fault.line),
+        message: None,
+        advice: |_| "this is not a text file: correct its path".to_owned(),
+    },
+    Mistake {
         shows: |fault| fault.message.starts_with("mapping values") && without_blank(fault.above).is_some(),
         message: None,
         advice: |fault| {
@@ -51,6 +63,27 @@ const MISTAKES: &[Mistake] = &[
         },
     },
 ];
+
+/// The key of the line above that has a value already, if the line of the fault is a field that is
+/// indented more.
+fn indented_more<'t>(fault: &Fault<'t>) -> Option<&'t str> {
+    let column = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let field = |line: &'t str| {
+        let (key, value) = line.trim_start_matches(' ').split_once(':')?;
+        let is_key =
+            !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+        (is_key && (value.is_empty() || value.starts_with(' '))).then_some((key, value.trim()))
+    };
+    let ((above, value), _) = (field(fault.above)?, field(fault.line)?);
+    let is_plain = !value.is_empty() && !value.starts_with(['"', '\'', '|', '>', '#', '{', '[', '&', '*', '!']);
+    (is_plain && column(fault.line) > column(fault.above)).then_some(above)
+}
+
+/// Returns true if many characters of a line are none of a text.
+fn is_no_text(line: &str) -> bool {
+    let controls = line.chars().filter(|c| c.is_control() && !c.is_whitespace()).count();
+    controls > 1 && controls * 10 > line.chars().count()
+}
 
 /// The key and value of a line without a blank after its colon.
 fn without_blank(line: &str) -> Option<(&str, &str)> {
@@ -67,6 +100,7 @@ pub(super) fn on_line(fault: &Fault<'_>) -> Option<(Option<&'static str>, String
 
 /// A part of the reader's message, and the advice.
 const ADVICE: &[(&str, &str)] = &[
+    ("a boolean: quote it", "put quotes around the key: YAML reads y, n, yes, no, on and off as true or false"),
     ("quote it", "put quotes around the key, as in \"8080\": or \"true\":"),
     ("already defined", "remove one of the two entries"),
     ("duplicate", "remove one of the two"),
@@ -100,6 +134,7 @@ const ADVICE: &[(&str, &str)] = &[
     ("control characters", "remove the character"),
     ("control character", "remove the character"),
     ("unexpected end of stream", "close the quote or bracket that begins here"),
+    ("as null", "the field that gets this value is null: write a value in place of the null, in its resource"),
     ("cannot decode", "remove the tag, or correct the value"),
     ("unknown anchor", "define the anchor with '&' in front of its use, in the same document"),
     ("inside the value it names", "remove the alias: a value cannot contain itself"),

@@ -134,6 +134,14 @@ pub enum Code {
     ServiceWithoutPods,
     /// A function is among the resources, where kustomize does not run it.
     FunctionSkipped,
+    /// A custom resource refers to a resource by a name that it no longer has.
+    OldName,
+    /// A reference to a variable stays in the output.
+    VariableLeft,
+    /// `namespace` gives a Namespace another name.
+    NamespaceRenamed,
+    /// A resource of a chart has no namespace, although its kustomization names one.
+    ChartWithoutNamespace,
     /// A file has a secret in clear text.
     ClearTextSecret,
     /// The newest version of kustomize prints something else.
@@ -152,6 +160,34 @@ pub enum Code {
     RemovedApi,
     /// A field or flag does nothing.
     Unused,
+    /// The merge of a patch loses a value of the patch, or an item that the patch does not name.
+    LostInMerge,
+    /// The `add` of a JSON patch replaces a list or mapping, and parts of it are gone.
+    AddReplaces,
+    /// An operation of a JSON patch lacks its value, or adds the key `-` to a mapping.
+    BadOperation,
+    /// A replacement whose source is a mapping or a list empties a text.
+    EmptiedText,
+    /// A patch deletes more resources than the one that it names.
+    DeletesMore,
+    /// A text in quotes that another tool replaces is printed without quotes.
+    LostQuotes,
+    /// An entry of `images` gives containers with different tags the same tag.
+    DifferentTags,
+    /// Nothing in the output refers to a generated ConfigMap or Secret.
+    UnusedObject,
+    /// A file has conflict markers of git.
+    ConflictMarker,
+    /// A field of a kustomization has a word that kustomize does not know.
+    UnknownWord,
+    /// A resource has no apiVersion.
+    NoApiVersion,
+    /// A resource has two fields of which its kind takes one.
+    ConflictingFieldsOfKind,
+    /// A cluster-scoped resource has a namespace.
+    NeedlessNamespace,
+    /// A value has quotes or spaces that look like those of YAML, and are none.
+    LookAlike,
 }
 
 /// A code, its word, and its page: what it means, why, an example and the mend.
@@ -242,6 +278,14 @@ const TABLE: &[Row] = &[
         page: include_str!("codes/service-without-pods.md"),
     },
     Row { code: Code::FunctionSkipped, word: "function-skipped", page: include_str!("codes/function-skipped.md") },
+    Row { code: Code::OldName, word: "old-name", page: include_str!("codes/old-name.md") },
+    Row { code: Code::VariableLeft, word: "variable-left", page: include_str!("codes/variable-left.md") },
+    Row { code: Code::NamespaceRenamed, word: "namespace-renamed", page: include_str!("codes/namespace-renamed.md") },
+    Row {
+        code: Code::ChartWithoutNamespace,
+        word: "chart-without-namespace",
+        page: include_str!("codes/chart-without-namespace.md"),
+    },
     Row { code: Code::ClearTextSecret, word: "clear-text-secret", page: include_str!("codes/clear-text-secret.md") },
     Row { code: Code::Version, word: "version", page: include_str!("codes/version.md") },
     Row {
@@ -259,38 +303,79 @@ const TABLE: &[Row] = &[
     Row { code: Code::DeprecatedApi, word: "deprecated-api", page: include_str!("codes/deprecated-api.md") },
     Row { code: Code::RemovedApi, word: "removed-api", page: include_str!("codes/removed-api.md") },
     Row { code: Code::Unused, word: "unused", page: include_str!("codes/unused.md") },
+    Row { code: Code::LostInMerge, word: "lost-in-merge", page: include_str!("codes/lost-in-merge.md") },
+    Row { code: Code::AddReplaces, word: "add-replaces", page: include_str!("codes/add-replaces.md") },
+    Row { code: Code::BadOperation, word: "bad-operation", page: include_str!("codes/bad-operation.md") },
+    Row { code: Code::EmptiedText, word: "emptied-text", page: include_str!("codes/emptied-text.md") },
+    Row { code: Code::DeletesMore, word: "deletes-more", page: include_str!("codes/deletes-more.md") },
+    Row { code: Code::LostQuotes, word: "lost-quotes", page: include_str!("codes/lost-quotes.md") },
+    Row { code: Code::DifferentTags, word: "different-tags", page: include_str!("codes/different-tags.md") },
+    Row { code: Code::UnusedObject, word: "unused-object", page: include_str!("codes/unused-object.md") },
+    Row { code: Code::ConflictMarker, word: "conflict-marker", page: include_str!("codes/conflict-marker.md") },
+    Row { code: Code::UnknownWord, word: "unknown-word", page: include_str!("codes/unknown-word.md") },
+    Row { code: Code::NoApiVersion, word: "no-api-version", page: include_str!("codes/no-api-version.md") },
+    Row {
+        code: Code::ConflictingFieldsOfKind,
+        word: "conflicting-fields-of-kind",
+        page: include_str!("codes/conflicting-fields-of-kind.md"),
+    },
+    Row {
+        code: Code::NeedlessNamespace,
+        word: "needless-namespace",
+        page: include_str!("codes/needless-namespace.md"),
+    },
+    Row { code: Code::LookAlike, word: "look-alike", page: include_str!("codes/look-alike.md") },
 ];
 
 impl Code {
     /// The codes of findings, which [`crate::Options::lint`] asks for.
     pub const FINDINGS: &'static [Code] = &[
+        Code::AddReplaces,
         Code::BadAllow,
         Code::BadBase64,
         Code::BadLabel,
         Code::BadName,
+        Code::BadOperation,
         Code::BadSchema,
+        Code::ChartWithoutNamespace,
         Code::ClearTextSecret,
+        Code::ConflictMarker,
         Code::DanglingReference,
+        Code::DeletesMore,
         Code::Deprecated,
+        Code::DifferentTags,
         Code::DuplicateKey,
+        Code::EmptiedText,
         Code::EnvSyntax,
         Code::ExtraDocument,
         Code::FunctionSkipped,
         Code::KindCase,
         Code::ListReplaced,
+        Code::LookAlike,
+        Code::LostInMerge,
+        Code::LostQuotes,
+        Code::NamespaceRenamed,
+        Code::NoApiVersion,
         Code::NoEffect,
         Code::NothingToReplace,
+        Code::OldName,
         Code::Overridden,
         Code::SelectorMismatch,
         Code::ServiceWithoutPods,
         Code::UnknownFieldInPatch,
+        Code::UnknownWord,
+        Code::Unused,
+        Code::UnusedObject,
+        Code::VariableLeft,
         Code::Version,
     ];
 
     /// The codes of findings that only a check against schemas has.
     pub const OF_SCHEMAS: &'static [Code] = &[
+        Code::ConflictingFieldsOfKind,
         Code::DeprecatedApi,
         Code::MissingFieldOfKind,
+        Code::NeedlessNamespace,
         Code::RemovedApi,
         Code::UnknownFieldOfKind,
         Code::UnknownKind,
@@ -373,6 +458,6 @@ mod tests {
             assert!(row.page.starts_with(&format!("# {}\n\n", row.word)), "the page of {}", row.word);
             assert_eq!(Code::from_word(row.word), Some(row.code));
         }
-        assert_eq!(Code::Unused as usize + 1, TABLE.len(), "the last code");
+        assert_eq!(Code::LookAlike as usize + 1, TABLE.len(), "the last code");
     }
 }

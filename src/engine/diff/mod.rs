@@ -26,6 +26,7 @@ mod unchangeable;
 
 pub use fields::{Difference, FieldChange};
 pub use mask::Masks;
+pub use names::without_hash;
 pub use pairs::Match;
 pub use path::Step;
 pub use summary::Summary;
@@ -35,7 +36,7 @@ use crate::schema::Schemas;
 use fields::Comparison;
 use pairs::{Pair, Pairs};
 use rustomize_base::meter::FastMap;
-use unchangeable::is_unchangeable;
+use unchangeable::{is_content, is_sealed, is_unchangeable};
 
 /// The difference of a resource.
 #[derive(Clone, Debug)]
@@ -84,7 +85,9 @@ pub fn compare<'n>(before: &'n [Resource<'n>], after: &'n [Resource<'n>], schema
         let mut fields = Comparison::of(before.node(), after.node(), &new_names).fields(schema);
         if matched == Match::Identity {
             let gvk = &after.id().gvk;
-            fields.iter_mut().for_each(|field| field.is_unchangeable = is_unchangeable(gvk, &field.path.0));
+            let is_sealed = is_sealed(gvk, before.node());
+            let is_fixed = |path: &[_]| is_unchangeable(gvk, path) || is_sealed && is_content(path);
+            fields.iter_mut().for_each(|field| field.is_unchangeable = is_fixed(&field.path.0));
         }
         match (matched, fields.is_empty()) {
             (Match::Identity, true) => changes.same += 1,

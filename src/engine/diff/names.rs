@@ -11,7 +11,7 @@ const DIGITS: &[u8] = b"2456789bcdfghkmt";
 
 /// The name of a resource without the hash that a generator appends. Only ConfigMaps and Secrets
 /// have hashes.
-pub(super) fn without_hash<'a>(resource: &Resource<'a>) -> &'a str {
+pub fn without_hash<'a>(resource: &Resource<'a>) -> &'a str {
     let id = resource.id();
     let name = id.name;
     if !id.gvk.group.is_empty() || !matches!(id.gvk.kind, "ConfigMap" | "Secret") {

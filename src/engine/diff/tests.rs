@@ -280,3 +280,20 @@ fn the_work_grows_as_lists_and_texts_do() {
     let (few, many) = (comb(100), comb(400));
     assert!(many <= 5 * few, "nested: {few} steps for 100, {many} for 400");
 }
+
+#[test]
+fn content_that_a_config_map_seals_is_marked() {
+    let marked = |before: &str, after: &str| {
+        let heap = Heap::new();
+        let (before, after) = (read(heap.arena(), before), read(heap.arena(), after));
+        let schemas = Schemas::default();
+        let changes = compare(&before, &after, &schemas);
+        let Some(Change::Changed { fields, .. }) = changes.resources.first() else { panic!("no change") };
+        fields.iter().map(|field| (field.path.to_string(), field.is_unchangeable)).collect::<Vec<_>>()
+    };
+    let map = |rest: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, labels: {{a: {rest}\n");
+    let (one, two) = ("x}}\nimmutable: true\ndata: {a: b}", "y}}\nimmutable: true\ndata: {a: c}");
+    assert_eq!(marked(&map(one), &map(two)), [("data.a".into(), true), ("metadata.labels.a".into(), false)]);
+    let (one, two) = ("x}}\ndata: {a: b}", "x}}\nimmutable: true\ndata: {a: c}");
+    assert_eq!(marked(&map(one), &map(two)), [("data.a".into(), false), ("immutable".into(), false)]);
+}

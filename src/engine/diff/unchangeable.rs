@@ -2,6 +2,7 @@
 
 use super::path::Step;
 use crate::schema::Gvk;
+use rustomize_yaml::Node;
 
 /// The unchangeable fields of a kind.
 struct Fixed {
@@ -41,6 +42,20 @@ const KINDS: &[Fixed] = &[
         ]),
     ),
     fixed("batch", "Job", These(&["spec.selector", "spec.template", "spec.completionMode", "spec.podFailurePolicy"])),
+    fixed(
+        "",
+        "Pod",
+        AllOfSpecBut(&[
+            "activeDeadlineSeconds",
+            "containers",
+            "ephemeralContainers",
+            "initContainers",
+            "resources",
+            "schedulingGates",
+            "terminationGracePeriodSeconds",
+            "tolerations",
+        ]),
+    ),
     fixed("", "PersistentVolumeClaim", AllOfSpecBut(&["resources", "volumeAttributesClassName"])),
     fixed("", "Service", These(&["spec.clusterIP", "spec.clusterIPs"])),
     fixed("", "Secret", These(&["type"])),
@@ -52,6 +67,7 @@ const KINDS: &[Fixed] = &[
     fixed("rbac.authorization.k8s.io", "RoleBinding", These(&["roleRef"])),
     fixed("rbac.authorization.k8s.io", "ClusterRoleBinding", These(&["roleRef"])),
     fixed("networking.k8s.io", "IngressClass", These(&["spec.controller"])),
+    fixed("discovery.k8s.io", "EndpointSlice", These(&["addressType"])),
     fixed("node.k8s.io", "RuntimeClass", These(&["handler"])),
     fixed("scheduling.k8s.io", "PriorityClass", These(&["preemptionPolicy", "value"])),
     fixed("apiextensions.k8s.io", "CustomResourceDefinition", These(&["spec.group", "spec.names.kind", "spec.scope"])),
@@ -76,6 +92,16 @@ pub(super) fn is_unchangeable(gvk: &Gvk<'_>, path: &[Step<'_>]) -> bool {
     }
 }
 
+/// Returns true for a ConfigMap or Secret that says of itself that it cannot be changed.
+pub(super) fn is_sealed(gvk: &Gvk<'_>, node: &Node<'_>) -> bool {
+    gvk.group.is_empty() && matches!(gvk.kind, "ConfigMap" | "Secret") && node.get_text("immutable") == Some("true")
+}
+
+/// Returns true for a field of a ConfigMap or Secret that `immutable: true` protects.
+pub(super) fn is_content(path: &[Step<'_>]) -> bool {
+    matches!(path.first(), Some(Step::Field("data" | "binaryData" | "stringData" | "immutable")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +115,7 @@ mod tests {
         assert!(says("apps", "StatefulSet", &["spec", "volumeClaimTemplates"]));
         assert!(says("apps", "Deployment", &["spec", "selector", "matchLabels", "app"]));
         assert!(says("rbac.authorization.k8s.io", "RoleBinding", &["roleRef", "name"]));
+        assert!(says("", "Pod", &["spec", "serviceAccountName"]) && !says("", "Pod", &["spec", "containers"]));
         assert!(!says("apps", "StatefulSet", &["spec", "template", "metadata"]));
         assert!(!says("apps", "StatefulSet", &["metadata", "labels"]));
         assert!(!says("example.com", "Deployment", &["spec", "selector"]));

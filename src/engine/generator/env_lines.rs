@@ -1,8 +1,8 @@
 //! Lines of env files that kustomize reads in another way than their writer most likely meant.
 
-use super::key_values::MAX_ENV_LINE;
+use super::key_values::{MAX_ENV_LINE, Pair, file_source};
 use crate::config::kustomization::GeneratorArgs;
-use crate::diag::{Code, Warning, is_placeholder};
+use crate::diag::{Code, Warning, cause, is_placeholder};
 use crate::load::Root;
 use crate::stage::{Build, Context};
 use rustomize_yaml::Source;
@@ -21,6 +21,20 @@ pub(super) fn find_in_secret<'a>(build: &mut Build<'a>, root: &Root, args: &Gene
     build.find(|| {
         let found = sources(&cx, root, args).flat_map(|source| lines(source).into_iter().chain(clear_text(source)));
         found.map(Warning::without_line).collect::<Vec<_>>()
+    });
+}
+
+/// Adds a finding for each file among the sources of an entry that has a conflict marker of git,
+/// if findings are asked for. O(size of the files).
+pub(super) fn find_conflicts<'a>(build: &mut Build<'a>, root: &Root, args: &GeneratorArgs<'a>, pairs: &[Pair<'a>]) {
+    let cx = Rc::clone(&build.cx);
+    build.find(|| {
+        let marked = pairs.iter().filter(|pair| cause::conflict_marker(&pair.value).is_some());
+        let sources = marked.filter_map(|pair| {
+            let source = args.files.iter().find(|source| source.pos == pair.pos)?;
+            cx.files.text(root, file_source(source).ok()?.1).ok()
+        });
+        sources.filter_map(cause::conflict).map(Warning::without_line).collect::<Vec<_>>()
     });
 }
 
@@ -43,7 +57,11 @@ fn clear_text(source: &Source) -> Option<Warning> {
 
 /// The findings about the lines of an env file. Values are not in the messages: they may be secret.
 fn lines(source: &Source) -> Vec<Warning> {
-    let mut found = Vec::new();
+    // The lines of a conflict are no other mistake.
+    let mut found: Vec<Warning> = cause::conflict(source).into_iter().collect();
+    if !found.is_empty() {
+        return found;
+    }
     let mut start = 0;
     for raw in source.text.split_inclusive('\n') {
         let line = raw.trim_end_matches('\n');

@@ -103,14 +103,25 @@ fn literals<'a>(args: &GeneratorArgs<'a>, pairs: &mut Vec<Pair<'a>>, errors: &mu
 /// The pairs, whose keys must all be different.
 fn distinct<'a>(args: &GeneratorArgs<'a>, pairs: Vec<Pair<'a>>) -> Result<Vec<Pair<'a>>> {
     match repeated(&pairs) {
+        Some((_, pos)) if pairs.iter().any(|pair| pair.key.starts_with("<<<<<<< ")) => {
+            let error = Error::new(Code::DuplicateKey, "a merge conflict is not resolved in an env file").at(pos);
+            Err(error.hint("keep one of the two sides, and remove the lines '<<<<<<<', '=======' and '>>>>>>>'"))
+        }
         Some((key, pos)) => {
             let message = format!("configmap {} illegally repeats the key `{key}`", args.name);
-            Err(Error::new(Code::DuplicateKey, message)
-                .at(pos)
-                .hint(format!("remove one of them, or name the key of a file: {key}-2=PATH")))
+            let hint = match args.files.iter().find(|file| file.pos == pos) {
+                Some(file) => format!("remove one of them, or give the file another key: {key}-2={}", path_of(file)),
+                None => "remove one of the two entries".to_owned(),
+            };
+            Err(Error::new(Code::DuplicateKey, message).at(pos).hint(hint))
         }
         None => Ok(pairs),
     }
+}
+
+/// The path of `path` or `key=path`.
+fn path_of(source: &str) -> &str {
+    file_source(source).map_or(source, |(_, path)| path)
 }
 
 /// The first key, in the order of texts, that occurs twice, and its second place.

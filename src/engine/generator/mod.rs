@@ -54,6 +54,9 @@ fn merged_options<'a>(
         add_shared(arena, &mut options.annotations, &shared.annotations).map_err(|e| e.in_field("annotations"))?;
         options.disable_name_suffix_hash |= shared.disable_name_suffix_hash;
         options.immutable |= shared.immutable;
+        for (own, shared) in options.places.iter_mut().zip(shared.places) {
+            *own = if own.is_in_source() { *own } else { shared };
+        }
     }
     Ok(options)
 }
@@ -106,8 +109,9 @@ fn object<'a>(
     }
     let node = Node::new(Mapping::from_entries(root), args.pos);
     let mut resource = Resource::unchecked(node);
-    resource.add_metadata_entries("labels", &options.labels);
-    resource.add_metadata_entries("annotations", &options.annotations);
+    let [labels, annotations] = options.places;
+    resource.add_metadata_entries("labels", &options.labels, labels);
+    resource.add_metadata_entries("annotations", &options.annotations, annotations);
     resource.behavior = Some(Behavior::parse(args.behavior));
     resource.needs_hash = !options.disable_name_suffix_hash;
     resource

@@ -71,6 +71,7 @@ impl<'a> Generator<'a> for SecretGenerator<'_, 'a> {
         check_name(&self.args)?;
         let pairs = key_values::load(build, self.root, &self.args)?;
         env_lines::find_in_secret(build, self.root, &self.args);
+        env_lines::find_conflicts(build, self.root, &self.args, &pairs);
         Self::of_pairs(build.arena, &self.args, self.shared, &pairs)
     }
 

@@ -1,18 +1,66 @@
 //! Findings in a kustomization file.
 
-use crate::diag::{Code, Warning, allow, is_placeholder};
+use crate::diag::{Code, Warning, allow, cause, is_placeholder, nearest};
 use rustomize_yaml::{Arena, Node, Source, Value, documents};
 use std::collections::BTreeMap;
 
 /// The findings in a file, whose first document is `node`. O(size of the file).
 pub fn findings<'a>(arena: Arena<'a>, source: &'a Source, node: Option<&Node<'a>>) -> Vec<Warning> {
     let mut found = allow::comments(source);
+    found.extend(cause::conflict(source));
     if let Some(node) = node {
-        repeated_keys(node, &mut found);
+        found.extend(unknown_words(node));
+        in_tree(node, &mut found);
         clear_text(node, &mut found);
+        found.extend(without_resources(node));
     }
     found.extend(extra_document(arena, source));
     found
+}
+
+/// The fields from which a kustomization has its resources.
+const SOURCES: [&str; 9] = [
+    "resources",
+    "bases",
+    "components",
+    "configMapGenerator",
+    "secretGenerator",
+    "generators",
+    "helmCharts",
+    "helmChartInflationGenerator",
+    "transformers",
+];
+
+/// The empty list of resources of a kustomization that has no other source of them: it builds
+/// nothing.
+fn without_resources(node: &Node<'_>) -> Option<Warning> {
+    let fields = node.as_mapping()?;
+    let is_component = node.get_text("kind") == Some("Component");
+    let resources = fields.iter().find(|field| field.key().text() == "resources")?;
+    if is_component || SOURCES.iter().any(|source| node.get(source).is_some_and(|value| !value.is_null_or_empty())) {
+        return None;
+    }
+    let message = "the list of resources is empty, and nothing else makes resources: the output is empty";
+    let finding = Warning::new(Code::NoEffect, message).at(resources.key().pos());
+    Some(finding.hint("list the files to build, as in resources: [web.yaml]"))
+}
+
+/// The words of `buildMetadata` that kustomize knows.
+const BUILD_METADATA: [&str; 3] = ["originAnnotations", "transformerAnnotations", "managedByLabel"];
+
+/// The findings about words of `buildMetadata` that kustomize does not know, and ignores.
+fn unknown_words(node: &Node<'_>) -> impl Iterator<Item = Warning> {
+    let words = node.get("buildMetadata").and_then(Node::as_sequence).into_iter().flat_map(|list| list.iter());
+    let unknown = words.filter(|word| word.as_scalar().is_some_and(|word| !BUILD_METADATA.contains(&word.text())));
+    unknown.map(|word| {
+        let text = word.scalar_text();
+        let message = format!("kustomize does not know '{text}' in 'buildMetadata': the word does nothing");
+        let hint = match nearest(text, BUILD_METADATA) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => format!("the words are: {}", BUILD_METADATA.join(", ")),
+        };
+        Warning::new(Code::UnknownWord, message).at(word.pos()).hint(hint)
+    })
 }
 
 /// The second document of a file, if it has one. Only a text with a line that can end a document
@@ -24,7 +72,8 @@ fn extra_document<'a>(arena: Arena<'a>, source: &'a Source) -> Option<Warning> {
     }
     let second = documents(arena, source).ok()?.into_iter().nth(1).filter(|second| !second.is_null())?;
     let message = "kustomize reads the first document of this file, and no other";
-    Some(Warning::new(Code::ExtraDocument, message).at(second.pos()))
+    let finding = Warning::new(Code::ExtraDocument, message).at(second.pos());
+    Some(finding.hint("move its fields into the first document, or remove it"))
 }
 
 /// The sources of a generator of Secrets, with the words for each. The generator itself looks into
@@ -51,11 +100,22 @@ fn is_clear(source: &str, field: &str) -> bool {
     !value.is_empty() && !is_placeholder(value)
 }
 
-/// Adds a finding for each key that has a later one of the same text in its mapping.
-fn repeated_keys(node: &Node<'_>, found: &mut Vec<Warning>) {
+/// The finding about a value, or about the value of a literal behind its key. A text of several
+/// lines may be anything.
+fn look_alike(text: &str, node: &Node<'_>) -> Option<Warning> {
+    let value = text.split_once('=').map_or(text, |(_, value)| value);
+    if text.is_ascii() || text.contains('\n') {
+        return None;
+    }
+    [text, value].into_iter().find_map(|value| cause::look_alike_in_value(value, node.pos()))
+}
+
+/// Adds a finding for each key that has a later one of the same text in its mapping, and for values
+/// with characters that look like those of YAML.
+fn in_tree(node: &Node<'_>, found: &mut Vec<Warning>) {
     match node.value() {
-        Value::Scalar(_) => {}
-        Value::Sequence(items) => items.iter().for_each(|item| repeated_keys(item, found)),
+        Value::Scalar(scalar) => found.extend(look_alike(scalar.text(), node)),
+        Value::Sequence(items) => items.iter().for_each(|item| in_tree(item, found)),
         Value::Mapping(mapping) => {
             let mut last = BTreeMap::new();
             for entry in mapping.iter() {
@@ -64,7 +124,7 @@ fn repeated_keys(node: &Node<'_>, found: &mut Vec<Warning>) {
                         format!("the key '{}' is given again below: this one does not count", entry.key().text());
                     found.push(Warning::new(Code::DuplicateKey, message).at(earlier));
                 }
-                repeated_keys(entry.value(), found);
+                in_tree(entry.value(), found);
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use super::finding::finding;
 use super::index::{Index, Key};
+use super::near::Near;
 use super::parts::{Parts, fields, items, list};
 use crate::diag::{Code, Warning, is_placeholder};
 use crate::resource::{ResMap, Resource};
@@ -20,6 +21,12 @@ pub(super) struct Named<'n, 'a> {
     /// The names that references in the output name, by kind and namespace. It is made for the
     /// first reference that may name a resource of another kind by mistake.
     referred: OnceLock<FastSet<Key<'a>>>,
+    /// The names of resources that nothing refers to, for mistyped references. It is made for the
+    /// first reference that leads nowhere.
+    unreferred: OnceLock<Near<'a>>,
+    /// Resources with another name than before, by kind and earlier name, for references from
+    /// another namespace. It is made for the first reference that leads nowhere.
+    elsewhere: OnceLock<FastMap<(&'a str, &'a str), &'n Resource<'a>>>,
 }
 
 /// Resources by kind, namespace and name.
@@ -29,10 +36,17 @@ type ByName<'n, 'a> = FastMap<Key<'a>, &'n Resource<'a>>;
 fn is_target(resource: &Resource<'_>) -> bool {
     let gvk = resource.id().gvk;
     match gvk.group {
-        "" => matches!(gvk.kind, "ConfigMap" | "Secret" | "ServiceAccount" | "PersistentVolumeClaim"),
+        "" => matches!(gvk.kind, "ConfigMap" | "Secret" | "ServiceAccount" | "PersistentVolumeClaim" | "Service"),
         "apps" => matches!(gvk.kind, "Deployment" | "StatefulSet" | "ReplicaSet"),
+        "rbac.authorization.k8s.io" => matches!(gvk.kind, "Role" | "ClusterRole"),
         _ => false,
     }
+}
+
+/// The kind, the namespace and the name of a resource.
+fn key_of<'a>(resource: &Resource<'a>) -> Key<'a> {
+    let id = resource.id();
+    (id.gvk.kind, id.effective_namespace(), id.name)
 }
 
 /// A reference in a resource.
@@ -44,14 +58,25 @@ struct Reference<'n, 'a> {
     keys: Vec<&'n Node<'a>>,
 }
 
+impl<'n, 'a> Reference<'n, 'a> {
+    /// A reference that needs no key of the object.
+    fn to(kind: &'a str, name: &'n Node<'a>) -> Self {
+        Reference { kind, name, keys: Vec::new() }
+    }
+}
+
 impl<'n, 'a> Named<'n, 'a> {
     /// The resources of these kinds. O(resources).
     pub(super) fn of(arena: Arena<'a>, map: &'n ResMap<'a>) -> Self {
-        let key_of = |r: &Resource<'a>| {
-            let id = is_target(r).then(|| r.id())?;
-            Some((id.gvk.kind, id.effective_namespace(), id.name))
-        };
-        Named { map, now: Index::of(arena, map, key_of), before: OnceLock::new(), referred: OnceLock::new() }
+        let target = |resource: &Resource<'a>| is_target(resource).then(|| key_of(resource));
+        Named {
+            map,
+            now: Index::of(arena, map, target),
+            before: OnceLock::new(),
+            referred: OnceLock::new(),
+            unreferred: OnceLock::new(),
+            elsewhere: OnceLock::new(),
+        }
     }
 
     /// The resources by their earlier names. O(all earlier names) the first time, then O(1).
@@ -62,6 +87,43 @@ impl<'n, 'a> Named<'n, 'a> {
                 targets.flat_map(|resource| resource.previous().iter().map(move |previous| (previous, resource)));
             names.map(|(p, r)| ((p.kind, r.id().effective_namespace(), p.name), r)).collect()
         })
+    }
+
+    /// The name of a resource that a mistyped name most likely stands for: one that nothing in the
+    /// output refers to. Names that resources had earlier count, too. O(resources and references)
+    /// the first time, then O(length of the name).
+    fn meant(&self, kind: &'a str, namespace: &'a str, name: &str) -> Option<&'a str> {
+        let unreferred = self.unreferred.get_or_init(|| {
+            let referred = self.referred.get_or_init(|| self.all_referred());
+            let mut near = Near::default();
+            for resource in self.map.iter().filter(|resource| is_target(resource)) {
+                let (kind, namespace, name) = key_of(resource);
+                let names = || std::iter::once(name).chain(resource.previous().iter().map(|p| p.name));
+                if !names().any(|name| referred.contains(&(kind, namespace, name))) {
+                    names().for_each(|name| near.add(kind, namespace, name));
+                }
+            }
+            near
+        });
+        unreferred.get(kind, namespace, name)
+    }
+
+    /// The resource that a reference from another namespace means: it had the name before it got
+    /// another one, and one of the two sides names no namespace. O(all earlier names) the first
+    /// time, then O(1).
+    fn in_other_namespace(&self, referrer: &Resource<'a>, kind: &'a str, name: &'a str) -> Option<&'n Resource<'a>> {
+        let elsewhere = self.elsewhere.get_or_init(|| {
+            let renamed = self.map.iter().filter(|resource| is_target(resource));
+            let names = renamed.flat_map(|resource| {
+                let id = resource.id();
+                let earlier = resource.previous().iter().filter(move |p| p.name != id.name);
+                earlier.map(move |p| ((p.kind, p.name), resource))
+            });
+            names.collect()
+        });
+        let target = *elsewhere.get(&(kind, name))?;
+        let namespaces = [referrer.id().namespace, target.id().namespace];
+        (namespaces[0] != namespaces[1] && namespaces.contains(&"")).then_some(target)
     }
 
     /// The resource of another kind that a reference names by mistake. There is none if somebody
@@ -95,10 +157,11 @@ impl<'n, 'a> Named<'n, 'a> {
 
 /// Adds a finding for each reference of a resource that surely leads nowhere. O(size of its pods).
 ///
-/// A name is reported if nothing has it and kind, and a resource of that kind had the name before
-/// it got another one, or a resource of another kind that is easily confused has the name and no
-/// reference by its own kind. A key is reported if the ConfigMap or Secret is in the output, has
-/// keys, and lacks it.
+/// A name is reported if nothing has it and kind, and one of these is in the output: a resource of
+/// that kind that had the name before it got another one; a resource of another kind that is easily
+/// confused, with the name and without a reference by its own kind; a resource of that kind whose
+/// name differs in one character, to which nothing refers. A key is reported if the ConfigMap or
+/// Secret is in the output, has keys, and lacks it.
 pub(super) fn dangling<'a>(parts: &Parts<'_, 'a>, named: &Named<'_, 'a>, found: &mut Vec<Warning>) {
     if !named.now.is_empty() {
         each_reference(parts, &mut |reference| found.extend(fault(parts.resource, &reference, named)));
@@ -113,11 +176,16 @@ fn each_reference<'n, 'a>(parts: &Parts<'n, 'a>, look: &mut impl FnMut(Reference
                 list(value).flat_map(fields).for_each(|(field, value)| in_container(field, value, &mut *look));
             }
             "volumes" => list(value).for_each(|volume| in_volume(volume, &mut *look)),
-            "serviceAccountName" => look(Reference { kind: "ServiceAccount", name: value, keys: Vec::new() }),
+            "serviceAccountName" => look(Reference::to("ServiceAccount", value)),
+            "imagePullSecrets" => {
+                list(value).filter_map(|item| item.get("name")).for_each(|name| look(Reference::to("Secret", name)));
+            }
             _ => {}
         }
     }
-    scaled(parts).map(look);
+    scaled(parts).into_iter().for_each(&mut *look);
+    bound(parts, look);
+    backends(parts, look);
 }
 
 /// Looks at the references in a field of a container.
@@ -184,7 +252,37 @@ fn scaled<'n, 'a>(parts: &Parts<'n, 'a>) -> Option<Reference<'n, 'a>> {
     let target = parts.spec?.get("scaleTargetRef")?;
     let is_workload = target.get_text("apiVersion").is_some_and(|version| version.starts_with("apps/"));
     let kind = target.get_text("kind").filter(|_| is_workload)?;
-    Some(Reference { kind, name: target.get("name")?, keys: Vec::new() })
+    Some(Reference::to(kind, target.get("name")?))
+}
+
+/// Looks at the role and the ServiceAccounts of the same namespace that a RoleBinding names.
+fn bound<'n, 'a>(parts: &Parts<'n, 'a>, look: &mut impl FnMut(Reference<'n, 'a>)) {
+    let id = parts.resource.id();
+    if (id.gvk.group, id.gvk.kind) != ("rbac.authorization.k8s.io", "RoleBinding") {
+        return;
+    }
+    let node = parts.resource.node();
+    let role = node.get("roleRef").filter(|role| role.get_text("kind") == Some("Role"));
+    role.and_then(|role| role.get("name")).into_iter().for_each(|name| look(Reference::to("Role", name)));
+    let is_here = |subject: &&Node<'_>| {
+        let namespace = subject.get_text("namespace").unwrap_or_default();
+        subject.get_text("kind") == Some("ServiceAccount") && [id.namespace, ""].contains(&namespace)
+    };
+    let names = items(node, "subjects").filter(is_here).filter_map(|subject| subject.get("name"));
+    names.for_each(|name| look(Reference::to("ServiceAccount", name)));
+}
+
+/// Looks at the Services behind an Ingress.
+fn backends<'n, 'a>(parts: &Parts<'n, 'a>, look: &mut impl FnMut(Reference<'n, 'a>)) {
+    let gvk = parts.resource.id().gvk;
+    if (gvk.group, gvk.kind) != ("networking.k8s.io", "Ingress") {
+        return;
+    }
+    let Some(spec) = parts.spec else { return };
+    let paths = items(spec, "rules").filter_map(|rule| rule.get("http")).flat_map(|http| items(http, "paths"));
+    let of_paths = paths.filter_map(|path| path.get("backend"));
+    let services = spec.get("defaultBackend").into_iter().chain(of_paths).filter_map(|backend| backend.get("service"));
+    services.filter_map(|service| service.get("name")).for_each(|name| look(Reference::to("Service", name)));
 }
 
 /// The kinds that one is easily confused with.
@@ -211,10 +309,31 @@ fn fault<'a>(resource: &Resource<'a>, reference: &Reference<'_, 'a>, named: &Nam
     let had = named.before().get(&(kind, namespace, name)).map(|target| {
         format!("the resource got the name '{}' later: kustomize does not update this reference", target.id().name)
     });
-    let other = || named.mistaken(reference, namespace, name);
-    let hint = had.or_else(|| other().map(|other| format!("it has a {other} of this name: refer to that")))?;
+    let other = || {
+        let kind = named.mistaken(reference, namespace, name)?;
+        Some(format!("it has a {kind} of this name: refer to that"))
+    };
+    let elsewhere = || named.in_other_namespace(resource, kind, name).map(|target| beside(target, resource, kind));
+    let meant = || named.meant(kind, namespace, name).map(|near| format!("did you mean '{near}'?"));
+    let hint = had.or_else(other).or_else(elsewhere).or_else(meant)?;
     let message = format!("the output has no {kind} '{name}' in this namespace");
     Some(about(reference.name, message).hint(hint))
+}
+
+/// The hint for a reference to a resource without a namespace, or from one. kustomize takes a
+/// missing namespace for another one than any that is named.
+fn beside(target: &Resource<'_>, referrer: &Resource<'_>, kind: &str) -> String {
+    let (target, referrer) = (target.id(), referrer.id());
+    match target.namespace {
+        "" => format!(
+            "the {kind} '{}' names no namespace: write 'namespace: {}' where it is made",
+            target.name, referrer.namespace
+        ),
+        namespace => format!(
+            "the {kind} '{}' is in the namespace '{namespace}': write 'namespace: {namespace}' in this resource",
+            target.name
+        ),
+    }
 }
 
 /// True if a ConfigMap or Secret has keys, and lacks one.

@@ -2,46 +2,65 @@
 
 use super::finding::finding;
 use super::parts::Parts;
-use super::{names, references, secrets, services};
-use crate::diag::{Code, Warning, allow};
-use crate::resource::{ResMap, Resource};
-use crate::schema::builtin_kinds;
-use crate::stage::OfKind;
+use super::{names, old_names, quotes, references, secrets, services, unused};
+use crate::diag::{Code, Warning, allow, cause};
+use crate::resource::{NEEDS_HASH, ResMap, Resource};
+use crate::schema::{builtin_kinds, newest_version};
+use crate::stage::{OfKind, UsedEntries, Uses};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::parallel;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Source};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Finds at most one fault of a resource.
 type Check = fn(&Parts<'_, '_>) -> Option<Warning>;
 
 /// The checks that look at one resource.
-const CHECKS: [Check; 6] =
-    [kind_case, names::bad_name, names::bad_label, bad_base64, selector_mismatch, function_skipped];
+const CHECKS: [Check; 8] = [
+    no_api_version,
+    kind_case,
+    names::bad_name,
+    names::bad_label,
+    bad_base64,
+    selector_mismatch,
+    function_skipped,
+    needs_hash,
+];
 
-/// The findings in all resources, in their order; on all cores if they are many. O(size of the
-/// resources).
-pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>) -> Vec<Warning> {
+/// The generated objects of a build, and the set that gets the entries of those that are used.
+pub struct Generated<'u> {
+    pub uses: &'u Uses,
+    pub used: &'u UsedEntries,
+}
+
+/// The findings in all resources, in their order; on all cores if they are many. `generated` is
+/// `None` for a component, whose objects its users may use. O(size of the resources).
+pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>, generated: Option<&Generated<'_>>) -> Vec<Warning> {
     let (named, workloads) = (references::Named::of(arena, map), services::Workloads::of(arena, map));
+    let renamed = old_names::Renamed::of(map);
     let of_resource = |resource: &Resource<'a>| {
         let parts = Parts::of(resource);
         let mut found: Vec<Warning> = CHECKS.iter().filter_map(|check| check(&parts)).collect();
         secrets::clear_text(resource, &mut found);
+        quotes::lost(&parts, &mut found);
         references::dangling(&parts, &named, &mut found);
+        old_names::find(resource, &renamed, &mut found);
         found.extend(services::without_pods(&parts, &workloads));
         found
     };
     let of_run = |run: &[Resource<'a>]| run.iter().flat_map(of_resource).collect::<Vec<_>>();
     let mut found: Vec<Warning> = map.look_at_runs(arena, of_run).into_iter().flatten().collect();
-    found.extend(comments(arena, map));
+    found.extend(generated.into_iter().flat_map(|g| unused::findings(arena, map, g.uses, g.used)));
+    found.extend(in_files(arena, map));
     found
 }
 
 /// The findings about resources that still have the kind which each is about, or that are no longer
-/// there; each names the first id. O(resources, if there are such findings + resources that they
-/// are about).
+/// there; each names the first id, and has the others. O(resources, if there are such findings + n
+/// log n resources that they are about).
 pub fn holding<'a>(map: &ResMap<'a>, found: Vec<OfKind<'a>>) -> Vec<Warning> {
     let mut kinds: FastMap<u32, Vec<&str>> = FastMap::default();
     for resource in map.iter().filter(|_| !found.is_empty()) {
@@ -50,24 +69,45 @@ pub fn holding<'a>(map: &ResMap<'a>, found: Vec<OfKind<'a>>) -> Vec<Warning> {
     let name_first = |OfKind { finding, kind, resources }: OfKind<'a>| {
         let keeps = |pos: Pos| kinds.get(&pos.0).is_none_or(|kinds| kinds.contains(&kind));
         let ids = resources.into_iter().filter(|(pos, _)| keeps(*pos)).map(|(_, id)| id.to_string());
-        Some(finding.in_resource(ids.min()?))
+        let ids: BTreeSet<String> = ids.collect();
+        let mut ids = ids.into_iter();
+        Some(finding.in_resource(ids.next()?).also_in(ids))
     };
     found.into_iter().filter_map(name_first).collect()
 }
 
-/// The findings about comments in the files of resources, each file once.
-fn comments(arena: Arena<'_>, map: &ResMap<'_>) -> Vec<Warning> {
+/// The findings about comments and conflict markers in the files of resources, each file once.
+fn in_files(arena: Arena<'_>, map: &ResMap<'_>) -> Vec<Warning> {
     let heap = arena.heap();
     let bases = map.distinct(arena, |resource| heap.source(resource.pos()).map(|source| source.base));
     let mut sources: Vec<&Source> = bases.into_iter().filter_map(|base| heap.source(Pos(base))).collect();
     sources.sort_unstable_by_key(|source| source.base);
     sources.retain(|source| source.is_file);
-    let found = parallel::each(&sources, arena.threads(arena.size()), |source| allow::comments(source));
+    let found = parallel::each(&sources, arena.threads(arena.size()), |source| {
+        allow::comments(source).into_iter().chain(cause::conflict(source)).collect::<Vec<_>>()
+    });
     found.into_iter().flatten().collect()
 }
 
 /// The names of Kubernetes' own kinds.
 static KINDS: LazyLock<FastSet<&str>> = LazyLock::new(|| builtin_kinds().collect());
+
+/// A resource without an apiVersion, which kustomize takes, and Kubernetes does not.
+fn no_api_version(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let resource = parts.resource;
+    let node = resource.node();
+    if node.get_text("apiVersion").is_some_and(|version| !version.is_empty()) {
+        return None;
+    }
+    let kind = resource.id().gvk.kind;
+    let at = node.get("apiVersion").or_else(|| node.get("kind"))?;
+    let message = format!("the {kind} '{}' has no apiVersion: Kubernetes refuses it", resource.id().name);
+    let hint = match newest_version(kind) {
+        Some(version) => format!("add 'apiVersion: {version}'"),
+        None => "add 'apiVersion', as in apiVersion: example.com/v1".to_owned(),
+    };
+    Some(finding(Code::NoApiVersion, resource, at, message).hint(hint))
+}
 
 /// A kind that a group of Kubernetes lacks, but has in other upper and lower case letters.
 fn kind_case(parts: &Parts<'_, '_>) -> Option<Warning> {
@@ -132,6 +172,14 @@ fn function_skipped(parts: &Parts<'_, '_>) -> Option<Warning> {
     let message = "kustomize does not run a function that is among the resources".to_owned();
     let hint = "name the file under 'generators', 'transformers' or 'validators', or leave it to another tool";
     Some(finding(Code::FunctionSkipped, parts.resource, at, message).hint(hint))
+}
+
+/// A resource of a file with the annotation by which a plugin asks for a name hash.
+fn needs_hash(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let at = parts.metadata?.get("annotations")?.get(NEEDS_HASH)?;
+    let message = format!("kustomize prints the annotation '{NEEDS_HASH}' of a file, and adds no hash to the name");
+    let hint = "make the object with a 'configMapGenerator' or 'secretGenerator', or remove the annotation";
+    Some(finding(Code::NoEffect, parts.resource, at, message).hint(hint))
 }
 
 /// The annotations that ask for a function.

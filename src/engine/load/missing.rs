@@ -1,8 +1,10 @@
 //! Advice for paths that lead nowhere: the file or directory that was most likely meant.
 
-use super::loader::Loader;
-use crate::diag::{Code, Error, nearest};
-use std::path::Path;
+use super::FILE_NAMES;
+use super::loader::{Entry, Loader};
+use super::path::clean;
+use crate::diag::{Code, Diagnostic, Error, nearest};
+use std::path::{Path, PathBuf};
 
 /// The beginnings of addresses.
 const SCHEMES: [&str; 6] = ["https", "http", "ssh", "git", "oci", "file"];
@@ -15,8 +17,55 @@ pub(super) fn advised(error: Error, loader: &dyn Loader, place: &Path, typed: &s
     }
     error.hint(advice(loader, place, typed).unwrap_or_else(|| match typed.starts_with('/') {
         true => "write a path relative to the directory of the file that names it".to_owned(),
-        false => "add it, or correct its path, which begins in the directory of the file that names it".to_owned(),
+        false => OTHERWISE.to_owned(),
     }))
+}
+
+/// The advice about a path that resembles nothing.
+const OTHERWISE: &str = "add it, or correct its path, which begins in the directory of the file that names it";
+
+/// At most this many directories are listed in a hint.
+const LISTED: usize = 5;
+
+/// The error about a directory that a user has named and that does not exist, with the directories
+/// near it that have a kustomization, unless the error names one that may be meant. O(entries of
+/// the directories that are looked at).
+pub(super) fn advised_of_roots(error: Error, loader: &dyn Loader, place: &Path) -> Error {
+    let is_unadvised = |fault: &Diagnostic| {
+        let is_general = |hint: &String| hint == OTHERWISE || hint.starts_with("write a path relative");
+        fault.code() == Code::MissingFile && fault.hints().iter().all(is_general)
+    };
+    error.advised(|fault| {
+        is_unadvised(fault).then(|| match roots_near(loader, place)[..] {
+            [] => "name a directory with a kustomization: no directory near it has one".to_owned(),
+            [ref only] => format!("did you mean '{only}'?"),
+            ref some => format!("directories that have a kustomization: {}", some.join(", ")),
+        })
+    })
+}
+
+/// The directories with a kustomization that a path to nothing may mean: those with its last name,
+/// else the first ones. They are in the nearest directory above that exists, or in one of its
+/// directories.
+fn roots_near(loader: &dyn Loader, place: &Path) -> Vec<String> {
+    let named = |path: &Path| if path.as_os_str().is_empty() { Path::new(".").to_owned() } else { path.to_owned() };
+    let above = place.ancestors().skip(1).map(named).find(|above| loader.directory(above).is_ok());
+    let Some(above) = above else { return Vec::new() };
+    let below = |directory: &Path| -> Vec<PathBuf> {
+        let entries = loader.list(directory).unwrap_or_default().into_iter();
+        let is_seen = |entry: &Entry| entry.is_directory && !entry.name.to_string_lossy().starts_with('.');
+        let mut found: Vec<PathBuf> = entries.filter(is_seen).map(|entry| directory.join(entry.name)).collect();
+        found.sort();
+        found
+    };
+    let first = below(&above);
+    let second: Vec<PathBuf> = first.iter().flat_map(|directory| below(directory)).collect();
+    let is_root = |path: &&PathBuf| FILE_NAMES.iter().any(|name| loader.open(&path.join(name)).is_ok());
+    let roots: Vec<&PathBuf> = first.iter().chain(&second).filter(is_root).collect();
+    let shown = |path: &&PathBuf| path.strip_prefix(".").unwrap_or(path).display().to_string();
+    let same: Vec<String> = roots.iter().filter(|root| root.file_name() == place.file_name()).map(shown).collect();
+    let found = if same.is_empty() { roots.iter().map(shown).collect() } else { same };
+    found.into_iter().take(LISTED).collect()
 }
 
 /// The advice for a typed path with nothing at `place`; `None` if nothing there resembles it.
@@ -29,6 +78,12 @@ fn advice(loader: &dyn Loader, place: &Path, typed: &str) -> Option<String> {
     if typed.contains(" - ") {
         return Some("two items of a list are read as one text: align each '-' of the list with the first one".into());
     }
+    if typed.contains("${") || typed.contains("$(") {
+        return Some("variables are not replaced in paths: write the path itself".into());
+    }
+    if let Some(names) = several(loader, place, typed) {
+        return Some(format!("write each file as an item of its own: [{}]", names.join(", ")));
+    }
     if typed.contains(['*', '?']) {
         return Some("patterns are not expanded: list each file".into());
     }
@@ -39,6 +94,18 @@ fn advice(loader: &dyn Loader, place: &Path, typed: &str) -> Option<String> {
     let (above, last) = typed.rsplit_once('/')?;
     let name = near(loader, place.parent()?)?;
     Some(format!("did you mean '{}{name}/{last}'?", before(above)))
+}
+
+/// The files that a text names, if there are several: all of them exist. `place` is that of the
+/// text, read as one path.
+fn several<'t>(loader: &dyn Loader, place: &Path, typed: &'t str) -> Option<Vec<&'t str>> {
+    let names: Vec<&str> = typed.split([',', ' ', '\n']).filter(|name| !name.is_empty()).collect();
+    let base = place.to_str()?.strip_suffix(typed)?;
+    let exists = |name: &&str| {
+        let path = clean(&format!("{base}{name}"));
+        loader.open(Path::new(&path)).is_ok() || loader.directory(Path::new(&path)).is_ok()
+    };
+    (names.len() > 1 && names.iter().all(exists)).then_some(names)
 }
 
 /// The name in a directory that is most like the last one of a path. Names with the same extension

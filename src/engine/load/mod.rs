@@ -63,6 +63,9 @@ impl Restrictor {
     }
 }
 
+/// The names a kustomization file may have.
+pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
 /// Opening a file takes as long as reading this number of bytes of YAML.
 const FILE: usize = 4 << 10;
 
@@ -211,7 +214,9 @@ impl<'a> Files<'a> {
         if let Some(reference) = artifact_in(argument) {
             return self.unpack(&reference?, None);
         }
-        let real = directory(self.loader, Path::new(argument), argument)?;
+        let path = Path::new(argument);
+        let real =
+            directory(self.loader, path, argument).map_err(|e| missing::advised_of_roots(e, self.loader, path))?;
         let chain = Chain::new(&real, None, None);
         Ok(Root { real, shown: clean(argument), relative: ".".to_owned(), remote: None, chain })
     }
@@ -467,7 +472,7 @@ impl<'a> RootFiles<'_, 'a> {
         if joined == "/" {
             return Err(NotLoaded {
                 missing: true,
-                error: Error::new(Code::MissingFile, format!("'{path}' must resolve to a file")),
+                error: Error::new(Code::MissingFile, format!("'{path}' must resolve to a file")).hint(NAME_A_FILE),
             });
         }
         match self.loader.open(Path::new(&joined)) {
@@ -533,13 +538,22 @@ fn unopened(path: &str, e: &io::Error) -> NotLoaded {
         }
         io::ErrorKind::PermissionDenied => Error::io(e, format!("'{path}' cannot be read: permission denied"))
             .hint("it exists, and this user may not read it: change its permissions, as with chmod"),
-        _ => Error::io(e, format!("'{path}' cannot be read: {e}")),
+        // The kind of a circle of links has no stable name in the standard library.
+        _ if e.raw_os_error() == Some(LINKS_IN_A_CIRCLE) => Error::io(e, format!("'{path}' cannot be read: {e}"))
+            .hint("it is a link that leads back to itself: remove it"),
+        _ => Error::io(e, format!("'{path}' cannot be read: {e}")).hint("see whether another program can read it"),
     };
     // A file without read permission exists, and a loader that fails does not know if a file
     // exists: in both cases no directory is looked for.
     let missing = !matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Other);
     NotLoaded { missing, error }
 }
+
+/// The advice about a path to something else than a file.
+const NAME_A_FILE: &str = "write the path of a file, or remove the entry";
+
+/// The number of the system's error for links that lead to each other, on Linux.
+const LINKS_IN_A_CIRCLE: i32 = 40;
 
 /// Returns true if a path that is not a directory is a file, which may be unreadable.
 fn is_file(loader: &dyn Loader, path: &Path) -> bool {
@@ -563,7 +577,7 @@ fn directory(loader: &dyn Loader, path: &Path, named: &str) -> Result<Rc<Path>> 
 
 /// Reads a regular file.
 fn read(file: Opened, named: &str, limit: FileLimit) -> Result<Vec<u8>, NotLoaded> {
-    let no_file = || Error::new(Code::MissingFile, format!("'{named}' must resolve to a file"));
+    let no_file = || Error::new(Code::MissingFile, format!("'{named}' must resolve to a file")).hint(NAME_A_FILE);
     file.read(limit).map_err(|e| match e.kind() {
         io::ErrorKind::IsADirectory => NotLoaded { missing: true, error: no_file() },
         io::ErrorKind::InvalidInput => not_loaded(no_file()),

@@ -16,6 +16,7 @@
 
 use super::copies::Copies;
 use super::elements::{Elements, Test, is_blank, text_at};
+use super::losses::Watch;
 use super::tuples::Tuples;
 use super::{DIRECTIVE, Directive, Known, Merged, Merging, directive, quote};
 use crate::diag::{Code, Error, Result};
@@ -47,11 +48,13 @@ pub(super) fn merge<'a>(
                 let base = DistinctItems { items: std::mem::take(base), texts: own };
                 return merge_distinct(base, patch, other, items).map(Some);
             }
+            let watch = watch(base, patch, keys, items);
             let mut merge = Merge::new(std::mem::take(base), Some(std::mem::take(patch)), keys, items.merging);
             merge.run(items)?;
             let left = merge.patch_items();
             let (result, left) = merge.into_nodes(left)?;
             *patch = left;
+            compare(watch, &result, items);
             Ok(Some(result))
         }
     }
@@ -64,12 +67,14 @@ pub(super) fn introduced<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<
         each(list, |item| super::with_itself(item, items))?;
         return Ok(list.clone());
     }
+    let watch = watch(&[], list, keys, items);
     let mut merge = Merge::new(std::mem::take(list), None, keys, items.merging);
     merge.is_patch_too = true;
     merge.run(items)?;
     let left = merge.left_of_base();
     let (result, left) = merge.into_nodes(left)?;
     *list = left;
+    compare(watch, &result, items);
     Ok(result)
 }
 
@@ -82,10 +87,13 @@ pub(super) fn with_itself<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known
         each(list, |item| super::with_itself(item, items))?;
         return Ok(Some(std::mem::take(list)));
     }
+    let watch = watch(&[], list, keys, items);
     let mut merge = Merge::new(std::mem::take(list), None, keys, items.merging);
     merge.is_patch_too = true;
     merge.run(items)?;
-    Ok(Some(merge.into_nodes(Vec::new())?.0))
+    let (result, _) = merge.into_nodes(Vec::new())?;
+    compare(watch, &result, items);
+    Ok(Some(result))
 }
 
 /// A base list that the patch does not mention. Its items are used up.
@@ -94,9 +102,24 @@ pub(super) fn untouched<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'
         each(list, |item| super::untouched(item, items))?;
         return Ok(std::mem::take(list));
     }
+    let watch = watch(list, &[], keys, items);
     let mut merge = Merge::new(std::mem::take(list), None, keys, items.merging);
     merge.run(items)?;
-    Ok(merge.into_nodes(Vec::new())?.0)
+    let (result, _) = merge.into_nodes(Vec::new())?;
+    compare(watch, &result, items);
+    Ok(result)
+}
+
+/// The items of both sides before a merge, if the build is asked for findings.
+fn watch<'k, 'a>(base: &[Node<'a>], patch: &[Node<'a>], keys: Keys<'k>, items: Known<'_>) -> Option<Watch<'k, 'a>> {
+    items.losses.and_then(|_| Watch::of(base, patch, keys))
+}
+
+/// Notes what a list has lost.
+fn compare<'a>(watch: Option<Watch<'_, 'a>>, result: &[Node<'a>], items: Known<'_>) {
+    if let (Some(watch), Some(losses)) = (watch, items.losses) {
+        watch.compare(result, losses);
+    }
 }
 
 /// Takes the directive for the list itself out of the list: that of the first item with a

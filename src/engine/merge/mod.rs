@@ -13,11 +13,13 @@
 pub mod copies;
 mod elements;
 mod list;
+pub mod losses;
 pub mod tuples;
 
 use crate::diag::{Code, Error, Result};
 use crate::schema::Gvk;
 use crate::schema::{Schema, Schemas};
+use losses::Losses;
 use rustomize_yaml::scalar::{self, Kind};
 use rustomize_yaml::{
     Entries, Entry, Items, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value, ValueMut, natural,
@@ -49,12 +51,14 @@ enum Merging {
 struct Known<'s> {
     schema: Schema<'s>,
     merging: Merging,
+    /// The set in which lists note what they lose, if the build is asked for findings.
+    losses: Option<&'s Losses>,
 }
 
 impl<'s> Known<'s> {
     /// No fact is known.
     fn nothing(schemas: &'s Schemas<'_>, merging: Merging) -> Self {
-        Known { schema: schemas.unknown(), merging }
+        Known { schema: schemas.unknown(), merging, losses: None }
     }
 
     fn with(self, schema: Schema<'s>) -> Self {
@@ -87,13 +91,19 @@ enum Merged<'a> {
     New(Node<'a>),
 }
 
-/// Merges a patch into a resource; `false` if the resource is to be deleted. O(size of both).
+/// Merges a patch into a resource; `false` if the resource is to be deleted. `losses` gets the
+/// values that lists lose. O(size of both).
 ///
 /// # Errors
 /// Two values differ in shape, or a directive is unknown.
-pub fn apply<'a>(base: &mut Node<'a>, mut patch: Node<'a>, schemas: &Schemas<'_>) -> Result<bool> {
+pub fn apply<'a>(
+    base: &mut Node<'a>,
+    mut patch: Node<'a>,
+    schemas: &Schemas<'_>,
+    losses: Option<&Losses>,
+) -> Result<bool> {
     let had_null = has_null(base);
-    let merged = merge(base, &mut patch, Known::nothing(schemas, Merging::Resource))?;
+    let merged = merge(base, &mut patch, Known { losses, ..Known::nothing(schemas, Merging::Resource) })?;
     // A null key at the top is passed over where the resource is decoded; two of them are not.
     if has_null(base)
         && !had_null
@@ -440,17 +450,16 @@ pub fn is_null(key: &Key<'_>) -> bool {
 
 /// Keeps the fields for which `keep` holds; it may edit them.
 fn retain<'a>(m: &mut Mapping<'a>, mut keep: impl FnMut(&'a str, &mut Node<'a>) -> Result<bool>) -> Result<()> {
-    let (mut gone, mut last) = (Vec::new(), None);
-    for (i, (key, value)) in m.iter_mut().enumerate() {
+    let (mut at, mut gone, mut last) = (0, Vec::new(), None);
+    m.try_for_each(|key, value| -> Result<()> {
         let name = key.text();
         check_key(name)?;
-        if !is_first(key, &mut last) {
-            continue;
+        if is_first(key, &mut last) && !keep(name, value).map_err(|e| e.in_field(name))? && !is_null(key) {
+            gone.push(at);
         }
-        if !keep(name, value).map_err(|e| e.in_field(name))? && !is_null(key) {
-            gone.push(i);
-        }
-    }
+        at += 1;
+        Ok(())
+    })?;
     if !gone.is_empty() {
         let mut i = 0;
         m.retain(|_, _| {

@@ -73,7 +73,8 @@ impl<'a> Tuples<'a> {
     /// the tuples are kept by the keys that they have, with an index of their texts. O(tuples · log
     /// tuples · sets of keys that occur).
     pub fn pair(&mut self) {
-        if self.width > u64::BITS as usize || !self.texts.contains(&"") {
+        let is_alone = self.texts.len() <= self.width;
+        if is_alone || self.width > u64::BITS as usize || !self.texts.contains(&"") {
             return;
         }
         let mut classes = Classes::new(self);

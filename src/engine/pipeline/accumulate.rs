@@ -20,10 +20,10 @@ use super::phase::Phase;
 use super::plan::PlannedGenerator;
 use super::validate::{Contents, adopt_labels};
 use super::{Target, builtin, crds, openapi, plan, shared};
-use crate::config::kustomization::FILE_NAMES;
+use crate::config::kustomization::{COMPONENT_API_VERSION, EMPTY_COMPONENT, FILE_NAMES};
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder, TransformerConfig, Written};
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Diagnostic, Error, Result};
 use crate::generator::helm_charts::Charts;
 use crate::generator::place_values;
 use crate::lint::for_kinds;
@@ -122,7 +122,10 @@ fn add_file<'a>(
 
 /// Reads the kustomization of a base that an entry names.
 fn load_base<'a>(build: &mut Build<'a>, target: &Target<'a>, entry: &Written<'a>, root: Root) -> Result<Target<'a>> {
-    let base = Target::load_below(build, root, target)?;
+    let is_component = |fault: &Diagnostic| fault.message() == EMPTY_COMPONENT;
+    let listed = "list it under 'components', and add a field besides 'kind', such as 'patches'";
+    let base = Target::load_below(build, root, target)
+        .map_err(|e| e.advised(|fault| is_component(fault).then(|| listed.to_owned())))?;
     if base.kustomization.is_component() {
         let message = format!("expected kind != 'Component' for path '{entry}'");
         return Err(base.error("kind", message).with_code(Code::WrongKind).hint("list it under 'components'"));
@@ -365,7 +368,12 @@ fn generate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>, run: GeneratorRun<'
             generated.iter_mut().for_each(place_values);
         }
         note_generated(build, &mut generated, &entry.origin)?;
-        generated.into_iter().map(|resource| absorb(build, map, resource)).collect::<Result<_>>().map_err(in_stage)
+        let add = |resource| {
+            let place = absorb(build, map, resource)?;
+            build.note_generated(map.get(place));
+            Ok(place)
+        };
+        generated.into_iter().map(add).collect::<Result<_>>().map_err(in_stage)
     });
     phase.note(absorbed);
 }
@@ -393,7 +401,15 @@ fn load_component<'a>(build: &mut Build<'a>, target: &Target<'a>, entry: &Writte
     let component = Target::load_below(build, root, target)?;
     if !component.kustomization.is_component() {
         let message = format!("expected kind 'Component' for path '{entry}' but got 'Kustomization'");
-        return Err(component.error("kind", message).with_code(Code::WrongKind).hint("list it under 'resources'"));
+        let (kustomization, file) = (&component.kustomization, &component.file);
+        let says_so = kustomization.place_of("kind").is_in_source();
+        let hint = match says_so || !kustomization.resources.is_empty() {
+            true => "list it under 'resources'".to_owned(),
+            false => format!(
+                "write 'kind: Component' and 'apiVersion: {COMPONENT_API_VERSION}' into {file}, or list it under 'resources'"
+            ),
+        };
+        return Err(component.error("kind", message).with_code(Code::WrongKind).hint(hint));
     }
     Ok(component)
 }

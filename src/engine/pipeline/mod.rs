@@ -111,7 +111,10 @@ fn run<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<ResMap<'a>> {
     step(build, &mut map, "build annotations", |_, map| take_build_annotations_off(arena, map))?;
     if build.findings.is_some() {
         let noted = build.cx.options.observer.begin(Work::Step, || "lint".to_owned());
-        let found = result::findings(arena, &map);
+        let (uses, used) = (std::mem::take(&mut build.uses), &build.cx.options.used_entries);
+        let generated = result::Generated { uses: &uses, used };
+        let generated = Some(&generated).filter(|_| !target.kustomization.is_component());
+        let found = result::findings(arena, &map, generated);
         let of_kind = std::mem::take(&mut build.of_kind);
         build.find(|| found.into_iter().chain(result::holding(&map, of_kind)));
         drop(noted);

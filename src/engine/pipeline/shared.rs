@@ -95,6 +95,7 @@ fn for_all<'a>(build: &Build<'a>, target: &Target<'a>, accumulate: Accumulate<'a
         findings: own.findings.unwrap_or_default(),
         for_kinds: own.for_kinds,
         of_kind: own.of_kind,
+        uses: own.uses,
         files,
         uses_builtin_schema,
     })))
@@ -107,6 +108,7 @@ fn adopt<'a>(build: &mut Build<'a>, layer: &Layer<'a>) -> Accumulator<'a> {
     build.find(|| layer.findings.iter().cloned());
     build.for_kinds.extend(layer.for_kinds.iter().cloned());
     build.of_kind.extend(layer.of_kind.iter().cloned());
+    build.uses.extend(&layer.uses);
     layer.files.iter().for_each(|file| build.cx.files.note(file));
     if layer.uses_builtin_schema {
         build.schema.use_builtin();

@@ -10,15 +10,18 @@
 //! kust-duplicate-keys-last-wins); a second document is ignored (kust-second-document-ignored).
 //! *Example*: `testdata/reference/target.txtar`
 
-use crate::config::kustomization::FILE_NAMES;
+use crate::config::kustomization::{EMPTY, FILE_NAMES};
 use crate::config::{Decoder, Kustomization};
 use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::lint::file;
 use crate::load::loader::Entry;
 use crate::load::{Files, Root, join};
 use crate::stage::{Build, Context};
-use rustomize_yaml::{Malformed, Pos, Source, first_document, json};
+use rustomize_yaml::{Arena, Malformed, Pos, Source, documents, first_document, json};
 use std::path::Path;
+
+/// The file that makes a directory a chart of Helm.
+const CHART: &str = "Chart.yaml";
 
 /// One kustomization root.
 #[derive(Debug)]
@@ -58,8 +61,9 @@ impl<'a> Target<'a> {
         let malformed = |m: Malformed| invalid(m.into());
         let node = first_document(arena, source).map_err(malformed)?;
         node.as_ref().map_or(Ok(()), json::check_keys).map_err(malformed)?;
-        let (kustomization, warnings) =
-            Kustomization::from_node(node.as_ref(), &Decoder::strict(arena)).map_err(invalid)?;
+        let (kustomization, warnings) = Kustomization::from_node(node.as_ref(), &Decoder::strict(arena))
+            .map_err(|e| advised_of_documents(e, arena, source))
+            .map_err(invalid)?;
         let findings = if cx.options.lint { file::findings(arena, source, node.as_ref()) } else { Vec::new() };
         let file_name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
         let helm_namespace = if compat.leaves_namespaces_to_charts() { kustomization.namespace } else { "" };
@@ -141,6 +145,25 @@ pub fn find<'a>(files: &Files<'a>, root: &Root) -> Result<&'a Source> {
     }
 }
 
+/// The error about a kustomization whose first document is empty: it names the line that ends that
+/// document, if another one follows. Other errors stay as they are. O(size of the file).
+fn advised_of_documents<'a>(error: Error, arena: Arena<'a>, source: &'a Source) -> Error {
+    if error.message() != EMPTY {
+        return error;
+    }
+    let all = documents(arena, source).unwrap_or_default();
+    let second = all.iter().find(|node| node.as_mapping().is_some_and(|fields| !fields.is_empty()));
+    let offset = second.and_then(|second| arena.heap().outermost(second.pos())).map(|(_, offset)| offset);
+    let before = offset.and_then(|offset| source.text.get(..offset));
+    match before.and_then(|before| before.rfind("\n---")) {
+        Some(end) => {
+            let hint = "remove this line: the document above it is empty, and no further document is read";
+            Error::new(error.code(), EMPTY).at(source.pos(end + 1)).hint(hint)
+        }
+        None => error,
+    }
+}
+
 /// At most this many files are listed in a hint.
 const LISTED: usize = 5;
 
@@ -159,11 +182,18 @@ fn without_kustomization(files: &Files<'_>, root: &Root) -> String {
     let is_root = |name: &&String| FILE_NAMES.iter().any(|file| files.has(root, &Path::new(name).join(file)));
     let roots: Vec<String> =
         directories.iter().filter(is_root).take(LISTED).map(|name| join(&root.shown, name)).collect();
+    if others.iter().any(|name| name == CHART) {
+        let (above, name) = root.shown.rsplit_once('/').unwrap_or((".", &root.shown));
+        return format!(
+            "it is a chart of Helm: write helmGlobals: {{chartHome: {above}}} and helmCharts: [{{name: {name}}}], and pass --enable-helm"
+        );
+    }
     let is_yaml = |name: &&String| [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end));
     let listed: Vec<String> = others.iter().filter(is_yaml).take(LISTED).map(|name| join(&root.shown, name)).collect();
     match (roots.is_empty(), listed.is_empty()) {
         (false, _) => format!("directories below it have one: {}", roots.join(", ")),
         (true, false) => format!("list its files in 'resources' of a kustomization: {}", listed.join(", ")),
+        (true, true) if root.shown == "." => "name another directory, or begin here: rustomize create".to_owned(),
         (true, true) => "add a kustomization file, or name another directory".to_owned(),
     }
 }

@@ -6,6 +6,9 @@ pub const INTERNAL: &str = "internal.config.kubernetes.io/";
 /// The annotation that asks for a hash at the end of the name.
 pub const NEEDS_HASH_SUFFIX: &str = "internal.config.kubernetes.io/needsHashSuffix";
 
+/// The annotation by which the output of a plugin asks for a hash at the end of the name.
+pub const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
+
 /// The annotation that says where a resource comes from.
 pub const ORIGIN: &str = "config.kubernetes.io/origin";
 

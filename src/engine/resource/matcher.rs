@@ -129,8 +129,16 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// A label or an annotation that the selector asks for. None is returned if a selector does not
-    /// parse: that is an error for each resource that has passed the rest.
+    /// Returns true if the selector asks for labels, annotations, or names by a pattern: it is
+    /// meant for several resources then.
+    pub fn is_meant_for_several(&self) -> bool {
+        let asks =
+            |requirements: &Result<Requirements<'a>, String>| requirements.as_ref().is_ok_and(|r| !r.0.is_empty());
+        matches!(self.name, Pattern::Regex(_)) || asks(&self.labels) || asks(&self.annotations)
+    }
+
+    /// A label or an annotation that the selector asks for. None is returned if a selector does
+    /// not parse: that is an error for each resource that has passed the rest.
     fn entry(&self) -> Option<Metadatum<'_>> {
         let labels = self.labels.as_ref().ok()?;
         let annotations = self.annotations.as_ref().ok();
@@ -215,7 +223,10 @@ impl<'a> Matcher<'a> {
     }
 
     fn is_match_by_metadata(&self, resource: &Resource<'_>) -> Result<bool> {
-        let bad = |what: &str, e: &String| Error::new(Code::BadPattern, format!("the {what} does not parse: {e}"));
+        let bad = |what: &str, e: &String| {
+            let error = Error::new(Code::BadPattern, format!("the {what} does not parse: {e}"));
+            error.hint(format!("write it as in {what}: app=web, or {what}: app in (web, api)"))
+        };
         let labels = self.labels.as_ref().map_err(|e| bad("labelSelector", e))?;
         if !labels.is_match(|key| resource.label(key)) {
             return Ok(false);
@@ -368,7 +379,7 @@ fn number(text: &str) -> Result<i64, String> {
 }
 
 fn valid_value(text: &str) -> Result<&str, String> {
-    if is_label_text(text) || text.is_empty() { Ok(text) } else { Err(format!("'{text}' is no valid label value")) }
+    if is_label_text(text) || text.is_empty() { Ok(text) } else { Err(format!("invalid label value '{text}'")) }
 }
 
 fn valid_key(text: &str) -> Result<&str, String> {
@@ -379,7 +390,7 @@ fn valid_key(text: &str) -> Result<&str, String> {
         p.len() <= 253 && p.split('.').all(|l| part(l) && !l.starts_with('-') && !l.ends_with('-'))
     };
     let valid = is_label_text(name) && prefix.is_none_or(is_dns);
-    if valid { Ok(text) } else { Err(format!("'{text}' is no valid label key")) }
+    if valid { Ok(text) } else { Err(format!("invalid label key '{text}'")) }
 }
 
 fn is_label_text(text: &str) -> bool {
@@ -395,7 +406,7 @@ fn is_label_text(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::resource::ResMap;
-    use rustomize_yaml::{Arena, Heap, first_document};
+    use rustomize_yaml::{Arena, Heap, Pos, first_document};
 
     #[track_caller]
     fn check(selector: &str, labels: &[(&str, &str)], want: Result<bool, ()>) {
@@ -440,7 +451,7 @@ mod tests {
         }
         resource.set_name(random.choice(NAMES).unwrap());
         resource.set_namespace(random.choice(NAMESPACES).unwrap());
-        resource.add_metadata_entries("labels", [(&"l", &arena.text(&random.u8(..3).to_string()))]);
+        resource.add_metadata_entries("labels", [(&"l", &arena.text(&random.u8(..3).to_string()))], Pos::NONE);
     }
 
     fn selector(random: &mut fastrand::Rng) -> Selector<'static> {

@@ -19,7 +19,9 @@ mod resource;
 pub mod similar;
 mod untraced;
 
-pub use annotations::{HELM_GENERATED, INTERNAL, NEEDS_HASH_SUFFIX, ORIGIN, TRANSFORMATIONS, is_build_annotation};
+pub use annotations::{
+    HELM_GENERATED, INTERNAL, NEEDS_HASH, NEEDS_HASH_SUFFIX, ORIGIN, TRANSFORMATIONS, is_build_annotation,
+};
 pub use behavior::Behavior;
 pub use build_notes::BuildNotes;
 pub use changes::Changes;

@@ -666,7 +666,9 @@ fn duplicate(arena: Arena<'_>, first: &Resource<'_>, second: &Resource<'_>) -> E
     let error = Error::new(Code::DuplicateId, message).in_resource(second.id());
     if first.pos() == second.pos() && first.pos().is_in_source() {
         // The entry is at fault that leads to the file once more.
-        let again = error.hint("remove one of the entries that lead to its file: it is read twice");
+        let again = error.hint(
+            "it is read twice: remove one of the entries that lead to its file, or give each of them its own name or namespace, as with namePrefix",
+        );
         return match arena.place(first.pos()) {
             Some(place) => again.context(format!("both are at {place}")),
             None => again,

@@ -12,7 +12,7 @@ use crate::schema::Gvk;
 use rustomize_base::meter::{self, ThinList};
 use rustomize_yaml::scalar::{self, Kind};
 use rustomize_yaml::{
-    Arena, Mapping, Node, Pos, Scalar, Style, json,
+    Arena, Key, Mapping, Node, Pos, Scalar, Style, json,
     shared::{self, Shared},
 };
 use thin_vec::ThinVec;
@@ -608,11 +608,12 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Adds string entries to `metadata.<map>`; existing entries are overwritten.
+    /// Adds string entries, whose keys are at `place`, to `metadata.<map>`; they replace others.
     pub fn add_metadata_entries<'s>(
         &mut self,
         map: &'a str,
         entries: impl IntoIterator<Item = (&'s &'a str, &'s &'a str)>,
+        place: Pos,
     ) where
         'a: 's,
     {
@@ -622,7 +623,7 @@ impl<'a> Resource<'a> {
         }
         if let Some(into) = self.metadata_mut().and_then(|m| mapping_in(m, map)) {
             for (key, value) in entries {
-                into.insert(*key, json::new_string(value).into());
+                into.insert(Key::made(key, place), json::new_string(value).into());
             }
         }
     }

@@ -201,6 +201,17 @@ pub fn builtin_kinds() -> impl Iterator<Item = &'static str> {
     builtin::KINDS.iter().map(|(_, _, kind, _)| *kind)
 }
 
+/// The newest stable apiVersion of one of Kubernetes' own kinds; `None` for a kind that several
+/// groups have, or that has none.
+pub fn newest_version(kind: &str) -> Option<String> {
+    let is_stable = |version: &str| version.strip_prefix('v').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    let mut versions = builtin::KINDS.iter().filter(|(_, version, known, _)| *known == kind && is_stable(version));
+    let (group, version, ..) = versions.by_ref().last()?;
+    let mut groups = builtin::KINDS.iter().filter(|(_, _, known, _)| *known == kind).map(|(group, ..)| *group);
+    let is_only = groups.all(|other| other == *group || matches!(other, "extensions" | "events.k8s.io"));
+    is_only.then(|| if group.is_empty() { (*version).to_owned() } else { format!("{group}/{version}") })
+}
+
 /// Returns true if kustomize knows, without a custom schema, whether a kind has a namespace. This
 /// holds for Kubernetes' own kinds of objects that can be stored.
 pub fn is_scope_known(gvk: &Gvk<'_>) -> bool {

@@ -174,20 +174,31 @@ impl<'a> History<'a> {
     /// O(fields + writes); O(fields x steps that have changed the resource) if a step has moved
     /// items of its lists.
     pub fn fields(&self, number: u32, node: &Node<'a>) -> Vec<Field<'_, 'a>> {
-        let has_moves =
-            (number as usize).checked_sub(1).and_then(|i| self.of.get(i)).is_some_and(|(_, m)| !m.is_empty());
-        if has_moves { self.fields_with_moves(number, node) } else { self.fields_in_place(number, node) }
+        self.some_fields(number, node, |_| true)
     }
 
-    /// As [`History::fields`], for a resource whose list items have not moved: each field had one
-    /// path at all times.
-    fn fields_in_place(&self, number: u32, node: &Node<'a>) -> Vec<Field<'_, 'a>> {
+    /// As [`History::fields`], for the fields whose paths are wanted.
+    pub fn some_fields(&self, number: u32, node: &Node<'a>, is_wanted: impl Fn(&str) -> bool) -> Vec<Field<'_, 'a>> {
+        let has_moves =
+            (number as usize).checked_sub(1).and_then(|i| self.of.get(i)).is_some_and(|(_, m)| !m.is_empty());
+        match has_moves {
+            true => self.fields_with_moves(number, node, is_wanted),
+            false => self.fields_in_place(number, node, is_wanted),
+        }
+    }
+
+    /// The fields of a resource whose list items have not moved: each field had one path at all
+    /// times.
+    fn fields_in_place(&self, number: u32, node: &Node<'a>, is_wanted: impl Fn(&str) -> bool) -> Vec<Field<'_, 'a>> {
         let mut of_path: FastMap<&str, Vec<&Write<'a>>> = FastMap::default();
         for write in self.writes_of(number).filter(|write| !write.is_in_gone_item && !write.path.is_empty()) {
             of_path.entry(&write.path).or_default().push(write);
         }
         let mut fields = Vec::new();
         each_pair(&mut String::new(), node, self.last(number), &mut |path, value, last| {
+            if !is_wanted(path) {
+                return;
+            }
             let writes = of_path.remove(path).unwrap_or_default();
             let origin = match writes.first() {
                 Some(first) => first.before.map(|text| (text, first.former)),
@@ -198,10 +209,13 @@ impl<'a> History<'a> {
         fields
     }
 
-    fn fields_with_moves(&self, number: u32, node: &Node<'a>) -> Vec<Field<'_, 'a>> {
+    fn fields_with_moves(&self, number: u32, node: &Node<'a>, is_wanted: impl Fn(&str) -> bool) -> Vec<Field<'_, 'a>> {
         let turns = self.turns(number);
         let mut fields = Vec::new();
         each_value(&mut String::new(), node, &mut |path, value| {
+            if !is_wanted(path) {
+                return;
+            }
             let (origin, writes) = self.follow(number, &turns, path);
             fields.push(Field { path: path.to_owned(), value, origin, writes });
         });

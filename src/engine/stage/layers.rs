@@ -1,7 +1,7 @@
 //! Layers that several builds share: when a second build asks for a base, the base is accumulated
 //! for all builds, and each of them gets a copy.
 
-use super::{ForKinds, OfKind};
+use super::{ForKinds, OfKind, Uses};
 use crate::config::TransformerConfig;
 use crate::config::var::Var;
 use crate::diag::Warning;
@@ -40,6 +40,7 @@ pub struct Layer<'a> {
     pub findings: Vec<Warning>,
     pub for_kinds: Vec<ForKinds<'a>>,
     pub of_kind: Vec<OfKind<'a>>,
+    pub uses: Uses,
     /// The files that it was made of.
     pub files: Vec<PathBuf>,
     /// True if the built-in schema was asked for.

@@ -31,6 +31,7 @@ mod overridden;
 mod plugins;
 pub mod schema;
 pub mod trace;
+mod uses;
 pub mod wire;
 
 pub use build_metadata::BuildMetadata;
@@ -43,6 +44,7 @@ pub use layers::{Accumulator, Layers};
 pub use of_kind::OfKind;
 pub use overridden::{Overridden, Overriding, PatchPart, PatchTexts, Watched};
 pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
+pub use uses::Uses;
 
 use crate::config::{TransformerConfig, Written};
 use crate::diag::{Code, Error, Result, Warning};
@@ -233,6 +235,8 @@ pub struct Build<'a> {
     pub for_kinds: Vec<ForKinds<'a>>,
     /// The findings about resources that may still get another kind.
     pub of_kind: Vec<OfKind<'a>>,
+    /// Generated objects and sources, if findings are asked for.
+    pub uses: Uses,
 }
 
 impl<'a> Build<'a> {
@@ -266,6 +270,7 @@ impl<'a> Build<'a> {
             findings: cx.options.lint.then(Vec::new),
             for_kinds: Vec::new(),
             of_kind: Vec::new(),
+            uses: Uses::default(),
         }
     }
 
@@ -302,6 +307,26 @@ impl<'a> Build<'a> {
     pub fn find<I: IntoIterator<Item = Warning>>(&mut self, look: impl FnOnce() -> I) {
         if let Some(findings) = &mut self.findings {
             findings.extend(look());
+        }
+    }
+
+    /// Notes a generated object that something should refer to, if findings are asked for.
+    pub fn note_generated(&mut self, resource: &Resource<'a>) {
+        if self.findings.is_none() || !resource.needs_hash || !matches!(resource.id().gvk.kind, "ConfigMap" | "Secret")
+        {
+            return;
+        }
+        let metadata = resource.node().get("metadata");
+        let is_marked = |field: &str| metadata.and_then(|m| m.get(field)).is_some_and(|map| !map.is_null_or_empty());
+        if !is_marked("labels") && !is_marked("annotations") {
+            self.uses.generated.insert(resource.pos());
+        }
+    }
+
+    /// Notes a resource whose value the build copies elsewhere, if findings are asked for.
+    pub fn note_source(&mut self, resource: &Resource<'a>) {
+        if self.findings.is_some() {
+            self.uses.read.insert(resource.pos());
         }
     }
 

@@ -4,11 +4,11 @@
 use super::{Build, documents_to_resources, scoped_resources_in};
 use crate::diag::{Code, Error, Result};
 use crate::resource::{
-    Behavior, BuildNotes, HELM_GENERATED, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, ResId, ResMap, Resource,
+    Behavior, BuildNotes, HELM_GENERATED, NEEDS_HASH, NEEDS_HASH_SUFFIX, ORIGIN, PreviousId, ResId, ResMap, Resource,
     TRANSFORMATIONS, Taken, print_one,
 };
 use rustomize_base::meter::FastMap;
-use rustomize_yaml::{Arena, Heap, Malformed, Mapping, Node, Scalar, Source, documents, emit, json};
+use rustomize_yaml::{Arena, Heap, Malformed, Mapping, Node, Pos, Scalar, Source, documents, emit, json};
 
 const PREVIOUS_KINDS: &str = "internal.config.kubernetes.io/previousKinds";
 const PREVIOUS_NAMES: &str = "internal.config.kubernetes.io/previousNames";
@@ -22,7 +22,6 @@ const REF_BY: &str = "internal.config.kubernetes.io/refBy";
 const ALLOW_NAME_CHANGE: &str = "internal.config.kubernetes.io/allowNameChange";
 const ALLOW_KIND_CHANGE: &str = "internal.config.kubernetes.io/allowKindChange";
 const ID: &str = "kustomize.config.k8s.io/id";
-const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
 const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
 
 /// Prints a configuration object for a plugin, with its build annotations if it has any.
@@ -137,7 +136,7 @@ fn annotate_vars<'a>(arena: Arena<'a>, resource: &mut Resource<'a>) {
     let names = || resource.vars().iter().copied().filter(|name| !name.is_empty());
     if names().next().is_some() {
         let text = arena.text(&join(names()));
-        resource.add_metadata_entries("annotations", [(&REF_BY, &text)]);
+        resource.add_metadata_entries("annotations", [(&REF_BY, &text)], Pos::NONE);
     }
 }
 

@@ -21,15 +21,18 @@ use super::objects::ImageTag;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
-use crate::diag::{Code, Error, Result, Warning};
+use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{
     Build, Editor, Fields, Hit, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched,
 };
 use rustomize_base::compat::Compat;
 use rustomize_base::meter::FastMap;
+use rustomize_yaml::places::Places;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Tag, Value, ValueMut};
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
+use std::sync::{Mutex, PoisonError};
 
 /// All entries of `images`: they stand next to each other, so one stage runs them all.
 pub struct ImageTagTransformer<'a> {
@@ -42,6 +45,17 @@ pub struct ImageTagTransformer<'a> {
     set_at: Vec<Pos>,
     /// The values of patches that it replaces, if the build is asked for findings.
     overridden: Option<Overridden>,
+    /// For each entry, the first resource with containers whose tags it makes the same.
+    united: Mutex<BTreeMap<usize, United>>,
+}
+
+/// Two images of a resource that had different tags, and have the same now.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct United {
+    resource: String,
+    images: [String; 2],
+    places: [Pos; 2],
+    now: String,
 }
 
 /// Changes images on one thread.
@@ -53,6 +67,16 @@ struct ImageEditor<'s, 'a> {
     /// Memory for the paths of a resource's specs, and for the way to a list of containers.
     paths: Vec<&'s [Step<'a>]>,
     keys: Vec<&'a str>,
+    /// The images of the containers of a resource, if the build is asked for findings.
+    seen: Vec<SeenImage<'a>>,
+}
+
+/// An image that entries have changed.
+#[derive(Clone, Copy)]
+struct SeenImage<'a> {
+    old: &'a str,
+    new: &'a str,
+    pos: Pos,
 }
 
 /// The text that an image becomes.
@@ -113,7 +137,15 @@ impl<'a> ImageTagTransformer<'a> {
         })?;
         let hits = images.iter().map(|_| Hit::default()).collect();
         let set_at = images.iter().map(Image::set_at).map(|at| if at.is_in_source() { at } else { pos }).collect();
-        Ok(ImageTagTransformer { images: images.to_vec(), names, hits, specs, set_at, overridden: None })
+        Ok(ImageTagTransformer {
+            images: images.to_vec(),
+            names,
+            hits,
+            specs,
+            set_at,
+            overridden: None,
+            united: Mutex::default(),
+        })
     }
 }
 
@@ -217,33 +249,142 @@ impl<'a> ImageEditor<'_, 'a> {
         if let Some(overridden) = &self.stage.overridden {
             self.note_tag(m, overridden, times);
         }
-        m.get_mut("image").map_or(Ok(()), |image| self.set(image, times))
+        let Some(image) = m.get_mut("image") else { return Ok(()) };
+        let (old, pos) = (image.as_scalar().map(|scalar| scalar.text()), image.pos());
+        self.set(image, times)?;
+        if self.stage.overridden.is_some()
+            && let (Some(old), Some(new)) = (old, image.as_scalar().map(|scalar| scalar.text()))
+            && old != new
+        {
+            self.seen.push(SeenImage { old, new, pos });
+        }
+        Ok(())
     }
 }
 
 impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
     fn editor(&self, arena: Arena<'a>) -> Editor<'_, 'a> {
-        let mut editor =
-            ImageEditor { stage: self, arena, outcomes: FastMap::default(), paths: Vec::new(), keys: Vec::new() };
+        let mut editor = ImageEditor {
+            stage: self,
+            arena,
+            outcomes: FastMap::default(),
+            paths: Vec::new(),
+            keys: Vec::new(),
+            seen: Vec::new(),
+        };
         Box::new(move |resource| editor.edit(resource))
     }
 
     fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         build.find(|| {
             let unused = self.images.iter().zip(&self.hits).filter(|(_, hit)| !hit.is_noted());
-            unused.map(|(image, _)| {
+            let unused: Vec<&Image<'a>> = unused.map(|(image, _)| image).collect();
+            let names = if unused.is_empty() { BTreeSet::new() } else { image_names(map) };
+            unused.into_iter().map(move |image| {
                 let message = format!("no image is named '{}': the entry changes nothing", image.name);
-                Warning::new(Code::NoEffect, message).at(image.pos)
+                Warning::new(Code::NoEffect, message).at(image.pos).hint(meant(image.name, &names))
             })
         });
         let message = "the tag of this image is not in the output: 'images' replaces it";
         let overridden = self.overridden.iter().flat_map(|overridden| overridden.findings(map, message));
         build.find(|| overridden);
+        let places = Places::new(build.arena.heap());
+        build.find(|| {
+            let united = self.united.lock().unwrap_or_else(PoisonError::into_inner);
+            united.iter().map(|(entry, united)| self.finding(*entry, united, &places)).collect::<Vec<_>>()
+        });
         Ok(())
     }
 
     fn overriding(&mut self) -> Option<&mut dyn Overriding> {
         Some(self)
+    }
+}
+
+/// At most this many names of images are listed in a hint.
+const LISTED: usize = 5;
+
+/// The advice about an entry whose name no image has.
+fn meant(name: &str, names: &BTreeSet<&str>) -> String {
+    if let Some(near) = nearest(name, names.iter().copied()) {
+        return format!("did you mean '{near}'?");
+    }
+    // People leave the registry out, or the tag in.
+    let last = |name: &str| split(name).0.rsplit('/').next().unwrap_or_default().to_owned();
+    if let Some(same) = names.iter().find(|known| last(known) == last(name)) {
+        return format!("did you mean '{same}'?");
+    }
+    let some: Vec<&str> = names.iter().take(LISTED).copied().collect();
+    match (some.is_empty(), names.len() - some.len()) {
+        (true, _) => "no resource here has an image".to_owned(),
+        (false, 0) => format!("the images here are: {}", some.join(", ")),
+        (false, more) => format!("the images here are: {} and {more} more", some.join(", ")),
+    }
+}
+
+/// The names of the images of all containers. O(size of the resources).
+fn image_names<'m>(map: &'m ResMap<'_>) -> BTreeSet<&'m str> {
+    let mut names = BTreeSet::new();
+    let mut open: Vec<&Node<'_>> = map.iter().map(Resource::node).collect();
+    while let Some(node) = open.pop() {
+        match node.value() {
+            Value::Mapping(fields) => {
+                for field in fields.iter() {
+                    match (field.key().text(), field.value().as_scalar()) {
+                        ("image", Some(image)) => drop(names.insert(split(image.text()).0)),
+                        (_, Some(_)) => {}
+                        (_, None) => open.push(field.value()),
+                    }
+                }
+            }
+            Value::Sequence(items) => open.extend(items.iter()),
+            Value::Scalar(_) => {}
+        }
+    }
+    names
+}
+
+impl<'a> ImageTagTransformer<'a> {
+    /// Notes the images of a resource that had different tags, and have the same now. O(images).
+    fn note_united(&self, resource: &Resource<'a>, seen: &[SeenImage<'a>]) {
+        let mut first: FastMap<(&str, &str), SeenImage<'a>> = FastMap::default();
+        for image in seen {
+            let (name, tag, digest) = split(image.old);
+            if (tag, digest) == ("", "") {
+                continue;
+            }
+            let known = *first.entry((name, image.new)).or_insert(*image);
+            if known.old == image.old {
+                continue;
+            }
+            let Some(entry) = self.names.next(image.old, 0) else { continue };
+            let united = United {
+                resource: resource.id().to_string(),
+                images: [known.old.to_owned(), image.old.to_owned()],
+                places: [known.pos, image.pos],
+                now: image.new.to_owned(),
+            };
+            let mut all = self.united.lock().unwrap_or_else(PoisonError::into_inner);
+            // The result is the same in any order of the threads.
+            match all.get(&entry) {
+                Some(known) if *known <= united => {}
+                _ => drop(all.insert(entry, united)),
+            }
+        }
+    }
+
+    /// The finding about an entry that makes the tags of two containers the same.
+    fn finding(&self, entry: usize, united: &United, places: &Places<'_>) -> Warning {
+        let United { resource, images, places: at, now } = united;
+        let shown = |i: usize| match places.place(at[i]) {
+            Some(place) => format!("'{}' ({place})", images[i]),
+            None => format!("'{}'", images[i]),
+        };
+        let message =
+            format!("two containers of one resource get the same image '{now}': {} and {}", shown(0), shown(1));
+        let hint = format!("write an entry for each, whose name has the tag, as in name: '{}'", images[0]);
+        let pos = self.images.get(entry).map_or(Pos::NONE, |image| image.pos);
+        Warning::new(Code::DifferentTags, message).at(pos).in_resource(resource).hint(hint)
     }
 }
 
@@ -271,6 +412,10 @@ impl<'a> ImageEditor<'_, 'a> {
         self.containers(node, &mut keys, &paths).map_err(in_object)?;
         paths.iter().try_for_each(|path| self.field(node, path)).map_err(in_object)?;
         (self.paths, self.keys) = (paths, keys);
+        if self.seen.len() > 1 {
+            self.stage.note_united(resource, &self.seen);
+        }
+        self.seen.clear();
         Ok(())
     }
 
@@ -291,7 +436,66 @@ impl<'a> ImageEditor<'_, 'a> {
     }
 }
 
-fn is_container_list(key: &str) -> bool {
+/// The entries of `images` in a kustomization file, for commands that say which of them sets a tag.
+#[derive(Debug)]
+pub struct ImageEntries<'a> {
+    /// Those of `images`, then those of `imageTags`.
+    pub entries: Vec<Image<'a>>,
+    /// For each entry: the position of its digest, or else of its tag.
+    pub tags: Vec<Pos>,
+    names: ImageNames<'a>,
+}
+
+impl<'a> ImageEntries<'a> {
+    /// The entries of a kustomization; `None` if a name is not a valid pattern. The letter case of
+    /// keys is ignored, as by kustomize. O(size of the entries).
+    pub fn of(arena: Arena<'a>, kustomization: &Node<'a>) -> Option<Self> {
+        let get = |node: &Node<'a>, key: &str| {
+            let mut entries = node.as_mapping()?.iter();
+            entries.find(|entry| entry.key().text().eq_ignore_ascii_case(key)).map(|entry| entry.value().clone())
+        };
+        let lists = ["images", "imageTags"].into_iter().filter_map(|field| get(kustomization, field));
+        let (mut entries, mut tags) = (Vec::new(), Vec::new());
+        for item in lists.filter_map(|list| list.into_sequence().ok()).flat_map(|list| list.into_items()) {
+            let value = |key| get(&item, key).filter(|value| !value.is_null());
+            let text = |key| value(key).and_then(|value| Some(value.as_scalar()?.text())).unwrap_or_default();
+            let image = Image {
+                name: text("name"),
+                new_name: text("newName"),
+                tag_suffix: text("tagSuffix"),
+                new_tag: text("newTag"),
+                digest: text("digest"),
+                pos: item.pos(),
+                ..Image::default()
+            };
+            let tag = ["digest", "newTag", "tagSuffix"].into_iter().find_map(value);
+            tags.push(tag.map_or(item.pos(), |tag| tag.pos()));
+            entries.push(image);
+        }
+        let names = ImageNames::new(arena.compat(), entries.iter().map(|image| image.name)).ok()?;
+        Some(ImageEntries { entries, tags, names })
+    }
+
+    /// The entries that work on an image, in order, and the image that they make of it. O(entries
+    /// of that image).
+    pub fn way(&self, image: &str) -> (Vec<usize>, String) {
+        let (mut text, mut way, mut from) = (image.to_owned(), Vec::new(), 0);
+        while let Some(entry) = self.names.next(&text, from) {
+            text = rewrite(&text, &self.entries[entry]);
+            way.push(entry);
+            from = entry + 1;
+        }
+        (way, text)
+    }
+}
+
+/// Returns true for an entry that decides the tag or the digest of an image.
+pub fn decides_tag(image: &Image<'_>) -> bool {
+    !(image.new_tag.is_empty() && image.digest.is_empty() && image.tag_suffix.is_empty())
+}
+
+/// Returns true for the key of a list of containers.
+pub fn is_container_list(key: &str) -> bool {
     matches!(key, "containers" | "initContainers")
 }
 
@@ -303,7 +507,7 @@ fn leads_to_images_of(path: &[Step<'_>], keys: &[&str]) -> bool {
 }
 
 /// Name, tag and digest of an image text.
-fn split(image: &str) -> (&str, &str, &str) {
+pub fn split(image: &str) -> (&str, &str, &str) {
     let from = image.find('/').filter(|&i| i > 0).map_or(0, |i| i + 1);
     let (rest, digest) = image[from..].split_once('@').map_or((&image[from..], ""), |(rest, digest)| (rest, digest));
     let (name, tag) = rest.split_once(':').unwrap_or((rest, ""));
@@ -340,6 +544,23 @@ mod tests {
         assert_eq!(split("nginx:1@sha256:abc"), ("nginx", "1", "sha256:abc"));
         assert_eq!(split("h:80/a/b:1"), ("h:80/a/b", "1", ""));
         assert_eq!(split("nginx"), ("nginx", "", ""));
+    }
+
+    #[test]
+    fn the_way_of_an_image() {
+        let heap = rustomize_yaml::Heap::new();
+        let arena = heap.arena();
+        let text = "Images:\n- {name: web, newName: reg:5000/web}\n- name: reg:5000/web\n  newTag: '2'\n\
+                    imageTags: [{name: db, digest: 'sha256:a'}, {name: 'd.', newTag: 3}]\n";
+        let document = rustomize_yaml::first_document(arena, arena.add_source("k", text.to_owned())).unwrap().unwrap();
+        let entries = ImageEntries::of(arena, &document).unwrap();
+        let way = |image| entries.way(image);
+        assert_eq!(way("web:1"), (vec![0, 1], "reg:5000/web:2".to_owned()));
+        assert_eq!(way("db"), (vec![2, 3], "db:3".to_owned()));
+        assert_eq!(way("other:1"), (vec![], "other:1".to_owned()));
+        let lines: Vec<usize> = entries.tags.iter().map(|&tag| arena.place(tag).unwrap().line).collect();
+        assert_eq!(lines, [2, 4, 5, 5]);
+        assert_eq!(entries.entries.iter().map(decides_tag).collect::<Vec<_>>(), [false, true, true, true]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::diag::{Code, Error, Result, nearest};
 use crate::merge::copies::{Copies, check_depth};
 use crate::resource::{INTERNAL, Resource, empty_key};
 use crate::stage::{Hit, Overridden, wire};
+use rustomize_base::json_pointer;
 use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, reprint, spelling};
 
 /// One operation of a JSON patch. A missing field is an error when the operation is applied, not
@@ -13,18 +14,26 @@ use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Value, ValueMut, json, repr
 #[derive(Clone, Debug, Default)]
 pub struct Operation<'a> {
     /// `None` if it is missing or not a string.
-    op: Option<&'a str>,
+    pub(super) op: Option<&'a str>,
     op_pos: Pos,
-    path: Pointer<'a>,
+    pub(super) path: Pointer<'a>,
     from: Pointer<'a>,
     /// A value that is missing is null, except for `test`.
-    value: Option<Node<'a>>,
+    pub(super) value: Option<Node<'a>>,
     /// The value as JSON text, in a patch with a `test`: see [`spelling`].
-    spelled: Option<Node<'a>>,
+    pub(super) spelled: Option<Node<'a>>,
     /// True if the value has a text that [`reprint::check_dumped`] refuses.
     has_unreadable: bool,
+    /// A field of the operation that is not known, if it may be meant as `value`.
+    pub(super) mistyped: Option<&'a str>,
     /// Noted where a `replace` has made a field that was not there.
     made: Hit,
+    /// Noted where an `add` has replaced a list or mapping and lost a part of it, if findings are
+    /// asked for.
+    pub(super) covered: Hit,
+    /// Noted where a path that ends in `-` has added a key to a mapping, if findings are asked
+    /// for.
+    pub(super) dashed: Hit,
     pos: Pos,
 }
 
@@ -34,7 +43,7 @@ pub struct Pointer<'a> {
     /// `None` if it is missing or not a string.
     text: Option<&'a str>,
     /// `None` for a text without a slash, which is not a path.
-    parts: Option<Vec<&'a str>>,
+    pub(super) parts: Option<Vec<&'a str>>,
     pos: Pos,
 }
 
@@ -51,7 +60,7 @@ impl<'a> Pointer<'a> {
     }
 
     /// The text, for messages.
-    fn shown(&self) -> &'a str {
+    pub(super) fn shown(&self) -> &'a str {
         self.text.unwrap_or_default()
     }
 
@@ -166,7 +175,7 @@ impl<'a> Decode<'a> for Operation<'a> {
                 "path" => self.path.decode(entry.value(), cx)?,
                 "from" => self.from.decode(entry.value(), cx)?,
                 "value" => self.value = Some(entry.value().clone()),
-                _ => {}
+                field => self.mistyped = self.mistyped.or(nearest(field, ["value"]).map(|_| field)),
             }
         }
         Ok(())
@@ -234,10 +243,11 @@ pub enum Renames {
     Unrecorded,
 }
 
-/// A set in which a patch notes the values of earlier patches that it replaces or removes.
+/// The search for mistakes while a patch is applied.
 #[derive(Clone, Copy)]
-pub struct LaterPatch<'p> {
-    pub overridden: &'p Overridden,
+pub struct Looking<'p> {
+    /// The set in which a patch notes the values of earlier patches that it replaces or removes.
+    pub overridden: Option<&'p Overridden>,
     /// The entry of the patch.
     pub entry: Pos,
 }
@@ -253,7 +263,7 @@ pub fn apply<'a>(
     resource: &mut Resource<'a>,
     operations: &[Operation<'a>],
     renames: Renames,
-    later: Option<LaterPatch<'_>>,
+    looking: Option<Looking<'_>>,
 ) -> Result<()> {
     if renames == Renames::Recorded {
         resource.record_previous();
@@ -279,7 +289,9 @@ pub fn apply<'a>(
         };
         for operation in operations.iter().filter(|operation| !skips(operation)) {
             let old = run(node, operation, &mut copies).map_err(|e| located(e, operation))?;
-            if let (Some(LaterPatch { overridden, entry }), Some(mut old)) = (later, old)
+            let Some(Looking { overridden, entry }) = looking else { continue };
+            operation.look_at_change(node, old.as_ref());
+            if let (Some(overridden), Some(mut old)) = (overridden, old)
                 && let Some(path) = &operation.path.parts
             {
                 if is_spelled {
@@ -312,7 +324,7 @@ pub fn apply<'a>(
             resource.stringify_metadata("annotations");
             // Upstream puts back the annotations of tools, whatever the patch has done to them.
             if !resource.has_null_metadata() {
-                resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)));
+                resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)), Pos::NONE);
             }
         }
     }
@@ -459,7 +471,8 @@ fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Re
     for (i, part) in way.iter().enumerate() {
         // The borrow of an existing part ends with the function.
         if !has_part(node, part) {
-            return Err(missing().hint(advice(node, part, path.parts.as_ref().and_then(|parts| parts.get(i + 1)))));
+            let next = path.parts.as_ref().and_then(|parts| parts.get(i + 1)).copied();
+            return Err(missing().hint(advice(node, part, next, &way[..i])));
         }
         node = match node.value_mut() {
             ValueMut::Mapping(m) => m.get_mut(part),
@@ -469,7 +482,7 @@ fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Re
         .ok_or_else(missing)?;
     }
     match node.as_scalar() {
-        Some(_) => Err(missing().hint(advice(node, last, None))),
+        Some(_) => Err(missing().hint(advice(node, last, None, way))),
         None => Ok((node, last)),
     }
 }
@@ -483,15 +496,25 @@ fn has_part(node: &Node<'_>, part: &str) -> bool {
     }
 }
 
-/// The advice for a part of a path that `node` does not have. `next` is the part behind it.
-fn advice(node: &Node<'_>, part: &str, next: Option<&&str>) -> String {
+/// The advice for a part of a path that `node` does not have. `way` are the parts before it, and
+/// `next` is the part behind it.
+fn advice(node: &Node<'_>, part: &str, next: Option<&str>, way: &[&str]) -> String {
     match node.value() {
         Value::Mapping(m) => {
-            let whole = next.map(|next| format!("{part}/{next}")).filter(|whole| m.contains(whole));
+            // A part with a dot is the first half of a key, as in app.kubernetes.io/name.
+            let is_half = |whole: &String| part.contains('.') || m.contains(whole);
+            let whole = next.map(|next| format!("{part}/{next}")).filter(is_half);
             match (whole, nearest(part, m.iter().map(|entry| entry.key().text()))) {
                 (Some(whole), _) => format!("write '~1' for a '/' in a key: {}", whole.replace('/', "~1")),
                 (None, Some(name)) => format!("did you mean '{name}'?"),
-                (None, None) => format!("the resource has no '{part}' there: correct the path, or add it first"),
+                (None, None) => {
+                    let path: String =
+                        way.iter().chain([&part]).map(|part| format!("/{}", json_pointer::escaped(part))).collect();
+                    let value = if next.is_some_and(|next| next == "-" || index(next).is_some()) { "[]" } else { "{}" };
+                    format!(
+                        "the resource has no '{part}' there: correct the path, or add it first: {{op: add, path: {path}, value: {value}}}"
+                    )
+                }
             }
         }
         Value::Sequence(items) if index(part).is_none() => {
@@ -510,7 +533,7 @@ fn index(part: &str) -> Option<i64> {
 }
 
 /// The place of an existing element; a negative index counts from the end.
-fn existing(part: &str, len: usize) -> Option<usize> {
+pub(super) fn existing(part: &str, len: usize) -> Option<usize> {
     let i = index(part)?;
     let i = if i < 0 { i + len as i64 } else { i };
     usize::try_from(i).ok().filter(|&i| i < len)

@@ -1,9 +1,9 @@
 //! Strategic merge patches, put into the resources that they name or that a target selects.
 
-use super::patch_findings::PatchFindings;
+use super::patch_findings::{Deletion, PatchFindings};
 use crate::config::kustomization::PatchOptions;
 use crate::diag::{Code, Error, Result};
-use crate::merge;
+use crate::merge::{self, losses::Losses};
 use crate::resource::similar;
 use crate::resource::{
     Changes, Found, Matcher, ResId, ResMap, Resource, empty_key, internal_annotations, set_untyped, stringify,
@@ -130,15 +130,23 @@ pub(super) fn merge_into_target<'a>(
     let arena = build.arena;
     let patch = copied(document);
     let mut patched = Vec::new();
+    let is_looked_at = findings.is_some() && !target.is_meant_for_several();
+    let mut deletion = is_looked_at.then(|| Deletion::of(document)).flatten();
     for i in map.candidates(&target.hint()) {
         if target.is_match(map.get(i))? {
             document.check_annotations()?;
+            if let Some(deletion) = &mut deletion {
+                deletion.add(map.get(i));
+            }
             let schemas = &*build.schema.for_merging()?;
             merge_into(map, i, &patch, Merging { schemas, findings, way: Way::Copied, options })?;
             patched.push(i);
         }
     }
     map.check_unique(arena)?;
+    if let (Some(findings), Some(deletion)) = (findings, deletion) {
+        findings.note_deletion(&deletion);
+    }
     Ok(patched)
 }
 
@@ -173,8 +181,12 @@ fn merge_in<'a>(
     if way == Way::Copied {
         copy_api_version(resource, &mut patch);
     }
-    let merged = merge::apply(resource.node_mut(), patch, schemas);
+    let losses = findings.map(|_| Losses::default());
+    let merged = merge::apply(resource.node_mut(), patch, schemas, losses.as_ref());
     let keep = merged.map_err(|e| e.in_resource(id).context(format!("patching {id}")))?;
+    if let (Some(findings), Some(losses)) = (findings, losses) {
+        findings.note_losses(&id, document.pos(), losses);
+    }
     resource.settle_shared();
     if wipes {
         resource.forget_history();

@@ -116,7 +116,7 @@ impl<'a> Trie<'a> {
             });
         }
         let mut last = None;
-        m.iter_mut().try_for_each(|(key, value)| {
+        m.try_for_each(|key, value| {
             // Of a key that is given twice the first value counts.
             let is_first = last.replace(key.text()) != Some(key.text());
             self.children.get(key.text()).filter(|_| is_first).map_or(Ok(()), |way| enter(value, way))

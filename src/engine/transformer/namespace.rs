@@ -3,7 +3,7 @@
 //! *Fields*: `namespace`.
 //! *Kinds*: `NamespaceTransformer`, with `metadata.namespace`, `fieldSpecs`, `unsetOnly`, and
 //! `setRoleBindingSubjects`: `defaultOnly`, `allServiceAccounts` or `none`.
-//! *Selects*: all resources, but not those that helm made for a kustomization's own charts.
+//! *Selects*: all resources, but not those of charts.
 //! *Writes*: `metadata/namespace`, the names of Namespaces, subjects of role bindings, and the
 //! fields of the specs.
 //! *Order*: after patches, before the names.
@@ -17,8 +17,9 @@ use super::edit_path;
 use super::objects::Namespace;
 use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, Warning, is_placeholder};
 use crate::resource::{Changes, HELM_GENERATED, ResMap, Resource};
+use crate::schema::Gvk;
 use crate::stage::{Build, Editor, Fields, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched};
 use rustomize_yaml::{Arena, Node, Pos, Scalar, Tag, Value};
 
@@ -99,6 +100,11 @@ impl<'a> NamespaceTransformer<'a> {
     }
 }
 
+/// Returns true for the kind of Kubernetes' own Namespaces.
+fn is_core_namespace(gvk: &Gvk<'_>) -> bool {
+    gvk.kind == "Namespace" && gvk.group.is_empty() && gvk.version == "v1"
+}
+
 impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
     fn editor(&self, _: Arena<'a>) -> Editor<'_, 'a> {
         Box::new(|resource| self.edit(resource))
@@ -112,6 +118,7 @@ impl<'a> TransformEach<'a> for NamespaceTransformer<'a> {
         let message = "this value is not in the output: 'namespace' replaces it";
         let overridden = self.overridden.iter().flat_map(|overridden| overridden.findings(map, message));
         build.find(|| overridden);
+        build.find(|| self.findings(map));
         map.check_unique_among(build.arena, |resource| !self.spares(resource))
             .map_err(|e| e.context("namespace transformation produces ID conflict"))
     }
@@ -140,6 +147,43 @@ impl<'a> NamespaceTransformer<'a> {
                 || resource.annotation(HELM_GENERATED) == Some("true"))
     }
 
+    /// The Namespaces that have got another name, and the first resource of a chart that is left
+    /// without a namespace. O(resources).
+    fn findings(&self, map: &ResMap<'_>) -> Vec<Warning> {
+        let mut found: Vec<Warning> = map.iter().filter_map(|resource| self.renamed(resource)).collect();
+        let is_without = |resource: &&Resource<'_>| {
+            let id = resource.id();
+            self.spares(resource) && id.namespace.is_empty() && !id.is_cluster_scoped()
+        };
+        let mut without = map.iter().filter(is_without);
+        if let Some(first) = without.next().filter(|_| !self.namespace.is_empty()) {
+            let message = match without.count() {
+                0 => format!("{} of a chart has no namespace", first.id()),
+                others => format!("{} and {others} more resources of charts have no namespace", first.id()),
+            };
+            let message = format!("{message}: kustomize applies 'namespace' to no resource of a chart");
+            let finding = Warning::new(Code::ChartWithoutNamespace, message).at(self.pos).in_resource(first.id());
+            let value = self.namespace;
+            let patch = format!(r#"[{{"op": "add", "path": "/metadata/namespace", "value": "{value}"}}]"#);
+            found.push(finding.hint(format!("set it by a patch with a target of these resources: '{patch}'")));
+        }
+        found
+    }
+
+    /// The finding about a Namespace to which this transformer has given another name. Scaffolds of
+    /// operators call the Namespace `system` and mean it to be renamed.
+    fn renamed(&self, resource: &Resource<'_>) -> Option<Warning> {
+        let id = resource.id();
+        let old = resource.previous().last()?.name;
+        let is_meant = [self.namespace, "system"].contains(&old) || is_placeholder(self.namespace);
+        if !is_core_namespace(&id.gvk) || id.name != self.namespace || is_meant {
+            return None;
+        }
+        let message = format!("'namespace' gives the Namespace '{old}' the name '{}'", self.namespace);
+        let finding = Warning::new(Code::NamespaceRenamed, message).at(resource.pos()).in_resource(id);
+        Some(finding.hint("remove this Namespace, or list it in a kustomization without 'namespace'"))
+    }
+
     /// Changes one resource.
     ///
     /// # Errors
@@ -164,12 +208,11 @@ impl<'a> NamespaceTransformer<'a> {
         if matches!(id.gvk.kind, "RoleBinding" | "ClusterRoleBinding") {
             self.subjects(resource).map_err(|e| e.in_resource(id).context(format!("in the subjects of {id}")))?;
         }
-        let is_core_namespace = id.gvk.kind == "Namespace" && id.gvk.group.is_empty() && id.gvk.version == "v1";
         for (spec, path) in self.specs.for_node(id.gvk, resource.node()) {
             let skipped = match spec.path.trim_start_matches('/') {
                 "metadata/namespace" => true,
                 "subjects/namespace" => matches!(id.gvk.kind, "RoleBinding" | "ClusterRoleBinding"),
-                "metadata/name" => !is_core_namespace || self.unset_only,
+                "metadata/name" => !is_core_namespace(&id.gvk) || self.unset_only,
                 _ => false,
             };
             if skipped {

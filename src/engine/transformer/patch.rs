@@ -20,17 +20,18 @@
 //! emptied patch deletes is gone at once (patch-deletes-then-checks).
 //! *Example*: `testdata/reference/patch.txtar`
 
-use super::json_patch::{self, LaterPatch, Operation, Renames};
+use super::json_patch::{self, Looking, Operation, Renames};
 use super::merge_patch::{Merging, Way, copied, merge_by_id, merge_each, merge_into_target, with_text_annotations};
 use super::objects::{self, MergePatches};
+use super::operation_findings::in_operations;
 use super::patch_entry::{PatchEntry, apart, has_test};
 use super::patch_findings::PatchFindings;
 use super::patch_source::{Content, EITHER, OPERATIONS, Read, read_all, resources};
 use crate::config::Written;
 use crate::config::kustomization::{Patch, PatchOptions};
-use crate::diag::{Code, Error, Errors, Result, Warning};
+use crate::diag::{Code, Diagnostic, Error, Errors, Result, Warning};
 use crate::load::Root;
-use crate::resource::{Changes, Hint, Matcher, ResMap, Resource};
+use crate::resource::{Changes, Hint, Matcher, ResMap, Resource, similar};
 use crate::stage::{Build, Fields, Object, Overridden, Overriding, PatchPart, Planned, Stage, Transformer, Watched};
 use rustomize_yaml::Arena;
 
@@ -94,9 +95,9 @@ impl<'a> PatchTransformer<'a> {
                 && documents.len() > 1
             {
                 let message = "Multiple Strategic-Merge Patches in one `patches` entry is not allowed to set `patches.target` field";
-                return Err(at_entry(
-                    Error::new(Code::ConflictingFields, message).hint("write one entry for each patch"),
-                ));
+                let hint = "remove 'target': each document names its resource; or write one entry for each document";
+                let error = Error::new(Code::ConflictingFields, message).at(documents[1].pos()).at(patch.pos);
+                return Err(error.context(format!("{} has {} documents", prepared.name, documents.len())).hint(hint));
             }
             Ok(prepared)
         };
@@ -192,32 +193,23 @@ fn looking<'a>(
 
 /// Adds the findings about patches that have been applied.
 fn find_all<'a>(patches: &[PatchEntry<'a>], found: Option<PatchFindings<'a>>, map: &ResMap<'a>, build: &mut Build<'a>) {
-    build.find(|| without_effect(patches).into_iter().chain(patches.iter().flat_map(nothing_to_replace)));
+    build.find(|| without_effect(patches, map).into_iter().chain(patches.iter().flat_map(in_operations)));
     if let Some(found) = found {
         found.finish(map, build);
     }
 }
 
-/// The findings about operations that replace fields which are not there.
-fn nothing_to_replace(patch: &PatchEntry<'_>) -> Vec<Warning> {
-    let Content::Json(operations) = &patch.content else { return Vec::new() };
-    let finding = |operation: &Operation<'_>| {
-        let message = format!("nothing to replace at '{}': the operation adds a field", operation.made()?);
-        let finding = Warning::new(Code::NothingToReplace, message).at(operation.pos()).at(patch.pos);
-        Some(finding.hint("correct the path, or write 'op: add'"))
-    };
-    operations.iter().filter_map(finding).collect()
-}
-
 /// The findings about patches whose target selects nothing.
-fn without_effect(patches: &[PatchEntry<'_>]) -> Vec<Warning> {
-    let unused = patches.iter().filter(|patch| patch.target.is_some() && !patch.hit.is_noted());
+fn without_effect(patches: &[PatchEntry<'_>], map: &ResMap<'_>) -> Vec<Warning> {
+    let unused = patches.iter().filter(|patch| !patch.hit.is_noted());
     let finding = |patch: &PatchEntry<'_>| {
+        let meant = similar::advice_for_selector(map.iter(), &patch.target.as_ref()?.hint());
         let message = format!("{} changes nothing: its target selects no resource", patch.name);
         let finding = Warning::new(Code::NoEffect, message).at(patch.pos);
-        finding.hint("a target sees resources with the names that they have when the patch runs")
+        let otherwise = "a target sees resources with the names that they have when the patch runs";
+        Some(finding.hint(meant.unwrap_or_else(|| otherwise.to_owned())))
     };
-    unused.map(finding).collect()
+    unused.filter_map(finding).collect()
 }
 
 /// Turns annotations into texts: each entry is a transformer upstream, after which kustomize writes
@@ -409,11 +401,16 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
         for entry in entries {
             let inline = arena.add_inline(format!("patchesStrategicMerge in {}", root.shown), entry, entry.pos, 0);
             let is_path = !entry.contains('\n') && !entry.contains(": ");
-            let (name, documents) = match if is_path { None } else { resources(build, inline).ok() } {
-                Some(documents) => ("an inline patch".to_owned(), documents),
-                None => {
+            let read = if is_path { None } else { Some(resources(build, inline)) };
+            let (name, documents) = match read {
+                Some(Ok(documents)) => ("an inline patch".to_owned(), documents),
+                // A text of several lines cannot be a path: its own fault says more than a missing
+                // file would.
+                Some(Err(e)) if entry.contains('\n') => return Err(advised_of_json(e, true).at(entry.pos)),
+                _ => {
                     let source = build.cx.files.text(root, entry).map_err(|e| Error::from(e).at(entry.pos))?;
-                    (source.name.clone(), resources(build, source).map_err(|e| e.at(entry.pos))?)
+                    let documents = resources(build, source).map_err(|e| advised_of_json(e, false).at(entry.pos))?;
+                    (source.name.clone(), documents)
                 }
             };
             all.extend(documents.into_iter().map(|d| (d, name.clone())));
@@ -427,6 +424,17 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
         }
         Ok(PatchStrategicMergeTransformer { documents: all, overridden: None })
     }
+}
+
+/// The error about an entry of `patchesStrategicMerge`, with the field for JSON patches if it is
+/// one.
+fn advised_of_json(error: Error, is_inline: bool) -> Error {
+    let is_list = |fault: &Diagnostic| fault.code() == Code::NotAResource && fault.message().ends_with("found a list");
+    let key = if is_inline { "patch: |-" } else { "path: FILE" };
+    let hint = format!(
+        "a JSON patch has a target: list it under 'patches', with '{key}' and 'target: {{kind: KIND, name: NAME}}'"
+    );
+    error.advised(|fault| is_list(fault).then(|| hint.clone()))
 }
 
 impl Overriding for PatchStrategicMergeTransformer<'_> {
@@ -579,9 +587,9 @@ struct JsonPatch<'p, 'a> {
 impl<'a> JsonPatch<'_, 'a> {
     /// Applies the patch to a resource.
     fn apply(self, arena: Arena<'a>, resource: &mut Resource<'a>) -> Result<()> {
-        let overridden = self.findings.and_then(PatchFindings::overridden);
-        let later = overridden.map(|overridden| LaterPatch { overridden, entry: self.patch.pos });
-        json_patch::apply(arena, resource, self.operations, self.renames, later)
+        let entry = self.patch.pos;
+        let looking = self.findings.map(|findings| Looking { overridden: findings.overridden(), entry });
+        json_patch::apply(arena, resource, self.operations, self.renames, looking)
     }
 
     /// Notes that the patch has found a resource, to which it is applied next.

@@ -6,10 +6,12 @@ use super::patch_values;
 use crate::check::{Kinds, MOST_UNKNOWN, Unknown};
 use crate::config::kustomization::PatchOptions;
 use crate::diag::{Code, Warning};
-use crate::resource::{ResMap, Resource};
+use crate::merge::losses::{Loss, LossKind, Losses};
+use crate::resource::{ResId, ResMap, Resource};
 use crate::schema::{Schema, Schemas};
 use crate::stage::{Build, OfKind, Overridden};
 use rustomize_base::meter::FastSet;
+use rustomize_yaml::places::Places;
 use rustomize_yaml::{Mapping, Node, Pos, Sequence, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -23,8 +25,66 @@ pub(super) struct PatchFindings<'a> {
     found: Mutex<BTreeMap<(Pos, String), Warning>>,
     /// The findings about fields that a kind does not have.
     unknown: Mutex<BTreeMap<(Pos, String), OfKind<'a>>>,
+    /// Values that lists have lost, by their places.
+    lost: Mutex<BTreeMap<Pos, Lost>>,
     /// The patches so far, where values that a later one replaces are looked for.
     overridden: Option<Overridden>,
+}
+
+/// A value that a list of a resource has lost to a patch.
+struct Lost {
+    loss: Loss,
+    patch: Pos,
+    /// The resource.
+    id: String,
+}
+
+impl Lost {
+    fn finding(&self, places: &Places<'_>) -> Warning {
+        let Loss { kind, pos, winner, reason, hint } = &self.loss;
+        let place = |pos: Pos| places.place(pos).map(|place| place.to_string());
+        let subject = match kind {
+            LossKind::OfPatch(1) => "this value of the patch is lost".to_owned(),
+            LossKind::OfPatch(count) => format!("{count} values of the patch from here on are lost"),
+            LossKind::OfResource => "this item is lost where a patch is merged".to_owned(),
+            LossKind::Twice => "this item is in the list twice where a patch is merged".to_owned(),
+        };
+        let winner = place(*winner).map_or_else(String::new, |place| format!(": the other item is at {place}"));
+        let finding = Warning::new(Code::LostInMerge, format!("{subject}: {reason}")).at(*pos).at(self.patch);
+        let finding = finding.in_resource(&self.id).hint(format!("{hint}{winner}"));
+        let patch = place(self.patch).filter(|_| !matches!(kind, LossKind::OfPatch(_)));
+        patch.map(|place| format!("the patch is at {place}")).into_iter().fold(finding, Warning::hint)
+    }
+}
+
+/// The resources that a patch with a target deletes.
+pub(super) struct Deletion<'p, 'a> {
+    patch: &'p Resource<'a>,
+    /// The resource that the patch names, if it is among them.
+    named: Option<ResId<'a>>,
+    /// The first of the other ones, and how many there are.
+    other: Option<ResId<'a>>,
+    others: usize,
+}
+
+impl<'p, 'a> Deletion<'p, 'a> {
+    /// The deletion of nothing yet; `None` for a patch that deletes no resource.
+    pub(super) fn of(patch: &'p Resource<'a>) -> Option<Self> {
+        let deletes = patch.node().get_text("$patch") == Some("delete");
+        deletes.then_some(Deletion { patch, named: None, other: None, others: 0 })
+    }
+
+    /// Adds a resource that is about to be deleted.
+    pub(super) fn add(&mut self, resource: &Resource<'a>) {
+        let (wanted, id) = (self.patch.id(), resource.id());
+        let is_named = |had: ResId<'a>| had.name == wanted.name && had.gvk.kind == wanted.gvk.kind;
+        if self.named.is_none() && resource.any_ids().any(is_named) {
+            self.named = Some(*id);
+        } else {
+            self.other.get_or_insert(*id);
+            self.others += 1;
+        }
+    }
 }
 
 impl<'a> PatchFindings<'a> {
@@ -39,15 +99,18 @@ impl<'a> PatchFindings<'a> {
         build.findings.as_ref()?;
         let kinds: FastSet<Option<&str>> = kinds.collect();
         let kinds = Kinds::new(map, |kind| kinds.contains(&None) || kinds.contains(&Some(kind)));
-        let (found, unknown) = Default::default();
-        Some(PatchFindings { kinds, found, unknown, overridden: overridden.cloned() })
+        let (found, unknown, lost) = Default::default();
+        Some(PatchFindings { kinds, found, unknown, lost, overridden: overridden.cloned() })
     }
 
     /// Adds all findings to the build, in the order of their places, once the patches are applied.
     pub(super) fn finish(self, map: &ResMap<'a>, build: &mut Build<'a>) {
         let overridden = self.overridden.map(|overridden| patch_values::findings(&overridden, build.arena, map));
         let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values();
-        build.find(|| found.chain(overridden.into_iter().flatten()));
+        let lost = self.lost.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let places = Places::new(build.arena.heap());
+        let lost = lost.into_values().map(|lost| lost.finding(&places));
+        build.find(|| found.chain(overridden.into_iter().flatten()).chain(lost));
         build.of_kind.extend(self.unknown.into_inner().unwrap_or_else(PoisonError::into_inner).into_values());
     }
 
@@ -69,6 +132,11 @@ impl<'a> PatchFindings<'a> {
         if let Some(overridden) = self.overridden() {
             patch_values::note_merge(overridden, resource.node(), patch, schemas.of(gvk));
         }
+        if let Some(directive) = patch.get("$patch").filter(|_| patch.get_text("$patch") == Some("replace")) {
+            let message = "'$patch: replace' for a whole resource does nothing: the resource stays as it is";
+            let finding = Warning::new(Code::LostInMerge, message).at(directive.pos()).at(patch.pos());
+            self.add(resource, finding.hint("put it into the mapping that it is meant for, as 'spec'"));
+        }
         if !options.allow_kind_change {
             let unknown = self.kinds.unknown(gvk, patch);
             unknown.iter().for_each(|unknown| self.find_unknown(resource, unknown, Pos::NONE));
@@ -78,6 +146,32 @@ impl<'a> PatchFindings<'a> {
         {
             self.lists(resource, fields, patch, schemas.of(gvk), &mut Vec::new());
         }
+    }
+
+    /// Adds what the lists of a resource have lost to a strategic merge patch.
+    pub(super) fn note_losses(&self, id: &ResId<'a>, patch: Pos, losses: Losses) {
+        for loss in losses.into_inner() {
+            let pos = if loss.pos.is_in_source() { loss.pos } else { patch };
+            let lost = Lost { loss, patch, id: id.to_string() };
+            let mut known = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+            // The result is the same in any order of the threads.
+            match known.get(&pos) {
+                Some(first) if (&first.id, first.patch) <= (&lost.id, lost.patch) => {}
+                _ => drop(known.insert(pos, lost)),
+            }
+        }
+    }
+
+    /// Adds the finding about a deletion of more than the resource that the patch names. A patch
+    /// whose name nothing has says by its target alone what it deletes.
+    pub(super) fn note_deletion(&self, deletion: &Deletion<'_, 'a>) {
+        let Deletion { patch, named: Some(named), other: Some(other), others } = deletion else { return };
+        let more = if *others > 1 { format!(" and {} more", others - 1) } else { String::new() };
+        let message = format!("the patch names {named}, and also deletes {other}{more}: its target selects them");
+        let finding = Warning::new(Code::DeletesMore, message).at(patch.pos()).in_resource(other);
+        let finding = finding.hint("remove 'target': the patch is then for the resource that it names");
+        let key = (finding.pos().unwrap_or_default(), finding.message().to_owned());
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(finding);
     }
 
     /// Looks at a JSON patch and the resource that it is about to be applied to. Returns true if
@@ -138,7 +232,7 @@ impl<'a> PatchFindings<'a> {
                         let path = way.join(".");
                         let message = format!("the patch replaces the list '{path}' as a whole: {loss}");
                         let finding = Warning::new(Code::ListReplaced, message).at(entry.key().pos()).in_field(path);
-                        let hint = "change items with a JSON patch, or name the keys of the list in 'openapi'";
+                        let hint = "change items with a JSON patch, or name the keys of the list in 'openapi', or pass --crd-merge-keys if its CRD is in the tree";
                         self.add(resource, finding.hint(hint));
                     }
                 }

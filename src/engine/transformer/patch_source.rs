@@ -75,13 +75,29 @@ pub(super) fn read_all<'a, T>(
             let content = contents.next().unwrap_or_else(|| Ok(Content::StrategicMerge(Vec::new())))?;
             Ok(Read { content, target: written.target, name: written.name })
         });
-        let Some(mut read) = errors.note(read.map_err(|e| e.at(patch.pos))) else { continue };
+        let read = read.map_err(|e| advised_of_target(e, patch).at(patch.pos));
+        let Some(mut read) = errors.note(read) else { continue };
         if let Content::StrategicMerge(documents) = &mut read.content {
             build.schema.note_scope(build.arena, documents)?;
         }
         made.extend(errors.note(make(patch, read)));
     }
     errors.end(made)
+}
+
+/// The advice for a text that names no resource.
+const NAMELESS: &str = "name its resource by apiVersion, kind and metadata.name, or add a 'target' to the entry";
+
+/// The error about a patch that names no resource, although its entry has a target: kustomize asks
+/// for a kind and a name in any case.
+fn advised_of_target(error: Error, patch: &Patch<'_>) -> Error {
+    let Some(target) = &patch.target else { return error };
+    let is_plain = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let kind = Some(target.kind).filter(is_plain).unwrap_or("ConfigMap");
+    let hint = format!(
+        "the target selects the resources, and the patch needs a kind and any name besides: kind: {kind} and metadata: {{name: any}}"
+    );
+    error.advised(|fault| fault.hints().iter().any(|known| known == NAMELESS).then(|| hint.clone()))
 }
 
 /// Finds out where a patch is written. `ahead` is its file, if that was read already.
@@ -159,9 +175,8 @@ fn content<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
             Err(fault.advised(|_| Some(hint.to_owned())).context(link))
         }
         _ => {
-            let hint = "name its resource by apiVersion, kind and metadata.name, or add a 'target' to the entry";
             let is_nameless = |fault: &Diagnostic| fault.code() == Code::NotAResource;
-            let fault = fault.advised(|fault| is_nameless(fault).then(|| hint.to_owned()));
+            let fault = fault.advised(|fault| is_nameless(fault).then(|| NAMELESS.to_owned()));
             Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name)))
         }
     }
@@ -188,9 +203,11 @@ fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
         Some(node) if node.as_sequence().is_some() => json_patch::from_yaml(arena, &node).map(Content::Json),
         Some(node) => {
             let message = format!("a JSON patch is a list of operations, found {}", node.shape());
-            Err(Error::new(Code::BadPatch, message)
-                .at(node.pos())
-                .hint("write it as in - {op: replace, path: /spec/replicas, value: 3}"))
+            let hint = match node.get("kind").is_some() || node.get("metadata").is_some() {
+                true => "this is a strategic merge patch: list it under 'patches'",
+                false => "write it as in - {op: replace, path: /spec/replicas, value: 3}",
+            };
+            Err(Error::new(Code::BadPatch, message).at(node.pos()).hint(hint))
         }
     }
 }

@@ -12,11 +12,12 @@
 //! var-dollars). An unused var is a warning, one whose resource is missing an error.
 //! *Example*: `testdata/reference/ref_var.txtar`
 
+use super::left_variables;
 use crate::config::field_path::{lookup, var_parts};
 use crate::config::field_spec::Create;
 use crate::config::var::Var;
 use crate::config::{FieldSpec, FieldSpecs};
-use crate::diag::{Code, Error, Result, Warning};
+use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::resource::similar;
 use crate::resource::{Hint, ResId, ResMap, Resource};
 use crate::stage::{Build, Transformer};
@@ -24,8 +25,9 @@ use base64::Engine;
 use rustomize_base::meter::{FastIndexMap, FastMap};
 use rustomize_yaml::scalar::{self, Kind};
 use rustomize_yaml::shared::Shared;
-use rustomize_yaml::{Arena, Node, Pos, Scalar, Style, Tag, ValueMut};
+use rustomize_yaml::{Arena, Entry, Node, Pos, Scalar, Style, Tag, Value, ValueMut};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 /// The vars of all layers.
 pub struct RefVarTransformer<'a> {
@@ -69,6 +71,23 @@ pub fn attach<'a>(map: &mut ResMap<'a>, var: &Var<'a>) -> Result<()> {
     }
 }
 
+/// The names of variables in the texts of resources, as in `$(NAME)`. O(size of the resources).
+fn references<'m>(map: &'m ResMap<'_>) -> BTreeSet<&'m str> {
+    let mut names = BTreeSet::new();
+    let mut open: Vec<&Node<'_>> = map.iter().map(Resource::node).collect();
+    while let Some(node) = open.pop() {
+        match node.value() {
+            Value::Mapping(fields) => open.extend(fields.iter().map(Entry::value)),
+            Value::Sequence(items) => open.extend(items.iter()),
+            Value::Scalar(scalar) => {
+                let parts = scalar.text().split("$(").skip(1);
+                names.extend(parts.filter_map(|part| part.split_once(')')).map(|(name, _)| name));
+            }
+        }
+    }
+    names
+}
+
 /// A value, and whether anything used it.
 struct Named<'a> {
     value: Node<'a>,
@@ -98,12 +117,25 @@ impl<'a> Transformer<'a> for RefVarTransformer<'a> {
         let is_unused = |var: &&Var<'a>| values.get(var.name).is_some_and(|value| !value.used.get());
         let unused: Vec<&Var<'a>> = self.vars.iter().filter(is_unused).collect();
         // A build warns once, as kustomize does. A finding is about one var, at its place.
-        let size = if build.cx.options.lint { 1 } else { unused.len().max(1) };
+        let is_lint = build.cx.options.lint;
+        let size = if is_lint { 1 } else { unused.len().max(1) };
+        let left = if is_lint && !unused.is_empty() { references(map) } else { BTreeSet::new() };
         for vars in unused.chunks(size) {
             let names: Vec<&str> = vars.iter().map(|var| var.name).collect();
             let message = format!("well-defined vars that were never replaced: {}", names.join(","));
-            build.warnings.push(Warning::new(Code::Unused, message).at(vars[0].pos));
+            let warning = Warning::new(Code::Unused, message).at(vars[0].pos);
+            let near = nearest(names[0], left.iter().copied());
+            build.warnings.push(match (is_lint, near) {
+                (false, _) => warning,
+                (true, Some(near)) if near == names[0] => warning.hint(format!(
+                    "no field in which vars are replaced has $({near}): 'varReference' in a file of 'configurations' adds fields"
+                )),
+                (true, Some(near)) => warning.hint(format!("did you mean it by $({near})?")),
+                (true, None) => warning.hint("remove it, or use it in a text of a resource"),
+            });
         }
+        let names: Vec<&str> = self.vars.iter().map(|var| var.name).collect();
+        build.find(|| left_variables::find(map, &names));
         Ok(())
     }
 }
@@ -193,7 +225,7 @@ impl<'a> Expansion<'_, 'a> {
                 }
                 self.place(item, shared)
             }),
-            ValueMut::Mapping(m) => m.iter_mut().try_for_each(|(key, value)| {
+            ValueMut::Mapping(m) => m.try_for_each(|key, value| {
                 if !is_string(&key.as_scalar()) {
                     let message = format!("invalid map key: '{}' is not a string", key.text());
                     let error = Error::new(Code::WrongType, message).at(key.pos());

@@ -33,7 +33,7 @@ use crate::diag::{Code, Error, Result, Warning};
 use crate::load::Root;
 use crate::merge::copies::{Copies, check_depth, check_text};
 use crate::resource::matcher::{Ids, Matcher};
-use crate::resource::{Changes, Hint, ResMap, Resource};
+use crate::resource::{Changes, Hint, ResMap, Resource, similar};
 use crate::stage::{Build, Fields, Hit, Object, Planned, Stage, Transformer};
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::{Arena, Node, Pos, Value, first_document, json};
@@ -178,7 +178,7 @@ fn target<'a>(arena: Arena<'a>, target: &TargetSelector<'a>) -> Result<Target<'a
             .iter()
             .map(|path| {
                 let parts = target_parts(arena, path).map_err(|e| e.at(path.pos))?;
-                Ok(FieldPath { written: *path, parts })
+                Ok(FieldPath { written: *path, parts, emptied: Hit::default() })
             })
             .collect::<Result<_>>()?,
         options: target.options.clone(),
@@ -191,14 +191,27 @@ impl<'a> Transformer<'a> for ReplacementTransformer<'a> {
         self.replace_all(map, build)?;
         build.find(|| {
             let targets = self.0.iter().flat_map(|replacement| &replacement.targets);
-            let unused = targets.filter(|target| !target.hit.is_noted());
-            unused.map(|target| {
+            targets.flat_map(|target| {
                 let message = "the target of a replacement changes nothing: it selects no resource";
-                Warning::new(Code::NoEffect, message).at(target.pos)
+                let otherwise = "a target sees resources with the names that they have, or had before a change";
+                let unused = || {
+                    let meant = similar::advice_for_selector(map.iter(), &target.select.hint());
+                    let finding = Warning::new(Code::NoEffect, message).at(target.pos);
+                    finding.hint(meant.unwrap_or_else(|| otherwise.to_owned()))
+                };
+                let emptied = target.paths.iter().filter(|path| path.emptied.is_noted()).map(emptied);
+                (!target.hit.is_noted()).then(unused).into_iter().chain(emptied)
             })
         });
         Ok(())
     }
+}
+
+/// The finding about a text that has got a mapping or a list.
+fn emptied(path: &FieldPath<'_>) -> Warning {
+    let message = format!("the text at '{}' is empty now: the source is a mapping or a list", path.written);
+    let hint = "name a field of the source that has a text";
+    Warning::new(Code::EmptiedText, message).at(path.written.pos).hint(hint)
 }
 
 impl<'a> ReplacementTransformer<'a> {
@@ -216,6 +229,7 @@ impl<'a> ReplacementTransformer<'a> {
             // A piece of a text is copied; a whole value is read again for each target, which may
             // be its source.
             let place = replacement.source.find(map)?;
+            place.iter().for_each(|&i| build.note_source(map.get(i)));
             open.close_in(map, arena, place)?;
             let mut value = replacement.source.value_by(map, place, &mut sources)?;
             let mut is_stale = false;
@@ -296,6 +310,7 @@ impl<'a> ReplacementTransformer<'a> {
         let arena = build.arena;
         let (mut values, mut sources) = (Vec::with_capacity(run.sources.len()), ItemIndex::default());
         for (replacement, place) in self.0.iter().zip(&run.sources) {
+            place.iter().for_each(|&i| build.note_source(map.get(i)));
             values.push(replacement.source.value_by(map, *place, &mut sources)?);
         }
         let values = &values;
@@ -552,6 +567,9 @@ impl<'a> Target<'a> {
             node.put(to.copies.copy(value)?.into_value(), by);
             return Ok(());
         };
+        if value.as_scalar().is_none() && !old.is_null() {
+            to.field.emptied.note();
+        }
         let text = value.scalar_text();
         let text = match options.delimiter.is_empty() {
             true => text,

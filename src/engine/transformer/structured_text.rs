@@ -11,6 +11,7 @@ use crate::config::kustomization::FieldOptions;
 use crate::diag::{Code, Error, Result};
 use crate::merge::copies::check_text;
 use crate::resource::Resource;
+use crate::stage::Hit;
 use rustomize_base::compat::Compat;
 use rustomize_yaml::rewrite::Layout;
 use rustomize_yaml::scalar::{self, Kind};
@@ -46,6 +47,8 @@ impl Texts {
 pub(super) struct FieldPath<'a> {
     pub written: Written<'a>,
     pub parts: Vec<Part<'a>>,
+    /// Noted where a mapping or a list was put into a text, which is empty then.
+    pub emptied: Hit,
 }
 
 /// Replaces the value at a path that leads into a text; `false` if this path leads to a field
@@ -89,7 +92,12 @@ pub(super) fn replace<'a>(
         let Some(layout) = layout else {
             let fault =
                 Error::new(Code::NotYaml, "a replacement leads into a text of YAML that cannot be printed anew");
-            return Err(fault.hint("anchors, tags and explicit keys are not supported there"));
+            return Err(fault.at(by).hint(match unquoted_template(old) {
+                Some(template) => format!(
+                    "put the value of the text that begins with '{template}' into quotes: YAML reads it as a mapping"
+                ),
+                None => "anchors, tags and explicit keys are not supported there".to_owned(),
+            }));
         };
         node.replace_text(arena.text(check_text(&layout.print(&content))?), by);
         return Ok(true);
@@ -99,8 +107,19 @@ pub(super) fn replace<'a>(
     Ok(true)
 }
 
-/// Prints JSON in the layout of an old text; `None` if kustomize cannot make JSON of it: a scalar's
-/// text is not of its type, or a key is not a string or given twice.
+/// The beginning of a value that is a template outside of quotes, as in `zone: {{ .zone }}`.
+fn unquoted_template(text: &str) -> Option<&str> {
+    let value = |line: &'_ str| -> Option<usize> {
+        let at = line.find(": {{").map(|at| at + 2).or_else(|| line.find("- {{").map(|at| at + 2))?;
+        Some(at).filter(|at| !line[..*at].contains(['"', '\'', '#']))
+    };
+    let line = text.lines().find(|line| value(line).is_some())?;
+    let template = &line[value(line)?..];
+    Some(template.find("}}").map_or(template, |end| &template[..end + 2]))
+}
+
+/// Prints JSON in the layout of an old text; `None` if kustomize cannot make JSON of it: a
+/// scalar's text is not of its type, or a key is not a string or given twice.
 pub(super) fn print(content: &Node<'_>, old: &str) -> Option<String> {
     if !has_json_keys(content) {
         return None;
@@ -220,7 +239,8 @@ pub(super) fn visit<'a>(
     }
     match (part, node.value_mut()) {
         (Part::NotAnElement, _) => Err(Part::not_an_element()),
-        (Part::Key(""), _) => Err(Error::new(Code::BadPath, "the path of a target has an empty field name")),
+        (Part::Key(""), _) => Err(Error::new(Code::BadPath, "the path of a target has an empty field name")
+            .hint("write one dot between two names; '\\.' is a dot in a name")),
         (Part::Key(key), ValueMut::Mapping(m)) => visit_key(texts, m, key, rest, create, edit),
         // Only the path of a source has a sign for the last item.
         (Part::Last, ValueMut::Mapping(m)) => visit_key(texts, m, "-", rest, create, edit),
@@ -256,7 +276,8 @@ pub(super) fn visit<'a>(
         (Part::Key(key), _) => {
             Err(Error::new(Code::WrongType, format!("expected a mapping with '{key}', found a list")))
         }
-        _ => Err(Error::new(Code::WrongType, "expected a list, found a mapping")),
+        _ => Err(Error::new(Code::WrongType, "expected a list, found a mapping")
+            .hint("'*' and numbers name items of a list: write the name of a field")),
     }
 }
 
@@ -313,6 +334,7 @@ fn visit_key<'a>(
 
 fn wrong_kind() -> Error {
     Error::new(Code::WrongType, "wrong node kind: expected a mapping or a list, found a text")
+        .hint("end the path at the text, or use 'delimiter' and 'index' for a part of it")
 }
 
 fn out_of_bounds(index: usize, len: usize) -> Error {

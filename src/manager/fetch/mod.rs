@@ -17,8 +17,7 @@ use crate::id::location::{Location, repository_url};
 use crate::id::name::{PREFIX, Platform};
 use crate::id::source::Source;
 use crate::id::version::Version;
-use crate::load::is_url;
-use crate::load::{FileLimit, RepoSpec};
+use crate::load::{FileLimit, RepoSpec, clean, is_url};
 use rustomize_base::host::{Host, NoHost};
 use rustomize_process::Children;
 use rustomize_sources::client::{Client, check_protected, success};
@@ -332,7 +331,7 @@ impl Transfer {
                     return Ok(Fetched { content: FetchedContent::Directory(own), released });
                 }
                 self.limit.read(&path).map_err(|e| {
-                    let error = fault(format!("cannot read '{}': {e}", path.display()));
+                    let error = fault(format!("cannot read '{}': {e}", clean(&path.to_string_lossy())));
                     match e.kind() {
                         std::io::ErrorKind::FileTooLarge => error.hint("--size-limit sets the limit"),
                         _ => error,

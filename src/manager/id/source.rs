@@ -67,6 +67,7 @@ impl SourceError {
     pub fn hint(&self) -> Option<String> {
         match self {
             SourceError::Spelling(canonical) => Some(format!("write it as '{canonical}'")),
+            SourceError::TooShort => Some("write host, owner and name, as in github.com/acme/app".to_owned()),
             _ => None,
         }
     }

@@ -9,6 +9,7 @@ use crate::id::requirement::Requirement;
 use crate::id::shell::in_directory;
 use crate::id::source::Source;
 use crate::id::version::Constraint;
+use crate::load::clean;
 use crate::policy::Policy;
 use crate::policy::amend::quoted;
 use crate::policy::lock::{self, Lock};
@@ -66,7 +67,7 @@ pub fn required(directory: &Path) -> Result<Vec<Requirement>> {
     if path.is_file() {
         return Ok(Requirements::read(directory)?.plugins);
     }
-    Err(bad_plugin(format!("'{}' does not exist", path.display()))
+    Err(bad_plugin(format!("'{}' does not exist", clean(&path.to_string_lossy())))
         .hint("it is the file that requires plugins for a kustomization")
         .hint(format!(
             "require a plugin, which makes the file: {}",
@@ -116,7 +117,8 @@ impl Installer<'_> {
         let directory = directory.path.as_path();
         if self.policy.is_frozen && known.is_none() {
             let path = directory.join(lock::FILE);
-            let message = format!("'{}' does not exist, and only locked plugins may be installed", path.display());
+            let shown = clean(&path.to_string_lossy());
+            let message = format!("'{shown}' does not exist, and only locked plugins may be installed");
             let command = in_directory("rustomize plugin lock", directory);
             return Err(bad_plugin(message).hint(format!("write it, then commit it: {command}")));
         }

@@ -2,7 +2,7 @@
 
 use super::project::{Need, Project, upwards};
 use super::{PluginRequest, Provider};
-use crate::author::describe::{Description, Role};
+use crate::author::describe::{Component, Description, Role};
 use crate::author::manifest::Manifest;
 use crate::diag::{Code, Result};
 use crate::fetch::identity::PluginId;
@@ -24,7 +24,7 @@ use rustomize_plugins::PluginOptions;
 use rustomize_plugins::failure::bad_plugin;
 use rustomize_process::Children;
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -304,6 +304,16 @@ impl Inputs {
             }
             None => Ok(None),
         }
+    }
+
+    /// The kinds of the plugins that have described themselves so far, each with its apiVersion, in
+    /// order. Nothing runs for it.
+    pub fn known_kinds(&self) -> Vec<String> {
+        let known = self.known.descriptions.borrow();
+        let components =
+            known.values().flat_map(|description| description.components().map(|(_, component)| component));
+        let kinds: BTreeSet<String> = components.filter(|c| !c.kind.is_empty()).map(Component::title).collect();
+        kinds.into_iter().collect()
     }
 
     /// All files in the directory of installed plugins that are named as plugins.

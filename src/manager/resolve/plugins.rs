@@ -6,12 +6,14 @@ use super::inputs::Inputs;
 use super::{COMPONENT, Chosen, PluginRequest, Provider, Resolver, Thoroughness, Tier};
 use crate::author::conform::conform;
 use crate::author::describe::Protocol;
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, nearest};
+use crate::id::shell::in_directory;
 use crate::policy::Policy;
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Plugins, Transformer};
 use crate::store::discover::of_entry;
 use crate::store::verified_copy::VerifiedCopy;
+use rustomize_base::shell::quoted;
 use rustomize_plugins::exec::ExecPlugin;
 use rustomize_plugins::function::{self, Function};
 use rustomize_plugins::locate;
@@ -19,6 +21,7 @@ use rustomize_plugins::permissions::Permissions;
 use rustomize_plugins::program::PluginProgram;
 use rustomize_plugins::shared_object::{LoadableObject, SharedObjectFile, SharedObjectPlugin};
 use rustomize_plugins::{PluginOptions, Runners, note};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// Where a build looks for installed plugins: nowhere by default.
@@ -121,15 +124,54 @@ impl ManagedPlugins {
         self.ask(|resolver| resolver.inputs.copy(&found.installed, children).map_err(wrong))
     }
 
+    /// The error of an object that no plugin is for, which the root `shown` lists. It names the
+    /// plugins that are required, and the kind that may be meant.
+    fn without_plugin(&self, request: &PluginRequest<'_>, shown: &str) -> Error {
+        let id = request.id;
+        let error = locate::nothing(&self.runners.options, id);
+        let known = self.ask(|resolver| {
+            let needs = resolver.inputs.projects(request)?;
+            let names = needs.iter().flat_map(|project| &project.needs).map(|need| need.wanted.name.clone());
+            Ok((names.collect::<Vec<_>>(), resolver.inputs.known_kinds()))
+        });
+        let (required, kinds) = known.unwrap_or_default();
+        let kind = format!("{}/{}", request.api_version(), id.gvk.kind);
+        let asks = |command: &str| in_directory(command, Path::new(shown));
+        let error = match required.is_empty() {
+            true => error,
+            false => error
+                .prefixed(&format!("no plugin provides {kind}: "))
+                .context(format!("plugins.yaml requires {}", required.join(", "))),
+        };
+        let last = |title: &str| title.rsplit('/').next().unwrap_or_default().to_owned();
+        let names: Vec<String> = kinds.iter().map(|title| last(title)).collect();
+        if let Some(near) = nearest(id.gvk.kind, names.iter().map(String::as_str)) {
+            let title = kinds.iter().find(|title| last(title) == near).map_or(near, String::as_str);
+            return error.advised(|_| Some(format!("did you mean {title}?")));
+        }
+        // A plugin that is placed wrongly is meant.
+        let is_general = |hint: &String| hint == locate::PUT_THERE || hint == locate::SET_HOME;
+        if !error.hints().iter().any(is_general) {
+            return error;
+        }
+        let why =
+            format!("see where plugins are looked for: {}", asks(&format!("rustomize plugin why {}", quoted(&kind))));
+        let add = format!("add the plugin that provides it: {}", asks("rustomize plugin add SOURCE"));
+        match required.is_empty() {
+            true => error.hint(add).hint(why),
+            false => error.advised(|_| Some(add.clone())).hint(why),
+        }
+    }
+
     /// The error of a configuration object without a plugin.
-    fn nothing(&self, config: &Resource<'_>, asked: Option<&str>) -> Error {
-        match asked {
+    fn nothing(&self, request: &PluginRequest<'_>, shown: &str) -> Error {
+        match request.component {
             Some(name) => {
                 let message = format!("no installed plugin provides '{name}', which the annotation {COMPONENT} names");
                 Error::new(Code::PluginMissing, message).hint("see what is installed: rustomize plugin list")
             }
             None => {
-                let error = locate::nothing(&self.runners.options, config.id());
+                let error = self.without_plugin(request, shown);
                 let error = match self.ask(|resolver| Ok(resolver.inputs.of_others())).unwrap_or(0) {
                     0 => error,
                     n => error.hint(format!(
@@ -210,7 +252,7 @@ impl Plugins for ManagedPlugins {
             note(build, config, || chosen.reason());
         }
         let (tier, placed) = match found {
-            None => return Err(self.nothing(config, asked).at(pos)),
+            None => return Err(self.nothing(&request, &entry.root.shown).at(pos)),
             Some(Chosen::Function) => return Ok(Box::new(Function::load(build, options, entry)?)),
             Some(Chosen::Installed(provider)) => return self.installed(build, entry, *provider),
             Some(Chosen::Placed(tier, placed)) => (tier, placed),

@@ -10,6 +10,7 @@ use rustomize_process::{Failed, Failure, Launch, Turns, Variable};
 use rustomize_yaml::Pos;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// All builds of a process together run as many helms at a time as there are processors.
@@ -47,6 +48,9 @@ impl<'h> Run<'h> {
     fn explain(&self, args: &[String], failed: &Failed, pos: Pos) -> Error {
         let command = &self.options.command;
         let what = match &failed.failure {
+            Failure::NotStarted(e) if e.kind() == io::ErrorKind::NotFound && !command.contains('/') => {
+                format!("no directory of PATH has a program '{command}'")
+            }
             Failure::NotStarted(e) => format!("it cannot be started: {e}"),
             Failure::Status(status) | Failure::Ended(status) => status.clone(),
             Failure::TimedOut(t) => format!("it took longer than {} s", t.as_secs_f64()),
@@ -60,10 +64,14 @@ impl<'h> Run<'h> {
         }
         let error = Error::new(Code::HelmFailed, message).at(pos);
         match &failed.failure {
-            Failure::NotStarted(_) => error.hint(format!("is '{command}' installed? --helm-command names another one")),
+            Failure::NotStarted(_) => error.hint("install helm, or name its program: --helm-command /path/to/helm"),
             Failure::TimedOut(_) => error.with_code(Code::Timeout).hint("--plugin-timeout sets the limit"),
             Failure::TooMuchOutput(_) => error.hint("--plugin-output-limit sets the limit"),
-            _ => error,
+            Failure::Status(_) | Failure::Ended(_) if failed.stderr.contains(".yaml:") => {
+                error.hint("correct the template that helm names, or the values that it gets")
+            }
+            Failure::Status(_) | Failure::Ended(_) => error.hint("correct the entry, as the message of helm says"),
+            Failure::Io(_) => error,
         }
     }
 

@@ -8,6 +8,7 @@ use crate::scalar::{self, Kind};
 use rustomize_base::memory;
 use rustomize_base::meter::{self, Counted, ThinList};
 use std::cmp::Ordering;
+use std::convert::Infallible;
 
 /// A mapping key. Keys are scalars; upstream refuses other keys when it prints.
 #[derive(Clone, Copy, Debug)]
@@ -288,10 +289,30 @@ impl<'a> Mapping<'a> {
     /// Visits each value, for editing in place. In walks over whole trees, which visit many small
     /// mappings, it costs less than [`Mapping::iter_mut`]: chunks are asked for once.
     pub fn for_each_value(&mut self, mut visit: impl FnMut(&mut Node<'a>)) {
+        let Ok(()) = self.try_for_each(|_, value| {
+            visit(value);
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    /// Visits each entry, for editing the value in place, up to the first fault. As
+    /// [`Mapping::for_each_value`], it costs less than [`Mapping::iter_mut`].
+    ///
+    /// # Errors
+    ///
+    /// The fault that `visit` returns.
+    pub fn try_for_each<E>(
+        &mut self,
+        mut visit: impl FnMut(&Key<'a>, &mut Node<'a>) -> Result<(), E>,
+    ) -> Result<(), E> {
         if self.has_chunks {
-            return self.iter_mut().for_each(|(_, value)| visit(value));
+            return self.iter_mut().try_for_each(|(key, value)| visit(key, value));
         }
-        meter::counted(self.entries.as_mut_slice().iter_mut()).for_each(|entry| visit(&mut entry.value));
+        let entries = meter::counted(self.entries.as_mut_slice().iter_mut());
+        for entry in entries {
+            visit(&entry.key, &mut entry.value)?;
+        }
+        Ok(())
     }
 
     /// Takes all entries out, in output order. O(1), in a mapping with chunks O(n).

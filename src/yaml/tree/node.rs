@@ -14,7 +14,7 @@ use rustomize_base::meter;
 /// The place of a node in the sources of a build: an offset into the concatenation of all texts
 /// that were added to an [`Arena`](crate::Arena); [`Arena::place`](crate::Arena::place)
 /// turns it into file, line and column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Pos(pub u32);
 
 impl Pos {

@@ -8,6 +8,7 @@ pub(crate) mod verdict;
 use crate::cli::commands::build::depfile::Rule;
 use crate::cli::commands::build::verdict::Verdict;
 use crate::cli::flags::build::BuildFlags;
+use crate::cli::groups::{Grouping, grouped};
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::root_files::RootFiles;
@@ -84,24 +85,25 @@ pub(crate) fn build(request: &BuildRequest, results: Results, messages: &mut Mes
     let built = workspace::build(&workspace, &*files.loader, directory, &options);
     status_line::end();
     for warning in &built.warnings {
-        messages.warning(warning, None);
+        messages.warning(warning);
     }
     let output = built.value?;
     files.check_given(&output)?;
     if wanted.strict {
         let allowed = RootSettings::above(directory)?;
         let findings = allowed.others(output.findings().to_vec());
+        let findings = grouped(findings, None, Grouping::found(roots.each));
         strictly(allowed.others(built.warnings).len(), &findings, messages)?;
     }
     if results == Results::Dropped {
         // `build` fails for a resource that cannot be printed, and so does `validate`.
         output.check_printable()?;
-        let mut verdict = Verdict::default();
+        let mut verdict = Verdict::new(roots.each);
         if let Some(known) = &request.known {
-            verdict.add(output.check(known)?, None, messages);
+            verdict.add(output.check(known)?, None);
         }
         output.leave();
-        return verdict.end();
+        return verdict.end(messages);
     }
     output::write(&output, wanted.output.as_deref())?;
     if let (Some(depfile), Some(target)) = (&wanted.depfile, &wanted.output) {

@@ -1,6 +1,7 @@
 //! The use that a command makes of the results of builds.
 
-use crate::cli::messages::Messages;
+use crate::cli::groups::Group;
+use crate::cli::messages::{Messages, RootNaming};
 use crate::diag::Warning;
 use anyhow::{Result, bail};
 
@@ -13,12 +14,12 @@ pub(crate) enum Results {
     Dropped,
 }
 
-/// Counts warnings, which are printed already, and findings as errors.
+/// Counts warnings, which are printed already, and prints findings, which count as errors.
 ///
 /// # Errors
 /// There is a warning or a finding.
-pub(crate) fn strictly(warnings: usize, findings: &[Warning], messages: &mut Messages) -> Result<()> {
-    findings.iter().for_each(|finding| messages.finding(finding, None));
+pub(crate) fn strictly(warnings: usize, findings: &[Group<Warning>], messages: &mut Messages) -> Result<()> {
+    findings.iter().for_each(|finding| messages.finding(finding, RootNaming::OfSeveral));
     match (warnings, findings.len()) {
         (0, 0) => Ok(()),
         (warnings, findings) => bail!("--strict: warnings: {warnings}, findings: {findings}"),

@@ -6,6 +6,7 @@ use crate::cli::commands::build::results::{Results, strictly};
 use crate::cli::commands::build::verdict::Verdict;
 use crate::cli::failures::Failures;
 use crate::cli::flags::roots::Layout;
+use crate::cli::groups::{Grouping, Groups};
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::roots::{Chosen, chosen, part};
@@ -57,34 +58,36 @@ pub(crate) fn build(request: &BuildRequest, results: Results, messages: &mut Mes
     };
     let built = build_all(&Disk::new(), &paths, |i| options[i].clone(), request.together(), files);
     status_line::end();
-    let mut failures = Failures::default();
-    let mut verdict = Verdict::default();
+    let is_each = request.roots.each;
+    let mut failures = Failures::new(is_each);
+    let mut verdict = Verdict::new(is_each);
     let mut rendered_roots = Vec::new();
-    let (mut warned, mut findings) = (0, Vec::new());
+    let (mut said, mut findings) = (Groups::new(Grouping::said(is_each)), Groups::new(Grouping::found(is_each)));
+    let mut warned = 0;
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
-        for warning in &warnings {
-            messages.warning(warning, Some(root));
-        }
+        warnings.iter().for_each(|warning| said.add(warning.clone(), Some(root)));
         let allowed = if request.output.strict { RootSettings::above(root)? } else { RootSettings::default() };
         warned += allowed.others(warnings).len();
         match value {
             Ok(mut rendered) => {
-                verdict.add(std::mem::take(&mut rendered.findings), Some(root), messages);
-                findings.extend(allowed.others(std::mem::take(&mut rendered.lint)));
+                verdict.add(std::mem::take(&mut rendered.findings), Some(root));
+                let found = allowed.others(std::mem::take(&mut rendered.lint));
+                found.into_iter().for_each(|finding| findings.add(finding, Some(root)));
                 rendered_roots.push((root, rendered));
             }
-            Err(error) => failures.add(root, error),
+            Err(error) => failures.add(root, &error),
         }
     }
+    messages.warnings(&said.end());
     if request.output.strict && failures.is_empty() {
-        strictly(warned, &findings, messages)?;
+        strictly(warned, &findings.end(), messages)?;
     }
     if failures.is_empty() || request.roots.keep_going {
         write(request, results, rendered_roots)?;
     }
     failures.report(paths.len(), messages)?;
-    verdict.end()
+    verdict.end(messages)
 }
 
 /// Refuses two roots whose results would be one file.

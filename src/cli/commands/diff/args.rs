@@ -1,15 +1,19 @@
 //! Flags of `diff`, as typed.
 
+use crate::cli::commands::diff::since::is_range;
 use crate::cli::flags::build::BuildFlags;
 use crate::cli::flags::hidden::hidden;
 use crate::cli::flags::{compat, complete, heading};
 use anyhow::{Result, bail};
 use clap::{Arg, ArgAction, Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
+use std::path::Path;
 
 const ABOUT: &str = "Show the differences of two builds: resource by resource, field by field. Each side is a directory with a \
-    kustomization, or a file with resources; '-' is stdin. With --since, the sides are a commit and the working tree, or two commits; with --compat OLD..NEW, two versions of kustomize. Names \
-    with a hash, renamed resources and lists with keys are understood. Values of Secrets are hidden.";
+    kustomization, or a file with resources; '-' is stdin. With --since, the sides are a commit and the working tree, or two \
+    commits; a revision in place of the sides does the same, and without sides it is HEAD. With --compat OLD..NEW, the sides are \
+    two versions of kustomize. Names with a hash, renamed resources and lists with keys are understood. A change that many \
+    resources have is shown once. Values of Secrets are hidden.";
 
 const EXAMPLES: &str = "Examples:
   # Two overlays
@@ -19,17 +23,23 @@ const EXAMPLES: &str = "Examples:
   kubectl get -f rendered.yaml -o yaml | rustomize diff - overlays/prod
 
   # The effects of uncommitted changes on the overlays
-  rustomize diff --since HEAD --leaves
+  rustomize diff --leaves
+
+  # The same in short, since another branch
+  rustomize diff main --leaves --stat
 
   # The effects of an upgrade of kustomize on all overlays
   rustomize diff --compat 5.7.1..5.8.3 --all --leaves deploy
 
   # The effects of a branch, as a comment for a pull request
-  rustomize diff --since origin/main...HEAD --leaves -o markdown
+  rustomize diff --since origin/main...HEAD --leaves -o github
 
 Exit status: 0 nothing differs, 1 something differs, 2 error.";
 
-const SIDE: &str = "The two sides; with --since: the kustomizations [default: all below .]";
+const SIDE: &str =
+    "The two sides, or a revision [default: HEAD]; with --since: the kustomizations [default: all below .]";
+
+const EACH: &str = "Print each resource, also those with equal changes";
 
 const ALL: &str = "With --since or two versions: look below the directories that are named, too";
 
@@ -47,6 +57,7 @@ Two versions, as in 5.7.1..5.8.3, compare each directory with itself: what an up
 #[command(mut_arg("directory", |flag| flag.value_name("SIDE").help(SIDE).add(ArgValueCompleter::new(complete::files))))]
 #[command(mut_arg("all", |flag| flag.help(ALL)), mut_arg("leaves", |_| leaves()))]
 #[command(mut_arg("compat", |flag| flag.value_parser(compat::range).help(COMPAT).long_help(COMPAT_LONG)))]
+#[command(mut_arg("each", |flag| flag.help(EACH).hide_short_help(false)))]
 #[command(mut_arg("output", |flag| flag.short(None).long("build-output")))]
 #[command(mut_args(hidden(["output", "layout", "depfile", "stdin_as", "shard", "affected_by"])))]
 pub(crate) struct Diff {
@@ -60,6 +71,10 @@ pub(crate) struct Diff {
     /// How to print the differences
     #[arg(id = "format", short = 'o', long = "output", value_name = "FORMAT", default_value = "human")]
     pub format: DiffFormat,
+
+    /// Print a line for each kind of each root, with the number of resources and fields
+    #[arg(long)]
+    pub stat: bool,
 
     /// Show the values of Secrets
     #[arg(long)]
@@ -85,11 +100,27 @@ pub(crate) enum DiffFormat {
     Json,
     /// For a comment on a pull request
     Markdown,
+    /// A comment on a pull request of GitHub: folded, and not longer than GitHub takes
+    Github,
     /// One page that needs no other file
     Html,
 }
 
 impl Diff {
+    /// Takes no argument for `--since HEAD`, and a revision in place of a side for `--since` that.
+    pub(crate) fn resolved(mut self) -> Diff {
+        let has_versions = self.build.output.compat.is_some_and(|versions| versions.old.is_some());
+        if self.since.is_some() || has_versions {
+            return self;
+        }
+        self.since = match self.build.directory.as_slice() {
+            [] => Some("HEAD".to_owned()),
+            [only] if only != "-" && !Path::new(only).exists() && is_range(only) => self.build.directory.pop(),
+            _ => None,
+        };
+        self
+    }
+
     /// Refuses the flags of `build` that `diff` ignores.
     ///
     /// # Errors
@@ -107,9 +138,12 @@ impl Diff {
             ("--leaves without --since", build.roots.leaves && !is_of_roots),
             ("--all without --since", build.roots.all && !is_of_roots),
         ];
-        match useless.into_iter().find(|(_, is_set)| *is_set) {
-            Some((flag, _)) => bail!("'diff' does not take {flag}"),
-            None => Ok(()),
+        if let Some((flag, _)) = useless.into_iter().find(|(_, is_set)| *is_set) {
+            bail!("'diff' does not take {flag}");
         }
+        if self.stat && self.format != DiffFormat::Human {
+            bail!("--stat prints lines for people: leave out --output, whose forms have the counts of each root");
+        }
+        Ok(())
     }
 }

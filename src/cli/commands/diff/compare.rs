@@ -1,16 +1,18 @@
 //! Compares the resources of two sides.
 
 use crate::cli::commands::diff::args::DiffFormat;
+use crate::cli::commands::diff::item::Item;
+use crate::cli::commands::diff::json;
 use crate::cli::commands::diff::report::Compared;
 use crate::cli::commands::diff::sides::{Content, Side, Sides};
-use crate::cli::commands::diff::{json, listing};
 use crate::diag::{self, Error};
-use crate::diff::{self, Masks, Summary};
+use crate::diff::{self, Change, Masks, Summary};
 use crate::resource::Resource;
 use crate::schema::Schemas;
 use crate::stage::documents::resources_in;
 use rustomize_base::meter::FastMap;
 use rustomize_yaml::{Arena, Heap, encoding};
+use serde_json::Value;
 use std::num::NonZero;
 
 /// The form of the printed differences.
@@ -26,8 +28,8 @@ pub(crate) struct DiffForm {
 /// # Errors
 /// The resources of a side cannot be read.
 pub(crate) fn compare<'s>(sides: &'s Sides, form: DiffForm, schemas: &Schemas<'_>) -> diag::Result<Compared<'s>> {
-    let mut compared = Compared { sides, summary: Summary::default(), sections: Vec::new(), changes: Vec::new() };
-    let (before, after, same) = unshared(&sides.before.content, &sides.after.content);
+    let mut compared = Compared { sides, summary: Summary::default(), items: Vec::new(), changes: Vec::new() };
+    let Unshared { before, after, places, same } = unshared(&sides.before.content, &sides.after.content);
     compared.summary.same = same;
     let heap = Heap::with_jobs(Some(NonZero::<usize>::MIN));
     let arena = heap.arena();
@@ -39,9 +41,19 @@ pub(crate) fn compare<'s>(sides: &'s Sides, form: DiffForm, schemas: &Schemas<'_
     }
     let changes = diff::compare(&before, &after, schemas);
     compared.summary += &Summary::of(&changes);
-    match form.format {
-        DiffFormat::Json => compared.changes = changes.resources.iter().map(json::change).collect(),
-        _ => compared.sections = changes.resources.iter().map(listing::section).collect(),
+    // A text of several resources would move the places of those behind it.
+    let has_places = places.len() == after.len();
+    let address = |resource: &Resource<'_>| std::ptr::from_ref(resource).addr();
+    let places = after.iter().map(address).zip(places).filter(|_| has_places);
+    let places: FastMap<usize, usize> = places.collect();
+    let is_json = form.format == DiffFormat::Json;
+    let item = |change: &Change<'_>| {
+        let lines = places.get(&address(change.resource())).and_then(|place| sides.after.origins.get(place));
+        Item::of(change, lines.map(Vec::as_slice), |field| if is_json { json::field(field) } else { Value::Null })
+    };
+    compared.items = changes.resources.iter().map(item).collect();
+    if is_json {
+        compared.changes = changes.resources.iter().map(json::change).collect();
     }
     Ok(compared)
 }
@@ -52,14 +64,26 @@ enum Text<'s> {
     Built(Vec<&'s str>),
 }
 
-/// The texts of two sides, without the resources that both builds print in the same way, and the
-/// number of these: most changes touch few of many resources. O(size of the texts).
-fn unshared<'s>(before: &'s Content, after: &'s Content) -> (Text<'s>, Text<'s>, usize) {
+/// The texts of two sides, without the resources that both builds print in the same way: most
+/// changes touch few of many resources.
+struct Unshared<'s> {
+    before: Text<'s>,
+    after: Text<'s>,
+    /// The places of the second texts in their side.
+    places: Vec<usize>,
+    /// The number of resources that both have.
+    same: usize,
+}
+
+/// Leaves out the resources that both sides have. O(size of the texts).
+fn unshared<'s>(before: &'s Content, after: &'s Content) -> Unshared<'s> {
     let all = |content: &'s Content| match content {
         Content::File(bytes) => Text::File(bytes),
         Content::Built(texts) => Text::Built(texts.iter().map(String::as_str).collect()),
     };
-    let (Content::Built(olds), Content::Built(news)) = (before, after) else { return (all(before), all(after), 0) };
+    let (Content::Built(olds), Content::Built(news)) = (before, after) else {
+        return Unshared { before: all(before), after: all(after), places: Vec::new(), same: 0 };
+    };
     let mut open: FastMap<&str, usize> = FastMap::default();
     olds.iter().for_each(|text| *open.entry(text).or_default() += 1);
     let mut take = |text: &str| match open.get_mut(text) {
@@ -69,11 +93,12 @@ fn unshared<'s>(before: &'s Content, after: &'s Content) -> (Text<'s>, Text<'s>,
         }
         _ => false,
     };
-    let new: Vec<&str> = news.iter().map(String::as_str).filter(|text| !take(text)).collect();
+    let (places, new): (Vec<usize>, Vec<&str>) =
+        news.iter().map(String::as_str).enumerate().filter(|(_, text)| !take(text)).unzip();
     // Texts that no resource of the other side has matched are on the first side alone.
     let old: Vec<&str> = olds.iter().map(String::as_str).filter(|text| take(text)).collect();
     let same = olds.len() - old.len();
-    (Text::Built(old), Text::Built(new), same)
+    Unshared { before: Text::Built(old), after: Text::Built(new), places, same }
 }
 
 /// Reads the resources of a side.

@@ -1,6 +1,6 @@
 //! `diff` as a page of HTML, self-contained and without scripts.
 
-use crate::cli::commands::diff::listing::{Mark, Section, counts, images, name};
+use crate::cli::commands::diff::listing::{MOST_IMAGES, Mark, Section, counts, images, name};
 use crate::cli::commands::diff::report::Report;
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ del { background: var(--old); } ins { background: var(--new); } i { color: var(-
 
 /// The differences as a page.
 pub(crate) fn print(report: &Report<'_>) -> String {
-    let Report { total, upgrade, compared } = report;
+    let Report { total, upgrade, groups, roots, .. } = report;
     let mut out = HEAD.to_owned();
     let _ = writeln!(out, "<h1>{}</h1>", escaped(&counts(total)));
     if let Some(upgrade) = upgrade {
@@ -39,41 +39,46 @@ pub(crate) fn print(report: &Report<'_>) -> String {
         }
         out.push_str("</ul>\n");
     }
-    let mut all = images(total).peekable();
-    if all.peek().is_some() {
+    let (listed, more) = images(total, MOST_IMAGES);
+    if !listed.is_empty() {
         out.push_str("<ul>\n");
-        for (old, new, count) in all {
+        for (old, new, count) in listed {
             let times = if count == 1 { String::new() } else { format!(" ({count} times)") };
             let (old, new) = (escaped(&old), escaped(&new));
             let _ = writeln!(out, "<li>image <code>{old}</code> &rarr; <code>{new}</code>{times}</li>");
         }
+        more.into_iter().for_each(|more| out.push_str(&format!("<li>{more}</li>\n")));
         out.push_str("</ul>\n");
     }
-    for compared in compared.iter().filter(|compared| !compared.sections.is_empty()) {
+    groups.iter().for_each(|group| section(&group.section, &mut out));
+    for compared in roots.iter().filter(|compared| !compared.sections.is_empty()) {
         if let Some(root) = &compared.sides.root {
             let _ = writeln!(out, "<h2><code>{}</code></h2>", escaped(&name(root)));
         }
-        for Section { word, title, lines } in &compared.sections {
-            let _ = writeln!(out, "<details open>\n<summary>{word} <code>{}</code></summary>", escaped(title));
-            out.push_str("<pre>");
-            for line in lines {
-                let tag = match line.mark {
-                    Mark::Both => "span",
-                    Mark::Old => "del",
-                    Mark::New => "ins",
-                    Mark::Note => "i",
-                };
-                let _ = write!(out, "<{tag}>{} {}</{tag}>", line.mark.character(), escaped(&line.text));
-            }
-            out.push_str("</pre>\n</details>\n");
-        }
+        compared.sections.iter().for_each(|of_root| section(of_root, &mut out));
     }
     out.push_str("</html>\n");
     out
 }
 
+/// Adds a section.
+fn section(Section { word, title, lines, .. }: &Section, out: &mut String) {
+    let _ = writeln!(out, "<details open>\n<summary>{word} <code>{}</code></summary>", escaped(title));
+    out.push_str("<pre>");
+    for line in lines {
+        let tag = match line.mark {
+            Mark::Both => "span",
+            Mark::Old => "del",
+            Mark::New => "ins",
+            Mark::Note => "i",
+        };
+        let _ = write!(out, "<{tag}>{} {}</{tag}>", line.mark.character(), escaped(&line.text));
+    }
+    out.push_str("</pre>\n</details>\n");
+}
+
 /// A text with the characters of HTML escaped.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,6 +1,6 @@
 //! `diff` as JSON, for programs.
 
-use crate::cli::commands::diff::report::{Compared, Report};
+use crate::cli::commands::diff::report::{Report, RootReport};
 use crate::cli::commands::diff::versions::{Behaviour, Upgrade};
 use crate::diff::{Change, Difference, FieldChange, Summary};
 use crate::resource::Resource;
@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 /// The differences as an object.
 pub(crate) fn all(report: &Report<'_>) -> Value {
-    let Report { total, upgrade, compared } = report;
-    let comparison = |compared: &Compared<'_>| {
+    let Report { total, upgrade, group_data, roots, .. } = report;
+    let comparison = |compared: &RootReport<'_>| {
         json!({
             "root": compared.sides.root.as_deref().map(shown::masked),
             "before": shown::masked(&compared.sides.before.name),
@@ -20,8 +20,8 @@ pub(crate) fn all(report: &Report<'_>) -> Value {
             "resources": compared.changes,
         })
     };
-    let all: Vec<Value> = compared.iter().map(comparison).collect();
-    let mut members = json!({"summary": summary(total), "comparisons": all});
+    let all: Vec<Value> = roots.iter().map(comparison).collect();
+    let mut members = json!({"summary": summary(total), "groups": group_data, "comparisons": all});
     if let Some(Upgrade { before, after, behaviours }) = upgrade {
         let behaviour = |behaviour: &Behaviour| {
             json!({
@@ -83,7 +83,7 @@ fn id(resource: &Resource<'_>) -> Value {
 }
 
 /// A field that differs. The value of a side without the field is missing.
-fn field(change: &FieldChange<'_>) -> Value {
+pub(crate) fn field(change: &FieldChange<'_>) -> Value {
     let mut members = Map::new();
     members.insert("path".to_owned(), change.path.to_string().into());
     let (old, new, what) = match change.difference {

@@ -2,7 +2,7 @@
 //! was removed or added.
 
 use crate::diff::align::{AlignedItem, GapTreatment, align};
-use crate::diff::{Change, Difference, FieldChange, Match, Summary};
+use crate::diff::{Difference, FieldChange, Summary};
 use crate::resource::Resource;
 use rustomize_base::shown::{line, masked};
 use rustomize_yaml::{Node, Value, emit, json};
@@ -11,18 +11,20 @@ use std::hash::BuildHasher;
 /// The number of equal lines of a text that are shown around a difference.
 const CONTEXT: usize = 3;
 
-/// The differences of a resource.
+/// The differences of a resource, or of a group of resources that have equal ones.
 #[derive(Debug)]
 pub(crate) struct Section {
     /// The word for the kind of difference, such as `changed`.
     pub word: &'static str,
-    /// The resource.
+    /// The resource, or the number of them.
     pub title: String,
+    /// True if Kubernetes refuses one of the differences in an existing object.
+    pub is_unchangeable: bool,
     pub lines: Vec<Line>,
 }
 
 /// A line of a section, without control characters.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub mark: Mark,
     pub text: String,
@@ -50,35 +52,23 @@ impl Mark {
     }
 }
 
-/// The section of a change.
-pub(crate) fn section(change: &Change<'_>) -> Section {
+/// The lines of a whole resource.
+pub(crate) fn resource_lines(mark: Mark, resource: &Resource<'_>) -> Vec<Line> {
     let mut lines = Lines(Vec::new());
-    let (word, title) = match change {
-        Change::Added(resource) => {
-            lines.all(Mark::New, "", &yaml(resource.node()));
-            ("added", kind_and_name(resource))
-        }
-        Change::Removed(resource) => {
-            lines.all(Mark::Old, "", &yaml(resource.node()));
-            ("removed", kind_and_name(resource))
-        }
-        Change::Changed { before, after, matched, fields } => {
-            fields.iter().for_each(|field| lines.field(field));
-            let word = match matched {
-                Match::Identity | Match::Hash => "changed",
-                Match::Group | Match::Namespace => "moved",
-                Match::Rename => "renamed",
-            };
-            let title =
-                match (before.id().gvk.kind, before.id().gvk.group) == (after.id().gvk.kind, after.id().gvk.group) {
-                    true if matched == &Match::Identity => kind_and_name(after),
-                    true => format!("{} -> {}", kind_and_name(before), full_name(after)),
-                    false => format!("{} -> {}", kind_and_name(before), kind_and_name(after)),
-                };
-            (word, title)
-        }
-    };
-    Section { word, title: line(&title).into_owned(), lines: lines.0 }
+    lines.all(mark, "", &yaml(resource.node()));
+    lines.0
+}
+
+/// The lines of a field that differs.
+pub(crate) fn field_lines(change: &FieldChange<'_>) -> Vec<Line> {
+    let mut lines = Lines(Vec::new());
+    lines.field(change);
+    lines.0
+}
+
+/// A line that comments on the lines below it.
+pub(crate) fn note(text: &str) -> Line {
+    Line { mark: Mark::Note, text: line(text).into_owned() }
 }
 
 /// The counts in words.
@@ -104,20 +94,31 @@ pub(crate) fn counts(summary: &Summary) -> String {
     }
 }
 
-/// The images that differ: the old image, the new one, and the number of changes.
-pub(crate) fn images(summary: &Summary) -> impl Iterator<Item = (String, String, usize)> {
-    summary.images.iter().map(|((old, new), count)| (line(old).into_owned(), line(new).into_owned(), *count))
+/// The first images that differ: the old image, the new one, and the number of changes; and how
+/// many more there are. `most` is the number of images that are listed.
+pub(crate) fn images(summary: &Summary, most: usize) -> (Vec<(String, String, usize)>, Option<String>) {
+    let image =
+        |((old, new), count): (&(String, String), &usize)| (line(old).into_owned(), line(new).into_owned(), *count);
+    let more = match summary.images.len().saturating_sub(most) {
+        0 => None,
+        1 => Some("and 1 more image".to_owned()),
+        more => Some(format!("and {more} more images")),
+    };
+    (summary.images.iter().take(most).map(image).collect(), more)
 }
 
+/// The number of images that are listed.
+pub(crate) const MOST_IMAGES: usize = 10;
+
 /// Kind, group, namespace and name of a resource: `Deployment.apps shop/web`.
-fn kind_and_name(resource: &Resource<'_>) -> String {
+pub(crate) fn kind_and_name(resource: &Resource<'_>) -> String {
     let gvk = resource.id().gvk;
     let dot = if gvk.group.is_empty() { "" } else { "." };
     format!("{}{dot}{} {}", gvk.kind, gvk.group, full_name(resource))
 }
 
 /// Namespace and name of a resource: `shop/web`.
-fn full_name(resource: &Resource<'_>) -> String {
+pub(crate) fn full_name(resource: &Resource<'_>) -> String {
     let id = resource.id();
     let slash = if id.namespace.is_empty() { "" } else { "/" };
     format!("{}{slash}{}", id.namespace, id.name)

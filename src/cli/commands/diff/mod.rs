@@ -1,22 +1,32 @@
 //! `diff`: builds two sides, compares them, and prints the differences.
 
 pub(crate) mod args;
+pub(crate) mod origins;
 pub(crate) mod sides;
+pub(crate) mod state;
 pub(crate) mod since;
 pub(crate) mod versions;
 pub(crate) mod report;
 pub(crate) mod compare;
+pub(crate) mod item;
+pub(crate) mod groups;
 pub(crate) mod listing;
 pub(crate) mod text;
+pub(crate) mod stat;
 pub(crate) mod markdown;
+pub(crate) mod github;
 pub(crate) mod html;
 pub(crate) mod json;
 
 use crate::cli::commands::diff::args::{Diff, DiffFormat};
 use crate::cli::commands::diff::compare::{DiffForm, compare};
-use crate::cli::commands::diff::report::Report;
+use crate::cli::commands::diff::groups::{OfRoot, grouped};
+use crate::cli::commands::diff::item::Item;
+use crate::cli::commands::diff::report::{Compared, Report, RootReport};
 use crate::cli::commands::diff::sides::two_sides;
+use crate::cli::commands::diff::versions::Upgrade;
 use crate::cli::failures::Failures;
+use crate::cli::flags::roots::RootFlags;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::writer::{self, Shown};
@@ -33,11 +43,12 @@ use rustomize_base::parallel;
 /// Two flags exclude each other, a side cannot be read or built, or stdout is closed. Nothing is on
 /// stdout then, unless --keep-going asks for the other kustomizations.
 pub(crate) fn run(args: Diff, observer: Observer, messages: &mut Messages) -> Result<bool> {
+    let args = args.resolved();
     args.check()?;
-    let Diff { since, format, show_secrets, build } = args;
+    let Diff { since, format, stat, show_secrets, build } = args;
     let versions = versions::versions(build.output.compat, since.as_deref())?;
     let request = BuildRequest::new(build, observer)?;
-    let mut failures = Failures::default();
+    let mut failures = Failures::new(request.roots.each);
     let mut upgrade = None;
     let sides = match (versions, &since) {
         (Some(versions), _) => {
@@ -58,21 +69,51 @@ pub(crate) fn run(args: Diff, observer: Observer, messages: &mut Messages) -> Re
     let compared = compared.into_iter().collect::<diag::Result<Vec<_>>>()?;
     let mut total = Summary::default();
     compared.iter().for_each(|compared| total += &compared.summary);
-    let report = Report { total, upgrade, compared };
-    let printed = match format {
-        DiffFormat::Human => {
-            let is_colored = messages.colors_stdout();
-            let printed = text::print(&report, is_colored);
-            Some(if is_colored { Shown::colored(&printed) } else { Shown::values(&printed) })
+    let is_same = total.is_same();
+    let is_colored = messages.colors_stdout();
+    let people = |text: &str| if is_colored { Shown::colored(text) } else { Shown::values(text) };
+    if stat {
+        writer::print(&people(&stat::print(&compared, &total, is_colored)))?;
+    } else {
+        let report = report(compared, total, upgrade, &request.roots, format);
+        match format {
+            DiffFormat::Human => writer::print(&people(&text::print(&report, is_colored)))?,
+            DiffFormat::Markdown => writer::print(&Shown::values(&markdown::print(&report)))?,
+            DiffFormat::Github => writer::print(&Shown::values(&github::print(&report)))?,
+            DiffFormat::Html => writer::print(&Shown::values(&html::print(&report)))?,
+            DiffFormat::Json => writer::print_values_json(&json::all(&report))?,
         }
-        DiffFormat::Markdown => Some(Shown::values(&markdown::print(&report))),
-        DiffFormat::Html => Some(Shown::values(&html::print(&report))),
-        DiffFormat::Json => None,
-    };
-    match printed {
-        Some(printed) => writer::print(&printed)?,
-        None => writer::print_values_json(&json::all(&report))?,
     }
     failures.report(count, messages)?;
-    Ok(!report.total.is_same())
+    Ok(!is_same)
+}
+
+/// Groups the differences, unless `--each` asks for those of each resource.
+fn report<'s>(
+    compared: Vec<Compared<'s>>,
+    total: Summary,
+    upgrade: Option<Upgrade>,
+    flags: &RootFlags,
+    format: DiffFormat,
+) -> Report<'s> {
+    let is_json = format == DiffFormat::Json;
+    let mut roots = Vec::new();
+    let mut all = Vec::new();
+    for Compared { sides, summary, items, changes } in compared {
+        all.push(OfRoot { root: sides.root.clone(), items });
+        roots.push(RootReport { sides, summary, sections: Vec::new(), changes });
+    }
+    let (mut groups, mut group_data) = (Vec::new(), Vec::new());
+    if flags.each && !is_json {
+        for (root, OfRoot { items, .. }) in roots.iter_mut().zip(all) {
+            root.sections = items.into_iter().map(Item::section).collect();
+        }
+    } else {
+        let grouped = grouped(&all, is_json);
+        (groups, group_data) = (grouped.groups, grouped.json);
+        for (root, sections) in roots.iter_mut().zip(grouped.sections) {
+            root.sections = sections;
+        }
+    }
+    Report { total, upgrade, groups, group_data, roots }
 }

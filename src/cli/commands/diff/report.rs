@@ -1,5 +1,7 @@
-//! The differences of two sides, for all forms of output.
+//! The differences of all sides, for all forms of output.
 
+use crate::cli::commands::diff::groups::DiffGroup;
+use crate::cli::commands::diff::item::Item;
 use crate::cli::commands::diff::listing::Section;
 use crate::cli::commands::diff::sides::Sides;
 use crate::cli::commands::diff::versions::Upgrade;
@@ -11,15 +13,27 @@ pub(crate) struct Report<'s> {
     pub total: Summary,
     /// The changes of behaviour, if two versions of kustomize are compared.
     pub upgrade: Option<Upgrade>,
-    pub compared: Vec<Compared<'s>>,
+    /// The differences that several resources have; none with `--each`.
+    pub groups: Vec<DiffGroup>,
+    /// The data of all groups; empty unless they are printed as JSON.
+    pub group_data: Vec<Value>,
+    pub roots: Vec<RootReport<'s>>,
+}
+
+/// The differences of two sides that are in no group.
+pub(crate) struct RootReport<'s> {
+    pub sides: &'s Sides,
+    pub summary: Summary,
+    pub sections: Vec<Section>,
+    /// All differences as JSON; empty unless they are printed as JSON.
+    pub changes: Vec<Value>,
 }
 
 /// The differences of two sides.
 pub(crate) struct Compared<'s> {
     pub sides: &'s Sides,
     pub summary: Summary,
-    /// The differences as lines; empty if they are printed as JSON.
-    pub sections: Vec<Section>,
+    pub items: Vec<Item>,
     /// The differences as JSON; empty unless they are printed as JSON.
     pub changes: Vec<Value>,
 }

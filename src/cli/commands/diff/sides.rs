@@ -1,14 +1,18 @@
 //! The sides of a comparison: builds, files, and stdin.
 
+use crate::cli::commands::diff::origins::{Origins, origins};
+use crate::cli::groups::{Grouping, grouped};
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::status_line;
 use crate::config::kustomization::FILE_NAMES;
-use crate::diag::{self, Warned};
-use crate::load::{Disk, FileLimit};
+use crate::diag::{self, Code, Error, Warned};
+use crate::load::{Disk, FileLimit, Loader};
 use crate::stage::Options;
 use crate::workspace::{Output, build_all};
 use anyhow::{Context, Result, bail};
+use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_base::shell::quoted;
 use std::io::Read;
 use std::path::Path;
 
@@ -17,9 +21,22 @@ pub(crate) struct Side {
     /// The name of the side for the user.
     pub name: String,
     pub content: Content,
+    /// The places that the values of resources come from, by the index of the resource's text: of
+    /// resources that the other side does not have, if this was asked for.
+    pub origins: Origins,
 }
 
 impl Side {
+    /// A side whose origins are not known.
+    fn new(name: String, content: Content) -> Side {
+        Side { name, content, origins: Origins::default() }
+    }
+
+    /// A side without resources.
+    pub(crate) fn nothing() -> Side {
+        Side::new("nothing".to_owned(), Content::Built(Vec::new()))
+    }
+
     /// The resources of a build; empty for a file.
     pub(crate) fn texts(&self) -> &[String] {
         match &self.content {
@@ -51,10 +68,7 @@ pub(crate) struct Sides {
 /// The arguments do not name two sides, or a side cannot be read or built.
 pub(crate) fn two_sides(request: &BuildRequest, messages: &mut Messages) -> Result<Sides> {
     let [before, after] = request.directories.as_slice() else {
-        bail!(
-            "'diff' compares two sides, and {} are named\n  hint: name two directories or files, or use --since REVISION",
-            request.directories.len()
-        );
+        return Err(not_two(&request.directories).into());
     };
     if before == "-" && after == "-" {
         bail!("only one side can be read from stdin");
@@ -67,12 +81,12 @@ pub(crate) fn two_sides(request: &BuildRequest, messages: &mut Messages) -> Resu
         .map(|(name, _)| name.clone())
         .collect();
     let options = request.options_of(&roots)?;
-    let mut built = built(request, &roots, &options).into_iter();
+    let mut built = built(request, &Disk::new(), &roots, &options, Asked::Nothing).into_iter();
     let mut side = |name: &String, given: Option<Side>| match given {
         Some(side) => Ok(side),
         None => {
             let Warned { value, warnings } = built.next().flatten().context("the other side cannot be built")?;
-            warnings.iter().for_each(|warning| messages.warning(warning, Some(name)));
+            messages.warnings(&grouped(warnings, Some(name), Grouping::said(request.roots.each)));
             value.with_context(|| format!("in {name}"))
         }
     };
@@ -80,17 +94,54 @@ pub(crate) fn two_sides(request: &BuildRequest, messages: &mut Messages) -> Resu
     Ok(Sides { root: None, before: side(before, first)?, after: side(after, second)? })
 }
 
+/// The error for another number of sides than two.
+fn not_two(sides: &[String]) -> Error {
+    match sides {
+        [side] if !Path::new(side).exists() && side != "-" => {
+            let message = format!("'{side}' is neither a file, a directory, nor a revision that git knows");
+            Error::new(Code::Usage, message).hint("name two directories or files, or a revision")
+        }
+        [side] if Path::new(side).is_dir() => {
+            let error = Error::new(Code::Usage, "'diff' compares two sides, and 1 is named");
+            error.hint(format!("compare it with the last commit: rustomize diff --since HEAD {}", quoted(side)))
+        }
+        sides => {
+            let message = format!("'diff' compares two sides, and {} are named", sides.len());
+            let message = if sides.len() == 1 { message.replace(" are ", " is ") } else { message };
+            Error::new(Code::Usage, message).hint("name two directories or files, or use --since REVISION")
+        }
+    }
+}
+
+/// The other sides of roots, by the names of the roots.
+pub(crate) type Others<'o> = FastMap<&'o str, FastSet<&'o str>>;
+
+/// The origins that builds note.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked<'o> {
+    Nothing,
+    /// Those of resources that are not among the texts of the other side.
+    OfOthersThan(&'o Others<'o>),
+}
+
 /// Builds roots, each into a side.
 pub(crate) fn built(
     request: &BuildRequest,
+    loader: &dyn Loader,
     roots: &[String],
     options: &[Options],
+    asked: Asked<'_>,
 ) -> Vec<Option<Warned<diag::Result<Side>>>> {
     let side = |i: usize, output: Output<'_>| {
         let texts = output.resources().map(|resource| output.print_one(resource));
-        Ok(Side { name: roots[i].clone(), content: Content::Built(texts.collect::<diag::Result<_>>()?) })
+        let texts: Vec<String> = texts.collect::<diag::Result<_>>()?;
+        let origins = match asked {
+            Asked::Nothing => Origins::default(),
+            Asked::OfOthersThan(others) => origins(&output, &texts, others.get(&*roots[i])),
+        };
+        Ok(Side { name: roots[i].clone(), content: Content::Built(texts), origins })
     };
-    let built = build_all(&Disk::new(), roots, |i| options[i].clone(), request.together(), side);
+    let built = build_all(loader, roots, |i| options[i].clone(), request.together(), side);
     status_line::end();
     built
 }
@@ -117,5 +168,5 @@ fn read(limit: FileLimit, name: &str) -> Result<Option<Side>> {
         file.take(limit.0.saturating_add(1)).read_to_end(&mut text).with_context(|| format!("cannot read '{name}'"))?;
     }
     limit.check(text.len() as u64).with_context(|| format!("cannot read '{shown}'"))?;
-    Ok(Some(Side { name: shown.to_owned(), content: Content::File(text) }))
+    Ok(Some(Side::new(shown.to_owned(), Content::File(text))))
 }

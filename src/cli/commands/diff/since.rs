@@ -1,40 +1,24 @@
 //! `diff --since`: the sides are builds of a commit and of the working tree, or of two commits. The
-//! files of commits are written to a private directory; the working tree of the user stays
-//! unchanged.
+//! files of commits are read into memory; if the builds run programs, they are written to a private
+//! directory. The working tree of the user stays unchanged.
 
-use crate::cli::commands::diff::sides::{Content, Side, Sides, built};
+use crate::cli::commands::diff::sides::{Asked, Others, Side, Sides};
+use crate::cli::commands::diff::state::{Exporter, Start, State, is_read_from_disk};
 use crate::cli::failures::Failures;
-use crate::cli::git::{self, git, paths_of};
-use crate::cli::host;
+use crate::cli::git::{self, CommitFiles, git, paths_of};
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
-use crate::config::kustomization::FILE_NAMES;
-use crate::diag::Warned;
-use crate::load::{Disk, clean};
-use crate::pipeline::affected::affected;
-use crate::pipeline::roots::{FoundRoot, find};
-use crate::stage::Options;
+use crate::load::clean;
 use anyhow::{Context, Result, bail};
+use rustomize_base::parallel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// One of the two states of the repository.
-struct State {
-    /// The name that the user gives the state.
-    name: String,
-    /// The top directory of its files.
-    top: PathBuf,
-    /// The directory that paths of roots start at; `None` if this state lacks it.
-    directory: Option<PathBuf>,
-    /// The roots that the user asks for and that this state has.
-    roots: Vec<FoundRoot>,
-}
-
-/// The commits that a range names.
-struct Range {
-    old: (String, String),
+/// The commits that a range names, each with its name and its id.
+pub(crate) struct Range {
+    pub old: (String, String),
     /// `None` for the working tree.
-    new: Option<(String, String)>,
+    pub new: Option<(String, String)>,
 }
 
 /// Builds both sides of each root that the changed files can affect.
@@ -48,23 +32,31 @@ pub(crate) fn sides(
     failures: &mut Failures,
     messages: &mut Messages,
 ) -> Result<Vec<Sides>> {
-    let top = git::top()?;
-    let prefix = git::prefix()?;
+    let (top, prefix) =
+        git::top_and_prefix().context("without two sides, 'diff' compares a commit with the working tree")?;
     check_roots(&request.directories, &prefix)?;
     let range = Range::parse(&top, range)?;
-    let changed = changed(&top, &range)?;
-    let directory = host::children().directory("rustomize-diff-").context("no directory for the files of git")?;
-    let old = git::export(&top, directory.path(), "old", Some(&range.old.1))?;
-    let mut states = [
-        State::of(request, &range.old.0, old, &prefix)?,
-        match &range.new {
-            Some((name, commit)) => {
-                let new = git::export(&top, directory.path(), "new", Some(commit))?;
-                State::of(request, name, new, &prefix)?
+    let Known { changed, old, new } = known(request, &top, &range)?;
+    if changed.is_empty() && request.directories.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut exporter = Exporter::default();
+    let mut of_commit = |(name, commit): &(String, String), read: Option<CommitFiles>| {
+        let place = Start { top: &top, prefix: &prefix };
+        match read {
+            Some(files) => State::in_memory(request, name, place, files),
+            None => {
+                let written = exporter.write(&top, commit)?;
+                State::on_disk(request, name, Start { top: &written, prefix: &prefix })
             }
-            None => State::of(request, "the working tree", top, &prefix)?,
-        },
-    ];
+        }
+    };
+    let old = of_commit(&range.old, old)?;
+    let new = match &range.new {
+        Some(commit) => of_commit(commit, new)?,
+        None => State::on_disk(request, "the working tree", Start { top: &top, prefix: &prefix })?,
+    };
+    let mut states = [old, new];
     for root in request.directories.iter().filter(|_| !request.roots.all) {
         if !states.iter().any(|state| state.roots.iter().any(|found| found.path == *root)) {
             bail!("'{root}' has no kustomization, neither in {} nor in {}", states[0].name, states[1].name);
@@ -77,9 +69,15 @@ pub(crate) fn sides(
     for state in &mut states {
         state.roots.retain(|root| wanted.contains(&root.path));
     }
+    let olds = states[0].build(request, Asked::Nothing, failures, messages)?;
+    let news = {
+        let texts = olds.iter().map(|(root, side)| (root, side.texts().iter().map(String::as_str)));
+        let others: Others<'_> = texts.map(|(root, texts)| (root.as_str(), texts.collect())).collect();
+        states[1].build(request, Asked::OfOthersThan(&others), failures, messages)?
+    };
     let mut sides: BTreeMap<String, [Option<Side>; 2]> = BTreeMap::new();
-    for (at, state) in states.iter().enumerate() {
-        for (root, side) in state.build(request, failures, messages)? {
+    for (at, built) in [olds, news].into_iter().enumerate() {
+        for (root, side) in built {
             sides.entry(root).or_default()[at] = Some(side);
         }
     }
@@ -88,17 +86,61 @@ pub(crate) fn sides(
         let exists = |state: &State| state.roots.iter().any(|found| found.path == root);
         states.iter().zip(found).all(|(state, side)| side.is_some() || !exists(state))
     };
-    let absent = |side: Option<Side>| {
-        side.unwrap_or_else(|| Side { name: "nothing".to_owned(), content: Content::Built(Vec::new()) })
-    };
+    let absent = |side: Option<Side>| side.unwrap_or_else(Side::nothing);
     let sides = sides.into_iter().filter(|(root, found)| has_both(root, found));
     let sides = sides.map(|(root, [old, new])| Sides { root: Some(root), before: absent(old), after: absent(new) });
     Ok(sides.collect())
 }
 
+/// The changed files, and the files of the commits that are read into memory.
+struct Known {
+    changed: Vec<PathBuf>,
+    old: Option<CommitFiles>,
+    new: Option<CommitFiles>,
+}
+
+/// Asks git for all at once: each answer takes as long as a small build.
+fn known(request: &BuildRequest, top: &Path, range: &Range) -> Result<Known> {
+    enum Question<'r> {
+        Changed,
+        Files(&'r str),
+    }
+    enum Answer {
+        Changed(Vec<PathBuf>),
+        Files(Option<CommitFiles>),
+    }
+    let commits = [Some(&range.old), range.new.as_ref()].into_iter().flatten();
+    let commits = commits.filter(|_| request.reads_files_alone()).map(|(_, commit)| Question::Files(commit));
+    let questions: Vec<Question<'_>> = std::iter::once(Question::Changed).chain(commits).collect();
+    let answers = parallel::each(&questions, questions.len(), |question| match question {
+        Question::Changed => changed(top, range).map(Answer::Changed),
+        Question::Files(commit) => git::files_of(top, commit, is_read_from_disk).map(Answer::Files),
+    });
+    let (mut changed, mut files) = (Vec::new(), Vec::new());
+    for answer in answers {
+        match answer? {
+            Answer::Changed(all) => changed = all,
+            Answer::Files(of_commit) => files.push(of_commit),
+        }
+    }
+    if changed.iter().any(|file| is_read_from_disk(file)) {
+        files.clear();
+    }
+    let mut files = files.into_iter();
+    Ok(Known { changed, old: files.next().flatten(), new: files.next().flatten() })
+}
+
+/// Returns true if a text names one or two commits of the repository around the working directory.
+pub(crate) fn is_range(text: &str) -> bool {
+    git::top().is_ok_and(|top| Range::parse(&top, text).is_ok())
+}
+
 impl Range {
     /// Reads `OLD`, `OLD..NEW` or `OLD...NEW`. A missing part of the last two is HEAD.
-    fn parse(top: &Path, text: &str) -> Result<Range> {
+    ///
+    /// # Errors
+    /// git does not know a commit.
+    pub(crate) fn parse(top: &Path, text: &str) -> Result<Range> {
         let commit = |name: &str| {
             let name = if name.is_empty() { "HEAD" } else { name };
             Ok::<_, anyhow::Error>((name.to_owned(), git::commit(top, name)?))
@@ -119,7 +161,10 @@ impl Range {
 }
 
 /// The files that differ, as paths from the top of the repository.
-fn changed(top: &Path, range: &Range) -> Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// git fails.
+pub(crate) fn changed(top: &Path, range: &Range) -> Result<Vec<PathBuf>> {
     let mut words =
         vec!["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", &range.old.1];
     if let Some((_, new)) = &range.new {
@@ -143,72 +188,4 @@ fn check_roots(roots: &[String], prefix: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-impl State {
-    /// A state of the repository, with its roots.
-    fn of(request: &BuildRequest, name: &str, top: PathBuf, prefix: &Path) -> Result<State> {
-        let directory = Some(top.join(prefix)).filter(|directory| directory.is_dir());
-        let mut state = State { name: name.to_owned(), top, directory, roots: Vec::new() };
-        state.roots = state.within(|| roots(request))?.unwrap_or_default();
-        Ok(state)
-    }
-
-    /// Runs an action in the directory that paths of roots start at; `None` if this state lacks it.
-    fn within<T>(&self, action: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-        self.directory.as_ref().map(|directory| git::within(directory, action)).transpose()
-    }
-
-    /// The roots that files affect; without the roots that others use, if the flags say so.
-    fn affected(&self, request: &BuildRequest, changed: &[PathBuf]) -> Result<Vec<String>> {
-        let limit = request.file_limit;
-        let changed = changed.iter().map(|file| self.top.join(file));
-        let found = self.within(|| Ok(affected(&Disk::new(), self.roots.clone(), changed, limit)))?;
-        let wanted = found.unwrap_or_default().into_iter().filter(|root| !(request.roots.leaves && root.is_used));
-        Ok(wanted.map(|root| root.path).collect())
-    }
-
-    /// Builds the roots.
-    fn build(
-        &self,
-        request: &BuildRequest,
-        failures: &mut Failures,
-        messages: &mut Messages,
-    ) -> Result<Vec<(String, Side)>> {
-        let paths: Vec<String> = self.roots.iter().map(|root| root.path.clone()).collect();
-        let results = self.within(|| {
-            let options = |root: &String| request.options(root).with_context(|| format!("in {root} of {}", self.name));
-            let options: Vec<Options> = paths.iter().map(options).collect::<Result<_>>()?;
-            Ok(built(request, &paths, &options))
-        })?;
-        let mut sides = Vec::new();
-        for (root, built) in paths.into_iter().zip(results.unwrap_or_default()) {
-            let Some(Warned { value, warnings }) = built else { continue };
-            let named = format!("{root} of {}", self.name);
-            warnings.iter().for_each(|warning| messages.warning(warning, Some(&named)));
-            match value {
-                Ok(side) => sides.push((root, Side { name: named, ..side })),
-                Err(error) => failures.add(&named, error),
-            }
-        }
-        Ok(sides)
-    }
-}
-
-/// The roots that the arguments ask for and that exist in the working directory.
-fn roots(request: &BuildRequest) -> Result<Vec<FoundRoot>> {
-    let here = [".".to_owned()];
-    let named = request.directories.as_slice();
-    let directories = if named.is_empty() { &here } else { named };
-    let directories = directories.iter().filter(|directory| Path::new(directory).is_dir());
-    let mut found = Vec::new();
-    for directory in directories {
-        if named.is_empty() || request.roots.all {
-            let below = find(&Disk::new(), directory, request.file_limit);
-            found.extend(below.with_context(|| format!("cannot look for kustomizations in '{directory}'"))?);
-        } else if FILE_NAMES.iter().any(|name| Path::new(directory).join(name).is_file()) {
-            found.push(FoundRoot { path: directory.clone(), is_used: false });
-        }
-    }
-    Ok(found)
 }

@@ -1,13 +1,15 @@
 //! `diff --compat`: the sides are builds as of two versions of kustomize, and the behaviours that
 //! cause the difference are named.
 
-use crate::cli::commands::diff::sides::{Side, Sides, built};
+use crate::cli::commands::diff::sides::{Asked, Side, Sides, built};
 use crate::cli::failures::Failures;
 use crate::cli::flags::compat::Versions;
+use crate::cli::groups::{Grouping, Groups};
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
 use crate::cli::roots;
 use crate::diag::Warned;
+use crate::load::Disk;
 use crate::stage::Options;
 use anyhow::{Result, bail};
 use rustomize_base::compat::{Compat, Question, Recorder};
@@ -69,19 +71,22 @@ pub(crate) fn sides(
         let named = |root: &String| format!("{root} as of {compat}");
         let names: Vec<String> = paths.iter().map(named).collect();
         let options: Vec<Options> = options.iter().map(|of_root| Options { compat, ..of_root.clone() }).collect();
-        let results = built(request, &paths, &options);
+        let results = built(request, &Disk::new(), &paths, &options, Asked::Nothing);
+        let mut said = Groups::new(Grouping::said(request.roots.each));
         let sides = names.into_iter().zip(results).map(|(name, result)| {
             let Warned { value, warnings } = result?;
-            warnings.iter().for_each(|warning| messages.warning(warning, Some(&name)));
+            warnings.into_iter().for_each(|warning| said.add(warning, Some(&name)));
             match value {
                 Ok(side) => Some(Side { name, ..side }),
                 Err(error) => {
-                    failures.add(&name, error);
+                    failures.add(&name, &error);
                     None
                 }
             }
         });
-        sides.collect::<Vec<_>>()
+        let sides = sides.collect::<Vec<_>>();
+        messages.warnings(&said.end());
+        sides
     };
     let (olds, news) = (of_version(before, &recorders[0]), of_version(after, &recorders[1]));
     let both = paths.iter().zip(&options).zip(olds.into_iter().zip(news));
@@ -111,7 +116,9 @@ pub(crate) fn sides(
             let names: Vec<String> = changed.iter().map(|(root, ..)| (*root).clone()).collect();
             let options: Vec<Options> =
                 changed.iter().map(|(_, options, _)| Options { compat: with, ..(*options).clone() }).collect();
-            for ((.., place), result) in changed.iter().zip(built(request, &names, &options)) {
+            for ((.., place), result) in
+                changed.iter().zip(built(request, &Disk::new(), &names, &options, Asked::Nothing))
+            {
                 let Some(Warned { value: Ok(other), .. }) = result else { continue };
                 let known = if side == 0 { &sides[*place].before } else { &sides[*place].after };
                 let resources = differing(known.texts(), other.texts());

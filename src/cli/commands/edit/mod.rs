@@ -1,78 +1,41 @@
 //! `edit`: changes of the kustomization file of the working directory.
 
+pub(crate) mod args;
 pub(crate) mod add;
 pub(crate) mod set;
 pub(crate) mod remove;
 pub(crate) mod fix;
 pub(crate) mod notes;
+pub(crate) mod several;
 pub(crate) mod words;
 
+use self::args::{Edit, EditCommand};
 use self::notes::show_notes;
-use crate::cli::flags::compat::{self, Versions};
-use crate::cli::flags::switch::{Switch, is_on};
+use crate::cli::flags::format::Format;
+use crate::cli::flags::switch::is_on;
+use crate::cli::messages::Messages;
 use crate::cli::request::plain_options;
 use crate::cli::writer::{self, Shown};
 
 use crate::pipeline::object;
-use anyhow::Result;
-use clap::{Args, Subcommand};
+use anyhow::{Context, Result, bail};
 use rustomize_edit::Place;
-
-/// `edit`.
-#[derive(Args)]
-pub(crate) struct EditCommand {
-    #[command(subcommand)]
-    pub verb: Edit,
-
-    /// The version of kustomize whose fields the file may have, as in 5.7.1 or kubectl-1.34
-    /// [default: the newest]
-    #[arg(long, global = true, value_name = "VERSION", value_parser = compat::version)]
-    pub compat: Option<Versions>,
-}
-
-/// The commands of `edit`.
-#[derive(Subcommand)]
-pub(crate) enum Edit {
-    /// Add an item to the kustomization file
-    #[command(after_long_help = add::EXAMPLES)]
-    Add {
-        #[command(subcommand)]
-        what: add::Add,
-    },
-    /// Set the value of a field of the kustomization file
-    #[command(after_long_help = set::EXAMPLES)]
-    Set {
-        #[command(subcommand)]
-        what: set::Set,
-    },
-    /// Remove items from the kustomization file
-    #[command(after_long_help = remove::EXAMPLES)]
-    Remove {
-        #[command(subcommand)]
-        what: remove::Remove,
-    },
-    /// Turn deprecated fields of the kustomization file into current ones
-    #[command(long_about = fix::ABOUT)]
-    Fix {
-        /// Turn variables into replacements, too: the resource files that use them are changed
-        #[arg(long, switch())]
-        vars: Option<bool>,
-
-        #[arg(hide = true)]
-        ignored: Vec<String>,
-    },
-    /// List the plugins that are built in
-    AlphaListBuiltinPlugin {
-        #[arg(hide = true)]
-        ignored: Vec<String>,
-    },
-}
 
 /// Runs `edit`.
 ///
 /// # Errors
 /// The arguments do not fit, or the file cannot be changed.
-pub(crate) fn run(command: &EditCommand) -> Result<()> {
+pub(crate) fn run(command: &EditCommand, messages: &mut Messages) -> Result<()> {
+    if let Some(directory) = &command.directory {
+        std::env::set_current_dir(directory)
+            .with_context(|| format!("cannot change to the directory '{directory}'"))?;
+    }
+    if command.leaves && command.all.is_none() {
+        bail!("--leaves is for --all");
+    }
+    if command.all.is_some() || command.dry_run || command.output == Format::Json {
+        return several::run(command, messages);
+    }
     let mut place = Place::new(plain_options(command.compat)?);
     let result = match &command.verb {
         Edit::Add { what } => add::run(&mut place, what),

@@ -34,7 +34,7 @@ use view::View;
     .help("The directory with the kustomization, a resource of its output, a field of that [default: .]")
     .long_help(WORDS)))]
 #[command(mut_arg("output", |flag| flag.short(None).long("build-output")))]
-#[command(mut_args(hidden(["output", "layout", "depfile", "all", "leaves", "affected_by", "keep_going", "shard"])))]
+#[command(mut_args(hidden(["output", "layout", "depfile", "all", "leaves", "affected_by", "keep_going", "shard", "each"])))]
 /// `explain`.
 pub(crate) struct Explain {
     /// How to print
@@ -166,7 +166,7 @@ pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) ->
     let built = workspace::build(&workspace, &*files.loader, root, &options);
     status_line::end();
     for warning in built.warnings {
-        messages.warning(&warning, None);
+        messages.warning(&warning);
     }
     let built = built.value?;
     files.check_given(&built)?;

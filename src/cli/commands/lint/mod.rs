@@ -4,20 +4,21 @@ pub(crate) mod fix;
 pub(crate) mod version;
 
 use crate::cli::commands::lint::fix::Fixing;
+use crate::cli::failures::Failures;
 use crate::cli::flags::build::BuildFlags;
 use crate::cli::flags::hidden::hidden;
-use crate::cli::messages::{Messages, Reported};
+use crate::cli::groups::{Group, Grouping, Groups, sort_by_place};
+use crate::cli::messages::{Messages, Reported, RootNaming};
 use crate::cli::request::BuildRequest;
 use crate::cli::settings::RootSettings;
 use crate::cli::{roots, status_line};
-use crate::diag::{Code, Error, Warned, Warning};
+use crate::diag::{Code, Warned, Warning};
 use crate::load::Disk;
-use crate::stage::UsedEntries;
 use crate::workspace::{Together, build_all};
 use anyhow::{Result, bail};
 use clap::Args;
 use rustomize_base::observe::Observer;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// `lint`.
 #[derive(Args)]
@@ -81,7 +82,7 @@ const EXAMPLES: &str = "Examples:
 
 Exit status: 0 no finding, 1 findings or an error.";
 
-/// The most findings of one code that are printed.
+/// The most findings of one code that are printed: those of one place count once.
 const SHOWN: usize = 100;
 
 /// Runs `lint`.
@@ -99,35 +100,32 @@ pub(crate) fn run(args: Lint, observer: Observer, messages: &mut Messages) -> Re
     let request = if is_checked { request.with_schemas(kubernetes_version.as_deref())? } else { request };
     let is_asked = |code| (only.is_empty() || only.contains(&code)) && !allow.contains(&code);
     let paths = roots::directories(&request)?;
-    let mut looked = look(&request, &paths)?;
-    looked.findings.retain(|finding| is_asked(finding.code()));
+    let mut looked = look(&request, &paths, is_asked)?;
     if fix {
         let options = |root: &str| request.options(root);
         let fixing = Fixing { is_dry: dry_run, options: &options };
-        let changed = fix::fix(&looked.findings, &fixing, messages)?;
+        let findings: Vec<Warning> = looked.findings.iter().map(|group| group.message.clone()).collect();
+        let changed = fix::fix(&findings, &fixing, messages)?;
         if changed > 0 && !dry_run {
-            looked = look(&request, &paths)?;
-            looked.findings.retain(|finding| is_asked(finding.code()));
+            looked = look(&request, &paths, is_asked)?;
         }
     }
-    looked.report(&paths, messages)
+    looked.report(&request, paths.len(), messages)
 }
 
 /// The findings, warnings and errors of the builds of all roots.
-#[derive(Default)]
-struct Looked<'p> {
-    /// The warnings and errors of builds, each with its root.
-    warnings: Vec<(&'p str, Warning)>,
-    errors: Vec<(&'p str, Error)>,
+struct Looked {
+    warnings: Vec<Group<Warning>>,
+    failures: Failures,
     /// The findings in the order of files and lines.
-    findings: Vec<Warning>,
+    findings: Vec<Group<Warning>>,
     /// The number of findings of the schema check that were not kept.
     left_out: usize,
 }
 
 /// Builds the roots.
-fn look<'p>(request: &BuildRequest, paths: &'p [String]) -> Result<Looked<'p>> {
-    let used_entries = UsedEntries::default();
+fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> bool) -> Result<Looked> {
+    let used_entries = request.repeated.clone().unwrap_or_default();
     let mut options = request.options_of(paths)?;
     options.iter_mut().for_each(|of_root| of_root.used_entries = used_entries.clone());
     let together = Together { keep_going: true, ..request.together() };
@@ -141,94 +139,98 @@ fn look<'p>(request: &BuildRequest, paths: &'p [String]) -> Result<Looked<'p>> {
             output.check_printable()?;
             let checked = request.known.as_ref().map(|known| output.check(known)).transpose()?.unwrap_or_default();
             let found = (output.findings().to_vec(), checked);
-            if paths.len() == 1 {
+            if paths.len() == 1 && request.repeated.is_none() {
                 output.leave();
             }
             Ok(found)
         },
     );
     status_line::end();
-    let mut looked = Looked::default();
+    let is_each = request.roots.each;
+    let (mut said, mut findings) = (Groups::new(Grouping::said(is_each)), Groups::new(Grouping::found(is_each)));
+    let (mut failures, mut left_out) = (Failures::new(is_each), 0);
+    // An entry of a shared base or component may have an effect in another root.
+    let is_used = |finding: &Warning| {
+        let is_of_several = matches!(finding.code(), Code::NoEffect | Code::UnusedObject);
+        is_of_several && finding.place().is_some_and(|place| used_entries.contains(place))
+    };
+    let mut find = |found: Vec<Warning>, root: Option<&str>| {
+        let found = found.into_iter().filter(|finding| is_asked(finding.code()) && !is_used(finding));
+        found.for_each(|finding| findings.add(finding, root));
+    };
     if options.iter().any(|of_root| of_root.lint_also.contains(&Code::Version)) {
-        looked.findings = version::findings(paths, &options, together);
+        find(version::findings(paths, &options, together), None);
     }
     for (root, built) in paths.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
         let allowed = RootSettings::above(root)?;
-        // `lint` reports a deprecated field as a finding.
+        let named = Some(root.as_str()).filter(|_| paths.len() > 1);
+        // `lint` reports a field that is deprecated or has no effect as a finding.
         let (deprecated, warnings): (Vec<_>, Vec<_>) =
-            warnings.into_iter().partition(|warning| warning.code() == Code::Deprecated);
-        looked.warnings.extend(warnings.into_iter().map(|warning| (root.as_str(), warning)));
-        looked.findings.extend(allowed.others(deprecated));
+            warnings.into_iter().partition(|warning| matches!(warning.code(), Code::Deprecated | Code::Unused));
+        warnings.into_iter().for_each(|warning| said.add(warning, Some(root)));
+        find(allowed.others(deprecated), named);
         match value {
-            Ok((findings, checked)) => {
-                looked.findings.extend(allowed.others(findings));
-                looked.findings.extend(allowed.others(checked.shown));
-                looked.left_out += checked.left_out;
+            Ok((found, checked)) => {
+                find(allowed.others(found), named);
+                find(allowed.others(checked.shown), named);
+                left_out += checked.left_out;
             }
-            Err(error) => looked.errors.push((root, error)),
+            Err(error) => failures.add(root, &error),
         }
     }
-    // An entry of a shared base or component may have an effect in another root.
-    let is_used = |finding: &Warning| finding.place().is_some_and(|place| used_entries.contains(place));
-    looked.findings.retain(|finding| finding.code() != Code::NoEffect || !is_used(finding));
-    looked.findings = sorted(looked.findings);
-    Ok(looked)
+    let mut findings = findings.end();
+    sort_by_place(&mut findings);
+    Ok(Looked { warnings: said.end(), failures, findings, left_out })
 }
 
-impl Looked<'_> {
+impl Looked {
     /// Prints everything.
     ///
     /// # Errors
     /// There is a finding or an error.
-    fn report(self, paths: &[String], messages: &mut Messages) -> Result<()> {
-        for (root, warning) in &self.warnings {
-            messages.warning(warning, Some(root));
-        }
-        for (root, error) in &self.errors {
-            messages.error(error, Some(root));
-        }
-        print(&self.findings, messages);
+    fn report(self, request: &BuildRequest, roots: usize, messages: &mut Messages) -> Result<()> {
+        let failed = self.failures.count();
+        messages.warnings(&self.warnings);
+        self.failures.print(messages);
+        let naming = match request.roots.each && roots > 1 {
+            true => RootNaming::Always,
+            false => RootNaming::OfSeveral,
+        };
+        print(&self.findings, request.roots.each, naming, messages);
         if self.left_out > 0 {
             messages.note(&format!("{} more findings of the schema check are not shown", self.left_out));
         }
-        match (self.errors.len(), self.findings.len() + self.left_out) {
+        match (failed, self.findings.len() + self.left_out) {
             (0, 0) => Ok(()),
             (failures, count) => {
-                messages
-                    .note(&format!("findings: {count}, roots that do not build: {failures}, roots: {}", paths.len()));
+                messages.note(&format!("findings: {count}, roots that do not build: {failures}, roots: {roots}"));
                 Err(Reported.into())
             }
         }
     }
 }
 
-/// The findings in the order of files and lines, each once: several roots may have a base in
-/// common.
-fn sorted(mut findings: Vec<Warning>) -> Vec<Warning> {
-    let place = |finding: &Warning| finding.place().map(|p| (p.file.clone(), p.line, p.column));
-    findings.sort_by_cached_key(|finding| (place(finding), finding.code().as_str(), finding.message().to_owned()));
-    let mut known = BTreeSet::new();
-    let key = |finding: &Warning| {
-        // Resources without a place in a file are told apart by their ids.
-        let resource = finding.resource().filter(|_| finding.place().is_none()).map(str::to_owned);
-        (place(finding), finding.code().as_str(), finding.message().to_owned(), resource)
-    };
-    findings.retain(|finding| known.insert(key(finding)));
-    findings
-}
-
-/// Prints the first findings of each code, and how many more there are.
-fn print(findings: &[Warning], messages: &mut Messages) {
+/// Prints the first findings of each code, and how many more there are; with `is_each` all.
+fn print(findings: &[Group<Warning>], is_each: bool, naming: RootNaming, messages: &mut Messages) {
+    let most = if is_each { usize::MAX } else { SHOWN };
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in findings {
-        let count = counts.entry(finding.code().as_str()).or_default();
+        let count = counts.entry(finding.message.code().as_str()).or_default();
         *count += 1;
-        if *count <= SHOWN {
-            messages.finding(finding, None);
+        if *count <= most {
+            messages.finding(finding, naming);
         }
     }
-    for (code, count) in counts.into_iter().filter(|(_, count)| *count > SHOWN) {
-        messages.note(&format!("{} more findings of {code} are not shown", count - SHOWN));
+    for (code, count) in counts.into_iter().filter(|(_, count)| *count > most) {
+        messages.note(&format!("{} more findings of {code} are not shown", count - most));
     }
+}
+
+/// Lints roots once more, for `watch`.
+///
+/// # Errors
+/// There is a finding or an error.
+pub(crate) fn again(request: &BuildRequest, paths: &[String], messages: &mut Messages) -> Result<()> {
+    look(request, paths, |_| true)?.report(request, paths.len(), messages)
 }

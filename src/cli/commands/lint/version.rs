@@ -1,7 +1,7 @@
 //! `lint -W version`: compares builds with those of the newest version of kustomize.
 
 use crate::cli::commands::diff::versions::differing;
-use crate::config::kustomization::FILE_NAMES;
+use crate::cli::roots::kustomization_file;
 use crate::diag::{self, Code, Warned, Warning};
 use crate::load::Disk;
 use crate::stage::Options;
@@ -9,7 +9,6 @@ use crate::workspace::{Output, Together, build_all};
 use rustomize_base::compat::Compat;
 use rustomize_base::shell::quoted;
 use rustomize_yaml::Place;
-use std::path::Path;
 
 /// A finding for each root whose output differs with the newest version. Each root of another
 /// version is built twice.
@@ -49,7 +48,5 @@ pub(crate) fn findings(roots: &[String], options: &[Options], together: Together
 
 /// The beginning of the kustomization file of a root.
 fn file(root: &str) -> Option<Place> {
-    let file = FILE_NAMES.iter().map(|name| Path::new(root).join(name)).find(|file| file.is_file())?;
-    let name = file.strip_prefix(".").unwrap_or(&file).display().to_string();
-    Some(Place { file: name, line: 1, column: 1 })
+    kustomization_file(root).map(|file| Place { file, line: 1, column: 1 })
 }

@@ -24,9 +24,12 @@ pub(crate) mod verify;
 pub(crate) mod why;
 
 use crate::cli::flags::format::{Format, Printing};
+use crate::cli::messages::with_own_files;
 use crate::cli::{cache, host};
+use crate::diag::Error;
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use rustomize_manager::policy::machine::MachineError;
 use rustomize_plugins::PluginOptions;
 
 /// `plugin`.
@@ -73,6 +76,22 @@ pub(crate) enum Plugin {
 /// # Errors
 /// The subcommand fails.
 pub(crate) fn run(args: &PluginCommand) -> Result<()> {
+    dispatch(args).map_err(for_the_user)
+}
+
+/// An error with the line of its file, whose path begins in the working directory.
+fn for_the_user(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Error>() {
+        Ok(fault) => with_own_files(fault).into(),
+        Err(error) => match error.downcast::<MachineError>() {
+            Ok(MachineError::Fault(fault)) => with_own_files(fault).into(),
+            Ok(lack) => lack.into(),
+            Err(error) => error,
+        },
+    }
+}
+
+fn dispatch(args: &PluginCommand) -> Result<()> {
     let is_json = args.json;
     let json = |printing: Printing| is_json || printing.output == Format::Json;
     let options = PluginOptions {

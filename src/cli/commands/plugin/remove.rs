@@ -1,6 +1,6 @@
 //! `plugin remove`: removes installed plugins.
 
-use super::named::{constraint_of, halves, parse};
+use super::named::{constraint_of, halves, source_of};
 use crate::cli::flags::complete;
 use crate::cli::flags::format::Printing;
 use crate::cli::machine::machine;
@@ -16,9 +16,9 @@ use serde_json::json;
 /// Remove an installed plugin
 #[derive(Args)]
 pub(crate) struct Remove {
-    /// The source, with a constraint if only some versions are to be removed, as in
-    /// 'github.com/acme/app@< 2'
-    #[arg(value_name = "SOURCE[@CONSTRAINT]", add = ArgValueCompleter::new(complete::plugins))]
+    /// The source, or its name in plugins.yaml, or the last part of the source; with a constraint
+    /// if only some versions are to be removed, as in 'github.com/acme/app@< 2'
+    #[arg(value_name = "SOURCE[@CONSTRAINT]|NAME", add = ArgValueCompleter::new(complete::plugins))]
     pub what: String,
 
     #[command(flatten)]
@@ -31,9 +31,9 @@ pub(crate) struct Remove {
 /// No installed plugin matches, or a file cannot be removed.
 pub(crate) fn run(args: &Remove, is_json: bool) -> Result<()> {
     let (source, constraint) = halves(&args.what);
-    let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
     let machine = machine();
     let root = machine.plugins()?;
+    let (source, constraint) = (source_of(source, &root)?, constraint_of(constraint)?);
     let mut found = candidates(&root, &source, &Platform::host());
     if !constraint.is_any() {
         found.retain(|c| c.verdict.as_ref().is_ok_and(|i| constraint.allows(&i.file.version)));

@@ -76,7 +76,7 @@ pub(super) fn run(request: &BuildRequest, asked: Asked<'_>, messages: &mut Messa
         let Some(Warned { value, .. }) = built else { continue };
         match value {
             Ok(effects) => explained.push((root.clone(), effects)),
-            Err(error) => failures.add(root, error),
+            Err(error) => failures.add(root, &error),
         }
     }
     let answer = Answer::of(place, &target, explained);

@@ -1,0 +1,189 @@
+//! `watch`: lints or builds again what a change of files touches.
+
+pub(crate) mod changes;
+
+use self::changes::{Changed, Depth, Watcher};
+use crate::cli::commands::build::results::Results;
+use crate::cli::commands::{build, lint};
+use crate::cli::flags::build::BuildFlags;
+use crate::cli::flags::heading;
+use crate::cli::flags::hidden::hidden;
+use crate::cli::flags::look::ErrorFormat;
+use crate::cli::messages::{Messages, Reported};
+use crate::cli::request::BuildRequest;
+use crate::cli::roots;
+use crate::config::kustomization::FILE_NAMES;
+use crate::load::{Disk, FileLimit};
+use crate::pipeline::outline::{Kind, outline};
+use crate::stage::UsedEntries;
+use anyhow::{Context, Result, bail};
+use clap::{Arg, ArgAction, Args};
+use rustomize_base::observe::Observer;
+use rustomize_base::shown;
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const ABOUT: &str = "Lint every kustomization at and below the directories, with the flags of 'build', and then wait: when files \
+    change, lint again the kustomizations that they can affect. With -o, build them instead and write the results. Ctrl-C ends \
+    the command.";
+
+const EXAMPLES: &str = "Examples:
+  # Find mistakes while you write
+  rustomize watch deploy
+
+  # Keep the rendered overlays up to date
+  rustomize watch deploy --leaves -o rendered";
+
+/// The most changed files that a line names.
+const SHOWN: usize = 3;
+
+/// `watch`.
+#[derive(Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+#[command(mut_arg("directory", |flag| flag.help("The directories to watch [default: .]")))]
+#[command(mut_arg("leaves", |_| leaves()))]
+#[command(mut_arg("output", |flag| flag.help("Build, and write a file for each kustomization into this directory").long_help(None)))]
+#[command(mut_args(hidden(["depfile", "strict", "stdin_as", "all", "shard", "keep_going", "affected_by", "timings", "trace", "verbose"])))]
+pub(crate) struct Watch {
+    /// Hold the resources to the schemas of their kinds, too, as 'validate --schema'
+    #[arg(long)]
+    pub schema: bool,
+
+    #[command(flatten)]
+    pub build: BuildFlags,
+}
+
+/// `--leaves`, which works without `--all` here.
+fn leaves() -> Arg {
+    let leaves = Arg::new("leaves").long("leaves").action(ArgAction::SetTrue).help_heading(heading::ROOTS);
+    leaves.help("Leave out the kustomizations that others use")
+}
+
+/// Runs `watch`, until the user ends it.
+///
+/// # Errors
+/// A flag is not valid, or the system does not watch the directories.
+pub(crate) fn run(args: Watch, messages: &mut Messages) -> Result<()> {
+    let mut flags = args.build;
+    if messages.format() == ErrorFormat::Sarif {
+        bail!("'watch' has no end, so it cannot print one SARIF document\n  hint: --error-format json");
+    }
+    (flags.roots.all, flags.roots.keep_going) = (true, true);
+    let writes = flags.output.output.is_some();
+    let request = BuildRequest::new(flags, Observer::default())?;
+    let request = if writes { request } else { request.with_findings(Vec::new()) };
+    let mut request = if args.schema { request.with_schemas(None)? } else { request };
+    request.repeated = Some(UsedEntries::default());
+    let watcher = Watcher::start(left_out(&request)).context("cannot watch files")?;
+    let here = [".".to_owned()];
+    let directories = if request.directories.is_empty() { here.to_vec() } else { request.directories.clone() };
+    for directory in &directories {
+        if !Path::new(directory).is_dir() {
+            bail!("'{directory}' is not a directory");
+        }
+        watcher.add(Path::new(directory), Depth::All)?;
+    }
+    let (mut changed, mut is_first): (Changed, bool) = (None, true);
+    loop {
+        let names_files = changed.as_ref().is_none_or(|changed| changed.iter().any(|file| is_kustomization(file)));
+        request.roots.affected_by =
+            changed.as_ref().map(|changed| changed.iter().flat_map(|file| with_names(file)).collect());
+        let start = Instant::now();
+        let paths = match roots::directories(&request) {
+            Ok(paths) => paths,
+            Err(error) if is_first => return Err(error),
+            Err(error) => {
+                messages.failure(&error);
+                Vec::new()
+            }
+        };
+        if names_files {
+            watch_others(&watcher, &paths)?;
+        }
+        if !paths.is_empty() || is_first {
+            say_start(changed.as_ref(), &paths, messages);
+            let done = match writes {
+                true => build::build(&request, Results::Written, messages),
+                false => lint::again(&request, &paths, messages),
+            };
+            if let Err(error) = &done {
+                messages.failure(error);
+            }
+            say_end(&paths, done.is_ok(), start.elapsed(), messages);
+            if done.is_err_and(|error| is_of_stdout(&error)) {
+                return Ok(());
+            }
+        }
+        is_first = false;
+        let Some(seen) = watcher.wait() else { return Ok(()) };
+        changed = seen;
+        if changed.is_none() {
+            messages.note("too many files have changed: everything is looked at again");
+        }
+    }
+}
+
+/// The directory of the results, if it exists or can be made: its files are not input.
+fn left_out(request: &BuildRequest) -> Option<PathBuf> {
+    let output = request.output.output.as_ref()?;
+    let _ = fs::create_dir_all(output);
+    fs::canonicalize(output).ok()
+}
+
+/// Returns true for an error that leaves nobody who reads.
+fn is_of_stdout(error: &anyhow::Error) -> bool {
+    !error.is::<Reported>()
+        && error.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+fn is_kustomization(file: &Path) -> bool {
+    // A path without an ending may be a directory with kustomizations.
+    file.extension().is_none() || FILE_NAMES.iter().any(|name| file.ends_with(name))
+}
+
+/// A changed path; for a directory that has got another name, also the kustomization files that it
+/// had.
+fn with_names(file: &Path) -> impl Iterator<Item = PathBuf> {
+    let names = FILE_NAMES.iter().filter(|_| file.extension().is_none()).map(|name| file.join(name));
+    std::iter::once(file.to_owned()).chain(names)
+}
+
+/// Watches the directories elsewhere that roots read: those of their bases, components and files.
+fn watch_others(watcher: &Watcher, paths: &[String]) -> Result<()> {
+    for part in outline(&Disk::new(), paths, FileLimit::default()).parts {
+        let path = Path::new(&part.name);
+        match part.kind {
+            Kind::Kustomization | Kind::Component => watcher.add(path, Depth::One)?,
+            Kind::File | Kind::Missing => {
+                path.parent().map_or(Ok(()), |folder| watcher.add(folder, Depth::One))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Says what is looked at, and why.
+fn say_start(changed: Option<&std::collections::BTreeSet<PathBuf>>, paths: &[String], messages: &Messages) {
+    let Some(changed) = changed else { return };
+    let here = std::env::current_dir().unwrap_or_default();
+    let name = |file: &PathBuf| shown::line(&file.strip_prefix(&here).unwrap_or(file).to_string_lossy()).into_owned();
+    let names: Vec<String> = changed.iter().take(SHOWN).map(name).collect();
+    let more = match changed.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    messages.note(&format!("changed: {}{more}; kustomizations: {}", names.join(", "), paths.len()));
+}
+
+/// Says that everything is looked at.
+fn say_end(paths: &[String], is_good: bool, time: Duration, messages: &Messages) {
+    let data = || json!({"event": "watched", "roots": paths, "ok": is_good, "milliseconds": time.as_millis() as u64});
+    let text = || {
+        let verdict = if is_good { "no fault" } else { "faults" };
+        format!("{verdict} in {} kustomizations ({} ms); waiting for changes", paths.len(), time.as_millis())
+    };
+    messages.data_or_text(data, text);
+}

@@ -1,0 +1,156 @@
+//! [`Batch`]: files of several directories that are changed together. All changes are prepared
+//! before the first file is written, so that an error leaves every file as it was.
+
+use super::change::Change;
+use super::place;
+use crate::diag::{Code, Error, Result};
+use rustomize_base::shell::quoted;
+use rustomize_files::atomic::Staged;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Changes of files, and the locks of the directories that are changed.
+pub struct Batch {
+    /// The directories that have all the files.
+    within: Vec<PathBuf>,
+    locks: Vec<File>,
+    changes: BTreeMap<PathBuf, Change>,
+}
+
+impl Batch {
+    /// A batch of changes of files at and below directories.
+    ///
+    /// # Errors
+    /// A directory does not exist.
+    pub fn within<P: AsRef<Path>>(directories: impl IntoIterator<Item = P>) -> Result<Batch> {
+        let real = |directory: P| {
+            let directory = directory.as_ref();
+            fs::canonicalize(directory)
+                .map_err(|fault| Error::io(&fault, format!("'{}': {fault}", directory.display())))
+        };
+        let within = directories.into_iter().map(real).collect::<Result<_>>()?;
+        Ok(Batch { within, locks: Vec::new(), changes: BTreeMap::new() })
+    }
+
+    /// Returns true for a file without links that is at or below a directory of the batch.
+    pub fn has(&self, path: &Path) -> bool {
+        self.within.iter().any(|within| path.starts_with(within))
+    }
+
+    /// Locks directories until the batch is written or dropped. A directory that another command
+    /// changes is waited for. All commands lock in the order of the paths, so none waits for a
+    /// command that waits for it.
+    ///
+    /// # Errors
+    /// The system gives no more descriptors.
+    pub fn lock<P: AsRef<Path>>(&mut self, directories: impl IntoIterator<Item = P>) -> Result<()> {
+        let mut places: Vec<PathBuf> =
+            directories.into_iter().filter_map(|directory| fs::canonicalize(directory).ok()).collect();
+        places.sort_unstable();
+        places.dedup();
+        // One for each lock, and those of each new file.
+        rustomize_files::raise_descriptors(64 + 4 * places.len() as u64);
+        for place in places {
+            match place::lock(&place) {
+                Some(lock) => self.locks.push(lock),
+                None => {
+                    // A file system without locks is no reason to stop: `edit` works there as well.
+                    if let Err(fault) = File::open(&place) {
+                        let error = Error::io(&fault, format!("cannot lock '{}': {fault}", place.display()));
+                        return Err(error.hint("change fewer directories at once"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a change. A second change of a file takes the text after the first one as its start.
+    ///
+    /// # Errors
+    /// The file is outside of the directory of the batch, is not a plain file, or is read-only.
+    pub fn add(&mut self, change: Change) -> Result<()> {
+        let name = &change.name;
+        if !self.has(&change.path) {
+            let message = format!(
+                "'{name}' leads to '{}', which is outside of the directory that is changed",
+                change.path.display()
+            );
+            return Err(Error::new(Code::OutsideRoot, message).hint("name a directory that has both"));
+        }
+        let facts =
+            fs::metadata(&change.path).map_err(|fault| Error::io(&fault, format!("cannot read '{name}': {fault}")))?;
+        if !facts.is_file() {
+            return Err(Error::new(Code::Io, format!("'{name}' is not a plain file")));
+        }
+        if facts.permissions().readonly() {
+            let hint = format!("let it be written: chmod u+w {}", quoted(name));
+            return Err(Error::new(Code::Permission, format!("'{name}' is read-only")).hint(hint));
+        }
+        match self.changes.get_mut(&change.path) {
+            Some(first) => first.after = change.after,
+            None => drop(self.changes.insert(change.path.clone(), change)),
+        }
+        Ok(())
+    }
+
+    /// The text of a file after the changes so far; `None` if no change concerns the file.
+    pub fn text(&self, path: &Path) -> Option<&str> {
+        self.changes.get(path).map(|change| change.after.as_str())
+    }
+
+    /// The changes, in the order of their paths. Files that stay as they are are left out.
+    pub fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.changes.values().filter(|change| change.before != change.after)
+    }
+
+    /// Writes all files: each is complete beside its place before the first is put there.
+    ///
+    /// # Errors
+    /// A file has changed meanwhile, or cannot be written. All files are as they were then.
+    pub fn write(self) -> Result<()> {
+        let failed = |change: &Change, fault: &io::Error| {
+            Error::io(fault, format!("cannot write '{}': {fault}", change.name)).hint("no file has changed")
+        };
+        let mut ready = Vec::new();
+        for change in self.changes() {
+            let now = fs::read(&change.path).map_err(|fault| failed(change, &fault))?;
+            if now != change.before.as_bytes() {
+                let message = format!("'{}' has changed meanwhile", change.name);
+                return Err(Error::new(Code::Io, message).hint("no file has changed here: run the command again"));
+            }
+            ready.push((change, stage(change).map_err(|fault| failed(change, &fault))?));
+        }
+        let mut written: Vec<&Change> = Vec::new();
+        for (change, staged) in ready {
+            let put = match staged {
+                Some((file, mode)) => file.put_for_good(&change.path, mode),
+                None => Err(ErrorKind::PermissionDenied.into()),
+            };
+            // A file that cannot be replaced, as one with a mount of its own, is written in place.
+            let put = put.or_else(|_| fs::write(&change.path, &change.after));
+            if let Err(fault) = put {
+                for change in written {
+                    let _ = place::write(&change.path, change.before.as_bytes());
+                }
+                return Err(failed(change, &fault));
+            }
+            written.push(change);
+        }
+        Ok(())
+    }
+}
+
+/// The new text beside the place of a file, and the mode of the file. `None` in a directory that
+/// takes no new file: the file itself can be written then.
+fn stage(change: &Change) -> io::Result<Option<(Staged, u32)>> {
+    match Staged::beside(&change.path) {
+        Ok(mut staged) => {
+            staged.write_all(change.after.as_bytes())?;
+            Ok(Some((staged, place::mode(&fs::metadata(&change.path)?))))
+        }
+        Err(_) => fs::OpenOptions::new().append(true).open(&change.path).map(|_| None),
+    }
+}

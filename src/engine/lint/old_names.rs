@@ -1,0 +1,199 @@
+//! References of custom kinds that hold the earlier name of a resource: kustomize updates the
+//! references of Kubernetes' own kinds, and those that `nameReference` names.
+
+use super::finding::finding;
+use super::parts::{fields, list};
+use crate::diag::{Code, Warning, is_placeholder};
+use crate::resource::{ResMap, Resource};
+use crate::schema::{Gvk, is_scope_known};
+use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_yaml::Node;
+use std::sync::OnceLock;
+
+/// Resources with another name than before. The tables are made for the first custom resource.
+pub(super) struct Renamed<'n, 'a> {
+    map: &'n ResMap<'a>,
+    tables: OnceLock<Tables<'n, 'a>>,
+}
+
+struct Tables<'n, 'a> {
+    /// The resources by an earlier name.
+    by_old_name: FastMap<&'a str, Vec<&'n Resource<'a>>>,
+    /// The kinds and names of today.
+    taken: FastSet<(&'a str, &'a str)>,
+}
+
+impl<'n, 'a> Renamed<'n, 'a> {
+    pub(super) fn of(map: &'n ResMap<'a>) -> Self {
+        Renamed { map, tables: OnceLock::new() }
+    }
+
+    /// O(all names) the first time, then O(1).
+    fn tables(&self) -> &Tables<'n, 'a> {
+        self.tables.get_or_init(|| {
+            let (mut by_old_name, mut taken) = (FastMap::<_, Vec<_>>::default(), FastSet::default());
+            for resource in self.map.iter() {
+                let id = resource.id();
+                taken.insert((id.gvk.kind, id.name));
+                let mut old: Vec<&str> = resource.previous().iter().map(|p| p.name).filter(|n| *n != id.name).collect();
+                old.sort_unstable();
+                old.dedup();
+                old.into_iter().for_each(|name| by_old_name.entry(name).or_default().push(resource));
+            }
+            Tables { by_old_name, taken }
+        })
+    }
+
+    /// The resource of one of the kinds that had a name, if none of them has that name today.
+    fn get(&self, reference: &Reference<'_, 'a>, name: &'a str) -> Option<&'n Resource<'a>> {
+        let Tables { by_old_name, taken } = self.tables();
+        let had = by_old_name.get(name)?.iter().copied();
+        let mut meant = had.filter(|target| {
+            let id = target.id();
+            reference.kinds.is_meant(id.gvk.kind) && !taken.contains(&(id.gvk.kind, name))
+        });
+        let target = meant.next()?;
+        // Which of several is meant is not known.
+        meant.next().is_none().then_some(target)
+    }
+}
+
+/// A text that names a resource.
+struct Reference<'n, 'a> {
+    kinds: Kinds<'a>,
+    name: &'n Node<'a>,
+}
+
+/// The kinds that a reference may lead to.
+#[derive(Clone, Copy)]
+enum Kinds<'a> {
+    /// The kind that stands beside the name.
+    Given(&'a str),
+    /// The kinds that a field is known for.
+    Known(&'static [&'static str]),
+    /// The kind whose name begins the name of a field, as `gatewayRef`.
+    InField(&'a str),
+}
+
+impl Kinds<'_> {
+    fn is_meant(self, kind: &str) -> bool {
+        match self {
+            Kinds::Given(given) => given == kind,
+            Kinds::Known(known) => known.contains(&kind),
+            Kinds::InField(stem) => stem.eq_ignore_ascii_case(kind),
+        }
+    }
+}
+
+/// Adds a finding for each reference of a custom resource to an earlier name. O(size of the
+/// resource).
+pub(super) fn find<'a>(resource: &Resource<'a>, renamed: &Renamed<'_, 'a>, found: &mut Vec<Warning>) {
+    if is_scope_known(&resource.id().gvk) || renamed.tables().by_old_name.is_empty() {
+        return;
+    }
+    let mut path = Vec::new();
+    for (field, value) in fields(resource.node()).filter(|(field, _)| !NOT_READ.contains(field)) {
+        path.push(field);
+        walk(value, &mut path, &mut |path, reference| {
+            found.extend(fault(resource, path, &reference, renamed));
+        });
+        path.pop();
+    }
+}
+
+/// The fields of a resource that refer to nothing.
+const NOT_READ: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
+
+/// Looks at the references below a field. `path` leads to it from the resource.
+fn walk<'n, 'a>(node: &'n Node<'a>, path: &mut Vec<&'a str>, look: &mut impl FnMut(&[&'a str], Reference<'n, 'a>)) {
+    let field = path.last().copied().unwrap_or_default();
+    if node.as_scalar().is_some() {
+        if let Some(kinds) = of_text(field) {
+            look(path, Reference { kinds, name: node });
+        }
+        return;
+    }
+    list(node).for_each(|item| walk(item, path, look));
+    if node.as_mapping().is_none() {
+        return;
+    }
+    let kinds = node.get_text("kind").map(Kinds::Given).or_else(|| of_mapping(field));
+    for (inner, value) in fields(node) {
+        path.push(inner);
+        match kinds {
+            Some(kinds) if inner == "name" && value.as_scalar().is_some() => {
+                look(path, Reference { kinds, name: value });
+            }
+            _ => walk(value, path, look),
+        }
+        path.pop();
+    }
+}
+
+/// The kinds that a field with a name leads to.
+fn of_text(field: &str) -> Option<Kinds<'_>> {
+    let known: &'static [&'static str] = match field {
+        "secretName" => &["Secret"],
+        "configMapName" => &["ConfigMap"],
+        "serviceAccountName" => &["ServiceAccount"],
+        "serviceName" => &["Service"],
+        "claimName" => &["PersistentVolumeClaim"],
+        _ => return None,
+    };
+    Some(Kinds::Known(known))
+}
+
+/// The kinds that a field leads to which has a mapping with a name and without a kind, or a list of
+/// such mappings.
+fn of_mapping(field: &str) -> Option<Kinds<'_>> {
+    let known: &'static [&'static str] = match field {
+        "backendRef" | "backendRefs" => &["Service"],
+        "parentRef" | "parentRefs" => &["Gateway"],
+        "issuerRef" => &["Issuer", "ClusterIssuer"],
+        "scaleTargetRef" | "targetRef" => &["Deployment", "StatefulSet"],
+        _ => {
+            let stem = ["KeyRef", "KeySelector", "Refs", "Ref", "Reference", "References"]
+                .into_iter()
+                .find_map(|end| field.strip_suffix(end))?;
+            return Some(match stem {
+                _ if ends_with_word(stem, "secret") => Kinds::Known(&["Secret"]),
+                _ if ends_with_word(stem, "configMap") => Kinds::Known(&["ConfigMap"]),
+                _ => Kinds::InField(stem),
+            });
+        }
+    };
+    Some(Kinds::Known(known))
+}
+
+/// Returns true if a name in camel case is a word, or ends with it, as `accessSecret` with
+/// `secret`.
+fn ends_with_word(name: &str, word: &str) -> bool {
+    let Some(at) = name.len().checked_sub(word.len()) else { return false };
+    name.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(word))
+}
+
+/// The finding about a reference.
+fn fault<'a>(
+    resource: &Resource<'a>,
+    path: &[&str],
+    reference: &Reference<'_, 'a>,
+    renamed: &Renamed<'_, 'a>,
+) -> Option<Warning> {
+    let name = reference.name.as_scalar().map(|s| s.text()).filter(|name| !name.is_empty() && !is_placeholder(name))?;
+    let target = renamed.get(reference, name)?.id();
+    let message = format!(
+        "the {} '{name}' is named '{}' in the output: kustomize does not update this reference",
+        target.gvk.kind, target.name
+    );
+    let entry = name_reference(&target.gvk, &resource.id().gvk, path);
+    let hint = format!("list a file under 'configurations' with: {entry}");
+    Some(finding(Code::OldName, resource, reference.name, message).hint(hint))
+}
+
+/// The file of `configurations` that makes kustomize update a field of a kind, in one line.
+fn name_reference(target: &Gvk<'_>, referrer: &Gvk<'_>, path: &[&str]) -> String {
+    let group = |group: &str| if group.is_empty() { String::new() } else { format!(", group: {group}") };
+    let path: Vec<String> = path.iter().map(|field| field.replace('/', "\\/")).collect();
+    let field = format!("{{kind: {}{}, path: {}}}", referrer.kind, group(referrer.group), path.join("/"));
+    format!("nameReference: [{{kind: {}{}, fieldSpecs: [{field}]}}]", target.kind, group(target.group))
+}
