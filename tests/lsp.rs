@@ -412,6 +412,75 @@ fn a_file_gets_another_name_wherever_it_is_named() {
     });
 }
 
+const NESTED: &str = "\
+-- common/kustomization.yaml --
+namePrefix: a-
+-- base/kustomization.yaml --
+resources:
+- web.yaml
+- ./inner
+- ../common
+- https://example.com/web.yaml
+-- base/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+-- base/inner/kustomization.yaml --
+resources:
+- ../more.yaml
+- ../../common
+- ../../base/web.yaml
+-- over/kustomization.yaml --
+resources:
+- ../base
+- ../base/inner
+- ../common
+";
+
+/// Paths between two files that move together stay as they are written.
+#[test]
+fn a_directory_gets_another_name_without_its_inner_paths() {
+    with_editor(NESTED, async |editor| {
+        editor.open("over/kustomization.yaml", "resources:\n- ../base\n- ../base/inner\n- ../common\n");
+        let asked = RenameParams {
+            text_document_position: editor.at("over/kustomization.yaml", 1, 6),
+            new_name: "../basis".to_owned(),
+            work_done_progress_params: Default::default(),
+        };
+        let edit = editor.server.rename(asked).await.unwrap().unwrap();
+        let changed = [
+            "base/inner/kustomization.yaml 3:2-21 -> ../web.yaml",
+            "over/kustomization.yaml 1:2-9 -> ../basis",
+            "over/kustomization.yaml 2:2-15 -> ../basis/inner",
+            "base => basis",
+        ];
+        assert_eq!(editor.shown(edit), changed);
+        let renames = async |editor: &mut Editor, from: &str, to: &str| {
+            let (old_uri, new_uri) = (editor.uri(from).to_string(), editor.uri(to).to_string());
+            let params = RenameFilesParams { files: vec![FileRename { old_uri, new_uri }] };
+            let edit = editor.server.will_rename_files(params).await.unwrap().unwrap();
+            editor.shown(edit)
+        };
+        // Paths that lead out of a directory begin where it will be.
+        let changed = [
+            "base/inner/kustomization.yaml 2:2-14 -> ../../../common",
+            "base/inner/kustomization.yaml 3:2-21 -> ../web.yaml",
+            "base/kustomization.yaml 3:2-11 -> ../../common",
+            "over/kustomization.yaml 1:2-9 -> ../apps/basis",
+            "over/kustomization.yaml 2:2-15 -> ../apps/basis/inner",
+        ];
+        assert_eq!(renames(editor, "base", "apps/basis").await, changed);
+        // A kustomization file that moves alone leaves its files behind.
+        let changed = [
+            "over/kustomization.yaml 1:2-9 -> base",
+            "over/kustomization.yaml 2:2-15 -> base/inner",
+            "over/kustomization.yaml 3:2-11 -> common",
+        ];
+        assert_eq!(renames(editor, "over/kustomization.yaml", "kustomization.yaml").await, changed);
+    });
+}
+
 /// Runs the server with these bytes on stdin, and gives its status and output.
 fn raw(bytes: &[u8]) -> (Option<i32>, String) {
     let tree = Tree::new(TREE);
