@@ -4,12 +4,13 @@
 use crate::support::Tree;
 use async_lsp::lsp_types::notification::PublishDiagnostics;
 use async_lsp::lsp_types::{
-    CompletionItem, CompletionParams, CompletionResponse, CompletionTextEdit, Diagnostic, DiagnosticSeverity,
-    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentChangeOperation,
-    DocumentChanges, FileRename, GotoDefinitionParams, GotoDefinitionResponse, HoverContents, HoverParams,
-    InitializeParams, InitializedParams, Location, NumberOrString, OneOf, Position, Range, RenameFilesParams,
-    RenameParams, ResourceOp, TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem,
-    TextDocumentPositionParams, Url, VersionedTextDocumentIdentifier, WorkspaceEdit, WorkspaceFolder,
+    CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams, CompletionItem, CompletionParams,
+    CompletionResponse, CompletionTextEdit, Diagnostic, DiagnosticSeverity, DidChangeTextDocumentParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentChangeOperation, DocumentChanges, FileRename,
+    GotoDefinitionParams, GotoDefinitionResponse, HoverContents, HoverParams, InitializeParams, InitializedParams,
+    Location, NumberOrString, OneOf, Position, Range, RenameFilesParams, RenameParams, ResourceOp,
+    TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem, TextDocumentPositionParams, Url,
+    VersionedTextDocumentIdentifier, WorkspaceEdit, WorkspaceFolder,
 };
 use async_lsp::router::Router;
 use async_lsp::{LanguageServer, MainLoop, ServerSocket};
@@ -188,6 +189,32 @@ impl Editor {
                 }
                 other => panic!("{other:?}"),
             }
+        }
+        lines
+    }
+
+    /// The code actions of a kind at a place: each its title, then its edits as [`Editor::shown`]
+    /// has them.
+    async fn actions(&mut self, file: &str, line: u32, character: u32, only: Option<CodeActionKind>) -> Vec<String> {
+        let at = Position::new(line, character);
+        let params = CodeActionParams {
+            text_document: TextDocumentIdentifier::new(self.uri(file)),
+            range: Range::new(at, at),
+            context: CodeActionContext { only: only.map(|kind| vec![kind]), ..CodeActionContext::default() },
+            work_done_progress_params: Default::default(),
+            partial_result_params: Default::default(),
+        };
+        let mut lines = Vec::new();
+        for action in self.server.code_action(params).await.unwrap().unwrap_or_default() {
+            let CodeActionOrCommand::CodeAction(action) = action else { panic!("{action:?}") };
+            assert_eq!(action.kind, Some(CodeActionKind::QUICKFIX));
+            assert_eq!(action.diagnostics.map(|faults| faults.len()), Some(1));
+            let edit = action.edit.unwrap();
+            let Some(DocumentChanges::Edits(edits)) = &edit.document_changes else { panic!("{edit:?}") };
+            assert_eq!(edits[0].text_document.version, Some(self.versions[file]));
+            let preferred = if action.is_preferred == Some(true) { " (preferred)" } else { "" };
+            lines.push(format!("{}{preferred}", action.title));
+            lines.extend(self.shown(edit));
         }
         lines
     }
@@ -409,6 +436,147 @@ fn a_file_gets_another_name_wherever_it_is_named() {
             "south/kustomization.yaml 4:14-30 -> ../over/w b.yaml",
         ];
         assert_eq!(editor.shown(edit), changed);
+    });
+}
+
+const NESTED: &str = "\
+-- common/kustomization.yaml --
+namePrefix: a-
+-- base/kustomization.yaml --
+resources:
+- web.yaml
+- ./inner
+- ../common
+- https://example.com/web.yaml
+-- base/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+-- base/inner/kustomization.yaml --
+resources:
+- ../more.yaml
+- ../../common
+- ../../base/web.yaml
+-- over/kustomization.yaml --
+resources:
+- ../base
+- ../base/inner
+- ../common
+";
+
+/// Paths between two files that move together stay as they are written.
+#[test]
+fn a_directory_gets_another_name_without_its_inner_paths() {
+    with_editor(NESTED, async |editor| {
+        editor.open("over/kustomization.yaml", "resources:\n- ../base\n- ../base/inner\n- ../common\n");
+        let asked = RenameParams {
+            text_document_position: editor.at("over/kustomization.yaml", 1, 6),
+            new_name: "../basis".to_owned(),
+            work_done_progress_params: Default::default(),
+        };
+        let edit = editor.server.rename(asked).await.unwrap().unwrap();
+        let changed = [
+            "base/inner/kustomization.yaml 3:2-21 -> ../web.yaml",
+            "over/kustomization.yaml 1:2-9 -> ../basis",
+            "over/kustomization.yaml 2:2-15 -> ../basis/inner",
+            "base => basis",
+        ];
+        assert_eq!(editor.shown(edit), changed);
+        let renames = async |editor: &mut Editor, from: &str, to: &str| {
+            let (old_uri, new_uri) = (editor.uri(from).to_string(), editor.uri(to).to_string());
+            let params = RenameFilesParams { files: vec![FileRename { old_uri, new_uri }] };
+            let edit = editor.server.will_rename_files(params).await.unwrap().unwrap();
+            editor.shown(edit)
+        };
+        // Paths that lead out of a directory begin where it will be.
+        let changed = [
+            "base/inner/kustomization.yaml 2:2-14 -> ../../../common",
+            "base/inner/kustomization.yaml 3:2-21 -> ../web.yaml",
+            "base/kustomization.yaml 3:2-11 -> ../../common",
+            "over/kustomization.yaml 1:2-9 -> ../apps/basis",
+            "over/kustomization.yaml 2:2-15 -> ../apps/basis/inner",
+        ];
+        assert_eq!(renames(editor, "base", "apps/basis").await, changed);
+        // A kustomization file that moves alone leaves its files behind.
+        let changed = [
+            "over/kustomization.yaml 1:2-9 -> base",
+            "over/kustomization.yaml 2:2-15 -> base/inner",
+            "over/kustomization.yaml 3:2-11 -> common",
+        ];
+        assert_eq!(renames(editor, "over/kustomization.yaml", "kustomization.yaml").await, changed);
+    });
+}
+
+const MISTYPED: &str = "\
+-- kustomization.yaml --
+resources:
+- web.yaml
+- settings.yaml
+-- web.yaml --
+apiVersion: apps/v1
+kind: deployment
+metadata:
+  name: web
+-- settings.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+";
+
+#[test]
+fn a_fault_with_a_sure_change_has_a_code_action() {
+    with_editor(MISTYPED, async |editor| {
+        editor.open("web.yaml", "# web\napiVersion: apps/v1\nkind: deployment\nmetadata:\n  name: web\n");
+        let found = editor.until_some(async |editor| editor.actions("web.yaml", 2, 8, None).await).await;
+        let change = ["Replace 'deployment' with 'Deployment' (preferred)", "web.yaml 2:6-16 -> Deployment"];
+        assert_eq!(found, change);
+        assert_eq!(editor.actions("web.yaml", 2, 8, Some(CodeActionKind::QUICKFIX)).await, change);
+        assert_eq!(editor.actions("web.yaml", 2, 8, Some(CodeActionKind::EMPTY)).await, change);
+        for (line, only) in [(1, None), (2, Some(CodeActionKind::REFACTOR))] {
+            assert_eq!(editor.actions("web.yaml", line, 8, only).await, Vec::<String>::new());
+        }
+        editor.edit("web.yaml", Some(((2, 6), (2, 16))), "Deployment");
+        editor.sees("web.yaml", &[]).await;
+        assert_eq!(editor.actions("web.yaml", 2, 8, None).await, Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_mistyped_word_has_a_code_action() {
+    with_editor(MISTYPED, async |editor| {
+        let file = "kustomization.yaml";
+        editor.open(file, "resurces:\n- web.yaml\n");
+        let found = editor.until_some(async |editor| editor.actions(file, 0, 3, None).await).await;
+        assert_eq!(found, ["Replace 'resurces' with 'resources'", "kustomization.yaml 0:0-8 -> resources"]);
+        // A file that is not open has no version that an edit could name.
+        editor.close(file);
+        assert_eq!(editor.actions(file, 0, 3, None).await, Vec::<String>::new());
+        editor.open(file, "resources:\n- \"setings.yaml\" # ß\n");
+        let found = editor.until_some(async |editor| editor.actions(file, 1, 4, None).await).await;
+        assert_eq!(
+            found,
+            ["Replace 'setings.yaml' with 'settings.yaml'", "kustomization.yaml 1:3-15 -> settings.yaml"]
+        );
+        // A fault whose hint is not a word to write.
+        editor.edit(file, None, "resources: web.yaml\n");
+        let has_other = |faults: &Faults| faults.values().flatten().any(|fault| !fault.message.contains("setings"));
+        let seen = tokio::time::timeout(LIMIT, editor.faults.wait_for(has_other)).await.is_ok();
+        assert!(seen, "{:?}", editor.faults.borrow());
+        assert_eq!(editor.actions(file, 0, 12, None).await, Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_file_outside_of_the_open_directories_has_no_code_action() {
+    let outside = Tree::new(MISTYPED);
+    with_editor(MISTYPED, async |editor| {
+        let file = outside.path().canonicalize().unwrap().join("web.yaml");
+        let file = file.to_str().unwrap();
+        editor.open(file, "apiVersion: apps/v1\nkind: deployment\nmetadata:\n  name: web\n");
+        editor.sees(file, &["1:6-1:16 kind-case Kubernetes has no kind 'deployment' in this group"]).await;
+        assert_eq!(editor.actions(file, 1, 8, None).await, Vec::<String>::new());
     });
 }
 

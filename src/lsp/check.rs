@@ -2,6 +2,7 @@
 //! faults and the findings of lint to the editor. Changes that arrive during a build are checked
 //! together after it.
 
+use super::fixes::Fixes;
 use super::texts::{Units, is_kustomization, uri_of};
 use super::{Contents, Files, MAX_DIRECTORIES};
 use crate::config::Decoder;
@@ -51,6 +52,7 @@ pub(crate) type Known = BTreeMap<String, Vec<KnownResource>>;
 pub(crate) struct Checker {
     latest: Arc<Latest>,
     known: Arc<Mutex<Known>>,
+    fixes: Arc<Mutex<Fixes>>,
 }
 
 /// The last state of the editor that is not checked yet. Only the last one counts, so that a long
@@ -102,10 +104,12 @@ impl Checker {
     ) -> io::Result<Checker> {
         let latest = Arc::<Latest>::default();
         let known = Arc::<Mutex<Known>>::default();
-        let worker = Worker { folders, units, send, options, known: Arc::clone(&known), shown: BTreeSet::new() };
+        let fixes = Arc::<Mutex<Fixes>>::default();
+        let (to_known, to_fixes) = (Arc::clone(&known), Arc::clone(&fixes));
+        let worker = Worker { folders, units, send, options, known: to_known, fixes: to_fixes, shown: BTreeSet::new() };
         let requests = Arc::clone(&latest);
         parallel::thread("check").spawn(move || worker.run(&requests))?;
-        Ok(Checker { latest, known })
+        Ok(Checker { latest, known, fixes })
     }
 
     /// Asks for a check. A thread that has panicked checks nothing more; the rest of the server
@@ -117,6 +121,11 @@ impl Checker {
     /// The resources that are known so far.
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
         lock(&self.known)
+    }
+
+    /// The changes that mend the faults that the editor shows.
+    pub(crate) fn fixes(&self) -> MutexGuard<'_, Fixes> {
+        lock(&self.fixes)
     }
 }
 
@@ -134,6 +143,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Faults {
     units: Units,
     by_file: BTreeMap<PathBuf, Vec<Shown>>,
+    fixes: Fixes,
 }
 
 struct Worker<S, O> {
@@ -142,6 +152,7 @@ struct Worker<S, O> {
     send: S,
     options: O,
     known: Arc<Mutex<Known>>,
+    fixes: Arc<Mutex<Fixes>>,
     /// The files whose faults the editor shows.
     shown: BTreeSet<PathBuf>,
 }
@@ -156,7 +167,7 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
 
     /// The faults of the open files, and of the roots that they can affect.
     fn check(&self, texts: &Contents) -> Faults {
-        let mut faults = Faults { units: self.units, by_file: BTreeMap::new() };
+        let mut faults = Faults { units: self.units, by_file: BTreeMap::new(), fixes: Fixes::of(texts) };
         for (path, text) in texts {
             if let Err(error) = check_text(path, text) {
                 faults.add_all(&error, path);
@@ -217,6 +228,8 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
 
     /// Sends the faults of each file, and an empty list for a file whose faults are gone.
     fn publish(&mut self, faults: Faults) {
+        // An editor may ask for code actions as soon as it shows a fault.
+        *lock(&self.fixes) = faults.fixes;
         let mut by_file = faults.by_file;
         let now: BTreeSet<PathBuf> = by_file.keys().cloned().collect();
         for file in self.shown.union(&now) {
@@ -305,7 +318,7 @@ impl Faults {
         if known.iter().any(|shown| shown.range == range && shown.message == message) {
             return;
         }
-        known.push(Shown {
+        let as_shown = Shown {
             range,
             severity: Some(severity(fault)),
             code: Some(NumberOrString::String(fault.code().as_str().to_owned())),
@@ -313,12 +326,14 @@ impl Faults {
             message,
             related_information: Some(around).filter(|around| !around.is_empty()),
             ..Shown::default()
-        });
+        };
+        self.fixes.add(fault, &as_shown);
+        known.push(as_shown);
     }
 }
 
 /// A text as a person may read it.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     shown::lines(&shown::masked(text)).into_owned()
 }
 

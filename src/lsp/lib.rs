@@ -5,6 +5,7 @@
 //! * [`texts`]: the texts of open files, and places in the protocol's form.
 //! * [`check`]: builds the roots that a change can affect, on a thread of its own, and sends the
 //!   faults.
+//! * [`fixes`]: the changes that mend the faults.
 //! * [`cursor`]: the field of a YAML text that a place is in, also while the text is not valid
 //!   YAML.
 //! * [`fields`]: fields, words and file names to complete; the documentation of a field.
@@ -16,6 +17,7 @@
 mod check;
 mod cursor;
 mod fields;
+mod fixes;
 mod links;
 mod message;
 mod texts;
@@ -31,12 +33,12 @@ use lsp_server::{ErrorCode, Notification, RequestId, Response};
 use lsp_types::notification::{self as note, Notification as _};
 use lsp_types::request::{self as ask, Request as _};
 use lsp_types::{
-    CompletionOptions, CompletionParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, FileOperationFilter, FileOperationPattern, FileOperationRegistrationOptions,
-    GotoDefinitionParams, HoverParams, HoverProviderCapability, InitializeParams, MessageType, OneOf,
-    PositionEncodingKind, RenameFilesParams, RenameParams, ServerCapabilities, ShowMessageParams,
-    TextDocumentSyncCapability, TextDocumentSyncKind, WorkspaceFileOperationsServerCapabilities,
-    WorkspaceServerCapabilities,
+    CodeActionKind, CodeActionOptions, CodeActionParams, CodeActionProviderCapability, CompletionOptions,
+    CompletionParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    FileOperationFilter, FileOperationPattern, FileOperationRegistrationOptions, GotoDefinitionParams, HoverParams,
+    HoverProviderCapability, InitializeParams, MessageType, OneOf, PositionEncodingKind, RenameFilesParams,
+    RenameParams, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability, TextDocumentSyncKind,
+    WorkspaceFileOperationsServerCapabilities, WorkspaceServerCapabilities,
 };
 use message::{Editor, Incoming, Received};
 use rustomize_sources::Disk;
@@ -156,6 +158,10 @@ fn capabilities(units: Units) -> ServerCapabilities {
         }),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         definition_provider: Some(OneOf::Left(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+            ..CodeActionOptions::default()
+        })),
         rename_provider: Some(OneOf::Left(true)),
         workspace: Some(WorkspaceServerCapabilities {
             workspace_folders: None,
@@ -218,6 +224,9 @@ impl<W: Write> Server<W> {
                 let at = p.text_document_position_params;
                 Ok(links::definitions(&self.texts, &self.files(), &self.checker.known(), &at))
             }),
+            ask::CodeActionRequest::METHOD => {
+                with(call, |p: CodeActionParams| Ok(self.checker.fixes().actions(&self.texts, &self.folders, &p)))
+            }
             ask::Rename::METHOD => with(call, |p: RenameParams| {
                 let at = p.text_document_position;
                 links::rename(&self.texts, &self.files(), &self.folders, &at, &p.new_name)

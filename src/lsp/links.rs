@@ -255,23 +255,29 @@ pub(crate) fn renamed(
     changes.map(|changes| WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() })
 }
 
-/// The edits of all kustomizations in the open directories that name a renamed file, or a file
-/// below a renamed directory. O(text of all kustomizations).
+/// The edits of all kustomizations in the open directories whose paths to files change: those that
+/// name a renamed file or a file below a renamed directory, and those below a renamed directory
+/// that name a file outside of it. A path between two files that move together stays as it is
+/// written. O(text of all kustomizations × renames).
 fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf, PathBuf)]) -> Vec<TextDocumentEdit> {
     let mut edits: BTreeMap<PathBuf, Vec<TextEdit>> = BTreeMap::new();
     for (file, text) in kustomizations(texts, files, folders) {
-        let directory = file.parent().unwrap_or(Path::new("/")).to_owned();
+        let directory = directory(&file);
+        let moved_file = moved(&file, renames);
+        let new_directory = moved_file.as_deref().map_or(directory, self::directory);
         for found in texts_of(&text).into_iter().filter(|found| names_files(&found.path)) {
             let (key, value) = match found.text.rsplit_once('=').filter(|_| has_keys(&found.path)) {
                 Some((key, value)) => (key.len() + 1, value),
                 None => (0, found.text.as_str()),
             };
             let named = PathBuf::from(clean(&directory.join(value).to_string_lossy()));
-            let new = renames.iter().find_map(|(old, new)| Some(new.join(named.strip_prefix(old).ok()?)));
-            let Some(new) = new else { continue };
-            let new = relative(&directory, Path::new(&clean(&new.to_string_lossy())));
+            let new = moved(&named, renames).unwrap_or(named);
+            if value.contains('\n') || new == Path::new(&clean(&new_directory.join(value).to_string_lossy())) {
+                continue;
+            }
+            let new_text = relative(new_directory, &new);
             if let Some(range) = written(texts, &text, &found, key, value) {
-                edits.entry(file.clone()).or_default().push(TextEdit { range, new_text: new });
+                edits.entry(file.clone()).or_default().push(TextEdit { range, new_text });
             }
         }
     }
@@ -281,6 +287,20 @@ fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf,
         Some(TextDocumentEdit { text_document, edits })
     };
     edits.into_iter().filter_map(edit).collect()
+}
+
+/// The directory of a file.
+fn directory(file: &Path) -> &Path {
+    file.parent().unwrap_or(Path::new("/"))
+}
+
+/// The new path of a file that is renamed, or is below a renamed directory; `None` for any other
+/// one. The innermost renamed directory counts.
+fn moved(file: &Path, renames: &[(PathBuf, PathBuf)]) -> Option<PathBuf> {
+    let around = renames.iter().filter_map(|(old, new)| Some((old, new, file.strip_prefix(old).ok()?)));
+    let (_, new, rest) = around.max_by_key(|(old, ..)| old.components().count())?;
+    let new = if rest.as_os_str().is_empty() { new.clone() } else { new.join(rest) };
+    Some(PathBuf::from(clean(&new.to_string_lossy())))
 }
 
 /// The range of a part of a text; `None` if the part is not written as it reads.

@@ -87,6 +87,13 @@ pub(crate) struct Texts {
     open: BTreeMap<PathBuf, Open>,
 }
 
+/// An open file, as the editor has it.
+pub(crate) struct OpenFile {
+    pub path: PathBuf,
+    pub text: Arc<str>,
+    pub version: i32,
+}
+
 struct Open {
     text: Arc<str>,
     version: i32,
@@ -167,6 +174,13 @@ impl Texts {
     /// The texts of the open files.
     pub(crate) fn contents(&self) -> Contents {
         self.open.iter().map(|(path, open)| (path.clone(), Arc::clone(&open.text))).collect()
+    }
+
+    /// The file of a URI; `None` if it is not open.
+    pub(crate) fn file(&self, uri: &Uri) -> Option<OpenFile> {
+        let path = path_of(uri)?;
+        let open = self.open.get(&path)?;
+        Some(OpenFile { text: Arc::clone(&open.text), version: open.version, path })
     }
 
     /// The file and text of a place, and the byte there; `None` if the file is not open.
