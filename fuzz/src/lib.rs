@@ -84,7 +84,7 @@ pub fn patch(input: &[u8]) {
     if let (Ok(base), Ok(patch)) = (documents(arena, base), documents(arena, patch)) {
         for mut base in base {
             // A build ends with the first patch that fails.
-            let _ = patch.iter().try_for_each(|patch| merge::apply(&mut base, patch.clone(), &schemas).map(drop));
+            let _ = patch.iter().try_for_each(|patch| merge::apply(&mut base, patch.clone(), &schemas, None).map(drop));
         }
     }
 }

@@ -8,9 +8,8 @@ use crate::cli::writer::{self, Shown, report};
 use crate::diag::{Code, Diagnostic, Error, Severity, Warning};
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use rustomize_base::shown;
-use rustomize_engine::load::FileLimit;
 use rustomize_manager::policy::machine::MachineError;
-use rustomize_sources::ReadFile;
+use rustomize_manager::policy::project_directory::{Owners, ProjectDirectory};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
@@ -263,9 +262,12 @@ pub(super) fn with_own_files(error: Error) -> Error {
         let below = path.strip_prefix(&here).unwrap_or(path).components();
         below.filter(|part| *part != Component::CurDir).collect::<PathBuf>().display().to_string()
     };
+    // The file is read once more: another user's may be in its place by now.
     let read = |file: &str| {
-        let bytes = FileLimit::default().read(Path::new(file)).ok()?;
-        String::from_utf8(bytes).ok()
+        let path = Path::new(file);
+        let directory = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+        let directory = ProjectDirectory { path: directory.to_owned(), owners: Owners::UserOrRoot };
+        directory.read(path.file_name()?.to_str()?).ok()?
     };
     error.with_excerpts(read).with_files(name)
 }

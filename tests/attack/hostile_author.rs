@@ -393,7 +393,7 @@ fn an_error_of_a_manifest_names_the_file_that_the_author_can_edit() {
     let tree = Tree::new("");
     let install = ["plugin", "install", "h.io/acme/app", "--path", "app"];
     tree.write("app/main.sh", "#!/bin/sh\n");
-    let file = tree.path().join("app/plugin.yaml").display().to_string();
+    let file = "app/plugin.yaml";
     let good = with(&MANIFEST, "", None);
     for (text, place, words) in [
         (String::new(), "", "is empty"),
