@@ -17,8 +17,8 @@ pub struct Pair<'a> {
     pub value: Cow<'a, [u8]>,
     /// The literal, or the entry that names its file.
     pub pos: Pos,
-    /// In a traced build, the line of an env file, or the beginning of a file. It may have a secret:
-    /// no error is placed there.
+    /// In a traced build, the line of an env file, or the beginning of a file. It may have a
+    /// secret: no error is placed there.
     pub line: Option<Pos>,
 }
 
