@@ -374,6 +374,80 @@ fn fields_words_files_and_names_are_completed() {
     });
 }
 
+const IMAGES: &str = "\
+-- base/kustomization.yaml --
+resources: [web.yaml]
+-- base/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: shop
+spec:
+  template:
+    spec:
+      initContainers:
+      - name: wait
+        image: busybox@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+      containers:
+      - name: web
+        image: registry.example.com:5000/shop/web:1.2
+-- other/kustomization.yaml --
+resources: [other.yaml]
+-- other/other.yaml --
+apiVersion: v1
+kind: Pod
+metadata:
+  name: other
+  namespace: tools
+spec:
+  containers:
+  - name: other
+    image: nginx:1
+-- over/kustomization.yaml --
+resources:
+- ../base
+";
+
+#[test]
+fn images_operations_behaviors_and_namespaces_are_completed() {
+    with_editor(IMAGES, async |editor| {
+        let file = "over/kustomization.yaml";
+        let patch =
+            "patches:\n- target:\n    kind: Deployment\n  patch: |-\n    - op: add\n      path: /metadata/labels\n";
+        let generator = "configMapGenerator:\n- name: texts\n  behavior: create\n";
+        let images = "images:\n- name: busybox\n";
+        let text = format!("resources:\n- ../base\n{images}namespace: shop\n{generator}{patch}      value: {{a: b}}\n");
+        let other = "apiVersion: v1\nkind: Pod\nmetadata: {name: other, namespace: tools}\nspec: {containers: [{image: nginx}]}\n";
+        editor.open("other/other.yaml", other);
+        editor.open(file, &text);
+        let names = editor.until_some(async |editor| {
+            let names = editor.labels(file, 3, 8).await;
+            if names.contains(&"busybox".to_owned()) { names } else { Vec::new() }
+        });
+        // Only the images of this root are offered.
+        assert_eq!(names.await, ["busybox", "registry.example.com:5000/shop/web"]);
+        assert_eq!(editor.labels(file, 4, 11).await, ["shop", "tools"]);
+        assert_eq!(editor.labels(file, 7, 12).await, ["create", "merge", "replace"]);
+        let operations = ["add", "remove", "replace", "move", "copy", "test"];
+        assert_eq!(editor.labels(file, 12, 10).await, operations);
+        editor.open("over/patch.yaml", "- op: re\n  path: /spec\n");
+        assert_eq!(editor.labels("over/patch.yaml", 0, 8).await, operations);
+        let items = editor.completions("over/patch.yaml", 0, 8).await;
+        let Some(CompletionTextEdit::Edit(edit)) = &items[0].text_edit else { panic!("{items:?}") };
+        assert_eq!((edit.range.start.character, edit.range.end.character), (6, 8));
+        // The value of another field, a mapping that is not an operation, and a merge patch.
+        assert_eq!(editor.labels("over/patch.yaml", 1, 9).await, Vec::<String>::new());
+        editor.edit("over/patch.yaml", None, "op: re\n");
+        assert_eq!(editor.labels("over/patch.yaml", 0, 6).await, Vec::<String>::new());
+        editor.edit(file, None, "patches:\n- patch: |-\n    op: re\n");
+        assert_eq!(editor.labels(file, 2, 10).await, Vec::<String>::new());
+        // A component is not built on its own: it may be used with any root.
+        editor.open("part/kustomization.yaml", "kind: Component\nimages:\n- name: x\n");
+        assert!(editor.labels("part/kustomization.yaml", 2, 8).await.contains(&"nginx".to_owned()));
+    });
+}
+
 #[test]
 fn a_field_tells_what_it_is_for() {
     with_editor(TREE, async |editor| {

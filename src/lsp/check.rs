@@ -12,6 +12,7 @@ use crate::load::{FileLimit, Loader, Memory, Overlay};
 use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find_in_few;
 use crate::stage::Options;
+use crate::transformer::image_tag::split;
 use crate::workspace::{Output, Together, build_all};
 use lsp_server::{Message, Notification};
 use lsp_types::notification::{Notification as _, PublishDiagnostics};
@@ -22,7 +23,7 @@ use lsp_types::{
 use rustomize_base::parallel;
 use rustomize_base::shown;
 use rustomize_sources::Disk;
-use rustomize_yaml::{Heap, Place, documents, first_document};
+use rustomize_yaml::{Heap, Node, Place, Value, documents, first_document};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,10 @@ pub(crate) struct KnownResource {
     pub kind: String,
     /// The present name, then the earlier ones.
     pub names: Vec<String>,
+    /// The present namespace, and the earlier ones; for a Namespace, its names.
+    pub namespaces: BTreeSet<String>,
+    /// The names of its images, without tags.
+    pub images: BTreeSet<String>,
     pub file: PathBuf,
     /// The line where the resource begins, counted from 0.
     pub line: u32,
@@ -282,9 +287,40 @@ fn resources(output: &Output<'_>) -> Vec<KnownResource> {
         let mut names: Vec<String> = resource.any_ids().map(|id| id.name.to_owned()).collect();
         names.dedup();
         let kind = resource.id().gvk.kind.to_owned();
-        Some(KnownResource { kind, names, file: file.into(), line: row(line) })
+        // A resource that had no namespace is noted as one of 'default'.
+        let earlier = resource.any_ids().map(|id| id.namespace).filter(|name| *name != "default");
+        let namespaces = earlier.chain([resource.id().namespace]).filter(|name| !name.is_empty()).map(str::to_owned);
+        let namespaces = match kind.as_str() {
+            "Namespace" => names.iter().cloned().collect(),
+            _ => namespaces.collect(),
+        };
+        let images = images(resource.node());
+        Some(KnownResource { kind, names, namespaces, images, file: file.into(), line: row(line) })
     });
     known.collect()
+}
+
+/// The names of the images in a resource: of all fields `image`, at any depth. O(size of the
+/// resource).
+fn images(node: &Node<'_>) -> BTreeSet<String> {
+    let (mut names, mut open) = (BTreeSet::new(), vec![node]);
+    while let Some(node) = open.pop() {
+        match node.value() {
+            Value::Mapping(fields) => {
+                for field in fields.iter() {
+                    match (field.key().text(), field.value().as_scalar()) {
+                        ("image", Some(image)) => drop(names.insert(split(image.text()).0.to_owned())),
+                        (_, Some(_)) => {}
+                        (_, None) => open.push(field.value()),
+                    }
+                }
+            }
+            Value::Sequence(items) => open.extend(items.iter()),
+            Value::Scalar(_) => {}
+        }
+    }
+    names.remove("");
+    names
 }
 
 /// A line of a file, counted from 0.
@@ -333,7 +369,7 @@ impl Faults {
 }
 
 /// A text as a person may read it.
-pub(crate) fn shown(text: &str) -> String {
+fn shown(text: &str) -> String {
     shown::lines(&shown::masked(text)).into_owned()
 }
 

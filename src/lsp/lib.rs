@@ -23,7 +23,7 @@ mod message;
 mod texts;
 
 // The modules of this crate name those of the engine by their own paths.
-use rustomize_engine::{config, diag, load, pipeline, schema, stage, workspace};
+use rustomize_engine::{config, diag, load, pipeline, schema, stage, transformer, workspace};
 
 use crate::diag::Error;
 use crate::load::{Memory, Overlay};
