@@ -8,9 +8,9 @@ use async_lsp::lsp_types::{
     CompletionResponse, CompletionTextEdit, Diagnostic, DiagnosticSeverity, DidChangeTextDocumentParams,
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentChangeOperation, DocumentChanges, FileRename,
     GotoDefinitionParams, GotoDefinitionResponse, HoverContents, HoverParams, InitializeParams, InitializedParams,
-    Location, NumberOrString, OneOf, Position, Range, RenameFilesParams, RenameParams, ResourceOp,
-    TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem, TextDocumentPositionParams, Url,
-    VersionedTextDocumentIdentifier, WorkspaceEdit, WorkspaceFolder,
+    Location, NumberOrString, OneOf, Position, Range, ReferenceContext, ReferenceParams, RenameFilesParams,
+    RenameParams, ResourceOp, TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem,
+    TextDocumentPositionParams, Url, VersionedTextDocumentIdentifier, WorkspaceEdit, WorkspaceFolder,
 };
 use async_lsp::router::Router;
 use async_lsp::{LanguageServer, MainLoop, ServerSocket};
@@ -156,6 +156,22 @@ impl Editor {
         };
         let root = Url::from_directory_path(self.tree.path().canonicalize().unwrap()).unwrap();
         let shown = |Location { uri, range }| format!("{}:{}", root.make_relative(&uri).unwrap(), range.start.line);
+        found.into_iter().map(shown).collect()
+    }
+
+    /// The places that name the file or resource of a place, as `file:line:column`.
+    async fn references(&mut self, file: &str, line: u32, character: u32, with_own: bool) -> Vec<String> {
+        let params = ReferenceParams {
+            text_document_position: self.at(file, line, character),
+            context: ReferenceContext { include_declaration: with_own },
+            work_done_progress_params: Default::default(),
+            partial_result_params: Default::default(),
+        };
+        let found = self.server.references(params).await.unwrap().unwrap_or_default();
+        let root = Url::from_directory_path(self.tree.path().canonicalize().unwrap()).unwrap();
+        let shown = |Location { uri, range }| {
+            format!("{}:{}:{}", root.make_relative(&uri).unwrap(), range.start.line, range.start.character)
+        };
         found.into_iter().map(shown).collect()
     }
 
@@ -445,6 +461,92 @@ fn images_operations_behaviors_and_namespaces_are_completed() {
         // A component is not built on its own: it may be used with any root.
         editor.open("part/kustomization.yaml", "kind: Component\nimages:\n- name: x\n");
         assert!(editor.labels("part/kustomization.yaml", 2, 8).await.contains(&"nginx".to_owned()));
+    });
+}
+
+const NAMED: &str = "\
+-- base/kustomization.yaml --
+namePrefix: a-
+resources:
+- web.yaml
+- service.yaml
+-- base/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+-- base/service.yaml --
+apiVersion: v1
+kind: Service
+metadata:
+  name: web
+-- over/kustomization.yaml --
+resources:
+- ../base
+components:
+- ../part
+patches:
+- target: {kind: Deployment, name: web}
+  patch: |-
+    - {op: add, path: /spec/replicas, value: 1}
+- target: {kind: Service, name: web}
+  patch: |-
+    - {op: add, path: /spec/type, value: ClusterIP}
+-- part/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+replicas:
+- name: a-web
+  count: 2
+-- texts/kustomization.yaml --
+configMapGenerator:
+- name: texts
+  files: [\"web=../base/web.yaml\"]
+-- west/kustomization.yaml --
+resources:
+- web.yaml
+patches:
+- target: {kind: Deployment, name: web}
+  patch: |-
+    - {op: add, path: /spec/replicas, value: 1}
+-- west/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+";
+
+#[test]
+fn a_file_and_a_resource_lead_to_the_entries_that_name_them() {
+    with_editor(NAMED, async |editor| {
+        let web = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n";
+        editor.open("base/web.yaml", web);
+        let file = ["base/kustomization.yaml:2:2", "texts/kustomization.yaml:2:15"];
+        assert_eq!(editor.references("base/web.yaml", 0, 3, false).await, file);
+        // The directory west has a Deployment of that name, too, and base has a Service.
+        let resource = [
+            "base/kustomization.yaml:2:2",
+            "over/kustomization.yaml:5:35",
+            "part/kustomization.yaml:3:8",
+            "texts/kustomization.yaml:2:15",
+        ];
+        let found = editor.until_some(async |editor| {
+            let found = editor.references("base/web.yaml", 3, 9, false).await;
+            // The name with the prefix is known once the root is built.
+            if found.len() == resource.len() { found } else { Vec::new() }
+        });
+        assert_eq!(found.await, resource);
+        editor.open("base/service.yaml", "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n");
+        let service = ["base/kustomization.yaml:3:2", "over/kustomization.yaml:8:32"];
+        assert_eq!(editor.references("base/service.yaml", 3, 9, false).await, service);
+        let over = editor.tree.path().join("over/kustomization.yaml");
+        editor.open("over/kustomization.yaml", &std::fs::read_to_string(over).unwrap());
+        // An entry leads to all entries for its file, and a selector to those of its resource.
+        assert_eq!(editor.references("over/kustomization.yaml", 1, 4, false).await, ["over/kustomization.yaml:1:2"]);
+        assert_eq!(editor.references("over/kustomization.yaml", 8, 33, false).await, service);
+        let with_own = [service[0], "base/service.yaml:0:0", service[1]];
+        assert_eq!(editor.references("over/kustomization.yaml", 8, 33, true).await, with_own);
+        assert_eq!(editor.references("west/web.yaml", 3, 9, false).await, Vec::<String>::new(), "it is not open");
     });
 }
 

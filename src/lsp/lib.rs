@@ -10,6 +10,7 @@
 //!   YAML.
 //! * [`fields`]: fields, words and file names to complete; the documentation of a field.
 //! * [`links`]: the files, bases and resources that a place names; the new names of files.
+//! * [`references`]: the entries that name a file or a resource.
 //!
 //! Plugins and helm run only if the program that starts the server allows them: an editor builds
 //! on every keystroke, in directories that the user may only have opened to read.
@@ -20,6 +21,7 @@ mod fields;
 mod fixes;
 mod links;
 mod message;
+mod references;
 mod texts;
 
 // The modules of this crate name those of the engine by their own paths.
@@ -36,9 +38,9 @@ use lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionParams, CodeActionProviderCapability, CompletionOptions,
     CompletionParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
     FileOperationFilter, FileOperationPattern, FileOperationRegistrationOptions, GotoDefinitionParams, HoverParams,
-    HoverProviderCapability, InitializeParams, MessageType, OneOf, PositionEncodingKind, RenameFilesParams,
-    RenameParams, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability, TextDocumentSyncKind,
-    WorkspaceFileOperationsServerCapabilities, WorkspaceServerCapabilities,
+    HoverProviderCapability, InitializeParams, MessageType, OneOf, PositionEncodingKind, ReferenceParams,
+    RenameFilesParams, RenameParams, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability,
+    TextDocumentSyncKind, WorkspaceFileOperationsServerCapabilities, WorkspaceServerCapabilities,
 };
 use message::{Editor, Incoming, Received};
 use rustomize_sources::Disk;
@@ -158,6 +160,7 @@ fn capabilities(units: Units) -> ServerCapabilities {
         }),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
         code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
             code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
             ..CodeActionOptions::default()
@@ -223,6 +226,9 @@ impl<W: Write> Server<W> {
             ask::GotoDefinition::METHOD => with(call, |p: GotoDefinitionParams| {
                 let at = p.text_document_position_params;
                 Ok(links::definitions(&self.texts, &self.files(), &self.checker.known(), &at))
+            }),
+            ask::References::METHOD => with(call, |p: ReferenceParams| {
+                Ok(references::references(&self.texts, &self.files(), &self.folders, &self.checker.known(), &p))
             }),
             ask::CodeActionRequest::METHOD => {
                 with(call, |p: CodeActionParams| Ok(self.checker.fixes().actions(&self.texts, &self.folders, &p)))
