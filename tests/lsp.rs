@@ -259,9 +259,14 @@ impl Editor {
 
 /// Runs a test with an editor.
 fn with_editor(txtar: &str, test: impl AsyncFnOnce(&mut Editor)) {
+    with_flags(&[], txtar, test);
+}
+
+/// Runs a test with an editor that starts the server with these flags.
+fn with_flags(flags: &[&str], txtar: &str, test: impl AsyncFnOnce(&mut Editor)) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let mut editor = Editor::start(txtar, &[]).await;
+        let mut editor = Editor::start(txtar, flags).await;
         test(&mut editor).await;
         editor.end().await;
     });
@@ -352,6 +357,51 @@ fn findings_of_lint_are_warnings() {
         );
         editor.sees("over/kustomization.yaml", &[]).await;
     });
+}
+
+const SERVICE: &str = "\
+-- kustomization.yaml --
+resources: [service.yaml]
+-- service.yaml --
+apiVersion: v1
+kind: Service
+metadata:
+  name: web
+spec:
+  portss: []
+";
+
+#[test]
+fn resources_are_held_to_schemas_if_a_flag_asks_for_it() {
+    let text = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\nspec:\n  portss: []\n";
+    let fault = "5:2-5:8 unknown-field-of-kind";
+    for flags in [&["--schema"][..], &["--kubernetes-version", "1.31"], &[]] {
+        with_flags(flags, SERVICE, async |editor| {
+            editor.open("service.yaml", text);
+            // The faults of a check are sent in the order of the files.
+            editor.open("z.yaml", "a: b: c\n");
+            let has_other = |faults: &Faults| {
+                faults.iter().any(|(uri, faults)| uri.path().ends_with("z.yaml") && !faults.is_empty())
+            };
+            let seen = tokio::time::timeout(LIMIT, editor.faults.wait_for(has_other)).await.unwrap().unwrap().clone();
+            let found = seen.get(&editor.uri("service.yaml")).into_iter().flatten();
+            let found: Vec<_> = found
+                .map(|found| {
+                    let Some(NumberOrString::String(code)) = &found.code else { panic!("{found:?}") };
+                    let Range { start, end } = found.range;
+                    format!("{}:{}-{}:{} {code}", start.line, start.character, end.line, end.character)
+                })
+                .collect();
+            let wanted: &[&str] = if flags.is_empty() { &[] } else { &[fault] };
+            assert_eq!(found, wanted, "{flags:?}");
+            if !flags.is_empty() {
+                let actions = editor.actions("service.yaml", 5, 3, None).await;
+                assert_eq!(actions, ["Replace 'portss' with 'ports'", "service.yaml 5:2-8 -> ports"]);
+                editor.edit("service.yaml", Some(((5, 2), (5, 8))), "ports");
+                editor.sees("service.yaml", &[]).await;
+            }
+        });
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::fixes::Fixes;
 use super::texts::{Units, is_kustomization, uri_of};
-use super::{Contents, Files, MAX_DIRECTORIES};
+use super::{Contents, Files, Kubernetes, MAX_DIRECTORIES};
 use crate::config::Decoder;
 use crate::config::kustomization::{FILE_NAMES, Kustomization};
 use crate::diag::{Code, Diagnostic, Error, Severity};
@@ -104,6 +104,7 @@ impl Checker {
     pub(crate) fn start(
         folders: Vec<PathBuf>,
         units: Units,
+        schemas: Option<Kubernetes>,
         send: impl Fn(Message) + Send + 'static,
         options: impl Fn(&str) -> Result<Options, Error> + Send + 'static,
     ) -> io::Result<Checker> {
@@ -111,7 +112,8 @@ impl Checker {
         let known = Arc::<Mutex<Known>>::default();
         let fixes = Arc::<Mutex<Fixes>>::default();
         let (to_known, to_fixes) = (Arc::clone(&known), Arc::clone(&fixes));
-        let worker = Worker { folders, units, send, options, known: to_known, fixes: to_fixes, shown: BTreeSet::new() };
+        let worker =
+            Worker { folders, units, schemas, send, options, known: to_known, fixes: to_fixes, shown: BTreeSet::new() };
         let requests = Arc::clone(&latest);
         parallel::thread("check").spawn(move || worker.run(&requests))?;
         Ok(Checker { latest, known, fixes })
@@ -154,6 +156,8 @@ struct Faults {
 struct Worker<S, O> {
     folders: Vec<PathBuf>,
     units: Units,
+    /// The kinds that resources are held to; `None` without the schema check.
+    schemas: Option<Kubernetes>,
     send: S,
     options: O,
     known: Arc<Mutex<Known>>,
@@ -191,12 +195,17 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
             }
         }
         let together = Together { jobs: parallel::cores(), keep_going: true };
+        let schemas = self.schemas.as_ref();
         let built = build_all(
             &files,
             &roots,
             |i| options[i].clone(),
             together,
-            |_, output| Ok((resources(&output), output.findings().to_vec())),
+            |_, output| {
+                let checked = schemas.map(|schemas| output.check(schemas)).transpose()?;
+                let findings = [output.findings(), &checked.unwrap_or_default().shown].concat();
+                Ok((resources(&output), findings))
+            },
         );
         for (root, built) in roots.into_iter().zip(built) {
             let Some(built) = built else { continue };

@@ -43,6 +43,7 @@ use lsp_types::{
     TextDocumentSyncKind, WorkspaceFileOperationsServerCapabilities, WorkspaceServerCapabilities,
 };
 use message::{Editor, Incoming, Received};
+use rustomize_engine::check::Known as Kubernetes;
 use rustomize_sources::Disk;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -66,13 +67,15 @@ const MAX_RENAMES: usize = 1_000;
 const MAX_DIRECTORIES: usize = 20_000;
 
 /// Speaks the protocol until the editor ends it. `options` gives the options for building the root
-/// in a directory. A build that runs at the end goes on, on its own thread.
+/// in a directory. Resources are held to `schemas`, if there are some. A build that runs at the end
+/// goes on, on its own thread.
 ///
 /// # Errors
 /// The stream has no frames of messages, or the editor ends without a shutdown.
 pub fn serve(
     mut input: impl BufRead,
     output: impl Write + Send + 'static,
+    schemas: Option<Kubernetes>,
     options: impl Fn(&str) -> Result<Options, Error> + Send + 'static,
 ) -> Result<(), String> {
     let editor = Editor::new(output);
@@ -84,7 +87,7 @@ pub fn serve(
     let to_editor = editor.clone();
     let send = move |message| to_editor.send(&message);
     let checker =
-        Checker::start(folders.clone(), units, send, options).map_err(|e| format!("no thread starts: {e}"))?;
+        Checker::start(folders.clone(), units, schemas, send, options).map_err(|e| format!("no thread starts: {e}"))?;
     Server { editor, checker, folders, texts: Texts::new(units), has_shut_down: false }.run(&mut input)
 }
 
