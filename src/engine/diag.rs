@@ -15,7 +15,7 @@ mod parts;
 
 pub use code::Code;
 pub use excerpt::Excerpt;
-pub use near::{nearest, nearest_ones};
+pub use near::{is_placeholder, nearest, nearest_ones};
 pub use parts::{FurtherResources, Mend};
 
 use excerpt::Excerpts;
@@ -439,15 +439,14 @@ impl Error {
         self.each(|fault| fault.rename(path, known))
     }
 
-    /// Adds the lines of faults that have none: `read` gives the text of a file. O(size of these
-    /// texts).
+    /// Adds the lines of faults that have none; `read` gives the text of a file. O(their size).
     #[must_use]
     pub fn with_excerpts(self, read: impl Fn(&str) -> Option<String>) -> Self {
         self.each(|fault| {
             if let Some(place) = fault.place().filter(|_| fault.excerpt.is_none() && !fault.hides_line)
                 && let Some(text) = read(&place.file)
             {
-                fault.excerpt = Excerpt::of(&text, offset_of(&text, place));
+                fault.excerpt = Excerpt::of(&text, excerpt::offset_of(&text, place));
             }
         })
     }
@@ -515,13 +514,6 @@ impl Error {
         };
         self.faults().map(one).collect::<Vec<_>>().join("\n")
     }
-}
-
-/// The byte at which a place is in the text of its file. O(size of the text).
-fn offset_of(text: &str, place: &Place) -> usize {
-    let before: usize = text.split_inclusive('\n').take(place.line.saturating_sub(1)).map(str::len).sum();
-    let line = text[before..].lines().next().unwrap_or_default();
-    before + line.char_indices().nth(place.column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
 }
 
 /// Prints each fault, with an empty line between two.
@@ -705,10 +697,4 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
-}
-
-/// True for a text that another tool replaces in the output of a build, such as `${NAME}`: nothing
-/// is known of the value.
-pub fn is_placeholder(text: &str) -> bool {
-    text.contains(['$', '{', '%', '<', '@'])
 }

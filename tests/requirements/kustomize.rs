@@ -226,15 +226,22 @@ fn only_builds_and_calls_by_hand_run_plugins() {
         (run.stdout + &run.stderr).contains("at work") | has_run()
     };
     // The commands that build: with the flag they run plugins, without it they do not.
-    let builds: &[(&str, &[&str])] =
-        &[("build", &[]), ("validate", &[]), ("lint", &[]), ("explain", &[]), ("diff", &[".", "."]), ("vendor", &[])];
+    let builds: &[(&str, &[&str])] = &[
+        ("build", &[]),
+        ("validate", &[]),
+        ("lint", &[]),
+        ("explain", &[]),
+        ("images", &[]),
+        ("diff", &[".", "."]),
+        ("vendor", &[]),
+    ];
     for (name, args) in builds {
         assert!(is_at_work(&[&[*name, FLAG], *args].concat()), "{name} with the flag");
         assert!(!is_at_work(&[&[*name], *args].concat()), "{name} without the flag");
         assert!(!is_at_work(&[name, FLAG, "--help"]), "{name} --help");
         let _ = fs::remove_file(tree.path().join("kustomization.lock"));
     }
-    // Those that are called by other programs.
+    // Those that other programs call, or that run until they are interrupted.
     let list = "kind: ResourceList\nitems: []\nfunctionConfig: {kind: Kustomization, generators: [g.yaml]}\n";
     tree.write("list.yaml", list);
     for flags in [&[FLAG][..], &[]] {
@@ -250,13 +257,21 @@ fn only_builds_and_calls_by_hand_run_plugins() {
         assert_eq!(has_run(), !flags.is_empty(), "lsp {flags:?}");
     }
     tree.plugin("Make", &make);
+    for flags in [&[FLAG][..], &[]] {
+        let mut watch = tree.command(&[&["watch"], flags].concat()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(watch.stderr.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().ends_with("waiting for changes")), "watch {flags:?}");
+        watch.kill().unwrap();
+        watch.wait().unwrap();
+        assert_eq!(has_run(), !flags.is_empty(), "watch {flags:?}");
+    }
     assert!(is_at_work(&["plugin", "run", "g.yaml"]));
     // No other command has the flag, or runs a plugin.
-    let by_programs = ["krm-function", "lsp"];
+    let elsewhere = ["krm-function", "lsp", "watch"];
     let tops = commands(&tree, &[]);
-    assert!(tops.len() > builds.len() + by_programs.len(), "{tops:?}");
+    assert!(tops.len() > builds.len() + elsewhere.len(), "{tops:?}");
     for name in tops.iter().filter(|name| *name != "help") {
-        let is_build = builds.iter().any(|(known, _)| known == name) || by_programs.contains(&name.as_str());
+        let is_build = builds.iter().any(|(known, _)| known == name) || elsewhere.contains(&name.as_str());
         assert_eq!(tree.run(&[name, "--help"]).ok().contains(FLAG), is_build, "{name} --help");
         if !is_build && name != "plugin" {
             assert!(!is_at_work(&[name]) && !is_at_work(&[name, "."]) && !is_at_work(&[name, FLAG]), "{name}");

@@ -1,7 +1,7 @@
 //! [`Excerpt`]: the line of a fault, as messages show it.
 
 use rustomize_base::meter;
-use rustomize_yaml::Source;
+use rustomize_yaml::{Place, Source};
 use std::ops::Range;
 
 /// The most characters of a longer line that are kept before and behind the start of a fault.
@@ -92,6 +92,13 @@ impl Excerpts {
             }
         })
     }
+}
+
+/// The byte at which a place is in the text of its file. O(size of the text).
+pub(super) fn offset_of(text: &str, place: &Place) -> usize {
+    let before: usize = text.split_inclusive('\n').take(place.line.saturating_sub(1)).map(str::len).sum();
+    let line = text[before..].lines().next().unwrap_or_default();
+    before + line.char_indices().nth(place.column.saturating_sub(1)).map_or(line.len(), |(at, _)| at)
 }
 
 /// The length of the key or value that a text begins with.

@@ -1,4 +1,4 @@
-//! The names that a mistyped name may stand for.
+//! Texts that stand for others: the names that a mistyped name may mean, and placeholders.
 
 /// The name among `known` that a mistyped name most likely stands for.
 pub fn nearest<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
@@ -18,4 +18,10 @@ fn near<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> impl Itera
     let with_distance =
         known.into_iter().map(move |name| (strsim::damerau_levenshtein(&typed, &name.to_lowercase()), name));
     with_distance.filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+}
+
+/// True for a text that another tool replaces in the output of a build, such as `${NAME}`: nothing
+/// is known of the value.
+pub fn is_placeholder(text: &str) -> bool {
+    text.contains(['$', '{', '%', '<', '@'])
 }

@@ -64,8 +64,8 @@ impl<'t, 'a> ConfigMapGenerator<'t, 'a> {
                 Cow::Owned(value) => std::str::from_utf8(value).map(|text| arena.text(text)),
             };
             match text {
-                Ok(text) => data.push(Entry::new(key(&pair), json::fresh_string(text).into())),
-                Err(_) => binary.push(Entry::new(key(&pair), base64_node(arena, &pair.value))),
+                Ok(text) => data.push(entry(&pair, json::fresh_string(text).into())),
+                Err(_) => binary.push(entry(&pair, base64_node(arena, &pair.value))),
             }
         }
         let fields = [("data", data), ("binaryData", binary)].into_iter().filter(|(_, entries)| !entries.is_empty());
@@ -99,9 +99,13 @@ pub(super) fn check_name(args: &GeneratorArgs<'_>) -> Result<()> {
     }
 }
 
-/// A key of `data` without a type: as upstream, a key that reads as a number fails at output.
-pub(super) fn key<'a>(pair: &Pair<'a>) -> Key<'a> {
-    Key::made(pair.key, pair.pos)
+/// A key without a type and its value: as upstream, a key that reads as a number fails at output.
+pub(super) fn entry<'a>(pair: &Pair<'a>, value: Node<'a>) -> Entry<'a> {
+    let value = match pair.line {
+        Some(line) => Node::new(value.into_value(), line),
+        None => value,
+    };
+    Entry::new(Key::made(pair.key, pair.pos), value)
 }
 
 /// Base64 as upstream writes it: 70 characters and more are put in lines of 70, each with a line

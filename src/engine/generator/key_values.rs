@@ -15,9 +15,11 @@ use std::borrow::Cow;
 pub struct Pair<'a> {
     pub key: &'a str,
     pub value: Cow<'a, [u8]>,
-    /// The literal, or the entry that names its file. In a traced build it is the line of an env
-    /// file, or the beginning of a file.
+    /// The literal, or the entry that names its file.
     pub pos: Pos,
+    /// In a traced build, the line of an env file, or the beginning of a file. It may have a secret:
+    /// no error is placed there.
+    pub line: Option<Pos>,
 }
 
 /// The longest line of an env file, in bytes, a carriage return included. As upstream, a longer
@@ -55,8 +57,8 @@ pub fn load<'a>(build: &Build<'a>, root: &Root, args: &GeneratorArgs<'a>) -> Res
         memory::made(value.len());
         arena.check().map_err(|spent| Error::from(spent).at(source.pos))?;
         read.entry(path).or_insert(pairs.len());
-        let pos = traced_text(build, root, path).map_or(source.pos, |text| text.pos(0));
-        pairs.push(Pair { key, value, pos });
+        let line = traced_text(build, root, path).map(|text| text.pos(0));
+        pairs.push(Pair { key, value, pos: source.pos, line });
     }
     errors.end(())?;
     distinct(args, pairs)
@@ -146,7 +148,7 @@ fn literal<'a>(source: &Written<'a>) -> Result<Pair<'a>> {
     };
     let (key, value) = source.text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(fault)?;
     let unquoted = ['"', '\''].iter().find_map(|&q| value.strip_prefix(q)?.strip_suffix(q));
-    Ok(Pair { key, value: unquoted.unwrap_or(value).as_bytes().into(), pos: source.pos })
+    Ok(Pair { key, value: unquoted.unwrap_or(value).as_bytes().into(), pos: source.pos, line: None })
 }
 
 /// The key and the path of `path` or `key=path`.
@@ -173,16 +175,10 @@ pub fn file_source(source: &str) -> Result<(&str, &str)> {
 
 /// The places of the lines of an env file.
 struct Lines<'a> {
-    /// The entry that names the file: the place of all lines if there is no source.
+    /// The entry that names the file.
     entry: Pos,
+    /// The text of the file, in a traced build.
     source: Option<&'a Source>,
-}
-
-impl Lines<'_> {
-    /// The place of a byte of the file, whose line ends count one byte each.
-    fn pos(&self, offset: usize) -> Pos {
-        self.source.map_or(self.entry, |source| source.pos(offset))
-    }
 }
 
 /// Reads the lines of an env file.
@@ -201,14 +197,19 @@ fn env_file<'a>(arena: Arena<'a>, bytes: &[u8], places: Lines<'_>, pairs: &mut V
         let line = if i == 0 { line.strip_prefix(mark).unwrap_or(line) } else { line };
         let end = start + line.len();
         let line = line.trim_start();
-        let pos = places.pos(end - line.len());
+        let at = places.source.map(|source| source.pos(end - line.len()));
         start = end + 1;
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         if !key.is_empty() {
-            pairs.push(Pair { key: arena.text(key), value: value.as_bytes().to_vec().into(), pos });
+            pairs.push(Pair {
+                key: arena.text(key),
+                value: value.as_bytes().to_vec().into(),
+                pos: places.entry,
+                line: at,
+            });
         }
     }
     Ok(())
@@ -227,7 +228,7 @@ mod tests {
         let lines = Lines { entry: Pos::NONE, source: Some(source) };
         env_file(heap.arena(), text.as_bytes(), lines, &mut pairs).unwrap();
         for pair in &pairs {
-            let offset = (pair.pos.0 - source.base) as usize;
+            let offset = (pair.line.unwrap().0 - source.base) as usize;
             assert!(source.text[offset..].starts_with(pair.key), "{}", pair.key);
         }
         let got: Vec<(&str, &str)> = pairs.iter().map(|p| (p.key, std::str::from_utf8(&p.value).unwrap())).collect();

@@ -9,7 +9,7 @@
 //! *Cost*: O(bytes of the sources).
 //! *Example*: `testdata/reference/secret.txtar`
 
-use super::config_map::{base64_node, check_name, key};
+use super::config_map::{base64_node, check_name, entry};
 use super::key_values::{self, Pair};
 use super::{args_of, env_lines, merged_options, object};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
@@ -17,7 +17,7 @@ use crate::diag::Result;
 use crate::load::Root;
 use crate::resource::Resource;
 use crate::stage::{Build, Generator, Object};
-use rustomize_yaml::{Arena, Entry, Mapping, Node};
+use rustomize_yaml::{Arena, Mapping, Node};
 use std::borrow::Cow;
 
 /// One entry of `secretGenerator`.
@@ -54,11 +54,11 @@ impl<'t, 'a> SecretGenerator<'t, 'a> {
         shared: Option<&GeneratorOptions<'a>>,
         pairs: &[Pair<'a>],
     ) -> Result<Vec<Resource<'a>>> {
-        let entry = |pair: &Pair<'a>| {
+        let encoded = |pair: &Pair<'a>| {
             arena.check()?;
-            Ok(Entry::new(key(pair), base64_node(arena, &pair.value)))
+            Ok(entry(pair, base64_node(arena, &pair.value)))
         };
-        let data = pairs.iter().map(entry).collect::<Result<_>>()?;
+        let data = pairs.iter().map(encoded).collect::<Result<_>>()?;
         let secret_type = if args.secret_type.is_empty() { "Opaque" } else { args.secret_type };
         let fields = [("type", Node::string(secret_type)), ("data", Mapping::from_entries(data).into())];
         let options = merged_options(arena, args, shared)?;

@@ -2,14 +2,14 @@
 
 /// A line of a file, as a word names it: `FILE:LINE` or `FILE:LINE:COLUMN`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct FileLine<'t> {
+pub(crate) struct FileLine<'t> {
     pub file: &'t str,
     pub line: usize,
 }
 
 impl<'t> FileLine<'t> {
     /// The file and line of a word; `None` for a word of another form.
-    pub(in super::super) fn parse(word: &'t str) -> Option<Self> {
+    pub(crate) fn parse(word: &'t str) -> Option<Self> {
         let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
         let (front, last) = word.rsplit_once(':')?;
         let last: usize = number(last)?;
