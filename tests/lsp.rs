@@ -8,9 +8,9 @@ use async_lsp::lsp_types::{
     CompletionResponse, CompletionTextEdit, Diagnostic, DiagnosticSeverity, DidChangeTextDocumentParams,
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentChangeOperation, DocumentChanges, FileRename,
     GotoDefinitionParams, GotoDefinitionResponse, HoverContents, HoverParams, InitializeParams, InitializedParams,
-    Location, NumberOrString, OneOf, Position, Range, RenameFilesParams, RenameParams, ResourceOp,
-    TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem, TextDocumentPositionParams, Url,
-    VersionedTextDocumentIdentifier, WorkspaceEdit, WorkspaceFolder,
+    Location, NumberOrString, OneOf, Position, Range, ReferenceContext, ReferenceParams, RenameFilesParams,
+    RenameParams, ResourceOp, TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem,
+    TextDocumentPositionParams, Url, VersionedTextDocumentIdentifier, WorkspaceEdit, WorkspaceFolder,
 };
 use async_lsp::router::Router;
 use async_lsp::{LanguageServer, MainLoop, ServerSocket};
@@ -159,6 +159,22 @@ impl Editor {
         found.into_iter().map(shown).collect()
     }
 
+    /// The places that name the file or resource of a place, as `file:line:column`.
+    async fn references(&mut self, file: &str, line: u32, character: u32, with_own: bool) -> Vec<String> {
+        let params = ReferenceParams {
+            text_document_position: self.at(file, line, character),
+            context: ReferenceContext { include_declaration: with_own },
+            work_done_progress_params: Default::default(),
+            partial_result_params: Default::default(),
+        };
+        let found = self.server.references(params).await.unwrap().unwrap_or_default();
+        let root = Url::from_directory_path(self.tree.path().canonicalize().unwrap()).unwrap();
+        let shown = |Location { uri, range }| {
+            format!("{}:{}:{}", root.make_relative(&uri).unwrap(), range.start.line, range.start.character)
+        };
+        found.into_iter().map(shown).collect()
+    }
+
     /// A change as lines: `file range -> text`, and `old => new` for a file that is renamed.
     fn shown(&self, edit: WorkspaceEdit) -> Vec<String> {
         let root = Url::from_directory_path(self.tree.path().canonicalize().unwrap()).unwrap();
@@ -243,9 +259,14 @@ impl Editor {
 
 /// Runs a test with an editor.
 fn with_editor(txtar: &str, test: impl AsyncFnOnce(&mut Editor)) {
+    with_flags(&[], txtar, test);
+}
+
+/// Runs a test with an editor that starts the server with these flags.
+fn with_flags(flags: &[&str], txtar: &str, test: impl AsyncFnOnce(&mut Editor)) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let mut editor = Editor::start(txtar, &[]).await;
+        let mut editor = Editor::start(txtar, flags).await;
         test(&mut editor).await;
         editor.end().await;
     });
@@ -338,6 +359,51 @@ fn findings_of_lint_are_warnings() {
     });
 }
 
+const SERVICE: &str = "\
+-- kustomization.yaml --
+resources: [service.yaml]
+-- service.yaml --
+apiVersion: v1
+kind: Service
+metadata:
+  name: web
+spec:
+  portss: []
+";
+
+#[test]
+fn resources_are_held_to_schemas_if_a_flag_asks_for_it() {
+    let text = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\nspec:\n  portss: []\n";
+    let fault = "5:2-5:8 unknown-field-of-kind";
+    for flags in [&["--schema"][..], &["--kubernetes-version", "1.31"], &[]] {
+        with_flags(flags, SERVICE, async |editor| {
+            editor.open("service.yaml", text);
+            // The faults of a check are sent in the order of the files.
+            editor.open("z.yaml", "a: b: c\n");
+            let has_other = |faults: &Faults| {
+                faults.iter().any(|(uri, faults)| uri.path().ends_with("z.yaml") && !faults.is_empty())
+            };
+            let seen = tokio::time::timeout(LIMIT, editor.faults.wait_for(has_other)).await.unwrap().unwrap().clone();
+            let found = seen.get(&editor.uri("service.yaml")).into_iter().flatten();
+            let found: Vec<_> = found
+                .map(|found| {
+                    let Some(NumberOrString::String(code)) = &found.code else { panic!("{found:?}") };
+                    let Range { start, end } = found.range;
+                    format!("{}:{}-{}:{} {code}", start.line, start.character, end.line, end.character)
+                })
+                .collect();
+            let wanted: &[&str] = if flags.is_empty() { &[] } else { &[fault] };
+            assert_eq!(found, wanted, "{flags:?}");
+            if !flags.is_empty() {
+                let actions = editor.actions("service.yaml", 5, 3, None).await;
+                assert_eq!(actions, ["Replace 'portss' with 'ports'", "service.yaml 5:2-8 -> ports"]);
+                editor.edit("service.yaml", Some(((5, 2), (5, 8))), "ports");
+                editor.sees("service.yaml", &[]).await;
+            }
+        });
+    }
+}
+
 #[test]
 fn a_text_that_no_root_has_is_read_by_itself() {
     with_editor("", async |editor| {
@@ -371,6 +437,166 @@ fn fields_words_files_and_names_are_completed() {
         assert_eq!((edit.range.start.character, edit.range.end.character), (2, 13));
         editor.edit("over/kustomization.yaml", Some(((2, 0), (7, 0))), "sortOptions:\n  order: \n");
         assert_eq!(editor.labels("over/kustomization.yaml", 3, 9).await, ["fifo", "legacy"]);
+    });
+}
+
+const IMAGES: &str = "\
+-- base/kustomization.yaml --
+resources: [web.yaml]
+-- base/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: shop
+spec:
+  template:
+    spec:
+      initContainers:
+      - name: wait
+        image: busybox@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+      containers:
+      - name: web
+        image: registry.example.com:5000/shop/web:1.2
+-- other/kustomization.yaml --
+resources: [other.yaml]
+-- other/other.yaml --
+apiVersion: v1
+kind: Pod
+metadata:
+  name: other
+  namespace: tools
+spec:
+  containers:
+  - name: other
+    image: nginx:1
+-- over/kustomization.yaml --
+resources:
+- ../base
+";
+
+#[test]
+fn images_operations_behaviors_and_namespaces_are_completed() {
+    with_editor(IMAGES, async |editor| {
+        let file = "over/kustomization.yaml";
+        let patch =
+            "patches:\n- target:\n    kind: Deployment\n  patch: |-\n    - op: add\n      path: /metadata/labels\n";
+        let generator = "configMapGenerator:\n- name: texts\n  behavior: create\n";
+        let images = "images:\n- name: busybox\n";
+        let text = format!("resources:\n- ../base\n{images}namespace: shop\n{generator}{patch}      value: {{a: b}}\n");
+        let other = "apiVersion: v1\nkind: Pod\nmetadata: {name: other, namespace: tools}\nspec: {containers: [{image: nginx}]}\n";
+        editor.open("other/other.yaml", other);
+        editor.open(file, &text);
+        let names = editor.until_some(async |editor| {
+            let names = editor.labels(file, 3, 8).await;
+            if names.contains(&"busybox".to_owned()) { names } else { Vec::new() }
+        });
+        // Only the images of this root are offered.
+        assert_eq!(names.await, ["busybox", "registry.example.com:5000/shop/web"]);
+        assert_eq!(editor.labels(file, 4, 11).await, ["shop", "tools"]);
+        assert_eq!(editor.labels(file, 7, 12).await, ["create", "merge", "replace"]);
+        let operations = ["add", "remove", "replace", "move", "copy", "test"];
+        assert_eq!(editor.labels(file, 12, 10).await, operations);
+        editor.open("over/patch.yaml", "- op: re\n  path: /spec\n");
+        assert_eq!(editor.labels("over/patch.yaml", 0, 8).await, operations);
+        let items = editor.completions("over/patch.yaml", 0, 8).await;
+        let Some(CompletionTextEdit::Edit(edit)) = &items[0].text_edit else { panic!("{items:?}") };
+        assert_eq!((edit.range.start.character, edit.range.end.character), (6, 8));
+        // The value of another field, a mapping that is not an operation, and a merge patch.
+        assert_eq!(editor.labels("over/patch.yaml", 1, 9).await, Vec::<String>::new());
+        editor.edit("over/patch.yaml", None, "op: re\n");
+        assert_eq!(editor.labels("over/patch.yaml", 0, 6).await, Vec::<String>::new());
+        editor.edit(file, None, "patches:\n- patch: |-\n    op: re\n");
+        assert_eq!(editor.labels(file, 2, 10).await, Vec::<String>::new());
+        // A component is not built on its own: it may be used with any root.
+        editor.open("part/kustomization.yaml", "kind: Component\nimages:\n- name: x\n");
+        assert!(editor.labels("part/kustomization.yaml", 2, 8).await.contains(&"nginx".to_owned()));
+    });
+}
+
+const NAMED: &str = "\
+-- base/kustomization.yaml --
+namePrefix: a-
+resources:
+- web.yaml
+- service.yaml
+-- base/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+-- base/service.yaml --
+apiVersion: v1
+kind: Service
+metadata:
+  name: web
+-- over/kustomization.yaml --
+resources:
+- ../base
+components:
+- ../part
+patches:
+- target: {kind: Deployment, name: web}
+  patch: |-
+    - {op: add, path: /spec/replicas, value: 1}
+- target: {kind: Service, name: web}
+  patch: |-
+    - {op: add, path: /spec/type, value: ClusterIP}
+-- part/kustomization.yaml --
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+replicas:
+- name: a-web
+  count: 2
+-- texts/kustomization.yaml --
+configMapGenerator:
+- name: texts
+  files: [\"web=../base/web.yaml\"]
+-- west/kustomization.yaml --
+resources:
+- web.yaml
+patches:
+- target: {kind: Deployment, name: web}
+  patch: |-
+    - {op: add, path: /spec/replicas, value: 1}
+-- west/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+";
+
+#[test]
+fn a_file_and_a_resource_lead_to_the_entries_that_name_them() {
+    with_editor(NAMED, async |editor| {
+        let web = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n";
+        editor.open("base/web.yaml", web);
+        let file = ["base/kustomization.yaml:2:2", "texts/kustomization.yaml:2:15"];
+        assert_eq!(editor.references("base/web.yaml", 0, 3, false).await, file);
+        // The directory west has a Deployment of that name, too, and base has a Service.
+        let resource = [
+            "base/kustomization.yaml:2:2",
+            "over/kustomization.yaml:5:35",
+            "part/kustomization.yaml:3:8",
+            "texts/kustomization.yaml:2:15",
+        ];
+        let found = editor.until_some(async |editor| {
+            let found = editor.references("base/web.yaml", 3, 9, false).await;
+            // The name with the prefix is known once the root is built.
+            if found.len() == resource.len() { found } else { Vec::new() }
+        });
+        assert_eq!(found.await, resource);
+        editor.open("base/service.yaml", "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n");
+        let service = ["base/kustomization.yaml:3:2", "over/kustomization.yaml:8:32"];
+        assert_eq!(editor.references("base/service.yaml", 3, 9, false).await, service);
+        let over = editor.tree.path().join("over/kustomization.yaml");
+        editor.open("over/kustomization.yaml", &std::fs::read_to_string(over).unwrap());
+        // An entry leads to all entries for its file, and a selector to those of its resource.
+        assert_eq!(editor.references("over/kustomization.yaml", 1, 4, false).await, ["over/kustomization.yaml:1:2"]);
+        assert_eq!(editor.references("over/kustomization.yaml", 8, 33, false).await, service);
+        let with_own = [service[0], "base/service.yaml:0:0", service[1]];
+        assert_eq!(editor.references("over/kustomization.yaml", 8, 33, true).await, with_own);
+        assert_eq!(editor.references("west/web.yaml", 3, 9, false).await, Vec::<String>::new(), "it is not open");
     });
 }
 

@@ -4,7 +4,7 @@
 
 use super::fixes::Fixes;
 use super::texts::{Units, is_kustomization, uri_of};
-use super::{Contents, Files, MAX_DIRECTORIES};
+use super::{Contents, Files, Kubernetes, MAX_DIRECTORIES};
 use crate::config::Decoder;
 use crate::config::kustomization::{FILE_NAMES, Kustomization};
 use crate::diag::{Code, Diagnostic, Error, Severity};
@@ -12,6 +12,7 @@ use crate::load::{FileLimit, Loader, Memory, Overlay};
 use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find_in_few;
 use crate::stage::Options;
+use crate::transformer::image_tag::split;
 use crate::workspace::{Output, Together, build_all};
 use lsp_server::{Message, Notification};
 use lsp_types::notification::{Notification as _, PublishDiagnostics};
@@ -22,7 +23,7 @@ use lsp_types::{
 use rustomize_base::parallel;
 use rustomize_base::shown;
 use rustomize_sources::Disk;
-use rustomize_yaml::{Heap, Place, documents, first_document};
+use rustomize_yaml::{Heap, Node, Place, Value, documents, first_document};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,10 @@ pub(crate) struct KnownResource {
     pub kind: String,
     /// The present name, then the earlier ones.
     pub names: Vec<String>,
+    /// The present namespace, and the earlier ones; for a Namespace, its names.
+    pub namespaces: BTreeSet<String>,
+    /// The names of its images, without tags.
+    pub images: BTreeSet<String>,
     pub file: PathBuf,
     /// The line where the resource begins, counted from 0.
     pub line: u32,
@@ -99,6 +104,7 @@ impl Checker {
     pub(crate) fn start(
         folders: Vec<PathBuf>,
         units: Units,
+        schemas: Option<Kubernetes>,
         send: impl Fn(Message) + Send + 'static,
         options: impl Fn(&str) -> Result<Options, Error> + Send + 'static,
     ) -> io::Result<Checker> {
@@ -106,7 +112,8 @@ impl Checker {
         let known = Arc::<Mutex<Known>>::default();
         let fixes = Arc::<Mutex<Fixes>>::default();
         let (to_known, to_fixes) = (Arc::clone(&known), Arc::clone(&fixes));
-        let worker = Worker { folders, units, send, options, known: to_known, fixes: to_fixes, shown: BTreeSet::new() };
+        let worker =
+            Worker { folders, units, schemas, send, options, known: to_known, fixes: to_fixes, shown: BTreeSet::new() };
         let requests = Arc::clone(&latest);
         parallel::thread("check").spawn(move || worker.run(&requests))?;
         Ok(Checker { latest, known, fixes })
@@ -149,6 +156,8 @@ struct Faults {
 struct Worker<S, O> {
     folders: Vec<PathBuf>,
     units: Units,
+    /// The kinds that resources are held to; `None` without the schema check.
+    schemas: Option<Kubernetes>,
     send: S,
     options: O,
     known: Arc<Mutex<Known>>,
@@ -186,12 +195,17 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
             }
         }
         let together = Together { jobs: parallel::cores(), keep_going: true };
+        let schemas = self.schemas.as_ref();
         let built = build_all(
             &files,
             &roots,
             |i| options[i].clone(),
             together,
-            |_, output| Ok((resources(&output), output.findings().to_vec())),
+            |_, output| {
+                let checked = schemas.map(|schemas| output.check(schemas)).transpose()?;
+                let findings = [output.findings(), &checked.unwrap_or_default().shown].concat();
+                Ok((resources(&output), findings))
+            },
         );
         for (root, built) in roots.into_iter().zip(built) {
             let Some(built) = built else { continue };
@@ -282,9 +296,40 @@ fn resources(output: &Output<'_>) -> Vec<KnownResource> {
         let mut names: Vec<String> = resource.any_ids().map(|id| id.name.to_owned()).collect();
         names.dedup();
         let kind = resource.id().gvk.kind.to_owned();
-        Some(KnownResource { kind, names, file: file.into(), line: row(line) })
+        // A resource that had no namespace is noted as one of 'default'.
+        let earlier = resource.any_ids().map(|id| id.namespace).filter(|name| *name != "default");
+        let namespaces = earlier.chain([resource.id().namespace]).filter(|name| !name.is_empty()).map(str::to_owned);
+        let namespaces = match kind.as_str() {
+            "Namespace" => names.iter().cloned().collect(),
+            _ => namespaces.collect(),
+        };
+        let images = images(resource.node());
+        Some(KnownResource { kind, names, namespaces, images, file: file.into(), line: row(line) })
     });
     known.collect()
+}
+
+/// The names of the images in a resource: of all fields `image`, at any depth. O(size of the
+/// resource).
+fn images(node: &Node<'_>) -> BTreeSet<String> {
+    let (mut names, mut open) = (BTreeSet::new(), vec![node]);
+    while let Some(node) = open.pop() {
+        match node.value() {
+            Value::Mapping(fields) => {
+                for field in fields.iter() {
+                    match (field.key().text(), field.value().as_scalar()) {
+                        ("image", Some(image)) => drop(names.insert(split(image.text()).0.to_owned())),
+                        (_, Some(_)) => {}
+                        (_, None) => open.push(field.value()),
+                    }
+                }
+            }
+            Value::Sequence(items) => open.extend(items.iter()),
+            Value::Scalar(_) => {}
+        }
+    }
+    names.remove("");
+    names
 }
 
 /// A line of a file, counted from 0.
@@ -333,7 +378,7 @@ impl Faults {
 }
 
 /// A text as a person may read it.
-pub(crate) fn shown(text: &str) -> String {
+fn shown(text: &str) -> String {
     shown::lines(&shown::masked(text)).into_owned()
 }
 

@@ -10,6 +10,8 @@ pub(crate) struct Cursor {
     /// The names of the fields around the value that the cursor is in, outermost first. Items of
     /// lists count as the list.
     pub path: Vec<String>,
+    /// True if the document is a list, and not a mapping.
+    pub in_list: bool,
     /// True in a key, false in a value or an item of a list that is a text.
     pub in_key: bool,
     /// The bytes of the key or value that the cursor is in or after.
@@ -39,6 +41,16 @@ enum Level {
     Item { column: usize },
 }
 
+/// The part of a text that a place is in.
+enum Part {
+    Field(Cursor),
+    /// The value of several lines of a field.
+    Block {
+        field: Vec<String>,
+        start: usize,
+    },
+}
+
 impl Level {
     /// Returns true if the level ends before a line whose first character is in a column, and is
     /// not a dash.
@@ -60,9 +72,28 @@ impl Level {
 impl Cursor {
     /// The field at a byte of a text; `None` in a comment and in a text of several lines. O(text).
     pub(crate) fn at(text: &str, offset: usize) -> Option<Cursor> {
+        match Part::at(text, offset)? {
+            Part::Field(cursor) => Some(cursor),
+            Part::Block { .. } => None,
+        }
+    }
+
+    /// The field whose value of several lines has a byte of a text, and the field there of that
+    /// value, which is read as YAML. O(text).
+    pub(crate) fn in_block(text: &str, offset: usize) -> Option<(Vec<String>, Cursor)> {
+        let Part::Block { field, start } = Part::at(text, offset)? else { return None };
+        let cursor = Cursor::at(&text[start..], offset - start)?;
+        let word = cursor.word.start + start..cursor.word.end + start;
+        Some((field, Cursor { word, ..cursor }))
+    }
+}
+
+impl Part {
+    fn at(text: &str, offset: usize) -> Option<Part> {
         let first = document_start(text, offset);
         let mut levels: Vec<Level> = Vec::new();
         let mut block: Option<usize> = None;
+        let mut block_start = first;
         let mut start = first;
         for raw in text[first..].split_inclusive('\n') {
             let end = start + raw.len();
@@ -71,14 +102,14 @@ impl Cursor {
             let is_blank = raw.trim().is_empty();
             if block.is_some_and(|column| is_blank || indent > column) {
                 if is_last && !(is_blank && offset - start <= block.unwrap_or_default()) {
-                    return None;
+                    return Some(Part::Block { field: names(&levels), start: block_start });
                 }
             } else if !is_blank {
                 block = None;
             }
             let line = Line::of(raw, start);
             if is_last {
-                return place(text, &line, &mut levels, offset);
+                return place(text, &line, &mut levels, offset).map(Part::Field);
             }
             start = end;
             if block.is_some() || is_blank || line.content.is_empty() {
@@ -88,11 +119,12 @@ impl Cursor {
             let value =
                 line.key.map_or(line.content, |key| line.content[key.len()..].trim_start_matches([':', '"', '\'']));
             if value.trim_start().starts_with(['|', '>']) {
+                block_start = end;
                 block =
                     Some(if line.key.is_some() { line.column } else { *line.dashes.last().unwrap_or(&line.column) });
             }
         }
-        place(text, &Line::of("", start), &mut levels, offset)
+        place(text, &Line::of("", start), &mut levels, offset).map(Part::Field)
     }
 }
 
@@ -188,26 +220,33 @@ fn place(text: &str, line: &Line<'_>, levels: &mut Vec<Level>, offset: usize) ->
     };
     levels.close_before(column);
     let siblings = || siblings(text, line, column);
-    let path = |levels: &[Level]| -> Vec<String> {
-        levels
-            .iter()
-            .filter_map(|level| if let Level::Key { name, .. } = level { Some(name.clone()) } else { None })
-            .collect()
-    };
+    let in_list = matches!(levels.first(), Some(Level::Item { .. }));
     let Some(key) = line.key else {
         let start = line.start.min(offset);
-        return Some(Cursor { path: path(levels), in_key: true, word: start..end.max(offset), siblings: siblings() });
+        return Some(Cursor {
+            path: names(levels),
+            in_list,
+            in_key: true,
+            word: start..end.max(offset),
+            siblings: siblings(),
+        });
     };
     if offset <= line.start + key.len() {
         let word = line.start..line.start + key.len();
-        return Some(Cursor { path: path(levels), in_key: true, word, siblings: siblings() });
+        return Some(Cursor { path: names(levels), in_list, in_key: true, word, siblings: siblings() });
     }
-    let mut path = path(levels);
+    let mut path = names(levels);
     path.push(key.trim_matches(['"', '\'']).to_owned());
     let behind = line.start + key.len() + 1;
     let value = &text[behind.min(text.len())..end.max(behind).min(text.len())];
     let start = behind + (value.len() - value.trim_start().len());
-    Some(Cursor { path, in_key: false, word: start.min(offset)..end.max(offset), siblings: Vec::new() })
+    Some(Cursor { path, in_list, in_key: false, word: start.min(offset)..end.max(offset), siblings: Vec::new() })
+}
+
+/// The names of the fields of open levels.
+fn names(levels: &[Level]) -> Vec<String> {
+    let name = |level: &Level| if let Level::Key { name, .. } = level { Some(name.clone()) } else { None };
+    levels.iter().filter_map(name).collect()
 }
 
 /// The keys of the mapping that a line is in, by the lines around it.
@@ -296,6 +335,26 @@ mod tests {
         check("# ^c\n", "");
     }
 
+    /// The place of `^` in a value of several lines, as `field: path 'word'`.
+    #[track_caller]
+    fn check_block(marked: &str, want: &str) {
+        let offset = marked.find('^').unwrap();
+        let text = marked.replacen('^', "", 1);
+        let found = Cursor::in_block(&text, offset);
+        let found = found
+            .map(|(field, cursor)| format!("{}: {} '{}'", field.join("."), cursor.path.join("."), &text[cursor.word]));
+        assert_eq!(found.unwrap_or_default(), want, "{marked}");
+    }
+
+    #[test]
+    fn values_of_several_lines_have_fields() {
+        check_block("patches:\n- patch: |-\n    - op: ad^\n      path: /a\n", "patches.patch: op 'ad'");
+        check_block("patches:\n- patch: |-\n    - op: add\n\n    - op: ^\n  path: b\n", "patches.patch: op ''");
+        check_block("- |\n  a:\n    b: ^c", ": a.b 'c'");
+        check_block("patches:\n- patch: |-\n    - op: add\n  path: b^\n", "");
+        check_block("a: |\n  # ^b\n", "");
+    }
+
     #[test]
     fn any_text_and_place_is_taken() {
         let texts = [
@@ -313,7 +372,8 @@ mod tests {
         ];
         for text in texts {
             for offset in (0..=text.len()).filter(|&i| text.is_char_boundary(i)) {
-                if let Some(cursor) = Cursor::at(text, offset) {
+                let in_block = Cursor::in_block(text, offset).map(|(_, cursor)| cursor);
+                for cursor in Cursor::at(text, offset).into_iter().chain(in_block) {
                     assert!(text.get(cursor.word.clone()).is_some(), "{text:?} {offset} {cursor:?}");
                 }
             }

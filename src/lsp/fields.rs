@@ -1,7 +1,7 @@
 //! Fields of kustomizations: their names, words, files and resources to complete, and the help
 //! texts about them. All of it comes from the descriptions of `config::record`.
 
-use super::check::Known;
+use super::check::{Known, KnownResource};
 use super::cursor::Cursor;
 use super::texts::{Texts, is_kustomization};
 use super::{Files, links};
@@ -16,6 +16,12 @@ use lsp_types::{
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
+
+/// The operations of a JSON patch.
+const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
+
+/// The effects that a generator may have on an object of its name.
+const BEHAVIORS: [&str; 3] = ["create", "merge", "replace"];
 
 /// The record at a position, and its field if the field is known.
 struct FoundField {
@@ -49,7 +55,10 @@ pub(crate) fn complete(
     at: &TextDocumentPositionParams,
 ) -> Vec<CompletionItem> {
     let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
-    let Some(cursor) = Cursor::at(&text, offset).filter(|_| is_kustomization(&path)) else { return Vec::new() };
+    let operation = in_operation(&path, &text, offset);
+    let in_kustomization = || Cursor::at(&text, offset).filter(|_| is_kustomization(&path));
+    let is_operation = operation.is_some();
+    let Some(cursor) = operation.or_else(in_kustomization) else { return Vec::new() };
     let position = |offset: usize| texts.units.position(&text, offset);
     let typed = text[cursor.word.start..offset.max(cursor.word.start)].trim_start_matches(['"', '\'']);
     let start = offset - typed.len();
@@ -63,6 +72,10 @@ pub(crate) fn complete(
         label,
         ..CompletionItem::default()
     };
+    let word = |word: &str| value(word.to_owned(), CompletionItemKind::ENUM_MEMBER);
+    if is_operation {
+        return OPERATIONS.map(word).into();
+    }
     let found = find(&cursor.path);
     let mut items = Vec::new();
     if cursor.in_key {
@@ -90,13 +103,28 @@ pub(crate) fn complete(
     if cursor.in_key && !is_text_item {
         return items;
     }
-    items.extend(field.words.iter().map(|word| value((*word).to_owned(), CompletionItemKind::ENUM_MEMBER)));
+    items.extend(field.words.iter().copied().map(word));
     if field.shape == Shape::Boolean {
         items.extend(["true", "false"].map(|word| value(word.to_owned(), CompletionItemKind::KEYWORD)));
     }
     if links::names_files(&cursor.path) {
         let names = file_names(files, path.parent().unwrap_or(Path::new("/")), typed);
         items.extend(names.into_iter().map(|(name, kind)| value(name, kind)));
+    }
+    match cursor.path.join(".").as_str() {
+        "configMapGenerator.behavior" | "secretGenerator.behavior" => items.extend(BEHAVIORS.map(word)),
+        "images.name" => {
+            let directory = path.parent().and_then(Path::to_str).unwrap_or("/");
+            let own = known.get(directory).map(|resources| resources.iter().collect());
+            let resources: Vec<&KnownResource> = own.unwrap_or_else(|| known.values().flatten().collect());
+            let names: BTreeSet<&String> = resources.into_iter().flat_map(|r| &r.images).collect();
+            items.extend(names.into_iter().map(|name| value(name.clone(), CompletionItemKind::VALUE)));
+        }
+        _ if field.name == "namespace" => {
+            let names: BTreeSet<&String> = known.values().flatten().flat_map(|r| &r.namespaces).collect();
+            items.extend(names.into_iter().map(|name| value(name.clone(), CompletionItemKind::REFERENCE)));
+        }
+        _ => {}
     }
     if links::selects(&cursor.path) {
         let names: BTreeSet<String> = match field.name {
@@ -109,10 +137,24 @@ pub(crate) fn complete(
     items
 }
 
+/// The `op` of an operation of a JSON patch: in a file that is a list, or in a patch inside a
+/// kustomization that is one.
+fn in_operation(path: &Path, text: &str, offset: usize) -> Option<Cursor> {
+    let cursor = match is_kustomization(path) {
+        true => {
+            let (field, cursor) = Cursor::in_block(text, offset)?;
+            let is_patch = ["patches.patch", "patchesJson6902.patch"].contains(&field.join(".").as_str());
+            is_patch.then_some(cursor)
+        }
+        false => Cursor::at(text, offset),
+    }?;
+    (cursor.in_list && !cursor.in_key && cursor.path == ["op"]).then_some(cursor)
+}
+
 /// The texts of the known resources.
 fn resources<'k>(
     known: &'k Known,
-    texts: impl Fn(&super::check::KnownResource) -> Vec<String> + 'k,
+    texts: impl Fn(&KnownResource) -> Vec<String> + 'k,
 ) -> impl Iterator<Item = String> + 'k {
     known.values().flatten().flat_map(texts)
 }

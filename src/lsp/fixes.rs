@@ -5,13 +5,13 @@
 //! text has no code actions until it is checked.
 
 use super::Contents;
-use super::check::shown;
 use super::texts::{Texts, Units, uri_of};
 use crate::diag::{Diagnostic, nearest};
 use lsp_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionParams, Diagnostic as Shown, DocumentChanges, OneOf,
     OptionalVersionedTextDocumentIdentifier, Position, Range, TextDocumentEdit, TextEdit, WorkspaceEdit,
 };
+use rustomize_base::shown;
 use rustomize_yaml::Place;
 use rustomize_yaml::scalar::is_surely_plain;
 use std::collections::BTreeMap;
@@ -180,10 +180,17 @@ fn suggested(hint: &str) -> Vec<&str> {
     bare.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// The texts between quotes of a message.
+/// The texts between two quotes of a message. An apostrophe is a quote, too, so that the text
+/// between any two that follow each other counts. Of a path of fields, the last name
+/// is such a text, too.
 fn quoted(message: &str) -> impl Iterator<Item = &str> {
-    let between = |quote: char| message.split(quote).skip(1).step_by(2).filter(|text| !text.is_empty());
-    between('\'').chain(between('"'))
+    let between = |quote: char| {
+        let parts: Vec<&str> = message.split(quote).collect();
+        let inner = 1..parts.len().max(2) - 1;
+        parts[inner].to_vec()
+    };
+    let texts = between('\'').into_iter().chain(between('"')).filter(|text| !text.is_empty());
+    texts.flat_map(|text| [text, text.rsplit('.').next().unwrap_or(text)])
 }
 
 /// The title of a change. Its words are shown only if the message of the fault has them, too: the
@@ -195,7 +202,7 @@ fn title(fault: &Diagnostic, change: &Change) -> String {
         Change::Sure { old, new } if quoted(fault.message()).any(|text| text == old) => replace(old, new),
         Change::Sure { .. } => format!("Mend {}", fault.code().as_str()),
     };
-    shown(&title)
+    shown::lines(&shown::masked(&title)).into_owned()
 }
 
 #[cfg(test)]
@@ -274,6 +281,10 @@ mod tests {
         {
             check("kind: Depoyment", 7, hints(hint), &[]);
         }
+        let apostrophe = warning("Kubernetes' tables have no kind 'Depoyment'", "did you mean 'Deployment'?");
+        check("kind: Depoyment", 7, apostrophe, &[fixed]);
+        let path = warning("unknown field 'spec.portss' of Service", "did you mean 'ports'?");
+        check("portss:", 1, path, &["Replace 'portss' with 'ports': ports:"]);
         // The place is that of the name, and the hint is about the kind.
         check("name: web", 7, hints("did you mean 'Deployment'?"), &[]);
     }

@@ -10,6 +10,7 @@
 //!   YAML.
 //! * [`fields`]: fields, words and file names to complete; the documentation of a field.
 //! * [`links`]: the files, bases and resources that a place names; the new names of files.
+//! * [`references`]: the entries that name a file or a resource.
 //!
 //! Plugins and helm run only if the program that starts the server allows them: an editor builds
 //! on every keystroke, in directories that the user may only have opened to read.
@@ -20,10 +21,11 @@ mod fields;
 mod fixes;
 mod links;
 mod message;
+mod references;
 mod texts;
 
 // The modules of this crate name those of the engine by their own paths.
-use rustomize_engine::{config, diag, load, pipeline, schema, stage, workspace};
+use rustomize_engine::{config, diag, load, pipeline, schema, stage, transformer, workspace};
 
 use crate::diag::Error;
 use crate::load::{Memory, Overlay};
@@ -36,11 +38,12 @@ use lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionParams, CodeActionProviderCapability, CompletionOptions,
     CompletionParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
     FileOperationFilter, FileOperationPattern, FileOperationRegistrationOptions, GotoDefinitionParams, HoverParams,
-    HoverProviderCapability, InitializeParams, MessageType, OneOf, PositionEncodingKind, RenameFilesParams,
-    RenameParams, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability, TextDocumentSyncKind,
-    WorkspaceFileOperationsServerCapabilities, WorkspaceServerCapabilities,
+    HoverProviderCapability, InitializeParams, MessageType, OneOf, PositionEncodingKind, ReferenceParams,
+    RenameFilesParams, RenameParams, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability,
+    TextDocumentSyncKind, WorkspaceFileOperationsServerCapabilities, WorkspaceServerCapabilities,
 };
 use message::{Editor, Incoming, Received};
+use rustomize_engine::check::Known as Kubernetes;
 use rustomize_sources::Disk;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -64,13 +67,15 @@ const MAX_RENAMES: usize = 1_000;
 const MAX_DIRECTORIES: usize = 20_000;
 
 /// Speaks the protocol until the editor ends it. `options` gives the options for building the root
-/// in a directory. A build that runs at the end goes on, on its own thread.
+/// in a directory. Resources are held to `schemas`, if there are some. A build that runs at the end
+/// goes on, on its own thread.
 ///
 /// # Errors
 /// The stream has no frames of messages, or the editor ends without a shutdown.
 pub fn serve(
     mut input: impl BufRead,
     output: impl Write + Send + 'static,
+    schemas: Option<Kubernetes>,
     options: impl Fn(&str) -> Result<Options, Error> + Send + 'static,
 ) -> Result<(), String> {
     let editor = Editor::new(output);
@@ -82,7 +87,7 @@ pub fn serve(
     let to_editor = editor.clone();
     let send = move |message| to_editor.send(&message);
     let checker =
-        Checker::start(folders.clone(), units, send, options).map_err(|e| format!("no thread starts: {e}"))?;
+        Checker::start(folders.clone(), units, schemas, send, options).map_err(|e| format!("no thread starts: {e}"))?;
     Server { editor, checker, folders, texts: Texts::new(units), has_shut_down: false }.run(&mut input)
 }
 
@@ -158,6 +163,7 @@ fn capabilities(units: Units) -> ServerCapabilities {
         }),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
         code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
             code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
             ..CodeActionOptions::default()
@@ -223,6 +229,9 @@ impl<W: Write> Server<W> {
             ask::GotoDefinition::METHOD => with(call, |p: GotoDefinitionParams| {
                 let at = p.text_document_position_params;
                 Ok(links::definitions(&self.texts, &self.files(), &self.checker.known(), &at))
+            }),
+            ask::References::METHOD => with(call, |p: ReferenceParams| {
+                Ok(references::references(&self.texts, &self.files(), &self.folders, &self.checker.known(), &p))
             }),
             ask::CodeActionRequest::METHOD => {
                 with(call, |p: CodeActionParams| Ok(self.checker.fixes().actions(&self.texts, &self.folders, &p)))

@@ -75,34 +75,37 @@ pub(crate) fn target(files: &Files, kustomization: &Path, field: &[String], valu
 }
 
 /// Returns true for a field whose values are `key=path`.
-fn has_keys(field: &[String]) -> bool {
+pub(crate) fn has_keys(field: &[String]) -> bool {
     field.last().is_some_and(|name| name == "files")
 }
 
 /// A text of a document, and its place.
-struct PlacedText {
+pub(crate) struct PlacedText {
     /// The fields around it, outermost first.
-    path: Vec<String>,
-    text: String,
+    pub path: Vec<String>,
+    pub text: String,
     /// The line and character where it begins, counted from 1.
-    line: usize,
+    pub line: usize,
     column: usize,
+    /// The number of the innermost mapping around it: fields of one mapping have one number.
+    pub mapping: usize,
 }
 
 /// The texts of the documents of a file; empty for a file that is not valid YAML. O(text).
-fn texts_of(text: &str) -> Vec<PlacedText> {
+pub(crate) fn texts_of(text: &str) -> Vec<PlacedText> {
     let heap = Heap::new();
     let arena = heap.arena();
     let source = arena.add_file("", text.to_owned().into());
     let mut found = Vec::new();
     for document in documents(arena, source).unwrap_or_default() {
-        collect(&document, &mut Vec::new(), &mut |path, node, text| {
+        collect(&document, &mut Around::default(), &mut |around, node, text| {
             if let Some(place) = heap.place(node.pos()) {
                 found.push(PlacedText {
-                    path: path.to_vec(),
+                    path: around.path.clone(),
                     text: text.to_owned(),
                     line: place.line,
                     column: place.column,
+                    mapping: around.mapping,
                 });
             }
         });
@@ -110,18 +113,38 @@ fn texts_of(text: &str) -> Vec<PlacedText> {
     found
 }
 
-fn collect<'n>(node: &'n Node<'_>, path: &mut Vec<String>, found: &mut dyn FnMut(&[String], &'n Node<'_>, &str)) {
+/// The fields and the innermost mapping around a node.
+#[derive(Default)]
+struct Around {
+    path: Vec<String>,
+    mapping: usize,
+    /// The number of mappings so far.
+    mappings: usize,
+}
+
+fn collect<'n>(node: &'n Node<'_>, around: &mut Around, found: &mut dyn FnMut(&Around, &'n Node<'_>, &str)) {
     match node.value() {
-        Value::Scalar(scalar) => found(path, node, scalar.text()),
-        Value::Sequence(items) => items.iter().for_each(|item| collect(item, path, found)),
+        Value::Scalar(scalar) => found(around, node, scalar.text()),
+        Value::Sequence(items) => items.iter().for_each(|item| collect(item, around, found)),
         Value::Mapping(fields) => {
+            around.mappings += 1;
+            let outer = std::mem::replace(&mut around.mapping, around.mappings);
             for entry in fields.iter() {
-                path.push(entry.key().text().to_owned());
-                collect(entry.value(), path, found);
-                path.pop();
+                around.path.push(entry.key().text().to_owned());
+                collect(entry.value(), around, found);
+                around.path.pop();
             }
+            around.mapping = outer;
         }
     }
+}
+
+/// The text that a byte on a line of a file is in or after.
+pub(crate) fn text_at<'f>(found: &'f [PlacedText], text: &str, line: usize, offset: usize) -> Option<&'f PlacedText> {
+    let column = 1 + text[text[..offset].rfind('\n').map_or(0, |i| i + 1)..offset].chars().count();
+    let is_here =
+        |t: &&PlacedText| t.line == line && t.column <= column && column <= t.column + t.text.chars().count() + 2;
+    found.iter().filter(is_here).max_by_key(|t| t.column)
 }
 
 /// The locations of the file or the resources that a place names. O(text + known resources).
@@ -134,10 +157,7 @@ pub(crate) fn definitions(
     let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
     let found = texts_of(&text);
     let here = at.position.line as usize + 1;
-    let column = 1 + text[text[..offset].rfind('\n').map_or(0, |i| i + 1)..offset].chars().count();
-    let is_here =
-        |t: &&PlacedText| t.line == here && t.column <= column && column <= t.column + t.text.chars().count() + 2;
-    let own = found.iter().filter(is_here).max_by_key(|t| t.column);
+    let own = text_at(&found, &text, here, offset);
     if let Some(file) = own.and_then(|own| target(files, &path, &own.path, &own.text)) {
         return start_of(&file).into_iter().collect();
     }
@@ -166,25 +186,21 @@ fn location(file: &Path, line: u32) -> Option<Location> {
     Some(Location::new(uri_of(file)?, Range::new(at, at)))
 }
 
-/// The kind and name of the selector that has a text. Entries of a list are told apart by their
-/// lines: a selector has its fields side by side.
-fn selected(found: &[PlacedText], own: &PlacedText) -> Option<(String, String)> {
+/// The kind and name of the selector that has a text.
+pub(crate) fn selected(found: &[PlacedText], own: &PlacedText) -> Option<(String, String)> {
     if !selects(&own.path) {
         return None;
     }
-    let (_, above) = own.path.split_last()?;
-    let is_near = |t: &&PlacedText| t.path.len() == own.path.len() && t.path.starts_with(above);
-    let near = |name: &str| {
-        let fields = found.iter().filter(is_near).filter(|t| t.path.last().is_some_and(|last| last == name));
-        let nearest = fields.min_by_key(|t| t.line.abs_diff(own.line));
-        nearest.filter(|t| t.line.abs_diff(own.line) <= 6).map(|t| t.text.clone()).unwrap_or_default()
+    let beside = |name: &str| {
+        let is_it = |t: &&PlacedText| t.mapping == own.mapping && t.path.last().is_some_and(|last| last == name);
+        found.iter().find(is_it).map(|t| t.text.clone()).unwrap_or_default()
     };
-    let (kind, name) = (near("kind"), near("name"));
+    let (kind, name) = (beside("kind"), beside("name"));
     (!kind.is_empty() || !name.is_empty()).then_some((kind, name))
 }
 
 /// The kind and name of the resource whose `kind` or `metadata` a line has.
-fn resource_at(text: &str, line: usize) -> Option<(String, String)> {
+pub(crate) fn resource_at(text: &str, line: usize) -> Option<(String, String)> {
     let heap = Heap::new();
     let arena = heap.arena();
     let documents = documents(arena, arena.add_file("", text.to_owned().into())).ok()?;
@@ -304,7 +320,7 @@ fn moved(file: &Path, renames: &[(PathBuf, PathBuf)]) -> Option<PathBuf> {
 }
 
 /// The range of a part of a text; `None` if the part is not written as it reads.
-fn written(texts: &Texts, text: &str, found: &PlacedText, from: usize, part: &str) -> Option<Range> {
+pub(crate) fn written(texts: &Texts, text: &str, found: &PlacedText, from: usize, part: &str) -> Option<Range> {
     let line = text.split('\n').nth(found.line - 1)?;
     let line_start = text.len() - text.splitn(found.line, '\n').last()?.len();
     let start = line.char_indices().nth(found.column - 1)?.0;
@@ -325,7 +341,7 @@ fn relative(directory: &Path, path: &Path) -> String {
 
 /// The kustomization files at and below the open directories, as the editor has them, in the first
 /// [`MAX_DIRECTORIES`].
-fn kustomizations(texts: &Texts, files: &Files, folders: &[PathBuf]) -> Contents {
+pub(crate) fn kustomizations(texts: &Texts, files: &Files, folders: &[PathBuf]) -> Contents {
     let open: BTreeMap<PathBuf, _> = texts.contents().into_iter().collect();
     let mut found: Contents =
         open.iter().filter(|(path, _)| is_kustomization(path)).map(|(p, t)| (p.clone(), t.clone())).collect();
