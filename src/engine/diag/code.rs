@@ -162,7 +162,7 @@ pub enum Code {
     Unused,
     /// The merge of a patch loses a value of the patch, or an item that the patch does not name.
     LostInMerge,
-    /// The `add` of a JSON patch replaces a list or mapping, and parts of it are gone.
+    /// The `add` of a JSON patch replaces a list or mapping, and the output lacks parts of it.
     AddReplaces,
     /// An operation of a JSON patch lacks its value, or adds the key `-` to a mapping.
     BadOperation,

@@ -15,8 +15,8 @@ pub(crate) struct FileLine {
 }
 
 /// The lines of the nodes of some resources, by the place of the resource in the output. The nodes
-/// of a resource are in the order in which they are printed; of a new resource only its first node
-/// is there.
+/// of a resource are in the order in which they are printed. A new resource has only its first
+/// node.
 pub(crate) type Origins = FastMap<usize, Vec<Option<FileLine>>>;
 
 /// The origins of the resources of an output whose text the other side does not have. Without the
