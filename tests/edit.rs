@@ -47,10 +47,7 @@ configurations: [c.yaml]
         tree.run(&words).ok();
     }
     let after = fs::read_to_string(tree.path().join("kustomization.yaml")).unwrap();
-    assert_eq!(
-        after,
-        "resources: [a.yaml]\nimages: # pinned\n- name: lock\n  newTag: \"2\"\ngenerators: [h.yaml]\n"
-    );
+    assert_eq!(after, "resources: [a.yaml]\nimages: # pinned\n- name: lock\n  newTag: \"2\"\ngenerators: [h.yaml]\n");
     tree.run(&["edit", "remove", "replicas", "web"]).fails_with(&["'replicas' has no entry named web"]);
 }
 
