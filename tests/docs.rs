@@ -215,7 +215,7 @@ fn commands_in_files_for_other_programs_run() {
     crate::support::git(&tree.path(), &["add", "."]);
     crate::support::git(&tree.path(), &["commit", "-q", "-m", "a"]);
     let base = crate::support::git(&tree.path(), &["rev-parse", "HEAD"]);
-    let jobs = yaml("docs/gitops/gitlab.md").remove(0);
+    let jobs = yaml("docs/gitops/gitlab.md").into_iter().find(|file| file["render"].is_object()).unwrap();
     let script = |job: &str| {
         let lines = jobs[job]["script"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
         lines.collect::<Vec<_>>().join("\n")
@@ -230,9 +230,10 @@ fn commands_in_files_for_other_programs_run() {
     let refused = call(".", &["sh", "-ec", &script("check")], &variables);
     assert!(refused.status == Some(1) && refused.stderr.contains("in north\n"), "{}", refused.stderr);
     assert!(!refused.stderr.contains("gone.yaml"), "{}", refused.stderr);
-    // GitHub's action: its step, with its inputs.
+    // GitHub's action: the step that builds, with its inputs. tests/shelves runs the others, too.
     let action = crate::support::edit::decoded_all(&read(".github/actions/build/action.yml")).remove(0);
-    let step = &action["runs"]["steps"][0];
+    let steps = action["runs"]["steps"].as_array().unwrap();
+    let step = steps.iter().find(|step| step["run"].as_str().is_some_and(|run| run.contains("/run\""))).unwrap();
     let folder = root().join(".github/actions/build").to_string_lossy().into_owned();
     let act = |inputs: &[(&str, &str)]| {
         let mut variables = vec![("GITHUB_ACTION_PATH", folder.as_str())];
@@ -275,7 +276,7 @@ fn pages() -> Vec<PathBuf> {
 const ADDRESS: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// A text in which every address of the repository is [`ADDRESS`]: as a URL, and without the host
-/// before `/.github/`, where a workflow names an action.
+/// before `/.github/`, where a workflow names an action, and where mise and gh name a project.
 fn with_address(text: &str) -> String {
     // Most pages have none. The expressions are slow in a debug build.
     if !text.contains("/rustomize") {
@@ -284,15 +285,17 @@ fn with_address(text: &str) -> String {
     let own = ADDRESS.splitn(4, '/').nth(3).unwrap();
     let url = Regex::new(r"https?://[\w.:-]+/[\w.-]+/rustomize([^\w-]|$)").unwrap();
     let action = Regex::new(r"[\w.-]+/rustomize(/\.github/)").unwrap();
+    let project = Regex::new(r"(github:|--repo )[\w.-]+/rustomize").unwrap();
     let text = url.replace_all(text, format!("{ADDRESS}${{1}}"));
-    action.replace_all(&text, format!("{own}${{1}}")).into_owned()
+    let text = action.replace_all(&text, format!("{own}${{1}}"));
+    project.replace_all(&text, format!("${{1}}{own}")).into_owned()
 }
 
 #[test]
 fn address_of_the_repository_is_that_of_cargo_toml() {
     let own = ADDRESS.splitn(4, '/').nth(3).unwrap();
-    let other = "https://a.io:1/b/rustomize/c b/rustomize/.github/d https://a.io/b/rustomize-plugin-c";
-    let wanted = format!("{ADDRESS}/c {own}/.github/d https://a.io/b/rustomize-plugin-c");
+    let other = "https://a.io:1/b/rustomize/c b/rustomize/.github/d https://a.io/b/rustomize-plugin-c github:b/rustomize";
+    let wanted = format!("{ADDRESS}/c {own}/.github/d https://a.io/b/rustomize-plugin-c github:{own}");
     assert_eq!(with_address(other), wanted);
     let mut pages = pages();
     pages.extend(files(&root().join(".github"), ".yml"));

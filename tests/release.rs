@@ -1,5 +1,6 @@
-//! The parts of a release, as far as they can be tested without building one: versions, the SBOM,
-//! and the name that kubectl looks for. `release/twice` and `release/package` test the rest.
+//! The parts of a release, as far as they can be tested without building one: versions, the table of
+//! systems, the SBOM, `install-to`, and the name that kubectl looks for. `release/twice`,
+//! `release/package` and `tests/shelves` test the rest.
 
 use crate::support::{Run, Tree, in_path, members, run, skip};
 use serde_json::Value;
@@ -34,6 +35,121 @@ fn the_crates_have_one_version() {
     }
     assert!(read("release/Dockerfile").contains(&format!("ARG VERSION={}\n", env!("CARGO_PKG_VERSION"))));
     assert!(read("CHANGELOG.md").contains(env!("CARGO_PKG_VERSION")));
+    // What users copy, and what installs this version.
+    for (name, text) in [
+        ("pyproject.toml", "rustomize=="),
+        ("pyproject.toml", "version = \""),
+        (".github/actions/build/action.yml", "default: 0"),
+        ("docs/install.md", "/releases/download/v"),
+        ("docs/install.md", "rustomize_0"),
+        ("docs/gitops/github-actions.md", "/.github/actions/build@v"),
+        ("docs/gitops/gitlab.md", "/releases/download/v"),
+    ] {
+        let (text, page) = (text.trim_end_matches('0'), read(name));
+        let behind: Vec<&str> = page.split(text).skip(1).collect();
+        let named = behind.iter().filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        assert!(named.clone().count() > 0, "{name} does not have '{text}' with a version");
+        for rest in named {
+            assert!(rest.starts_with(env!("CARGO_PKG_VERSION")), "{name} has another version: {text}{rest:.20}");
+        }
+    }
+}
+
+/// The rows of release/targets: the name of a system, its target without the version of glibc, and
+/// the parts of its archive.
+fn targets() -> Vec<(String, String, String)> {
+    let table = read("release/targets");
+    let lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let rows = lines.map(|line| {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(cells.len(), 7, "{line}");
+        let target = cells[1].split_once(".2.").map_or(cells[1], |(target, _)| target);
+        (cells[0].to_owned(), target.to_owned(), cells[3].to_owned())
+    });
+    rows.collect()
+}
+
+/// `cargo binstall` finds the archive of each system of the table.
+#[test]
+fn binstall_knows_the_archives() {
+    let manifest = read("Cargo.toml");
+    let overrides = manifest.split("[package.metadata.binstall.overrides]\n").nth(1).unwrap();
+    let overrides = overrides.split("\n\n").next().unwrap();
+    for (name, target, parts) in targets() {
+        let line = overrides.lines().find(|line| line.starts_with(&target)).unwrap_or_else(|| panic!("no {target}"));
+        let suffix = if parts.contains("zip") { "zip" } else { "tar.gz" };
+        let file = format!("/releases/download/v{{ version }}/rustomize_{{ version }}_{name}.{suffix}\"");
+        assert!(line.contains(&file), "{line}");
+    }
+    assert_eq!(overrides.lines().count(), targets().len() + 1, "Windows has two names");
+}
+
+/// The page for users names the archive of each system, and so do the manifests.
+#[test]
+fn the_page_names_the_archives() {
+    let page = read("docs/install.md");
+    for (name, _, _) in targets() {
+        assert!(page.contains(&format!("_{name}")), "docs/install.md does not name {name}");
+    }
+    let manifests = ["krew.yaml", "rustomize.rb", "flake.nix", "rustomize.json"];
+    let known: Vec<String> = targets().into_iter().map(|(name, _, _)| name).collect();
+    for manifest in manifests {
+        let text = read(&format!("release/templates/{manifest}"));
+        for mark in ["@URL ", "@SUM ", "@NPM ", "@NAR ", "@begin "] {
+            for rest in text.split(mark).skip(1) {
+                let name = rest.split('@').next().unwrap();
+                assert!(known.iter().any(|known| known == name), "{manifest}: {mark}{name}");
+            }
+        }
+    }
+}
+
+/// The program copies itself under the names that are asked for.
+#[test]
+fn the_program_installs_itself() {
+    let tree = Tree::new("-- kustomization.yaml --\nconfigMapGenerator: [{name: a, literals: [b=c]}]\n");
+    let own = tree.run(&["build"]).ok();
+    let to = tree.path().join("new/bin");
+    let place = to.to_string_lossy().into_owned();
+    let said = tree.run(&["install-to", &place, "--as", "kustomize", "kustomize-v5.7.1"]).ok();
+    assert_eq!(said, format!("{place}/kustomize\n{place}/kustomize-v5.7.1\n"));
+    let version = |name: &str| execute(&to.join(name), &["version"], None).ok();
+    assert_eq!((version("kustomize").as_str(), version("kustomize-v5.7.1").as_str()), ("v5.8.3\n", "v5.7.1\n"));
+    let root = tree.path().to_string_lossy().into_owned();
+    assert_eq!(execute(&to.join("kustomize"), &["build", &root], None).ok(), own);
+    // Files and links that have the names are replaced, and nothing else is touched.
+    fs::write(to.join("other"), "other").unwrap();
+    fs::remove_file(to.join("kustomize")).unwrap();
+    symlink("other", to.join("kustomize")).unwrap();
+    tree.run(&["install-to", &place, "--as", "kustomize", "kustomize-v5.7.1"]).ok();
+    assert_eq!(fs::read_to_string(to.join("other")).unwrap(), "other");
+    assert!(to.join("kustomize").symlink_metadata().unwrap().is_file());
+    assert_eq!(fs::read_link(to.join("kustomize-v5.7.1")).unwrap(), Path::new("kustomize"));
+    // A running program is replaced, too: it is the one that is asked.
+    assert_eq!(execute(&to.join("kustomize"), &["install-to", &place, "--as", "kustomize"], None).status, Some(0));
+    assert_eq!(version("kustomize"), "v5.8.3\n");
+    let left: Vec<_> = fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".rustomize-")), "{left:?}");
+}
+
+#[test]
+fn names_that_cannot_be_installed_are_refused() {
+    let tree = Tree::new("");
+    for (name, words) in [
+        ("a/b", "'a/b' is not the name of a file"),
+        ("..", "'..' is not the name of a file"),
+        ("", "'' is not the name of a file"),
+        ("kustomize-v9.9.9", "newer than kustomize"),
+        ("rustomize-plugin-host", "another program of rustomize"),
+    ] {
+        tree.run(&["install-to", "bin", "--as", "rustomize", name]).fails_with(&[words]);
+        assert!(!tree.path().join("bin").exists(), "{name}");
+    }
+    // A directory is in the way of a name: nothing of the directory is lost, and no copy is left.
+    fs::create_dir_all(tree.path().join("bin/kustomize")).unwrap();
+    tree.run(&["install-to", "bin", "--as", "kustomize"]).fails_with(&["cannot write to bin"]);
+    let left: Vec<_> = fs::read_dir(tree.path().join("bin")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name == "kustomize" || name == "rustomize-plugin-host"), "{left:?}");
 }
 
 fn execute(program: &Path, args: &[&str], path: Option<&str>) -> Run {

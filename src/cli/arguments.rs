@@ -13,6 +13,7 @@ use crate::cli::commands::explain::Explain;
 use crate::cli::commands::fn_run::Fn;
 use crate::cli::commands::hook::HookCommand;
 use crate::cli::commands::images::args::ImagesCommand;
+use crate::cli::commands::install_to::InstallTo;
 use crate::cli::commands::krm_function::KrmFunction;
 use crate::cli::commands::lint::Lint;
 use crate::cli::commands::localize::Localize;
@@ -101,6 +102,8 @@ pub(super) enum Command {
     /// Say what this machine can do for builds: isolation of plugins, and the programs that some of
     /// them need
     Doctor(Named<Doctor>),
+    /// Copy this program into a directory, under the names that callers look for
+    InstallTo(Named<InstallTo>),
     /// Show or empty the directory that keeps remote parts between builds
     Cache(Named<CacheCommand>),
     /// Serve an editor: faults while you type, completion, docs, links to files and objects

@@ -11,7 +11,7 @@ const PROGRAM: Groups = &[
     ("Build", &["build", "lint", "validate", "diff", "explain", "tree", "affected", "watch"]),
     ("Change kustomizations", &["edit", "images", "promote", "create", "vendor", "localize", "hook"]),
     ("Plugins", &["plugin"]),
-    ("Look after this machine", &["doctor", "cache"]),
+    ("Look after this machine", &["doctor", "cache", "install-to"]),
     ("For other programs", &["lsp", "krm-function", "cfg", "fn", "openapi"]),
     ("Other", &["version", "completion", "help"]),
 ];

@@ -52,7 +52,10 @@ fn of_variable() -> Result<Option<Compat>> {
 
 /// The version in the name of a program, as in `kustomize-v5.7.1`. Argo CD passes only the path of
 /// a program.
-fn of_program(program: impl AsRef<Path>) -> Result<Option<Compat>> {
+///
+/// # Errors
+/// The name has a version that is not known.
+pub(super) fn of_program(program: impl AsRef<Path>) -> Result<Option<Compat>> {
     let name = program.as_ref().file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".exe").unwrap_or(&name);
     let Some(version) = name.strip_prefix("kustomize-") else { return Ok(None) };

@@ -138,7 +138,7 @@ fn dispatch(
 ) -> anyhow::Result<()> {
     use commands::{
         affected, build, cache, cfg, completion, create, diff, doctor, edit, explain, fn_run, hook, images,
-        krm_function, lint, localize, lsp, man, openapi, plugin, promote, tree, validate, vendor, version, watch,
+        install_to, krm_function, lint, localize, lsp, man, openapi, plugin, promote, tree, validate, vendor, version, watch,
     };
     let observer = watching.observer();
     match command {
@@ -165,6 +165,7 @@ fn dispatch(
         Command::Hook(args) => hook::run(&args.0, arguments::validate, messages),
         Command::Plugin(args) => plugin::run(&args.0),
         Command::Doctor(args) => doctor::run(&args.0),
+        Command::InstallTo(args) => install_to::run(&args.0),
         Command::Lsp(args) => lsp::run(*args.0),
         Command::KrmFunction(args) => krm_function::run(*args.0, observer, messages),
         Command::Cfg(args) => cfg::run(&args.0),

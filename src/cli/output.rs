@@ -107,7 +107,9 @@ fn mode(place: &Place) -> std::io::Result<u32> {
 fn umask() -> u32 {
     let mask = rustix::process::umask(rustix::fs::Mode::empty());
     rustix::process::umask(mask);
-    mask.bits()
+    // macOS has fewer bits.
+    #[allow(clippy::useless_conversion, reason = "not on macOS")]
+    u32::from(mask.bits())
 }
 
 /// One file for each object, by its name. Of equal names the later one is kept; cluster-scoped

@@ -42,20 +42,24 @@ pub fn tests() -> Vec<Trial> {
 }
 
 /// Pages whose commands other tests run: tests/docs.rs, tests/author_circle.rs, tests/release.rs,
-/// .ci/vscode, and tables of commands with the test of each row.
-const ELSEWHERE: [&str; 8] = [
+/// tests/shelves, .ci/vscode, and tables of commands with the test of each row.
+const ELSEWHERE: [&str; 9] = [
     "docs/editor.md",
     "docs/tour.md",
     "docs/fleet.md",
     "docs/plugin/use.md",
     "docs/plugin/package.md",
+    "docs/install.md",
     "docs/release.md",
     "docs/testing.md",
     "docs/compatibility.md",
 ];
 
 /// Commands that cannot run in a tree of files, and why.
-const NOT_RUN: [(&str, &str); 8] = [
+const NOT_RUN: [(&str, &str); 11] = [
+    ("curl -fsSL https://", "installs from the releases: tests/shelves"),
+    ("uvx ", "installs from the releases: tests/shelves"),
+    ("npx ", "installs from the releases: tests/shelves"),
     ("rustomize watch ", "runs until a signal ends it: tests/fleet.rs"),
     ("rustomize fn run my-dir --image", "needs an image"),
     ("rustomize plugin add github.com/acme/app", "fetches from another machine"),

@@ -57,6 +57,9 @@ fn report() -> Value {
         })
         .collect();
     programs.insert(2, container_engine());
+    if cfg!(all(target_env = "musl", target_feature = "crt-static")) {
+        programs.push(shared_objects());
+    }
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "isolation": isolation(),
@@ -86,6 +89,12 @@ fn container_engine() -> Value {
         "name": "container engine", "usedFor": "KRM functions in containers", "path": path.filter(|path| path.is_file()),
         "namedBy": variable, "asked": asked,
     })
+}
+
+/// What a static program lacks.
+fn shared_objects() -> Value {
+    let asked = json!([{ "name": "this program", "failure": "it is static: take the one for glibc" }]);
+    json!({ "name": "shared objects", "usedFor": "plugins that are shared objects", "path": null, "asked": asked })
 }
 
 /// The report of a child process that confines itself.

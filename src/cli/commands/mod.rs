@@ -18,6 +18,7 @@ pub(super) mod cache;
 pub(super) mod hook;
 pub(super) mod plugin;
 pub(super) mod doctor;
+pub(super) mod install_to;
 pub(super) mod lsp;
 pub(super) mod krm_function;
 pub(super) mod cfg;
