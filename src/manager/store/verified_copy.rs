@@ -97,7 +97,7 @@ fn is_bundle(directory: &Path) -> bool {
 
 /// Checks that the system runs programs of a directory.
 fn check_runs(directory: &Path) -> io::Result<()> {
-    if rustix::fs::statvfs(directory)?.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC) {
+    if rustomize_files::refuses_programs(directory)? {
         let message = format!("programs cannot run in '{}': set TMPDIR to another directory", directory.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
     }
