@@ -18,6 +18,23 @@ fn check_error(files: &str, words: &[&str]) {
     tree.build(&[]).fails_with(words);
 }
 
+/// The command remembers directories, and forgets them where it may not open more files.
+#[test]
+fn many_directories_need_few_open_files() {
+    let base = |i: usize| format!("-- d{i}/kustomization.yaml --\nresources: [../d{}]\n", i + 1);
+    let last = "-- d60/kustomization.yaml --\nresources: [cm.yaml]\n-- d60/cm.yaml --\nkind: A\nmetadata: {name: a}\n";
+    let tree = Tree::new(&((0..60).map(base).collect::<String>() + last));
+    let built = |limit: u32| {
+        #[expect(clippy::disallowed_methods, reason = "a shell sets the limit")]
+        let mut shell = Command::new("sh");
+        let line = format!("ulimit -n {limit}; exec {} build d0", crate::support::program());
+        shell.args(["-c", &line]).current_dir(tree.path()).env("HOME", tree.home());
+        run(&mut shell)
+    };
+    assert!(built(20).ok().contains("name: a"));
+    built(4).fails_with(&["Too many open files", "ulimit -n"]);
+}
+
 #[test]
 fn faults_of_kustomization_files() {
     check_error("", &["unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization'"]);

@@ -23,6 +23,46 @@ fn fix_says_what_it_did() {
     assert!(said.contains("\nWarning: 'Fixed' kustomization now produces the error when running"), "{said}");
 }
 
+/// `edit remove` has what kustomize adds and sets, but cannot remove.
+#[test]
+fn entries_are_removed_that_kustomize_cannot_remove() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --
+resources: [a.yaml]
+images: # pinned
+- name: gate
+  newTag: \"1\"
+- name: lock
+  newTag: \"2\"
+replicas: [{name: web, count: 2}]
+generators: [g.yaml, h.yaml]
+validators: [v.yaml]
+configurations: [c.yaml]
+",
+    );
+    let misspelt = tree.run(&["edit", "remove", "image", "lock", "gatr"]);
+    misspelt.fails_with(&["'images' has no entry named gatr", "did you mean 'gate'?"]);
+    for words in ["image gate", "replicas web", "generator g*", "validator v.yaml", "configuration c.yaml"] {
+        let words: Vec<&str> = ["edit", "remove"].into_iter().chain(words.split(' ')).collect();
+        tree.run(&words).ok();
+    }
+    let after = fs::read_to_string(tree.path().join("kustomization.yaml")).unwrap();
+    assert_eq!(after, "resources: [a.yaml]\nimages: # pinned\n- name: lock\n  newTag: \"2\"\ngenerators: [h.yaml]\n");
+    tree.run(&["edit", "remove", "replicas", "web"]).fails_with(&["'replicas' has no entry named web"]);
+}
+
+/// `commonLabels`, which `edit set label` writes as kustomize does, changes selectors, too.
+#[test]
+fn a_label_of_two_fields_is_noted() {
+    let tree = Tree::new("-- kustomization.yaml --\nlabels: [{pairs: {ver: a}}]\n");
+    let note = "'labels' has ver, too";
+    let said = |words: &[&str]| tree.run(words).stderr;
+    assert!(said(&["edit", "set", "label", "ver:b"]).contains(note));
+    assert!(said(&["edit", "add", "label", "ver:c", "--force"]).contains(note));
+    assert_eq!(said(&["edit", "set", "label", "other:b"]), "");
+    assert_eq!(said(&["edit", "add", "label", "ver:d", "--force", "--without-selector"]), "");
+}
+
 #[test]
 fn built_in_plugins_are_listed() {
     let tree = Tree::new("");

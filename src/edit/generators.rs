@@ -3,7 +3,7 @@
 use super::draft::{self, Draft};
 use super::{Place, glob, shown, usage, usage_as};
 use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
-use crate::config::{Decode, Decoder, StringMap};
+use crate::config::{Decode, Decoder, WrittenMap};
 use crate::diag::{Code, Error, Result};
 use crate::generator::{ConfigMapGenerator, SecretGenerator};
 use crate::schema::gvk::or;
@@ -203,12 +203,12 @@ fn settle(draft: &mut Draft<'_>, kind: Kind, at: usize) -> Result<()> {
     let Some(entry) = list.get_mut(at).and_then(Node::as_mapping_mut) else { return Ok(()) };
     if let Some(shared) = &shared {
         let options = mapping(entry, "options");
-        let maps: [(&'static str, &StringMap<'_>); 2] =
+        let maps: [(&'static str, &WrittenMap<'_>); 2] =
             [("labels", &shared.labels), ("annotations", &shared.annotations)];
         for (name, pairs) in maps.into_iter().filter(|(_, pairs)| !pairs.is_empty()) {
             let own = mapping(options, name);
             for (key, value) in pairs {
-                own.get_or_insert_with(key, || Node::string(value));
+                own.get_or_insert_with(key, || Node::string(value.text));
             }
         }
         let switches = [("disableNameSuffixHash", shared.disable_name_suffix_hash), ("immutable", shared.immutable)];

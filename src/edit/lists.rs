@@ -1,7 +1,7 @@
 //! Lists of files and words: `resources`, `components`, `generators`, `transformers`, `validators`,
 //! `configurations` and `buildMetadata`.
 
-use super::draft::Draft;
+use super::draft::{self, Draft};
 use super::{Place, glob, shown, usage, usage_as};
 use crate::diag::{Code, Error, Result, nearest};
 use rustomize_yaml::Node;
@@ -90,6 +90,18 @@ pub const CONFIGURATIONS: List = List {
         no_kustomization: "read kustomization: ",
     },
 };
+
+/// A list of mappings with names, and the word for one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedList {
+    pub field: &'static str,
+    pub entry: &'static str,
+    /// A name that the examples of hints have.
+    pub example: &'static str,
+}
+
+pub const IMAGES: NamedList = NamedList { field: "images", entry: "image", example: "nginx" };
+pub const REPLICAS: NamedList = NamedList { field: "replicas", entry: "replicas", example: "web" };
 
 /// Adds an entry to a list; returns `false` if the list has it already.
 fn push(draft: &mut Draft<'_>, field: &'static str, entry: &str) -> Result<bool> {
@@ -200,6 +212,30 @@ pub fn remove(place: &mut Place, list: List, patterns: &[String]) -> Result<()> 
         let is_meant = |item: &Node<'_>| item.as_scalar().is_some_and(|s| meant.contains(&s.text()));
         draft.list(list.field)?.retain(|item| !is_meant(item));
         draft.drop_if_empty(list.field)
+    })
+}
+
+/// `remove image` and `remove replicas`, which kustomize lacks: removes the entries with names.
+///
+/// # Errors
+/// No name is given, or the list has no entry of a name; then nothing is removed.
+pub fn remove_named(place: &mut Place, list: NamedList, names: &[String]) -> Result<()> {
+    let NamedList { field, entry, example } = list;
+    if names.is_empty() {
+        return Err(usage_as(format!("no {entry} specified"), &format!("remove {entry} {example}")));
+    }
+    place.change(|draft| {
+        let known: Vec<&str> = draft.items(field).map(|item| draft::text(item, "name")).collect();
+        if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+            let error = Error::new(Code::NoMatch, format!("'{field}' has no entry named {name}"));
+            return Err(match (nearest(name, known.iter().copied()), known.is_empty()) {
+                (Some(near), _) => error.hint(format!("did you mean '{near}'?")),
+                (None, true) => error,
+                (None, false) => error.hint(format!("the names are: {}", known.join(", "))),
+            });
+        }
+        draft.list(field)?.retain(|item| !names.iter().any(|name| draft::text(item, "name") == name));
+        draft.drop_if_empty(field)
     })
 }
 

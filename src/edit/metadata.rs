@@ -77,6 +77,9 @@ pub fn add(place: &mut Place, kind: Metadata, how: Adding, arguments: &[String])
     let pairs = kind.pairs(arguments)?;
     place.change(|draft| {
         let arena = draft.arena;
+        if !how.without_selector {
+            note_other_labels(draft, kind, &pairs);
+        }
         let mapping = match how.without_selector {
             true => label(draft, how.include_templates)?,
             false => draft.mapping(kind.field())?,
@@ -135,6 +138,22 @@ fn put<'a>(arena: Arena<'a>, mapping: &mut Mapping<'a>, key: &str, value: &str) 
     }
 }
 
+/// Makes a note for each key that an entry of `labels` sets, too: `commonLabels`, which a command
+/// writes, changes selectors besides.
+fn note_other_labels(draft: &mut Draft<'_>, kind: Metadata, pairs: &BTreeMap<String, String>) {
+    if kind != Metadata::Label {
+        return;
+    }
+    let has = |item: &Node<'_>, key: &str| draft::get(item, "pairs").is_some_and(|pairs| pairs.get(key).is_some());
+    let twice: Vec<&String> = pairs.keys().filter(|key| draft.items("labels").any(|item| has(item, key))).collect();
+    for key in twice {
+        draft.note(format!(
+            "'labels' has {key}, too: 'commonLabels', which this command writes, changes selectors as well; \
+             'edit add label --without-selector --force' writes 'labels'"
+        ));
+    }
+}
+
 /// `set label`, `set annotation`.
 ///
 /// # Errors
@@ -147,6 +166,7 @@ pub fn set(place: &mut Place, kind: Metadata, arguments: &[String]) -> Result<()
     }
     place.change(|draft| {
         let arena = draft.arena;
+        note_other_labels(draft, kind, &pairs);
         let mapping = draft.mapping(kind.field())?;
         pairs.iter().for_each(|(key, value)| put(arena, mapping, key, value));
         Ok(())

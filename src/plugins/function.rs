@@ -514,7 +514,7 @@ fn note_path<'a>(arena: Arena<'a>, resource: &mut Resource<'a>) {
         let folder = if id.namespace.is_empty() { String::new() } else { format!("{}/", id.namespace) };
         arena.text(&format!("{folder}{}_{}.yaml", id.gvk.kind.to_lowercase(), id.name))
     });
-    resource.add_metadata_entries("annotations", [(&PATH[0], &path), (&PATH[1], &path)], Pos::NONE);
+    resource.add_metadata_entries("annotations", PATH.map(|key| (key, path.into())));
 }
 
 /// Appends a text with every line deeper; `first` stands before the first line.

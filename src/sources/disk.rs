@@ -43,6 +43,12 @@ impl OpenFile for DiskFile {
     }
 }
 
+/// The number of the system's error for a process that has as many open files as it may.
+#[cfg(unix)]
+const TOO_MANY_OPEN: i32 = rustix::io::Errno::MFILE.raw_os_error();
+#[cfg(not(unix))]
+const TOO_MANY_OPEN: i32 = 4;
+
 /// The files of this machine. It remembers the directories that it has seen, so a new one is made
 /// for each look at the disk.
 #[derive(Default)]
@@ -69,7 +75,20 @@ impl Disk {
         if let Some(directory) = self.below_known(path) {
             return Ok(directory);
         }
-        Ok(self.remember(path, Directory::open(path)?))
+        let directory = self.with_room(|| Directory::open(path))?;
+        Ok(self.remember(path, directory))
+    }
+
+    /// Opens something. Where the process may not have more open files, the remembered directories
+    /// are closed, and it is opened again.
+    fn with_room<T>(&self, open: impl Fn() -> io::Result<T>) -> io::Result<T> {
+        match open() {
+            Err(error) if error.raw_os_error() == Some(TOO_MANY_OPEN) => {
+                self.directories.write().unwrap_or_else(PoisonError::into_inner).clear();
+                open()
+            }
+            opened => opened,
+        }
     }
 
     /// A directory whose directory was resolved before. The system then looks up one name, however
@@ -107,7 +126,7 @@ impl Loader for Disk {
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let directory = self.resolved(parent)?;
         let place = slashed(directory.real.join(name));
-        match directory.open_file(name.as_ref()) {
+        match self.with_room(|| directory.open_file(name.as_ref())) {
             Ok(Some(file)) => Ok(Opened::file(place, DiskFile(file))),
             // A link: its target counts.
             Ok(None) => {

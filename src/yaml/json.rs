@@ -159,7 +159,8 @@ pub fn from_yaml_1_1<'a>(arena: Arena<'a>, node: &mut Node<'a>) {
                     Kind::Float => scalar::float(key.text).map_or(key.text, |f| arena.text(&scalar::go_number_32(f))),
                     _ => key.text,
                 };
-                entry.key = Key::string(text);
+                // The place stays, for errors about the key.
+                entry.key = Key::new(text, Style::Plain, Tag::Str, key.pos);
                 from_yaml_1_1(arena, &mut entry.value);
             }
             m.set_entries(entries);

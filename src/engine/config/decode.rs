@@ -42,6 +42,13 @@ pub struct Written<'a> {
     pub pos: Pos,
 }
 
+/// A text that no user has written: it has no place.
+impl<'a> From<&'a str> for Written<'a> {
+    fn from(text: &'a str) -> Self {
+        Written { text, pos: Pos::NONE }
+    }
+}
+
 impl Deref for Written<'_> {
     type Target = str;
 

@@ -292,26 +292,15 @@ impl<'a> GeneratorArgs<'a> {
 
 /// Options for generated objects, apart from their data.
 #[derive(Clone, Debug, Default, Decode, Described)]
-#[record(finish)]
 pub struct GeneratorOptions<'a> {
     /// Labels of the generated objects.
-    pub labels: StringMap<'a>,
+    pub labels: WrittenMap<'a>,
     /// Annotations of the generated objects.
-    pub annotations: StringMap<'a>,
+    pub annotations: WrittenMap<'a>,
     /// Leaves the name as it is, without a hash of the content.
     pub disable_name_suffix_hash: bool,
     /// Sets `immutable: true`.
     pub immutable: bool,
-    /// The places of `labels` and `annotations`.
-    #[field(skip)]
-    pub places: [Pos; 2],
-}
-
-impl GeneratorOptions<'_> {
-    fn finish(&mut self, given: &Given, _: &Decoder<'_>) -> Result<()> {
-        self.places = ["labels", "annotations"].map(|name| given.pos(name).unwrap_or(Pos::NONE));
-        Ok(())
-    }
 }
 
 /// An entry of `labels`.

@@ -13,8 +13,8 @@ pub use config_map::{ConfigMapGenerator, base64_node};
 pub use iam_policy::IamPolicyGenerator;
 pub use secret::SecretGenerator;
 
-use crate::config::StringMap;
 use crate::config::decode::for_builtin;
+use crate::config::{Written, WrittenMap};
 use crate::diag::{Code, Error, Result};
 use crate::resource::{Behavior, Resource};
 use crate::stage::Object;
@@ -54,21 +54,18 @@ fn merged_options<'a>(
         add_shared(arena, &mut options.annotations, &shared.annotations).map_err(|e| e.in_field("annotations"))?;
         options.disable_name_suffix_hash |= shared.disable_name_suffix_hash;
         options.immutable |= shared.immutable;
-        for (own, shared) in options.places.iter_mut().zip(shared.places) {
-            *own = if own.is_in_source() { *own } else { shared };
-        }
     }
     Ok(options)
 }
 
 /// Adds the labels or annotations of a kustomization that an entry lacks. Others do not reach the
 /// generator.
-fn add_shared<'a>(arena: Arena<'a>, own: &mut StringMap<'a>, shared: &StringMap<'a>) -> Result<()> {
+fn add_shared<'a>(arena: Arena<'a>, own: &mut WrittenMap<'a>, shared: &WrittenMap<'a>) -> Result<()> {
     for (key, value) in shared {
         if !own.contains_key(key) {
             reprint::check_json_key(key)
                 .map_err(|message| Error::new(Code::BadSource, message).hint("rename the key or its file"))?;
-            own.insert(key, for_builtin(arena, value)?);
+            own.insert(key, Written { text: for_builtin(arena, value.text)?, pos: value.pos });
         }
     }
     own.sort_unstable_keys();
@@ -85,6 +82,11 @@ pub fn place_values(resource: &mut Resource<'_>) {
             *value = Node::new(std::mem::take(value).into_value(), key.pos());
         }
     }
+}
+
+/// The labels or annotations of a map, each with its place.
+fn pairs<'m, 'a>(map: &'m WrittenMap<'a>) -> impl Iterator<Item = (&'a str, Written<'a>)> + use<'m, 'a> {
+    map.iter().map(|(key, value)| (*key, *value))
 }
 
 /// An object with the fields that ConfigMaps and Secrets have in common.
@@ -109,9 +111,8 @@ fn object<'a>(
     }
     let node = Node::new(Mapping::from_entries(root), args.pos);
     let mut resource = Resource::unchecked(node);
-    let [labels, annotations] = options.places;
-    resource.add_metadata_entries("labels", &options.labels, labels);
-    resource.add_metadata_entries("annotations", &options.annotations, annotations);
+    resource.add_metadata_entries("labels", pairs(&options.labels));
+    resource.add_metadata_entries("annotations", pairs(&options.annotations));
     resource.behavior = Some(Behavior::parse(args.behavior));
     resource.needs_hash = !options.disable_name_suffix_hash;
     resource

@@ -85,7 +85,9 @@ fn advice(loader: &dyn Loader, place: &Path, typed: &str) -> Option<String> {
         return Some(format!("write each file as an item of its own: [{}]", names.join(", ")));
     }
     if typed.contains(['*', '?']) {
-        return Some("patterns are not expanded: list each file".into());
+        return Some(
+            "patterns are not expanded: list each file, as 'rustomize edit add resource' does for a pattern".into(),
+        );
     }
     let before = |path: &'_ str| path.rsplit_once('/').map_or(String::new(), |(before, _)| format!("{before}/"));
     if let Some(name) = near(loader, place) {

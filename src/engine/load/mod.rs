@@ -556,11 +556,14 @@ fn unopened(path: &str, e: &io::Error) -> NotLoaded {
         // The kind of a circle of links has no stable name in the standard library.
         _ if e.raw_os_error() == Some(LINKS_IN_A_CIRCLE) => Error::io(e, format!("'{path}' cannot be read: {e}"))
             .hint("it is a link that leads back to itself: remove it"),
+        _ if e.raw_os_error() == Some(TOO_MANY_OPEN) => Error::io(e, format!("'{path}' cannot be read: {e}"))
+            .hint("raise the limit of open files, as with: ulimit -n 1024"),
         _ => Error::io(e, format!("'{path}' cannot be read: {e}")).hint("see whether another program can read it"),
     };
     // A file without read permission exists, and a loader that fails does not know if a file
     // exists: in both cases no directory is looked for.
-    let missing = !matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Other);
+    let missing = !matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Other)
+        && e.raw_os_error() != Some(TOO_MANY_OPEN);
     NotLoaded { missing, error }
 }
 
@@ -569,6 +572,10 @@ const NAME_A_FILE: &str = "write the path of a file, or remove the entry";
 
 /// The number of the system's error for links that lead to each other, on Linux.
 const LINKS_IN_A_CIRCLE: i32 = 40;
+
+/// The number of the system's error for a process that has as many open files as it may, on Linux
+/// and macOS.
+const TOO_MANY_OPEN: i32 = 24;
 
 /// Returns true if a path that is not a directory is a file, which may be unreadable.
 fn is_file(loader: &dyn Loader, path: &Path) -> bool {

@@ -19,7 +19,7 @@ use crate::load::Root;
 use crate::resource::{ORIGIN, ResMap, Resource, TRANSFORMATIONS};
 use crate::stage::Build;
 use rustomize_base::meter::FastMap;
-use rustomize_yaml::{Node, Pos, Scalar, Value, emit, first_document};
+use rustomize_yaml::{Node, Scalar, Value, emit, first_document};
 
 /// The source of a resource, or of a change: a file, or a configuration in one.
 #[derive(Clone, Debug, Default)]
@@ -326,7 +326,7 @@ pub(super) fn annotate<'a>(build: &mut Build<'a>, map: &mut ResMap<'a>) -> Resul
             };
             entries.push((TRANSFORMATIONS, text));
         }
-        resource.add_metadata_entries("annotations", entries.iter().map(|(k, v)| (k, v)), Pos::NONE);
+        resource.add_metadata_entries("annotations", entries.iter().map(|(key, text)| (*key, (*text).into())));
         Ok(())
     })
 }

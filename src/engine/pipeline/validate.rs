@@ -15,7 +15,7 @@
 use crate::diag::{Code, Error, Result};
 use crate::resource::{Found, Index, ResMap, Resource, is_build_annotation};
 use crate::stage::Plugin;
-use rustomize_yaml::{Heap, Mapping, Node, Pos, json, reprint};
+use rustomize_yaml::{Heap, Mapping, Node, json, reprint};
 use std::hash::{BuildHasher, Hasher};
 
 /// The label that a validator may add.
@@ -103,7 +103,7 @@ pub(super) fn adopt_labels<'a>(
         let Found::One(i) = map.find_any(resource.id()) else { continue };
         is_labelled = true;
         map.edit_in_place(i, |resource| {
-            resource.add_metadata_entries("labels", [(&VALIDATED_BY, &label)], Pos::NONE);
+            resource.add_metadata_entries("labels", [(VALIDATED_BY, label.into())]);
             Ok(())
         })?;
     }

@@ -406,7 +406,7 @@ fn is_label_text(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::resource::ResMap;
-    use rustomize_yaml::{Arena, Heap, Pos, first_document};
+    use rustomize_yaml::{Arena, Heap, first_document};
 
     #[track_caller]
     fn check(selector: &str, labels: &[(&str, &str)], want: Result<bool, ()>) {
@@ -451,7 +451,7 @@ mod tests {
         }
         resource.set_name(random.choice(NAMES).unwrap());
         resource.set_namespace(random.choice(NAMESPACES).unwrap());
-        resource.add_metadata_entries("labels", [(&"l", &arena.text(&random.u8(..3).to_string()))], Pos::NONE);
+        resource.add_metadata_entries("labels", [("l", arena.text(&random.u8(..3).to_string()).into())]);
     }
 
     fn selector(random: &mut fastrand::Rng) -> Selector<'static> {

@@ -10,7 +10,7 @@ use crate::schema::gvk::is_same;
 use rustomize_base::memory::Budget;
 use rustomize_base::meter::{Counted, FastMap, FastSet, List};
 use rustomize_base::parallel;
-use rustomize_yaml::{Arena, Node};
+use rustomize_yaml::{Arena, Node, Source, first_document};
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -661,14 +661,20 @@ impl<'a> FromIterator<Resource<'a>> for ResMap<'a> {
     }
 }
 
+/// Returns true if a text is the file of a component. O(size of the text), for an error.
+fn is_component<'a>(arena: Arena<'a>, source: &'a Source) -> bool {
+    first_document(arena, source).is_ok_and(|node| node.is_some_and(|node| node.get_text("kind") == Some("Component")))
+}
+
 fn duplicate(arena: Arena<'_>, first: &Resource<'_>, second: &Resource<'_>) -> Error {
     let message = format!("may not add resource with an already registered id: {}", second.id());
     let error = Error::new(Code::DuplicateId, message).in_resource(second.id());
     if first.pos() == second.pos() && first.pos().is_in_source() {
         // The entry is at fault that leads to the file once more.
-        let again = error.hint(
-            "it is read twice: remove one of the entries that lead to its file, or give each of them its own name or namespace, as with namePrefix",
-        );
+        let again = error.hint(match arena.source(first.pos()).is_some_and(|source| is_component(arena, source)) {
+            true => "its component is used twice: name the component once, under 'components' of the kustomization that has both, or give each of them its own namePrefix or namespace",
+            false => "it is read twice: remove one of the entries that lead to its file, or give each of them its own name or namespace, as with namePrefix",
+        });
         return match arena.place(first.pos()) {
             Some(place) => again.context(format!("both are at {place}")),
             None => again,

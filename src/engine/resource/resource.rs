@@ -7,6 +7,7 @@ use super::known::Known;
 use super::metadata::{make_string, mapping_in, set_untyped, stringify};
 use super::res_id::UNNAMED;
 use super::{Behavior, PreviousId, ResId, Scope};
+use crate::config::Written;
 use crate::diag::{Code, Error, Result, nearest};
 use crate::schema::Gvk;
 use rustomize_base::meter::{self, ThinList};
@@ -608,22 +609,15 @@ impl<'a> Resource<'a> {
         }
     }
 
-    /// Adds string entries, whose keys are at `place`, to `metadata.<map>`; they replace others.
-    pub fn add_metadata_entries<'s>(
-        &mut self,
-        map: &'a str,
-        entries: impl IntoIterator<Item = (&'s &'a str, &'s &'a str)>,
-        place: Pos,
-    ) where
-        'a: 's,
-    {
+    /// Adds string entries, each with its place, to `metadata.<map>`; they replace others.
+    pub fn add_metadata_entries(&mut self, map: &'a str, entries: impl IntoIterator<Item = (&'a str, Written<'a>)>) {
         let mut entries = entries.into_iter().peekable();
         if entries.peek().is_none() {
             return;
         }
         if let Some(into) = self.metadata_mut().and_then(|m| mapping_in(m, map)) {
             for (key, value) in entries {
-                into.insert(Key::made(key, place), json::new_string(value).into());
+                into.insert(Key::made(key, value.pos), Node::new(json::new_string(value.text), value.pos));
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::resource::{
     TRANSFORMATIONS, Taken, print_one,
 };
 use rustomize_base::meter::FastMap;
-use rustomize_yaml::{Arena, Heap, Malformed, Mapping, Node, Pos, Scalar, Source, documents, emit, json};
+use rustomize_yaml::{Arena, Heap, Malformed, Mapping, Node, Scalar, Source, documents, emit, json};
 
 const PREVIOUS_KINDS: &str = "internal.config.kubernetes.io/previousKinds";
 const PREVIOUS_NAMES: &str = "internal.config.kubernetes.io/previousNames";
@@ -136,7 +136,7 @@ fn annotate_vars<'a>(arena: Arena<'a>, resource: &mut Resource<'a>) {
     let names = || resource.vars().iter().copied().filter(|name| !name.is_empty());
     if names().next().is_some() {
         let text = arena.text(&join(names()));
-        resource.add_metadata_entries("annotations", [(&REF_BY, &text)], Pos::NONE);
+        resource.add_metadata_entries("annotations", [(REF_BY, text.into())]);
     }
 }
 

@@ -324,7 +324,7 @@ pub fn apply<'a>(
             resource.stringify_metadata("annotations");
             // Upstream puts back the annotations of tools, whatever the patch has done to them.
             if !resource.has_null_metadata() {
-                resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (key, text)), Pos::NONE);
+                resource.add_metadata_entries("annotations", internal.iter().map(|(key, text)| (*key, (*text).into())));
             }
         }
     }

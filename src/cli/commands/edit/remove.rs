@@ -5,7 +5,9 @@ use crate::cli::flags::switch::{Switch, is_on};
 use crate::diag;
 use clap::{Args, Subcommand};
 use rustomize_edit::generators::{self, Kind};
-use rustomize_edit::lists::{self, REMOVED_COMPONENTS, RESOURCES, TRANSFORMERS};
+use rustomize_edit::lists::{
+    self, CONFIGURATIONS, GENERATORS, IMAGES, REMOVED_COMPONENTS, REPLICAS, RESOURCES, TRANSFORMERS, VALIDATORS,
+};
 use rustomize_edit::metadata::{self, Metadata};
 use rustomize_edit::{Place, patches};
 
@@ -18,6 +20,16 @@ pub(crate) enum Remove {
     Component(Words),
     /// Remove entries from 'transformers': PATTERN...
     Transformer(Words),
+    /// Remove entries from 'generators': PATTERN...
+    Generator(Words),
+    /// Remove entries from 'validators': PATTERN...
+    Validator(Words),
+    /// Remove entries from 'configurations': PATTERN...
+    Configuration(Words),
+    /// Remove entries from 'images': NAME...
+    Image(Words),
+    /// Remove entries from 'replicas': NAME...
+    Replicas(Words),
     /// Remove a patch from 'patches', which has exactly these fields
     Patch(Patch),
     /// Remove ConfigMaps from 'configMapGenerator': NAME,NAME...
@@ -70,6 +82,11 @@ pub(crate) fn run(place: &mut Place, what: &Remove) -> diag::Result<()> {
         Remove::Resource(words) => lists::remove(place, RESOURCES, &words.words),
         Remove::Component(words) => lists::remove(place, REMOVED_COMPONENTS, &words.words),
         Remove::Transformer(words) => lists::remove(place, TRANSFORMERS, &words.words),
+        Remove::Generator(words) => lists::remove(place, GENERATORS, &words.words),
+        Remove::Validator(words) => lists::remove(place, VALIDATORS, &words.words),
+        Remove::Configuration(words) => lists::remove(place, CONFIGURATIONS, &words.words),
+        Remove::Image(words) => lists::remove_named(place, IMAGES, &words.words),
+        Remove::Replicas(words) => lists::remove_named(place, REPLICAS, &words.words),
         Remove::Patch(flags) => patches::remove(place, &flags.patch()),
         Remove::Configmap(named) => generators::remove(place, Kind::ConfigMap, &named.words, &text(&named.namespace)),
         Remove::Secret(named) => generators::remove(place, Kind::Secret, &named.words, &text(&named.namespace)),
