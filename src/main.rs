@@ -6,7 +6,6 @@
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    // Files that the caller left open, except the three streams, are not passed on to children.
-    close_fds::set_fds_cloexec(3, &[]);
+    rustomize_process::withhold_files();
     rustomize::cli::main()
 }

@@ -66,5 +66,6 @@ mod tree;
 mod vendor;
 mod versions;
 mod watch;
+mod windows;
 mod workers;
 mod wrappers;

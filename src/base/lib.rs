@@ -7,8 +7,9 @@
 //! * [`parallel`]: work on all cores; no result depends on their number.
 //! * [`observe`]: pieces of work as they begin and end.
 //! * [`hex`], [`json_pointer`]: how bytes and parts of pointers are written; [`search_path`]:
-//!   `PATH`.
-//! * [`shell`]: words quoted for commands in hints; [`shown`]: texts made fit to be read.
+//!   `PATH`; [`os_text`]: paths that are read as bytes.
+//! * [`shell`]: words quoted for commands in hints; [`shown`]: texts made fit to be read;
+//!   [`windows_path`]: which paths of Windows name what they seem to name.
 
 pub mod compat;
 pub mod duration;
@@ -18,7 +19,9 @@ pub mod json_pointer;
 pub mod memory;
 pub mod meter;
 pub mod observe;
+pub mod os_text;
 pub mod parallel;
 pub mod search_path;
 pub mod shell;
 pub mod shown;
+pub mod windows_path;

@@ -171,8 +171,9 @@ mod system {
         None
     }
 
+    /// Not known, and on Windows a constant of the program: 2 MiB or less.
     pub(super) fn stack() -> Option<u64> {
-        None
+        cfg!(windows).then_some(1 << 20)
     }
 
     pub(super) fn all() -> Option<u64> {

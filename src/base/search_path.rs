@@ -1,6 +1,7 @@
 //! [`SearchPath`]: the directories in which programs are looked for.
 
 use crate::host::Host;
+use std::env::consts::EXE_EXTENSION;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -22,9 +23,14 @@ impl SearchPath {
         self
     }
 
-    /// The first path of a program that `is_right` accepts.
+    /// The first path of a program that `is_right` accepts. On Windows its name may lack `.exe`.
     pub fn find(&self, name: impl AsRef<Path>, is_right: impl Fn(&Path) -> bool) -> Option<PathBuf> {
-        self.0.iter().map(|folder| folder.join(&name)).find(|path| is_right(path))
+        let name = name.as_ref();
+        let of_system = name.with_added_extension(EXE_EXTENSION);
+        let has_end = EXE_EXTENSION.is_empty() || name.extension().is_some_and(|end| end == EXE_EXTENSION);
+        let names = [Some(name), Some(&*of_system).filter(|_| !has_end)];
+        let paths = self.0.iter().flat_map(|folder| names.into_iter().flatten().map(|name| folder.join(name)));
+        paths.into_iter().find(|path| is_right(path))
     }
 
     /// The value of the variable; empty if the directories cannot be in one.

@@ -1,8 +1,8 @@
 //! The directory for data that can be fetched or made again: clones, downloads, programs that load
 //! Go plugins.
 
+use crate::cli::user;
 use crate::cli::variable::variable;
-use rustix::fs::{Access, Mode};
 use std::path::{Path, PathBuf};
 
 /// The variable that names the directory.
@@ -21,9 +21,10 @@ pub(super) fn writable() -> Option<PathBuf> {
 
 /// The cache of this user: the directory in [`VARIABLE`], else
 /// `${XDG_CACHE_HOME:-~/.cache}/rustomize`; for a superuser without a home `/var/cache/rustomize`,
-/// on Windows `%PROGRAMDATA%/rustomize/cache`.
+/// on Windows `%LOCALAPPDATA%/rustomize/cache`, or, without that variable,
+/// `%PROGRAMDATA%/rustomize/cache`.
 pub(super) fn of_user() -> Option<PathBuf> {
-    directory(cfg!(windows), rustix::process::getuid().is_root(), |name| variable(name).map(Into::into))
+    directory(cfg!(windows), user::is_root(), |name| variable(name).map(Into::into))
 }
 
 fn is_named() -> bool {
@@ -37,7 +38,9 @@ pub fn directory(is_windows: bool, is_root: bool, variable: impl Fn(&str) -> Opt
         return std::path::absolute(named).ok();
     }
     if is_windows {
-        return Some(set("PROGRAMDATA")?.join("rustomize").join("cache"));
+        // The second is open to other users: clones there are not trusted.
+        let data = set("LOCALAPPDATA").or_else(|| set("PROGRAMDATA"))?;
+        return Some(data.join("rustomize").join("cache"));
     }
     let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
     Some(caches.or_else(|| is_root.then(|| "/var/cache".into()))?.join("rustomize"))
@@ -46,21 +49,12 @@ pub fn directory(is_windows: bool, is_root: bool, variable: impl Fn(&str) -> Opt
 /// Returns true if a directory exists and can be written to, or can be made.
 fn can_be_made(path: &Path) -> bool {
     let Some(there) = path.ancestors().find(|above| above.symlink_metadata().is_ok()) else { return false };
-    there.is_dir() && rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+    there.is_dir() && user::may_write_to(there)
 }
 
-/// A directory of this user alone below `parent`, made if it is missing. `None` if another user has
-/// made the directory or can write to it: its content would be trusted.
+/// A directory of this user alone below `parent`; see [`user::private_directory`].
 fn private(parent: &Path) -> Option<PathBuf> {
-    let user = rustix::process::geteuid();
-    let path = parent.join(format!("rustomize-{}", user.as_raw()));
-    // `mkdir` also fails if the directory exists. The check below reports all other errors.
-    let _ = rustix::fs::mkdir(&path, Mode::RWXU);
-    let there = rustix::fs::lstat(&path).ok()?;
-    let is_directory = rustix::fs::FileType::from_raw_mode(there.st_mode).is_dir();
-    let is_mine =
-        there.st_uid == user.as_raw() && Mode::from_raw_mode(there.st_mode) & Mode::from(0o077) == Mode::empty();
-    (is_directory && is_mine && can_be_made(&path)).then_some(path)
+    user::private_directory(parent).filter(|path| can_be_made(path))
 }
 
 #[cfg(test)]
@@ -81,7 +75,10 @@ mod tests {
         assert_eq!(with(false, true, &[]).as_deref(), Some("/var/cache/rustomize"));
         assert_eq!(with(false, false, &[]), None);
         assert_eq!(with(false, false, &[home, ("RUSTOMIZE_CACHE_DIR", "/k")]).as_deref(), Some("/k"));
-        assert_eq!(with(true, false, &[home, ("PROGRAMDATA", "/data")]).as_deref(), Some("/data/rustomize/cache"));
+        let data = ("PROGRAMDATA", "/data");
+        assert_eq!(with(true, false, &[home, data]).as_deref(), Some("/data/rustomize/cache"));
+        let local = ("LOCALAPPDATA", "/local");
+        assert_eq!(with(true, false, &[home, data, local]).as_deref(), Some("/local/rustomize/cache"));
     }
 
     #[test]

@@ -4,11 +4,11 @@
 use crate::cli::host;
 use crate::load::git_command::{self, Filters, VARIABLE};
 use anyhow::{Context, Result, bail};
+use rustomize_base::os_text;
 use rustomize_process::{Failure, Launch, Limits};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -179,7 +179,7 @@ pub(super) fn paths_of(printed: &[u8]) -> impl Iterator<Item = PathBuf> {
 
 /// A path that git has printed.
 pub(super) fn path_of(printed: &[u8]) -> PathBuf {
-    OsStr::from_bytes(printed.strip_suffix(b"\n").unwrap_or(printed)).into()
+    os_text::from_bytes(printed.strip_suffix(b"\n").unwrap_or(printed).to_vec()).into()
 }
 
 /// Runs git in a directory, with an index of its own if one is named, and returns its output. The
@@ -210,7 +210,7 @@ fn run_launch(launch: Launch, directory: &Path) -> Result<Vec<u8>> {
 
 fn run(launch: Launch, directory: &Path, settings: Vec<u8>) -> Result<Vec<u8>> {
     let ours = [
-        (Cow::from(VARIABLE), OsString::from_vec(settings)),
+        (Cow::from(VARIABLE), os_text::from_bytes(settings)),
         // A partial clone fetches missing files with programs that its settings name.
         (Cow::from("GIT_NO_LAZY_FETCH"), "1".into()),
         (Cow::from("GIT_ALLOW_PROTOCOL"), "".into()),

@@ -20,6 +20,8 @@ mod kustomize_version;
 mod settings;
 mod plugin_options;
 mod machine;
+#[cfg_attr(not(unix), path = "user_of_windows.rs")]
+mod user;
 mod cache;
 mod variable;
 mod host;
@@ -33,6 +35,7 @@ mod work;
 mod progress;
 mod status_line;
 mod writer;
+#[cfg_attr(not(unix), path = "console_signals.rs")]
 mod signals;
 pub mod plugin_host;
 pub mod tried;
@@ -70,6 +73,7 @@ pub fn main() -> ExitCode {
         return plugin_host::main();
     }
     signals::exit_at_abort();
+    writer::enable_colors();
     let status = on_stack();
     host::children().dismiss_warden();
     status

@@ -101,15 +101,7 @@ fn stage(place: &Place, text: &[String]) -> Result<Staged> {
 
 /// The permissions of an existing file, or of a new one.
 fn mode(place: &Place) -> std::io::Result<u32> {
-    Ok(place.facts()?.map_or_else(|| 0o666 & !umask(), |existing| existing.mode & 0o7777))
-}
-
-fn umask() -> u32 {
-    let mask = rustix::process::umask(rustix::fs::Mode::empty());
-    rustix::process::umask(mask);
-    // macOS has fewer bits.
-    #[allow(clippy::useless_conversion, reason = "not on macOS")]
-    u32::from(mask.bits())
+    Ok(place.facts()?.map_or_else(files::new_file_mode, |existing| existing.mode & 0o7777))
 }
 
 /// One file for each object, by its name. Of equal names the later one is kept; cluster-scoped

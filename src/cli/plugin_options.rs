@@ -3,7 +3,7 @@
 use crate::cli::flags::plugins::{IsolationLevel, PluginFlags, Severity};
 use crate::cli::machine::machine;
 use crate::cli::variable::variable;
-use crate::cli::{cache, host};
+use crate::cli::{cache, host, user};
 use anyhow::{Result, bail};
 use rustomize_manager::resolve::build_scope::BuildScope;
 use rustomize_manager::resolve::plugins::{Managed, ManagedPlugins};
@@ -161,11 +161,6 @@ pub(super) fn for_functions() -> PluginOptions {
     }
 }
 
-/// The user of this process, in the form of container engines.
-pub(super) fn current_user() -> String {
-    format!("{}:{}", rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw())
-}
-
 fn functions(flags: &PluginFlags, scope: &BuildScope) -> FunctionOptions {
     FunctionOptions {
         exec: flags.enable_exec.unwrap_or(false),
@@ -173,7 +168,7 @@ fn functions(flags: &PluginFlags, scope: &BuildScope) -> FunctionOptions {
         network_name: flags.network_name.clone(),
         mounts: flags.mount.clone(),
         variables: flags.env.clone(),
-        user: flags.as_current_user.unwrap_or(false).then(current_user),
+        user: flags.as_current_user.unwrap_or(false).then(user::for_containers).flatten(),
         engine: engine().clone(),
         notes_containers: flags.plugin_timeout.is_some(),
         images: scope.images(),

@@ -8,9 +8,8 @@ use crate::load::{Disk, clean};
 use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find;
 use anyhow::{Context, Result, bail};
-use std::ffi::OsStr;
+use rustomize_base::os_text;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 /// A root to build.
@@ -77,7 +76,7 @@ pub(super) fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
         std::io::stdin().read_to_end(&mut text).context("cannot read the names of files on stdin")?;
         let end = if text.contains(&0) { 0 } else { b'\n' };
         let lines = text.split(|&byte| byte == end).filter(|name| !name.is_empty());
-        names.extend(lines.map(|name| PathBuf::from(OsStr::from_bytes(name))));
+        names.extend(lines.map(|name| PathBuf::from(os_text::from_bytes(name.to_vec()))));
     }
     Ok(names)
 }
@@ -90,7 +89,7 @@ pub(super) fn kustomization_file(root: &str) -> Option<String> {
 
 /// The own name of a directory that the user calls `.` or `..`.
 fn own_name(path: &Path) -> PathBuf {
-    let real = path.canonicalize().ok();
+    let real = dunce::canonicalize(path).ok();
     real.as_deref().and_then(Path::file_name).unwrap_or("root".as_ref()).into()
 }
 

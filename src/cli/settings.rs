@@ -55,7 +55,7 @@ pub(super) fn compat(root: &str) -> Result<Option<Compat>> {
 
 /// The directories with settings for a root: its own and those above it, the nearest first.
 fn directories(root: &str) -> Vec<ProjectDirectory> {
-    let root = Path::new(root).canonicalize();
+    let root = dunce::canonicalize(root);
     root.map_or_else(
         |_| Vec::new(),
         |root| upwards_with(&[FILE], &root, None, &machine_without_cache().safe_directories()),
@@ -66,5 +66,5 @@ fn directories(root: &str) -> Vec<ProjectDirectory> {
 pub(super) fn real(file: &str) -> Option<PathBuf> {
     let file = Path::new(file);
     let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Some(directory.canonicalize().ok()?.join(file.file_name()?))
+    Some(dunce::canonicalize(directory).ok()?.join(file.file_name()?))
 }

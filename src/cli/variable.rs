@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-/// A variable of this process.
+/// A variable of this process. On Windows, where few users set `HOME`, it is `USERPROFILE` then.
 pub(super) fn variable(name: &str) -> Option<OsString> {
-    std::env::var_os(name)
+    let other = if cfg!(windows) && name == "HOME" { Some("USERPROFILE") } else { None };
+    std::env::var_os(name).or_else(|| std::env::var_os(other?))
 }

@@ -124,6 +124,12 @@ fn format() -> ErrorFormat {
     FORMAT.get().copied().unwrap_or_default()
 }
 
+/// Lets a console of Windows show colours, which other terminals always do.
+pub(super) fn enable_colors() {
+    #[cfg(windows)]
+    let _ = anstyle_query::windows::enable_ansi_colors();
+}
+
 /// Returns true if stdout is a terminal.
 pub(super) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
@@ -131,8 +137,8 @@ pub(super) fn stdout_is_terminal() -> bool {
 
 /// The number of columns of stdout, if it is a terminal.
 pub(super) fn stdout_columns() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-    (stdout_is_terminal() && size.ws_col > 0).then_some(usize::from(size.ws_col))
+    let (columns, _) = terminal_size::terminal_size_of(io::stdout()).filter(|_| stdout_is_terminal())?;
+    Some(usize::from(columns.0))
 }
 
 /// Returns true if stderr is a terminal.

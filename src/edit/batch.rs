@@ -27,7 +27,7 @@ impl Batch {
     pub fn within<P: AsRef<Path>>(directories: impl IntoIterator<Item = P>) -> Result<Batch> {
         let real = |directory: P| {
             let directory = directory.as_ref();
-            fs::canonicalize(directory)
+            dunce::canonicalize(directory)
                 .map_err(|fault| Error::io(&fault, format!("'{}': {fault}", directory.display())))
         };
         let within = directories.into_iter().map(real).collect::<Result<_>>()?;
@@ -47,7 +47,7 @@ impl Batch {
     /// The system gives no more descriptors.
     pub fn lock<P: AsRef<Path>>(&mut self, directories: impl IntoIterator<Item = P>) -> Result<()> {
         let mut places: Vec<PathBuf> =
-            directories.into_iter().filter_map(|directory| fs::canonicalize(directory).ok()).collect();
+            directories.into_iter().filter_map(|directory| dunce::canonicalize(directory).ok()).collect();
         places.sort_unstable();
         places.dedup();
         // One for each lock, and those of each new file.
@@ -149,7 +149,7 @@ fn stage(change: &Change) -> io::Result<Option<(Staged, u32)>> {
     match Staged::beside(&change.path) {
         Ok(mut staged) => {
             staged.write_all(change.after.as_bytes())?;
-            Ok(Some((staged, place::mode(&fs::metadata(&change.path)?))))
+            Ok(Some((staged, rustomize_files::mode(&fs::metadata(&change.path)?))))
         }
         Err(_) => fs::OpenOptions::new().append(true).open(&change.path).map(|_| None),
     }

@@ -102,7 +102,7 @@ impl Place {
         match &mut self.writing {
             Writing::AtOnce => write(Path::new(name), after.as_bytes()).map_err(|e| unusable(name, &e)),
             Writing::Later(changes) => {
-                let path = fs::canonicalize(name).map_err(|e| unusable(name, &e))?;
+                let path = dunce::canonicalize(name).map_err(|e| unusable(name, &e))?;
                 changes.push(Change { name: name.to_owned(), path, before, after });
                 Ok(())
             }
@@ -166,8 +166,8 @@ pub fn lock(directory: &Path) -> Option<File> {
 /// # Errors
 /// The file cannot be written.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    let target = fs::canonicalize(path)?;
-    let mode = mode(&fs::metadata(&target)?);
+    let target = dunce::canonicalize(path)?;
+    let mode = files::mode(&fs::metadata(&target)?);
     match atomic::write(&target, content, mode) {
         Err(e)
             if matches!(
@@ -179,16 +179,4 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         }
         result => result,
     }
-}
-
-/// The permissions of a file; those of most files on systems without them.
-#[cfg(unix)]
-pub(super) fn mode(metadata: &fs::Metadata) -> u32 {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o7777
-}
-
-#[cfg(not(unix))]
-pub(super) fn mode(_: &fs::Metadata) -> u32 {
-    0o644
 }

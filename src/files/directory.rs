@@ -190,7 +190,7 @@ impl Directory {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&folder.descriptor, name, flags, Mode::from_raw_mode(mode as _))?.into();
         // The umask may have taken some permissions away.
-        super::staged::permit(&file, mode)?;
+        super::modes::permit(&file, mode)?;
         Ok(file)
     }
 
@@ -240,7 +240,7 @@ impl Directory {
         let facts = facts_of(&rustix::fs::fstat(&opened)?);
         if facts.kind != Kind::Directory {
             let file = plain(opened.into(), facts, &folder.path.join(name))?;
-            return super::staged::permit(&file.file, mode);
+            return super::modes::permit(&file.file, mode);
         }
         Ok(rustix::fs::fchmod(&opened, Mode::from_raw_mode(mode as _))?)
     }
@@ -253,6 +253,14 @@ impl Directory {
     pub fn rename(&self, path: &Path, to: &Directory, new: &Path) -> io::Result<()> {
         let ((from, old_name), (to, new_name)) = (self.holder(path)?, to.holder(new)?);
         Ok(rustix::fs::renameat(&from.descriptor, old_name, &to.descriptor, new_name)?)
+    }
+
+    /// Exchanges two entries in one step.
+    ///
+    /// # Errors
+    /// The file system cannot do that, or an entry does not exist.
+    pub fn exchange(&self, path: &Path, other: &Directory, with: &Path) -> io::Result<()> {
+        Ok(rustix::fs::renameat_with(self, path, other, with, rustix::fs::RenameFlags::EXCHANGE)?)
     }
 
     /// Removes a file, a link, or a directory with all its content at any depth, even if its owner

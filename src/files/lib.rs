@@ -25,6 +25,11 @@ mod directory;
 #[cfg(not(unix))]
 #[path = "without_descriptors.rs"]
 mod directory;
+#[cfg_attr(windows, path = "lock_file.rs")]
+#[cfg_attr(not(any(unix, windows)), path = "without_lock.rs")]
+mod lock;
+#[cfg_attr(not(unix), path = "without_modes.rs")]
+mod modes;
 mod name;
 mod place;
 #[cfg(unix)]
@@ -37,6 +42,10 @@ mod walk;
 mod tests;
 
 pub use directory::{Directory, open};
+#[cfg(windows)]
+pub use lock::is_in_profile;
+pub use lock::lock;
+pub use modes::{is_executable, mode, new_file_mode, own_user, raise_descriptors, refuses_programs, set_mode};
 pub use name::{name_fault, shown};
 pub use place::Place;
 pub use staged::{PREFIX, Staged, is_temporary, sweep};
@@ -177,37 +186,6 @@ pub fn directory(path: &Path) -> io::Result<Directory> {
     Directory::open(folder_of(path))?.below(Path::new(name))
 }
 
-/// Takes the lock of a directory, which a process holds while it reads, changes and writes a file
-/// there. If another process has the lock, calls `waiting` and waits. The lock is that of the
-/// directory, because its files are replaced. `None` on a file system without locks.
-pub fn lock(directory: &Path, waiting: impl FnOnce()) -> Option<File> {
-    let directory = File::open(directory).ok()?;
-    match directory.try_lock() {
-        Err(std::fs::TryLockError::WouldBlock) => {
-            waiting();
-            directory.lock().ok()?;
-        }
-        other => other.ok()?,
-    }
-    Some(directory)
-}
-
-/// Asks the system for a number of descriptors at least, for a command that holds many files open.
-/// The system may give fewer.
-#[cfg(unix)]
-pub fn raise_descriptors(wanted: u64) {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let now = getrlimit(Resource::Nofile);
-    if now.current.is_some_and(|current| current < wanted) {
-        let current = now.maximum.map_or(wanted, |maximum| wanted.min(maximum));
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), maximum: now.maximum });
-    }
-}
-
-/// Does nothing: the system has no limit that a process could raise.
-#[cfg(not(unix))]
-pub fn raise_descriptors(_: u64) {}
-
 /// The largest size of a file that this program writes for itself, and of a list that it reads: 64
 /// MiB.
 pub const RECORD: u64 = 64 << 20;
@@ -293,6 +271,9 @@ fn names(path: &Path) -> io::Result<Vec<&std::ffi::OsStr>> {
     let mut names = Vec::new();
     for part in path.components() {
         match part {
+            Component::Normal(name) if cfg!(windows) && name::name_fault(name).is_some() => {
+                return Err(not_below(path));
+            }
             Component::Normal(name) => names.push(name),
             Component::CurDir => {}
             _ => return Err(not_below(path)),

@@ -1,6 +1,7 @@
 //! Names of files: which of them may enter, and how they are shown.
 
 use rustomize_base::shown::{is_unseen, line};
+use rustomize_base::windows_path;
 use std::ffi::OsStr;
 
 /// The reason to refuse a name or a path that comes from elsewhere, such as an archive: words that
@@ -10,6 +11,7 @@ pub fn name_fault(name: &OsStr) -> Option<&'static str> {
     match name.to_str() {
         None => Some("has a name that is not valid UTF-8"),
         Some(name) if name.chars().any(is_unseen) => Some("has a character in its name that cannot be seen"),
+        Some(name) if cfg!(windows) => windows_path::fault(name),
         Some(_) => None,
     }
 }

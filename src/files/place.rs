@@ -46,7 +46,7 @@ impl Place {
             Some(parts) => parts,
             None => {
                 // A link such as /dev/stdout can lead to a pipe, which has no path.
-                let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+                let real = dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
                 let (folder, name) = (real.parent().ok_or_else(no_name)?, real.file_name().ok_or_else(no_name)?);
                 // Directories that do not exist are made below the last one that exists.
                 let known = folder.ancestors().find(|above| above.is_dir()).unwrap_or(folder);
@@ -112,8 +112,8 @@ fn split(path: &Path) -> Option<(PathBuf, PathBuf)> {
         return Some((base, below));
     }
     let base: PathBuf = parts[..named].iter().collect();
-    let whole = if named == 0 { below } else { base.canonicalize().ok()?.join(below) };
-    let here = Path::new(".").canonicalize().ok()?;
+    let whole = if named == 0 { below } else { dunce::canonicalize(base).ok()?.join(below) };
+    let here = dunce::canonicalize(".").ok()?;
     let below = whole.strip_prefix(&here).ok().filter(|below| !below.as_os_str().is_empty())?;
     here.parent().is_some().then(|| (here.clone(), below.to_owned()))
 }

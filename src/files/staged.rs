@@ -1,5 +1,6 @@
 //! [`Staged`]: a file that appears whole, or not at all.
 
+use super::modes::{own_user, permit};
 use super::{Directory, Kind};
 use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
@@ -122,30 +123,6 @@ pub fn sweep(directory: &Directory) {
             let _ = directory.remove(path);
         }
     }
-}
-
-#[cfg(unix)]
-fn own_user() -> u32 {
-    rustix::process::geteuid().as_raw()
-}
-
-/// Files have no owner there: see [`Facts`](super::Facts).
-#[cfg(not(unix))]
-fn own_user() -> u32 {
-    0
-}
-
-/// Gives an open file permissions.
-#[cfg(unix)]
-pub(super) fn permit(file: &File, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(mode))
-}
-
-/// Does nothing: on this system a file keeps the permissions that its directory gives it.
-#[cfg(not(unix))]
-pub(super) fn permit(_: &File, _: u32) -> io::Result<()> {
-    Ok(())
 }
 
 /// [`LENGTH`] random letters or digits. The standard library draws the keys of its hash tables from

@@ -19,6 +19,10 @@ pub struct Directory {
 /// # Errors
 /// The entry is not a plain file, or cannot be opened.
 pub fn open(path: &Path) -> io::Result<PlainFile> {
+    if fs::metadata(path)?.is_dir() {
+        // The system would speak of missing permission.
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
     let file = File::open(path)?;
     let facts = facts_of(&file.metadata()?);
     plain(file, facts, path)
@@ -91,7 +95,11 @@ impl Directory {
     pub fn file(&self, path: &Path) -> io::Result<PlainFile> {
         let path = self.place(path)?;
         let facts = facts_of(&fs::symlink_metadata(&path)?);
-        if facts.kind == Kind::Link { Err(is_link(path)) } else { plain(File::open(&path)?, facts, &path) }
+        match facts.kind {
+            Kind::Link => Err(is_link(path)),
+            Kind::Directory => Err(io::ErrorKind::IsADirectory.into()),
+            _ => plain(File::open(&path)?, facts, &path),
+        }
     }
 
     /// The content of a plain file. O(size).
@@ -191,6 +199,20 @@ impl Directory {
     /// The new place is on another file system, or the entry cannot be renamed.
     pub fn rename(&self, path: &Path, to: &Directory, new: &Path) -> io::Result<()> {
         fs::rename(self.place(path)?, to.place(new)?)
+    }
+
+    /// Exchanges two entries, in three steps: for a moment the second place is empty.
+    ///
+    /// # Errors
+    /// An entry does not exist, or cannot be renamed. Both are in their places then.
+    pub fn exchange(&self, path: &Path, other: &Directory, with: &Path) -> io::Result<()> {
+        let (own, theirs) = (self.place(path)?, other.place(with)?);
+        let aside = own.with_added_extension(super::staged::random());
+        fs::rename(&theirs, &aside)?;
+        match fs::rename(&own, &theirs) {
+            Ok(()) => fs::rename(&aside, &own),
+            Err(e) => fs::rename(&aside, &theirs).and(Err(e)),
+        }
     }
 
     /// Removes a file, a link, or a directory with all its content. Succeeds if the entry does not

@@ -4,7 +4,7 @@
 use super::confinement::{Confinement, SandboxPart};
 use super::sandbox::enter;
 use rustix::process::{Resource, Rlimit, setrlimit};
-use rustomize_process::name;
+use rustomize_process::{name, withhold_files};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
@@ -36,7 +36,7 @@ pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &
     confine(confinement)?;
     if confinement.sandbox.is_some() {
         // The file of the program is open for this process alone.
-        close_fds::set_fds_cloexec(3, &[]);
+        withhold_files();
     }
     #[expect(
         clippy::disallowed_methods,

@@ -60,7 +60,7 @@ pub struct Built {
 /// The directory contains no plugin, this machine lacks Go or a C compiler, or Go reports an error
 /// in the source.
 pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -> Result<Built> {
-    let directory = directory.canonicalize().map_err(cannot("find", directory))?;
+    let directory = dunce::canonicalize(directory).map_err(cannot("find", directory))?;
     let source = GoSource::find(&directory)?;
     let default = directory.join(format!("{}.so", source.kind));
     let output = output.unwrap_or(&default);
@@ -395,7 +395,7 @@ fn flags(build: &GoBuild) -> (Vec<OsString>, Vec<Variable>) {
 /// The file is no Go plugin, it has modules that cannot be had again, or Go does not load it after
 /// all.
 pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
-    let path = &path.canonicalize().map_err(cannot("find", path))?;
+    let path = &dunce::canonicalize(path).map_err(cannot("find", path))?;
     let shown = path.display();
     let build = match classify(path) {
         Ok(SharedObject::GoPlugin(build)) => build,

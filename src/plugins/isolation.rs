@@ -6,12 +6,22 @@ use super::permissions::{self, Permissions};
 use rustomize_base::host::Host;
 use rustomize_base::search_path::SearchPath;
 use rustomize_process::{Children, Inherited, Launch, Limits, PrivateDirectory, Variable};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The file that says how names become addresses; on many systems a link to elsewhere.
 const RESOLVER: &str = "/etc/resolv.conf";
+
+/// The variables that name the place for temporary files.
+const TEMPORARY: &[&str] = if cfg!(windows) { &["TEMP", "TMP", "TMPDIR"] } else { &["TMPDIR"] };
+
+/// The variables that name the home and the user's files.
+const HOME: &[&str] = if cfg!(windows) { &["HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"] } else { &["HOME"] };
+
+/// Variables of the system without which few programs start.
+const SYSTEM: &[&str] = if cfg!(windows) { &["SystemRoot", "SystemDrive", "ComSpec", "PATHEXT"] } else { &[] };
 
 /// The first argument of a program that is asked to be the process of a plugin. Two versions of the
 /// tool do not understand each other.
@@ -134,7 +144,7 @@ impl PluginOptions {
             _ => Some(program.to_owned()),
         };
         // A placed plugin may be a link; the kernel checks the file that it leads to.
-        let real = program.as_ref().and_then(|program| program.canonicalize().ok());
+        let real = program.as_ref().and_then(|program| dunce::canonicalize(program).ok());
         let files: Vec<PathBuf> = [program, real].into_iter().flatten().collect();
         let folders = files.iter().filter_map(|path| path.parent());
         let with_libraries = folders.flat_map(|folder| {
@@ -200,16 +210,19 @@ impl Isolation {
         let is_apart = strict || self.is_apart;
         let mut write = self.write.clone();
         write.push(permissions::real(own.path()));
-        let resolver = std::fs::canonicalize(RESOLVER).ok().filter(|_| self.network);
+        let resolver = dunce::canonicalize(RESOLVER).ok().filter(|_| self.network);
         let paths = paths.iter().map(|path| permissions::real(path));
         let read = self.read.iter().cloned().chain(paths).chain(resolver).collect();
         let sockets = !self.sockets.is_empty();
         let processes = options.process_limit;
         let (network, modes) = (self.network, self.modes);
         let sandbox = Sandbox { strict, read, write, network, sockets, modes, processes };
-        let mut variables: Vec<Variable> = vec![("TMPDIR".into(), own.path().into())];
+        let own_place = |name: &&'static str| (Cow::from(*name), own.path().into());
+        let mut variables: Vec<Variable> = TEMPORARY.iter().map(own_place).collect();
         if is_apart {
-            variables.push(("HOME".into(), own.path().into()));
+            variables.extend(HOME.iter().map(own_place));
+            let of_system = SYSTEM.iter().filter_map(|name| Some(((*name).into(), options.host.variable(name)?)));
+            variables.extend(of_system);
             let set = self.variables.iter().filter_map(|(name, value)| Some((name.clone().into(), value.clone()?)));
             variables.extend(set);
         }

@@ -26,7 +26,7 @@ pub mod exec;
 pub mod failure;
 pub mod function;
 pub mod go;
-#[cfg(unix)]
+#[cfg_attr(not(unix), path = "confined_process_in_job.rs")]
 pub mod confined_process;
 pub mod isolation;
 pub mod locate;
@@ -36,7 +36,6 @@ pub mod options;
 pub mod permissions;
 pub mod program;
 mod refusal;
-#[cfg(unix)]
 #[cfg_attr(not(target_os = "linux"), path = "without_sandbox.rs")]
 mod sandbox;
 pub mod shared_object;

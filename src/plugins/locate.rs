@@ -7,8 +7,10 @@ use super::{PluginOptions, go};
 use crate::diag::{Code, Error, Result, nearest};
 use crate::resource::ResId;
 use rustomize_base::shell::quoted;
+use rustomize_base::windows_path::name_fault;
 use std::env::consts::EXE_SUFFIX;
-use std::fs::Metadata;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The directories that may hold plugins, in upstream's order: `$KUSTOMIZE_PLUGIN_HOME`,
@@ -81,6 +83,9 @@ fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, find_loader: Fi
     let executable = is_executable(&path);
     if executable == Some(true) {
         return Ok(Some(Placed::Executable(path)));
+    }
+    if cfg!(windows) && is_script(&place) {
+        return Ok(Some(Placed::Executable(place)));
     }
     if shared_object.exists() {
         let loader = find_loader(&shared_object, &path, options)?;
@@ -179,11 +184,17 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// Returns true if Windows has a directory or file with this name, and nothing else.
+fn names_an_entry(name: &str) -> bool {
+    !name.contains('\\') && name_fault(name).is_none()
+}
+
 /// The path of the plugin for a configuration object, without the end of its name.
 fn place(home: &Path, id: &ResId<'_>) -> Result<PathBuf> {
     let fault = |message: String| Error::new(Code::BadValue, message);
     let gvk = &id.gvk;
-    let safe = |part: &str| !part.split('/').any(|p| p == ".." || p == ".") && !part.contains('\0');
+    let is_name = |part: &str| !matches!(part, "." | "..") && (cfg!(unix) || names_an_entry(part));
+    let safe = |part: &str| part.split('/').all(is_name) && !part.contains('\0');
     if !(safe(gvk.group) && safe(gvk.version) && safe(gvk.kind)) || gvk.kind.contains('/') {
         return Err(fault(format!("{id} does not name a plugin: its apiVersion and kind become a path")));
     }
@@ -230,6 +241,12 @@ pub fn loader_of(file: &SharedObjectFile, executable: &Path, options: &PluginOpt
     })
 }
 
+/// Returns true if a file begins as a script does, with the path of an interpreter.
+fn is_script(path: &Path) -> bool {
+    let mut start = [0; 2];
+    File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && start == *b"#!"
+}
+
 /// A path with more at the end of its name.
 fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -240,18 +257,6 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
 /// Returns whether there is a file that may be run; `None` if there is nothing.
 fn is_executable(path: &Path) -> Option<bool> {
     let metadata = path.metadata().ok()?;
-    Some(metadata.is_file() && may_run(&metadata))
-}
-
-/// Returns whether somebody may run a file: any execute bit will do, as upstream.
-#[cfg(unix)]
-fn may_run(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o111 != 0
-}
-
-/// Returns whether somebody may run a file: its name alone says so.
-#[cfg(not(unix))]
-fn may_run(_: &Metadata) -> bool {
-    true
+    // Any execute bit will do, as upstream.
+    Some(metadata.is_file() && rustomize_files::is_executable(&metadata))
 }

@@ -78,7 +78,7 @@ impl PluginOptions {
     /// This command cannot start such a process. The error is the beginning of a sentence, which
     /// the caller completes.
     pub(super) fn helper(&self) -> std::result::Result<PathBuf, &'static str> {
-        match cfg!(unix) {
+        match cfg!(any(unix, windows)) {
             true => self.host.helper().ok_or("this program has no process"),
             false => Err("on this system no program has a process"),
         }

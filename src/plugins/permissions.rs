@@ -203,7 +203,7 @@ impl Permissions {
 /// The path that a path leads to: that of the longest part which exists, and the rest of it.
 pub fn real(path: &Path) -> PathBuf {
     for above in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {
+        if let (Ok(real), Ok(rest)) = (dunce::canonicalize(above), path.strip_prefix(above)) {
             return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
         }
     }

@@ -82,6 +82,15 @@ pub fn sealed(_: &File, _: &Path) -> std::io::Result<File> {
 }
 
 /// Returns whether the system runs a file itself.
+#[cfg(not(unix))]
+pub fn is_binary(file: &File) -> bool {
+    use std::io::{Read, Seek};
+    let mut start = [0; 2];
+    let (mut read, mut again) = (file, file);
+    read.read_exact(&mut start).is_ok_and(|()| start == *b"MZ") && again.rewind().is_ok()
+}
+
+/// Returns whether the system runs a file itself.
 #[cfg(unix)]
 pub fn is_binary(file: &File) -> bool {
     let mut start = [0; 4];

@@ -27,7 +27,7 @@ impl Child {
     pub(super) fn start(marked: Marked) -> io::Result<Child> {
         let Marked { expression, mark, is_kept } = marked;
         let expression = expression.before_spawn(|command| {
-            command.process_group(0);
+            set_apart(command);
             name(command);
             Ok(())
         });
@@ -85,6 +85,18 @@ impl Child {
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
+}
+
+/// Keeps files that the caller of this process left open, except the three streams, from the
+/// children of this process.
+pub fn withhold_files() {
+    close_fds::set_fds_cloexec(3, &[]);
+}
+
+/// Starts a command apart from this process, in a process group of its own: a signal to the group
+/// of this process does not reach it.
+pub(super) fn set_apart(command: &mut Command) {
+    command.process_group(0);
 }
 
 /// Sets argument 0 of a program that is started by its descriptor to its path, as other programs

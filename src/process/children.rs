@@ -94,8 +94,9 @@ impl Children {
     pub fn prepare(&self) {
         self.0.prepared.call_once(|| {
             self.0.host.prepare_for_children();
-            orphans::adopt();
+            // The warden comes first: it outlives this process, and what is adopted may not.
             let _ = self.0.warden.set(self.keeper().and_then(|keeper| Warden::start(keeper).ok()));
+            orphans::adopt(self.0.strays);
         });
     }
 

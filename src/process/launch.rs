@@ -148,13 +148,14 @@ impl Launch {
     }
 
     /// Runs the copy in memory, if there is one, by a descriptor that this process passes on to the
-    /// next one that it starts.
+    /// next one that it starts. On Windows, which starts no scripts, the interpreter that the first
+    /// line of a script names runs it.
     ///
     /// # Errors
     /// The system refuses a descriptor.
     pub fn opened(mut self) -> io::Result<Launch> {
         match self.in_memory.take() {
-            None => Ok(self),
+            None => Ok(interpreted(self)),
             Some(copy) => {
                 let (program, inherited) = by_descriptor(&copy)?;
                 Ok(Launch { program, ..self }.keeping(inherited))
@@ -193,6 +194,28 @@ fn by_descriptor(opened: &File) -> io::Result<(PathBuf, File)> {
     let inherited = rustix::io::dup(opened)?;
     let path = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&inherited)));
     Ok((path, inherited.into()))
+}
+
+/// The launch as it is: the system starts scripts itself.
+#[cfg(not(windows))]
+fn interpreted(launch: Launch) -> Launch {
+    launch
+}
+
+/// Runs a script by the interpreter that its first line names: the file with that path, or else the
+/// program in PATH with its name.
+#[cfg(windows)]
+fn interpreted(launch: Launch) -> Launch {
+    use super::script::{LONGEST, interpreter, name_of};
+    use std::io::Read;
+    let mut start = Vec::new();
+    let file = File::open(&launch.program);
+    let is_read = file.is_ok_and(|file| file.take(LONGEST).read_to_end(&mut start).is_ok());
+    let Some(words) = interpreter(&start).filter(|_| is_read) else { return launch };
+    let mut words = words.into_iter();
+    let named = words.next().unwrap_or_default();
+    let program = if Path::new(&named).is_file() { &*named } else { name_of(&named) };
+    launch.through(program.into(), words.map(OsString::from))
 }
 
 /// Fails: this system does not have such paths.

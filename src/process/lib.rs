@@ -11,15 +11,23 @@
 //! * `orphans`: processes that a child has started, also if they left its group; [`Removal`]:
 //!   removes objects that a child has made outside of its processes.
 //! * [`Turns`]: how many of some children may run at a time.
+//! * `script`: the interpreters of scripts, for a system that does not start them itself.
+//!
+//! Windows has twins of these modules: a child and all that it starts are in a job, which the
+//! system ends as a whole.
 
-#[cfg_attr(not(unix), path = "child_alone.rs")]
+#[cfg_attr(windows, path = "child_in_job.rs")]
+#[cfg_attr(not(any(unix, windows)), path = "child_alone.rs")]
 mod child;
 mod children;
-#[cfg_attr(not(unix), path = "without_conversation.rs")]
+#[cfg_attr(windows, path = "conversation_by_threads.rs")]
+#[cfg_attr(not(any(unix, windows)), path = "without_conversation.rs")]
 pub mod conversation;
-#[cfg_attr(not(unix), path = "plain_directory.rs")]
+#[cfg_attr(windows, path = "directory_with_lock_file.rs")]
+#[cfg_attr(not(any(unix, windows)), path = "plain_directory.rs")]
 mod directory;
-#[cfg_attr(not(target_os = "linux"), path = "without_keeper.rs")]
+#[cfg_attr(windows, path = "keeper_of_job.rs")]
+#[cfg_attr(not(any(target_os = "linux", windows)), path = "without_keeper.rs")]
 pub mod keeper;
 mod launch;
 mod marked;
@@ -27,12 +35,15 @@ mod marked;
 mod orphans;
 mod private;
 mod removal;
+#[cfg(any(windows, test))]
+mod script;
 mod turns;
-#[cfg_attr(not(unix), path = "without_warden.rs")]
+#[cfg_attr(not(any(unix, windows)), path = "without_warden.rs")]
 pub mod warden;
 
 #[cfg(unix)]
 pub use child::name;
+pub use child::withhold_files;
 pub use children::Children;
 pub use launch::{Inherited, Launch, Stderr, Variable};
 pub use private::PrivateDirectory;

@@ -5,5 +5,6 @@ pub(super) struct Marked {
     pub(super) expression: duct::Expression,
     pub(super) mark: String,
     /// True if the command is a keeper.
+    #[cfg_attr(windows, expect(dead_code, reason = "to end a keeper is to end its child there"))]
     pub(super) is_kept: bool,
 }

@@ -25,7 +25,7 @@ pub(crate) fn are_none() -> bool {
 }
 
 /// Makes orphans children of this process, if the system can do that.
-pub(crate) fn adopt() {
+pub(crate) fn adopt(_: Strays) {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }

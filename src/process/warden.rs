@@ -3,12 +3,13 @@
 //! It reads from a pipe which private directories there are, and which containers may have to be
 //! removed. When the pipe ends, it removes what is left of them.
 
+use super::child::set_apart;
 use super::removal;
+use rustomize_base::os_text;
 use rustomize_files::remove;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, PipeWriter, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -48,8 +49,8 @@ impl Warden {
         let (from, to) = io::pipe()?;
         let expression = duct::cmd(program.as_os_str(), [ARGUMENT]).unchecked().stdin_file(from);
         let expression = expression.stdout_null().stderr_null().dir("/").before_spawn(|command| {
-            // A signal to the group of this process must not end it.
-            std::os::unix::process::CommandExt::process_group(command, 0);
+            // It outlives this process.
+            set_apart(command);
             Ok(())
         });
         Ok(Warden { to: Mutex::new(Some(to)), handle: expression.start()? })
@@ -79,7 +80,7 @@ impl Warden {
     fn say<'w>(&self, kind: u8, lines: impl IntoIterator<Item = &'w OsStr>) {
         let mut text = vec![kind];
         for line in lines {
-            text.extend(line.as_bytes());
+            text.extend(line.as_encoded_bytes());
             text.push(0);
         }
         let mut to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,10 +101,10 @@ impl Warden {
 /// The pipe cannot be read.
 pub fn watch() -> io::Result<()> {
     let mut left: BTreeMap<PathBuf, Vec<OsString>> = BTreeMap::new();
-    let mut lines = io::stdin().lock().split(0).map(|line| line.map(OsString::from_vec));
+    let mut lines = io::stdin().lock().split(0).map(|line| line.map(os_text::from_bytes));
     while let Some(line) = lines.next().transpose()? {
-        let Some((kind, directory)) = line.as_bytes().split_first() else { continue };
-        let directory = PathBuf::from(OsStr::from_bytes(directory));
+        let Some((kind, directory)) = line.as_encoded_bytes().split_first() else { continue };
+        let directory = PathBuf::from(os_text::from_bytes(directory.to_vec()));
         match *kind {
             ADDED => drop(left.insert(directory, Vec::new())),
             REMOVED => drop(left.remove(&directory)),

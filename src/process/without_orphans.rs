@@ -12,8 +12,15 @@ pub(crate) fn are_none() -> bool {
     true
 }
 
-/// Adopts nothing.
-pub(crate) fn adopt() {}
+/// Adopts nothing. On Windows, if all children are those of this process, they end with it.
+pub(crate) fn adopt(strays: Strays) {
+    #[cfg(windows)]
+    if strays == Strays::All {
+        use rustomize_plugin_abi::job::{Job, JobLimits};
+        let _ = Job::of_this_process(JobLimits::default()).map(Job::for_life);
+    }
+    let _ = strays;
+}
 
 /// The adopted processes that belong to the children: none is adopted here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,12 +2,31 @@
 
 use super::limit::read_opened;
 use hashbrown::HashMap;
+use rustomize_base::windows_path::{name_fault, slashed};
 use rustomize_engine::load::FileLimit;
 use rustomize_engine::load::loader::{Entry, Loader, NotOpened, OpenFile, Opened};
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+
+/// The place of a path: absolute, without links, on Windows with `/` between its names.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    dunce::canonicalize(path).map(slashed)
+}
+
+/// Refuses a path that names something else than it seems to name, as only Windows knows them.
+fn check(path: &Path) -> io::Result<()> {
+    if cfg!(windows)
+        && let Some(fault) = path.components().find_map(|part| match part {
+            Component::Normal(name) => name_fault(&name.to_string_lossy()),
+            _ => None,
+        })
+    {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("'{}' {fault}", path.display())));
+    }
+    Ok(())
+}
 
 /// A file of the system.
 #[derive(Debug)]
@@ -93,8 +112,9 @@ impl Loader for Disk {
         if let Some(known) = self.known(path).or_else(|| self.below_known(path)) {
             return Ok(known.real.clone());
         }
+        check(path)?;
         // Most paths here are files, or name nothing: one call of the system says so.
-        if path.metadata()?.is_dir() { path.canonicalize() } else { Err(io::ErrorKind::NotADirectory.into()) }
+        if path.metadata()?.is_dir() { real(path) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
     /// The path of the directory is walked once, whatever the number of its files.
@@ -102,14 +122,15 @@ impl Loader for Disk {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(NotOpened { place: Some(path.to_owned()), error: io::ErrorKind::IsADirectory.into() });
         };
+        check(path)?;
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let directory = self.resolved(parent)?;
-        let place = directory.real.join(name);
+        let place = slashed(directory.real.join(name));
         match self.with_room(|| directory.open_file(name.as_ref())) {
             Ok(Some(file)) => Ok(Opened::file(place, DiskFile(file))),
             // A link: its target counts.
             Ok(None) => {
-                let place = place.canonicalize()?;
+                let place = real(&place)?;
                 let (parent, name) = (place.parent().unwrap_or(Path::new("/")), place.file_name().unwrap_or_default());
                 let opened = Directory::open(parent).and_then(|directory| directory.open_file(name.as_ref()));
                 match opened {
@@ -145,7 +166,7 @@ struct Directory {
 #[cfg(unix)]
 impl Directory {
     fn open(path: &Path) -> io::Result<Self> {
-        let real = path.canonicalize()?;
+        let real = real(path)?;
         let handle = rustix::fs::open(&real, Self::FLAGS, rustix::fs::Mode::empty())?;
         Ok(Directory { real, handle })
     }
@@ -178,21 +199,22 @@ impl Directory {
 #[cfg(not(unix))]
 impl Directory {
     fn open(path: &Path) -> io::Result<Self> {
-        Ok(Directory { real: path.canonicalize()? })
+        Ok(Directory { real: real(path)? })
     }
 
-    /// A directory in this one; `None` for a link, and for anything else that is not a directory.
-    fn open_directory(&self, name: &Path) -> Option<Self> {
-        let real = self.real.join(name);
-        real.symlink_metadata().is_ok_and(|there| there.is_dir()).then_some(Directory { real })
+    /// Finds nothing: the name that a directory has may differ from `name` in its case.
+    fn open_directory(&self, _: &Path) -> Option<Self> {
+        None
     }
 
-    /// Opens an entry; `None` for a link.
+    /// Opens an entry; `None` for a link, and for an entry whose name has letters in another case.
     fn open_file(&self, name: &Path) -> io::Result<Option<File>> {
-        let path = self.real.join(name);
-        match path.symlink_metadata()?.is_symlink() {
-            true => Ok(None),
-            false => File::open(path).map(Some),
+        let path = slashed(self.real.join(name));
+        match real(&path)? == path {
+            false => Ok(None),
+            // The system would speak of missing permission.
+            true if path.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            true => File::open(path).map(Some),
         }
     }
 }

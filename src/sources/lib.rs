@@ -26,7 +26,8 @@ pub mod limit;
 pub mod links;
 pub mod lock;
 pub mod oci;
-#[cfg_attr(not(unix), path = "without_owner.rs")]
+#[cfg_attr(windows, path = "owner_by_profile.rs")]
+#[cfg_attr(not(any(unix, windows)), path = "without_owner.rs")]
 mod owner;
 pub mod place;
 pub mod remote;

@@ -14,7 +14,7 @@ pub fn real(path: &Path) -> Option<PathBuf> {
     if new.components().any(|part| part == Component::ParentDir) {
         return None;
     }
-    let mut real = existing.canonicalize().ok()?;
+    let mut real = dunce::canonicalize(existing).ok()?;
     real.extend(new);
     Some(real)
 }

@@ -172,7 +172,26 @@ impl Tree {
 pub fn run(command: &mut Command) -> Run {
     let Output { status, stdout, stderr } = command.output().unwrap();
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    Run { status: status.code(), stdout: text(&stdout), stderr: text(&stderr) }
+    let shown = |bytes| if is_under_wine() { with_own_paths(&text(bytes)) } else { text(bytes) };
+    Run { status: status.code(), stdout: shown(&stdout), stderr: shown(&stderr) }
+}
+
+/// Returns true if the program that is tested is one for Windows, as `.ci/windows` says by a
+/// variable.
+pub fn is_under_wine() -> bool {
+    std::env::var_os("RUSTOMIZE_UNDER_WINE").is_some()
+}
+
+/// A text of a program under wine with the paths of this machine: `Z:` is its root directory there.
+fn with_own_paths(text: &str) -> String {
+    let mut parts = text.split("Z:");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(['\'', '"', '\n', ' ', '`', ',']).unwrap_or(part.len());
+        out += &part[..end].replace('\\', "/");
+        out += &part[end..];
+    }
+    out
 }
 
 /// Prints that a test, or a part of a test, is skipped, and why. With `RUSTOMIZE_TESTS=all` the

@@ -9,12 +9,15 @@
 //!   unsafe code.
 //! * [`frame`]: the messages between a build and the process of a plugin.
 //! * `process`, on Unix: the process of a plugin. To become that process is safe.
-//! * `fork`, on Linux: a process that splits in two, and waits for signals.
+//! * `fork`, on Linux: a process that splits in two, and waits for signals; `job`, on Windows:
+//!   processes that end together.
 
 #[cfg(target_os = "linux")]
 pub mod fork;
 pub mod frame;
 pub mod guest;
+#[cfg(windows)]
+pub mod job;
 #[cfg(unix)]
 mod open;
 pub mod plugin;
@@ -32,11 +35,12 @@ pub const HEADER: &str = include_str!("../include/rustomize_plugin.h");
 
 /// The sources of this crate, by their paths in it. `plugin new` writes them into new plugins in
 /// Rust.
-pub const SOURCES: [(&str, &str); 9] = [
+pub const SOURCES: [(&str, &str); 10] = [
     ("include/rustomize_plugin.h", HEADER),
     ("src/fork.rs", include_str!("fork.rs")),
     ("src/frame.rs", include_str!("frame.rs")),
     ("src/guest.rs", include_str!("guest.rs")),
+    ("src/job.rs", include_str!("job.rs")),
     ("src/lib.rs", include_str!("lib.rs")),
     ("src/open.rs", include_str!("open.rs")),
     ("src/plugin.rs", include_str!("plugin.rs")),

@@ -3,7 +3,7 @@
 use crate::cli::commands::cfg::input::stdin;
 use crate::cli::flags::complete;
 use crate::cli::flags::switch::Switch;
-use crate::cli::{plugin_options, writer};
+use crate::cli::{plugin_options, user, writer};
 use crate::load::Disk;
 use crate::stage::{Context as BuildContext, Options};
 use anyhow::{Context, Result, bail};
@@ -203,7 +203,7 @@ impl<'r, 'a> Runner<'r, 'a> {
         functions.network = is_on(args.network);
         functions.mounts.clone_from(&args.mount);
         functions.variables.clone_from(&args.env);
-        functions.user = is_on(args.as_current_user).then(plugin_options::current_user);
+        functions.user = is_on(args.as_current_user).then(user::for_containers).flatten();
         Ok(Runner { args, arena, options: Arc::new(options), root })
     }
 

@@ -18,7 +18,6 @@ use rustomize_base::shell::quoted_bytes;
 use rustomize_files::Place;
 use std::ffi::OsString;
 use std::io::{Read, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// `hook`.
@@ -180,7 +179,7 @@ fn install(hook: HookName, flags: &[String], force: bool) -> Result<()> {
         None => std::env::current_exe()?.into_os_string(),
     };
     let mut text = format!("#!/bin/sh\n{MARK}\nexec ").into_bytes();
-    text.extend(quoted_bytes(program.as_bytes()));
+    text.extend(quoted_bytes(program.as_encoded_bytes()));
     text.extend(format!(" hook run {hook}").into_bytes());
     for (i, flag) in flags.iter().enumerate() {
         text.extend_from_slice(if i == 0 { b" -- " } else { b" " });

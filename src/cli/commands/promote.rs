@@ -19,7 +19,6 @@ use rustomize_edit::batch::Batch;
 use rustomize_edit::promote::{Kind, Outcome, Pin, Pins, Wanted};
 use rustomize_edit::{Change, place};
 use serde_json::{Value, json};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 const ABOUT: &str = "Copy what one kustomization pins to another, as from staging to prod: tags and digests in 'images', numbers of \
@@ -124,7 +123,7 @@ pub(crate) fn run(args: &Promote, messages: &Messages) -> Result<()> {
     let wanted = Wanted { kinds, has_names: args.names };
     let within: Vec<PathBuf> = [&args.to]
         .into_iter()
-        .map(|directory| fs::canonicalize(directory).with_context(|| format!("'{directory}'")))
+        .map(|directory| dunce::canonicalize(directory).with_context(|| format!("'{directory}'")))
         .collect::<Result<_>>()?;
     let mut batch = Batch::within(&within)?;
     batch.lock([&args.from, &args.to])?;
@@ -176,7 +175,7 @@ impl Side {
     fn read(args: &Promote, directory: &str) -> Result<Side> {
         let found = git::within(Path::new(directory), || {
             let (file, text) = place::only_file()?;
-            let path = fs::canonicalize(file).with_context(|| format!("cannot read '{file}'"))?;
+            let path = dunce::canonicalize(file).with_context(|| format!("cannot read '{file}'"))?;
             Ok(Side { file, name: below(directory, file), path, text, options: plain_options(args.compat)? })
         });
         found.with_context(|| format!("in {directory}"))

@@ -12,7 +12,6 @@ use crate::load::{Disk, RepoSpec};
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustomize_base::observe::Observer;
 use std::path::Path;
 
@@ -74,9 +73,7 @@ fn vendor(request: &BuildRequest, root: &str, copies: Copies, messages: &mut Mes
     let directory = Path::new(root);
     let (options, remote_parts) = request.options_and_remote_parts(root)?;
     // Two commands would remove each other's copies.
-    let handle = open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    let handle = handle.with_context(|| format!("cannot open '{root}'"))?;
-    flock(&handle, FlockOperation::LockExclusive).with_context(|| format!("cannot lock '{root}'"))?;
+    let _lock = rustomize_files::lock(directory, || {});
     let workspace = request.workspace();
     let disk = Disk::new();
     let built = workspace::build(&workspace, &disk, root, &options);

@@ -4,7 +4,6 @@ use super::LocalizeRequest;
 use super::names;
 use crate::diag::{Code, Error, Result};
 use crate::load::{Files, RepoSpec, Root};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The arguments, checked.
@@ -70,7 +69,7 @@ fn scope(root: &Root, request: &LocalizeRequest<'_>) -> Result<PathBuf> {
         (None, "") => Ok(root.real.to_path_buf()),
         (None, _) => {
             let unusable = |fault: &std::io::Error| format!("unable to establish localize scope: '{scope}': {fault}");
-            let real = fs::canonicalize(scope).map_err(|fault| Error::io(&fault, unusable(&fault)))?;
+            let real = dunce::canonicalize(scope).map_err(|fault| Error::io(&fault, unusable(&fault)))?;
             if !real.is_dir() {
                 return Err(Error::new(
                     Code::MissingFile,
@@ -103,7 +102,7 @@ fn destination(root: &Root, given: &str) -> Result<PathBuf> {
     let unusable = |code: Code, fault: &str| {
         Error::new(code, format!("unable to create localize destination directory: '{named}': {fault}"))
     };
-    let parent = fs::canonicalize(parent(place)).map_err(|fault| unusable(Code::of(&fault), &fault.to_string()))?;
+    let parent = dunce::canonicalize(parent(place)).map_err(|fault| unusable(Code::of(&fault), &fault.to_string()))?;
     match place.file_name() {
         Some(name) if parent.is_dir() => Ok(parent.join(name)),
         _ => Err(unusable(Code::MissingFile, "not a directory")),

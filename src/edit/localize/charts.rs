@@ -4,6 +4,7 @@ use super::copy::{At, Copier};
 use super::names;
 use crate::diag::{Code, Error, Result};
 use crate::load::clean;
+use crate::load::path::is_absolute;
 
 /// The directory of charts if a file does not name one.
 const DEFAULT: &str = "charts";
@@ -16,7 +17,7 @@ impl Copier<'_, '_> {
     /// # Errors
     /// The path is absolute, or the directory is out of bounds or cannot be copied.
     pub(super) fn charts(&mut self, at: &At<'_>, entry: &str) -> Result<String> {
-        if entry.starts_with('/') {
+        if is_absolute(entry) {
             return Err(Error::new(Code::OutsideRoot, format!("absolute path \"{entry}\" not handled in alpha")));
         }
         let path = clean(if entry.is_empty() { DEFAULT } else { entry });

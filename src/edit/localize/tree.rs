@@ -1,7 +1,7 @@
 //! [`Tree`]: the files of the copy while it is made.
 
 use crate::diag::{Code, Error, Result};
-use crate::load::join;
+use crate::load::{join, path};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,8 @@ impl Tree {
     /// The path leads out of the copy.
     fn place(&self, directory: &str, path: &str) -> Result<PathBuf> {
         let joined = join(directory, path);
-        if joined == ".." || joined.starts_with("../") || joined.starts_with('/') {
+        let is_elsewhere = joined == ".." || joined.starts_with("../") || joined.starts_with('/');
+        if is_elsewhere || path::is_absolute(&joined) || path::fault(&joined).is_some() {
             return Err(Error::new(Code::OutsideRoot, format!("'{path}' leads out of the localize destination")));
         }
         Ok(self.top.join(joined))

@@ -18,7 +18,7 @@
 use super::helm_charts::Charts;
 use crate::config::helm::{HelmChart, HelmGlobals};
 use crate::diag::{Code, Error, Result};
-use crate::load::Root;
+use crate::load::{Root, path};
 use crate::resource::{Behavior, Resource};
 use crate::stage::{Build, ChartEntry, Generator, Object, scoped_resources_in};
 use rustomize_yaml::Malformed;
@@ -91,11 +91,12 @@ impl<'a> HelmChartInflationGenerator<'a> {
             return Err(error.hint("add 'name' with the name of the chart"));
         }
         let leads_elsewhere = |part: &str| part == ".." || part.contains('\0');
+        let is_odd = chart.name.starts_with('/') || path::fault(chart.name).is_some();
         if let Some((field, value)) = option_like(&chart, namespace) {
             let error = fault(&format!("the {field} of a chart may not begin with '-': '{value}'"));
             return Err(error.hint("helm would take it for an option"));
         }
-        if chart.name.starts_with('/') || chart.name.split('/').any(leads_elsewhere) {
+        if is_odd || chart.name.split(['/', path::SEPARATOR]).any(leads_elsewhere) {
             let error = fault("a chart's name may not lead out of the chart home").with_code(Code::OutsideRoot);
             return Err(error.hint("set 'chartHome' under 'helmGlobals' to the directory of the charts"));
         }

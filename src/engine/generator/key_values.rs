@@ -4,6 +4,7 @@ use crate::config::Written;
 use crate::config::kustomization::GeneratorArgs;
 use crate::diag::{Code, Error, Errors, Result};
 use crate::load::Root;
+use crate::load::path::last_name;
 use crate::stage::Build;
 use rustomize_base::memory;
 use rustomize_base::meter::FastMap;
@@ -157,10 +158,7 @@ fn literal<'a>(source: &Written<'a>) -> Result<Pair<'a>> {
 /// Key or path is empty, or the source has several `=`.
 pub fn file_source(source: &str) -> Result<(&str, &str)> {
     match source.split_once('=') {
-        None => {
-            let trimmed = source.trim_end_matches('/');
-            Ok((trimmed.rsplit('/').next().unwrap_or(trimmed), source))
-        }
+        None => Ok((last_name(source), source)),
         Some(("", path)) => Err(Error::new(Code::BadSource, format!("missing key name for file path '{path}'"))
             .hint("write KEY=PATH, or the path alone")),
         Some((key, "")) => Err(Error::new(Code::BadSource, format!("missing file path for key name '{key}'"))

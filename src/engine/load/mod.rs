@@ -290,7 +290,7 @@ impl<'a> Files<'a> {
             return Err(Error::new(Code::MissingField, "new root cannot be empty")
                 .hint("write the path of a directory, or remove the entry"));
         }
-        if path.starts_with('/') && !allow_absolute {
+        if path::is_absolute(path) && !allow_absolute {
             let error = Error::new(Code::OutsideRoot, format!("new root '{path}' cannot be absolute"));
             return Err(error.hint("name the directory relative to the kustomization"));
         }
@@ -301,13 +301,14 @@ impl<'a> Files<'a> {
             return self.unpack(&reference?, Some(root));
         }
         if self.arena.compat().refuses_ambiguous_paths()
-            && path.split('/').any(|part| part != ".." && part.contains(".."))
+            && path.split(['/', path::SEPARATOR]).any(|part| part != ".." && part.contains(".."))
         {
             let hint = "write each entry of a list in a line of its own, with the same indentation";
             return Err(
                 Error::new(Code::BadValue, format!("path '{path}' is ambiguous: it has '..' in a name")).hint(hint)
             );
         }
+        check_path(path)?;
         let real = directory(self.loader(root), &root.real.join(path), path)?;
         if let Some(remote) = &root.remote
             && !real.starts_with(&remote.directory)
@@ -468,7 +469,13 @@ impl<'a> RootFiles<'_, 'a> {
 
     /// Opens a file, under the restrictor.
     fn open(self, path: &str) -> Result<Opened, NotLoaded> {
-        let joined = if path.starts_with('/') { clean(path) } else { join(&self.real.to_string_lossy(), path) };
+        // A reference to a repository is not a path.
+        check_path(path).map_err(|error| NotLoaded { missing: true, error })?;
+        let real = self.real.to_string_lossy();
+        let joined = if path::is_absolute(path) { clean(path) } else { join(&real, path) };
+        if self.is_restricted && !path::is_on_same_drive(&real, &joined) {
+            self.restrict(Path::new(&joined))?;
+        }
         if joined == "/" {
             return Err(NotLoaded {
                 missing: true,
@@ -497,6 +504,14 @@ impl<'a> RootFiles<'_, 'a> {
             return Err(NotLoaded { missing: is_directory, error: Error::new(Code::OutsideRoot, message).hint(hint) });
         }
         Ok(())
+    }
+}
+
+/// Refuses a path that names something else than it seems to name.
+fn check_path(path: &str) -> Result<()> {
+    match path::fault(path) {
+        None => Ok(()),
+        Some(fault) => Err(Error::new(Code::OutsideRoot, format!("'{path}' {fault}")).hint("name a file or directory")),
     }
 }
 

@@ -1,13 +1,48 @@
 //! Paths as texts: joined and cleaned without a look at links, as upstream does at first.
 
+use rustomize_base::windows_path;
+
+/// The character that the system has between the names of a path, beside `/`.
+pub const SEPARATOR: char = if cfg!(windows) { '\\' } else { '/' };
+
+/// Returns true for an absolute path. On Windows it begins at a drive or at a share.
+pub fn is_absolute(path: &str) -> bool {
+    if cfg!(windows) { windows_path::is_absolute(path) } else { path.starts_with('/') }
+}
+
+/// The last name of a path; the whole path if it has none.
+pub fn last_name(path: &str) -> &str {
+    if cfg!(windows) {
+        return windows_path::last_name(path);
+    }
+    let path = path.trim_end_matches('/');
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The reason why a path in a file is not opened, although the system would open something: words
+/// that follow the path in a message. Such paths exist only on Windows.
+pub fn fault(path: &str) -> Option<&'static str> {
+    if cfg!(windows) { windows_path::fault(path) } else { None }
+}
+
+/// Returns false if a path begins at another drive or share than a directory. Only to open it would
+/// tell another machine who the user is.
+pub fn is_on_same_drive(directory: &str, path: &str) -> bool {
+    !cfg!(windows) || windows_path::have_same_prefix(directory, path)
+}
+
 /// Returns true if a path is the URL of a file.
 pub fn is_url(path: &str) -> bool {
     let starts = |scheme: &str| path.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
     starts("http://") || starts("https://")
 }
 
-/// Removes `.`, empty parts, and `..` after another part. An empty path becomes `.`.
+/// Removes `.`, empty parts, and `..` after another part. An empty path becomes `.`. On Windows the
+/// result has `/` between its parts, too.
 pub fn clean(path: &str) -> String {
+    if cfg!(windows) {
+        return windows_path::clean(path);
+    }
     if is_clean(path) {
         return path.to_owned();
     }
@@ -40,6 +75,9 @@ fn is_clean(path: &str) -> bool {
 
 /// Joins two paths and cleans the result; an absolute second path replaces the first.
 pub fn join(base: &str, path: &str) -> String {
+    if cfg!(windows) {
+        return windows_path::join(base, path);
+    }
     if path.starts_with('/') {
         return clean(path);
     }

@@ -1,6 +1,7 @@
 //! References to git repositories, in all of kustomize's spellings.
 
 use super::clean;
+use super::path::is_absolute;
 use rustomize_base::duration::{Unit, parse_in};
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ pub struct RepoSpec {
 impl RepoSpec {
     /// Reads a reference; `None` if the text does not refer to a repository, and so is a path.
     pub fn parse(raw: &str) -> Option<RepoSpec> {
-        if raw.starts_with('/') {
+        if is_absolute(raw) {
             return None;
         }
         let (location, query) = raw.split_once('?').unwrap_or((raw, ""));

@@ -133,7 +133,7 @@ struct ReleaseFile {
 fn check_outside(directory: &Path, wanted: &PackageOptions<'_>) -> Result<()> {
     let real = |path: &Path| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let known = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+        let known = path.ancestors().find_map(|above| Some((above, dunce::canonicalize(above).ok()?)));
         known.and_then(|(above, real)| Some(real.join(path.strip_prefix(above).ok()?))).unwrap_or(path)
     };
     let directory = real(directory);
@@ -164,7 +164,7 @@ fn checked_name(name: &str) -> Result<String> {
 fn of_directory(directory: &Path, wanted: &PackageOptions<'_>) -> Result<Subject> {
     let shown = directory.display();
     let manifest = Manifest::read(directory)?;
-    let own = directory.canonicalize().map_err(cannot("read", directory))?;
+    let own = dunce::canonicalize(directory).map_err(cannot("read", directory))?;
     let folder = || own.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name = match (manifest.name.as_str(), wanted.name) {
         ("", None) => folder(),
@@ -261,7 +261,7 @@ fn of_executables(file: Option<&Path>, wanted: &PackageOptions<'_>, options: &Pl
         let message = format!("there is no executable for this machine ({host}), which says which version it is");
         return Err(Error::new(Code::Usage, message).hint(format!("name it too: --platform {host}=FILE")));
     };
-    let real = own.canonicalize().map_err(cannot("read", own))?;
+    let real = dunce::canonicalize(own).map_err(cannot("read", own))?;
     let said = Description::ask(Launch::new(&real), options).map_err(|e| {
         bad_plugin(format!("'{}' does not say what it is: {e}", own.display()))
             .hint("run with the argument 'describe' it prints one JSON object")
@@ -276,7 +276,7 @@ fn of_executables(file: Option<&Path>, wanted: &PackageOptions<'_>, options: &Pl
         ));
     }
     let stem = file.and_then(Path::file_stem).map(Path::new);
-    let folder = || Some(wanted.what.canonicalize().ok()?.file_name()?.to_string_lossy().into_owned());
+    let folder = || Some(dunce::canonicalize(&wanted.what).ok()?.file_name()?.to_string_lossy().into_owned());
     let name = match (wanted.name, stem) {
         (Some(name), _) => name.to_owned(),
         (None, Some(stem)) => stem.display().to_string(),

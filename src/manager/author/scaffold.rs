@@ -6,7 +6,6 @@ use crate::diag::{Code, Error, Result};
 use rustomize_files::atomic::folder_of;
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The language of a new plugin.
@@ -94,7 +93,7 @@ pub fn scaffold(directory: &Path, new: NewPlugin) -> Result<Vec<PathBuf>> {
         let write = || {
             fs::create_dir_all(folder_of(&path))?;
             fs::write(&path, text)?;
-            fs::set_permissions(&path, fs::Permissions::from_mode(if *is_executable { 0o755 } else { 0o644 }))
+            rustomize_files::set_mode(&path, if *is_executable { 0o755 } else { 0o644 })
         };
         write().map_err(cannot)?;
     }

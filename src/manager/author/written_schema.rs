@@ -43,8 +43,8 @@ fn of_file(path: &str, directory: &Path) -> Result<Schema> {
         return Err(fault("is not in the plugin's directory").hint("write a path as in schema.json"));
     }
     let cannot = |e: io::Error| fault(&format!("cannot be read: {e}"));
-    let real = directory.join(path).canonicalize().map_err(cannot)?;
-    if !real.starts_with(directory.canonicalize().map_err(cannot)?) {
+    let real = dunce::canonicalize(directory.join(path)).map_err(cannot)?;
+    if !real.starts_with(dunce::canonicalize(directory).map_err(cannot)?) {
         return Err(fault("is a link that leads out of the plugin's directory"));
     }
     // A pipe would be read without end.

@@ -89,8 +89,9 @@ impl Base {
     fn resolve(&self, path: &str) -> Result<PathBuf> {
         let place = self.directory.join(path);
         let Some(within) = &self.within else { return Ok(place) };
-        let real =
-            |path: &Path| path.canonicalize().map_err(|e| fault(format!("cannot read '{}': {e}", path.display())));
+        let real = |path: &Path| {
+            dunce::canonicalize(path).map_err(|e| fault(format!("cannot read '{}': {e}", path.display())))
+        };
         if real(&place)?.starts_with(real(&within.directory)?) {
             return Ok(place);
         }

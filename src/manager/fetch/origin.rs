@@ -163,7 +163,7 @@ fn is_of(source: &Source, text: &str) -> bool {
 
 /// An absolute path without detours, as far as that is known.
 fn absolute(path: &Path) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
+    if let Ok(real) = dunce::canonicalize(path) {
         return real;
     }
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

@@ -161,19 +161,8 @@ pub fn check_program(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// The system does not say.
-#[cfg(unix)]
 pub fn is_executable(file: &File) -> io::Result<bool> {
-    use std::os::unix::fs::PermissionsExt;
-    Ok(file.metadata()?.permissions().mode() & 0o111 != 0)
-}
-
-/// Returns whether anybody may execute a file.
-///
-/// # Errors
-/// None here.
-#[cfg(not(unix))]
-pub fn is_executable(_: &File) -> io::Result<bool> {
-    Ok(true)
+    Ok(rustomize_files::is_executable(&file.metadata()?))
 }
 
 #[cfg(test)]

@@ -477,13 +477,6 @@ fn plugin_in(content: &Path, source: &Source) -> Option<PathBuf> {
     }
 }
 
-#[cfg(unix)]
 fn make_executable(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    if path.is_dir() { Ok(()) } else { fs::set_permissions(path, fs::Permissions::from_mode(0o755)) }
-}
-
-#[cfg(not(unix))]
-fn make_executable(_: &Path) -> std::io::Result<()> {
-    Ok(())
+    if path.is_dir() { Ok(()) } else { rustomize_files::set_mode(path, 0o755) }
 }

@@ -117,7 +117,9 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
     let beside = node.ancestors().nth(2).map(|prefix| prefix.join("lib/node_modules/npm/bin/npm-cli.js"));
     let npm = match beside.filter(|npm| npm.is_file()) {
         Some(npm) => npm,
-        None => fs::canonicalize(shop.program("npm")?).map_err(|e| Error::io(&e, format!("cannot find npm: {e}")))?,
+        None => {
+            dunce::canonicalize(shop.program("npm")?).map_err(|e| Error::io(&e, format!("cannot find npm: {e}")))?
+        }
     };
     let options = [
         "--ignore-scripts",

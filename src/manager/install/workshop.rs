@@ -15,7 +15,6 @@ use rustomize_plugins::isolation::{Isolation, parts};
 use rustomize_plugins::permissions::real;
 use rustomize_process::{Failed, Failure, Inherited, Launch, Limits, Variable};
 use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Duration;
@@ -145,7 +144,7 @@ impl<'w> Workshop<'w> {
     /// # Errors
     /// The program is not in PATH.
     pub(super) fn program(&self, name: &str) -> Result<PathBuf> {
-        let runs = |path: &Path| path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
+        let runs = |path: &Path| path.metadata().is_ok_and(|m| m.is_file() && rustomize_files::is_executable(&m));
         self.path().find(name, runs).ok_or_else(|| {
             bad_plugin(format!("'{name}' is not in PATH, and the plugin needs it"))
                 .with_code(Code::PluginMissing)

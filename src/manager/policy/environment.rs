@@ -200,7 +200,7 @@ impl Environment {
             }
         }
         // Where the link leads now: a sync beside this build puts another one there.
-        let synced = self.synced.as_ref().and_then(|synced| synced.join("current").canonicalize().ok());
+        let synced = self.synced.as_ref().and_then(|synced| dunce::canonicalize(synced.join("current")).ok());
         bundles.extend(synced.map(|directory| MachineBundle { name: String::new(), directory }));
         Ok(bundles)
     }

@@ -160,11 +160,11 @@ impl Machine {
     pub fn other_trust_files(&self) -> Vec<PathBuf> {
         let own = match self.trust_file() {
             Ok(file) if file.is_named => return Vec::new(),
-            own => own.ok().and_then(|file| file.path.canonicalize().ok()),
+            own => own.ok().and_then(|file| dunce::canonicalize(&file.path).ok()),
         };
         let directories = root::configurations(|name| self.variable(name)).into_iter();
         let files = directories.map(|directory| directory.join(trust::FILE));
-        files.filter(|path| path.canonicalize().is_ok_and(|path| Some(path) != own)).collect()
+        files.filter(|path| dunce::canonicalize(path).is_ok_and(|path| Some(path) != own)).collect()
     }
 
     /// The trust rules of the user, and the denials of other configuration roots.
@@ -197,6 +197,6 @@ impl Machine {
     /// The directories whose files are used whoever owns them.
     pub fn safe_directories(&self) -> Vec<PathBuf> {
         let safe = self.variable("RUSTOMIZE_SAFE_DIRECTORIES").unwrap_or_default();
-        std::env::split_paths(&safe).filter_map(|safe| safe.canonicalize().ok()).collect()
+        std::env::split_paths(&safe).filter_map(|safe| dunce::canonicalize(safe).ok()).collect()
     }
 }

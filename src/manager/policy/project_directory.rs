@@ -71,14 +71,7 @@ fn is_other(e: &io::Error) -> bool {
 }
 
 /// The owner of a file, unless that is this user or root.
-#[cfg(unix)]
 fn other_owner(file: &PlainFile) -> Option<u32> {
-    let own = [0, rustix::process::geteuid().as_raw()];
+    let own = [0, files::own_user()];
     Some(file.facts().owner).filter(|owner| !own.contains(owner))
-}
-
-/// None: the owners of files are not looked at on this system.
-#[cfg(not(unix))]
-fn other_owner(_: &PlainFile) -> Option<u32> {
-    None
 }

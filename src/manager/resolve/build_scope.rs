@@ -92,7 +92,7 @@ impl BuildScope {
 fn lock_directories(machine: &Machine, root: &Root, built: &Path) -> Vec<ProjectDirectory> {
     let safe = machine.safe_directories();
     let mut found = if root.remote().is_none() { upwards(&root.real, None, &safe) } else { Vec::new() };
-    if let Ok(built) = built.canonicalize() {
+    if let Ok(built) = dunce::canonicalize(built) {
         found.extend(upwards(&built, None, &safe));
     }
     found

@@ -111,7 +111,7 @@ impl Inputs {
         let mut inputs = Inputs {
             root: machine.plugins()?,
             cache: machine.cache.clone(),
-            top: directory.canonicalize().ok(),
+            top: dunce::canonicalize(directory).ok(),
             safe: machine.safe_directories(),
             path,
             ..Inputs::default()

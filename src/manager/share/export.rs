@@ -10,7 +10,6 @@ use crate::diag::{Code, Error, Result};
 use crate::id::content::sha256;
 use crate::policy::environment::Environment;
 use crate::store::exclusive::ExclusiveRoot;
-use rustix::fs::{RenameFlags, renameat_with};
 use rustomize_files::{self as files, Directory, PREFIX, RECORD, Staged, folder_of};
 use rustomize_plugins::failure::cannot;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,8 +144,8 @@ fn put_lists(root: &ExclusiveRoot, texts: &[(&str, Vec<u8>)], place: &Path) -> R
         return stage.held().rename(name, &folder, last).map_err(cannot("write", place));
     }
     // The old lists go with the stage.
-    renameat_with(stage.held(), name, &folder, last, RenameFlags::EXCHANGE).map_err(|e| {
-        cannot("exchange", place)(e.into())
+    stage.held().exchange(name, &folder, last).map_err(|e| {
+        cannot("exchange", place)(e)
             .hint("the file system has to exchange directories in one step: export to a local one, and copy that")
     })
 }

@@ -103,7 +103,7 @@ pub fn files(environment: &Environment, mount: &str) -> io::Result<Files> {
             continue;
         }
         // Without links.
-        let top = fs::canonicalize(top)?;
+        let top = dunce::canonicalize(top)?;
         if mount == "schemas" {
             for (path, file) in content::files(&top)? {
                 if !is_schema(&path) {

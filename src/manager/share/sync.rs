@@ -62,7 +62,7 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     let place = root.held();
     clear(place, None)?;
     let here = here(place)?;
-    let own = rustix::process::geteuid().as_raw();
+    let own = rustomize_files::own_user();
     let is_same = |path: &String, file: &MountedFile| {
         here.files
             .get(path)

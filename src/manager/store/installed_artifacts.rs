@@ -11,9 +11,8 @@ use crate::id::content::{self, MADE, NODE_MODULES, sha256};
 use crate::id::name::MADE_SUFFIX;
 use rustomize_files::{self as files, Directory, Kind, RECORD, name_fault, shown};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The sums of the files that an installation made, by their names in the plugin's directory.
@@ -70,8 +69,9 @@ fn sum(plugin: &Directory, top: &Path, kind: Kind) -> io::Result<String> {
             if is_analysis(&top.join(&member.path)) {
                 return Ok(false);
             }
-            let path = [b"/", member.path.as_os_str().as_bytes()].concat();
-            lines.push(line(member.directory, &member.name, OsStr::from_bytes(&path), member.kind)?);
+            let mut path = OsString::from("/");
+            path.push(&member.path);
+            lines.push(line(member.directory, &member.name, &path, member.kind)?);
             Ok(true)
         })?;
     }

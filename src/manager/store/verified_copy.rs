@@ -97,23 +97,11 @@ fn is_bundle(directory: &Path) -> bool {
 
 /// Checks that the system runs programs of a directory.
 fn check_runs(directory: &Path) -> io::Result<()> {
-    if refuses_programs(directory)? {
+    if rustomize_files::refuses_programs(directory)? {
         let message = format!("programs cannot run in '{}': set TMPDIR to another directory", directory.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
     }
     Ok(())
-}
-
-/// Returns true if the system runs no program of a directory, as an option of its mount says.
-#[cfg(target_os = "linux")]
-fn refuses_programs(directory: &Path) -> io::Result<bool> {
-    Ok(rustix::fs::statvfs(directory)?.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
-}
-
-/// Returns false: the system does not say.
-#[cfg(not(target_os = "linux"))]
-fn refuses_programs(_: &Path) -> io::Result<bool> {
-    Ok(false)
 }
 
 fn copy_file(from: PlainFile, to: &Directory, name: &Path) -> io::Result<()> {

@@ -14,7 +14,6 @@ use rustomize_engine::load::{Restrictor, join};
 use rustomize_engine::stage::{Build, ChartEntry};
 use rustomize_process::PrivateDirectory;
 use rustomize_yaml::{Node, Source};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// A chart that this runner makes ready.
@@ -46,7 +45,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
     /// would run commands.
     fn is_of_the_tree(&self, config: &Path) -> bool {
         let Some(real) = links::real(config).filter(|_| config.is_absolute()) else { return true };
-        let here = std::path::absolute(".").and_then(|here| here.canonicalize());
+        let here = std::path::absolute(".").and_then(dunce::canonicalize);
         real.starts_with(&self.entry.root.real) || here.map_or(true, |here| real.starts_with(here))
     }
 
@@ -129,7 +128,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
             return Err(Error::new(Code::MissingFile, message).at(self.entry.chart.pos));
         }
         // Another build may be pulling a chart that is in the chart home.
-        let _lock = if directory.is_dir() { lock(home).ok().flatten() } else { None };
+        let _lock = directory.is_dir().then(|| rustomize_files::lock(home, || {}));
         build.cx.files.remote_parts().chart(self.name(), &directory).map_err(|e| e.at(self.entry.chart.pos))
     }
 
@@ -162,7 +161,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
         let new: Vec<&Path> = home.ancestors().take_while(|above| !above.exists()).collect();
         std::fs::create_dir_all(home).map_err(no_home)?;
         // Another build may be pulling a chart that is in the chart home.
-        let _lock = lock(home).map_err(no_home)?;
+        let _lock = rustomize_files::lock(home, || {});
         if directory.is_dir() {
             return Ok(());
         }
@@ -196,7 +195,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
     /// Checks that a pulled chart is in its home, and not in a place that a link leads to.
     fn check_place(&self, home: &Path, directory: &Path) -> Result<()> {
         let fault = |message: String| Error::new(Code::HelmFailed, message);
-        let real = |path: &Path| path.canonicalize().ok();
+        let real = |path: &Path| dunce::canonicalize(path).ok();
         match (real(home), real(directory)) {
             (Some(home), Some(directory)) if directory.starts_with(&home) && directory.is_dir() => Ok(()),
             (_, None) => Err(fault(format!(
@@ -305,19 +304,4 @@ impl<'c, 'a> ChartRun<'c, 'a> {
             .switch("--debug", self.entry.debug)
             .switch("--devel", c.devel)
     }
-}
-
-/// Locks a directory until the handle is dropped; waits while another process has the lock.
-#[cfg(unix)]
-fn lock(directory: &Path) -> std::io::Result<Option<File>> {
-    use rustix::fs::{FlockOperation, Mode, OFlags};
-    let handle = rustix::fs::open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    rustix::fs::flock(&handle, FlockOperation::LockExclusive)?;
-    Ok(Some(handle.into()))
-}
-
-/// Locks nothing: other systems cannot lock directories.
-#[cfg(not(unix))]
-fn lock(_: &Path) -> std::io::Result<Option<File>> {
-    Ok(None)
 }

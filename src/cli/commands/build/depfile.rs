@@ -16,7 +16,7 @@ pub(crate) struct Rule {
 /// # Errors
 /// The file cannot be written, or a file name has a line break, which a depfile cannot express.
 pub(crate) fn write(path: &Path, rules: &[Rule]) -> Result<()> {
-    let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+    let here = std::env::current_dir().and_then(dunce::canonicalize).unwrap_or_default();
     let mut text = String::new();
     for Rule { target, files } in rules {
         text.push_str(&escaped(target)?);

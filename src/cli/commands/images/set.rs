@@ -24,7 +24,6 @@ use rustomize_edit::batch::Batch;
 use rustomize_edit::images::{Version, with_versions};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The most images that an error names.
@@ -216,7 +215,7 @@ fn has_variable(image: &str) -> bool {
 
 /// The file of a place if it may be changed.
 fn real(file: &str, batch: &Batch) -> Option<PathBuf> {
-    fs::canonicalize(file).ok().filter(|path| batch.has(path))
+    dunce::canonicalize(file).ok().filter(|path| batch.has(path))
 }
 
 impl Wanted {
@@ -299,7 +298,7 @@ fn edits(wanted: &Wanted, surveys: &Surveys<'_>, batch: &Batch) -> Result<BTreeM
         }
         let name = FILE_NAMES.iter().map(|name| below(root, name)).find(|name| Path::new(name).exists());
         let name = name.with_context(|| format!("'{root}' is not on this machine, so its images cannot be set"))?;
-        let path = fs::canonicalize(&name).with_context(|| format!("cannot read '{name}'"))?;
+        let path = dunce::canonicalize(&name).with_context(|| format!("cannot read '{name}'"))?;
         let own = found.last_entry.as_ref().filter(|(file, _)| real(file).as_ref() == Some(&path));
         let file_edits = edits.entry(path).or_default();
         file_edits.name = name;

@@ -111,14 +111,14 @@ fn described(args: &Describe, options: &PluginOptions) -> Result<Described> {
     let what = args.what.as_str();
     match find(Path::new(what)) {
         Some(Found::Directory(path)) => {
-            let own = path.canonicalize()?;
+            let own = dunce::canonicalize(&path)?;
             let manifest = Manifest::read(&path)?;
             let description = describe_directory(&manifest, &own, options)?;
             let name = if manifest.name.is_empty() { file_name(&own) } else { manifest.name.clone() };
             return Ok(Described { description, name, path: own });
         }
         Some(Found::Executable(path)) => {
-            let own = path.canonicalize()?;
+            let own = dunce::canonicalize(&path)?;
             let name = own.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let said = Description::ask(Launch::new(&own), options);
             let description = said.map_err(|e| anyhow!("'{what}' does not describe itself: {e}"))?;

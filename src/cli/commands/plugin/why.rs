@@ -107,7 +107,7 @@ fn asked(what: &str) -> Result<Asked> {
 
 /// The trace of an object: every place that was looked at, in order.
 fn trace(args: &Why, asked: &Asked, resolver: &Resolver<'_>) -> Result<Report> {
-    let directory = args.directory.canonicalize().with_context(|| format!("'{}'", args.directory.display()))?;
+    let directory = dunce::canonicalize(&args.directory).with_context(|| format!("'{}'", args.directory.display()))?;
     let id = ResId::new(Gvk::new(&asked.api_version, &asked.kind), "any", "");
     let request = |role| PluginRequest {
         id: &id,

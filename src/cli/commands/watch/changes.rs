@@ -84,7 +84,7 @@ impl Watcher {
     /// The system gives no more watches. A directory that does not exist is not an error.
     pub(crate) fn add(&self, directory: &Path, depth: Depth) -> Result<(), Error> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        let Ok(place) = fs::canonicalize(directory) else { return Ok(()) };
+        let Ok(place) = dunce::canonicalize(directory) else { return Ok(()) };
         if watched.known.contains(&place) {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! `watch`: lints or builds again what a change of files touches.
 
+#[cfg_attr(not(target_os = "linux"), path = "changes_by_looks.rs")]
 pub(crate) mod changes;
 
 use self::changes::{Changed, Depth, Watcher};
@@ -185,7 +186,7 @@ fn again(request: &mut BuildRequest, changed: &BTreeSet<PathBuf>) -> Result<(Vec
 fn left_out(request: &BuildRequest) -> Option<PathBuf> {
     let output = request.output.output.as_ref()?;
     let _ = fs::create_dir_all(output);
-    fs::canonicalize(output).ok()
+    dunce::canonicalize(output).ok()
 }
 
 /// Returns true for an error that leaves nobody who reads.

@@ -1,0 +1,25 @@
+//! The signals of a console that end this process, and its children with it: Ctrl-C, Ctrl-Break,
+//! the end of the console, of the session and of the system.
+
+/// The exit status after one of them.
+const INTERRUPTED: u8 = 130;
+
+/// Does nothing: an abort here has the status of the system, and calls nothing of this process.
+pub(super) fn exit_at_abort() {}
+
+/// Lets a thread call `clean_up` and end this process when a signal asks for it. Without this
+/// thread, a signal ends the process as the system does.
+///
+/// # Errors
+/// The system refuses a thread, or to watch signals.
+pub(super) fn end_with_signals(clean_up: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let mut clean_up = Some(clean_up);
+    let end = move || {
+        if let Some(clean_up) = clean_up.take() {
+            crate::cli::status_line::end();
+            clean_up();
+            std::process::exit(INTERRUPTED.into());
+        }
+    };
+    ctrlc::set_handler(end).map_err(std::io::Error::other)
+}

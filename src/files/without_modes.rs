@@ -1,0 +1,50 @@
+//! Systems whose files have neither owners with numbers nor permissions of Unix: `modes.rs` says
+//! what each function is for.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::Path;
+
+/// Returns 0, the owner in the facts of every file.
+pub fn own_user() -> u32 {
+    0
+}
+
+/// The permissions of most files.
+pub fn mode(_: &Metadata) -> u32 {
+    0o644
+}
+
+/// Returns true: the name of a file says whether it is a program.
+pub fn is_executable(_: &Metadata) -> bool {
+    true
+}
+
+/// Does nothing: a file keeps the permissions that its directory gives it.
+///
+/// # Errors
+/// None here.
+pub fn set_mode(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+/// As [`set_mode`].
+pub(crate) fn permit(_: &File, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+/// The permissions that a new file would have.
+pub fn new_file_mode() -> u32 {
+    0o666
+}
+
+/// Returns false: programs run in every directory.
+///
+/// # Errors
+/// None here.
+pub fn refuses_programs(_: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Does nothing: the system has no limit that a process could raise.
+pub fn raise_descriptors(_: u64) {}

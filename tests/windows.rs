@@ -1,0 +1,242 @@
+//! The program for Windows, under wine: `.ci/windows` builds it and runs these tests. Its plugins
+//! are real programs for Windows.
+
+use crate::support::{Tree, is_under_wine, run};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Returns false, and says so, unless the program that is tested is one for Windows.
+fn is_windows() -> bool {
+    if !is_under_wine() {
+        println!("skipped: .ci/windows runs this");
+    }
+    is_under_wine()
+}
+
+/// The path of a file of this machine under wine.
+fn z(path: &Path) -> String {
+    format!("Z:{}", path.display()).replace('/', "\\")
+}
+
+/// Compiles a program for Windows to a path of the tree.
+fn compile(tree: &Tree, path: &str, main: &str) -> PathBuf {
+    let source = format!(
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <windows.h>\n\
+         int main(int argc, char **argv) {{\n{main}\nreturn 0;\n}}\n"
+    );
+    tree.write(&format!("{path}.c"), &source);
+    let (source, program) = (tree.path().join(format!("{path}.c")), tree.path().join(path));
+    #[expect(clippy::disallowed_methods, reason = "plugins are real programs")]
+    let mut compiler = Command::new("x86_64-w64-mingw32-gcc");
+    let done = run(compiler.arg("-O1").arg("-o").arg(&program).arg(&source));
+    assert_eq!(done.status, Some(0), "{}", done.stderr);
+    fs::remove_file(source).unwrap();
+    program
+}
+
+/// The statement of a plugin that prints a ConfigMap.
+const PRINTS: &str = r#"puts("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\ndata: {v: one}");"#;
+
+const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: map\n";
+
+const GENERATOR: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n";
+
+/// A tree with one resource.
+fn tree_with(entry: &str) -> Tree {
+    let tree = Tree::new("");
+    tree.write("app/kustomization.yaml", &format!("resources: ['{entry}']\n"));
+    tree.write("app/sub/map.yaml", MAP);
+    tree.write("base/kustomization.yaml", "resources: [map.yaml]\n");
+    tree.write("base/map.yaml", MAP);
+    tree.write("outside.yaml", MAP);
+    tree
+}
+
+#[test]
+fn paths_in_files_have_either_separator() {
+    if !is_windows() {
+        return;
+    }
+    for entry in [r"sub\map.yaml", "sub/map.yaml", r"..\base", "../base", r".\sub\..\sub\map.yaml"] {
+        assert_eq!(tree_with(entry).run(&["build", "app"]).ok(), MAP, "{entry}");
+        assert_eq!(tree_with(entry).run(&["build", r".\app"]).ok(), MAP, "{entry}");
+    }
+    let tree = tree_with("sub/map.yaml");
+    assert_eq!(tree.run(&["build", &z(&tree.path().join("app"))]).ok(), MAP);
+    // The name of a file is the key, whatever is between the names.
+    tree.write("app/kustomization.yaml", "configMapGenerator: [{name: m, files: ['sub\\map.yaml']}]\n");
+    assert!(tree.run(&["build", "app"]).ok().contains("\n  map.yaml: |\n"));
+    // The longest path that a program of old could name has 259 characters.
+    let deep = ["deep-and-deeper"; 24].join("/");
+    tree.write("app/kustomization.yaml", &format!("resources: [{deep}/map.yaml, {deep}]\n"));
+    tree.write(&format!("app/{deep}/map.yaml"), MAP);
+    tree.write(&format!("app/{deep}/kustomization.yaml"), "namePrefix: b-\nresources: [map.yaml]\n");
+    assert!(tree.run(&["build", "app"]).ok().contains("name: b-map\n"));
+}
+
+#[test]
+fn paths_that_are_not_what_they_seem_are_refused() {
+    if !is_windows() {
+        return;
+    }
+    for (entry, words) in [
+        ("nul", "has the name of a device"),
+        ("CON", "has the name of a device"),
+        ("aux.yaml", "has the name of a device"),
+        ("sub/com1.yaml", "has the name of a device"),
+        ("map.yaml::$DATA", "stands for a stream"),
+        ("sub/map.yaml:other", "stands for a stream"),
+        ("sub/map.yaml.", "ends in a dot or a blank"),
+        ("sub./map.yaml", "ends in a dot or a blank"),
+        ("..\\base. ", "ends in a dot or a blank"),
+        ("C:sub\\map.yaml", "working directory of a drive"),
+        (r"\\?\Z:\etc\hostname", "path of the system"),
+        (r"\\.\Z:\etc\hostname", "path of the system"),
+        (r"..\outside.yaml", "is not in or below"),
+    ] {
+        let tree = tree_with(entry);
+        tree.run(&["build", "app"]).fails_with(&[words]);
+        assert!(!tree.run(&["build", "app"]).stderr.contains("panic"));
+    }
+    let tree = tree_with("");
+    for outside in [z(&tree.path().join("outside.yaml")), r"\\server\share\map.yaml".to_owned()] {
+        tree.write("app/kustomization.yaml", &format!("resources: ['{outside}']\n"));
+        tree.run(&["build", "app"]).fails_with(&["'"]);
+        assert!(!tree.run(&["build", "app"]).stdout.contains("kind"), "{outside}");
+    }
+    // Links are followed: what they lead to counts.
+    std::os::unix::fs::symlink("../outside.yaml", tree.path().join("app/link.yaml")).unwrap();
+    std::os::unix::fs::symlink("..", tree.path().join("app/up")).unwrap();
+    for link in ["link.yaml", "up/outside.yaml", "UP/Outside.yaml"] {
+        tree.write("app/kustomization.yaml", &format!("resources: [{link}]\n"));
+        tree.run(&["build", "app"]).fails_with(&["is not in or below"]);
+    }
+    // Another spelling of a name is the same file.
+    tree.write("app/kustomization.yaml", "resources: [SUB/Map.yaml]\n");
+    assert_eq!(tree.run(&["build", "app"]).ok(), MAP);
+}
+
+#[test]
+fn files_of_windows_have_their_line_ends() {
+    if !is_windows() {
+        return;
+    }
+    let tree = tree_with("sub/map.yaml");
+    tree.write("app/kustomization.yaml", "# mine\r\nresources:\r\n- sub/map.yaml\r\n");
+    let mut command = tree.command(&["edit", "set", "nameprefix", "a-"]);
+    assert_eq!(run(command.current_dir(tree.path().join("app"))).status, Some(0));
+    let text = fs::read_to_string(tree.path().join("app/kustomization.yaml")).unwrap();
+    assert!(text.contains("# mine") && text.contains("namePrefix: a-"), "{text:?}");
+    assert!(tree.run(&["build", "app"]).ok().contains("name: a-map\n"));
+    tree.assert_nothing_left();
+}
+
+#[test]
+fn a_placed_plugin_is_an_exe_or_a_script() {
+    if !is_windows() {
+        return;
+    }
+    let mut tree = Tree::new(GENERATOR);
+    let home = "../home/.config/kustomize/plugin/ex.io/v1/made";
+    tree.write(&format!("{home}/README"), "a directory");
+    tree.build(&[]).fails_with(&["Made.exe"]);
+    compile(&tree, &format!("{home}/Made.exe"), PRINTS);
+    assert!(tree.build(&[]).ok().contains("v: one\n"));
+    // A script runs by the interpreter that its first line names, which is in PATH.
+    fs::remove_file(tree.path().join(home).join("Made.exe")).unwrap();
+    let interpreter = r#"
+        char line[999];
+        FILE *script = fopen(argv[1], "r");
+        while (script && fgets(line, sizeof line, script))
+            if (line[0] != '#') fputs(line, stdout);
+    "#;
+    compile(&tree, "../home/two words/teller.exe", interpreter);
+    tree.variables.insert("WINEPATH", z(&tree.home().join("two words")));
+    let script = "#!/usr/bin/env teller\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: told}\n";
+    tree.write(&format!("{home}/Made"), script);
+    assert!(tree.build(&[]).ok().contains("name: told\n"));
+    tree.write(&format!("{home}/Made"), &script.replace("teller", "nobody"));
+    tree.build(&[]).fails_with(&["cannot be started"]);
+}
+
+#[test]
+fn nothing_that_a_plugin_starts_outlives_the_build() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    let starts = r#"
+        if (argc > 1 && !strcmp(argv[1], "linger")) { Sleep(60000); return 0; }
+        char line[999];
+        snprintf(line, sizeof line, "\"%s\" linger", argv[0]);
+        STARTUPINFOA start = {.cb = sizeof start};
+        PROCESS_INFORMATION process;
+        if (!CreateProcessA(NULL, line, NULL, NULL, FALSE, DETACHED_PROCESS, NULL, NULL, &start, &process)) return 7;
+    "#;
+    let place = "../home/.config/kustomize/plugin/ex.io/v1/made/Made.exe";
+    tree.write("../home/.config/kustomize/plugin/ex.io/v1/made/README", "");
+    compile(&tree, place, &format!("{starts}{PRINTS}"));
+    assert!(tree.build(&[]).ok().contains("v: one\n"));
+    let own = tree.home().to_string_lossy().replace('/', "\\");
+    assert_eq!(processes_with(&own), 0, "a process that the plugin has started still runs");
+}
+
+/// The number of processes of this machine whose command has a text.
+fn processes_with(text: &str) -> usize {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let commands = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    commands.filter(|command| String::from_utf8_lossy(command).contains(text)).count()
+}
+
+/// A plugin that describes itself, for the manager.
+fn installable(tree: &Tree) -> PathBuf {
+    let describes = r#"
+        if (argc > 1 && !strcmp(argv[1], "describe")) {
+            puts("{\"version\": \"1.2.3\", \"api_version\": \"x1.0\", \"generators\": "
+                 "[{\"name\": \"made\", \"apiVersion\": \"ex.io/v1\", \"kind\": \"Made\"}]}");
+            return 0;
+        }
+    "#;
+    compile(tree, "../home/built.exe", &format!("{describes}{PRINTS}"))
+}
+
+#[test]
+fn the_root_of_plugins_is_in_appdata_alone() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    tree.write("../home/.rustomize.d/README", "an older place, on other systems");
+    let built = z(&installable(&tree));
+    tree.run(&["plugin", "install", "--path", &built, "h.io/acme/app"]).ok();
+    // P18 and P36.
+    let folder = tree.home().join("AppData/Roaming/rustomize.d/plugins/h.io/acme/app");
+    let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names: Vec<String> = names.collect();
+    assert!(names.contains(&"rustomize-plugin-app_v1.2.3_x1.0_windows_amd64.exe".to_owned()), "{names:?}");
+    assert!(!tree.home().join(".config").exists(), "plugins are in one place");
+    assert_eq!(fs::read_dir(tree.home().join(".rustomize.d")).unwrap().count(), 1);
+    assert_eq!(tree.listed(), ["h.io/acme/app v1.2.3 installed"]);
+    assert!(tree.build(&[]).ok().contains("v: one\n"));
+    // A file without the ending is not a plugin here.
+    let binary = folder.join("rustomize-plugin-app_v1.2.3_x1.0_windows_amd64.exe");
+    fs::rename(&binary, folder.join("rustomize-plugin-app_v1.2.3_x1.0_windows_amd64")).unwrap();
+    assert!(!tree.build(&[]).stdout.contains("v: one"));
+}
+
+#[test]
+fn strict_isolation_is_refused_and_doctor_says_why() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    tree.write("../home/.config/kustomize/plugin/ex.io/v1/made/README", "");
+    compile(&tree, "../home/.config/kustomize/plugin/ex.io/v1/made/Made.exe", PRINTS);
+    let warned = tree.build(&["--plugin-isolation", "auto"]);
+    assert!(warned.stderr.contains("not restricted"), "{}", warned.stderr);
+    assert!(warned.ok().contains("v: one\n"));
+    tree.build(&["--plugin-isolation", "strict"]).fails_with(&["strict isolation is not to be had here"]);
+    let said = tree.run(&["doctor"]);
+    assert!(said.stdout.contains("not restricted"), "{}{}", said.stdout, said.stderr);
+}
