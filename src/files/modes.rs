@@ -41,7 +41,10 @@ pub fn new_file_mode() -> u32 {
     // The mask can only be read by setting it.
     let mask = rustix::process::umask(rustix::fs::Mode::empty());
     rustix::process::umask(mask);
-    0o666 & !u32::from(mask.bits())
+    // macOS has fewer bits.
+    #[allow(clippy::useless_conversion, reason = "not on macOS")]
+    let taken = u32::from(mask.bits());
+    0o666 & !taken
 }
 
 /// Returns true if the system runs no program of a directory, as an option of its mount says.
