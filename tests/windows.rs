@@ -102,8 +102,7 @@ fn paths_that_are_not_what_they_seem_are_refused() {
     let tree = tree_with("");
     for outside in [z(&tree.path().join("outside.yaml")), r"\\server\share\map.yaml".to_owned()] {
         tree.write("app/kustomization.yaml", &format!("resources: ['{outside}']\n"));
-        tree.run(&["build", "app"]).fails_with(&["'"]);
-        assert!(!tree.run(&["build", "app"]).stdout.contains("kind"), "{outside}");
+        tree.run(&["build", "app"]).fails_with(&["is not in or below"]);
     }
     // Links are followed: what they lead to counts.
     std::os::unix::fs::symlink("../outside.yaml", tree.path().join("app/link.yaml")).unwrap();
