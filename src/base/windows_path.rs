@@ -89,6 +89,10 @@ pub fn have_same_prefix(one: &str, other: &str) -> bool {
 /// path in a message. `None` for a good path.
 pub fn fault(path: &str) -> Option<&'static str> {
     let (prefix, rest) = split(path);
+    if path.contains("://") {
+        // The system has no such path. It is a URL that somebody has misspelt.
+        return None;
+    }
     let start = path.get(..4).unwrap_or_default().replace('\\', "/");
     if ["//?/", "//./", "/??/"].contains(&&*start) {
         return Some("is a path of the system's own, and not that of a file");
@@ -217,6 +221,7 @@ mod tests {
             assert!(fault(path).is_some_and(|fault| fault.contains(words)), "{path}: {:?}", fault(path));
         }
         for path in [
+            "htps://example.com/x",
             "a/b.yaml",
             r"..\base",
             "C:/x",

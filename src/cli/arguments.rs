@@ -226,6 +226,8 @@ pub(super) fn names_diff(invoked_as: InvokedAs) -> bool {
 pub(super) fn program(invoked_as: InvokedAs) -> clap::Command {
     let (program, words) = (Cli::command(), invoked_as.words());
     match invoked_as {
+        // The system's name of the program has an ending there.
+        InvokedAs::Rustomize if cfg!(windows) => program.bin_name(words),
         InvokedAs::Rustomize => program,
         InvokedAs::Kustomize => {
             program.name(words).bin_name(words).version(kustomize_version::of_command(None).unwrap_or_default().tag())

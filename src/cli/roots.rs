@@ -9,6 +9,7 @@ use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find;
 use anyhow::{Context, Result, bail};
 use rustomize_base::os_text;
+use rustomize_base::windows_path::slashed;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
@@ -84,7 +85,8 @@ pub(super) fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
 /// The kustomization file of a root on this machine, as messages name it.
 pub(super) fn kustomization_file(root: &str) -> Option<String> {
     let file = FILE_NAMES.iter().map(|name| Path::new(root).join(name)).find(|file| file.is_file())?;
-    Some(file.strip_prefix(".").unwrap_or(&file).display().to_string())
+    let file = file.strip_prefix(".").unwrap_or(&file).to_owned();
+    Some(slashed(file).display().to_string())
 }
 
 /// The own name of a directory that the user calls `.` or `..`.

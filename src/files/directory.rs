@@ -255,6 +255,14 @@ impl Directory {
         Ok(rustix::fs::renameat(&from.descriptor, old_name, &to.descriptor, new_name)?)
     }
 
+    /// Waits until the content of a plain file is on the disk.
+    ///
+    /// # Errors
+    /// As [`Directory::file`], or the system refuses.
+    pub fn sync(&self, path: &Path) -> io::Result<()> {
+        self.file(path)?.into_file().sync_all()
+    }
+
     /// Exchanges two entries in one step.
     ///
     /// # Errors

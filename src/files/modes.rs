@@ -37,6 +37,7 @@ pub(crate) fn permit(file: &File, mode: u32) -> io::Result<()> {
 
 /// The permissions that this process gives to a new file: all may read and write it, but for what
 /// the mask of the process takes away.
+#[allow(clippy::useless_conversion, reason = "a mode has 16 bits on macOS")]
 pub fn new_file_mode() -> u32 {
     // The mask can only be read by setting it.
     let mask = rustix::process::umask(rustix::fs::Mode::empty());

@@ -201,6 +201,16 @@ impl Directory {
         fs::rename(self.place(path)?, to.place(new)?)
     }
 
+    /// Waits until the content of a plain file is on the disk.
+    ///
+    /// # Errors
+    /// As [`Directory::file`], or the system refuses.
+    pub fn sync(&self, path: &Path) -> io::Result<()> {
+        // Only a file that is open for writing can be waited for.
+        let place = self.file(path).and_then(|_| self.place(path))?;
+        OpenOptions::new().write(true).open(place)?.sync_all()
+    }
+
     /// Exchanges two entries, in three steps: for a moment the second place is empty.
     ///
     /// # Errors

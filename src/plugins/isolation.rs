@@ -21,7 +21,7 @@ const TEMPORARY: &[&str] = if cfg!(windows) { &["TEMP", "TMP", "TMPDIR"] } else 
 const HOME: &[&str] = if cfg!(windows) { &["HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"] } else { &["HOME"] };
 
 /// Variables of the system without which few programs start.
-const SYSTEM: &[&str] = if cfg!(windows) { &["SystemRoot", "SystemDrive", "ComSpec", "PATHEXT"] } else { &[] };
+const SYSTEM: &[&str] = if cfg!(windows) { &["SystemRoot", "SystemDrive", "ComSpec", "PATH", "PATHEXT"] } else { &[] };
 
 /// The first argument of a program that is asked to be the process of a plugin. Two versions of the
 /// tool do not understand each other.

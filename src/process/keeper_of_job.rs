@@ -21,6 +21,9 @@ pub(super) const IS_KNOWN_HERE: bool = true;
 /// The output of a keeper whose program cannot be started; the number of the error follows.
 const NOT_STARTED: &[u8] = b"\0rustomize: not started: ";
 
+/// The number of the system's error for a file that does not exist.
+const FILE_NOT_FOUND: i32 = 2;
+
 /// The orders for a keeper, passed as JSON in an argument.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Keeping {
@@ -82,7 +85,8 @@ pub fn become_program(keeping: &Keeping, program: &Path, args: impl Iterator<Ite
     };
     match keeping.has_output {
         true => {
-            let number = e.raw_os_error().unwrap_or_default();
+            // The standard library looks for a name in PATH itself, and its error has no number.
+            let number = e.raw_os_error().unwrap_or(FILE_NOT_FOUND);
             let _ = io::stdout().write_all(&[NOT_STARTED, number.to_string().as_bytes()].concat());
         }
         false => {

@@ -206,8 +206,10 @@ fn interpreted(launch: Launch) -> Launch {
 /// program in PATH with its name.
 #[cfg(windows)]
 fn interpreted(launch: Launch) -> Launch {
-    use super::script::{LONGEST, interpreter, name_of};
+    use super::script::{interpreter, name_of};
     use std::io::Read;
+    /// The longest first line, in bytes.
+    const LONGEST: u64 = 4096;
     let mut start = Vec::new();
     let file = File::open(&launch.program);
     let is_read = file.is_ok_and(|file| file.take(LONGEST).read_to_end(&mut start).is_ok());

@@ -1,9 +1,6 @@
 //! Scripts: the interpreter that the first line of a script names. Unix starts it by itself; on
 //! Windows [`Launch::opened`](super::Launch::opened) does so.
 
-/// The longest first line, in bytes.
-pub(super) const LONGEST: u64 = 4096;
-
 /// The interpreter of a script and the arguments before the script; `None` for any other file.
 /// `start` is the beginning of the file. A path stays a path; of a path to `env` only the name
 /// behind it counts.

@@ -15,17 +15,18 @@ fn real(path: &Path) -> io::Result<PathBuf> {
     dunce::canonicalize(path).map(slashed)
 }
 
-/// Refuses a path that names something else than it seems to name, as only Windows knows them.
+/// Refuses a path that names something else than it seems to name, and one that no file can have, as
+/// only Windows knows them: nothing is there.
 fn check(path: &Path) -> io::Result<()> {
-    if cfg!(windows)
-        && let Some(fault) = path.components().find_map(|part| match part {
-            Component::Normal(name) => name_fault(&name.to_string_lossy()),
-            _ => None,
-        })
-    {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("'{}' {fault}", path.display())));
+    let is_bad = |name: &str| name_fault(name).is_some() || name.contains(['*', '?', '<', '>', '|', '"']);
+    let names = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_string_lossy()),
+        _ => None,
+    });
+    match cfg!(windows) && names.into_iter().any(|name| is_bad(&name)) {
+        true => Err(io::ErrorKind::NotFound.into()),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// A file of the system.

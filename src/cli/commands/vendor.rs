@@ -13,6 +13,7 @@ use crate::workspace;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rustomize_base::observe::Observer;
+use rustomize_base::windows_path::slashed;
 use std::path::Path;
 
 /// `vendor`.
@@ -59,7 +60,7 @@ pub(crate) fn run(args: Vendor, observer: Observer, messages: &mut Messages) -> 
         let lock = vendor(&request, root, copies, messages).with_context(|| format!("in {root}"))?;
         let count = lock.parts().count();
         let parts = if count == 1 { "remote part" } else { "remote parts" };
-        let line = format!("{}: {count} {parts}", Path::new(root).join(FILE).display());
+        let line = format!("{}: {count} {parts}", slashed(Path::new(root).join(FILE)).display());
         writer::say(&line);
     }
     Ok(())

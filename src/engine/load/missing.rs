@@ -4,6 +4,7 @@ use super::FILE_NAMES;
 use super::loader::{Entry, Loader};
 use super::path::clean;
 use crate::diag::{Code, Diagnostic, Error, nearest};
+use rustomize_base::windows_path::slashed;
 use std::path::{Path, PathBuf};
 
 /// The beginnings of addresses.
@@ -62,7 +63,7 @@ fn roots_near(loader: &dyn Loader, place: &Path) -> Vec<String> {
     let second: Vec<PathBuf> = first.iter().flat_map(|directory| below(directory)).collect();
     let is_root = |path: &&PathBuf| FILE_NAMES.iter().any(|name| loader.open(&path.join(name)).is_ok());
     let roots: Vec<&PathBuf> = first.iter().chain(&second).filter(is_root).collect();
-    let shown = |path: &&PathBuf| path.strip_prefix(".").unwrap_or(path).display().to_string();
+    let shown = |path: &&PathBuf| slashed(path.strip_prefix(".").unwrap_or(path).to_owned()).display().to_string();
     let same: Vec<String> = roots.iter().filter(|root| root.file_name() == place.file_name()).map(shown).collect();
     let found = if same.is_empty() { roots.iter().map(shown).collect() } else { same };
     found.into_iter().take(LISTED).collect()

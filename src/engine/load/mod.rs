@@ -474,7 +474,7 @@ impl<'a> RootFiles<'_, 'a> {
         let real = self.real.to_string_lossy();
         let joined = if path::is_absolute(path) { clean(path) } else { join(&real, path) };
         if self.is_restricted && !path::is_on_same_drive(&real, &joined) {
-            self.restrict(Path::new(&joined))?;
+            return Err(not_loaded(self.outside(Path::new(&joined))));
         }
         if joined == "/" {
             return Err(NotLoaded {
@@ -498,12 +498,17 @@ impl<'a> RootFiles<'_, 'a> {
     /// Refuses a place that the restrictor forbids.
     fn restrict(self, place: &Path) -> Result<(), NotLoaded> {
         if self.is_restricted && !place.starts_with(self.real) {
-            let message = format!("security; file '{}' is not in or below '{}'", place.display(), self.real.display());
-            let hint = "move it there, or allow it with --load-restrictor LoadRestrictionsNone";
             let is_directory = self.loader.directory(place).is_ok();
-            return Err(NotLoaded { missing: is_directory, error: Error::new(Code::OutsideRoot, message).hint(hint) });
+            return Err(NotLoaded { missing: is_directory, error: self.outside(place) });
         }
         Ok(())
+    }
+
+    /// The error about a place that the restrictor forbids.
+    fn outside(self, place: &Path) -> Error {
+        let message = format!("security; file '{}' is not in or below '{}'", place.display(), self.real.display());
+        let hint = "move it there, or allow it with --load-restrictor LoadRestrictionsNone";
+        Error::new(Code::OutsideRoot, message).hint(hint)
     }
 }
 
@@ -550,6 +555,9 @@ fn unopened(path: &str, e: &io::Error) -> NotLoaded {
     let error = match e.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
             Error::new(Code::MissingFile, format!("'{path}': no such file or directory"))
+        }
+        io::ErrorKind::IsADirectory => {
+            Error::new(Code::MissingFile, format!("'{path}' must resolve to a file")).hint(NAME_A_FILE)
         }
         io::ErrorKind::PermissionDenied => Error::io(e, format!("'{path}' cannot be read: permission denied"))
             .hint("it exists, and this user may not read it: change its permissions, as with chmod"),

@@ -13,6 +13,7 @@ use crate::id::name::Platform;
 use crate::id::requirement::{Requirement, requirements};
 use crate::id::version::{ApiVersion, HOST_API, Version, VersionError};
 use crate::load::FileLimit;
+use crate::load::path::is_absolute;
 use crate::stage::format::Format;
 use rustomize_plugins::permissions::Permissions;
 use rustomize_process::{Launch, Variable};
@@ -538,7 +539,7 @@ const MOST_DEPENDENCIES: usize = 1000;
 fn dependencies<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Vec<Requirement>> {
     let all = requirements(cx, node, "dependencies", MOST_DEPENDENCIES)?;
     let is_path = |r: &&Requirement| matches!(r.location(), Ok(Location::Local(_)));
-    match all.iter().find(is_path).filter(|r| r.from.starts_with('/')) {
+    match all.iter().find(is_path).filter(|r| is_absolute(&r.from)) {
         None => Ok(all),
         Some(local) => Err(cx.error(node.pos(), format!("the dependency '{}' is a path of one machine", local.name))),
     }

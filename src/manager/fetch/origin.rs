@@ -8,7 +8,9 @@ use crate::id::name::PREFIX;
 use crate::id::requirement::Requirement;
 use crate::id::source::{Source, canonical};
 use crate::load::host;
+use crate::load::path::is_absolute;
 use rustomize_base::shell::quoted;
+use rustomize_base::windows_path::slashed;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
@@ -69,7 +71,7 @@ impl Origin {
     pub fn written_in(&self, directory: &Path) -> String {
         match self {
             Origin::Own => String::new(),
-            Origin::Elsewhere(place) if place.starts_with('/') => relative(Path::new(place), &absolute(directory)),
+            Origin::Elsewhere(place) if is_absolute(place) => relative(Path::new(place), &absolute(directory)),
             Origin::Elsewhere(place) => place.clone(),
         }
     }
@@ -121,6 +123,9 @@ impl fmt::Display for Origin {
 /// `host/path` of what is behind a scheme, or of `user@host:path`.
 fn raw_address(text: &str) -> Option<String> {
     let text = text.strip_prefix("git::").unwrap_or(text);
+    if is_absolute(text) {
+        return None;
+    }
     match text.split_once("://") {
         Some(("file", _)) => None,
         Some((scheme, rest)) if scheme.ends_with("ssh") => Some(without_ssh_port(rest)),
@@ -164,7 +169,7 @@ fn is_of(source: &Source, text: &str) -> bool {
 /// An absolute path without detours, as far as that is known.
 fn absolute(path: &Path) -> PathBuf {
     if let Ok(real) = dunce::canonicalize(path) {
-        return real;
+        return slashed(real);
     }
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     path.components().fold(PathBuf::new(), |mut clean, part| {
@@ -172,7 +177,7 @@ fn absolute(path: &Path) -> PathBuf {
             Component::ParentDir => drop(clean.pop()),
             part => clean.push(part),
         }
-        clean
+        slashed(clean)
     })
 }
 

@@ -3,6 +3,7 @@
 use super::source::Source;
 use super::version::Version;
 use crate::load::host::{self, is_protected, plain};
+use crate::load::path::is_absolute;
 use crate::load::{RepoSpec, is_url};
 use percent_encoding::percent_decode_str;
 use rustomize_base::shown::is_unseen;
@@ -137,7 +138,7 @@ impl Location {
         if is_url(text) {
             return Ok(Location::Http(text.to_owned()));
         }
-        if text.starts_with('.') || text.starts_with('/') {
+        if text.starts_with('.') || is_absolute(text) {
             return Ok(Location::Local(text.into()));
         }
         Err(wrong())

@@ -10,6 +10,7 @@ use crate::id::shell::in_directory;
 use crate::id::source::Source;
 use crate::id::version::Constraint;
 use crate::load::clean;
+use crate::load::path::is_absolute;
 use crate::policy::Policy;
 use crate::policy::amend::quoted;
 use crate::policy::lock::{self, Lock};
@@ -248,7 +249,7 @@ impl Installer<'_> {
         let added = wanted.iter().find(|wanted| wanted.name == *name);
         let added = added.map(|wanted| PluginId::of(wanted, &base)).transpose()?;
         let found = added.and_then(|id| self.done.get(&id)).map(|done| done.installed.file.version.to_string());
-        let is_released = !from.starts_with('.') && !from.starts_with('/') && !from.contains("{version}");
+        let is_released = !from.starts_with('.') && !is_absolute(from) && !from.contains("{version}");
         let compatible = found.filter(|_| constraint.is_any() && is_released).map(|version| {
             let (minor, _) = version.rsplit_once('.').unwrap_or((&version, ""));
             format!("~> {minor}")

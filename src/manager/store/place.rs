@@ -29,7 +29,7 @@ pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, Stri
     let made = if is_directory { installed_artifacts::text(staged)? } else { None };
     if !is_directory {
         root.held().permit(below, 0o755).map_err(cannot())?;
-        root.held().file(below).and_then(|file| file.into_file().sync_all()).map_err(cannot())?;
+        root.held().sync(below).map_err(cannot())?;
     }
     let sum = Opened::entry(staged).and_then(content::sum_of).map_err(cannot())?;
     let folder = root.make_folder(folder_of(to))?;
