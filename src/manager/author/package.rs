@@ -276,7 +276,7 @@ fn of_executables(file: Option<&Path>, wanted: &PackageOptions<'_>, options: &Pl
         ));
     }
     let stem = file.and_then(Path::file_stem).map(Path::new);
-    let folder = || Some(dunce::canonicalize(&wanted.what).ok()?.file_name()?.to_string_lossy().into_owned());
+    let folder = || Some(dunce::canonicalize(wanted.what).ok()?.file_name()?.to_string_lossy().into_owned());
     let name = match (wanted.name, stem) {
         (Some(name), _) => name.to_owned(),
         (None, Some(stem)) => stem.display().to_string(),
