@@ -294,7 +294,8 @@ fn with_address(text: &str) -> String {
 #[test]
 fn address_of_the_repository_is_that_of_cargo_toml() {
     let own = ADDRESS.splitn(4, '/').nth(3).unwrap();
-    let other = "https://a.io:1/b/rustomize/c b/rustomize/.github/d https://a.io/b/rustomize-plugin-c github:b/rustomize";
+    let other =
+        "https://a.io:1/b/rustomize/c b/rustomize/.github/d https://a.io/b/rustomize-plugin-c github:b/rustomize";
     let wanted = format!("{ADDRESS}/c {own}/.github/d https://a.io/b/rustomize-plugin-c github:{own}");
     assert_eq!(with_address(other), wanted);
     let mut pages = pages();

@@ -137,8 +137,8 @@ fn dispatch(
     exits: &mut Exits,
 ) -> anyhow::Result<()> {
     use commands::{
-        affected, build, cache, cfg, completion, create, diff, doctor, edit, explain, fn_run, hook, images,
-        install_to, krm_function, lint, localize, lsp, man, openapi, plugin, promote, tree, validate, vendor, version, watch,
+        affected, build, cache, cfg, completion, create, diff, doctor, edit, explain, fn_run, hook, images, install_to,
+        krm_function, lint, localize, lsp, man, openapi, plugin, promote, tree, validate, vendor, version, watch,
     };
     let observer = watching.observer();
     match command {
