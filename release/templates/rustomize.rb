@@ -33,7 +33,6 @@ class Rustomize < Formula
   def install
     bin.install "rustomize"
     bin.install_symlink "rustomize" => "kubectl-rustomize"
-    bin.install "rustomize-plugin-host" if File.exist?("rustomize-plugin-host")
     man1.install Dir["man/*.1"]
     bash_completion.install "completions/rustomize.bash" => "rustomize"
     zsh_completion.install "completions/_rustomize"
