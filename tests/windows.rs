@@ -128,6 +128,10 @@ fn files_of_windows_have_their_line_ends() {
     let text = fs::read_to_string(tree.path().join("app/kustomization.yaml")).unwrap();
     assert!(text.contains("# mine") && text.contains("namePrefix: a-"), "{text:?}");
     assert!(tree.run(&["build", "app"]).ok().contains("name: a-map\n"));
+    let mut command = tree.command(&["edit", "add", "resource", r"..\base\*.yaml"]);
+    assert_eq!(run(command.current_dir(tree.path().join("app"))).status, Some(0));
+    let text = fs::read_to_string(tree.path().join("app/kustomization.yaml")).unwrap();
+    assert!(text.contains("- ../base/map.yaml"), "{text:?}");
     tree.assert_nothing_left();
 }
 

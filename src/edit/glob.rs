@@ -106,11 +106,14 @@ fn bound(pattern: &[char]) -> Option<(char, &[char])> {
 }
 
 /// The files and directories that a pattern matches, sorted. A hidden file is only matched by a
-/// pattern whose last part begins with a dot.
+/// pattern whose last part begins with a dot. On Windows a backslash in a pattern is between names,
+/// and the paths have slashes.
 ///
 /// # Errors
 /// The pattern is malformed.
 pub fn files(pattern: &str) -> Result<Vec<String>> {
+    let slashed = pattern.replace('\\', "/");
+    let pattern = if cfg!(windows) { &slashed } else { pattern };
     let is_hidden =
         |path: &str| path.trim_end_matches('/').rsplit('/').next().is_some_and(|name| name.starts_with('.'));
     let mut found = expand(pattern)?;
