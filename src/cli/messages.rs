@@ -10,6 +10,7 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use rustomize_base::shown;
 use rustomize_manager::policy::machine::MachineError;
 use rustomize_manager::policy::project_directory::{Owners, ProjectDirectory};
+use rustomize_results::severity;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
@@ -360,14 +361,6 @@ fn is_fault(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.is::<Error>() || cause.is::<MachineError>()
 }
 
-/// The word for a severity.
-fn severity(message: &Diagnostic) -> &'static str {
-    match message.severity() {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
-}
-
 /// A message in one line.
 fn short(message: &Diagnostic, occurrences: &Occurrences) -> Shown {
     let place = message.place().map(|place| format!("{place}: ")).unwrap_or_default();
@@ -379,30 +372,11 @@ fn short(message: &Diagnostic, occurrences: &Occurrences) -> Shown {
 
 /// A message as a JSON object.
 fn json(message: &Diagnostic, occurrences: &Occurrences) -> Value {
-    let links = message.chain().iter().map(|link| {
-        let place = link.place();
-        json!({
-            "text": link.text(),
-            "file": place.map(|p| &p.file),
-            "line": place.map(|p| p.line),
-            "column": place.map(|p| p.column),
-        })
-    });
-    let place = message.place();
-    let mut object = json!({
-        "severity": severity(message),
-        "code": message.code().as_str(),
-        "message": message.message(),
-        "root": occurrences.root(),
-        "file": place.map(|p| &p.file),
-        "line": place.map(|p| p.line),
-        "column": place.map(|p| p.column),
-        "endColumn": place.zip(message.excerpt()).map(|(p, e)| p.column + e.line()[e.marked()].chars().count()),
-        "field": message.field(),
-        "resource": occurrences.resource().or(message.resource()),
-        "chain": links.collect::<Vec<_>>(),
-        "hints": message.hints(),
-    });
+    let mut object = rustomize_results::message(message);
+    object["root"] = occurrences.root().into();
+    if let Some(resource) = occurrences.resource() {
+        object["resource"] = resource.into();
+    }
     if occurrences.are_many() {
         let occurrence =
             |Occurrence { root, resource }: &Occurrence| json!({"root": root.as_deref(), "resource": resource});

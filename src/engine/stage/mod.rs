@@ -105,6 +105,10 @@ pub struct Options {
     /// True to merge lists of custom kinds by the keys that CustomResourceDefinitions in the tree
     /// name: an extension.
     pub crd_merge_keys: bool,
+    /// True if a schema of `openapi` adds to the built-in ones from the start, as in programs that
+    /// have kustomize read these before a build. Otherwise it takes their place, unless the build
+    /// has used them before.
+    pub openapi_adds: bool,
 }
 
 impl Default for Options {
@@ -127,6 +131,7 @@ impl Default for Options {
             lint_also: Vec::new(),
             schemas: Vec::new(),
             crd_merge_keys: false,
+            openapi_adds: false,
         }
     }
 }
@@ -257,10 +262,14 @@ impl<'a> Build<'a> {
             Some(layers) => Arc::clone(&layers.default_config),
             None => Arc::new(TransformerConfig::defaults(cx.options.compat)),
         };
+        let mut schema = BuildSchema::with(schemas);
+        if cx.options.openapi_adds {
+            schema.use_builtin();
+        }
         Build {
             cx: Rc::clone(cx),
             arena: cx.arena,
-            schema: BuildSchema::with(schemas),
+            schema,
             default_config: default_config.unwrap_or_else(usual),
             metadata,
             purpose: Purpose::Root,

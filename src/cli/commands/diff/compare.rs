@@ -2,7 +2,6 @@
 
 use crate::cli::commands::diff::args::DiffFormat;
 use crate::cli::commands::diff::item::Item;
-use crate::cli::commands::diff::json;
 use crate::cli::commands::diff::report::Compared;
 use crate::cli::commands::diff::sides::{Content, Side, Sides};
 use crate::diag::{self, Error};
@@ -11,6 +10,7 @@ use crate::resource::Resource;
 use crate::schema::Schemas;
 use crate::stage::documents::resources_in;
 use rustomize_base::meter::FastMap;
+use rustomize_results::diff as json;
 use rustomize_yaml::{Arena, Heap, encoding};
 use serde_json::Value;
 use std::num::NonZero;

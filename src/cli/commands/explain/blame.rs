@@ -1,13 +1,13 @@
 //! `--blame`: the whole output, with the file and line that each line comes from.
 
-use super::json::{identity, put_place};
 use super::text::Paint;
-use super::view::{HIDDEN, Subject, View};
 use crate::resource::Resource;
 use crate::stage::history::Field;
 use anyhow::Result;
 use rustomize_base::meter::FastMap;
 use rustomize_base::shown;
+use rustomize_results::explain::json::{identity, put_place};
+use rustomize_results::explain::view::{HIDDEN, Subject, View};
 use rustomize_yaml::Pos;
 use serde_json::{Value, json};
 

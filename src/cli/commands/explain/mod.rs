@@ -1,13 +1,9 @@
 //! `explain`: where the values of a build's output come from, and which steps have changed them.
 
 mod blame;
-mod field;
-mod json;
 mod line;
 mod page;
-mod select;
 mod text;
-mod view;
 pub(crate) mod code;
 
 use crate::cli::flags::build::BuildFlags;
@@ -22,11 +18,11 @@ use crate::workspace;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use rustomize_base::observe::Observer;
+use rustomize_results::explain::view::View;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-use view::View;
 
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]

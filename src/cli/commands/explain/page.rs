@@ -5,13 +5,13 @@
 //! once and has a number. The fields and steps of a resource are its shape, which it mostly has in
 //! common with others. For a large build this takes a thirtieth of the size of objects.
 
-use super::text::origin_of;
-use super::view::{Hidden, Subject, View};
 use crate::stage::history::{LayerRole, StepRole, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustomize_base::meter::FastIndexMap;
 use rustomize_base::shown::{json, lines, masked};
+use rustomize_results::explain::view::origin_of;
+use rustomize_results::explain::view::{Hidden, Subject, View};
 use rustomize_yaml::Pos;
 use rustomize_yaml::json::write_string;
 use sha2::{Digest, Sha256};

@@ -1,9 +1,9 @@
 //! Explanations for people.
 
-use super::field::{Fields, dotted};
-use super::view::{Hidden, Subject, View, label};
 use crate::stage::history::{Field, Write};
 use rustomize_base::shown;
+use rustomize_results::explain::field::{Fields, dotted};
+use rustomize_results::explain::view::{Hidden, Subject, View, label};
 use rustomize_yaml::Pos;
 use std::fmt::Write as _;
 
@@ -218,11 +218,6 @@ fn step(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> String {
         Some(place) => format!("{name}, {}", one_line(&place)),
         None => name,
     }
-}
-
-/// The place of a resource that a step has added: the place of its text, or of the entry.
-pub(super) fn origin_of(write: &Write<'_>) -> Pos {
-    if write.value.is_in_source() { write.value } else { write.entry }
 }
 
 /// A value in one line, cut if it is long; an empty text in quotes.

@@ -12,7 +12,6 @@ mod show;
 
 pub(super) use place::FileLine;
 
-use super::view::View;
 use crate::cli::failures::Failures;
 use crate::cli::messages::Messages;
 use crate::cli::request::BuildRequest;
@@ -28,6 +27,7 @@ use anyhow::{Context, Result, bail};
 use effects::{Effects, Target};
 use extent::Extent;
 use rustomize_base::shell::quoted;
+use rustomize_results::explain::view::View;
 use rustomize_yaml::encoding;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,9 @@
 //! Finds the resource that a word names: `NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME`.
 
 use super::view::{Subject, View, full_label, label};
-use crate::diag::nearest;
-use crate::resource::{ResId, Resource};
-use anyhow::{Result, anyhow, bail};
 use rustomize_base::shell::quoted;
+use rustomize_engine::diag::{Code, Error, Result, nearest};
+use rustomize_engine::resource::{ResId, Resource};
 use std::fmt::Write as _;
 
 /// The number of resources that an error lists at most.
@@ -45,18 +44,18 @@ const RULES: [Rule; 4] = [
 ///
 /// # Errors
 /// No resource has the name, or several have it.
-pub(super) fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, 'w>> {
+pub fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, 'w>> {
     let named = NamedResource::parse(word)?;
     for rule in RULES {
         let found: Vec<&Resource<'w>> = view.output.resources().filter(|r| named.is(r, rule)).collect();
         match found[..] {
             [] => {}
             [one] => return Ok(view.subject(one)),
-            _ => bail!(
-                "'{word}' names {} resources:{}\n  hint: name one of them as it is listed here",
-                found.len(),
-                list(found.iter().map(|resource| full_label(resource.id())))
-            ),
+            _ => {
+                let labels = list(found.iter().map(|resource| full_label(resource.id())));
+                let message = format!("'{word}' names {} resources:{labels}", found.len());
+                return Err(Error::new(Code::Usage, message).hint("name one of them as it is listed here"));
+            }
         }
     }
     let removed = view.removed().filter(|subject| named.is_id(&subject.id, subject.id.name, Case::Exact));
@@ -64,7 +63,7 @@ pub(super) fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subjec
 }
 
 /// The error about a resource that does not exist.
-fn missing(view: &View<'_, '_>, word: &str, named: &NamedResource<'_>) -> anyhow::Error {
+fn missing(view: &View<'_, '_>, word: &str, named: &NamedResource<'_>) -> Error {
     let ids = || view.output.resources().map(Resource::id);
     let of_name: Vec<String> = ids().filter(|id| id.name == named.name).map(full_label).collect();
     let short = |id: &ResId<'_>, name: &str| format!("{}/{name}", id.gvk.kind);
@@ -80,7 +79,7 @@ fn missing(view: &View<'_, '_>, word: &str, named: &NamedResource<'_>) -> anyhow
         (true, Some(near)) => format!("did you mean '{near}'?"),
         (true, None) => format!("all resources are listed by: rustomize explain {}", quoted(view.root)),
     };
-    anyhow!("the output of '{}' has no resource '{word}'\n  hint: {hint}", view.root)
+    Error::new(Code::Usage, format!("the output of '{}' has no resource '{word}'", view.root)).hint(hint)
 }
 
 /// Lines of an error, each with a name.
@@ -106,10 +105,10 @@ impl<'t> NamedResource<'t> {
             [kind, namespace, name] if !name.is_empty() => {
                 Ok(NamedResource { kind: Some(kind), namespace: Some(namespace), name })
             }
-            _ => bail!(
-                "'{word}' does not name a resource\n  hint: name it as web, Deployment/web, Deployment.apps/web or \
-                 Deployment/shop/web"
-            ),
+            _ => {
+                let error = Error::new(Code::Usage, format!("'{word}' does not name a resource"));
+                Err(error.hint("name it as web, Deployment/web, Deployment.apps/web or Deployment/shop/web"))
+            }
         }
     }
 

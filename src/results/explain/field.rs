@@ -1,16 +1,15 @@
 //! Finds the fields that a word names: a path with dots, or a JSON pointer.
 
 use super::view::{Subject, View, label};
-use crate::diag::nearest;
-use crate::stage::compare::{Below, push};
-use crate::stage::history::{Field, Write, find};
-use anyhow::{Result, anyhow, bail};
 use rustomize_base::json_pointer::unescaped;
 use rustomize_base::shell::quoted;
+use rustomize_engine::diag::{Code, Error, Result, nearest};
+use rustomize_engine::stage::compare::{Below, push};
+use rustomize_engine::stage::history::{Field, Write, find};
 use rustomize_yaml::{Node, Value};
 
 /// The fields that are explained.
-pub(super) struct Fields<'o, 'w> {
+pub struct Fields<'o, 'w> {
     pub fields: Vec<Field<'o, 'w>>,
     /// The writes that have removed fields.
     pub removals: Vec<&'o Write<'w>>,
@@ -20,11 +19,7 @@ pub(super) struct Fields<'o, 'w> {
 ///
 /// # Errors
 /// The resource does not have the field, and never had it.
-pub(super) fn fields<'o, 'w>(
-    view: &View<'o, 'w>,
-    subject: &Subject<'o, 'w>,
-    word: Option<&str>,
-) -> Result<Fields<'o, 'w>> {
+pub fn fields<'o, 'w>(view: &View<'o, 'w>, subject: &Subject<'o, 'w>, word: Option<&str>) -> Result<Fields<'o, 'w>> {
     let Some(node) = subject.node else {
         return Ok(Fields { fields: Vec::new(), removals: Vec::new() });
     };
@@ -49,7 +44,7 @@ pub(super) fn fields<'o, 'w>(
 }
 
 /// The error about a field that does not exist.
-fn missing(view: &View<'_, '_>, subject: &Subject<'_, '_>, node: &Node<'_>, word: &str) -> anyhow::Error {
+fn missing(view: &View<'_, '_>, subject: &Subject<'_, '_>, node: &Node<'_>, word: &str) -> Error {
     let is_pointer = word.starts_with('/');
     let fields = view.history.fields(subject.number, node);
     let mut known: Vec<String> = Vec::new();
@@ -66,7 +61,7 @@ fn missing(view: &View<'_, '_>, subject: &Subject<'_, '_>, node: &Node<'_>, word
         Some(near) => format!("did you mean '{near}'?"),
         None => format!("all fields are listed by: rustomize explain {} {}", quoted(view.root), quoted(&label)),
     };
-    anyhow!("{label} has no field '{word}'\n  hint: {hint}")
+    Error::new(Code::Usage, format!("{label} has no field '{word}'")).hint(hint)
 }
 
 /// A part of a path with dots.
@@ -102,7 +97,7 @@ fn parts(path: &str) -> Result<Vec<Part>> {
                     Some(quote @ ('"' | '\'')) => text[1..].find(&format!("{quote}]")).map(|i| i + 2),
                     _ => text.find(']'),
                 };
-                let Some(close) = close else { bail!("'{path}' lacks a ']'") };
+                let Some(close) = close else { return Err(Error::new(Code::Usage, format!("'{path}' lacks a ']'"))) };
                 parts.push(bracketed(&text[..close]));
                 rest = text[close + 1..].chars();
             }
@@ -178,7 +173,7 @@ fn plain_pointer(parts: &[Part]) -> String {
 }
 
 /// A field as a path with dots, which [`fields`] reads: items by their names if they have one.
-pub(super) fn dotted(node: &Node<'_>, pointer: &str) -> String {
+pub fn dotted(node: &Node<'_>, pointer: &str) -> String {
     let mut path = String::new();
     let mut at = Some(node);
     for part in pointer.split('/').skip(1) {

@@ -1,16 +1,15 @@
-//! Explanations for programs. docs/explain.md documents the fields.
+//! Explanations as JSON. docs/explain.md documents the fields.
 
 use super::field::{Fields, dotted};
-use super::text::origin_of;
-use super::view::{Hidden, Subject, View};
-use crate::resource::ResId;
-use crate::stage::history::{Field, LayerRole, StepRole, Write};
+use super::view::{Hidden, Subject, View, origin_of};
 use rustomize_base::shown;
+use rustomize_engine::resource::ResId;
+use rustomize_engine::stage::history::{Field, LayerRole, StepRole, Write};
 use rustomize_yaml::Pos;
 use serde_json::{Map, Value, json};
 
 /// All resources of the output, the resources that a step has removed, and the steps.
-pub(super) fn all(view: &View<'_, '_>) -> Value {
+pub fn all(view: &View<'_, '_>) -> Value {
     let history = view.history;
     let layers = history
         .layers
@@ -45,7 +44,7 @@ pub(super) fn all(view: &View<'_, '_>) -> Value {
 }
 
 /// Fields of a resource.
-pub(super) fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '_>) -> Value {
+pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '_>) -> Value {
     let hidden = view.hidden(subject);
     let one = |field: &Field<'_, '_>| {
         let paths = [field.path.as_str(); 2];
@@ -93,7 +92,7 @@ fn head(view: &View<'_, '_>, subject: &Subject<'_, '_>) -> Value {
 }
 
 /// The name of a resource.
-pub(super) fn identity(id: &ResId<'_>) -> Value {
+pub fn identity(id: &ResId<'_>) -> Value {
     json!({
         "group": id.gvk.group,
         "version": id.gvk.version,
@@ -121,7 +120,7 @@ fn written(view: &View<'_, '_>, hidden: &Hidden<'_, '_>, path: &str, write: &Wri
 }
 
 /// Adds the file, line and column of a position.
-pub(super) fn put_place(view: &View<'_, '_>, value: &mut Value, pos: Pos) {
+pub fn put_place(view: &View<'_, '_>, value: &mut Value, pos: Pos) {
     let spot = view.spot(pos);
     let mut place = Map::new();
     place.insert("file".to_owned(), spot.map(|spot| shown::masked(&spot.source.name)).into());

@@ -1,21 +1,21 @@
 //! [`View`]: a traced build for output: resources by their names, places as text, and secret values
 //! hidden.
 
-use crate::diff::secrets::{is_secret_field, is_secret_text, secrets};
-use crate::resource::{ResId, Resource};
-use crate::stage::history::{History, StepRole, Write};
-use crate::workspace::Output;
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::shown::{self, says_secret};
+use rustomize_engine::diff::secrets::{is_secret_field, is_secret_text, secrets};
+use rustomize_engine::resource::{ResId, Resource};
+use rustomize_engine::stage::history::{History, StepRole, Write};
+use rustomize_engine::workspace::Output;
 use rustomize_yaml::places::{Places, Spot};
 use rustomize_yaml::{Node, Pos};
 use std::cell::RefCell;
 
 /// The text that is shown in place of a secret value.
-pub(super) const HIDDEN: &str = "(hidden)";
+pub const HIDDEN: &str = "(hidden)";
 
 /// A traced build for output.
-pub(super) struct View<'o, 'w> {
+pub struct View<'o, 'w> {
     /// The kustomization, as the user named it.
     pub root: &'o str,
     pub output: &'o Output<'w>,
@@ -27,7 +27,7 @@ pub(super) struct View<'o, 'w> {
 }
 
 /// A resource that is explained.
-pub(super) struct Subject<'o, 'w> {
+pub struct Subject<'o, 'w> {
     pub number: u32,
     pub id: ResId<'w>,
     /// `None` if a step has removed the resource.
@@ -40,22 +40,22 @@ pub(super) struct Subject<'o, 'w> {
 
 impl<'o, 'w> View<'o, 'w> {
     /// A view of a build.
-    pub(super) fn new(root: &'o str, output: &'o Output<'w>, history: &'o History<'w>, shows_secrets: bool) -> Self {
+    pub fn new(root: &'o str, output: &'o Output<'w>, history: &'o History<'w>, shows_secrets: bool) -> Self {
         View { root, output, history, places: output.places(), shows_secrets, secret_fields: RefCell::default() }
     }
 
     /// The place of a position.
-    pub(super) fn spot(&self, pos: Pos) -> Option<Spot<'w>> {
+    pub fn spot(&self, pos: Pos) -> Option<Spot<'w>> {
         self.places.spot(pos)
     }
 
     /// The place of a position, as `FILE:LINE:COLUMN`.
-    pub(super) fn place(&self, pos: Pos) -> Option<String> {
+    pub fn place(&self, pos: Pos) -> Option<String> {
         self.spot(pos).map(|spot| format!("{}:{}:{}", shown::masked(&spot.source.name), spot.line, spot.column))
     }
 
     /// The place of a position, as `FILE:LINE`.
-    pub(super) fn line(&self, pos: Pos) -> Option<String> {
+    pub fn line(&self, pos: Pos) -> Option<String> {
         self.spot(pos).map(|spot| format!("{}:{}", shown::masked(&spot.source.name), spot.line))
     }
 
@@ -63,43 +63,43 @@ impl<'o, 'w> View<'o, 'w> {
     /// for example in a patch, else that of the entry that asked for the step. For a whole
     /// resource, it is the entry. A value that kept its former position was edited in place, so its
     /// position does not explain the change.
-    pub(super) fn cause(&self, write: &Write<'_>) -> Pos {
+    pub fn cause(&self, write: &Write<'_>) -> Pos {
         let has_place = !write.path.is_empty() && write.value != write.former;
         if has_place && self.is_in_file(write.value) { write.value } else { write.entry }
     }
 
     /// The step that has generated a resource, if its values are in files: a value of a resource
     /// that was read needs no step beside its place.
-    pub(super) fn generator(&self, subject: &Subject<'_, '_>, pos: Pos) -> Option<&'w str> {
+    pub fn generator(&self, subject: &Subject<'_, '_>, pos: Pos) -> Option<&'w str> {
         let run = self.history.runs.get(subject.origin?.run as usize)?;
         (run.role != StepRole::Read && self.is_in_file(pos)).then_some(run.step)
     }
 
     /// Returns true if a position is in a file, and not in a text that a program has printed.
-    pub(super) fn is_in_file(&self, pos: Pos) -> bool {
+    pub fn is_in_file(&self, pos: Pos) -> bool {
         self.places.heap().outermost(pos).is_some_and(|(source, _)| source.is_file)
     }
 
     /// The place in a file of a resource that a step has added: the place of its text, or that of
     /// the entry that asked for the step.
-    pub(super) fn file_of(&self, write: &Write<'_>) -> Pos {
+    pub fn file_of(&self, write: &Write<'_>) -> Pos {
         if self.is_in_file(write.value) { write.value } else { write.entry }
     }
 
     /// A resource of the output.
-    pub(super) fn subject(&self, resource: &'o Resource<'w>) -> Subject<'o, 'w> {
+    pub fn subject(&self, resource: &'o Resource<'w>) -> Subject<'o, 'w> {
         let number = resource.number();
         let origin = self.history.writes_of(number).find(|write| write.path.is_empty());
         Subject { number, id: *resource.id(), node: Some(resource.node()), origin, removal: None }
     }
 
     /// All resources of the output, in its order.
-    pub(super) fn subjects(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
+    pub fn subjects(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
         self.output.resources().map(|resource| self.subject(resource))
     }
 
     /// The resources that a step has removed, in order.
-    pub(super) fn removed(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
+    pub fn removed(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
         let mut is_seen = vec![false; 1 + self.history.writes.iter().map(|w| w.number as usize).max().unwrap_or(0)];
         let of_wholes = self.history.writes.iter().filter(|write| write.path.is_empty());
         let removals = of_wholes.filter(move |write| std::mem::replace(&mut is_seen[write.number as usize], true));
@@ -113,7 +113,7 @@ impl<'o, 'w> View<'o, 'w> {
     }
 
     /// The secret values of a resource. O(its nodes and writes).
-    pub(super) fn hidden<'v, 's>(&'v self, subject: &Subject<'_, 's>) -> Hidden<'v, 's> {
+    pub fn hidden<'v, 's>(&'v self, subject: &Subject<'_, 's>) -> Hidden<'v, 's> {
         let fields = &self.secret_fields;
         let mut hidden = Hidden { is_asked: self.shows_secrets, id: subject.id, paths: FastSet::default(), fields };
         if self.shows_secrets {
@@ -137,7 +137,7 @@ impl<'o, 'w> View<'o, 'w> {
 }
 
 /// The values of a resource that are not shown.
-pub(super) struct Hidden<'v, 'w> {
+pub struct Hidden<'v, 'w> {
     /// True if the user asks to see the values of Secrets.
     is_asked: bool,
     id: ResId<'w>,
@@ -150,7 +150,7 @@ pub(super) struct Hidden<'v, 'w> {
 impl Hidden<'_, '_> {
     /// Returns true if the value of a field must not be shown: it may be secret now, or was at
     /// another path. `paths` are the paths of the field.
-    pub(super) fn hides(&self, paths: [&str; 2], value: &str) -> bool {
+    pub fn hides(&self, paths: [&str; 2], value: &str) -> bool {
         if self.is_asked {
             return false;
         }
@@ -171,12 +171,12 @@ impl Hidden<'_, '_> {
     }
 
     /// Returns true if the value that a field has now must not be shown.
-    pub(super) fn hides_now(&self, path: &str) -> bool {
+    pub fn hides_now(&self, path: &str) -> bool {
         !self.is_asked && (self.paths.contains(path) || may_be_secret(&self.id, path))
     }
 
     /// A value of a field, or the text that is shown in its place.
-    pub(super) fn shown<'t>(&self, paths: [&str; 2], value: &'t str) -> &'t str {
+    pub fn shown<'t>(&self, paths: [&str; 2], value: &'t str) -> &'t str {
         if self.hides(paths, value) { HIDDEN } else { value }
     }
 }
@@ -190,12 +190,12 @@ fn may_be_secret(id: &ResId<'_>, path: &str) -> bool {
 }
 
 /// A resource as `KIND/NAMESPACE/NAME`, or `KIND/NAME` without a namespace.
-pub(super) fn label(id: &ResId<'_>) -> String {
+pub fn label(id: &ResId<'_>) -> String {
     full(id.gvk.kind, id)
 }
 
 /// A resource as `KIND.GROUP/NAMESPACE/NAME`.
-pub(super) fn full_label(id: &ResId<'_>) -> String {
+pub fn full_label(id: &ResId<'_>) -> String {
     match id.gvk.group {
         "" => label(id),
         group => full(&format!("{}.{group}", id.gvk.kind), id),
@@ -207,4 +207,9 @@ fn full(kind: &str, id: &ResId<'_>) -> String {
         "" => format!("{kind}/{}", id.name),
         namespace => format!("{kind}/{namespace}/{}", id.name),
     }
+}
+
+/// The place of a resource that a step has added: the place of its text, or of the entry.
+pub fn origin_of(write: &Write<'_>) -> Pos {
+    if write.value.is_in_source() { write.value } else { write.entry }
 }

@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package core
+
+const noReserve = 0
