@@ -89,5 +89,10 @@ pub mod load {
     };
 }
 
+/// The program of docs/embed/rust.md, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/embed/rust.md")]
+pub struct EmbedPage;
+
 #[doc(hidden)]
 pub mod cli;

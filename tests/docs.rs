@@ -60,13 +60,15 @@ fn blocks(page: &str) -> Vec<Block> {
 }
 
 /// A shell in an empty home, with the built tool first in PATH.
-struct Shell {
-    tree: Tree,
-    directory: PathBuf,
+pub struct Shell {
+    pub tree: Tree,
+    pub directory: PathBuf,
+    /// Further variables of the scripts.
+    pub variables: Vec<(&'static str, PathBuf)>,
 }
 
 impl Shell {
-    fn new() -> Shell {
+    pub fn new() -> Shell {
         let tree = Tree::new("");
         let bin = tree.path().join("bin");
         fs::create_dir(&bin).unwrap();
@@ -74,7 +76,7 @@ impl Shell {
         let settings = "[user]\nname = you\nemail = you@example.com\n[init]\ndefaultBranch = main\n";
         fs::write(tree.home().join(".gitconfig"), settings).unwrap();
         let directory = tree.home();
-        Shell { tree, directory }
+        Shell { tree, directory, variables: Vec::new() }
     }
 
     /// Writes a file below the directory where the last script ended. One that starts with `#!` can
@@ -96,7 +98,7 @@ impl Shell {
         command.args(["-euc", &format!("trap 'pwd > \"$PLACE\"' EXIT\n{script}")]).current_dir(&self.directory);
         command.env_clear().stdin(Stdio::null()).env("PLACE", &place).env("HOME", self.tree.home());
         command.env("PATH", format!("{}:/usr/bin:/bin", self.tree.path().join("bin").display()));
-        command.env("TMPDIR", self.tree.tmp());
+        command.env("TMPDIR", self.tree.tmp()).envs(self.variables.clone());
         let done = run(&mut command);
         self.directory = fs::read_to_string(&place).unwrap().trim_end().into();
         done
@@ -110,7 +112,7 @@ fn walk(name: &str) {
 }
 
 /// As [`walk`], in a shell whose directory has files.
-fn walk_in(name: &str, mut shell: Shell) {
+pub fn walk_in(name: &str, mut shell: Shell) {
     let page = read(name);
     let blocks = blocks(&page);
     let home = shell.tree.home().display().to_string();
@@ -123,7 +125,7 @@ fn walk_in(name: &str, mut shell: Shell) {
                 assert!(above.is_some_and(|info| info.starts_with("console")), "{name}:{}: prints nothing", block.line);
                 continue;
             }
-            "yaml" | "sh" => {
+            "yaml" | "sh" | "js" | "python" | "json" => {
                 // Without a name: a file for a program that this machine lacks, or a command of that
                 // program.
                 if let Some(file) = &block.file {
@@ -177,6 +179,26 @@ fn the_pages_about_gitops_run_word_for_word() {
     for page in files(&root().join("docs/gitops"), ".md") {
         walk(page.strip_prefix(root()).unwrap().to_str().unwrap());
     }
+}
+
+#[test]
+fn the_page_about_the_mcp_server_runs_word_for_word() {
+    if !Path::new("/usr/bin/python3").exists() {
+        return skip("the page needs python3 in /usr/bin");
+    }
+    walk("docs/embed/mcp.md");
+}
+
+#[test]
+fn the_page_about_python_runs_word_for_word() {
+    if !Path::new("/usr/bin/python3").exists() {
+        return skip("the page needs python3 in /usr/bin");
+    }
+    let mut shell = Shell::new();
+    shell.variables =
+        vec![("PYTHONPATH", root().join("bindings/python")), ("RUSTOMIZE", crate::support::program().into())];
+    shell.variables.push(("PYTHONDONTWRITEBYTECODE", "1".into()));
+    walk_in("docs/embed/python.md", shell);
 }
 
 /// The documents of the YAML blocks of a page.

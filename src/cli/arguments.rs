@@ -19,6 +19,7 @@ use crate::cli::commands::lint::Lint;
 use crate::cli::commands::localize::Localize;
 use crate::cli::commands::lsp::Lsp;
 use crate::cli::commands::man::Man;
+use crate::cli::commands::mcp::Mcp;
 use crate::cli::commands::openapi::Openapi;
 use crate::cli::commands::plugin::PluginCommand;
 use crate::cli::commands::promote::Promote;
@@ -108,6 +109,8 @@ pub(super) enum Command {
     Cache(Named<CacheCommand>),
     /// Serve an editor: faults while you type, completion, docs, links to files and objects
     Lsp(Named<Lsp>),
+    /// Serve programs that work with language models: tools that build and check, and write nothing
+    Mcp(Named<Mcp>),
     /// Build as a KRM function: the items and the kustomization come in a ResourceList on stdin
     KrmFunction(Named<KrmFunction>),
     /// Count and show the resources of a directory

@@ -3,6 +3,7 @@
 
 use crate::cli::user;
 use crate::cli::variable::variable;
+use rustomize_sources::reach;
 use std::path::{Path, PathBuf};
 
 /// The variable that names the directory.
@@ -14,16 +15,22 @@ pub(super) fn go_hosts() -> Option<PathBuf> {
 }
 
 /// A directory that this process can write to: [`of_user`], else one below the system's directory
-/// for temporary files that no other user can reach.
+/// for temporary files that no other user can reach. `None` for a process that may not read it.
 pub(super) fn writable() -> Option<PathBuf> {
+    if reach::is_limited() {
+        return None;
+    }
     of_user().filter(|path| is_named() || can_be_made(path)).or_else(|| private(&tempfile::env::temp_dir()))
 }
 
 /// The cache of this user: the directory in [`VARIABLE`], else
 /// `${XDG_CACHE_HOME:-~/.cache}/rustomize`; for a superuser without a home `/var/cache/rustomize`,
 /// on Windows `%LOCALAPPDATA%/rustomize/cache`, or, without that variable,
-/// `%PROGRAMDATA%/rustomize/cache`.
+/// `%PROGRAMDATA%/rustomize/cache`. `None` for a process that may not read it.
 pub(super) fn of_user() -> Option<PathBuf> {
+    if reach::is_limited() {
+        return None;
+    }
     directory(cfg!(windows), user::is_root(), |name| variable(name).map(Into::into))
 }
 

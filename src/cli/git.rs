@@ -6,6 +6,7 @@ use crate::load::git_command::{self, Filters, VARIABLE};
 use anyhow::{Context, Result, bail};
 use rustomize_base::os_text;
 use rustomize_process::{Failure, Launch, Limits};
+use rustomize_sources::reach;
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -20,7 +21,7 @@ const MAX_OUTPUT: u64 = 1 << 30;
 /// # Errors
 /// The working directory is not in a repository.
 pub(super) fn top() -> Result<PathBuf> {
-    Ok(path_of(&git(Path::new("."), &["rev-parse", "--show-toplevel"], None)?))
+    in_reach(path_of(&git(Path::new("."), &["rev-parse", "--show-toplevel"], None)?))
 }
 
 /// The working directory of a command, relative to the top of the working tree.
@@ -39,10 +40,16 @@ pub(super) fn top_and_prefix() -> Result<(PathBuf, PathBuf)> {
     let printed = git(Path::new("."), &["rev-parse", "--show-toplevel", "--show-prefix"], None)?;
     let mut lines = printed.split(|&byte| byte == b'\n');
     match (lines.next(), lines.next(), lines.next(), lines.next()) {
-        (Some(top), Some(prefix), Some([]), None) => Ok((path_of(top), path_of(prefix))),
+        (Some(top), Some(prefix), Some([]), None) => Ok((in_reach(path_of(top))?, path_of(prefix))),
         // A name has a line break.
         _ => Ok((top()?, prefix()?)),
     }
+}
+
+/// The top of a working tree, unless this process may not read it.
+fn in_reach(top: PathBuf) -> Result<PathBuf> {
+    reach::check(&top).with_context(|| format!("the repository begins at '{}'", top.display()))?;
+    Ok(top)
 }
 
 /// The directory of the hooks of the repository around the working directory.

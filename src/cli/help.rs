@@ -12,7 +12,7 @@ const PROGRAM: Groups = &[
     ("Change kustomizations", &["edit", "images", "promote", "create", "vendor", "localize", "hook"]),
     ("Plugins", &["plugin"]),
     ("Look after this machine", &["doctor", "cache", "install-to"]),
-    ("For other programs", &["lsp", "krm-function", "cfg", "fn", "openapi"]),
+    ("For other programs", &["lsp", "mcp", "krm-function", "cfg", "fn", "openapi"]),
     ("Other", &["version", "completion", "help"]),
 ];
 

@@ -102,9 +102,14 @@ fn run() -> ExitCode {
         Ok(parsed) => parsed,
         Err(answer) => return refused(&answer, invoked_as),
     };
+    if let Err(error) = commands::mcp::limit_reads() {
+        return status(Err(error), Messages::new(flags), Exits { success: 0, error: FAILED });
+    }
     let children = host::children();
     // Only signals with a handler end the first process of a container.
-    if !matches!(command, Command::Build(_) | Command::Validate(_)) || std::process::id() == 1 {
+    // The server of `mcp` ends its calls by itself.
+    let may_wait = matches!(command, Command::Build(_) | Command::Validate(_)) && std::process::id() != 1;
+    if !may_wait && !matches!(command, Command::Mcp(_)) {
         children.prepare();
     }
     let mut messages = Messages::new(flags);
@@ -142,7 +147,7 @@ fn dispatch(
 ) -> anyhow::Result<()> {
     use commands::{
         affected, build, cache, cfg, completion, create, diff, doctor, edit, explain, fn_run, hook, images, install_to,
-        krm_function, lint, localize, lsp, man, openapi, plugin, promote, tree, validate, vendor, version, watch,
+        krm_function, lint, localize, lsp, man, mcp, openapi, plugin, promote, tree, validate, vendor, version, watch,
     };
     let observer = watching.observer();
     match command {
@@ -171,6 +176,7 @@ fn dispatch(
         Command::Doctor(args) => doctor::run(&args.0),
         Command::InstallTo(args) => install_to::run(&args.0),
         Command::Lsp(args) => lsp::run(*args.0),
+        Command::Mcp(args) => mcp::run(&args.0),
         Command::KrmFunction(args) => krm_function::run(*args.0, observer, messages),
         Command::Cfg(args) => cfg::run(&args.0),
         Command::Fn(args) => fn_run::run(&args.0),

@@ -23,6 +23,7 @@ use anyhow::{Context, Result, bail};
 use rustomize_base::observe::Observer;
 use rustomize_base::parallel;
 use rustomize_manager::share::synced::Syncing;
+use rustomize_sources::reach;
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -230,7 +231,12 @@ impl BuildRequest {
 /// As [`kustomize_version::of_root`].
 pub(super) fn plain_options(version: Option<Versions>) -> Result<Options> {
     let children = host::children().clone();
-    let remote = Arc::new(RemoteOptions { cache: cache::writable(), children, ..RemoteOptions::default() });
+    let remote = Arc::new(RemoteOptions {
+        cache: cache::writable(),
+        offline: reach::is_limited(),
+        children,
+        ..RemoteOptions::default()
+    });
     let compat = kustomize_version::of_root(version, ".")?;
     Ok(Options { compat, remote, ..Options::default() })
 }

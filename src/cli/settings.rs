@@ -6,6 +6,7 @@ use crate::lint::settings::{FILE, Settings};
 use rustomize_base::compat::Compat;
 use rustomize_manager::policy::project_directory::ProjectDirectory;
 use rustomize_manager::resolve::project::upwards_with;
+use rustomize_sources::reach;
 use std::path::{Path, PathBuf};
 
 /// The `rustomize.yaml` of a root's directory and of those above it, up to the top of the
@@ -56,10 +57,11 @@ pub(super) fn compat(root: &str) -> Result<Option<Compat>> {
 /// The directories with settings for a root: its own and those above it, the nearest first.
 fn directories(root: &str) -> Vec<ProjectDirectory> {
     let root = dunce::canonicalize(root);
-    root.map_or_else(
+    let found = root.map_or_else(
         |_| Vec::new(),
         |root| upwards_with(&[FILE], &root, None, &machine_without_cache().safe_directories()),
-    )
+    );
+    found.into_iter().filter(|directory| reach::check(&directory.path).is_ok()).collect()
 }
 
 /// The path of a file. Links in its directory are resolved.

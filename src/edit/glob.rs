@@ -6,7 +6,7 @@ use super::usage;
 use crate::diag::Result;
 use crate::load::join;
 use crate::stage::Context;
-use rustomize_sources::Disk;
+use rustomize_sources::{Disk, reach};
 use rustomize_yaml::Heap;
 use std::fs;
 use std::path::Path;
@@ -130,7 +130,7 @@ fn has_meta(pattern: &str) -> bool {
 fn expand(pattern: &str) -> Result<Vec<String>, BadPattern> {
     matches(pattern, "")?;
     if !has_meta(pattern) {
-        let is_there = !pattern.is_empty() && fs::symlink_metadata(pattern).is_ok();
+        let is_there = !pattern.is_empty() && is_in_reach(pattern) && fs::symlink_metadata(pattern).is_ok();
         return Ok(is_there.then(|| pattern.to_owned()).into_iter().collect());
     }
     let (folder, name) = match pattern.rfind('/') {
@@ -141,7 +141,8 @@ fn expand(pattern: &str) -> Result<Vec<String>, BadPattern> {
     let folders = if has_meta(folder) { expand(folder)? } else { vec![folder.to_owned()] };
     let mut found = Vec::new();
     for folder in folders {
-        let Ok(entries) = fs::read_dir(if folder.is_empty() { "." } else { &folder }) else { continue };
+        let named = if folder.is_empty() { "." } else { &folder };
+        let Some(Ok(entries)) = is_in_reach(named).then(|| fs::read_dir(named)) else { continue };
         let mut names: Vec<String> =
             entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort_unstable();
@@ -152,6 +153,11 @@ fn expand(pattern: &str) -> Result<Vec<String>, BadPattern> {
         }
     }
     Ok(found)
+}
+
+/// Returns true if this process may look at a path.
+fn is_in_reach(path: &str) -> bool {
+    reach::check(Path::new(path)).is_ok()
 }
 
 /// The files that patterns match. A note is made for a pattern without a match.
@@ -198,7 +204,7 @@ fn load(place: &Place, reference: &str) -> Result<()> {
 
 /// Returns true if a path leads to a file or directory.
 pub fn exists(path: &str) -> bool {
-    Path::new(path).exists()
+    is_in_reach(path) && Path::new(path).exists()
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ impl ContainerEngine {
 fn ask(name: &str, children: &Children) -> std::result::Result<(), String> {
     let limits = Limits { timeout: Some(PATIENCE), output: 1 << 20, ..Limits::default() };
     children.run(Launch::new(name).args(["ps", "-q"]).limited(limits)).map(drop).map_err(
-        |Failed { failure, stderr }| match failure {
+        |Failed { failure, stderr, stdout: _ }| match failure {
             Failure::NotStarted(e) if e.kind() == std::io::ErrorKind::NotFound => "not in PATH".to_owned(),
             Failure::NotStarted(e) => format!("cannot be started: {e}"),
             Failure::TimedOut(_) => format!("no answer in {} s", PATIENCE.as_secs()),

@@ -6,7 +6,7 @@ use super::launch::Launch;
 use super::marked::Marked;
 use super::orphans::{self, Strays};
 use super::warden::Warden;
-use super::{Failed, Failure, GRACE, Keep, Limits, PrivateDirectory, READ_AHEAD, Removal};
+use super::{Failed, Failure, GRACE, Keep, Limits, Output, PrivateDirectory, READ_AHEAD, Removal};
 use super::{collect, lock, private, read_in_thread, widen, write_in_thread};
 use rustomize_base::host::{Host, NoHost};
 use std::collections::hash_map::RandomState;
@@ -376,7 +376,7 @@ impl Begun<'_> {
             Ok((writer, output)) => (writer, collect(&child, output, limits, deadline)),
             Err(e) => (None, Err(Failure::Io(e))),
         };
-        if outcome.is_err() {
+        if !matches!(outcome, Ok(Output { status: None, .. })) {
             children.end_child(&child);
         }
         // The input is freed where it was allocated, so that the allocator has room for reading the
@@ -394,6 +394,12 @@ impl Begun<'_> {
             children.end_strays(Some(child.mark()));
         }
         let stderr = String::from_utf8_lossy(&stderr.unwrap_or_default()).into_owned();
-        outcome.map_err(|failure| Failed { failure, stderr })
+        match outcome {
+            Ok(Output { bytes, status: None }) => Ok(bytes),
+            Ok(Output { bytes: stdout, status: Some(status) }) => {
+                Err(Failed { failure: Failure::Status(status), stderr, stdout })
+            }
+            Err(failure) => Err(Failed { failure, stderr, stdout: Vec::new() }),
+        }
     }
 }

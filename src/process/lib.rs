@@ -113,12 +113,14 @@ pub enum Failure {
 pub struct Failed {
     pub failure: Failure,
     pub stderr: String,
+    /// The output of a child that has exited with another status than 0; else empty.
+    pub stdout: Vec<u8>,
 }
 
 impl Failed {
     /// The failure of a child that could not be started.
-    fn not_started(error: io::Error) -> Failed {
-        Failed { failure: Failure::NotStarted(error), stderr: String::new() }
+    pub fn not_started(error: io::Error) -> Failed {
+        Failed { failure: Failure::NotStarted(error), stderr: String::new(), stdout: Vec::new() }
     }
 }
 
@@ -127,13 +129,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for the output to end and for the child to exit.
+/// Waits for the output to end and for the child to exit, with any status.
 fn collect(
     child: &Child,
     output: Receiver<io::Result<Vec<u8>>>,
     limits: &Limits,
     deadline: Option<Instant>,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Output, Failure> {
     let timed_out = || Failure::TimedOut(limits.timeout.unwrap_or_default());
     let left = || deadline.map_or(LOOK, |d| d.saturating_duration_since(Instant::now()));
     let read = loop {
@@ -170,10 +172,17 @@ fn collect(
     };
     match waited {
         None => Err(timed_out()),
-        Some(done) if done.status.success() => Ok(bytes),
+        Some(done) if done.status.success() => Ok(Output { bytes, status: None }),
         Some(_) if let Some(e) = keeper::not_started(&bytes) => Err(Failure::NotStarted(e)),
-        Some(done) => Err(Failure::Status(done.status.to_string())),
+        Some(done) => Ok(Output { bytes, status: Some(done.status.to_string()) }),
     }
+}
+
+/// The output of a child that has exited.
+struct Output {
+    bytes: Vec<u8>,
+    /// The status, if it is another one than 0.
+    status: Option<String>,
 }
 
 /// The part of a stream that a reader keeps.

@@ -1,6 +1,7 @@
 //! [`Disk`]: the files of this machine.
 
 use super::limit::read_opened;
+use super::reach;
 use hashbrown::HashMap;
 use rustomize_base::windows_path::{name_fault, slashed};
 use rustomize_engine::load::FileLimit;
@@ -110,6 +111,7 @@ impl Disk {
 
 impl Loader for Disk {
     fn directory(&self, path: &Path) -> io::Result<PathBuf> {
+        reach::check(path)?;
         if let Some(known) = self.known(path).or_else(|| self.below_known(path)) {
             return Ok(known.real.clone());
         }
@@ -120,6 +122,7 @@ impl Loader for Disk {
 
     /// The path of the directory is walked once, whatever the number of its files.
     fn open(&self, path: &Path) -> Result<Opened, NotOpened> {
+        reach::check(path)?;
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(NotOpened { place: Some(path.to_owned()), error: io::ErrorKind::IsADirectory.into() });
         };
@@ -146,6 +149,7 @@ impl Loader for Disk {
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        reach::check(directory)?;
         list(directory)
     }
 }

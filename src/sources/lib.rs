@@ -3,6 +3,7 @@
 //!
 //! * [`Disk`]: the files of this machine; [`limit`]: files that are read as a whole; [`links`]:
 //!   where paths lead when links are followed.
+//! * [`reach`]: the directories that this process may read.
 //! * [`remote`]: the remote parts of builds; [`lock`]: their versions and checksums; [`vendor`]:
 //!   their copies beside a lock; [`cache`]: their copies that are kept between builds; `owner`: the
 //!   owners of directories.
@@ -30,6 +31,7 @@ pub mod oci;
 #[cfg_attr(not(any(unix, windows)), path = "without_owner.rs")]
 mod owner;
 pub mod place;
+pub mod reach;
 pub mod remote;
 pub mod sum;
 pub mod vendor;

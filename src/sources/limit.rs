@@ -1,5 +1,6 @@
 //! [`ReadFile`]: reads files as a whole, up to a limit.
 
+use super::reach;
 use rustomize_engine::load::FileLimit;
 use rustomize_files as files;
 use std::fs::File;
@@ -25,6 +26,7 @@ pub trait ReadFile {
 
 impl ReadFile for FileLimit {
     fn read(self, path: &Path) -> io::Result<Vec<u8>> {
+        reach::check(path)?;
         files::read(path, self.0)
     }
 

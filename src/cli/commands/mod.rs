@@ -27,3 +27,4 @@ pub(super) mod openapi;
 pub(super) mod version;
 pub(super) mod completion;
 pub(super) mod man;
+pub(super) mod mcp;

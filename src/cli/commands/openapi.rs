@@ -1,5 +1,7 @@
-//! `openapi`: the schema of Kubernetes' kinds that a build uses, and that of a cluster.
+//! `openapi`: the schema of Kubernetes' kinds that a build uses, the fields of a kind, and the
+//! schema of a cluster.
 
+use crate::check::{self, Known};
 use crate::cli::flags::word::Word;
 use crate::cli::{host, writer};
 use anyhow::{Context, Result, anyhow, bail};
@@ -32,6 +34,20 @@ pub(crate) enum OpenapiCommand {
         #[arg(hide = true)]
         ignored: Vec<String>,
     },
+    /// Print the fields of a kind of Kubernetes, or of Kustomization and Component
+    Show {
+        /// KIND or GROUP/VERSION/KIND, as in Deployment or autoscaling/v2/HorizontalPodAutoscaler
+        #[arg(value_name = "KIND")]
+        kind: String,
+
+        /// A path of fields, as in spec.template.spec.containers: the fields below it
+        #[arg(value_name = "FIELD", default_value = "", hide_default_value = true)]
+        field: String,
+
+        /// The version of Kubernetes whose kinds count, as in 1.31 [default: the newest]
+        #[arg(long, value_name = "VERSION")]
+        kubernetes_version: Option<String>,
+    },
     /// Print the schema of the cluster that kubectl talks to
     Fetch {
         /// How to print: json or yaml
@@ -53,10 +69,14 @@ pub(crate) enum OpenapiFormat {
 /// Runs `openapi`.
 ///
 /// # Errors
-/// kubectl fails or prints something other than JSON, or stdout is closed.
+/// A kind or field is unknown, kubectl fails or prints something other than JSON, or stdout is
+/// closed.
 pub(crate) fn run(args: &Openapi) -> Result<()> {
     let printed = match &args.command {
         OpenapiCommand::Info { .. } => format!("{INFO}\n"),
+        OpenapiCommand::Show { kind, field, kubernetes_version } => {
+            check::fields(&Known::new(kubernetes_version.as_deref())?, kind, field)?
+        }
         OpenapiCommand::Fetch { format, .. } => fetched(format)?,
     };
     Ok(writer::data([printed])?)

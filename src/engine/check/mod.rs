@@ -14,11 +14,13 @@ mod kind;
 mod kubernetes;
 mod rules;
 mod scope;
+mod show;
 mod unions;
 mod walk;
 
 pub(crate) use brought::{Kinds, MOST_UNKNOWN, Unknown};
 pub use kubernetes::{Known, UnknownVersion, versions};
+pub use show::{NotShown, fields};
 
 use crate::diag::{Code, Result, Warning, allow};
 use crate::resource::{ResMap, Resource};

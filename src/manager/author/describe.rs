@@ -202,7 +202,7 @@ impl Description {
     /// # Errors
     /// The plugin does not answer, or its answer is not a JSON object.
     pub fn ask(mut launch: Launch, options: &PluginOptions) -> Result<Description, DescribeError> {
-        let not_started = |e| DescribeError::Failed(Failed { failure: Failure::NotStarted(e), stderr: String::new() });
+        let not_started = |e| DescribeError::Failed(Failed::not_started(e));
         let variables = options.isolation.variables.clone();
         let level = options.isolation.installed.at_least_auto();
         let isolation = Isolation { level, is_apart: true, variables, ..Isolation::default() };

@@ -181,7 +181,7 @@ impl<'w> Workshop<'w> {
         let words: Vec<String> = step.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let shown = shown(step.program, &words.iter().map(String::as_str).collect::<Vec<_>>());
         let isolation = self.isolation(&step);
-        let not_started = |e| failed_step(&shown, Failed { failure: Failure::NotStarted(e), stderr: String::new() });
+        let not_started = |e| failed_step(&shown, Failed::not_started(e));
         let launch = Launch::new(step.program).args(step.args).in_directory(step.directory).reading([&self.plugin]);
         let launch = self.options.confined(launch, &isolation).map_err(not_started)?;
         // In place of those that the sandbox has.

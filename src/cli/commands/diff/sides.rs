@@ -13,6 +13,7 @@ use crate::workspace::{Output, build_all};
 use anyhow::{Context, Result, bail};
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::shell::quoted;
+use rustomize_sources::reach;
 use std::io::Read;
 use std::path::Path;
 
@@ -164,6 +165,7 @@ fn read(limit: FileLimit, name: &str) -> Result<Option<Side>> {
                 directory.display()
             );
         }
+        reach::check(path).with_context(|| format!("cannot open '{name}'"))?;
         let file = std::fs::File::open(path).with_context(|| format!("cannot open '{name}'"))?;
         file.take(limit.0.saturating_add(1)).read_to_end(&mut text).with_context(|| format!("cannot read '{name}'"))?;
     }

@@ -18,7 +18,7 @@ try {
   process.exit(1);
 }
 
-const argv0 = path.basename(process.argv[1], ".js");
+const argv0 = path.basename(process.argv[1], ".cjs");
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit", argv0 });
 child.on("error", (error) => {
   console.error(`rustomize: ${program}: ${error.message}`);
