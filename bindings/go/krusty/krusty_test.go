@@ -21,6 +21,15 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
+// A directory for compiled code makes repeated runs faster: .ci/go-module has one.
+func TestMain(m *testing.M) {
+	if err := krusty.Prepare(os.Getenv("RUSTOMIZE_COMPILED_CORE")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
 type files map[string]string
 
 var app = files{

@@ -42,17 +42,23 @@ var shared struct {
 	sync.Mutex
 	// By mode.
 	programs [2]*Program
+	// Keeps compiled code.
+	directory string
 }
 
 // Load compiles the program, once for each process and mode. A directory keeps the compiled code
-// for the next process; without one ("") nothing is written. The directory of the first call
-// counts.
+// for the next process; without one ("") that of an earlier call counts, and if there is none,
+// nothing is written.
 func Load(directory string, mode Mode) (*Program, error) {
 	shared.Lock()
 	defer shared.Unlock()
 	if program := shared.programs[mode]; program != nil {
 		return program, nil
 	}
+	if directory == "" {
+		directory = shared.directory
+	}
+	shared.directory = directory
 	program, err := load(directory, mode)
 	if err == nil {
 		shared.programs[mode] = program

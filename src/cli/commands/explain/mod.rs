@@ -19,6 +19,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use rustomize_base::observe::Observer;
 use rustomize_results::explain::view::View;
+use rustomize_results::explain::{field, json, select};
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

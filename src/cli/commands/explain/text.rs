@@ -3,7 +3,7 @@
 use crate::stage::history::{Field, Write};
 use rustomize_base::shown;
 use rustomize_results::explain::field::{Fields, dotted};
-use rustomize_results::explain::view::{Hidden, Subject, View, label};
+use rustomize_results::explain::view::{Hidden, Subject, View, label, origin_of};
 use rustomize_yaml::Pos;
 use std::fmt::Write as _;
 
