@@ -16,8 +16,8 @@ fn real(path: &Path) -> io::Result<PathBuf> {
     dunce::canonicalize(path).map(slashed)
 }
 
-/// Refuses a path that names something else than it seems to name, and one that no file can have, as
-/// only Windows knows them: nothing is there.
+/// Refuses a path that names something else than it seems to name, and one that no file can have,
+/// as only Windows knows them: nothing is there.
 fn check(path: &Path) -> io::Result<()> {
     let is_bad = |name: &str| name_fault(name).is_some() || name.contains(['*', '?', '<', '>', '|', '"']);
     let names = path.components().filter_map(|part| match part {
