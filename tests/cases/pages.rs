@@ -42,14 +42,17 @@ pub fn tests() -> Vec<Trial> {
 }
 
 /// Pages whose commands other tests run: tests/docs.rs, tests/author_circle.rs, tests/release.rs,
-/// tests/shelves, .ci/vscode, and tables of commands with the test of each row.
-const ELSEWHERE: [&str; 9] = [
+/// tests/shelves, tests/embed.rs, .ci/vscode, and tables of commands with the test of each row.
+const ELSEWHERE: [&str; 12] = [
     "docs/editor.md",
     "docs/tour.md",
     "docs/fleet.md",
     "docs/plugin/use.md",
     "docs/plugin/package.md",
     "docs/install.md",
+    "docs/embed/javascript.md",
+    "docs/embed/mcp.md",
+    "docs/embed/python.md",
     "docs/release.md",
     "docs/testing.md",
     "docs/compatibility.md",
