@@ -401,7 +401,7 @@ pub fn editor(input: &[u8]) {
             .for_each(|message| stream.extend(framed(message.as_bytes()))),
     }
     let (sent, ended) = mpsc::channel();
-    let _ = rustomize_lsp::serve(&*stream, Sink { _sender: sent }, |_| {
+    let _ = rustomize_lsp::serve(&*stream, Sink { _sender: sent }, None, |_| {
         let mut options = Options { build_limit: Some(BUILD_LIMIT), lint: true, ..Options::default() };
         options.remote = Arc::new(RemoteOptions { offline: true, ..RemoteOptions::default() });
         Ok(options)
