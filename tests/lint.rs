@@ -59,7 +59,7 @@ fn findings_name_what_they_are_about() {
             &[
                 "8:53: the patch adds the field 'spec.template.spec.containers[0].imge'",
                 "11:7: the patch adds the field 'replicas'",
-                "12:7: the patch adds the field 'spec.template.spec.volumes[0].emptydir'",
+                "12:70: the patch adds the field 'spec.template.spec.volumes[0].emptydir'",
                 "13:3: the patch adds the field 'spec.sise', which a Pool does not have",
                 "named.yaml:4:8: the patch adds the field 'spec.replcas', which a Deployment",
             ],
