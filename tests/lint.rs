@@ -415,6 +415,81 @@ fn fixes_do_not_show_secrets() {
     assert_eq!(fs::read_to_string(tree.path().join("b.env")).unwrap(), "A=T0k3n\n");
 }
 
+const RENAMED: &str = "-- site/kustomization.yaml --
+resources: [../base]
+namePrefix: dev-
+-- base/kustomization.yaml --
+# all of it
+resources: [route.yaml, web.yaml] # two files
+-- base/web.yaml --
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: key}
+-- base/route.yaml --
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web}
+spec: {rules: [{backendRefs: [{name: web, port: 80}]}], secretName: key}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: other}
+spec: {rules: [{backendRefs: [{name: web, port: 80}]}]}
+";
+
+#[test]
+fn references_that_stay_behind_get_an_entry_of_configurations() {
+    let tree = Tree::new(RENAMED);
+    let written = |name: &str| fs::read_to_string(tree.path().join(name)).ok();
+    let dry = tree.run(&["lint", "site", "--fix", "--dry-run"]);
+    assert!(dry.stderr.contains("base/name-references.yaml:\n+ nameReference:\n+ - kind: Secret\n"), "{}", dry.stderr);
+    assert_eq!(written("base/name-references.yaml"), None);
+    tree.run(&["lint", "site", "--fix"]).ok();
+    let kustomization = written("base/kustomization.yaml").unwrap();
+    assert_eq!(
+        kustomization,
+        "# all of it\nresources: [route.yaml, web.yaml] # two files\nconfigurations:\n- name-references.yaml\n"
+    );
+    let group = "group: gateway.networking.k8s.io";
+    let entries = format!(
+        "nameReference:\n- kind: Secret\n  fieldSpecs:\n  - {{kind: HTTPRoute, {group}, path: spec/secretName}}\n\
+         - kind: Service\n  fieldSpecs:\n  - {{kind: HTTPRoute, {group}, path: spec/rules/backendRefs/name}}\n"
+    );
+    assert_eq!(written("base/name-references.yaml").unwrap(), entries);
+    let output = tree.run(&["build", "site"]).ok();
+    assert_eq!(output.matches("name: dev-web").count(), 4, "{output}");
+    // A second reference is added to the list.
+    let more = "---\napiVersion: example.com/v1\nkind: Door\nmetadata: {name: a}\nspec: {secretName: key}\n";
+    tree.write("base/route.yaml", &(written("base/route.yaml").unwrap() + more));
+    tree.run(&["lint", "site", "--fix"]).ok();
+    let more = "- kind: Secret\n  fieldSpecs:\n  - {kind: Door, group: example.com, path: spec/secretName}\n";
+    assert_eq!(written("base/name-references.yaml").unwrap(), entries + more);
+    assert_eq!(written("base/kustomization.yaml").unwrap(), kustomization);
+}
+
+#[test]
+fn references_stay_where_an_entry_is_not_sure_to_help() {
+    // A file of the user with the name, which has more than references.
+    let tree = Tree::new(RENAMED);
+    tree.write("base/name-references.yaml", "images: []\n");
+    let run = tree.run(&["lint", "site", "--fix"]);
+    assert_eq!(run.status, Some(1));
+    assert!(run.stderr.contains("base/kustomization.yaml: references stay: "), "{}", run.stderr);
+    assert_eq!(fs::read_to_string(tree.path().join("base/name-references.yaml")).unwrap(), "images: []\n");
+    // The kustomization in the directory of the file does not list it.
+    let tree = Tree::new(RENAMED);
+    tree.write("base/kustomization.yaml", "resources: []\n");
+    tree.write("site/kustomization.yaml", "resources: [../base/route.yaml, ../base/web.yaml]\nnamePrefix: dev-\n");
+    let run = tree.run(&["lint", "site", "--fix", "--load-restrictor", "LoadRestrictionsNone"]);
+    assert!(run.stderr.contains("their file belongs to another kustomization"), "{}", run.stderr);
+    assert!(!tree.path().join("base/name-references.yaml").exists());
+}
+
 /// The conversion of `patchesStrategicMerge` changes the order of patches.
 #[test]
 fn a_fix_that_would_change_the_output_is_left() {

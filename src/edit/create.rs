@@ -6,12 +6,12 @@ use crate::diag::{Code, Error, Result};
 use crate::load::{FileLimit, join};
 use crate::metadata::Metadata;
 use crate::stage::resources_in;
-use crate::{Place, glob};
+use crate::{Place, glob, place};
 use rustomize_sources::ReadFile;
 use rustomize_yaml::{Heap, Key, Mapping, Node, Pos, Sequence, emit, encoding};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 /// The fields of the new file. An empty text leaves its field out.
@@ -53,7 +53,7 @@ pub fn create(place: &Place, wanted: &Wanted) -> Result<()> {
         resources.append(&mut detected);
     }
     let text = text(wanted, &resources)?;
-    write(FILE_NAMES[0], text.as_bytes()).map_err(|fault| match fault.kind() {
+    place::write_new(Path::new(FILE_NAMES[0]), text.as_bytes()).map_err(|fault| match fault.kind() {
         io::ErrorKind::AlreadyExists => exists(),
         _ => unusable(FILE_NAMES[0], &fault),
     })
@@ -65,12 +65,6 @@ fn split(list: &str) -> Vec<String> {
 
 fn unusable(path: &str, fault: &io::Error) -> Error {
     Error::io(fault, format!("'{path}': {fault}"))
-}
-
-/// Writes a file that must not exist yet. A file that cannot be written to its end is removed.
-fn write(name: &str, content: &[u8]) -> io::Result<()> {
-    let mut file = File::create_new(name)?;
-    file.write_all(content).inspect_err(|_| drop(fs::remove_file(name)))
 }
 
 /// Adds the paths of the files in a directory that have resources, in the order of their names. A

@@ -10,7 +10,8 @@
 //! * [`glob`]: the files that a pattern matches.
 //! * [`lists`], [`texts`], [`metadata`], [`images`], [`replicas`], [`generators`], [`patches`]: the
 //!   changes, one file for each kind of field.
-//! * [`mend`]: the changes that mend findings of `lint`.
+//! * [`mend`]: the changes that mend findings of `lint`; [`name_references`]: the entries of
+//!   `configurations` that do.
 //! * [`promote`]: copies the versions that one kustomization pins to another.
 //! * [`fix`]: turns deprecated fields into current ones; [`vars`]: turns variables into
 //!   replacements.
@@ -28,6 +29,7 @@ pub mod images;
 pub mod lists;
 pub mod mend;
 pub mod metadata;
+pub mod name_references;
 pub mod patches;
 pub mod place;
 pub mod promote;

@@ -104,7 +104,7 @@ pub const IMAGES: NamedList = NamedList { field: "images", entry: "image", examp
 pub const REPLICAS: NamedList = NamedList { field: "replicas", entry: "replicas", example: "web" };
 
 /// Adds an entry to a list; returns `false` if the list has it already.
-fn push(draft: &mut Draft<'_>, field: &'static str, entry: &str) -> Result<bool> {
+pub(super) fn push(draft: &mut Draft<'_>, field: &'static str, entry: &str) -> Result<bool> {
     if draft.texts(field).contains(&entry) {
         return Ok(false);
     }

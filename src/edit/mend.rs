@@ -3,18 +3,22 @@
 use crate::diag::{Mend, Warning};
 use rustomize_yaml::Place;
 
-/// The text of a file after its findings are mended, and the findings that are mended. A mend whose
-/// old text is not at its place is left out: the file has changed, or spells the text in another
-/// way. O(size of the text + findings × log findings).
+/// The text of a file after its findings are mended in it, and the findings that are mended. A mend
+/// whose old text is not at its place is left out: the file has changed, or spells the text in
+/// another way. O(size of the text + findings × log findings).
 pub fn mended<'f>(text: &str, findings: impl Iterator<Item = &'f Warning>) -> (String, Vec<&'f Warning>) {
-    let mut mends: Vec<(&Place, &Mend, &Warning)> =
-        findings.filter_map(|finding| Some((finding.place()?, finding.mend()?, finding))).collect();
+    let mut mends: Vec<(&Place, &str, &str, &Warning)> = findings
+        .filter_map(|finding| match (finding.place()?, finding.mend()?) {
+            (place, Mend::Text { old, new }) => Some((place, old.as_str(), new.as_str(), finding)),
+            (_, Mend::NameReference(_)) => None,
+        })
+        .collect();
     mends.sort_by_key(|(place, ..)| (place.line, place.column));
     let (mut after, mut done, mut written, mut start, mut lines) =
         (String::new(), Vec::new(), 0, 0, text.split_inclusive('\n'));
     let mut line = lines.next().unwrap_or_default();
     let mut number = 1;
-    for (place, mend, finding) in mends {
+    for (place, old, new, finding) in mends {
         while number < place.line {
             start += line.len();
             line = lines.next().unwrap_or_default();
@@ -22,10 +26,10 @@ pub fn mended<'f>(text: &str, findings: impl Iterator<Item = &'f Warning>) -> (S
         }
         let Some((column, _)) = line.char_indices().nth(place.column - 1) else { continue };
         let at = start + column;
-        if at >= written && text[at..].starts_with(&mend.old) {
+        if at >= written && text[at..].starts_with(old) {
             after += &text[written..at];
-            after += &mend.new;
-            written = at + mend.old.len();
+            after += new;
+            written = at + old.len();
             done.push(finding);
         }
     }
@@ -39,7 +43,7 @@ mod tests {
 
     fn finding(line: usize, column: usize, old: &str, new: &str) -> Warning {
         let place = Place { file: "a".into(), line, column };
-        Warning::new(Code::EnvSyntax, "").at(Some(place)).mended(old, new)
+        Warning::new(Code::EnvSyntax, "").at(Some(place)).mended(Mend::text(old, new))
     }
 
     #[track_caller]

@@ -11,7 +11,7 @@ use rustomize_files::atomic;
 use rustomize_sources::{Disk, ReadFile};
 use rustomize_yaml::{Heap, encoding};
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 /// The kustomization file to change, and the options for loading the files that it names.
@@ -158,6 +158,16 @@ fn find() -> Result<&'static str> {
 /// file itself is replaced. `None` on a file system without locks.
 pub fn lock(directory: &Path) -> Option<File> {
     files::lock(directory, || {})
+}
+
+/// Writes a file that must not exist yet; a link is not followed. A file that cannot be written to
+/// its end is removed.
+///
+/// # Errors
+/// The path is taken, or the file cannot be written.
+pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(content).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
 /// Replaces the file that a path leads to, in one step, and keeps its mode; links are followed. A

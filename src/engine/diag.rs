@@ -16,7 +16,7 @@ mod parts;
 pub use code::Code;
 pub use excerpt::Excerpt;
 pub use near::{is_placeholder, nearest, nearest_ones};
-pub use parts::{FurtherResources, Mend};
+pub use parts::{FurtherResources, Mend, NameReference};
 
 use excerpt::Excerpts;
 use rustomize_base::memory::Spent;
@@ -651,10 +651,10 @@ impl Warning {
         self
     }
 
-    /// Adds the change that mends the finding: at its place `old` becomes `new`.
+    /// Adds the change that mends the finding.
     #[must_use]
-    pub fn mended(mut self, old: impl Into<String>, new: impl Into<String>) -> Self {
-        self.0.mend = Some(Mend { old: old.into(), new: new.into() });
+    pub fn mended(mut self, mend: Mend) -> Self {
+        self.0.mend = Some(mend);
         self
     }
 

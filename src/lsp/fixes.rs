@@ -6,7 +6,7 @@
 
 use super::Contents;
 use super::texts::{Texts, Units, uri_of};
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::{Diagnostic, Mend, nearest};
 use lsp_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionParams, Diagnostic as Shown, DocumentChanges, OneOf,
     OptionalVersionedTextDocumentIdentifier, Position, Range, TextDocumentEdit, TextEdit, WorkspaceEdit,
@@ -159,8 +159,11 @@ fn written(word: &str, quote: Option<char>) -> Option<String> {
 
 /// The changes that mend a fault: the sure one, else one for each word that may be meant.
 fn changes(fault: &Diagnostic) -> Vec<Change> {
-    if let Some(mend) = fault.mend() {
-        return vec![Change::Sure { old: mend.old.clone(), new: mend.new.clone() }];
+    match fault.mend() {
+        Some(Mend::Text { old, new }) => return vec![Change::Sure { old: old.clone(), new: new.clone() }],
+        // A change of another file, which may not be there yet.
+        Some(Mend::NameReference(_)) => return Vec::new(),
+        None => {}
     }
     let words = fault.hints().iter().flat_map(|hint| suggested(hint));
     let change = |meant: &str| {
@@ -291,7 +294,8 @@ mod tests {
 
     #[test]
     fn a_sure_change_shows_no_value_that_its_message_hides() {
-        let finding = || Warning::new(Code::EnvSyntax, "the value has quotes").mended("\"hunter2\"", "hunter2");
+        let finding =
+            || Warning::new(Code::EnvSyntax, "the value has quotes").mended(Mend::text("\"hunter2\"", "hunter2"));
         check("A=\"hunter2\"", 3, finding(), &["Mend env-syntax: A=hunter2"]);
         check("A=\"hunter3\"", 3, finding(), &[]);
     }
@@ -299,7 +303,7 @@ mod tests {
     #[test]
     fn another_text_or_directory_has_no_change() {
         let place = Place { file: FILE.into(), line: 1, column: 1 };
-        let finding = Warning::new(Code::KindCase, "").at(Some(place)).mended("a", "b");
+        let finding = Warning::new(Code::KindCase, "").at(Some(place)).mended(Mend::text("a", "b"));
         assert_eq!(actions("a", "a", &finding, "/w"), ["Mend kind-case: b"]);
         assert_eq!(actions("a", "a\n", &finding, "/w"), Vec::<String>::new());
         assert_eq!(actions("a", "a", &finding, "/w/b"), Vec::<String>::new());

@@ -4,12 +4,11 @@
 use super::confinement::{Confinement, SandboxPart};
 use super::sandbox::enter;
 use rustix::process::{Resource, Rlimit, setrlimit};
-use rustomize_process::{name, withhold_files};
+use rustomize_process::{become_command, withhold_files};
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -43,8 +42,7 @@ pub fn exec(program: &Path, args: impl Iterator<Item = OsString>, confinement: &
         reason = "this process was started with limits, and becomes what it was started for"
     )]
     let mut command = Command::new(program);
-    name(&mut command);
-    Err(command.args(args).exec())
+    Err(become_command(command.args(args)))
 }
 
 /// Confines this process, which has one thread yet, and says what the system cannot enforce.

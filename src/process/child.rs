@@ -2,10 +2,12 @@
 
 use super::marked::Marked;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use std::io;
+use std::convert::Infallible;
+use std::io::{self, ErrorKind};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 /// The signal by which a build tells a keeper that the output of the child has ended.
 pub(super) const OUTPUT_HAS_ENDED: Signal = Signal::USR1;
@@ -31,7 +33,7 @@ impl Child {
             name(command);
             Ok(())
         });
-        let handle = expression.start()?;
+        let handle = started(|| expression.start())?;
         let group = handle.pids().first().and_then(|&pid| Pid::from_raw(pid as i32));
         Ok(Child { handle, group, mark, is_kept })
     }
@@ -99,9 +101,35 @@ pub(super) fn set_apart(command: &mut Command) {
     command.process_group(0);
 }
 
+/// The times that a busy program is tried, and the time before the second try, which doubles for
+/// each further one: half a second in all.
+const TRIES: u32 = 6;
+const FIRST_WAIT: Duration = Duration::from_millis(16);
+
+/// Starts a program, and tries again if its file is busy: a file that has just been written stays
+/// open in each process that was started meanwhile, until that process becomes its own program.
+pub(super) fn started<T>(mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    for waits in 0..TRIES - 1 {
+        match start() {
+            Err(e) if e.kind() == ErrorKind::ExecutableFileBusy => std::thread::sleep(FIRST_WAIT * 2_u32.pow(waits)),
+            result => return result,
+        }
+    }
+    start()
+}
+
+/// Becomes a program. A busy one is tried again, as in [`started`]. Returns the reason if that
+/// fails.
+pub fn become_command(command: &mut Command) -> io::Error {
+    name(command);
+    match started(|| Err::<Infallible, _>(command.exec())) {
+        Err(e) => e,
+    }
+}
+
 /// Sets argument 0 of a program that is started by its descriptor to its path, as other programs
 /// have it.
-pub fn name(command: &mut Command) {
+pub(super) fn name(command: &mut Command) {
     let program = Path::new(command.get_program());
     if program.starts_with("/proc/self/fd")
         && let Ok(path) = std::fs::read_link(program)

@@ -7,9 +7,9 @@
 //! killed. It also holds them to limits: the system limits the memory of each process, and the
 //! keeper looks several times a second at the number of the processes and at their memory together.
 
-use super::child::{END, OUTPUT_HAS_ENDED};
+use super::child::{END, OUTPUT_HAS_ENDED, become_command};
 use super::orphans::children_of;
-use super::{GRACE, LOOK, Limits, name};
+use super::{GRACE, LOOK, Limits};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, set_child_subreaper,
     set_parent_process_death_signal, setpgid, setrlimit, wait,
@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -121,8 +120,7 @@ pub fn keep(keeping: &Keeping, run: impl FnOnce(&Keeping) -> ExitCode) -> io::Re
 pub fn become_program(keeping: &Keeping, program: &Path, args: impl Iterator<Item = OsString>) -> ExitCode {
     #[expect(clippy::disallowed_methods, reason = "this process was started with limits, for this program")]
     let mut command = Command::new(program);
-    name(&mut command);
-    let e = command.args(args).exec();
+    let e = become_command(command.args(args));
     match keeping.waits_for_output {
         true => {
             let number = e.raw_os_error().unwrap_or_default();

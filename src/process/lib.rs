@@ -42,7 +42,7 @@ mod turns;
 pub mod warden;
 
 #[cfg(unix)]
-pub use child::name;
+pub use child::become_command;
 pub use child::withhold_files;
 pub use children::Children;
 pub use launch::{Inherited, Launch, Stderr, Variable};

@@ -2,7 +2,7 @@
 
 use super::key_values::{MAX_ENV_LINE, Pair, file_source};
 use crate::config::kustomization::GeneratorArgs;
-use crate::diag::{Code, Warning, cause, is_placeholder};
+use crate::diag::{Code, Mend, Warning, cause, is_placeholder};
 use crate::load::Root;
 use crate::stage::{Build, Context};
 use rustomize_yaml::Source;
@@ -103,7 +103,7 @@ fn of_line(source: &Source, at: usize, line: &str) -> Option<Warning> {
     if let Some(name) = key.strip_prefix("export ") {
         let hint = format!("remove 'export': {}=", name.trim());
         let finding = finding(source, at, "'export' is read as a part of the key", &hint);
-        return Some(if is_key(name) { finding.mended("export ", "") } else { finding });
+        return Some(if is_key(name) { finding.mended(Mend::text("export ", "")) } else { finding });
     }
     if !is_key(key) {
         let message = "Kubernetes refuses the key of this line";
@@ -113,7 +113,7 @@ fn of_line(source: &Source, at: usize, line: &str) -> Option<Warning> {
     let at = at + key.len() + 1;
     if let Some(inner) = quoted(value) {
         let finding = finding(source, at, "the quotes become a part of the value", "remove the quotes");
-        return Some(finding.mended(value, inner));
+        return Some(finding.mended(Mend::text(value, inner)));
     }
     let comment = value.find(" # ").filter(|_| !value.trim_start().starts_with(['{', '[', '"', '\'']))?;
     let message = "the comment becomes a part of the value";
@@ -127,7 +127,7 @@ fn without_value(source: &Source, at: usize, line: &str) -> Warning {
         Some(key) => {
             let hint = format!("write: {key}=VALUE");
             let finding = finding(source, at, "the line is read as a key without a value", &hint);
-            finding.mended(format!("{key}: "), format!("{key}="))
+            finding.mended(Mend::text(format!("{key}: "), format!("{key}=")))
         }
         None if is_key(line) => finding(
             source,

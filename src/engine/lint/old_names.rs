@@ -3,9 +3,9 @@
 
 use super::finding::finding;
 use super::parts::{fields, list};
-use crate::diag::{Code, Warning, is_placeholder};
+use crate::diag::{Code, Mend, NameReference, Warning, is_placeholder};
 use crate::resource::{ResMap, Resource};
-use crate::schema::{Gvk, is_scope_known};
+use crate::schema::is_scope_known;
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_yaml::Node;
 use std::sync::OnceLock;
@@ -185,15 +185,13 @@ fn fault<'a>(
         "the {} '{name}' is named '{}' in the output: kustomize does not update this reference",
         target.gvk.kind, target.name
     );
-    let entry = name_reference(&target.gvk, &resource.id().gvk, path);
-    let hint = format!("list a file under 'configurations' with: {entry}");
-    Some(finding(Code::OldName, resource, reference.name, message).hint(hint))
-}
-
-/// The file of `configurations` that makes kustomize update a field of a kind, in one line.
-fn name_reference(target: &Gvk<'_>, referrer: &Gvk<'_>, path: &[&str]) -> String {
-    let group = |group: &str| if group.is_empty() { String::new() } else { format!(", group: {group}") };
-    let path: Vec<String> = path.iter().map(|field| field.replace('/', "\\/")).collect();
-    let field = format!("{{kind: {}{}, path: {}}}", referrer.kind, group(referrer.group), path.join("/"));
-    format!("nameReference: [{{kind: {}{}, fieldSpecs: [{field}]}}]", target.kind, group(target.group))
+    let referrer = &resource.id().gvk;
+    let entry = NameReference {
+        target: target.gvk.kind.to_owned(),
+        kind: referrer.kind.to_owned(),
+        group: referrer.group.to_owned(),
+        path: path.iter().map(|field| field.replace('/', "\\/")).collect::<Vec<_>>().join("/"),
+    };
+    let hint = format!("'rustomize lint --fix' lists a file under 'configurations' with: {entry}");
+    Some(finding(Code::OldName, resource, reference.name, message).hint(hint).mended(Mend::NameReference(entry)))
 }

@@ -3,7 +3,7 @@
 use super::finding::finding;
 use super::parts::Parts;
 use super::{names, old_names, quotes, references, secrets, services, unused};
-use crate::diag::{Code, Warning, allow, cause};
+use crate::diag::{Code, Mend, Warning, allow, cause};
 use crate::resource::{NEEDS_HASH, ResMap, Resource};
 use crate::schema::{builtin_kinds, newest_version};
 use crate::stage::{OfKind, UsedEntries, Uses};
@@ -121,7 +121,7 @@ fn kind_case(parts: &Parts<'_, '_>) -> Option<Warning> {
     let known = builtin_kinds().find(is_other)?;
     let message = format!("Kubernetes has no kind '{kind}' in this group");
     let finding = finding(Code::KindCase, resource, resource.node().get("kind")?, message);
-    Some(finding.hint(format!("did you mean '{known}'?")).mended(kind, known))
+    Some(finding.hint(format!("did you mean '{known}'?")).mended(Mend::text(kind, known)))
 }
 
 /// The first value in the data of a Secret that is not base64. The value is not shown.

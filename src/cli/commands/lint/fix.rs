@@ -3,7 +3,7 @@
 use crate::cli::messages::Messages;
 use crate::cli::settings::real;
 use crate::config::kustomization::FILE_NAMES;
-use crate::diag::{Code, Excerpt, Result, Warning};
+use crate::diag::{Code, Excerpt, Mend, Result, Warning};
 use crate::load::{Disk, Memory, Overlay};
 use crate::stage::Options;
 use crate::workspace::{self, Workspace};
@@ -33,8 +33,8 @@ pub(crate) struct Fixing<'o> {
 pub(crate) fn fix(findings: &[Warning], fixing: &Fixing<'_>, messages: &Messages) -> anyhow::Result<usize> {
     let mut files: BTreeMap<&str, Vec<&Warning>> = BTreeMap::new();
     for finding in findings {
-        if let Some(place) = finding.place().filter(|_| finding.mend().is_some() || finding.code() == Code::Deprecated)
-        {
+        let is_of_text = matches!(finding.mend(), Some(Mend::Text { .. })) || finding.code() == Code::Deprecated;
+        if let Some(place) = finding.place().filter(|_| is_of_text) {
             files.entry(&place.file).or_default().push(finding);
         }
     }
@@ -67,10 +67,8 @@ fn fix_file(file: &str, findings: &[&Warning], fixing: &Fixing<'_>, messages: &M
     if after == before {
         return Ok(false);
     }
-    let word = if fixing.is_dry { "would fix" } else { "fixed" };
     for finding in &done {
-        let place = finding.place().map(ToString::to_string).unwrap_or_default();
-        messages.note(&format!("{word}: {place}: {} [{}]", short(finding), finding.code().as_str()));
+        told(finding, fixing, messages);
     }
     if fixing.is_dry {
         if !done.iter().any(|finding| finding.hides_line()) {
@@ -80,6 +78,13 @@ fn fix_file(file: &str, findings: &[&Warning], fixing: &Fixing<'_>, messages: &M
         place::write(&path, after.as_bytes()).with_context(|| format!("cannot write '{file}'"))?;
     }
     Ok(true)
+}
+
+/// Says that a finding is mended.
+pub(super) fn told(finding: &Warning, fixing: &Fixing<'_>, messages: &Messages) {
+    let word = if fixing.is_dry { "would fix" } else { "fixed" };
+    let place = finding.place().map(ToString::to_string).unwrap_or_default();
+    messages.note(&format!("{word}: {place}: {} [{}]", short(finding), finding.code().as_str()));
 }
 
 /// The first sentence of a finding.
@@ -117,7 +122,7 @@ fn current(file: &str, path: &Path, text: &str, fixing: &Fixing<'_>) -> anyhow::
 }
 
 /// Shows the lines in which two texts differ, except lines that may contain a secret.
-fn show(before: &str, after: &str, messages: &Messages) {
+pub(super) fn show(before: &str, after: &str, messages: &Messages) {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let first = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let ends = old[first..].iter().rev().zip(new[first..].iter().rev());

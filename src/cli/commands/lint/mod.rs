@@ -1,6 +1,7 @@
 //! `lint`: builds kustomizations and prints their findings.
 
 pub(crate) mod fix;
+mod references;
 pub(crate) mod version;
 
 use crate::cli::commands::lint::fix::Fixing;
@@ -40,8 +41,9 @@ pub(crate) struct Lint {
     /// Mend the findings where the mend is sure, and print the others
     ///
     /// Deprecated fields as by 'edit fix', kinds in other upper and lower case letters, and quotes,
-    /// 'export' and ': ' in env files. A kustomization is changed only if it builds the same bytes
-    /// with current fields.
+    /// 'export' and ': ' in env files. A kustomization gets current fields only if it builds the
+    /// same bytes with them. References of custom kinds that are not updated get an entry in
+    /// 'name-references.yaml', which the kustomization then lists under 'configurations'.
     #[arg(long)]
     pub fix: bool,
 
@@ -106,6 +108,7 @@ pub(crate) fn run(args: Lint, observer: Observer, messages: &mut Messages) -> Re
         let fixing = Fixing { is_dry: dry_run, options: &options };
         let findings: Vec<Warning> = looked.findings.iter().map(|group| group.message.clone()).collect();
         let changed = fix::fix(&findings, &fixing, messages)?;
+        let changed = changed + references::mend(&findings, &fixing, messages)?;
         if changed > 0 && !dry_run {
             looked = look(&request, &paths, is_asked)?;
         }

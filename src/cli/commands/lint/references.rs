@@ -1,0 +1,135 @@
+//! `lint --fix` for references of custom kinds to renamed resources: the kustomization that lists
+//! the file of a reference gets an entry of `nameReference`, in a file of `configurations`.
+
+use super::fix::{Fixing, show, told};
+use crate::cli::messages::Messages;
+use crate::cli::settings::real;
+use crate::config::kustomization::FILE_NAMES;
+use crate::diag::{Mend, NameReference, Warning};
+use crate::load::{Disk, Memory, Overlay};
+use crate::workspace::{self, Workspace};
+use anyhow::Context;
+use rustomize_edit::name_references::{FILE, listed, with_entries};
+use rustomize_edit::place;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// A kustomization whose resources have references to mend.
+struct Referrer<'f> {
+    /// The directory as messages name it; empty for the working directory.
+    shown: String,
+    /// The name of the kustomization file.
+    name: &'static str,
+    findings: Vec<&'f Warning>,
+    entries: BTreeSet<NameReference>,
+}
+
+/// Mends references, and reports them. Returns the number of files that have changed, or would
+/// change.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub(super) fn mend(findings: &[Warning], fixing: &Fixing<'_>, messages: &Messages) -> anyhow::Result<usize> {
+    let mut referrers: BTreeMap<PathBuf, Referrer<'_>> = BTreeMap::new();
+    for finding in findings {
+        let (Some(place), Some(Mend::NameReference(entry))) = (finding.place(), finding.mend()) else { continue };
+        // Files of clones and charts have names that lead to no file here.
+        let Some((directory, shown, name)) = kustomization_above(&place.file) else { continue };
+        let (findings, entries) = (Vec::new(), BTreeSet::new());
+        let referrer = referrers.entry(directory).or_insert(Referrer { shown, name, findings, entries });
+        referrer.findings.push(finding);
+        referrer.entries.insert(entry.clone());
+    }
+    let mut changed = 0;
+    for (directory, referrer) in referrers {
+        changed += mend_in(&directory, &referrer, fixing, messages)?;
+    }
+    Ok(changed)
+}
+
+/// The nearest directory at or above that of a file with a kustomization file: its path, its name
+/// in messages, and the name of the kustomization file.
+fn kustomization_above(file: &str) -> Option<(PathBuf, String, &'static str)> {
+    let path = real(file).filter(|path| path.is_file())?;
+    let mut shown = Path::new(file).ancestors().skip(1);
+    path.ancestors().skip(1).find_map(|directory| {
+        let shown = shown.next().unwrap_or(directory).to_string_lossy().into_owned();
+        let name = FILE_NAMES.into_iter().find(|name| directory.join(name).is_file())?;
+        Some((directory.to_owned(), shown, name))
+    })
+}
+
+/// Writes the entries of one kustomization. Returns the number of changed files.
+fn mend_in(
+    directory: &Path,
+    referrer: &Referrer<'_>,
+    fixing: &Fixing<'_>,
+    messages: &Messages,
+) -> anyhow::Result<usize> {
+    let at = |name: &str| Path::new(&referrer.shown).join(name).display().to_string();
+    let leave = |why: &str| {
+        messages.note(&format!("{}: references stay: {why}", at(referrer.name)));
+        Ok(0)
+    };
+    let _lock = place::lock(directory);
+    let (kustomization, file) = (directory.join(referrer.name), directory.join(FILE));
+    let read = |path: &Path, name: &str| match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(fault) if fault.kind() == ErrorKind::NotFound => Ok(None),
+        Err(fault) => Err(fault).with_context(|| format!("cannot read '{}'", at(name))),
+    };
+    let Some(before) = read(&kustomization, referrer.name)? else { return Ok(0) };
+    let entries_before = read(&file, FILE)?;
+    let Some(entries) = with_entries(entries_before.as_deref(), &referrer.entries) else {
+        return leave(&format!("'{}' has more than a list of 'nameReference'", at(FILE)));
+    };
+    let root = if referrer.shown.is_empty() { "." } else { &referrer.shown };
+    let options = (fixing.options)(root)?;
+    let after = match listed(referrer.name, before.clone(), options.clone()) {
+        Ok(after) => after,
+        Err(error) => return leave(error.message()),
+    };
+    let texts = [(kustomization.as_path(), after.as_bytes()), (file.as_path(), entries.as_bytes())];
+    let loader = Overlay::new(Disk::new(), Memory::from_iter(texts));
+    let workspace = Workspace::new();
+    let built = workspace::build(&workspace, &loader, &directory.to_string_lossy(), &options);
+    let read_files = match built.value.and_then(|output| output.check_printable().map(|()| output.files())) {
+        Ok(files) => files,
+        Err(_) => return leave("the directory does not build on its own with the entries"),
+    };
+    let is_read = |finding: &&&Warning| {
+        finding.place().and_then(|place| real(&place.file)).is_some_and(|path| read_files.contains(&path))
+    };
+    if !referrer.findings.iter().all(|finding| is_read(&finding)) {
+        return leave("their file belongs to another kustomization");
+    }
+    let is_listed = after == before;
+    if fixing.is_dry {
+        referrer.findings.iter().for_each(|finding| told(finding, fixing, messages));
+        messages.note(&format!("{}:", at(FILE)));
+        // The lines are this program's own: none has a secret.
+        let start = entries_before.as_deref().map_or(0, str::len);
+        entries[start..].lines().for_each(|line| messages.note(&format!("+ {line}")));
+        if !is_listed {
+            messages.note(&format!("{}:", at(referrer.name)));
+            show(&before, &after, messages);
+        }
+        return Ok(1 + usize::from(!is_listed));
+    }
+    match &entries_before {
+        Some(_) => place::write(&file, entries.as_bytes()),
+        None => place::write_new(&file, entries.as_bytes()),
+    }
+    .with_context(|| format!("cannot write '{}'", at(FILE)))?;
+    if !is_listed && let Err(fault) = place::write(&kustomization, after.as_bytes()) {
+        match &entries_before {
+            Some(before) => drop(place::write(&file, before.as_bytes())),
+            None => drop(fs::remove_file(&file)),
+        }
+        return Err(fault).with_context(|| format!("cannot write '{}'", at(referrer.name)));
+    }
+    referrer.findings.iter().for_each(|finding| told(finding, fixing, messages));
+    Ok(1 + usize::from(!is_listed))
+}
