@@ -71,7 +71,7 @@ impl Conversation {
         self.try_exchange(parts).map_err(|failure| {
             self.end();
             let stderr = self.errors.recv_timeout(GRACE).unwrap_or_else(|_| Ok(Vec::new())).unwrap_or_default();
-            Failed { failure, stderr: String::from_utf8_lossy(&stderr).into_owned() }
+            Failed { failure, stderr: String::from_utf8_lossy(&stderr).into_owned(), stdout: Vec::new() }
         })
     }
 
