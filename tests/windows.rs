@@ -67,12 +67,6 @@ fn paths_in_files_have_either_separator() {
     // The name of a file is the key, whatever is between the names.
     tree.write("app/kustomization.yaml", "configMapGenerator: [{name: m, files: ['sub\\map.yaml']}]\n");
     assert!(tree.run(&["build", "app"]).ok().contains("\n  map.yaml: |\n"));
-    // The longest path that a program of old could name has 259 characters.
-    let deep = ["deep-and-deeper"; 24].join("/");
-    tree.write("app/kustomization.yaml", &format!("resources: [{deep}/map.yaml, {deep}]\n"));
-    tree.write(&format!("app/{deep}/map.yaml"), MAP);
-    tree.write(&format!("app/{deep}/kustomization.yaml"), "namePrefix: b-\nresources: [map.yaml]\n");
-    assert!(tree.run(&["build", "app"]).ok().contains("name: b-map\n"));
 }
 
 #[test]
