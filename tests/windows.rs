@@ -21,15 +21,18 @@ fn z(path: &Path) -> String {
 
 /// Compiles a program for Windows to a path of the tree.
 fn compile(tree: &Tree, path: &str, main: &str) -> PathBuf {
-    let source = format!(
-        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <windows.h>\n\
-         int main(int argc, char **argv) {{\n{main}\nreturn 0;\n}}\n"
-    );
+    compile_with(tree, path, &format!("int main(int argc, char **argv) {{\n{main}\nreturn 0;\n}}\n"), &[])
+}
+
+/// Compiles functions in C for Windows to a path of the tree.
+fn compile_with(tree: &Tree, path: &str, functions: &str, flags: &[&str]) -> PathBuf {
+    let headers = ["stdio.h", "stdlib.h", "string.h", "windows.h"].map(|name| format!("#include <{name}>\n"));
+    let source = headers.concat() + functions;
     tree.write(&format!("{path}.c"), &source);
     let (source, program) = (tree.path().join(format!("{path}.c")), tree.path().join(path));
     #[expect(clippy::disallowed_methods, reason = "plugins are real programs")]
     let mut compiler = Command::new("x86_64-w64-mingw32-gcc");
-    let done = run(compiler.arg("-O1").arg("-o").arg(&program).arg(&source));
+    let done = run(compiler.arg("-O1").args(flags).arg("-o").arg(&program).arg(&source));
     assert_eq!(done.status, Some(0), "{}", done.stderr);
     fs::remove_file(source).unwrap();
     program
@@ -67,12 +70,6 @@ fn paths_in_files_have_either_separator() {
     // The name of a file is the key, whatever is between the names.
     tree.write("app/kustomization.yaml", "configMapGenerator: [{name: m, files: ['sub\\map.yaml']}]\n");
     assert!(tree.run(&["build", "app"]).ok().contains("\n  map.yaml: |\n"));
-    // The longest path that a program of old could name has 259 characters.
-    let deep = ["deep-and-deeper"; 24].join("/");
-    tree.write("app/kustomization.yaml", &format!("resources: [{deep}/map.yaml, {deep}]\n"));
-    tree.write(&format!("app/{deep}/map.yaml"), MAP);
-    tree.write(&format!("app/{deep}/kustomization.yaml"), "namePrefix: b-\nresources: [map.yaml]\n");
-    assert!(tree.run(&["build", "app"]).ok().contains("name: b-map\n"));
 }
 
 #[test]
@@ -282,4 +279,239 @@ fn strict_isolation_is_refused_and_doctor_says_why() {
     tree.build(&["--plugin-isolation", "strict"]).fails_with(&["strict isolation is not to be had here"]);
     let said = tree.run(&["doctor"]);
     assert!(said.stdout.contains("not restricted"), "{}{}", said.stdout, said.stderr);
+}
+
+/// Compiles a shared object with the functions of the plugin interface, whose call makes a text
+/// with `statements`.
+fn compile_shared_object(tree: &Tree, path: &str, statements: &str) -> PathBuf {
+    let functions = format!(
+        r#"
+        #include "rustomize_plugin.h"
+        static int32_t text(rustomize_buffer *to, const char *text) {{
+            to->len = strlen(text);
+            to->data = (uint8_t *)strdup(text);
+            return RUSTOMIZE_OK;
+        }}
+        uint32_t rustomize_plugin_abi_version(void) {{ return RUSTOMIZE_PLUGIN_ABI; }}
+        int32_t rustomize_plugin_describe(rustomize_response *response) {{
+            return text(&response->output, "{{\"name\": \"made\", \"version\": \"1.0.0\"}}");
+        }}
+        int32_t rustomize_plugin_run(const rustomize_request *request, rustomize_response *response) {{
+            {statements}
+        }}
+        void rustomize_plugin_free(rustomize_buffer *buffer) {{
+            free(buffer->data);
+            memset(buffer, 0, sizeof *buffer);
+        }}
+        "#
+    );
+    let headers = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/plugin/abi/include");
+    compile_with(tree, path, &functions, &["-shared", headers])
+}
+
+#[test]
+fn a_placed_shared_object_is_a_dll() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    tree.write("g.yaml", "apiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\nspec: {long: \"1\"}\n");
+    let place = "../home/.config/kustomize/plugin/ex.io/v1/made/Made.dll";
+    tree.write(place, "");
+    tree.build(&[]).fails_with(&["Made.dll' is empty"]);
+    tree.write(place, "echo made\n");
+    tree.build(&[]).fails_with(&["is a text file, not a shared object", "ends in .exe"]);
+    tree.write(place, &format!("\u{7f}ELF\u{2}\u{1}\u{1}{}", "\0".repeat(57)));
+    tree.build(&[]).fails_with(&["is a ELF (Linux) file, which this system cannot load"]);
+    compile(&tree, place, PRINTS);
+    tree.build(&[]).fails_with(&["is an executable, not a shared object"]);
+    compile_with(&tree, place, "int made(void) { return 1; }", &["-shared"]);
+    tree.build(&[]).fails_with(&["is a shared object without 'rustomize_plugin_abi_version'"]);
+
+    // Its stdin and stdout are not the pipes of the build, and its directory is the root.
+    let statements = r#"
+        char root[999], made[2999];
+        int byte = getchar();
+        puts("a line that is not a frame");
+        fflush(stdout);
+        GetCurrentDirectoryA(sizeof root, root);
+        snprintf(made, sizeof made, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\n"
+            "data: {mode: '%u', read: '%d', root: '%s'}\n", request->mode, byte, root);
+        return text(&response->output, made);
+    "#;
+    compile_shared_object(&tree, place, statements);
+    let root = format!("root: {}", z(&tree.path()));
+    let made = tree.run(&["build", "--enable-alpha-plugins"]);
+    assert!(made.stderr.contains("a line that is not a frame"), "{}", made.stderr);
+    let made = made.ok();
+    let words = ["mode: \"1\"", "read: \"-1\""];
+    assert!(words.iter().all(|word| made.contains(word)), "{made}");
+    assert!(made.replace('\\', "/").contains(&root.replace("Z:", "").replace('\\', "/")), "{made} {root}");
+    tree.build(&["--plugin-isolation", "auto"]).ok();
+
+    // Faults are errors of the build, and end in time.
+    compile_shared_object(&tree, place, "text(&response->error, \"no maps today\"); return RUSTOMIZE_ERROR;");
+    tree.build(&[]).fails_with(&["plugin ex.io/v1 Made g: no maps today"]);
+    compile_shared_object(&tree, place, "*(volatile int *)0 = 1; return 0;");
+    tree.build(&[]).fails_with(&["Made.dll"]);
+    compile_shared_object(&tree, place, "Sleep(600000); return 0;");
+    tree.build(&["--plugin-timeout", "1s"]).fails_with(&["took longer"]);
+    let own = tree.home().to_string_lossy().replace('/', "\\");
+    assert_eq!(processes_with(&own), 0);
+}
+
+#[test]
+fn a_batch_file_runs_only_where_it_is_named() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    tree.write("../home/.config/kustomize/plugin/ex.io/v1/made/Made.bat", "@echo kind: ConfigMap\r\n");
+    tree.build(&[]).fails_with(&["Made.exe"]);
+    let function = "apiVersion: ex.io/v1\nkind: Made\nmetadata:\n  name: g\n  annotations:\n    \
+                    config.kubernetes.io/function: 'exec: {path: ./it.bat}'\n";
+    tree.write("g.yaml", function);
+    let lines = ["kind: ResourceList", "items:", "- apiVersion: v1", "  kind: ConfigMap", "  metadata: {name: batch}"];
+    tree.write("it.bat", &lines.map(|line| format!("@echo {line}\r\n")).concat());
+    assert!(tree.build(&["--enable-exec"]).ok().contains("name: batch\n"));
+}
+
+#[test]
+fn functions_write_in_their_directory_alone() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new("");
+    tree.write("../outside.yaml", MAP);
+    let outside = z(&tree.path().join("../stolen.yaml"));
+    for (path, words) in [
+        (&*outside, "may not be absolute"),
+        (r"\\?\Z:\tmp\stolen.yaml", "may not be absolute"),
+        (r"\\server\share\stolen.yaml", "may not be absolute"),
+        (r"..\stolen.yaml", "must be written under package"),
+        (r"sub\..\..\stolen.yaml", "must be written under package"),
+        (r"\stolen.yaml", "must be written under package"),
+        ("C:stolen.yaml", "working directory of a drive"),
+        ("map.yaml:stolen", "stands for a stream"),
+        ("nul.yaml", "has the name of a device"),
+        ("map.yaml. ", "ends in a dot or a blank"),
+    ] {
+        tree.write("pkg/map.yaml", MAP);
+        let made = format!("metadata: {{name: made, annotations: {{config.kubernetes.io/path: '{path}'}}}}");
+        let list = format!("kind: ResourceList\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  {made}\n");
+        tree.write("list.yaml", &list);
+        let text = r#"
+            char line[999];
+            FILE *list = fopen("list.yaml", "r");
+            while (list && fgets(line, sizeof line, list)) fputs(line, stdout);
+        "#;
+        if !tree.path().join("prints.exe").is_file() {
+            compile(&tree, "prints.exe", text);
+        }
+        tree.run(&["fn", "run", "pkg", "--enable-exec", "--exec-path", r".\prints.exe"]).fails_with(&[words]);
+        let names: Vec<_> = fs::read_dir(tree.path().join("pkg")).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names, ["map.yaml"], "{path}");
+        assert_eq!(fs::read_to_string(tree.path().join("pkg/map.yaml")).unwrap(), MAP, "{path}");
+    }
+    assert!(!tree.path().join("../stolen.yaml").exists());
+}
+
+#[test]
+fn commands_write_the_files_that_other_systems_write() {
+    if !is_windows() {
+        return;
+    }
+    let tree = tree_with(r"..\base");
+    tree.run(&["localize", "app", "copy", "--scope", "."]).ok();
+    let copied = fs::read_to_string(tree.path().join("copy/app/kustomization.yaml")).unwrap();
+    assert_eq!(copied, "resources:\n- ../base\n");
+    assert_eq!(tree.run(&["build", r"copy\app"]).ok(), MAP);
+    let mut command = tree.command(&["create", "--autodetect", "--recursive"]);
+    assert_eq!(run(command.current_dir(tree.path().join("app/sub"))).status, Some(0));
+    let text = fs::read_to_string(tree.path().join("app/sub/kustomization.yaml")).unwrap();
+    assert!(text.contains("resources:\n- map.yaml\n"), "{text}");
+    // A file that may not be written stays as it is.
+    let file = tree.path().join("app/sub/kustomization.yaml");
+    let mut rights = fs::metadata(&file).unwrap().permissions();
+    rights.set_readonly(true);
+    fs::set_permissions(&file, rights).unwrap();
+    let mut command = tree.command(&["edit", "set", "nameprefix", "a-"]);
+    let edited = run(command.current_dir(tree.path().join("app/sub")));
+    assert!(!edited.stderr.contains("panic"), "{}", edited.stderr);
+    let after = fs::read_to_string(&file).unwrap();
+    assert_eq!((edited.status, &after), (Some(1), &text), "{}", edited.stderr);
+    assert!(fs::metadata(&file).unwrap().permissions().readonly());
+    assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 2);
+}
+
+#[test]
+fn plugins_of_a_directory_are_added_listed_and_removed() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    installable(&tree);
+    fs::create_dir(tree.path().join("built")).unwrap();
+    fs::rename(tree.home().join("built.exe"), tree.path().join("built/app.exe")).unwrap();
+    tree.run(&["plugin", "add", "h.io/acme/app", "--from", r".\built\app.exe"]).ok();
+    let lock = fs::read_to_string(tree.path().join("plugins.lock")).unwrap();
+    assert!(lock.contains("h.io/acme/app") && lock.contains("1.2.3"), "{lock}");
+    assert!(!lock.contains('\\'), "paths of the lock are those of all systems: {lock}");
+    assert!(tree.build(&[]).ok().contains("v: one\n"));
+    assert!(tree.listed().iter().any(|row| row.contains("h.io/acme/app v1.2.3")), "{:?}", tree.listed());
+    tree.run(&["plugin", "verify"]).ok();
+    tree.run(&["plugin", "remove", "h.io/acme/app"]).ok();
+    assert!(!tree.listed().iter().any(|row| row.ends_with(" installed")), "{:?}", tree.listed());
+}
+
+#[test]
+fn the_cache_is_in_localappdata() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new("");
+    let place = format!("{}/AppData/Local/rustomize/cache\n", tree.home().display());
+    assert_eq!(tree.run(&["cache", "dir"]).ok().trim_start_matches("Z:").replace('\\', "/"), place);
+}
+
+#[test]
+fn a_reader_that_ends_is_not_an_error_of_the_build() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new("");
+    let object = |n: usize| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{n}}}\n---\n");
+    tree.write("kustomization.yaml", "resources: [maps.yaml]\n");
+    tree.write("maps.yaml", &(0..20_000).map(object).collect::<String>());
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut command = tree.command(&["build"]);
+    let mut child = command.stdout(writer).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    drop((command, reader));
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+    child.wait().unwrap();
+    assert_eq!(said, "");
+}
+
+#[test]
+fn a_build_that_is_killed_ends_its_plugins() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    let place = "../home/.config/kustomize/plugin/ex.io/v1/made/Made.exe";
+    tree.write("../home/.config/kustomize/plugin/ex.io/v1/made/README", "");
+    compile(&tree, place, r#"fclose(fopen("started", "w")); Sleep(600000);"#);
+    let mut build = tree.command(&["build", "--enable-alpha-plugins"]).spawn().unwrap();
+    while !tree.path().join("started").exists() {
+        assert!(build.try_wait().unwrap().is_none(), "the plugin was not started");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    build.kill().unwrap();
+    build.wait().unwrap();
+    // The plugin sleeps for minutes: if it is not ended, the test does not end either.
+    let own = tree.home().to_string_lossy().replace('/', "\\");
+    while processes_with(&own) > 0 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 }

@@ -215,7 +215,7 @@ struct Exits {
 /// The exit status of a command, whose error is printed.
 fn status(result: anyhow::Result<()>, mut messages: Messages, exits: Exits) -> ExitCode {
     let io = result.as_ref().err().and_then(|e| e.downcast_ref::<std::io::Error>());
-    let has_reader = io.is_none_or(|io| io.kind() != std::io::ErrorKind::BrokenPipe);
+    let has_reader = !io.is_some_and(writer::is_closed_pipe);
     if let Err(error) = &result
         && has_reader
     {

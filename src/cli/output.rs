@@ -38,7 +38,7 @@ fn not_written(file: &Path, error: anyhow::Error) -> anyhow::Error {
     let Some(fault) = error.downcast_ref::<std::io::Error>() else {
         return error.context(format!("'{shown}' cannot be written"));
     };
-    if fault.kind() == std::io::ErrorKind::BrokenPipe {
+    if writer::is_closed_pipe(fault) {
         return error;
     }
     match file.parent() {

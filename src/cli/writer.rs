@@ -18,6 +18,14 @@ static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// The state of the last line on stderr.
 static LINE: Mutex<Line> = Mutex::new(Line::Whole);
 
+/// The number of the system's error on Windows for a pipe whose other end was closed.
+const PIPE_NOT_CONNECTED: i32 = 233;
+
+/// Returns true for the error of a pipe that nobody reads any more.
+pub(super) fn is_closed_pipe(fault: &io::Error) -> bool {
+    fault.kind() == io::ErrorKind::BrokenPipe || cfg!(windows) && fault.raw_os_error() == Some(PIPE_NOT_CONNECTED)
+}
+
 /// The state of a line on stderr. A line of another program may lack its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Line {

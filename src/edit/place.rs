@@ -177,7 +177,12 @@ pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
 /// The file cannot be written.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = dunce::canonicalize(path)?;
-    let mode = files::mode(&fs::metadata(&target)?);
+    let facts = fs::metadata(&target)?;
+    // On Unix the permissions of the directory decide, and root may write every file.
+    if cfg!(windows) && facts.permissions().readonly() {
+        return Err(io::Error::new(ErrorKind::PermissionDenied, "the file is read-only"));
+    }
+    let mode = files::mode(&facts);
     match atomic::write(&target, content, mode) {
         Err(e)
             if matches!(

@@ -196,9 +196,15 @@ impl Directory {
     /// replaced.
     ///
     /// # Errors
-    /// The new place is on another file system, or the entry cannot be renamed.
+    /// The new place is on another file system or is a file that is read-only, or the entry cannot
+    /// be renamed.
     pub fn rename(&self, path: &Path, to: &Directory, new: &Path) -> io::Result<()> {
-        fs::rename(self.place(path)?, to.place(new)?)
+        let (from, to) = (self.place(path)?, to.place(new)?);
+        // The standard library would replace the file, and other programs of the system do not.
+        if fs::symlink_metadata(&to).is_ok_and(|there| there.is_file() && there.permissions().readonly()) {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
+        }
+        fs::rename(from, to)
     }
 
     /// Waits until the content of a plain file is on the disk.

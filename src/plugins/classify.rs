@@ -4,6 +4,7 @@
 //! *Cost*: O(headers and symbols); the file is not read as a whole.
 
 use object::read::elf::{ElfFile64, FileHeader};
+use object::read::pe::PeFile64;
 use object::{
     Architecture, FileKind, Object, ObjectKind, ObjectSection, ObjectSegment, ObjectSymbol, ReadCache, ReadRef,
 };
@@ -97,7 +98,7 @@ impl GoBuild {
 /// The reason why a file is not a shared object for this machine.
 #[derive(Debug)]
 pub enum Unusable {
-    /// This is not Linux.
+    /// This is neither Linux nor Windows.
     System,
     Io(io::Error),
     Empty,
@@ -114,7 +115,7 @@ pub enum Unusable {
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unusable::System => f.write_str("is a shared object, and only Linux runs these"),
+            Unusable::System => f.write_str("is a shared object, and only Linux and Windows run these"),
             Unusable::Io(e) => write!(f, "cannot be read: {e}"),
             Unusable::Empty => f.write_str("is empty"),
             Unusable::Text => f.write_str("is a text file, not a shared object"),
@@ -133,6 +134,9 @@ impl Unusable {
     /// The hint of the error.
     pub fn hint(&self) -> &'static str {
         match self {
+            Unusable::Text | Unusable::NotShared("an executable") if cfg!(windows) => {
+                "a program is a plugin too: its name ends in .exe"
+            }
             Unusable::System => "an executable is a plugin too: put one in its place",
             Unusable::Text => "a script is a plugin too: take the .so off its name and make it executable",
             Unusable::NotShared("an executable") => "an executable is a plugin too: take the .so off its name",
@@ -147,7 +151,7 @@ impl Unusable {
 /// # Errors
 /// This machine cannot load the file.
 pub fn classify(path: &Path) -> Result<SharedObject, Unusable> {
-    if !cfg!(target_os = "linux") {
+    if !cfg!(any(target_os = "linux", windows)) {
         return Err(Unusable::System);
     }
     let file = File::open(path).map_err(Unusable::Io)?;
@@ -157,6 +161,8 @@ pub fn classify(path: &Path) -> Result<SharedObject, Unusable> {
         return Err(Unusable::Empty);
     }
     match FileKind::parse(&cache) {
+        Ok(FileKind::Pe64) if cfg!(windows) => return classify_library(&cache, size),
+        Ok(FileKind::Elf32 | FileKind::Elf64) if cfg!(windows) => return Err(Unusable::Format("ELF (Linux)")),
         Ok(FileKind::Elf64) => {}
         Ok(FileKind::Elf32) => return Err(Unusable::Architecture("a 32-bit processor".to_owned())),
         Ok(FileKind::MachO32 | FileKind::MachO64 | FileKind::MachOFat32 | FileKind::MachOFat64) => {
@@ -168,7 +174,7 @@ pub fn classify(path: &Path) -> Result<SharedObject, Unusable> {
     }
     let elf: ElfFile64<'_, _, _> =
         ElfFile64::<object::Endianness, _>::parse(&cache).map_err(|_| Unusable::Truncated)?;
-    check_architecture(&elf)?;
+    check_architecture(elf.architecture())?;
     if elf.segments().any(|s| s.file_range().0.saturating_add(s.file_range().1) > size) {
         return Err(Unusable::Truncated);
     }
@@ -190,6 +196,25 @@ pub fn classify(path: &Path) -> Result<SharedObject, Unusable> {
     Ok(if is_go { SharedObject::GoPlugin(go_build(&elf)) } else { SharedObject::Foreign })
 }
 
+/// Finds the class of a file of Windows with `size` bytes.
+fn classify_library<'d>(data: impl ReadRef<'d>, size: u64) -> Result<SharedObject, Unusable> {
+    let library = PeFile64::parse(data).map_err(|_| Unusable::Truncated)?;
+    check_architecture(library.architecture())?;
+    if library.sections().filter_map(|s| s.file_range()).any(|(start, len)| start.saturating_add(len) > size) {
+        return Err(Unusable::Truncated);
+    }
+    let flags = library.nt_headers().file_header.characteristics.get(object::LittleEndian);
+    if !flags.contains(object::pe::IMAGE_FILE_DLL) {
+        return Err(Unusable::NotShared("an executable"));
+    }
+    let exports = library.export_table().map_err(|_| Unusable::Truncated)?;
+    let is_ours = exports.is_some_and(|exports| {
+        let mut names = exports.name_iter().filter_map(|(name, _)| exports.name_from_pointer(name).ok());
+        names.any(|name| name == ABI_SYMBOL.as_bytes())
+    });
+    Ok(if is_ours { SharedObject::Plugin } else { SharedObject::Foreign })
+}
+
 /// Returns whether all of the beginning is text.
 fn is_text<'d>(data: impl ReadRef<'d>, size: u64) -> bool {
     data.read_bytes_at(0, size.min(256)).is_ok_and(|bytes| {
@@ -198,7 +223,7 @@ fn is_text<'d>(data: impl ReadRef<'d>, size: u64) -> bool {
     })
 }
 
-fn check_architecture<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, object::Endianness, R>) -> Result<(), Unusable> {
+fn check_architecture(found: Architecture) -> Result<(), Unusable> {
     let ours = match std::env::consts::ARCH {
         "x86_64" => Architecture::X86_64,
         "aarch64" => Architecture::Aarch64,
@@ -208,7 +233,6 @@ fn check_architecture<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, object::Endianness
         // The loader judges all other files.
         _ => return Ok(()),
     };
-    let found = elf.architecture();
     if found == ours { Ok(()) } else { Err(Unusable::Architecture(format!("{found:?}").to_lowercase())) }
 }
 

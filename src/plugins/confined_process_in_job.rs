@@ -9,10 +9,24 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::Command;
 
+/// Becomes the process of a shared object, which answers on stdout what is asked on stdin, until
+/// stdin ends.
+///
+/// # Errors
+/// The process cannot be set up. The plugin was not opened then.
+#[cfg(windows)]
+pub fn serve(path: &Path, confinement: &Confinement) -> io::Result<Infallible> {
+    confine(confinement)?;
+    // A plugin prints to stdout: not between our frames.
+    let (requests, answers) = rustomize_plugin_abi::process::take_pipes()?;
+    rustomize_plugin_abi::process::serve(path, requests, answers)
+}
+
 /// Becomes the process of a shared object.
 ///
 /// # Errors
 /// Always: this system opens none.
+#[cfg(not(windows))]
 pub fn serve(_: &Path, _: &Confinement) -> io::Result<Infallible> {
     Err(io::ErrorKind::Unsupported.into())
 }

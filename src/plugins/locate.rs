@@ -1,5 +1,6 @@
 //! Where the plugin for a configuration object is found:
-//! `<home>/<group>/<version>/<lower case kind>/<kind>`, on Windows with `.exe`.
+//! `<home>/<group>/<version>/<lower case kind>/<kind>`, on Windows with `.exe`,
+//! or a shared object, `<kind>.so` or `<kind>.dll`.
 
 use super::classify::{ABI_SYMBOL, SharedObject, classify};
 use super::shared_object::{LoadableObject, SharedObjectFile, SharedObjectLoader};
@@ -12,6 +13,9 @@ use std::env::consts::EXE_SUFFIX;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+/// The end of the name of a shared object.
+const SHARED_OBJECT_SUFFIX: &str = if cfg!(windows) { ".dll" } else { ".so" };
 
 /// The directories that may hold plugins, in upstream's order: `$KUSTOMIZE_PLUGIN_HOME`,
 /// `$XDG_CONFIG_HOME/kustomize/plugin`, `$HOME/.config/kustomize/plugin`, `$HOME/kustomize/plugin`.
@@ -79,7 +83,7 @@ pub fn locate_in(home: &Path, options: &PluginOptions, id: &ResId<'_>) -> Result
 fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, find_loader: FindLoader) -> Result<Option<Placed>> {
     let fault = |message: String| Error::new(Code::PluginRefused, message);
     let place = place(home, id)?;
-    let (path, shared_object) = (with_end(&place, EXE_SUFFIX), with_end(&place, ".so"));
+    let (path, shared_object) = (with_end(&place, EXE_SUFFIX), with_end(&place, SHARED_OBJECT_SUFFIX));
     let executable = is_executable(&path);
     if executable == Some(true) {
         return Ok(Some(Placed::Executable(path)));
@@ -120,7 +124,7 @@ pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
         }
         Some(Err(e)) => return e,
     };
-    let [executable, shared_object] = [EXE_SUFFIX, ".so"].map(|end| with_end(&place, end));
+    let [executable, shared_object] = [EXE_SUFFIX, SHARED_OBJECT_SUFFIX].map(|end| with_end(&place, end));
     let (shown, shared_object) = (executable.display(), shared_object.display());
     let error = fault(format!("no plugin for {id}: neither '{shown}' nor '{shared_object}' is there"));
     error.hint(match (id.gvk.version, home.and_then(|home| misplaced(home, &place, id))) {

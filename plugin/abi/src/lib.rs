@@ -4,11 +4,10 @@
 //!
 //! * [`types`]: the structs of the header.
 //! * [`plugin`]: the host's side: an open shared object. To open it is unsafe, to call it is safe.
-//!   It can be opened only on Unix.
 //! * [`guest`]: the plugin's side: the functions of a shared object, for a type that needs no
 //!   unsafe code.
 //! * [`frame`]: the messages between a build and the process of a plugin.
-//! * `process`, on Unix: the process of a plugin. To become that process is safe.
+//! * `process`: the process of a plugin. To become that process is safe.
 //! * `fork`, on Linux: a process that splits in two, and waits for signals; `job`, on Windows:
 //!   processes that end together.
 
@@ -18,15 +17,15 @@ pub mod frame;
 pub mod guest;
 #[cfg(windows)]
 pub mod job;
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 mod open;
 pub mod plugin;
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 pub mod process;
 pub mod types;
 
 pub use guest::{Asked, Guest};
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 pub use open::OpenError;
 pub use plugin::{CallError, Output, Plugin};
 
@@ -35,7 +34,7 @@ pub const HEADER: &str = include_str!("../include/rustomize_plugin.h");
 
 /// The sources of this crate, by their paths in it. `plugin new` writes them into new plugins in
 /// Rust.
-pub const SOURCES: [(&str, &str); 10] = [
+pub const SOURCES: [(&str, &str); 12] = [
     ("include/rustomize_plugin.h", HEADER),
     ("src/fork.rs", include_str!("fork.rs")),
     ("src/frame.rs", include_str!("frame.rs")),
@@ -45,6 +44,8 @@ pub const SOURCES: [(&str, &str); 10] = [
     ("src/open.rs", include_str!("open.rs")),
     ("src/plugin.rs", include_str!("plugin.rs")),
     ("src/process.rs", include_str!("process.rs")),
+    ("src/process_of_unix.rs", include_str!("process_of_unix.rs")),
+    ("src/process_of_windows.rs", include_str!("process_of_windows.rs")),
     ("src/types.rs", include_str!("types.rs")),
 ];
 

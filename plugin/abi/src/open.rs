@@ -1,9 +1,12 @@
-//! [`Plugin::open`]: opens a shared object as a [`Plugin`], on Unix.
+//! [`Plugin::open`]: opens a shared object as a [`Plugin`].
 
 use crate::plugin::Plugin;
 use crate::types::AbiVersion;
 use crate::{ABI_SYMBOL, ABI_VERSION};
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+#[cfg(unix)]
+use libloading::os::unix::Library;
+#[cfg(windows)]
+use libloading::os::windows::Library;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -53,7 +56,7 @@ impl Plugin {
     /// The loader refuses the file, a function is missing, or the file is for another version.
     pub unsafe fn open(path: &Path) -> Result<Plugin, OpenError> {
         // SAFETY: the caller says that the constructors are sound.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+        let library = unsafe { load(path) };
         let library = ManuallyDrop::new(library.map_err(|e| OpenError::Loader(reason(&e)))?);
         // SAFETY: the caller says that a symbol of this name has the type of the header.
         let version = unsafe { symbol::<AbiVersion>(&library, ABI_SYMBOL)? };
@@ -72,6 +75,31 @@ impl Plugin {
             ))
         }
     }
+}
+
+/// Loads a file: each function that it needs must exist, and others do not see its functions.
+///
+/// # Safety
+/// The constructors of the file are sound to run.
+#[cfg(unix)]
+unsafe fn load(path: &Path) -> Result<Library, libloading::Error> {
+    use libloading::os::unix::{RTLD_LOCAL, RTLD_NOW};
+    // SAFETY: the caller says so.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+}
+
+/// Loads a file. The libraries that it needs are looked for beside it and in the system's
+/// directory, and not in the working directory or in PATH.
+///
+/// # Safety
+/// The constructors of the file are sound to run.
+#[cfg(windows)]
+unsafe fn load(path: &Path) -> Result<Library, libloading::Error> {
+    use libloading::os::windows::{LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR, LOAD_LIBRARY_SEARCH_SYSTEM32};
+    // The flags need a whole path, with the separators of the system.
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // SAFETY: the caller says so.
+    unsafe { Library::load_with_flags(path, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32) }
 }
 
 /// The loader's own words, without the path, which the caller knows.

@@ -3,16 +3,25 @@
 use crate::CallError;
 use crate::frame::{Frame, answer};
 use crate::plugin::Plugin;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Signal, getpid, kill_process, kill_process_group};
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
+#[cfg_attr(windows, path = "process_of_windows.rs")]
+#[cfg_attr(not(windows), path = "process_of_unix.rs")]
+mod system;
+
+#[cfg(target_os = "linux")]
+pub(crate) use system::check_only_thread;
+#[cfg(windows)]
+pub use system::take_pipes;
+use system::{end, end_with};
+
 /// Opens the shared object at `path` and answers the [`Frame`]s of `requests` on `answers`. When
 /// `requests` ends, kills the process group, this process included: no process that the plugin has
-/// started outlives it. Does not return once the plugin is opened.
+/// started outlives it. On Windows it ends this process alone, and the job that its keeper is in
+/// ends the others. Does not return once the plugin is opened.
 ///
 /// # Soundness
 ///
@@ -25,7 +34,7 @@ use std::path::Path;
 /// * The calling thread never returns to the caller, not even by a panic: every way out of this
 ///   function kills the process. So no destructor and no exit handler of the caller runs.
 /// * The one other thread is of this module. It waits for the end of `requests`, to kill the process
-///   of a plugin that does not return.
+///   of a plugin that does not return. On Windows there is no such thread: the keeper ends.
 ///
 /// A plugin that keeps the rules of the header damages nothing. A plugin that breaks them damages
 /// only its own process, which the caller has confined, and in which only this module runs. The
@@ -34,12 +43,8 @@ use std::path::Path;
 /// # Errors
 /// This process has a second thread, or cannot start one. The plugin was not opened then.
 pub fn serve(path: &Path, requests: File, mut answers: File) -> io::Result<Infallible> {
-    check_only_thread()?;
-    let watched = requests.try_clone()?;
-    std::thread::Builder::new().spawn(move || {
-        wait_for_end(&watched);
-        end();
-    })?;
+    system::check_only_thread()?;
+    end_with(&requests)?;
     let _guard = EndOnDrop;
     // SAFETY: from here on, this module is the only safe code that runs in this process, as
     // described above. The plugin is opened once and called by this thread alone.
@@ -83,33 +88,6 @@ fn reply(result: Result<&str, &CallError>, to: &mut File) -> io::Result<()> {
     }
 }
 
-/// Checks that no other thread runs in this process.
-#[cfg(target_os = "linux")]
-pub(crate) fn check_only_thread() -> io::Result<()> {
-    match std::fs::read_dir("/proc/self/task")?.count() {
-        1 => Ok(()),
-        n => Err(io::Error::other(format!("this needs a process with one thread; this one has {n}"))),
-    }
-}
-
-/// Checks that no other thread was started in this process.
-#[cfg(target_vendor = "apple")]
-fn check_only_thread() -> io::Result<()> {
-    unsafe extern "C" {
-        safe fn pthread_is_threaded_np() -> std::ffi::c_int;
-    }
-    match pthread_is_threaded_np() {
-        0 => Ok(()),
-        _ => Err(io::Error::other("this needs a process with one thread; this one has started others")),
-    }
-}
-
-/// Fails: on this system the number of threads is unknown.
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn check_only_thread() -> io::Result<()> {
-    Err(io::Error::other("this system does not say how many threads a process has"))
-}
-
 /// Kills the process if a panic leaves [`serve`].
 struct EndOnDrop;
 
@@ -117,25 +95,4 @@ impl Drop for EndOnDrop {
     fn drop(&mut self) {
         end();
     }
-}
-
-/// Returns when the other end of a pipe is closed.
-fn wait_for_end(pipe: &File) {
-    loop {
-        // `poll` always reports the end; readable bytes are not asked for.
-        let mut ends = [PollFd::new(pipe, PollFlags::empty())];
-        match poll(&mut ends, None) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Ok(_) | Err(_) => return,
-        }
-    }
-}
-
-/// Kills the process group of this process.
-fn end() -> ! {
-    let _ = kill_process_group(getpid(), Signal::KILL);
-    // A process that a person started does not always lead its group.
-    let _ = kill_process(getpid(), Signal::KILL);
-    // Not reached: no process outlives SIGKILL to itself. Runs no exit handler either.
-    std::process::abort()
 }

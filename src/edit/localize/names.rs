@@ -3,8 +3,9 @@
 use crate::diag::{Code, Error, Result};
 use crate::load::artifact_reference::ArtifactReference;
 use crate::load::remote::artifact_in;
-use crate::load::{RepoSpec, join};
-use std::path::{Component, Path};
+use crate::load::{RepoSpec, clean, join};
+use rustomize_base::windows_path::slashed;
+use std::path::{Component, Path, PathBuf};
 
 /// The directory in the copy of a kustomization that holds remote files and repositories.
 pub(super) const REMOTE: &str = "localized-files";
@@ -24,8 +25,8 @@ const OF_REGISTRIES: &str = "oci-schemed";
 pub(super) fn relative(from: &Path, to: &Path) -> Result<String> {
     let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
     let ups = from.components().skip(common).map(|_| Component::ParentDir);
-    let path: std::path::PathBuf = ups.chain(to.components().skip(common)).collect();
-    match path.to_str() {
+    let path: PathBuf = ups.chain(to.components().skip(common)).collect();
+    match slashed(path.clone()).to_str() {
         Some("") => Ok(".".to_owned()),
         Some(path) => Ok(path.to_owned()),
         None => Err(Error::new(Code::Encoding, format!("the path '{}' is not UTF-8", path.display()))),
@@ -37,7 +38,7 @@ pub(super) fn of_url(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    let path = join("/", &escaped(path));
+    let path = rooted(&escaped(path));
     format!("{REMOTE}/{}{}", host(authority), if path == "/" { "" } else { &path })
 }
 
@@ -62,8 +63,13 @@ fn of_repository(spec: &RepoSpec) -> String {
         None => host(server.trim_end_matches(['/', ':'])),
     };
     let path = path.strip_suffix(".git").unwrap_or(path);
-    let path = join("/", path.trim_start_matches('/'));
+    let path = rooted(path);
     join(REMOTE, &format!("{host}/{path}/{}", spec.reference))
+}
+
+/// The path of a URL, without `.` and `..`. Two slashes at its start are not those of a share.
+fn rooted(path: &str) -> String {
+    clean(&format!("/{}", path.trim_start_matches('/')))
 }
 
 fn of_artifact(reference: &ArtifactReference) -> String {

@@ -2,10 +2,11 @@
 //! those that it prints.
 
 use super::annotations::{self, ID, INDEX, PATH};
-use super::read::{self, Annotate, Content, clean};
+use super::read::{self, Annotate, Content};
 use super::write::{self, Writing};
 use super::{Item, comments};
 use crate::diag::{Code, Error, Result};
+use crate::load::clean;
 use crate::schema::Schemas;
 use rustomize_yaml::noted::{Document, Noted, Shape};
 use rustomize_yaml::{Arena, Scalar, Style};

@@ -3,7 +3,8 @@
 use super::Item;
 use super::annotations::{self, INDEX, PATH};
 use crate::diag::{Code, Error, Result};
-use crate::load::FileLimit;
+use crate::load::{FileLimit, clean};
+use rustomize_base::windows_path::slashed;
 use rustomize_sources::ReadFile;
 use rustomize_yaml::noted::{Document, Noted, Unread};
 use rustomize_yaml::{Arena, Pos, encoding};
@@ -208,7 +209,7 @@ pub fn files(place: &Path, files: Files, below: Below) -> Result<Vec<FoundFile>>
         for entry in entries.into_iter().rev() {
             let kind = entry.file_type().map_err(|e| unreadable(&entry.path(), &e))?;
             let own = entry.file_name();
-            let below_here = if path == Path::new(".") { PathBuf::from(&own) } else { entry.path() };
+            let below_here = if path == Path::new(".") { PathBuf::from(&own) } else { slashed(entry.path()) };
             if own == IGNORE_FILE {
                 let fault = format!("{}: files with patterns to leave out are not supported", below_here.display());
                 let hint = "remove it, or name the directories below that have the resources";
@@ -260,7 +261,7 @@ fn collect(directory: &Path, found: &mut Vec<String>) -> Result<()> {
     let mut entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(unreadable)?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
-        let path = if directory == Path::new(".") { PathBuf::from(entry.file_name()) } else { entry.path() };
+        let path = if directory == Path::new(".") { PathBuf::from(entry.file_name()) } else { slashed(entry.path()) };
         if entry.file_name() == PACKAGE_FILE {
             found.push(directory.to_string_lossy().into_owned());
         }
@@ -269,23 +270,4 @@ fn collect(directory: &Path, found: &mut Vec<String>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// A path without `.`, `..` and superfluous slashes.
-pub fn clean(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    let is_absolute = path.starts_with('/');
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
-            ".." if is_absolute => {}
-            part => parts.push(part),
-        }
-    }
-    match (is_absolute, parts.join("/")) {
-        (true, rest) => format!("/{rest}"),
-        (false, rest) if rest.is_empty() => ".".to_owned(),
-        (false, rest) => rest,
-    }
 }

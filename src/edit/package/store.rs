@@ -1,11 +1,12 @@
 //! Items back into the files of a directory.
 
+use super::Item;
 use super::annotations::{self, INDEX, PATH};
 use super::function::set_path;
 use super::write::{self, Writing};
-use super::{Item, read};
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
+use crate::load::path::{self, clean};
 use rustomize_files::{self as files, Directory, Kind};
 use rustomize_yaml::Arena;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +62,7 @@ pub fn write<'a>(arena: Arena<'a>, place: &Path, mut items: Vec<Item<'a>>, befor
     for (path, text) in &changed {
         replace(&directory, Path::new(path), text).map_err(|e| failed(path, &e))?;
     }
-    for gone in before.iter().filter(|file| !kept.contains(&read::clean(file))) {
+    for gone in before.iter().filter(|file| !kept.contains(&clean(file))) {
         let is_directory = directory.facts(Path::new(gone)).is_ok_and(|facts| facts.kind == Kind::Directory);
         if !is_directory {
             directory.remove(Path::new(gone)).map_err(|e| failed(gone, &e))?;
@@ -73,11 +74,15 @@ pub fn write<'a>(arena: Arena<'a>, place: &Path, mut items: Vec<Item<'a>>, befor
 /// The path of a file below the directory, without `.`, `..` and superfluous slashes.
 fn checked(path: &str, root: &Path) -> Result<String> {
     let hint = "correct the annotation config.kubernetes.io/path, or the function that sets it";
-    if path.starts_with('/') {
+    if path.starts_with('/') || path::is_absolute(path) {
         return Err(Error::new(Code::OutsideRoot, "package paths may not be absolute paths").hint(hint));
     }
-    let cleaned = read::clean(path);
-    if cleaned.contains("..") {
+    let cleaned = clean(path);
+    if let Some(fault) = path::fault(path) {
+        return Err(Error::new(Code::OutsideRoot, format!("'{path}' {fault}")).hint(hint));
+    }
+    // On Windows a path that begins with '\\' is cleaned to one of the whole drive.
+    if cleaned.contains("..") || cleaned.starts_with('/') {
         let fault = format!("resource must be written under package {}: {cleaned}", root.display());
         return Err(Error::new(Code::OutsideRoot, fault).hint(hint));
     }

@@ -119,7 +119,7 @@ fn base(path: &str) -> &str {
 
 /// The directory of a path, as Go's `filepath.Dir` gives it.
 fn directory(path: &str) -> String {
-    super::read::clean(path.rfind('/').map_or("", |i| &path[..=i]))
+    crate::load::clean(path.rfind('/').map_or("", |i| &path[..=i]))
 }
 
 /// Sorts by inserting one after the other, as Go sorts a short list: equal resources come in

@@ -487,7 +487,8 @@ impl<'a> RootFiles<'_, 'a> {
             Err(e) => {
                 e.place.map_or(Ok(()), |place| self.restrict(&place))?;
                 let mut unopened = unopened(path, &e.error);
-                if self.gives_advice {
+                // Linux opens directories as files, and its read says that it is one.
+                if self.gives_advice && e.error.kind() != io::ErrorKind::IsADirectory {
                     unopened.error = missing::advised(unopened.error, self.loader, Path::new(&joined), path);
                 }
                 Err(unopened)

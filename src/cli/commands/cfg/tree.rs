@@ -4,6 +4,7 @@ use super::input::{LocalArgs, stdin};
 use crate::cli::flags::complete;
 use crate::cli::flags::switch::Switch;
 use crate::cli::writer::{self, Shown};
+use crate::load::clean;
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
@@ -98,7 +99,7 @@ pub(super) fn run(args: &Tree) -> Result<()> {
     let arena = heap.arena();
     let (root, items) = match args.directory.as_deref().unwrap_or(".") {
         "-" => (".".to_owned(), read::stream(arena, "stdin", stdin()?, Annotate::Index)?.items),
-        root => (read::clean(root), read::directory(arena, Path::new(root), Files::Yaml, Below::All)?),
+        root => (clean(root), read::directory(arena, Path::new(root), Files::Yaml, Below::All)?),
     };
     let fields = fields(args)?;
     let Some(items) = annotations::step(arena, items, |items| Ok(filter::local(items, args.local.chosen())))? else {

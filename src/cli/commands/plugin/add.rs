@@ -48,6 +48,9 @@ pub(crate) fn run(args: &Add, is_json: bool, options: &PluginOptions) -> Result<
     let (source, constraint) = (parse(source)?, constraint_of(constraint)?);
     let name = args.name.clone().unwrap_or_else(|| source.name().to_owned());
     let from = args.from.as_deref().unwrap_or_default();
+    // plugins.yaml and plugins.lock are read on all systems.
+    let with_slashes = from.replace('\\', "/");
+    let from = if cfg!(windows) && from.starts_with('.') { &with_slashes } else { from };
     let addition = Addition { name: &name, source, constraint, from };
     let machine = machine();
     let _lock = machine.lock_project(&args.directory);

@@ -191,8 +191,7 @@ fn left_out(request: &BuildRequest) -> Option<PathBuf> {
 
 /// Returns true for an error that leaves nobody who reads.
 fn is_of_stdout(error: &anyhow::Error) -> bool {
-    !error.is::<Reported>()
-        && error.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    !error.is::<Reported>() && error.downcast_ref::<std::io::Error>().is_some_and(crate::cli::writer::is_closed_pipe)
 }
 
 fn is_kustomization(file: &Path) -> bool {
