@@ -94,7 +94,15 @@ impl Page {
     #[track_caller]
     pub fn press(&mut self, key: &str) {
         let mut parameters = json!({"type": "keyDown", "key": key, "code": key});
-        if key.chars().count() == 1 {
+        match key {
+            // Chromium moves the focus, and presses buttons, by these numbers.
+            "Tab" => parameters["windowsVirtualKeyCode"] = 9.into(),
+            "Enter" => parameters["windowsVirtualKeyCode"] = 13.into(),
+            _ => {}
+        }
+        if key == "Enter" {
+            parameters["text"] = "\r".into();
+        } else if key.chars().count() == 1 {
             parameters["text"] = key.into();
         }
         self.send("Input.dispatchKeyEvent", parameters.clone());

@@ -19,6 +19,7 @@ import (
 	upstream "sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
 )
 
 // A directory for compiled code makes repeated runs faster: .ci/go-module has one.
@@ -152,6 +153,46 @@ func TestOptionsAreThoseOfKustomize(t *testing.T) {
 	output, err = build(fSys, "nowhere")
 	if fault := fails(t, "missing-file", output, err); !errors.Is(fault, fs.ErrNotExist) {
 		t.Errorf("%v", fault)
+	}
+}
+
+func TestSchemasWithoutDefinitionsHaveTheEffectThatTheyHaveInKustomize(t *testing.T) {
+	const other = `{"definitions": {"x.Y": {"type": "object"}}}`
+	const pods = `{"definitions": {"v1.Pod": {"properties": {"spec": {"properties": {"containers": {"type": "array", ` +
+		`"items": {"type": "object"}, "x-kubernetes-patch-merge-key": "name", "x-kubernetes-patch-strategy": "merge"}}}}, ` +
+		`"x-kubernetes-group-version-kind": [{"group": "", "kind": "Pod", "version": "v1"}]}}}`
+	kept := map[bool]int{}
+	for _, base := range []string{"", other} {
+		for _, overlay := range []string{`{"definitions": {}}`, "null", pods} {
+			tree := files{
+				"kustomization.yaml":      "openapi: {path: s.json}\nresources: [base]\npatches: [{path: p.yaml}]\n",
+				"s.json":                  overlay,
+				"p.yaml":                  "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: x, tty: true}]}\n",
+				"base/kustomization.yaml": "resources: [a.yaml]\n",
+				"base/a.yaml":             "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: x, image: web}]}\n",
+			}
+			if base != "" {
+				tree["base/kustomization.yaml"] += "openapi: {path: s.json}\n"
+				tree["base/s.json"] = base
+			}
+			fSys := inMemory(t, tree)
+			for adds, settings := range map[bool][]krusty.Setting{false: nil, true: {krusty.BuiltinSchemas()}} {
+				openapi.ResetOpenAPI()
+				if adds {
+					openapi.Schema()
+				}
+				want := kustomized(t, fSys, ".", krusty.MakeDefaultOptions())
+				openapi.ResetOpenAPI()
+				got, err := build(fSys, ".", settings...)
+				if err != nil || got != want {
+					t.Errorf("%s over %s, with the built-in schemas %v: %v\n%s\nwant\n%s", overlay, base, adds, err, got, want)
+				}
+				kept[strings.Contains(want, "image: web")]++
+			}
+		}
+	}
+	if kept[true] == 0 || kept[false] == 0 {
+		t.Errorf("the schemas make no difference: %v", kept)
 	}
 }
 
@@ -293,13 +334,8 @@ func TestLinksMustNotLeaveTheRoot(t *testing.T) {
 }
 
 func TestTheEndOfAContextEndsABuild(t *testing.T) {
-	t.Run("fast", func(t *testing.T) { endOfAContext(t) })
-	t.Run("interruptible", func(t *testing.T) { endOfAContext(t, krusty.Interruptible()) })
-}
-
-func endOfAContext(t *testing.T, more ...krusty.Setting) {
 	below := inMemory(t, app)
-	k := krusty.MakeKustomizer(krusty.MakeDefaultOptions(), more...)
+	k := krusty.MakeKustomizer(krusty.MakeDefaultOptions())
 	reached, release := make(chan struct{}), make(chan struct{})
 	defer close(release)
 	var once sync.Once

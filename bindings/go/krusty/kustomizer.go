@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/kio"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
 // Kustomizer builds kustomizations. It may be used by any number of goroutines.
@@ -42,16 +44,57 @@ func (k *Kustomizer) Run(fSys filesys.FileSystem, path string) (resmap.ResMap, e
 
 // RunContext is Run with a context, whose end ends the build.
 func (k *Kustomizer) RunContext(ctx context.Context, fSys filesys.FileSystem, path string) (resmap.ResMap, error) {
+	ctx, cancel := k.limited(ctx)
+	defer cancel()
 	output, made, err := k.build(ctx, fSys, path)
 	if err != nil || made != nil {
 		return made, err
 	}
-	factory := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
-	resources, err := factory.NewResMapFromBytes(output)
-	if err != nil {
+	resources, err := parsed(ctx, output)
+	switch {
+	case ctx.Err() != nil:
+		return nil, fault("timeout", context.Cause(ctx))
+	case err != nil:
 		return nil, fault("internal", fmt.Errorf("kustomize cannot read the output: %w", err))
 	}
 	return resources, nil
+}
+
+// The bytes that are parsed before the context is asked again, or more if one resource is longer.
+const parsedTogether = 64 << 10
+
+// parsed is the output as kustomize's resources. Append would compare each resource with all before
+// it, by ids that it makes anew each time; those of an output differ, and a filter adds all at once.
+func parsed(ctx context.Context, output []byte) (resmap.ResMap, error) {
+	factory := provider.NewDefaultDepProvider().GetResourceFactory()
+	resources := resmap.New()
+	err := resources.ApplyFilter(kio.FilterFunc(func([]*yaml.RNode) ([]*yaml.RNode, error) {
+		var all []*yaml.RNode
+		for rest := output; len(rest) > 0 && ctx.Err() == nil; {
+			piece := rest
+			if end := separator(rest, parsedTogether); end >= 0 {
+				piece = rest[:end]
+			}
+			rest = rest[len(piece):]
+			nodes, err := factory.RNodesFromBytes(piece)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, nodes...)
+		}
+		return all, nil
+	}))
+	return resources, err
+}
+
+// separator is the place of the first line between resources from a place on, or -1.
+func separator(output []byte, from int) int {
+	line := []byte("\n---\n")
+	at := bytes.Index(output[min(from, len(output)):], line)
+	if at < 0 {
+		return -1
+	}
+	return from + at + 1
 }
 
 // RunYAML is Run without a parse: it returns the bytes that kustomize prints.
@@ -61,6 +104,8 @@ func (k *Kustomizer) RunYAML(fSys filesys.FileSystem, path string) ([]byte, erro
 
 // RunYAMLContext is RunYAML with a context, whose end ends the build.
 func (k *Kustomizer) RunYAMLContext(ctx context.Context, fSys filesys.FileSystem, path string) ([]byte, error) {
+	ctx, cancel := k.limited(ctx)
+	defer cancel()
 	output, made, err := k.build(ctx, fSys, path)
 	if err != nil || made == nil {
 		return output, err
@@ -112,17 +157,20 @@ func (k *Kustomizer) request(root string) request {
 	return request{"build", root, o}
 }
 
+// limited is a context that also ends with the deadline.
+func (k *Kustomizer) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if k.settings.deadline > 0 {
+		return context.WithTimeout(ctx, k.settings.deadline)
+	}
+	return ctx, func() {}
+}
+
 // build returns the output as bytes, or as resources if kustomize has built.
 func (k *Kustomizer) build(ctx context.Context, fSys filesys.FileSystem, path string) ([]byte, resmap.ResMap, error) {
 	if path == "" {
 		return nil, nil, fault("usage", errors.New("directory path cannot be empty"))
 	}
-	if k.settings.deadline > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, k.settings.deadline)
-		defer cancel()
-	}
-	program, err := core.Load("", k.settings.mode)
+	program, err := core.Load("")
 	if err != nil {
 		return nil, nil, fault("internal", err)
 	}

@@ -41,7 +41,6 @@ type settings struct {
 	client     *http.Client
 	warn       func(Diagnostic)
 	alwaysOurs bool
-	mode       core.Mode
 }
 
 // The usual limits: of the memory of an instance, and of the size of a file.
@@ -88,14 +87,9 @@ func Warnings(warn func(Diagnostic)) Setting { return func(s *settings) { s.warn
 // WithoutKustomize never builds by kustomize's own package: helm, functions and plugins are errors.
 func WithoutKustomize() Setting { return func(s *settings) { s.alwaysOurs = true } }
 
-// Interruptible ends a build at once when its context ends or its deadline is over, at the price of
-// speed: builds take some four times as long. Without it Run returns at once, too, but what is left
-// of the build goes on until it next reads a file or takes memory.
-func Interruptible() Setting { return func(s *settings) { s.mode = core.Interruptible } }
-
 // Prepare compiles the engine, which takes a second or two, unless the directory has the compiled
 // code of an earlier process. Without Prepare the first build compiles it and keeps nothing.
 func Prepare(directory string) error {
-	_, err := core.Load(directory, core.Fast)
+	_, err := core.Load(directory)
 	return err
 }

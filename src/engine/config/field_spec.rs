@@ -8,6 +8,7 @@ use crate::schema::gvk::compare_kinds;
 use rustomize_base::compat::Compat;
 use rustomize_base::meter::FastMap;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Scalar, Sequence, ValueMut};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// A field spec as the tables of defaults hold it.
@@ -111,12 +112,31 @@ impl<'a> Step<'a> {
 
 /// Splits a path at its slashes.
 pub fn split<'a>(arena: Arena<'a>, path: &'a str) -> Vec<Step<'a>> {
+    let mut steps = Vec::new();
+    split_into(arena, path, &mut steps);
+    steps
+}
+
+/// Appends the steps of a path to a list. The tables of defaults have some hundred paths, which
+/// most builds split.
+pub fn split_into<'a>(arena: Arena<'a>, path: &'a str, steps: &mut Vec<Step<'a>>) {
     let path = path.strip_prefix('/').unwrap_or(path);
-    if !path.contains("\\/") {
-        return path.split('/').map(Step::new).collect();
+    if !path.as_bytes().contains(&b'\\') {
+        return steps.extend(parts(path).map(Step::new));
     }
     let marked = arena.text(&path.replace("\\/", "\u{0}"));
-    marked.split('/').map(|part| Step::new(arena.text(&part.replace('\u{0}', "/")))).collect()
+    steps.extend(parts(marked).map(|part| Step::new(arena.text(&part.replace('\u{0}', "/")))));
+}
+
+/// The parts of a text between slashes. `str::split` is made for long texts, and parts are short.
+fn parts(path: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(path);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = text.bytes().position(|byte| byte == b'/');
+        rest = end.map(|end| &text[end + 1..]);
+        Some(&text[..end.unwrap_or(text.len())])
+    })
 }
 
 /// The value that a missing field gets.
@@ -240,10 +260,10 @@ impl<'a> From<Vec<FieldSpec<'a>>> for MergedSpecs<'a> {
 impl<'a> MergedSpecs<'a> {
     /// The specs in the order in which they are applied: by kind if they were
     /// [merged by kind](MergedSpecs::merge_by_kind), else as they were given. O(n log n).
-    pub fn in_order(&self) -> Vec<FieldSpec<'a>> {
-        let mut specs = self.specs.clone();
+    pub fn in_order(&self) -> Cow<'_, [FieldSpec<'a>]> {
+        let mut specs = Cow::Borrowed(&*self.specs);
         if self.is_sorted {
-            specs.sort_by(|a, b| compare_kinds(&a.gvk, &b.gvk));
+            specs.to_mut().sort_by(|a, b| compare_kinds(&a.gvk, &b.gvk));
         }
         specs
     }

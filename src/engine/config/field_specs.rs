@@ -1,7 +1,7 @@
 //! [`FieldSpecs`]: a list of field specs, found by kind and by the fields that a resource has.
 
 use super::FieldSpec;
-use super::field_spec::{Step, split};
+use super::field_spec::{Step, split_into};
 use crate::schema::Gvk;
 use rustomize_base::meter::{self, FastMap, FastSet};
 use rustomize_yaml::{Arena, Node, Value};
@@ -10,13 +10,45 @@ use std::collections::BTreeMap;
 /// A list of field specs, with their paths split, and an index of the specs of each kind.
 #[derive(Clone, Debug, Default)]
 pub struct FieldSpecs<'a> {
-    specs: Vec<(FieldSpec<'a>, Vec<Step<'a>>)>,
+    specs: Paths<'a>,
     /// The specs of each kind.
     by_kind: FastMap<&'a str, Group<'a>>,
     /// The specs for all kinds.
     general: Group<'a>,
     /// Specs of `metadata/name`, the name of a resource.
     of_names: Vec<u32>,
+}
+
+/// Field specs, and the steps of their paths in one list.
+#[derive(Clone, Debug, Default)]
+struct Paths<'a> {
+    /// Each with the end of its steps, which begin where those of the spec before it end.
+    specs: Vec<(FieldSpec<'a>, usize)>,
+    steps: Vec<Step<'a>>,
+}
+
+impl<'a> Paths<'a> {
+    /// Adds a spec, and returns its number.
+    fn add(&mut self, arena: Arena<'a>, spec: FieldSpec<'a>) -> u32 {
+        let at = self.specs.len() as u32;
+        split_into(arena, spec.path, &mut self.steps);
+        self.specs.push((spec, self.steps.len()));
+        at
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &FieldSpec<'a>> {
+        self.specs.iter().map(|(spec, _)| spec)
+    }
+
+    fn spec(&self, at: u32) -> &FieldSpec<'a> {
+        &self.specs[at as usize].0
+    }
+
+    fn path(&self, at: u32) -> &[Step<'a>] {
+        let at = at as usize;
+        let begin = at.checked_sub(1).map_or(0, |before| self.specs[before].1);
+        &self.steps[begin..self.specs[at].1]
+    }
 }
 
 /// The specs of one kind, or the specs for all kinds.
@@ -43,41 +75,45 @@ struct Tree<'a> {
 impl<'a> FieldSpecs<'a> {
     /// Makes the list, with the paths split. O(specs).
     pub fn new(arena: Arena<'a>, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Self {
-        let (mut all, mut made) = (FieldSpecs::default(), Tree::default());
+        let mut all = FieldSpecs::default();
         for spec in specs {
-            let at = all.specs.len() as u32;
-            let group = match spec.gvk.kind {
+            let (kind, is_name) = (spec.gvk.kind, spec.path.trim_start_matches('/') == "metadata/name");
+            let at = all.specs.add(arena, spec);
+            let group = match kind {
                 "" => &mut all.general,
                 kind => all.by_kind.entry(kind).or_default(),
             };
             group.numbers.push(at);
-            let path = split(arena, spec.path);
-            if spec.create {
-                made.add(&path, at);
-            }
-            all.of_names.extend((spec.path.trim_start_matches('/') == "metadata/name").then_some(at));
-            all.specs.push((spec, path));
+            all.of_names.extend(is_name.then_some(at));
         }
-        let groups = all.by_kind.values_mut().chain([&mut all.general]);
-        groups.filter(|group| group.numbers.len() > FEW).for_each(|group| group.grow(&all.specs, &made));
+        let FieldSpecs { specs, by_kind, general, .. } = &mut all;
+        let groups = by_kind.values_mut().chain([general]);
+        let large: Vec<_> = groups.filter(|group| group.numbers.len() > FEW).collect();
+        if !large.is_empty() {
+            let mut made = Tree::default();
+            for (at, _) in specs.iter().enumerate().filter(|(_, spec)| spec.create) {
+                made.add(specs.path(at as u32), at as u32);
+            }
+            large.into_iter().for_each(|group| group.grow(specs, &made));
+        }
         all
     }
 
     /// Returns true if there is only one spec, with this path and for all kinds.
     pub fn is_one_for_all(&self, path: &str) -> bool {
-        matches!(self.specs.as_slice(), [(spec, _)] if spec.path == path && spec.gvk == Gvk::default())
+        matches!(self.specs.specs.as_slice(), [(spec, _)] if spec.path == path && spec.gvk == Gvk::default())
     }
 
     /// Returns true if each spec of another list is in this one, too: one with the same path for
     /// the same kinds. Whether they make missing fields does not count. O(specs).
     pub fn cover(&self, others: &FieldSpecs<'_>) -> bool {
-        let own: FastSet<(Gvk<'_>, &str)> = self.specs.iter().map(|(spec, _)| (spec.gvk, spec.path)).collect();
-        others.specs.iter().all(|(spec, _)| own.contains(&(spec.gvk, spec.path)))
+        let own: FastSet<(Gvk<'_>, &str)> = self.specs.iter().map(|spec| (spec.gvk, spec.path)).collect();
+        others.specs.iter().all(|spec| own.contains(&(spec.gvk, spec.path)))
     }
 
     /// Returns true if a spec is for the name of the resources of a kind.
     pub fn rename(&self, gvk: Gvk<'_>) -> bool {
-        self.of_names.iter().any(|&at| self.specs[at as usize].0.gvk.selects(&gvk))
+        self.of_names.iter().any(|&at| self.specs.spec(at).gvk.selects(&gvk))
     }
 
     /// Returns true if a kind has many specs: searching for the right ones is faster then.
@@ -125,20 +161,17 @@ impl<'a> FieldSpecs<'a> {
         gvk: Gvk<'s>,
         numbers: impl Iterator<Item = u32>,
     ) -> impl Iterator<Item = (&'s FieldSpec<'a>, &'s [Step<'a>])> {
-        numbers
-            .map(|at| &self.specs[at as usize])
-            .filter(move |(spec, _)| spec.gvk.selects(&gvk))
-            .map(|(spec, path)| (spec, &path[..]))
+        numbers.map(|at| (self.specs.spec(at), self.specs.path(at))).filter(move |(spec, _)| spec.gvk.selects(&gvk))
     }
 }
 
 impl<'a> Group<'a> {
     /// Makes the tree of paths. Some specs are tried for each resource instead: those that make
     /// fields, those that may lead to a field that is made, and those whose path is an error.
-    fn grow(&mut self, specs: &[(FieldSpec<'a>, Vec<Step<'a>>)], made: &Tree<'a>) {
+    fn grow(&mut self, specs: &Paths<'a>, made: &Tree<'a>) {
         let mut tree = Tree::default();
         for &at in &self.numbers {
-            let path = &specs[at as usize].1;
+            let path = specs.path(at);
             if made.meets(path) || path.iter().any(|step| step.check().is_err()) {
                 self.always.push(at);
             } else {

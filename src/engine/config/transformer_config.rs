@@ -22,6 +22,7 @@ use crate::schema::Gvk;
 use crate::schema::gvk::compare_kinds;
 use rustomize_base::compat::Compat;
 use rustomize_base::meter::FastMap;
+use std::sync::{Arc, LazyLock};
 
 /// The target of name references, and the fields that hold them.
 #[derive(Clone, Debug, Default, Decode, Described)]
@@ -68,6 +69,13 @@ pub struct TransformerConfig<'a> {
 }
 
 impl<'a> TransformerConfig<'a> {
+    /// As [`TransformerConfig::defaults`]. That of the usual version is made once in a process.
+    pub fn shared_defaults(compat: Compat) -> Arc<Self> {
+        static USUAL: LazyLock<Arc<TransformerConfig<'static>>> =
+            LazyLock::new(|| Arc::new(TransformerConfig::defaults(Compat::default())));
+        if compat == Compat::default() { Arc::clone(&USUAL) } else { Arc::new(TransformerConfig::defaults(compat)) }
+    }
+
     /// The configuration that every build for a version of kustomize starts with.
     pub fn defaults(compat: Compat) -> Self {
         let specs = |table: &'static [DefaultSpec]| -> MergedSpecs<'a> {
@@ -118,16 +126,15 @@ impl<'a> TransformerConfig<'a> {
     /// Two specs of one path disagree about `create`.
     pub fn merge(&mut self, mut other: TransformerConfig<'a>) -> Result<()> {
         for (mine, theirs) in self.sections().into_iter().zip(other.sections()) {
-            mine.merge_by_kind(std::mem::take(theirs).in_order())?;
+            mine.merge_by_kind(std::mem::take(theirs).in_order().into_owned())?;
         }
         let list = &mut self.name_reference;
         let known =
             self.references.get_or_insert_with(|| list.iter().enumerate().rev().map(|(i, r)| (r.gvk, i)).collect());
         let is_merged = other.references.is_some();
         for reference in in_order(other.name_reference, is_merged) {
-            let fields = reference.fields.in_order();
             match known.get(&reference.gvk) {
-                Some(&have) => list[have].fields.merge_by_kind(fields)?,
+                Some(&have) => list[have].fields.merge_by_kind(reference.fields.in_order().into_owned())?,
                 None => {
                     known.insert(reference.gvk, list.len());
                     list.push(reference);

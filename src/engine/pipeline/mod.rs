@@ -102,7 +102,8 @@ fn run<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<ResMap<'a>> {
     // From here on only a var can change a name.
     let references = NameReferenceTransformer { references: config.references() };
     step(build, &mut map, "NameReferenceTransformer", |build, map| references.transform(map, build))?;
-    let vars = RefVarTransformer { vars: vars.into_values().collect(), specs: config.var_reference.in_order() };
+    let vars =
+        RefVarTransformer { vars: vars.into_values().collect(), specs: config.var_reference.in_order().into_owned() };
     step(build, &mut map, "RefVarTransformer", |build, map| vars.transform(map, build))?;
     // Names are final after this point.
     map.check_unique(arena)?;

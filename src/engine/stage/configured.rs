@@ -44,7 +44,7 @@ impl<'a> Fields<'_, 'a> {
     /// # Errors A path of a field spec has a control character.
     pub fn specs(&self, list: &MergedSpecs<'a>) -> Result<FieldSpecs<'a>> {
         let arena = self.build.arena;
-        let mut specs = list.in_order();
+        let mut specs = list.in_order().into_owned();
         specs.iter_mut().try_for_each(|spec| spec.read_for_builtin(arena))?;
         Ok(FieldSpecs::new(arena, specs))
     }

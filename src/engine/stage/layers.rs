@@ -70,7 +70,7 @@ pub struct Layers<'a> {
 impl<'a> Layers<'a> {
     /// The layers of builds for a version of kustomize; none is known yet.
     pub fn new(compat: Compat) -> Self {
-        Layers { known: Mutex::default(), default_config: Arc::new(TransformerConfig::defaults(compat)) }
+        Layers { known: Mutex::default(), default_config: TransformerConfig::shared_defaults(compat) }
     }
 
     /// A layer, if it is known.

@@ -260,7 +260,7 @@ impl<'a> Build<'a> {
         let Premises { metadata, schemas, default_config } = premises;
         let usual = || match &cx.layers {
             Some(layers) => Arc::clone(&layers.default_config),
-            None => Arc::new(TransformerConfig::defaults(cx.options.compat)),
+            None => TransformerConfig::shared_defaults(cx.options.compat),
         };
         let mut schema = BuildSchema::with(schemas);
         if cx.options.openapi_adds {

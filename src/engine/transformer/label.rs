@@ -89,16 +89,16 @@ impl<'a> LabelTransformer<'a> {
 fn specs_of<'a>(label: &Label<'a>, config: &TransformerConfig<'a>) -> Result<MergedSpecs<'a>> {
     let merging = |e: Error| e.context("failed to merge labels");
     let mut specs = MergedSpecs::from(label.fields.clone());
-    specs.merge(config.labels.in_order()).map_err(merging)?;
+    specs.merge(config.labels.in_order().iter().cloned()).map_err(merging)?;
     if label.include_selectors {
-        specs.merge(config.common_labels.in_order()).map_err(merging)?;
+        specs.merge(config.common_labels.in_order().iter().cloned()).map_err(merging)?;
         return Ok(specs);
     }
     if label.include_templates {
-        specs.merge(config.template_labels.in_order()).map_err(merging)?;
+        specs.merge(config.template_labels.in_order().iter().cloned()).map_err(merging)?;
     }
     if label.include_volume_claim_templates {
-        specs.merge(config.volume_claim_template_labels.in_order()).map_err(merging)?;
+        specs.merge(config.volume_claim_template_labels.in_order().iter().cloned()).map_err(merging)?;
     }
     let everywhere = FieldSpec { gvk: Gvk::default(), path: "metadata/labels", create: true };
     specs.merge([everywhere]).map_err(merging)?;

@@ -14,7 +14,7 @@
 //! *Example*: `testdata/reference/name_reference.txtar`
 
 use super::referents::{Answer, Referents};
-use crate::config::field_spec::{Step, split};
+use crate::config::field_spec::{Step, split_into};
 use crate::config::transformer_config::NameBackReferences;
 use crate::config::{FieldSpec, TransformerConfig};
 use crate::diag::{Code, Error, Result};
@@ -60,17 +60,20 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn of(references: &[NameBackReferences<'a>]) -> Self {
-        let (all, by_kind, general) = Default::default();
-        let mut fields = Fields { all, by_kind, general };
+    /// The fields that resources of some kinds may have. O(references + kinds).
+    fn of(references: &[NameBackReferences<'a>], kinds: impl Iterator<Item = &'a str>) -> Self {
+        let by_kind = kinds.map(|kind| (kind, Vec::new())).collect();
+        let mut fields = Fields { all: Vec::new(), by_kind, general: Vec::new() };
         for reference in references {
-            for spec in reference.fields.in_order() {
-                let at = fields.all.len();
-                match spec.gvk.kind {
-                    "" => fields.general.push(at),
-                    kind => fields.by_kind.entry(kind).or_default().push(at),
+            for spec in &*reference.fields.in_order() {
+                let places = match spec.gvk.kind {
+                    "" => Some(&mut fields.general),
+                    kind => fields.by_kind.get_mut(kind),
+                };
+                if let Some(places) = places {
+                    places.push(fields.all.len());
+                    fields.all.push((reference.gvk, spec.clone()));
                 }
-                fields.all.push((reference.gvk, spec));
             }
         }
         fields
@@ -81,10 +84,11 @@ impl<'a> Fields<'a> {
         let own = self.by_kind.get(referrer.kind).map_or(&[][..], Vec::as_slice);
         let mut places = [own, &self.general].concat();
         places.sort_unstable();
-        let mut root = Trie::default();
+        let (mut root, mut steps) = (Trie::default(), Vec::new());
         for (target, spec) in places.into_iter().map(|at| &self.all[at]).filter(|(_, s)| s.gvk.selects(referrer)) {
             let mut trie = &mut root;
-            for step in split(arena, spec.path) {
+            split_into(arena, spec.path, &mut steps);
+            for step in steps.drain(..) {
                 trie.has_wrong_step |= step.check().is_err();
                 let (known, child) = trie.children.entry(step.key).or_insert_with(|| (step, Trie::default()));
                 known.list |= step.list;
@@ -219,7 +223,7 @@ impl<'a> NameReferenceTransformer<'a> {
     /// Returns true if `configurations` or `crds` have added references.
     fn has_own_references(&self, compat: Compat) -> bool {
         let count = |references: &[NameBackReferences<'_>]| references.iter().map(|r| r.fields.len()).sum::<usize>();
-        count(&self.references) != count(&TransformerConfig::defaults(compat).name_reference)
+        count(&self.references) != count(&TransformerConfig::shared_defaults(compat).name_reference)
     }
 
     /// The paths of references of each kind in the map, or of the kinds with a suffix.
@@ -231,7 +235,7 @@ impl<'a> NameReferenceTransformer<'a> {
         if kinds.is_empty() {
             return FastMap::default();
         }
-        let fields = Fields::of(&self.references);
+        let fields = Fields::of(&self.references, kinds.iter().map(|gvk| gvk.kind));
         kinds.into_iter().map(|gvk| (gvk, fields.trie(arena, &gvk))).collect()
     }
 }

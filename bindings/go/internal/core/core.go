@@ -10,9 +10,11 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
@@ -27,49 +29,30 @@ type Program struct {
 	module  wazero.CompiledModule
 }
 
-// Mode is the way in which the program is compiled.
-type Mode int
-
-const (
-	// Fast ends a build early only where it asks its host or takes memory.
-	Fast Mode = iota
-	// Interruptible ends a build at once: each loop asks whether to go on, which makes builds some
-	// four times as slow.
-	Interruptible
-)
-
 var shared struct {
 	sync.Mutex
-	// By mode.
-	programs [2]*Program
-	// Keeps compiled code.
-	directory string
+	program *Program
 }
 
-// Load compiles the program, once for each process and mode. A directory keeps the compiled code
-// for the next process; without one ("") that of an earlier call counts, and if there is none,
-// nothing is written.
-func Load(directory string, mode Mode) (*Program, error) {
+// Load compiles the program, once for each process. A directory keeps the compiled code for the next
+// process; without one ("") nothing is written.
+func Load(directory string) (*Program, error) {
 	shared.Lock()
 	defer shared.Unlock()
-	if program := shared.programs[mode]; program != nil {
-		return program, nil
+	if shared.program != nil {
+		return shared.program, nil
 	}
-	if directory == "" {
-		directory = shared.directory
-	}
-	shared.directory = directory
-	program, err := load(directory, mode)
+	program, err := load(directory)
 	if err == nil {
-		shared.programs[mode] = program
+		shared.program = program
 	}
 	return program, err
 }
 
-func load(directory string, mode Mode) (*Program, error) {
+func load(directory string) (*Program, error) {
 	// The program is the process's own: no build may end it.
 	ctx := context.Background()
-	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(mode == Interruptible)
+	config := wazero.NewRuntimeConfig()
 	if directory != "" {
 		cache, err := wazero.NewCompilationCacheWithDir(directory)
 		if err != nil {
@@ -77,15 +60,16 @@ func load(directory string, mode Mode) (*Program, error) {
 		}
 		config = config.WithCompilationCache(cache)
 	}
-	runtime := wazero.NewRuntimeWithConfig(ctx, config)
-	if _, err := wasi_snapshot_preview1.Instantiate(ctx, runtime); err != nil {
+	engine := wazero.NewRuntimeWithConfig(ctx, config)
+	if _, err := wasi_snapshot_preview1.Instantiate(ctx, engine); err != nil {
 		return nil, fmt.Errorf("the interface of the core: %w", err)
 	}
-	module, err := runtime.CompileModule(ctx, wasm)
+	workers := experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0))
+	module, err := engine.CompileModule(workers, wasm)
 	if err != nil {
 		return nil, fmt.Errorf("the core does not compile: %w", err)
 	}
-	return &Program{runtime, module}, nil
+	return &Program{engine, module}, nil
 }
 
 // least is the number of bytes that the program begins with.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/sys"
 )
 
 // Host answers the questions of a build. It is called on one goroutine at a time.
@@ -90,7 +91,7 @@ func (p *Program) start(limit uint64) *Instance {
 	i := &Instance{
 		program: p, jobs: make(chan *Job), cancel: cancel, ended: make(chan struct{}), memory: memory{limit: limit}, ctx: ctx,
 	}
-	config := wazero.NewModuleConfig().WithName("").WithStdin(i).WithStdout(i).WithStderr(&i.stderr)
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithStdin(i).WithStdout(i).WithStderr(&i.stderr)
 	go func() {
 		defer close(i.ended)
 		defer cancel()
@@ -103,16 +104,33 @@ func (p *Program) start(limit uint64) *Instance {
 			i.err = &Ended{Err: ErrMemory}
 			return
 		}
-		module, err := p.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, &i.memory), p.module, config)
-		if module != nil {
-			_ = module.Close(context.Background())
-		}
+		err := i.run(experimental.WithMemoryAllocator(ctx, &i.memory), config)
 		if err == nil {
 			err = errGone
 		}
 		i.err = &Ended{Message: i.stderr.text(), Err: err}
 	}()
 	return i
+}
+
+// run runs the program to its end. An error is a trap, or an exit status.
+func (i *Instance) run(ctx context.Context, config wazero.ModuleConfig) error {
+	module, err := i.program.runtime.InstantiateModule(ctx, i.program.module, config)
+	if err != nil {
+		return err
+	}
+	defer module.Close(context.Background())
+	flag := module.ExportedGlobal("interrupt")
+	if flag == nil {
+		return errors.New("the core cannot be interrupted: bindings/go/build makes one that can be")
+	}
+	i.memory.found(flag.Get())
+	_, err = module.ExportedFunction("_start").Call(ctx)
+	var exit *sys.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 0 {
+		return nil
+	}
+	return err
 }
 
 // Do answers a job. After an error the instance is of no use.
@@ -126,6 +144,7 @@ func (i *Instance) Do(ctx context.Context, job *Job) error {
 		}
 		return i.err
 	case <-ctx.Done():
+		i.memory.interrupt()
 		i.cancel()
 		return context.Cause(ctx)
 	}
@@ -135,9 +154,8 @@ func (i *Instance) Do(ctx context.Context, job *Job) error {
 	case <-i.ended:
 		return i.err
 	case <-ctx.Done():
-		// What is left of the job ends at its next question, or when it takes more memory. A host
-		// that blocks cannot be stopped.
-		i.memory.closed.Store(true)
+		// What is left of the job ends in its next loop. A host that blocks cannot be stopped.
+		i.memory.interrupt()
 		i.cancel()
 		return context.Cause(ctx)
 	}

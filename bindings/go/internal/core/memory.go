@@ -1,6 +1,7 @@
 package core
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/experimental"
@@ -9,14 +10,18 @@ import (
 // memory is the linear memory of an instance, up to a limit in bytes. Its addresses are reserved
 // where the system can do so: it then grows without a copy, and goes back to the system at the end.
 type memory struct {
-	bytes []byte
 	limit uint64
+	// Held while bytes and closed change, and while the flag is set.
+	mutex sync.Mutex
+	bytes []byte
+	// True once the program is to end: it gets no more memory.
+	closed bool
+	// The address of the byte that ends the program; 0 as long as it is not known.
+	flag uint64
 	// Gives reserved addresses back; nil if there are none.
 	release func()
 	// The size, for other goroutines.
 	size atomic.Uint64
-	// True once the program is to end: it gets no more memory.
-	closed atomic.Bool
 }
 
 func (m *memory) Allocate(capacity, _ uint64) experimental.LinearMemory {
@@ -28,7 +33,9 @@ func (m *memory) Allocate(capacity, _ uint64) experimental.LinearMemory {
 
 // Reallocate returns nil above the limit: the program then ends for lack of memory.
 func (m *memory) Reallocate(size uint64) []byte {
-	if size > m.limit || m.closed.Load() {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if size > m.limit || m.closed {
 		return nil
 	}
 	if size > uint64(cap(m.bytes)) {
@@ -41,7 +48,27 @@ func (m *memory) Reallocate(size uint64) []byte {
 	return m.bytes
 }
 
+// interrupt ends the program at its next look at the flag. No code in Go reads that byte, and no
+// other goroutine moves or frees the memory meanwhile.
+func (m *memory) interrupt() {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.closed = true
+	if m.flag != 0 && m.flag < uint64(len(m.bytes)) {
+		m.bytes[m.flag] = 1
+	}
+}
+
+// found notes the address of the flag.
+func (m *memory) found(flag uint64) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.flag = flag
+}
+
 func (m *memory) Free() {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
 	m.bytes = nil
 	if m.release != nil {
 		m.release()
