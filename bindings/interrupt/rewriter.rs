@@ -37,9 +37,9 @@ pub(crate) type Error = reencode::Error<Fault>;
 
 /// Returns the program with a look at a flag at the beginning of each loop, and of each function
 /// that calls itself. [Short loops](short_loops) are left alone: they pass over a text or a list
-/// once, and a look would take a large part of their time. The flag has a page of its own behind those that the program begins with. The
-/// program's allocator does not know that page: it uses what the linker has left free in the pages
-/// before it, and pages that it asks for.
+/// once, and a look would take a large part of their time. The flag has a page of its own behind
+/// those that the program begins with. The program's allocator does not know that page: it uses
+/// what the linker has left free in the pages before it, and pages that it asks for.
 ///
 /// # Errors
 /// See [`Error`].
