@@ -178,8 +178,7 @@ pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = dunce::canonicalize(path)?;
     let facts = fs::metadata(&target)?;
-    // On Unix the permissions of the directory decide, and root may write every file.
-    if cfg!(windows) && facts.permissions().readonly() {
+    if files::refuses_writing(&facts) {
         return Err(io::Error::new(ErrorKind::PermissionDenied, "the file is read-only"));
     }
     let mode = files::mode(&facts);

@@ -45,7 +45,9 @@ pub use directory::{Directory, open};
 #[cfg(windows)]
 pub use lock::is_in_profile;
 pub use lock::lock;
-pub use modes::{is_executable, mode, new_file_mode, own_user, raise_descriptors, refuses_programs, set_mode};
+pub use modes::{
+    is_executable, mode, new_file_mode, own_user, raise_descriptors, refuses_programs, refuses_writing, set_mode,
+};
 pub use name::{name_fault, shown};
 pub use place::Place;
 pub use staged::{PREFIX, Staged, is_temporary, sweep};

@@ -22,6 +22,12 @@ pub fn is_executable(file: &Metadata) -> bool {
     file.permissions().mode() & 0o111 != 0
 }
 
+/// Returns true for a file that may not be replaced: the system has a mark for that. Without one
+/// the permissions of its directory decide, and root may write every file.
+pub fn refuses_writing(_: &Metadata) -> bool {
+    false
+}
+
 /// Gives a file permissions; does nothing on systems without them.
 ///
 /// # Errors

@@ -201,7 +201,7 @@ impl Directory {
     pub fn rename(&self, path: &Path, to: &Directory, new: &Path) -> io::Result<()> {
         let (from, to) = (self.place(path)?, to.place(new)?);
         // The standard library would replace the file, and other programs of the system do not.
-        if fs::symlink_metadata(&to).is_ok_and(|there| there.is_file() && there.permissions().readonly()) {
+        if fs::symlink_metadata(&to).is_ok_and(|there| there.is_file() && crate::refuses_writing(&there)) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
         }
         fs::rename(from, to)

@@ -20,6 +20,11 @@ pub fn is_executable(_: &Metadata) -> bool {
     true
 }
 
+/// Returns true for a file that is read-only.
+pub fn refuses_writing(file: &Metadata) -> bool {
+    file.permissions().readonly()
+}
+
 /// Does nothing: a file keeps the permissions that its directory gives it.
 ///
 /// # Errors

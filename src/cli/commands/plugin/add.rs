@@ -7,6 +7,7 @@ use crate::cli::flags::transfer::TransferFlags;
 use crate::cli::machine::machine;
 use anyhow::Result;
 use clap::Args;
+use rustomize_base::windows_path::slashed;
 use rustomize_manager::install::project::Addition;
 use rustomize_plugins::PluginOptions;
 use std::path::PathBuf;
@@ -49,8 +50,8 @@ pub(crate) fn run(args: &Add, is_json: bool, options: &PluginOptions) -> Result<
     let name = args.name.clone().unwrap_or_else(|| source.name().to_owned());
     let from = args.from.as_deref().unwrap_or_default();
     // plugins.yaml and plugins.lock are read on all systems.
-    let with_slashes = from.replace('\\', "/");
-    let from = if cfg!(windows) && from.starts_with('.') { &with_slashes } else { from };
+    let with_slashes = slashed(from.into()).to_string_lossy().into_owned();
+    let from = if from.starts_with('.') { &with_slashes } else { from };
     let addition = Addition { name: &name, source, constraint, from };
     let machine = machine();
     let _lock = machine.lock_project(&args.directory);
