@@ -502,8 +502,9 @@ fn images_operations_behaviors_and_namespaces_are_completed() {
         let items = editor.completions("over/patch.yaml", 0, 8).await;
         let Some(CompletionTextEdit::Edit(edit)) = &items[0].text_edit else { panic!("{items:?}") };
         assert_eq!((edit.range.start.character, edit.range.end.character), (6, 8));
-        // The value of another field, a mapping that is not an operation, and a merge patch.
-        assert_eq!(editor.labels("over/patch.yaml", 1, 9).await, Vec::<String>::new());
+        // The path of an operation, a mapping that is not an operation, and a merge patch.
+        let paths = editor.labels("over/patch.yaml", 1, 9).await;
+        assert!(paths.contains(&"/spec".to_owned()), "{paths:?}");
         editor.edit("over/patch.yaml", None, "op: re\n");
         assert_eq!(editor.labels("over/patch.yaml", 0, 6).await, Vec::<String>::new());
         editor.edit(file, None, "patches:\n- patch: |-\n    op: re\n");
@@ -511,6 +512,89 @@ fn images_operations_behaviors_and_namespaces_are_completed() {
         // A component is not built on its own: it may be used with any root.
         editor.open("part/kustomization.yaml", "kind: Component\nimages:\n- name: x\n");
         assert!(editor.labels("part/kustomization.yaml", 2, 8).await.contains(&"nginx".to_owned()));
+    });
+}
+
+const PATHS: &str = "\
+-- base/kustomization.yaml --
+resources: [web.yaml, settings.yaml]
+-- base/web.yaml --
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  labels: {example.com/team: red}
+spec:
+  template:
+    spec:
+      containers:
+      - name: web
+        image: nginx:1
+      - name: log
+        image: log:1
+        env: []
+-- base/settings.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+data:
+  a.yaml: x
+  region: north
+-- over/kustomization.yaml --
+resources:
+- ../base
+";
+
+#[test]
+fn paths_of_fields_are_completed() {
+    with_editor(PATHS, async |editor| {
+        let file = "over/kustomization.yaml";
+        // The resources are those of the last build without a fault.
+        editor.open(file, "resources: [../base]\nimages:\n- name: x\n");
+        editor.until_some(async |editor| editor.labels(file, 2, 8).await).await;
+        let replacements = "resources: [../base]
+replacements:
+- source:
+    kind: ConfigMap
+    name: settings
+    fieldPath: data.re
+  targets:
+  - select: {kind: Deployment}
+    fieldPaths:
+    - spec.template.spec.containers.[name=log].e
+    - metadata.labels.
+  - select: {kind: Deployment, name: web}
+    fieldPaths: [spec.template.spec.containers.]
+patches:
+- target: {kind: Deployment}
+  patch: |-
+    - op: replace
+      path: /metadata/labels/
+    - {op: add, path: /spec/template/spec/containers/0/}
+";
+        editor.edit(file, None, replacements);
+        let sources = editor.labels(file, 5, 22).await;
+        assert_eq!(sources, ["data.a\\.yaml", "data.region"]);
+        let items = editor.completions(file, 5, 22).await;
+        let Some(CompletionTextEdit::Edit(edit)) = &items[1].text_edit else { panic!("{items:?}") };
+        assert_eq!((edit.range.start.character, edit.range.end.character), (15, 22));
+        let prefix = "spec.template.spec.containers.";
+        let of_one = ["env", "image", "name"].map(|name| format!("{prefix}[name=log].{name}"));
+        assert_eq!(editor.labels(file, 9, 48).await, of_one);
+        assert_eq!(editor.labels(file, 10, 22).await, ["metadata.labels.example\\.com/team"]);
+        let of_all = ["*", "0", "1", "[name=log]", "[name=web]"].map(|name| format!("{prefix}{name}"));
+        assert_eq!(editor.labels(file, 12, 47).await, of_all);
+        assert_eq!(editor.labels(file, 17, 30).await, ["/metadata/labels/example.com~1team"]);
+        let of_first = ["image", "name"].map(|name| format!("/spec/template/spec/containers/0/{name}"));
+        assert_eq!(editor.labels(file, 18, 55).await, of_first);
+        // A patch in a file of its own may be for each resource.
+        editor.open("over/patch.yaml", "- op: test\n  path: /\n");
+        let first = editor.labels("over/patch.yaml", 1, 9).await;
+        assert_eq!(first, ["apiVersion", "data", "kind", "metadata", "spec"].map(|name| format!("/{name}")));
+        // Other fields that are called path.
+        editor.open("over/config.yaml", "namePrefix:\n- path: me\n");
+        assert_eq!(editor.labels("over/config.yaml", 1, 10).await, Vec::<String>::new());
     });
 }
 

@@ -86,6 +86,68 @@ impl Cursor {
         let word = cursor.word.start + start..cursor.word.end + start;
         Some((field, Cursor { word, ..cursor }))
     }
+
+    /// The field that a byte of a text is in, if the value of this one is in braces or brackets on
+    /// one line; else this field. O(value).
+    pub(crate) fn in_braces(self, text: &str, offset: usize) -> Cursor {
+        let begin = self.word.start.min(offset);
+        let value = &text[begin..offset];
+        if !value.starts_with(['{', '[']) {
+            return self;
+        }
+        let (mut open, mut start, mut quote): (Vec<Open<'_>>, _, _) = (Vec::new(), 0, None);
+        for (at, c) in value.char_indices() {
+            if quote.is_some() {
+                quote = quote.filter(|quote| *quote != c);
+                continue;
+            }
+            let token = value[start..at].trim();
+            match (c, open.last_mut()) {
+                ('{' | '[', _) if token.is_empty() => {
+                    open.push(Open { in_braces: c == '{', key: None, keys: Vec::new() });
+                    start = at + 1;
+                }
+                ('\'' | '"', _) if token.is_empty() => quote = Some(c),
+                ('}' | ']', _) => {
+                    open.pop();
+                    start = at + 1;
+                }
+                (',', last) => {
+                    if let Some(Open { key, keys, .. }) = last {
+                        keys.extend(key.take());
+                    }
+                    start = at + 1;
+                }
+                (':', Some(Open { in_braces: true, key, .. })) if key.is_none() && !token.is_empty() => {
+                    *key = Some(token.trim_matches(['"', '\'']));
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+        let Some(last) = open.last() else { return self };
+        let word = begin + start + (value[start..].len() - value[start..].trim_start().len());
+        let ends = |c: char| quote.map_or(matches!(c, ',' | ']' | '}'), |quote| c == quote);
+        let rest = &text[offset..self.word.end.max(offset)];
+        let end = offset + rest.find(ends).unwrap_or(rest.len());
+        let names = open.iter().filter_map(|open| open.key).map(str::to_owned);
+        Cursor {
+            path: self.path.into_iter().chain(names).collect(),
+            in_key: last.key.is_none(),
+            word: word..end,
+            siblings: last.keys.iter().map(|key| (*key).to_owned()).collect(),
+            ..self
+        }
+    }
+}
+
+/// Braces or brackets that are open at a place.
+struct Open<'t> {
+    in_braces: bool,
+    /// The key whose value the place is in.
+    key: Option<&'t str>,
+    /// The keys before it.
+    keys: Vec<&'t str>,
 }
 
 impl Part {
@@ -378,5 +440,33 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// The field in braces at `^`, as `path key|value word (siblings)`.
+    #[track_caller]
+    fn check_braces(marked: &str, want: &str) {
+        let offset = marked.find('^').unwrap();
+        let text = marked.replacen('^', "", 1);
+        let cursor = Cursor::at(&text, offset).unwrap().in_braces(&text, offset);
+        let side = if cursor.in_key { "key" } else { "value" };
+        let found = format!(
+            "{} {side} '{}' ({})",
+            cursor.path.join("."),
+            &text[cursor.word.clone()],
+            cursor.siblings.join(" ")
+        );
+        assert_eq!(found, want, "{marked}");
+    }
+
+    #[test]
+    fn fields_in_braces_are_found() {
+        check_braces("a: {kind: B, name: c^d}\n", "a.name value 'cd' (kind)");
+        check_braces("a: {kind: B, na^me: cd}\n", "a key 'name: cd' (kind)");
+        check_braces("a: {kind: B, ^}\n", "a key '' (kind)");
+        check_braces("a: {b: {c: d}, e: [f, 'g.[h=i].j^', k]}\n", "a.e key ''g.[h=i].j' ()");
+        check_braces("a: [b.c, d^]\n", "a key 'd' ()");
+        check_braces("- {op: te^}\n", "op value 'te' ()");
+        check_braces("a: {b: c} ^\n", "a value '{b: c} ' ()");
+        check_braces("a: b^c\n", "a value 'bc' ()");
     }
 }

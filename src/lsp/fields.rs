@@ -4,7 +4,7 @@
 use super::check::{Known, KnownResource};
 use super::cursor::Cursor;
 use super::texts::{Texts, is_kustomization};
-use super::{Files, links};
+use super::{Files, links, paths};
 use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Described, Field, Kustomization, Record, Shape};
 use crate::load::Loader;
@@ -55,10 +55,13 @@ pub(crate) fn complete(
     at: &TextDocumentPositionParams,
 ) -> Vec<CompletionItem> {
     let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
-    let operation = in_operation(&path, &text, offset);
-    let in_kustomization = || Cursor::at(&text, offset).filter(|_| is_kustomization(&path));
-    let is_operation = operation.is_some();
-    let Some(cursor) = operation.or_else(in_kustomization) else { return Vec::new() };
+    let in_patch = in_operation(&path, &text, offset);
+    let around = in_patch.as_ref().map(|in_patch| in_patch.around.clone());
+    let in_kustomization = || {
+        let cursor = Cursor::at(&text, offset).filter(|_| is_kustomization(&path))?;
+        Some(cursor.in_braces(&text, offset))
+    };
+    let Some(cursor) = in_patch.map(|in_patch| in_patch.cursor).or_else(in_kustomization) else { return Vec::new() };
     let position = |offset: usize| texts.units.position(&text, offset);
     let typed = text[cursor.word.start..offset.max(cursor.word.start)].trim_start_matches(['"', '\'']);
     let start = offset - typed.len();
@@ -73,8 +76,28 @@ pub(crate) fn complete(
         ..CompletionItem::default()
     };
     let word = |word: &str| value(word.to_owned(), CompletionItemKind::ENUM_MEMBER);
-    if is_operation {
-        return OPERATIONS.map(word).into();
+    let directory = path.parent().and_then(Path::to_str).unwrap_or("/");
+    // The resources of this root; a component is in others.
+    let own = || match known.get(directory) {
+        Some(resources) => resources.iter().collect::<Vec<&KnownResource>>(),
+        None => known.values().flatten().collect(),
+    };
+    let field_paths = |style: paths::Style, field: &[String]| {
+        let kinds = paths::kinds_beside(&text, field, style, at.position.line as usize + 1);
+        let (all, mut of_kinds) = (own(), own());
+        of_kinds.retain(|resource| kinds.contains(&resource.kind));
+        let resources = if of_kinds.is_empty() { all } else { of_kinds };
+        let found = paths::complete(files, resources.into_iter(), style, typed);
+        found.into_iter().map(|path| value(path, CompletionItemKind::FIELD)).collect()
+    };
+    if let Some(around) = around {
+        return match cursor.path.last().map(String::as_str) {
+            Some("op") => OPERATIONS.map(word).into(),
+            _ => field_paths(paths::Style::Slashes, &around),
+        };
+    }
+    if let Some(style) = paths::style_of(&cursor.path) {
+        return field_paths(style, &cursor.path);
     }
     let found = find(&cursor.path);
     let mut items = Vec::new();
@@ -114,10 +137,7 @@ pub(crate) fn complete(
     match cursor.path.join(".").as_str() {
         "configMapGenerator.behavior" | "secretGenerator.behavior" => items.extend(BEHAVIORS.map(word)),
         "images.name" => {
-            let directory = path.parent().and_then(Path::to_str).unwrap_or("/");
-            let own = known.get(directory).map(|resources| resources.iter().collect());
-            let resources: Vec<&KnownResource> = own.unwrap_or_else(|| known.values().flatten().collect());
-            let names: BTreeSet<&String> = resources.into_iter().flat_map(|r| &r.images).collect();
+            let names: BTreeSet<&String> = own().into_iter().flat_map(|r| &r.images).collect();
             items.extend(names.into_iter().map(|name| value(name.clone(), CompletionItemKind::VALUE)));
         }
         _ if field.name == "namespace" => {
@@ -137,18 +157,28 @@ pub(crate) fn complete(
     items
 }
 
-/// The `op` of an operation of a JSON patch: in a file that is a list, or in a patch inside a
-/// kustomization that is one.
-fn in_operation(path: &Path, text: &str, offset: usize) -> Option<Cursor> {
-    let cursor = match is_kustomization(path) {
+/// A value in an operation of a JSON patch.
+struct InOperation {
+    cursor: Cursor,
+    /// The field of the kustomization that has the patch; empty in a file that is a patch.
+    around: Vec<String>,
+}
+
+/// The value of `op`, `path` or `from` in an operation of a JSON patch: in a file that is a list,
+/// or in a patch inside a kustomization that is one.
+fn in_operation(path: &Path, text: &str, offset: usize) -> Option<InOperation> {
+    let (around, cursor) = match is_kustomization(path) {
         true => {
             let (field, cursor) = Cursor::in_block(text, offset)?;
             let is_patch = ["patches.patch", "patchesJson6902.patch"].contains(&field.join(".").as_str());
-            is_patch.then_some(cursor)
+            (field, is_patch.then_some(cursor)?)
         }
-        false => Cursor::at(text, offset),
-    }?;
-    (cursor.in_list && !cursor.in_key && cursor.path == ["op"]).then_some(cursor)
+        false => (Vec::new(), Cursor::at(text, offset)?),
+    };
+    let cursor = cursor.in_braces(text, offset);
+    let is_value = cursor.in_list && !cursor.in_key && cursor.path.len() == 1;
+    let is_known = matches!(cursor.path.last().map(String::as_str), Some("op" | "path" | "from"));
+    (is_value && is_known).then_some(InOperation { cursor, around })
 }
 
 /// The texts of the known resources.

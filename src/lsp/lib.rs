@@ -8,7 +8,8 @@
 //! * [`fixes`]: the changes that mend the faults.
 //! * [`cursor`]: the field of a YAML text that a place is in, also while the text is not valid
 //!   YAML.
-//! * [`fields`]: fields, words and file names to complete; the documentation of a field.
+//! * [`fields`]: fields, words and file names to complete; the documentation of a field. [`paths`]:
+//!   paths of fields to complete.
 //! * [`links`]: the files, bases and resources that a place names; the new names of files.
 //! * [`references`]: the entries that name a file or a resource.
 //!
@@ -21,6 +22,7 @@ mod fields;
 mod fixes;
 mod links;
 mod message;
+mod paths;
 mod references;
 mod texts;
 
