@@ -481,6 +481,11 @@ fn references_stay_where_an_entry_is_not_sure_to_help() {
     assert_eq!(run.status, Some(1));
     assert!(run.stderr.contains("base/kustomization.yaml: references stay: "), "{}", run.stderr);
     assert_eq!(fs::read_to_string(tree.path().join("base/name-references.yaml")).unwrap(), "images: []\n");
+    // A pipe in the place of the file is not read.
+    let tree = Tree::new(RENAMED);
+    let pipe = tree.path().join("base/name-references.yaml");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+    tree.run(&["lint", "site", "--fix"]).fails_with(&["cannot read 'base/name-references.yaml'"]);
     // The kustomization in the directory of the file does not list it.
     let tree = Tree::new(RENAMED);
     tree.write("base/kustomization.yaml", "resources: []\n");

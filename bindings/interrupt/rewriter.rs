@@ -15,9 +15,9 @@ const FLAG: &str = "interrupt";
 /// A program that cannot be made interruptible.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It has no memory of its own, or more than one.
+    /// The program has no memory of its own, or has more than one.
     Memories,
-    /// It has no globals or no exports.
+    /// The program lacks the section of globals or that of exports.
     Sections,
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Fault::Memories => "the program does not have one memory of its own",
-            Fault::Sections => "the program has no globals or no exports",
+            Fault::Sections => "the program lacks globals or exports",
         })
     }
 }

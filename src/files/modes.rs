@@ -22,8 +22,8 @@ pub fn is_executable(file: &Metadata) -> bool {
     file.permissions().mode() & 0o111 != 0
 }
 
-/// Returns true for a file that may not be replaced: the system has a mark for that. Without one
-/// the permissions of its directory decide, and root may write every file.
+/// Returns true for a file that is marked as read-only. Unix has no such mark: the permissions of
+/// the directory decide whether a file can be replaced.
 pub fn refuses_writing(_: &Metadata) -> bool {
     false
 }

@@ -55,13 +55,13 @@ pub(crate) fn complete(
     at: &TextDocumentPositionParams,
 ) -> Vec<CompletionItem> {
     let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
-    let in_patch = in_operation(&path, &text, offset);
-    let around = in_patch.as_ref().map(|in_patch| in_patch.around.clone());
-    let in_kustomization = || {
-        let cursor = Cursor::at(&text, offset).filter(|_| is_kustomization(&path))?;
-        Some(cursor.in_braces(&text, offset))
+    let (cursor, around) = match in_operation(&path, &text, offset) {
+        Some(InOperation { cursor, around }) => (cursor, Some(around)),
+        None => match Cursor::at(&text, offset).filter(|_| is_kustomization(&path)) {
+            Some(cursor) => (cursor.in_braces(&text, offset), None),
+            None => return Vec::new(),
+        },
     };
-    let Some(cursor) = in_patch.map(|in_patch| in_patch.cursor).or_else(in_kustomization) else { return Vec::new() };
     let position = |offset: usize| texts.units.position(&text, offset);
     let typed = text[cursor.word.start..offset.max(cursor.word.start)].trim_start_matches(['"', '\'']);
     let start = offset - typed.len();

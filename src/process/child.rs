@@ -139,3 +139,25 @@ pub(super) fn name(command: &mut Command) {
         command.arg0(name.map_or(path.as_path(), Path::new));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{TRIES, started};
+    use std::io::{self, ErrorKind};
+
+    #[test]
+    fn a_busy_program_is_tried_again_and_other_errors_are_final() {
+        let tries_of = |faults: &[ErrorKind]| {
+            let mut tries = 0;
+            let result = started(|| {
+                tries += 1;
+                faults.get(tries - 1).map_or(Ok(()), |kind| Err(io::Error::from(*kind)))
+            });
+            (tries, result.map_err(|e| e.kind()))
+        };
+        let busy = ErrorKind::ExecutableFileBusy;
+        assert_eq!(tries_of(&[busy, busy]), (3, Ok(())));
+        assert_eq!(tries_of(&[busy; 9]), (TRIES as usize, Err(busy)));
+        assert_eq!(tries_of(&[busy, ErrorKind::NotFound]), (2, Err(ErrorKind::NotFound)));
+    }
+}

@@ -34,7 +34,7 @@ use system::{end, end_with};
 /// * The calling thread never returns to the caller, not even by a panic: every way out of this
 ///   function kills the process. So no destructor and no exit handler of the caller runs.
 /// * The one other thread is of this module. It waits for the end of `requests`, to kill the process
-///   of a plugin that does not return. On Windows there is no such thread: the keeper ends.
+///   of a plugin that does not return. On Windows the end of the keeper does that.
 ///
 /// A plugin that keeps the rules of the header damages nothing. A plugin that breaks them damages
 /// only its own process, which the caller has confined, and in which only this module runs. The

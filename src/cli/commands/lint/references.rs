@@ -16,6 +16,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+/// A file with more bytes is not changed.
+const MOST_BYTES: u64 = 16 << 20;
+
 /// A kustomization whose resources have references to mend.
 struct Referrer<'f> {
     /// The directory as messages name it; empty for the working directory.
@@ -75,7 +78,8 @@ fn mend_in(
     };
     let _lock = place::lock(directory);
     let (kustomization, file) = (directory.join(referrer.name), directory.join(FILE));
-    let read = |path: &Path, name: &str| match fs::read_to_string(path) {
+    // The file may be what others have put there: a pipe would never end.
+    let read = |path: &Path, name: &str| match rustomize_files::read_text(path, MOST_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(fault) if fault.kind() == ErrorKind::NotFound => Ok(None),
         Err(fault) => Err(fault).with_context(|| format!("cannot read '{}'", at(name))),
@@ -99,10 +103,10 @@ fn mend_in(
         Ok(files) => files,
         Err(_) => return leave("the directory does not build on its own with the entries"),
     };
-    let is_read = |finding: &&&Warning| {
+    let is_read = |finding: &Warning| {
         finding.place().and_then(|place| real(&place.file)).is_some_and(|path| read_files.contains(&path))
     };
-    if !referrer.findings.iter().all(|finding| is_read(&finding)) {
+    if !referrer.findings.iter().all(|finding| is_read(finding)) {
         return leave("their file belongs to another kustomization");
     }
     let is_listed = after == before;
