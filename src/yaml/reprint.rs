@@ -23,6 +23,7 @@ use super::tree::mapping::{Entry, Key};
 use super::tree::node::{Node, Scalar, Style, Tag, Value};
 use super::{Arena, Malformed};
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 /// The length of the longest key, in characters, that go-yaml can read back: it reads `? ` and the
 /// key within 1,024 characters.
@@ -168,8 +169,7 @@ pub fn check_key(key: &Key<'_>, previous: Option<&Key<'_>>, depth: Depth) -> Res
     if previous.is_some_and(|p| p.same_text(key)) {
         return Err(format!("mapping key {:?} already defined", key.text));
     }
-    let is_string = key.is_plain() && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str);
-    if is_string && key.text != "<<" { Ok(()) } else { check_rare_key(key, depth) }
+    if is_plain_string(key) && key.text != "<<" { Ok(()) } else { check_rare_key(key, depth) }
 }
 
 fn check_rare_key(key: &Key<'_>, depth: Depth) -> Result<(), String> {
@@ -197,10 +197,7 @@ fn check_rare_key(key: &Key<'_>, depth: Depth) -> Result<(), String> {
 #[inline(always)]
 pub fn is_usual_key(key: &Key<'_>, previous: Option<&Key<'_>>) -> bool {
     // False for the key `<<`, which merges.
-    key.is_plain()
-        && key.text.len() <= MAX_KEY
-        && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str)
-        && !previous.is_some_and(|p| p.same_text(key))
+    is_plain_string(key) && key.text.len() <= MAX_KEY && !previous.is_some_and(|p| p.same_text(key))
 }
 
 /// Refuses keys that cannot be decoded once the tree was printed: as [`check_key`], and also a key
@@ -229,8 +226,13 @@ fn keys_below<'a>(arena: Arena<'a>, node: &mut Node<'a>, depth: Depth) -> bool {
         Value::Scalar(_) => false,
         Value::Sequence(items) => items.iter_mut().fold(false, |any, item| keys_below(arena, item, Depth::Below) | any),
         Value::Mapping(m) => {
-            let below = m.iter_mut().fold(false, |any, (_, value)| keys_below(arena, value, Depth::Below) | any);
-            if depth == Depth::Top || m.iter().all(|entry| text_of_key(arena, &entry.key).is_none()) {
+            let (mut below, mut are_plain) = (false, true);
+            let Ok(()) = m.try_for_each(|key, value| {
+                are_plain &= is_plain_string(key);
+                below |= !matches!(value.value, Value::Scalar(_)) && keys_below(arena, value, Depth::Below);
+                Ok::<(), Infallible>(())
+            });
+            if depth == Depth::Top || are_plain || m.iter().all(|entry| text_of_key(arena, &entry.key).is_none()) {
                 return below;
             }
             let mut entries = m.take_entries();
@@ -245,9 +247,15 @@ fn keys_below<'a>(arena: Arena<'a>, node: &mut Node<'a>, depth: Depth) -> bool {
     }
 }
 
+/// Returns true if a key is a string by its bytes and its tag, as nearly all keys are.
+#[inline]
+fn is_plain_string(key: &Key<'_>) -> bool {
+    key.is_plain() && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str)
+}
+
 /// The text that a key becomes in JSON; `None` for a string, and for a key without a text in JSON.
 fn text_of_key<'a>(arena: Arena<'a>, key: &Key<'a>) -> Option<&'a str> {
-    if key.is_plain() && matches!(key.tag, Tag::Auto | Tag::Untyped | Tag::Str) {
+    if is_plain_string(key) {
         return None;
     }
     let scalar = key.as_scalar();
@@ -582,12 +590,11 @@ impl<K, S> Parts<K, S> {
                 let is_inside = in_braces || m.is_in_braces();
                 m.set_braces((self.in_braces)(m.is_in_braces(), m.is_empty()));
                 let mut previous = None;
-                for (key, value) in m.iter_mut() {
-                    (self.key)(key, previous, depth).map_err(|message| Malformed { message, pos: key.pos })?;
-                    previous = Some(key);
-                    self.walk(value, is_inside, Depth::Below)?;
-                }
-                Ok(())
+                m.try_for_each(|key, value| {
+                    (self.key)(key, previous.as_ref(), depth).map_err(|message| Malformed { message, pos: key.pos })?;
+                    previous = Some(*key);
+                    self.walk(value, is_inside, Depth::Below)
+                })
             }
         }
     }

@@ -131,7 +131,7 @@ fn has_final_colon(bytes: &[u8]) -> bool {
 /// a null, or a list or mapping on one line. A date counts as a string here, and so does a text
 /// that cannot be read.
 pub fn is_other_in_v2(text: &str) -> bool {
-    if text.contains('\n') {
+    if is_surely_plain(text) || text.contains('\n') {
         return false;
     }
     match resolve_v2(text) {

@@ -9,8 +9,8 @@
 //! for it, an empty key is a question about presence, and it empties a list when it gets no keys
 //! at all.
 //!
-//! Nearly all lists have items with one key, and no two items with the same text there. For these
-//! the rounds come to a walk: [`merge_distinct`].
+//! Nearly all lists have items that all have the same of the keys, and no two items with the same
+//! texts there. For these the rounds come to a walk: [`are_distinct`], [`merge_distinct`].
 //!
 //! Cost: O(items · log items) for the keys of Kubernetes' own schemas.
 
@@ -23,7 +23,8 @@ use crate::diag::{Code, Error, Result};
 use rustomize_base::meter::{FastMap, FastSet, List};
 
 use rustomize_yaml::shared::{Numbers, Shared};
-use rustomize_yaml::{Items, Node, Pos, Scalar, Style, Tag, ValueMut};
+use rustomize_yaml::{Items, Mapping, Node, Pos, Scalar, Style, Tag, ValueMut};
+use smallvec::SmallVec;
 
 type Keys<'s> = &'s [&'s str];
 
@@ -44,9 +45,10 @@ pub(super) fn merge<'a>(
         Directive::Merge => {
             if items.merging == Merging::Resource
                 && let (Some(own), Some(other)) = (distinct_texts(base, keys), distinct_texts(patch, keys))
+                && (own.key == other.key || own.texts.is_empty() || other.texts.is_empty())
             {
-                let base = DistinctItems { items: std::mem::take(base), texts: own };
-                return merge_distinct(base, patch, other, items).map(Some);
+                let base = DistinctItems { items: std::mem::take(base), texts: own.texts };
+                return merge_distinct(base, patch, other.texts, items).map(Some);
             }
             let watch = watch(base, patch, keys, items);
             let mut merge = Merge::new(std::mem::take(base), Some(std::mem::take(patch)), keys, items.merging);
@@ -63,7 +65,7 @@ pub(super) fn merge<'a>(
 /// A list that a patch brings where there was none: it is merged with itself. The patch keeps its
 /// items.
 pub(super) fn introduced<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -> Result<Items<'a>> {
-    if distinct_texts(list, keys).is_some() {
+    if are_distinct(list, keys) {
         each(list, |item| super::with_itself(item, items))?;
         return Ok(list.clone());
     }
@@ -83,7 +85,7 @@ pub(super) fn with_itself<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known
     if take_directive(list)? == Directive::Delete {
         return Ok(None);
     }
-    if distinct_texts(list, keys).is_some() {
+    if are_distinct(list, keys) {
         each(list, |item| super::with_itself(item, items))?;
         return Ok(Some(std::mem::take(list)));
     }
@@ -98,7 +100,7 @@ pub(super) fn with_itself<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known
 
 /// A base list that the patch does not mention. Its items are used up.
 pub(super) fn untouched<'a>(list: &mut Items<'a>, keys: Keys<'_>, items: Known<'_>) -> Result<Items<'a>> {
-    if distinct_texts(list, keys).is_some() {
+    if are_distinct(list, keys) {
         each(list, |item| super::untouched(item, items))?;
         return Ok(std::mem::take(list));
     }
@@ -136,32 +138,71 @@ fn take_directive(patch: &mut Items<'_>) -> Result<Directive> {
     Ok(found)
 }
 
-/// The texts of the key of all items, if each item is a mapping with the key and without a
-/// directive, and no two items have the same text. The two rounds keep such items apart, and their
-/// order.
-fn distinct_texts<'a>(items: &[Node<'a>], keys: Keys<'_>) -> Option<List<&'a str>> {
-    let [key] = keys else { return None };
-    if key.is_empty() {
+/// The keys that the items of a list have: each item is a mapping without a directive, and has a
+/// text at all of these keys and nothing at the others. `None` for other lists.
+fn common_keys<'k>(items: &[Node<'_>], keys: Keys<'k>) -> Option<SmallVec<[&'k str; 2]>> {
+    let Some((first, others)) = items.split_first() else { return Some(SmallVec::new()) };
+    let first = first.as_mapping()?;
+    let common: SmallVec<[&str; 2]> = keys.iter().copied().filter(|key| first.contains(key)).collect();
+    let has_them = |item: &Mapping<'_>| {
+        let text =
+            |key: &&str| item.get(key).and_then(Node::as_scalar).filter(|s| !s.is_null() && !s.text().is_empty());
+        common.iter().all(|key| text(key).is_some())
+            && (common.len() == keys.len() || keys.iter().all(|key| common.contains(key) || !item.contains(key)))
+            && !item.contains(DIRECTIVE)
+    };
+    let is_usual = !common.is_empty() && has_them(first);
+    (is_usual && others.iter().all(|item| item.as_mapping().is_some_and(has_them))).then_some(common)
+}
+
+/// The texts of a key, one for each item of a list.
+struct Texts<'k, 'a> {
+    /// The key; nothing for a list without items.
+    key: Option<&'k str>,
+    texts: List<&'a str>,
+}
+
+/// The texts of the only key that the items of a list have, if no two items have the same text
+/// there.
+fn distinct_texts<'k, 'a>(items: &[Node<'a>], keys: Keys<'k>) -> Option<Texts<'k, 'a>> {
+    if keys.is_empty() || keys.contains(&"") {
         return None;
     }
-    let text = |item: &Node<'a>| {
-        let item = item.as_mapping().filter(|m| !m.contains(DIRECTIVE))?;
-        let scalar = item.get(key)?.as_scalar().filter(|s| !s.is_null() && !s.text().is_empty())?;
-        Some(scalar.text())
+    let common = common_keys(items, keys)?;
+    let key = match common.as_slice() {
+        [] => return Some(Texts { key: None, texts: List::new() }),
+        [key] => *key,
+        _ => return None,
     };
-    let texts: List<&str> = items.iter().map(text).collect::<Option<_>>()?;
-    let is_distinct = if texts.len() <= FEW {
-        (1..texts.len()).all(|i| texts.iter().take(i).all(|text| *text != texts[i]))
-    } else {
-        texts.iter().collect::<FastSet<_>>().len() == texts.len()
+    let texts: List<&str> = items.iter().map(|item| item.get(key).map(Node::scalar_text)).collect::<Option<_>>()?;
+    let is_distinct = match texts.len() {
+        0..=FEW => (1..texts.len()).all(|i| texts.iter().take(i).all(|text| *text != texts[i])),
+        _ => texts.iter().collect::<FastSet<_>>().len() == texts.len(),
     };
-    is_distinct.then_some(texts)
+    is_distinct.then_some(Texts { key: Some(key), texts })
+}
+
+/// Returns true if the two rounds keep the items of a list apart and in their order, when it meets
+/// no other list: they all have the same keys, and no two have the same texts there.
+fn are_distinct<'a>(items: &[Node<'a>], keys: Keys<'_>) -> bool {
+    if keys.is_empty() || keys.contains(&"") {
+        return false;
+    }
+    let Some(common) = common_keys(items, keys) else { return false };
+    let texts = |item: &Node<'a>| -> SmallVec<[_; 2]> { common.iter().map(|key| item.get_text(key)).collect() };
+    match items.len() {
+        0..=FEW => (1..items.len()).all(|i| {
+            let new = texts(&items[i]);
+            items[..i].iter().all(|item| texts(item) != new)
+        }),
+        _ => items.iter().map(texts).collect::<FastSet<_>>().len() == items.len(),
+    }
 }
 
 /// Lists of at most this many items are searched from the start.
 const FEW: usize = 8;
 
-/// Items with the texts of their keys, by [`distinct_texts`].
+/// Items with the texts of their key, by [`distinct_texts`].
 struct DistinctItems<'a> {
     items: Items<'a>,
     texts: List<&'a str>,

@@ -266,17 +266,13 @@ fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, known: Kno
         while let Some((key, value)) = patches.next_if(|(p, _)| natural::compare(p.text(), name) == Ordering::Less) {
             introduce(&mut out, *key, value, known)?;
         }
-        let field = known.field(name);
         let in_field = |e: Error| e.in_field(name);
         let keep = match patches.next_if(|(p, _)| p.text() == name) {
             Some((_, patch)) => {
-                let merged = merge(entry.value_mut(), patch, field).map_err(in_field)?;
+                let merged = merge(entry.value_mut(), patch, known.field(name)).map_err(in_field)?;
                 set(entry.value_mut(), merged, Some(patch))
             }
-            None => {
-                let merged = untouched(entry.value_mut(), field).map_err(in_field)?;
-                set(entry.value_mut(), merged, None)
-            }
+            None => untouched_field(entry.value_mut(), name, known).map_err(in_field)?,
         };
         if keep || is_null(entry.key()) {
             out.push(entry);
@@ -386,15 +382,11 @@ fn fields_with_themselves(m: &mut Mapping<'_>, known: Known<'_>) -> Result<()> {
 /// Walks a base value that the patch does not mention.
 fn untouched<'a>(node: &mut Node<'a>, known: Known<'_>) -> Result<Merged<'a>> {
     match node.value_mut() {
-        // A null stays only if it was spelled out.
-        ValueMut::Scalar(s) if s.text().is_empty() && s.is_null() => Ok(Merged::Gone),
+        ValueMut::Scalar(s) if is_unwritten_null(s) => Ok(Merged::Gone),
         ValueMut::Scalar(_) => Ok(Merged::Base),
         ValueMut::Mapping(m) => {
             let known = schema_of(known, m, None);
-            retain(m, |key, value| {
-                let merged = untouched(value, known.field(key))?;
-                Ok(set(value, merged, None))
-            })?;
+            retain(m, |key, value| untouched_field(value, key, known))?;
             Ok(Merged::Base)
         }
         ValueMut::Sequence(items) => match known.merge_keys() {
@@ -405,6 +397,24 @@ fn untouched<'a>(node: &mut Node<'a>, known: Known<'_>) -> Result<Merged<'a>> {
             None => Ok(Merged::Base),
         },
     }
+}
+
+/// Walks a field, of a mapping that is `known`, that the patch does not mention; `false` if the
+/// field is removed.
+fn untouched_field<'a>(field: &mut Node<'a>, name: &str, known: Known<'_>) -> Result<bool> {
+    let Some(scalar) = field.as_scalar() else {
+        let merged = untouched(field, known.field(name))?;
+        return Ok(set(field, merged, None));
+    };
+    let is_kept = !is_unwritten_null(scalar);
+    quote(field);
+    Ok(is_kept)
+}
+
+/// Returns true for a null that is written as nothing: other nulls stay where no patch says
+/// something.
+fn is_unwritten_null(scalar: &Scalar<'_>) -> bool {
+    scalar.text().is_empty() && scalar.is_null()
 }
 
 /// Upstream puts quotes around strings that YAML 1.1 reads as something else when it passes them:

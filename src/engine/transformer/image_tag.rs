@@ -219,20 +219,21 @@ impl<'a> ImageEditor<'_, 'a> {
         match node.value_mut() {
             ValueMut::Scalar(_) => Ok(()),
             ValueMut::Sequence(items) => items.iter_mut().try_for_each(|item| self.containers(item, keys, specs)),
-            ValueMut::Mapping(m) => {
-                for (key, value) in m.iter_mut().filter(|(_, value)| value.as_scalar().is_none()) {
-                    keys.push(key.text());
-                    if is_container_list(key.text())
-                        && let ValueMut::Sequence(items) = value.value_mut()
-                    {
-                        let again = specs.iter().filter(|path| leads_to_images_of(path, keys)).count();
-                        items.iter_mut().try_for_each(|item| self.container(item, 1 + again))?;
-                    }
-                    self.containers(value, keys, specs)?;
-                    keys.pop();
+            ValueMut::Mapping(m) => m.try_for_each(|key, value| {
+                if value.as_scalar().is_some() {
+                    return Ok(());
                 }
+                keys.push(key.text());
+                if is_container_list(key.text())
+                    && let ValueMut::Sequence(items) = value.value_mut()
+                {
+                    let again = specs.iter().filter(|path| leads_to_images_of(path, keys)).count();
+                    items.iter_mut().try_for_each(|item| self.container(item, 1 + again))?;
+                }
+                self.containers(value, keys, specs)?;
+                keys.pop();
                 Ok(())
-            }
+            }),
         }
     }
 

@@ -68,6 +68,16 @@ impl<'a> Pointer<'a> {
         self.text == Some("")
     }
 
+    /// The last part, and the parts before it.
+    ///
+    /// # Errors
+    /// The text is not a path.
+    fn split(&self, op: &str) -> Result<(&'a str, &[&'a str])> {
+        let parts = self.parts.as_ref().and_then(|parts| parts.split_last());
+        let parts = parts.map(|(last, way)| (*last, way));
+        parts.ok_or_else(|| missing(self, op).hint("a path begins with '/', as in /spec/replicas"))
+    }
+
     /// How many parts it has.
     fn len(&self) -> usize {
         self.parts.as_ref().map_or(0, Vec::len)
@@ -456,44 +466,58 @@ fn replace_root<'a>(root: &mut Node<'a>, value: Node<'a>) -> Result<()> {
     Ok(())
 }
 
-/// The mapping or list that a path leads into, and the last part of the path.
-fn container<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Result<(&'n mut Node<'a>, &'a str)> {
-    let missing = || {
-        Error::new(
-            Code::MissingPath,
-            format!("{op} operation does not apply: doc is missing path: \"{}\": missing value", path.shown()),
-        )
-    };
-    let Some((last, way)) = path.parts.as_ref().and_then(|parts| parts.split_last()) else {
-        return Err(missing().hint("a path begins with '/', as in /spec/replicas"));
-    };
-    let mut node = root;
-    for (i, part) in way.iter().enumerate() {
-        // The borrow of an existing part ends with the function.
-        if !has_part(node, part) {
-            let next = path.parts.as_ref().and_then(|parts| parts.get(i + 1)).copied();
-            return Err(missing().hint(advice(node, part, next, &way[..i])));
-        }
-        node = match node.value_mut() {
+/// Calls `edit` with the mapping or list that a path leads into, and with the last part of the path.
+///
+/// # Errors
+/// The path leads nowhere, or `edit` fails.
+fn edit_container<'a, T>(
+    root: &mut Node<'a>,
+    path: &Pointer<'a>,
+    op: &str,
+    edit: impl FnOnce(&mut Node<'a>, &'a str) -> Result<T>,
+) -> Result<T> {
+    let (last, way) = path.split(op)?;
+    walk_to_container(root, way, 0, |node, at| match at == way.len() && node.as_scalar().is_none() {
+        true => edit(node, last),
+        false => Err(stray(path, op, node, at)),
+    })
+}
+
+/// Calls `visit` with the node that a way leads to, or with the last node that is on the way, and
+/// with the number of parts that lead to this node.
+fn walk_to_container<'a, T>(
+    node: &mut Node<'a>,
+    way: &[&'a str],
+    at: usize,
+    visit: impl FnOnce(&mut Node<'a>, usize) -> Result<T>,
+) -> Result<T> {
+    if let Some(part) = way.get(at) {
+        let next = match node.value_mut() {
             ValueMut::Mapping(m) => m.get_mut(part),
             ValueMut::Sequence(items) => existing(part, items.len()).and_then(|i| items.get_mut(i)),
             ValueMut::Scalar(_) => None,
+        };
+        if let Some(next) = next {
+            return walk_to_container(next, way, at + 1, visit);
         }
-        .ok_or_else(missing)?;
     }
-    match node.as_scalar() {
-        Some(_) => Err(missing().hint(advice(node, last, None, way))),
-        None => Ok((node, last)),
-    }
+    visit(node, at)
 }
 
-/// Returns true if a mapping or list has the key or item that a part of a path names.
-fn has_part(node: &Node<'_>, part: &str) -> bool {
-    match node.value() {
-        Value::Mapping(m) => m.contains(part),
-        Value::Sequence(items) => existing(part, items.len()).is_some(),
-        Value::Scalar(_) => false,
-    }
+/// The error for a path whose first `at` parts lead to a node that has no field or item of the next
+/// part.
+fn stray(path: &Pointer<'_>, op: &str, node: &Node<'_>, at: usize) -> Error {
+    let parts = path.parts.as_deref().unwrap_or_default();
+    let part = parts.get(at).copied().unwrap_or_default();
+    // The last part may be new, so it is half of no key.
+    let next = parts.get(at + 1).copied();
+    missing(path, op).hint(advice(node, part, next, &parts[..at]))
+}
+
+/// The error for a path that leads nowhere.
+fn missing(path: &Pointer<'_>, op: &str) -> Error {
+    let message = format!("{op} operation does not apply: doc is missing path: \"{}\": missing value", path.shown());
+    Error::new(Code::MissingPath, message)
 }
 
 /// The advice for a part of a path that `node` does not have. `way` are the parts before it, and
@@ -554,9 +578,8 @@ fn add<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<O
 }
 
 fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<Option<Node<'a>>> {
-    let (node, last) = container(root, path, "add")?;
-    match node.value_mut() {
-        ValueMut::Mapping(m) => return Ok(insert(m, last, value)),
+    edit_container(root, path, "add", |node, last| match node.value_mut() {
+        ValueMut::Mapping(m) => Ok(insert(m, last, value)),
         ValueMut::Sequence(items) => {
             let len = items.len();
             let place = match index(last) {
@@ -566,10 +589,10 @@ fn put<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>) -> Result<O
                 None => None,
             };
             items.insert(place.ok_or_else(|| bad_index("add", path, last))?, value);
+            Ok(None)
         }
-        ValueMut::Scalar(_) => {}
-    }
-    Ok(None)
+        ValueMut::Scalar(_) => Ok(None),
+    })
 }
 
 /// Sets the value of a key, and returns the old one.
@@ -580,8 +603,7 @@ fn insert<'a>(m: &mut Mapping<'a>, key: &'a str, value: Node<'a>) -> Option<Node
 }
 
 fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
-    let (node, last) = container(root, path, "remove")?;
-    match node.value_mut() {
+    edit_container(root, path, "remove", |node, last| match node.value_mut() {
         ValueMut::Mapping(m) => {
             let removed = m.remove(last);
             // The dump behind the patch writes an empty mapping in braces.
@@ -607,14 +629,13 @@ fn remove<'a>(root: &mut Node<'a>, path: &Pointer<'a>) -> Result<Node<'a>> {
             None => Err(bad_index("remove", path, last)),
         },
         ValueMut::Scalar(_) => Ok(Node::null()),
-    }
+    })
 }
 
 /// Replaces a value, and returns the old one. kustomize makes a missing field: `made` notes that.
 fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>, made: &Hit) -> Result<Option<Node<'a>>> {
     check_depth(path.len(), &value)?;
-    let (node, last) = container(root, path, "replace")?;
-    match node.value_mut() {
+    edit_container(root, path, "replace", |node, last| match node.value_mut() {
         ValueMut::Mapping(m) => {
             let old = insert(m, last, value);
             if old.is_none() {
@@ -634,19 +655,28 @@ fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>, made: &
             Ok(Some(std::mem::replace(&mut items[i.ok_or_else(missing)?], value)))
         }
         ValueMut::Scalar(_) => Ok(None),
-    }
+    })
 }
 
 /// The node at a path; `None` for a key that is not in its mapping.
-fn get<'n, 'a>(root: &'n mut Node<'a>, path: &Pointer<'a>, op: &str) -> Result<Option<&'n Node<'a>>> {
-    let (node, last) = container(root, path, op)?;
+fn get<'n, 'a>(root: &'n Node<'a>, path: &Pointer<'a>, op: &str) -> Result<Option<&'n Node<'a>>> {
+    let (last, way) = path.split(op)?;
+    let mut node = root;
+    for (at, part) in way.iter().enumerate() {
+        let next = match node.value() {
+            Value::Mapping(m) => m.get(part),
+            Value::Sequence(items) => existing(part, items.len()).and_then(|i| items.get(i)),
+            Value::Scalar(_) => None,
+        };
+        node = next.ok_or_else(|| stray(path, op, node, at))?;
+    }
     match node.value() {
         Value::Mapping(m) => Ok(m.get(last)),
         Value::Sequence(items) => match existing(last, items.len()) {
             Some(i) => Ok(items.get(i)),
             None => Err(bad_index(op, path, last)),
         },
-        Value::Scalar(_) => Ok(None),
+        Value::Scalar(_) => Err(stray(path, op, node, way.len())),
     }
 }
 

@@ -60,7 +60,12 @@ pub(crate) fn same(a: &str, b: &str) -> bool {
             1..4 => a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1],
             4..8 => a.first_chunk::<4>() == b.first_chunk() && a.last_chunk::<4>() == b.last_chunk(),
             8..=16 => a.first_chunk::<8>() == b.first_chunk() && a.last_chunk::<8>() == b.last_chunk(),
-            _ => a == b,
+            // Word by word: with a call, each look-up would save the registers that it uses.
+            _ => {
+                let ((words, _), (others, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+                a.last_chunk::<8>() == b.last_chunk()
+                    && words.iter().zip(others).all(|(a, b)| u64::from_ne_bytes(*a) == u64::from_ne_bytes(*b))
+            }
         }
 }
 
@@ -343,15 +348,21 @@ impl<'a> Mapping<'a> {
     /// As [`Mapping::find`], with a byte of the key's fingerprint. The key of a chunk never has
     /// that byte, so a mapping with chunks needs no check of its own.
     fn find_printed(&self, key: &str, print: u8) -> Option<usize> {
-        if self.entries.len() <= LINEAR {
-            let mut entries = self.entries.as_slice().iter();
-            let at = entries.position(|e| e.key.print == print && same(e.key.text, key));
-            // In a mapping with chunks, the search for the right chunk is counted instead.
-            if !self.has_chunks {
-                meter::count(at.map_or(self.entries.len(), |at| at + 1));
-            }
-            return at;
+        if self.entries.len() > LINEAR {
+            return self.find_in_many(key, print);
         }
+        let mut entries = self.entries.as_slice().iter();
+        let at = entries.position(|e| e.key.print == print && same(e.key.text, key));
+        // In a mapping with chunks, the search for the right chunk is counted instead.
+        if !self.has_chunks {
+            meter::count(at.map_or(self.entries.len(), |at| at + 1));
+        }
+        at
+    }
+
+    /// As [`Mapping::find_printed`], by a binary search. O(log n).
+    #[inline(never)]
+    fn find_in_many(&self, key: &str, print: u8) -> Option<usize> {
         let at = self.entries.partition_point(|e| natural::compare(e.key.text, key) == Ordering::Less);
         self.entries.get(at).is_some_and(|e| e.key.print == print && e.key.text == key).then_some(at)
     }
