@@ -6,10 +6,8 @@
 //! `rustomize-edit` changes, makes and copies kustomizations; `rustomize-plugins` runs external
 //! plugins, `rustomize-manager` installs and shares them; `rustomize-lsp` is the language server.
 //!
-//! The modules of this crate, in reading order, and what always holds in each:
-//!
-//! * [`load`]: the inputs of builds, of the engine and the sources.
-//! * `cli`: the only module that knows terminal, environment and exit status.
+//! [`load`] has the inputs of builds, of the engine and the sources. The command is a crate of its
+//! own, `rustomize-cli`: the only one that knows terminal, environment and exit status.
 //!
 //! An option of a build that is not set brings nothing of the outside: [`Options::remote`] gives a
 //! build its remote parts, as [`load::RemoteOptions`]; [`HelmOptions::program`] renders charts, as
@@ -74,9 +72,6 @@ pub use rustomize_engine::{
 pub use rustomize_plugins::{PluginOptions, Runners};
 pub use rustomize_process::{Children, Limits};
 
-// The modules of this crate name those of the engine by their own paths.
-use rustomize_engine::{config, diff, lint, pipeline, resource, schema, stage, transformer, workspace};
-
 /// The inputs of builds: the traits of the engine, and what implements them.
 pub mod load {
     pub use rustomize_engine::load::{
@@ -93,6 +88,3 @@ pub mod load {
 #[cfg(doctest)]
 #[doc = include_str!("../docs/embed/rust.md")]
 pub struct EmbedPage;
-
-#[doc(hidden)]
-pub mod cli;

@@ -7,5 +7,5 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
     rustomize_process::withhold_files();
-    rustomize::cli::main()
+    rustomize_cli::main()
 }

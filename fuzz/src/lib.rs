@@ -352,7 +352,7 @@ pub fn command(input: &[u8]) {
     }
     let before = listed(directory.path());
     let flags: Vec<String> = flags.lines().map(str::to_owned).collect();
-    let _ = rustomize::cli::tried::build(&flags, directory.path().to_str().expect("UTF-8"), BUILD_LIMIT);
+    let _ = rustomize_cli::tried::build(&flags, directory.path().to_str().expect("UTF-8"), BUILD_LIMIT);
     assert_eq!(listed(directory.path()), before, "the build has changed the tree");
 }
 

@@ -2,5 +2,5 @@
 //! time of `rustomize`, which does the same where this one does not lie beside it.
 
 fn main() -> std::process::ExitCode {
-    rustomize::cli::plugin_host::main()
+    rustomize_cli::plugin_host::main()
 }

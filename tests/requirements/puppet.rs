@@ -506,7 +506,7 @@ fn synced_files_are_in_the_cache_directory() {
     // Of the machine for root without a home, and on Windows.
     let with = |is_windows, is_root, known: &[(&str, &str)]| {
         let variable = |name: &str| known.iter().find(|(n, _)| *n == name).map(|(_, v)| PathBuf::from(v));
-        rustomize::cli::cache_directory(is_windows, is_root, variable).map(|path| path.display().to_string())
+        rustomize_cli::cache_directory(is_windows, is_root, variable).map(|path| path.display().to_string())
     };
     assert_eq!(with(false, true, &[]).as_deref(), Some("/var/cache/rustomize"));
     assert_eq!(with(false, false, &[]), None);

@@ -7,6 +7,7 @@ mod image_names;
 pub mod image_tag;
 mod item_index;
 pub mod json_patch;
+mod pointer;
 pub mod label;
 mod left_variables;
 mod merge_patch;

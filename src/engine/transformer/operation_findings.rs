@@ -1,9 +1,10 @@
 //! Likely mistakes in the operations of JSON patches. A build that is not asked for findings has
 //! none of this.
 
-use super::json_patch::{Operation, existing};
+use super::json_patch::Operation;
 use super::patch_entry::PatchEntry;
 use super::patch_source::Content;
+use super::pointer::existing;
 use crate::diag::{Code, Warning};
 use crate::resource::is_build_annotation;
 use rustomize_yaml::{Entry, Node, Value};

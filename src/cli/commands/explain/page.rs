@@ -5,11 +5,11 @@
 //! once and has a number. The fields and steps of a resource are its shape, which it mostly has in
 //! common with others. For a large build this takes a thirtieth of the size of objects.
 
-use crate::stage::history::{LayerRole, StepRole, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustomize_base::meter::FastIndexMap;
 use rustomize_base::shown::{json, lines, masked};
+use rustomize_engine::stage::history::{LayerRole, StepRole, Write};
 use rustomize_results::explain::view::origin_of;
 use rustomize_results::explain::view::{Hidden, Subject, View};
 use rustomize_yaml::Pos;
