@@ -45,7 +45,7 @@ const NAMES: [&str; 10] =
 /// Adds a step to a JSON pointer (RFC 6901).
 pub fn push(pointer: &mut String, below: Below<'_>) {
     match below {
-        Below::Key(key) if key.contains(['~', '/']) => {
+        Below::Key(key) if key.bytes().any(|byte| matches!(byte, b'~' | b'/')) => {
             pointer.push('/');
             pointer.push_str(&rustomize_base::json_pointer::escaped(key));
         }
@@ -53,6 +53,7 @@ pub fn push(pointer: &mut String, below: Below<'_>) {
             pointer.push('/');
             pointer.push_str(key);
         }
+        Below::Item(i @ 0..10) => pointer.extend(['/', char::from(b'0' + i as u8)]),
         Below::Item(i) => {
             // Writing into a string cannot fail.
             let _ = write!(pointer, "/{i}");

@@ -209,7 +209,7 @@ impl<'o> Data<'o> {
     fn written<'w: 'o>(
         &mut self,
         view: &View<'o, 'w>,
-        hidden: &Hidden<'_, 'w>,
+        hidden: &Hidden<'w>,
         (path, last): (&str, i64),
         write: &Write<'w>,
         (shape, values): (&mut Vec<i64>, &mut Vec<i64>),

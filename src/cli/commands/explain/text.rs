@@ -163,7 +163,7 @@ fn flush(plain: &mut Table, out: &mut String) {
 fn history(
     view: &View<'_, '_>,
     subject: &Subject<'_, '_>,
-    hidden: &Hidden<'_, '_>,
+    hidden: &Hidden<'_>,
     field: &Field<'_, '_>,
     paint: Paint,
 ) -> Table {
@@ -198,7 +198,7 @@ fn cell(text: &str) -> (String, String) {
 }
 
 /// The values before and after a write in a field, which is at `path` now.
-fn values(hidden: &Hidden<'_, '_>, path: &str, write: &Write<'_>, paint: Paint) -> (String, String) {
+fn values(hidden: &Hidden<'_>, path: &str, write: &Write<'_>, paint: Paint) -> (String, String) {
     let text = |value: Option<&str>| match value {
         None => "none".to_owned(),
         Some(value) => quoted(hidden.shown([path, &write.path], value)),
