@@ -303,7 +303,8 @@ pub fn says_secret(name: &str) -> bool {
 /// terminal or a reader of logs takes for a command. O(text).
 pub fn json(text: String) -> String {
     let is_odd = |c: char| c != '\n' && is_unseen(c);
-    if !text.contains(is_odd) && !text.contains("##") {
+    let has_odd = || !is_printable(&text, |c| c == '\n') && text.contains(is_odd);
+    if !has_odd() && !text.contains("##") {
         return text;
     }
     let mut shown = String::with_capacity(text.len() + 64);

@@ -2,11 +2,12 @@
 //! hidden.
 
 use rustomize_base::meter::FastSet;
+use rustomize_base::parallel;
 use rustomize_base::shown::{self, says_secret};
 use rustomize_engine::diff::secrets::{is_secret_field, is_secret_text, secrets};
 use rustomize_engine::resource::{ResId, Resource};
 use rustomize_engine::stage::history::{History, StepRole, Write};
-use rustomize_engine::workspace::Output;
+use rustomize_engine::workspace::{Output, Printable};
 use rustomize_yaml::places::{Places, Spot};
 use rustomize_yaml::{Node, Pos};
 
@@ -17,7 +18,7 @@ pub const HIDDEN: &str = "(hidden)";
 pub struct View<'o, 'w> {
     /// The kustomization, as the user named it.
     pub root: &'o str,
-    pub output: &'o Output<'w>,
+    pub output: Printable<'o, 'w>,
     pub history: &'o History<'w>,
     places: Places<'w>,
     shows_secrets: bool,
@@ -38,7 +39,22 @@ pub struct Subject<'o, 'w> {
 impl<'o, 'w> View<'o, 'w> {
     /// A view of a build.
     pub fn new(root: &'o str, output: &'o Output<'w>, history: &'o History<'w>, shows_secrets: bool) -> Self {
-        View { root, output, history, places: output.places(), shows_secrets }
+        View { root, output: output.printable(), history, places: output.places(), shows_secrets }
+    }
+
+    /// Cuts `items` into runs, works on these on all cores, and returns the results in their order.
+    /// Each thread has a view of its own.
+    pub fn on_all_cores<'i, I: Sync, R: Send>(
+        &self,
+        items: &'i [I],
+        work: impl Fn(&View<'o, 'w>, &'i [I]) -> R + Sync,
+    ) -> Vec<R> {
+        let View { root, output, history, shows_secrets, .. } = *self;
+        let work = &work;
+        parallel::runs(items, output.threads, || {
+            let view = View { root, output, history, places: Places::new(output.heap), shows_secrets };
+            move |run| work(&view, run)
+        })
     }
 
     /// The place of a position.
@@ -74,7 +90,7 @@ impl<'o, 'w> View<'o, 'w> {
 
     /// Returns true if a position is in a file, and not in a text that a program has printed.
     pub fn is_in_file(&self, pos: Pos) -> bool {
-        self.places.heap().outermost(pos).is_some_and(|(source, _)| source.is_file)
+        self.places.outermost(pos).is_some_and(|(source, _)| source.is_file)
     }
 
     /// The place in a file of a resource that a step has added: the place of its text, or that of
@@ -92,7 +108,7 @@ impl<'o, 'w> View<'o, 'w> {
 
     /// All resources of the output, in its order.
     pub fn subjects(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
-        self.output.resources().map(|resource| self.subject(resource))
+        self.output.resources.iter().map(|resource| self.subject(resource))
     }
 
     /// The resources that a step has removed, in order.
@@ -145,12 +161,18 @@ impl Hidden<'_> {
     /// Returns true if the value of a field must not be shown: it may be secret now, or was at
     /// another path. `paths` are the paths of the field.
     pub fn hides(&self, paths: [&str; 2], value: &str) -> bool {
-        if self.is_asked {
-            return false;
-        }
-        let hides = |path: &str| self.has(path) || is_secret_field(self.id.gvk.kind, path);
-        let is_by_name = hides(paths[0]) || paths[0] != paths[1] && hides(paths[1]);
-        is_by_name || is_secret_text(value)
+        let is_by_name = self.hides_field(paths[0]) || paths[0] != paths[1] && self.hides_field(paths[1]);
+        is_by_name || self.hides_text(value)
+    }
+
+    /// The part of [`Hidden::hides`] that is about a path.
+    pub fn hides_field(&self, path: &str) -> bool {
+        !self.is_asked && (self.has(path) || is_secret_field(self.id.gvk.kind, path))
+    }
+
+    /// The part of [`Hidden::hides`] that is about a value.
+    pub fn hides_text(&self, value: &str) -> bool {
+        !self.is_asked && is_secret_text(value)
     }
 
     /// Returns true if the value that a field has now must not be shown.

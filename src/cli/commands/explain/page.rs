@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use rustomize_base::meter::FastIndexMap;
 use rustomize_base::shown::{json, lines, masked};
 use rustomize_results::explain::view::origin_of;
-use rustomize_results::explain::view::{Hidden, Subject, View};
+use rustomize_results::explain::view::{HIDDEN, Hidden, Subject, View};
 use rustomize_yaml::Pos;
 use rustomize_yaml::json::write_string;
 use sha2::{Digest, Sha256};
@@ -56,6 +56,15 @@ pub(super) fn page(view: &View<'_, '_>) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// A field, while its values are written.
+#[derive(Clone, Copy)]
+struct Known<'s> {
+    /// Its path now.
+    path: &'s str,
+    /// True if the path says that its values are secret.
+    is_hidden: bool,
 }
 
 /// The data of a page.
@@ -163,14 +172,15 @@ impl<'o> Data<'o> {
         let Some(node) = subject.node else { return row };
         let home = view.spot(home);
         let hidden = view.hidden(subject);
-        let fields = view.history.fields(subject.number, node);
-        let (mut shape, mut values) = (vec![number(fields.len())], Vec::new());
-        for field in &fields {
+        let (mut shape, mut values) = (vec![0], Vec::new());
+        view.history.each_field(subject.number, node, &|_| true, &mut |field| {
+            shape[0] += 1;
             let marks = shape.len() + 1;
-            shape.extend([self.path(&field.path), 0, number(field.writes.len())]);
+            shape.extend([self.path(field.path), 0, number(field.writes.len())]);
+            let known = Known { path: field.path, is_hidden: hidden.hides_field(field.path) };
             let mut last = NONE;
             if let Some((text, pos)) = field.origin {
-                last = self.text(hidden.shown([&field.path; 2], text));
+                last = self.value(&hidden, known.is_hidden, text);
                 values.push(last);
                 let near = home.zip(view.spot(pos)).filter(|(home, at)| home.source.base == at.source.base);
                 match near {
@@ -184,39 +194,46 @@ impl<'o> Data<'o> {
                     }
                 }
             }
-            for write in &field.writes {
-                let after = self.written(view, &hidden, (&field.path, last), write, (&mut shape, &mut values));
+            for write in field.writes {
+                let after = self.written(view, &hidden, (known, last), write, (&mut shape, &mut values));
                 values.push(after);
                 last = after;
             }
-            let value = self.text(hidden.shown([&field.path; 2], field.value));
+            let value = self.value(&hidden, known.is_hidden, field.value);
             if value != last {
                 shape[marks] |= HAS_VALUE;
                 values.push(value);
             }
-        }
+        });
         for write in view.history.removals(subject.number, node) {
             shape.push(self.path(&write.path));
-            self.written(view, &hidden, (&write.path, NONE), write, (&mut shape, &mut values));
+            let known = Known { path: &write.path, is_hidden: hidden.hides_field(&write.path) };
+            self.written(view, &hidden, (known, NONE), write, (&mut shape, &mut values));
         }
         row.push(number(self.shapes.insert_full(shape, ()).0));
         row.extend(values);
         row
     }
 
-    /// Adds a write to a shape and its values, and returns its new value. The field is at `path`
-    /// now, and had the value `last` before.
+    /// The number of a value, or of the text in its place.
+    fn value<'w: 'o>(&mut self, hidden: &Hidden<'w>, is_hidden: bool, value: &'w str) -> i64 {
+        self.text(if is_hidden || hidden.hides_text(value) { HIDDEN } else { value })
+    }
+
+    /// Adds a write to a shape and its values, and returns its new value. The field had the value
+    /// `last` before.
     fn written<'w: 'o>(
         &mut self,
         view: &View<'o, 'w>,
         hidden: &Hidden<'w>,
-        (path, last): (&str, i64),
+        (known, last): (Known<'_>, i64),
         write: &Write<'w>,
         (shape, values): (&mut Vec<i64>, &mut Vec<i64>),
     ) -> i64 {
         let place = self.place(view, view.cause(write));
-        let [before, after] = [write.before, write.after]
-            .map(|text| text.map_or(NONE, |text| self.text(hidden.shown([path, &write.path], text))));
+        let is_hidden = known.is_hidden || *write.path != *known.path && hidden.hides_field(&write.path);
+        let [before, after] =
+            [write.before, write.after].map(|text| text.map_or(NONE, |text| self.value(hidden, is_hidden, text)));
         let of_step = self.steps.get(write.run as usize).map_or(NONE, |step| step[1]);
         let mut marks = 0;
         if place != of_step {
@@ -261,8 +278,19 @@ fn number(n: usize) -> i64 {
 
 fn numbers(out: &mut String, row: &[i64]) {
     list(out, row.iter(), |out, n| {
-        let _ = write!(out, "{n}");
+        if *n < 0 {
+            out.push('-');
+        }
+        digits(out, n.unsigned_abs());
     });
+}
+
+/// Adds a number: a page has millions of them, which are short.
+fn digits(out: &mut String, n: u64) {
+    if n >= 10 {
+        digits(out, n / 10);
+    }
+    out.push(char::from(b'0' + (n % 10) as u8));
 }
 
 /// A list in JSON.
