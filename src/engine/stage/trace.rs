@@ -301,6 +301,8 @@ impl<'a> Trace<'a> {
 
     /// Notes a new resource, and returns its number.
     fn add(&mut self, at: At<'a>, resource: &Resource<'a>) -> u32 {
+        // The next step is compared with this copy.
+        resource.node().give_versions();
         self.known.push(Mutex::new(Known { id: *resource.id(), node: resource.node().clone() }));
         let number = self.known.len() as u32;
         self.history.writes.push(at.write(number, Arc::new(*resource.id()), "".into(), resource.pos()));

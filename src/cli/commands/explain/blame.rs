@@ -1,6 +1,6 @@
 //! `--blame`: the whole output, with the file and line that each line comes from.
 
-use super::text::Paint;
+use super::text::{Paint, digits};
 use crate::resource::Resource;
 use crate::stage::history::{Seen, each_value};
 use anyhow::Result;
@@ -12,7 +12,6 @@ use rustomize_yaml::emit::Part;
 use rustomize_yaml::{Pos, Source};
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 /// The largest width of the column with places; a longer place moves its own line alone.
 const WIDEST_PLACE: usize = 60;
@@ -111,32 +110,16 @@ struct Look {
 impl Look {
     /// Adds the lines of a sheet, which may be the first one.
     fn show(&self, sheet: &Sheet<'_>, is_first: bool, out: &mut String) {
-        let blanks = |out: &mut String, count: usize| out.extend(std::iter::repeat_n(' ', count));
-        out.reserve(sheet.text.len() + sheet.lines.len() * (self.width + BAR.len()) + sheet.ends.len() * BAR.len());
-        let (mut start, mut first, mut label) = (0, 0, String::new());
+        let blanks = " ".repeat(self.width);
+        out.reserve(sheet.text.len() + (sheet.lines.len() + sheet.ends.len()) * (self.width + 2 * BAR.len()));
+        let (mut start, mut first) = (0, 0);
         for (i, end) in sheet.ends.iter().enumerate() {
             if i > 0 || !is_first {
-                blanks(out, self.width);
-                out.extend([BAR, "---\n"]);
+                out.extend([&*blanks, BAR, "---\n"]);
             }
             for line in &sheet.lines[first..*end] {
-                label.clear();
-                sheet.label(line, &mut label);
-                let (mut width, shown) = (
-                    line.width,
-                    match self.is_cut {
-                        true => tail(&label, self.width),
-                        false => Cow::Borrowed(&*label),
-                    },
-                );
-                if self.is_cut {
-                    width = width.min(self.width);
-                }
-                match self.paint.is_colored {
-                    true => out.push_str(&self.paint.dim(&shown)),
-                    false => out.push_str(&shown),
-                }
-                blanks(out, self.width.saturating_sub(width));
+                self.place(sheet, line, out);
+                out.push_str(&blanks[line.width.min(self.width)..]);
                 out.push_str(BAR);
                 let text = shown::line(sheet.text[start..line.end].trim_end_matches('\n'));
                 match self.room {
@@ -148,6 +131,17 @@ impl Look {
             }
             first = *end;
         }
+    }
+
+    /// Adds the place of a line.
+    fn place(&self, sheet: &Sheet<'_>, line: &Line<'_>, out: &mut String) {
+        if !self.is_cut && !self.paint.is_colored {
+            return sheet.label(line, out);
+        }
+        let mut label = String::new();
+        sheet.label(line, &mut label);
+        let label = if self.is_cut { tail(&label, self.width) } else { label.into() };
+        out.push_str(&self.paint.dim(&label));
     }
 }
 
@@ -305,10 +299,9 @@ impl Sheet<'_> {
     /// Adds the place of a line as `FILE:LINE`.
     fn label(&self, line: &Line<'_>, out: &mut String) {
         match line.at {
-            // Writing into a string cannot fail.
             Some((name, number)) => {
                 out.extend([&*self.names[name as usize], ":"]);
-                let _ = write!(out, "{number}");
+                digits(out, number as u64);
             }
             None => out.push_str(NO_PLACE),
         }

@@ -5,6 +5,7 @@
 //! once and has a number. The fields and steps of a resource are its shape, which it mostly has in
 //! common with others. For a large build this takes a thirtieth of the size of objects.
 
+use super::text::digits;
 use crate::stage::history::{LayerRole, StepRole, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -283,14 +284,6 @@ fn numbers(out: &mut String, row: &[i64]) {
         }
         digits(out, n.unsigned_abs());
     });
-}
-
-/// Adds a number: a page has millions of them, which are short.
-fn digits(out: &mut String, n: u64) {
-    if n >= 10 {
-        digits(out, n / 10);
-    }
-    out.push(char::from(b'0' + (n % 10) as u8));
 }
 
 /// A list in JSON.
