@@ -404,7 +404,8 @@ mod tests {
         // Without another look the answers stay.
         fs::write(root.join("a"), "2").unwrap();
         fs::write(root.join("b"), "2").unwrap();
-        (set_time(&root.join("a"), 1), set_time(&root, 1));
+        set_time(&root.join("a"), 1);
+        set_time(&root, 1);
         assert_eq!((ask(&files, &root.join("a")), list(&files, &root)), ("1".to_owned(), vec!["a".to_owned()]));
         files.look_again();
         assert_eq!(ask(&files, &root.join("a")), "2");
