@@ -45,8 +45,12 @@ pub fn line(text: &str) -> Cow<'_, str> {
 
 /// A text of several lines: all unseen characters but tabs and line breaks are escapes. O(text).
 pub fn lines(text: &str) -> Cow<'_, str> {
+    let stays = |c| matches!(c, '\t' | '\n');
+    if is_printable(text, stays) {
+        return Cow::Borrowed(text);
+    }
     let unix = if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) };
-    match escaped(&unix, |c| matches!(c, '\t' | '\n')) {
+    match escaped(&unix, stays) {
         Cow::Owned(escaped) => Cow::Owned(escaped),
         Cow::Borrowed(_) => unix,
     }

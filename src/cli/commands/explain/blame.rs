@@ -216,7 +216,9 @@ impl<'w> Writer<'w> {
     fn add<'o>(&mut self, view: &View<'o, 'w>, resource: &'o Resource<'w>, room: &mut Room<'w>) -> Result<()> {
         let subject = view.subject(resource);
         let Room { printed, parts, fields } = room;
-        (printed.clear(), parts.clear(), fields.clear());
+        printed.clear();
+        parts.clear();
+        fields.clear();
         view.output.print_in_parts(resource, printed, parts)?;
         let hidden = view.hidden(&subject);
         // The values of the text are those of the tree, in the same order.
