@@ -1,8 +1,9 @@
 //! Where builds get their inputs: the files of this machine, remote parts, and rendered charts.
 //! Each is behind a trait of the engine.
 //!
-//! * [`Disk`]: the files of this machine; [`Remembered`]: the same for many looks at them; [`limit`]: files that are read as a whole; [`links`]:
-//!   where paths lead when links are followed.
+//! * [`Disk`]: the files of this machine; [`Remembered`]: the same for many looks at them;
+//!   [`limit`]: files that are read as a whole; [`links`]: where paths lead when links are
+//!   followed.
 //! * [`reach`]: the directories that this process may read.
 //! * [`remote`]: the remote parts of builds; [`lock`]: their versions and checksums; [`vendor`]:
 //!   their copies beside a lock; [`cache`]: their copies that are kept between builds; `owner`: the

@@ -121,8 +121,8 @@ fn is_past(change: SystemTime, now: SystemTime) -> bool {
 }
 
 impl Remembered {
-    /// Forgets what has changed on the disk, for another look at it. O(known directories and files):
-    /// one call of the system for each.
+    /// Forgets what has changed on the disk, for another look at it. O(known directories and
+    /// files): one call of the system for each.
     pub fn look_again(&self) {
         let now = (self.shared.now)();
         *self.shared.disk.write().unwrap_or_else(PoisonError::into_inner) = Arc::default();
@@ -140,8 +140,8 @@ impl Remembered {
         Arc::clone(&self.shared.disk.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The known answer about a path, or the one that `ask` gets: `Some` if the place of the path is
-    /// the path itself.
+    /// The known answer about a path, or the one that `ask` gets; `None` if no answer about the
+    /// path may be kept.
     fn kept(&self, path: &Path, kind: Kind, ask: impl FnOnce() -> Option<Answer>) -> Option<Answer> {
         let (parent, name) = (path.parent().filter(|_| path.is_absolute())?, path.file_name()?);
         if let Some(directory) = self.known().directories.get_mut(parent) {

@@ -177,7 +177,8 @@ impl ByNumber {
     }
 }
 
-/// A field of a resource of the output with its writes, while the resource is walked: see [`Field`].
+/// A field of a resource of the output with its writes, while the resource is walked: see
+/// [`Field`].
 #[derive(Clone, Copy)]
 pub struct Seen<'s, 'h, 'a> {
     pub path: &'s str,

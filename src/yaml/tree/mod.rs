@@ -1,7 +1,7 @@
 //! The tree: [`node`], [`mapping`] and [`sequence`], borrowing their text from an
 //! [`Arena`](crate::Arena); [`edit`]: the only way to change its values; [`shared`]: values
-//! that are in several places; [`chunks`]: parts of large lists and mappings; [`version`]: copies that
-//! nothing has changed.
+//! that are in several places; [`chunks`]: parts of large lists and mappings; [`version`]: copies
+//! that nothing has changed.
 //!
 //! The fields of the tree are private to [`yaml`](super), which reads, prints and reprints it.
 

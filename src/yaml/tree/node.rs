@@ -508,8 +508,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Lets later copies of this tree be compared with it: see [`Node::has_version_of`]. O(lists and
-    /// mappings that were changed since the last call, and their values).
+    /// Lets later copies of this tree be compared with it: see [`Node::has_version_of`]. O(lists
+    /// and mappings that were changed since the last call, and their values).
     pub fn give_versions(&self) {
         match &self.value {
             Value::Mapping(mapping) if mapping.version.is_none() => {

@@ -45,8 +45,8 @@ struct Line<'w> {
     end: usize,
     /// The place of the value that the line has a part of.
     pos: Pos,
-    /// The index of the name of the file in [`Sheet::names`], and the line; `None` for a place in no
-    /// source.
+    /// The index of the name of the file in [`Sheet::names`], and the line; `None` for a place in
+    /// no source.
     at: Option<(u32, usize)>,
     /// The number of characters of the place as it is shown.
     width: usize,
