@@ -1,8 +1,8 @@
 //! The directory for data that can be fetched or made again: clones, downloads, programs that load
 //! Go plugins.
 
-use crate::cli::user;
-use crate::cli::variable::variable;
+use crate::user;
+use crate::variable::variable;
 use rustomize_sources::reach;
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,12 @@
 //! Changes of files of several directories: shown, and then written.
 
-use crate::cli::line_diff;
-use crate::cli::messages::Messages;
-use crate::cli::writer::{self, Shown};
-use crate::load::clean;
+use crate::line_diff;
+use crate::messages::Messages;
+use crate::writer::{self, Shown};
 use anyhow::Result;
 use rustomize_edit::Change;
 use rustomize_edit::batch::Batch;
+use rustomize_engine::load::clean;
 use serde_json::{Value, json};
 
 /// The form in which changes are shown.

@@ -16,7 +16,7 @@ pub(super) fn end_with_signals(clean_up: impl FnOnce() + Send + 'static) -> std:
     let mut clean_up = Some(clean_up);
     let end = move || {
         if let Some(clean_up) = clean_up.take() {
-            crate::cli::status_line::end();
+            crate::status_line::end();
             clean_up();
             std::process::exit(INTERRUPTED.into());
         }

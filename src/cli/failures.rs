@@ -1,10 +1,10 @@
 //! The faults of several roots.
 
-use crate::cli::groups::{Grouping, Groups};
-use crate::cli::messages::{Messages, with_project_files};
-use crate::diag::{self, Code, Diagnostic};
+use crate::groups::{Grouping, Groups};
+use crate::messages::{Messages, with_project_files};
 use anyhow::{Result, bail};
 use rustomize_base::meter::FastMap;
+use rustomize_engine::diag::{self, Code, Diagnostic};
 
 /// The faults of all roots: each fault once, with the roots in which it occurs.
 pub(super) struct Failures {

@@ -1,11 +1,11 @@
 //! Calls of git by this tool: the files of commits and of the index. The working tree and the index
 //! of the user stay untouched.
 
-use crate::cli::host;
-use crate::load::git_command::{self, Filters, VARIABLE};
+use crate::host;
 use anyhow::{Context, Result, bail};
 use rustomize_base::os_text;
 use rustomize_process::{Failure, Launch, Limits};
+use rustomize_sources::git_command::{self, Filters, VARIABLE};
 use rustomize_sources::reach;
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};

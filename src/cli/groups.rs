@@ -1,8 +1,8 @@
 //! [`Groups`]: messages of many resources and roots, each once for the place that causes it.
 
-use crate::diag::{Diagnostic, Warning};
 use rustomize_base::meter::FastMap;
 use rustomize_base::shown;
+use rustomize_engine::diag::{Diagnostic, Warning};
 use rustomize_yaml::Place;
 use std::borrow::Borrow;
 use std::rc::Rc;
@@ -294,7 +294,7 @@ pub(super) fn grouped(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Code;
+    use rustomize_engine::diag::Code;
 
     fn finding(line: usize, resource: &str, message: &str) -> Warning {
         let place = Place { file: "a.yaml".to_owned(), line, column: 1 };

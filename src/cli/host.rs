@@ -1,13 +1,13 @@
 //! The host of builds and installations: this process and its user, and the children of this
 //! process.
 
-use crate::cli::progress::StderrProgress;
-use crate::cli::variable::variable;
-use crate::cli::{plugin_host, signals, status_line, writer};
-use crate::load::client::token_variable;
+use crate::progress::StderrProgress;
+use crate::variable::variable;
+use crate::{plugin_host, signals, status_line, writer};
 use rustomize_base::host::{Host, Progress};
 use rustomize_manager::policy::Policy;
 use rustomize_process::Children;
+use rustomize_sources::client::token_variable;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal;

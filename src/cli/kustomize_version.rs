@@ -1,12 +1,12 @@
 //! The version of kustomize that a command is for: `--compat`, `RUSTOMIZE_COMPAT`, `compat` in
 //! `rustomize.yaml`, or the name of the program.
 
-use crate::cli::flags::compat::Versions;
-use crate::cli::settings;
-use crate::cli::variable::variable;
-use crate::diag::{Code, Error};
+use crate::flags::compat::Versions;
+use crate::settings;
+use crate::variable::variable;
 use anyhow::Result;
 use rustomize_base::compat::{Compat, UnknownVersion};
+use rustomize_engine::diag::{Code, Error};
 use std::path::Path;
 
 /// The variable that names a version.

@@ -76,7 +76,7 @@ mod tests {
 
     #[track_caller]
     fn check(arguments: &str, want: &str) {
-        let program = crate::cli::arguments::program(crate::cli::invoked_as::InvokedAs::Rustomize);
+        let program = crate::arguments::program(crate::invoked_as::InvokedAs::Rustomize);
         let words = arguments.split_whitespace().map(OsString::from).collect();
         let found: Vec<String> = first(words, &program).iter().map(|w| w.to_string_lossy().into_owned()).collect();
         assert_eq!(found.join(" "), want, "{arguments}");
@@ -93,7 +93,7 @@ mod tests {
                 collect(below, format!("{path} {}", below.get_name()).trim(), found);
             }
         }
-        let mut program = crate::cli::arguments::program(crate::cli::invoked_as::InvokedAs::Rustomize);
+        let mut program = crate::arguments::program(crate::invoked_as::InvokedAs::Rustomize);
         program.build();
         let mut found = Vec::new();
         collect(&program, "", &mut found);

@@ -1,10 +1,10 @@
 //! The lines that a change of a file changes, in the form of `diff -u`. `patch -p0` reads it.
 
-use crate::diag::Excerpt;
-use crate::diff::align::{AlignedItem, GapTreatment, align};
 use rustomize_base::meter::FastMap;
 use rustomize_base::shown;
 use rustomize_edit::Change;
+use rustomize_engine::diag::Excerpt;
+use rustomize_engine::diff::align::{AlignedItem, GapTreatment, align};
 use std::fmt::Write;
 use std::ops::Range;
 

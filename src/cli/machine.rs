@@ -1,7 +1,7 @@
 //! The machine of the user, as this process sees it.
 
-use crate::cli::host::{children, host};
-use crate::cli::{cache, flags::transfer::TransferFlags};
+use crate::host::{children, host};
+use crate::{cache, flags::transfer::TransferFlags};
 use rustomize_base::search_path::SearchPath;
 use rustomize_manager::install::session::TransferOptions;
 use rustomize_manager::policy::machine::Machine;

@@ -1,13 +1,13 @@
 //! [`Messages`]: errors and warnings in the form that the user chose: with the line of the file for
 //! people, in one line each, or as data.
 
-use crate::cli::flags::look::{Color, ErrorFormat, LookFlags};
-use crate::cli::groups::{Group, Occurrence, Occurrences};
-use crate::cli::roots::kustomization_file;
-use crate::cli::writer::{self, Shown, report};
-use crate::diag::{Code, Diagnostic, Error, Severity, Warning};
+use crate::flags::look::{Color, ErrorFormat, LookFlags};
+use crate::groups::{Group, Occurrence, Occurrences};
+use crate::roots::kustomization_file;
+use crate::writer::{self, Shown, report};
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use rustomize_base::shown;
+use rustomize_engine::diag::{Code, Diagnostic, Error, Severity, Warning};
 use rustomize_manager::policy::machine::MachineError;
 use rustomize_manager::policy::project_directory::{Owners, ProjectDirectory};
 use rustomize_results::severity;

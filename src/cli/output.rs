@@ -1,11 +1,11 @@
 //! Writing the result: all of it or nothing.
 
-use crate::cli::writer;
-use crate::diag;
-use crate::resource::Resource;
-use crate::workspace::Output;
+use crate::writer;
 use anyhow::{Context, Result};
 use rustomize_base::shell::quoted;
+use rustomize_engine::diag;
+use rustomize_engine::resource::Resource;
+use rustomize_engine::workspace::Output;
 use rustomize_files::{self as files, Kind, Place, Staged};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

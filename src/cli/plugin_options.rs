@@ -1,9 +1,9 @@
 //! The options of plugins, from the flags, the environment and the files of the machine.
 
-use crate::cli::flags::plugins::{IsolationLevel, PluginFlags, Severity};
-use crate::cli::machine::machine;
-use crate::cli::variable::variable;
-use crate::cli::{cache, host, user};
+use crate::flags::plugins::{IsolationLevel, PluginFlags, Severity};
+use crate::machine::machine;
+use crate::variable::variable;
+use crate::{cache, host, user};
 use anyhow::{Result, bail};
 use rustomize_manager::resolve::build_scope::BuildScope;
 use rustomize_manager::resolve::plugins::{Managed, ManagedPlugins};

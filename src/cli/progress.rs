@@ -1,6 +1,6 @@
 //! The progress of an installation: bars on a terminal, a line for each file elsewhere.
 
-use crate::cli::writer::{self, Shown};
+use crate::writer::{self, Shown};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use rustomize_base::host::Progress;
 use rustomize_base::shown;

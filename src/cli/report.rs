@@ -1,6 +1,6 @@
 //! [`Report`]: the results of a command, for people and for programs.
 
-use crate::cli::writer::{self, Shown};
+use crate::writer::{self, Shown};
 use anyhow::Result;
 use serde_json::Value;
 

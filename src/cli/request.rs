@@ -1,29 +1,30 @@
 //! [`BuildRequest`]: a build as flags, environment and settings ask for it. All are resolved before
 //! anything runs.
 
-use crate::check::Known;
-use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::compat::Versions;
-use crate::cli::flags::files::{FileFlags, Restriction};
-use crate::cli::flags::output::{OutputFlags, Reorder};
-use crate::cli::flags::plugins::PluginFlags;
-use crate::cli::flags::roots::RootFlags;
-use crate::cli::flags::switch::is_on;
-use crate::cli::flags::word::Word;
-use crate::cli::plugin_options::PluginPlace;
-use crate::cli::variable::variable;
-use crate::cli::{cache, host, kustomize_version, plugin_options};
-use crate::diag::{Code, Error};
-use crate::load::artifact_reference::is_artifact;
-use crate::load::{FileLimit, HelmProgram, Lock, RemoteOptions, RemoteParts, RepoSpec, Restrictor, Secrets};
-use crate::resource::Order;
-use crate::stage::{HelmOptions, Options, UsedEntries};
-use crate::workspace::{Together, Workspace};
+use crate::flags::build::BuildFlags;
+use crate::flags::compat::Versions;
+use crate::flags::files::{FileFlags, Restriction};
+use crate::flags::output::{OutputFlags, Reorder};
+use crate::flags::plugins::PluginFlags;
+use crate::flags::roots::RootFlags;
+use crate::flags::switch::is_on;
+use crate::flags::word::Word;
+use crate::plugin_options::PluginPlace;
+use crate::variable::variable;
+use crate::{cache, host, kustomize_version, plugin_options};
 use anyhow::{Context, Result, bail};
 use rustomize_base::observe::Observer;
 use rustomize_base::parallel;
+use rustomize_engine::check::Known;
+use rustomize_engine::diag::{Code, Error};
+use rustomize_engine::load::artifact_reference::is_artifact;
+use rustomize_engine::load::{FileLimit, RepoSpec, Restrictor};
+use rustomize_engine::resource::Order;
+use rustomize_engine::stage::{HelmOptions, Options, UsedEntries};
+use rustomize_engine::workspace::{Together, Workspace};
 use rustomize_manager::share::synced::Syncing;
 use rustomize_sources::reach;
+use rustomize_sources::{HelmProgram, Lock, RemoteOptions, RemoteParts, Secrets};
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};

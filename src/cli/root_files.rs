@@ -1,10 +1,11 @@
 //! The files that a build of one root reads: files of the disk, and stdin in place of one.
 
-use crate::cli::request::BuildRequest;
-use crate::load::{Disk, Loader, Memory, Overlay, clean};
-use crate::workspace::Output;
+use crate::request::BuildRequest;
 use anyhow::{Context, Result, bail};
 use rustomize_base::shell::quoted;
+use rustomize_engine::load::{Loader, Memory, Overlay, clean};
+use rustomize_engine::workspace::Output;
+use rustomize_sources::Disk;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 

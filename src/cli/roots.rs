@@ -1,15 +1,16 @@
 //! The roots of a command: the named ones, or those below the named directories.
 
-use crate::cli::flags::roots::Shard;
-use crate::cli::request::BuildRequest;
-use crate::cli::variable::variable;
-use crate::config::kustomization::FILE_NAMES;
-use crate::load::{Disk, clean};
-use crate::pipeline::affected::affected;
-use crate::pipeline::roots::find;
+use crate::flags::roots::Shard;
+use crate::request::BuildRequest;
+use crate::variable::variable;
 use anyhow::{Context, Result, bail};
 use rustomize_base::os_text;
 use rustomize_base::windows_path::slashed;
+use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::load::clean;
+use rustomize_engine::pipeline::affected::affected;
+use rustomize_engine::pipeline::roots::find;
+use rustomize_sources::Disk;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 

@@ -1,9 +1,9 @@
 //! [`RootSettings`]: the settings in files `rustomize.yaml` for a root.
 
-use crate::cli::machine::machine_without_cache;
-use crate::diag::{Result, Warning};
-use crate::lint::settings::{FILE, Settings};
+use crate::machine::machine_without_cache;
 use rustomize_base::compat::Compat;
+use rustomize_engine::diag::{Result, Warning};
+use rustomize_engine::lint::settings::{FILE, Settings};
 use rustomize_manager::policy::project_directory::ProjectDirectory;
 use rustomize_manager::resolve::project::upwards_with;
 use rustomize_sources::reach;

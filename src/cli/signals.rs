@@ -34,7 +34,7 @@ pub(super) fn end_with_signals(clean_up: impl FnOnce() + Send + 'static) -> std:
         let signals = Signals::new(SIGNALS);
         let _ = send.send(signals.as_ref().map(drop).map_err(std::io::Error::kind));
         if signals.is_ok_and(|mut signals| signals.forever().next().is_some()) {
-            crate::cli::status_line::end();
+            crate::status_line::end();
             clean_up();
             std::process::exit(INTERRUPTED.into());
         }

@@ -104,7 +104,7 @@ fn containing<'f>(typed: &str, flags: impl Iterator<Item = &'f str>) -> Option<&
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::arguments::program;
+    use crate::arguments::program;
     use std::collections::BTreeSet;
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn every_tip_names_a_command_and_no_word_is_a_command() {
-        let mut program = program(crate::cli::invoked_as::InvokedAs::Rustomize);
+        let mut program = program(crate::invoked_as::InvokedAs::Rustomize);
         program.build();
         let mut seen = BTreeSet::new();
         for (path, words, command) in WORDS {

@@ -1,17 +1,17 @@
 //! Runs a command line in this process, for the fuzzer.
 
-use crate::cli::arguments;
-use crate::cli::commands::validate::Validate;
-use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::files::FileFlags;
-use crate::cli::flags::helm::HelmFlags;
-use crate::cli::flags::remote::RemoteFlags;
-use crate::cli::request::BuildRequest;
-use crate::load::Disk;
-use crate::stage::NoPlugins;
-use crate::workspace::{self, Workspace};
+use crate::arguments;
+use crate::commands::validate::Validate;
+use crate::flags::build::BuildFlags;
+use crate::flags::files::FileFlags;
+use crate::flags::helm::HelmFlags;
+use crate::flags::remote::RemoteFlags;
+use crate::request::BuildRequest;
 use anyhow::Result;
 use rustomize_base::observe::Observer;
+use rustomize_engine::stage::NoPlugins;
+use rustomize_engine::workspace::{self, Workspace};
+use rustomize_sources::Disk;
 use std::sync::Arc;
 
 /// Parses the flags of `build` and builds a directory, without effects outside of this process:

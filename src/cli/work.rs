@@ -1,9 +1,9 @@
 //! Shows the work of builds to the user: a line on a terminal during the work; `--timings`,
 //! `--trace` and `--verbose` after it.
 
-use crate::cli::flags::watch::WatchFlags;
-use crate::cli::messages::Messages;
-use crate::cli::{output, status_line, writer};
+use crate::flags::watch::WatchFlags;
+use crate::messages::Messages;
+use crate::{output, status_line, writer};
 use anyhow::{Context, Result};
 use rustomize_base::observe::{Observer, Span, Work};
 use rustomize_base::shown;

@@ -2,8 +2,8 @@
 //! too. Texts become [`Shown`] first: invisible characters are escaped, the secrets of URLs are
 //! masked, and no line is a command of CI. Resources are data, and are written as they are.
 
-use crate::cli::flags::look::ErrorFormat;
-use crate::cli::status_line;
+use crate::flags::look::ErrorFormat;
+use crate::status_line;
 use rustomize_base::shown;
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};

@@ -1,18 +1,19 @@
 //! `affected`: lists the roots that a change of files can affect. Nothing is built.
 
-use crate::cli::commands::diff::since::{Range, changed};
-use crate::cli::flags::complete;
-use crate::cli::flags::format::Format;
-use crate::cli::messages::Messages;
-use crate::cli::roots::file_names;
-use crate::cli::writer::{self, Shown};
-use crate::cli::{git, host};
-use crate::load::{Disk, FileLimit};
-use crate::pipeline::affected::affected;
-use crate::pipeline::roots::{FoundRoot, find};
+use crate::commands::diff::since::{Range, changed};
+use crate::flags::complete;
+use crate::flags::format::Format;
+use crate::messages::Messages;
+use crate::roots::file_names;
+use crate::writer::{self, Shown};
+use crate::{git, host};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use rustomize_engine::load::FileLimit;
+use rustomize_engine::pipeline::affected::affected;
+use rustomize_engine::pipeline::roots::{FoundRoot, find};
+use rustomize_sources::Disk;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

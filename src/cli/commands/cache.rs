@@ -1,13 +1,13 @@
 //! `cache`: shows and empties the directory that keeps remote parts between builds.
 
-use crate::cli::cache;
-use crate::cli::flags::format::Format;
-use crate::cli::writer::{self, Shown};
-use crate::load::cache::{Cache, KINDS, NAME};
+use crate::cache;
+use crate::flags::format::Format;
+use crate::writer::{self, Shown};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use rustomize_base::shown;
 use rustomize_files as files;
+use rustomize_sources::cache::{Cache, KINDS, NAME};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::{fs, io};

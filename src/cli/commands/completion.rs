@@ -4,8 +4,8 @@
 //! the words that fit at the cursor. Words come from the definitions of the flags, and from the
 //! completers of values that only this machine knows, such as directories, plugins and kinds.
 
-use crate::cli::invoked_as::InvokedAs;
-use crate::cli::writer;
+use crate::invoked_as::InvokedAs;
+use crate::writer;
 use anyhow::{Result, bail};
 use clap::{Args, Command, ValueEnum};
 use clap_complete::env::Shells;

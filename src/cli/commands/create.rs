@@ -1,10 +1,10 @@
 //! `create`: a new kustomization file.
 
-use crate::cli::commands::edit::words::text;
-use crate::cli::flags::compat::{self, Versions};
-use crate::cli::flags::complete;
-use crate::cli::flags::switch::{Switch, is_on};
-use crate::cli::request::plain_options;
+use crate::commands::edit::words::text;
+use crate::flags::compat::{self, Versions};
+use crate::flags::complete;
+use crate::flags::switch::{Switch, is_on};
+use crate::request::plain_options;
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;

@@ -1,9 +1,9 @@
 //! `doctor`: what this machine can do for builds.
 
-use crate::cli::flags::format::Format;
-use crate::cli::machine::{in_path, machine_without_cache};
-use crate::cli::writer::{self, Shown};
-use crate::cli::{host, plugin_host, plugin_options};
+use crate::flags::format::Format;
+use crate::machine::{in_path, machine_without_cache};
+use crate::writer::{self, Shown};
+use crate::{host, plugin_host, plugin_options};
 use anyhow::Result;
 use clap::Args;
 use rustomize_plugins::isolation::parts;

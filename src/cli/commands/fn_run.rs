@@ -1,11 +1,9 @@
 //! `fn run`: runs functions on the resources of a directory, or of stdin.
 
-use crate::cli::commands::cfg::input::stdin;
-use crate::cli::flags::complete;
-use crate::cli::flags::switch::Switch;
-use crate::cli::{plugin_options, user, writer};
-use crate::load::Disk;
-use crate::stage::{Context as BuildContext, Options};
+use crate::commands::cfg::input::stdin;
+use crate::flags::complete;
+use crate::flags::switch::Switch;
+use crate::{plugin_options, user, writer};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
@@ -13,9 +11,11 @@ use rustomize_edit::package::function::{self, FunctionCall, NamedFunction};
 use rustomize_edit::package::read::{self, Annotate, Below, Files};
 use rustomize_edit::package::write::{self, Writing};
 use rustomize_edit::package::{Item, annotations, store};
+use rustomize_engine::stage::{Context as BuildContext, Options};
 use rustomize_files::Place;
 use rustomize_plugins::PluginOptions;
 use rustomize_plugins::function::{Alone, Function};
+use rustomize_sources::Disk;
 use rustomize_yaml::{Arena, Heap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -189,7 +189,7 @@ struct Runner<'r, 'a> {
     args: &'r FnRun,
     arena: Arena<'a>,
     options: Arc<PluginOptions>,
-    root: crate::load::Root,
+    root: rustomize_engine::load::Root,
 }
 
 impl<'r, 'a> Runner<'r, 'a> {

@@ -3,14 +3,14 @@
 //! The hook builds the files that git has, not those of the working tree: the index of a commit, or
 //! the commits of a push, written to a private directory.
 
-use crate::cli::commands::validate::{self, Validate};
-use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::roots::RootFlags;
-use crate::cli::git::{self, git, paths_of, top};
-use crate::cli::machine::in_path;
-use crate::cli::messages::Messages;
-use crate::cli::request::deprecated;
-use crate::cli::{host, writer};
+use crate::commands::validate::{self, Validate};
+use crate::flags::build::BuildFlags;
+use crate::flags::roots::RootFlags;
+use crate::git::{self, git, paths_of, top};
+use crate::machine::in_path;
+use crate::messages::Messages;
+use crate::request::deprecated;
+use crate::{host, writer};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use rustomize_base::observe::Observer;

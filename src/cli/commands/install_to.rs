@@ -1,11 +1,11 @@
 //! `install-to`: copies this program into a directory, under the names that callers look for.
 
-use crate::cli::kustomize_version;
-use crate::cli::plugin_host;
-use crate::cli::writer::{self, Shown};
-use crate::diag::{Code, Error};
+use crate::kustomize_version;
+use crate::plugin_host;
+use crate::writer::{self, Shown};
 use anyhow::{Context, Result};
 use clap::Args;
+use rustomize_engine::diag::{Code, Error};
 use rustomize_files::{Directory, PREFIX, Staged, Temporary};
 use std::fs::{self, File};
 use std::io;

@@ -1,16 +1,17 @@
 //! `krm-function`: a build as a KRM function. The function's configuration is a kustomization whose
 //! first resources are the items of the ResourceList on stdin.
 
-use crate::cli::flags::build::BuildFlags;
-use crate::cli::messages::Messages;
-use crate::cli::request::BuildRequest;
-use crate::cli::{status_line, writer};
-use crate::config::kustomization::FILE_NAMES;
-use crate::load::{Disk, Loader, Memory, Overlay};
-use crate::workspace::{self, Workspace};
+use crate::flags::build::BuildFlags;
+use crate::messages::Messages;
+use crate::request::BuildRequest;
+use crate::{status_line, writer};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use rustomize_base::observe::Observer;
+use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::load::{Loader, Memory, Overlay};
+use rustomize_engine::workspace::{self, Workspace};
+use rustomize_sources::Disk;
 use rustomize_yaml::json::{from_yaml_1_1, write};
 use rustomize_yaml::{Heap, Node, emit, first_document};
 use serde_json::{Value, json};

@@ -1,17 +1,17 @@
 //! `localize`: a copy of a kustomization whose remote parts are files.
 
-use crate::cli::flags::compat::{self, Versions};
-use crate::cli::flags::complete;
-use crate::cli::flags::switch::{Switch, is_on};
-use crate::cli::messages::Messages;
-use crate::cli::request::plain_options;
-use crate::cli::{host, writer};
-use crate::load::HelmProgram;
-use crate::stage::HelmOptions;
+use crate::flags::compat::{self, Versions};
+use crate::flags::complete;
+use crate::flags::switch::{Switch, is_on};
+use crate::messages::Messages;
+use crate::request::plain_options;
+use crate::{host, writer};
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use rustomize_edit::localize::{self, LocalizeRequest};
+use rustomize_engine::stage::HelmOptions;
+use rustomize_sources::HelmProgram;
 use std::sync::Arc;
 
 /// `localize`.

@@ -1,14 +1,14 @@
 //! `lsp`: the language server, on stdin and stdout.
 
-use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::hidden::hidden;
-use crate::cli::flags::remote::RemoteFlags;
-use crate::cli::request::BuildRequest;
-use crate::cli::writer;
-use crate::diag::{Code, Error};
+use crate::flags::build::BuildFlags;
+use crate::flags::hidden::hidden;
+use crate::flags::remote::RemoteFlags;
+use crate::request::BuildRequest;
+use crate::writer;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use rustomize_base::observe::Observer;
+use rustomize_engine::diag::{Code, Error};
 use rustomize_lsp as lsp;
 
 /// `lsp`.

@@ -1,11 +1,11 @@
 //! `openapi`: the schema of Kubernetes' kinds that a build uses, the fields of a kind, and the
 //! schema of a cluster.
 
-use crate::check::{self, Known};
-use crate::cli::flags::word::Word;
-use crate::cli::{host, writer};
+use crate::flags::word::Word;
+use crate::{host, writer};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
+use rustomize_engine::check::{self, Known};
 use rustomize_process::{Failure, Launch, Limits};
 use rustomize_yaml::{Heap, emit, json};
 

@@ -1,15 +1,13 @@
 //! `promote`: copies the versions that one kustomization pins to another.
 
-use crate::cli::changes::{self, below};
-use crate::cli::flags::compat::{self, Versions};
-use crate::cli::flags::complete;
-use crate::cli::flags::format::Format;
-use crate::cli::messages::Messages;
-use crate::cli::request::plain_options;
-use crate::cli::writer::{self, Shown};
-use crate::cli::{git, host};
-use crate::diag;
-use crate::stage::Options;
+use crate::changes::{self, below};
+use crate::flags::compat::{self, Versions};
+use crate::flags::complete;
+use crate::flags::format::Format;
+use crate::messages::Messages;
+use crate::request::plain_options;
+use crate::writer::{self, Shown};
+use crate::{git, host};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
@@ -18,6 +16,8 @@ use rustomize_base::shown;
 use rustomize_edit::batch::Batch;
 use rustomize_edit::promote::{Kind, Outcome, Pin, Pins, Wanted};
 use rustomize_edit::{Change, place};
+use rustomize_engine::diag;
+use rustomize_engine::stage::Options;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,11 @@
 //! `validate`: builds as `build` does, and writes nothing but errors and warnings.
 
-use crate::cli::commands::build::build;
-use crate::cli::commands::build::results::Results;
-use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::hidden::hidden;
-use crate::cli::messages::Messages;
-use crate::cli::request::BuildRequest;
+use crate::commands::build::build;
+use crate::commands::build::results::Results;
+use crate::flags::build::BuildFlags;
+use crate::flags::hidden::hidden;
+use crate::messages::Messages;
+use crate::request::BuildRequest;
 use anyhow::{Result, bail};
 use clap::Args;
 use rustomize_base::observe::Observer;

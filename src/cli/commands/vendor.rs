@@ -1,19 +1,20 @@
 //! `vendor`: copies the remote parts of kustomizations beside them, and locks their versions.
 
-use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::hidden::hidden;
-use crate::cli::messages::Messages;
-use crate::cli::request::BuildRequest;
-use crate::cli::{host, roots, writer};
-use crate::load::artifact_reference::is_artifact;
-use crate::load::lock::{FILE, RemoteLock};
-use crate::load::vendor::{Copies, write};
-use crate::load::{Disk, RepoSpec};
-use crate::workspace;
+use crate::flags::build::BuildFlags;
+use crate::flags::hidden::hidden;
+use crate::messages::Messages;
+use crate::request::BuildRequest;
+use crate::{host, roots, writer};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rustomize_base::observe::Observer;
 use rustomize_base::windows_path::slashed;
+use rustomize_engine::load::RepoSpec;
+use rustomize_engine::load::artifact_reference::is_artifact;
+use rustomize_engine::workspace;
+use rustomize_sources::Disk;
+use rustomize_sources::lock::{FILE, RemoteLock};
+use rustomize_sources::vendor::{Copies, write};
 use std::path::Path;
 
 /// `vendor`.

@@ -1,11 +1,11 @@
 //! `version`, in kustomize's formats.
 
-use crate::cli::flags::compat::{self, Versions};
-use crate::cli::flags::switch::Switch;
-use crate::cli::flags::word::Word;
-use crate::cli::invoked_as::InvokedAs;
-use crate::cli::kustomize_version;
-use crate::cli::writer::{self, Shown};
+use crate::flags::compat::{self, Versions};
+use crate::flags::switch::Switch;
+use crate::flags::word::Word;
+use crate::invoked_as::InvokedAs;
+use crate::kustomize_version;
+use crate::writer::{self, Shown};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use std::fmt::Write;

@@ -1,15 +1,15 @@
 //! The flags of `build`, and of every other command that builds.
 
-use crate::cli::flags::complete;
-use crate::cli::flags::files::FileFlags;
-use crate::cli::flags::heading;
-use crate::cli::flags::helm::HelmFlags;
-use crate::cli::flags::output::OutputFlags;
-use crate::cli::flags::plugins::PluginFlags;
-use crate::cli::flags::remote::RemoteFlags;
-use crate::cli::flags::roots::RootFlags;
-use crate::cli::flags::switch::Switch;
-use crate::cli::flags::watch::WatchFlags;
+use crate::flags::complete;
+use crate::flags::files::FileFlags;
+use crate::flags::heading;
+use crate::flags::helm::HelmFlags;
+use crate::flags::output::OutputFlags;
+use crate::flags::plugins::PluginFlags;
+use crate::flags::remote::RemoteFlags;
+use crate::flags::roots::RootFlags;
+use crate::flags::switch::Switch;
+use crate::flags::watch::WatchFlags;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 

@@ -1,8 +1,8 @@
 //! The completions of values: words that only this machine or kustomize knows.
 
-use crate::config::kustomization::FILE_NAMES;
-use crate::schema::builtin_kinds;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
+use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::schema::builtin_kinds;
 use rustomize_manager::id::name::Platform;
 use rustomize_manager::store::discover::all;
 use rustomize_manager::store::root;

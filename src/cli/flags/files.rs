@@ -1,8 +1,8 @@
 //! The flags for the files that a build reads.
 
-use crate::cli::flags::heading;
-use crate::cli::flags::size::size;
-use crate::cli::flags::word::Word;
+use crate::flags::heading;
+use crate::flags::size::size;
+use crate::flags::word::Word;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! The flags of helm.
 
-use crate::cli::flags::heading;
-use crate::cli::flags::switch::Switch;
+use crate::flags::heading;
+use crate::flags::switch::Switch;
 use clap::Args;
 
 /// How charts are made into resources.

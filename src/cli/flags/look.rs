@@ -1,6 +1,6 @@
 //! The form of messages, and their colours.
 
-use crate::cli::flags::heading;
+use crate::flags::heading;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 

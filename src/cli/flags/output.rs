@@ -1,10 +1,10 @@
 //! The flags for the result of a build.
 
-use crate::cli::flags::compat::{self, Versions};
-use crate::cli::flags::heading;
-use crate::cli::flags::roots::Layout;
-use crate::cli::flags::switch::Switch;
-use crate::cli::flags::word::Word;
+use crate::flags::compat::{self, Versions};
+use crate::flags::heading;
+use crate::flags::roots::Layout;
+use crate::flags::switch::Switch;
+use crate::flags::word::Word;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

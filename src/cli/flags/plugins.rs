@@ -1,8 +1,8 @@
 //! The flags of plugins, for builds and for single calls.
 
-use crate::cli::flags::heading;
-use crate::cli::flags::size::{duration, size};
-use crate::cli::flags::switch::Switch;
+use crate::flags::heading;
+use crate::flags::size::{duration, size};
+use crate::flags::switch::Switch;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The flags for the remote parts of a build.
 
-use crate::cli::flags::heading;
-use crate::cli::flags::size::{duration, size};
+use crate::flags::heading;
+use crate::flags::size::{duration, size};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;

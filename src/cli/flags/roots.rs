@@ -1,6 +1,6 @@
 //! The flags that choose roots, and split their builds.
 
-use crate::cli::flags::heading;
+use crate::flags::heading;
 use clap::{Args, ValueEnum};
 use std::num::NonZero;
 use std::path::PathBuf;

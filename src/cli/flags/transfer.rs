@@ -1,6 +1,6 @@
 //! How plugins are fetched.
 
-use crate::cli::flags::size::size;
+use crate::flags::size::size;
 use clap::Args;
 use rustomize_manager::fetch::FetchLimits;
 use rustomize_manager::install::PARALLEL;

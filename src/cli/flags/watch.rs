@@ -1,6 +1,6 @@
 //! The flags that show the work of a build.
 
-use crate::cli::flags::heading;
+use crate::flags::heading;
 use clap::Args;
 use std::path::PathBuf;
 

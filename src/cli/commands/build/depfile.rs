@@ -27,7 +27,7 @@ pub(crate) fn write(path: &Path, rules: &[Rule]) -> Result<()> {
         }
         text.push('\n');
     }
-    crate::cli::output::write_text(&text, path)
+    crate::output::write_text(&text, path)
 }
 
 /// A path with the escapes of make.

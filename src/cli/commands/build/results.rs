@@ -1,9 +1,9 @@
 //! The use that a command makes of the results of builds.
 
-use crate::cli::groups::Group;
-use crate::cli::messages::{Messages, RootNaming};
-use crate::diag::Warning;
+use crate::groups::Group;
+use crate::messages::{Messages, RootNaming};
 use anyhow::{Result, bail};
+use rustomize_engine::diag::Warning;
 
 /// The use that a command makes of the results of builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,22 +1,22 @@
 //! `build` with several roots: builds them, and writes their results.
 
-use crate::check::Findings;
-use crate::cli::commands::build::depfile::{self, Rule};
-use crate::cli::commands::build::results::{Results, strictly};
-use crate::cli::commands::build::verdict::Verdict;
-use crate::cli::failures::Failures;
-use crate::cli::flags::roots::Layout;
-use crate::cli::groups::{Grouping, Groups};
-use crate::cli::messages::Messages;
-use crate::cli::request::BuildRequest;
-use crate::cli::roots::{Chosen, chosen, part};
-use crate::cli::settings::RootSettings;
-use crate::cli::{output, status_line, writer};
-use crate::diag::{Result as Built, Warned, Warning};
-use crate::load::Disk;
-use crate::workspace::{Output, build_all};
+use crate::commands::build::depfile::{self, Rule};
+use crate::commands::build::results::{Results, strictly};
+use crate::commands::build::verdict::Verdict;
+use crate::failures::Failures;
+use crate::flags::roots::Layout;
+use crate::groups::{Grouping, Groups};
+use crate::messages::Messages;
+use crate::request::BuildRequest;
+use crate::roots::{Chosen, chosen, part};
+use crate::settings::RootSettings;
+use crate::{output, status_line, writer};
 use anyhow::{Result, bail};
 use rustomize_base::shown;
+use rustomize_engine::check::Findings;
+use rustomize_engine::diag::{Result as Built, Warned, Warning};
+use rustomize_engine::workspace::{Output, build_all};
+use rustomize_sources::Disk;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

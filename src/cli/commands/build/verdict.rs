@@ -1,11 +1,11 @@
 //! The findings of `validate --schema`: all are errors, except a deprecated version of an
 //! API and a needless namespace.
 
-use crate::check::Findings;
-use crate::cli::groups::{Grouping, Groups};
-use crate::cli::messages::{Messages, RootNaming};
-use crate::diag::{Code, Warning};
+use crate::groups::{Grouping, Groups};
+use crate::messages::{Messages, RootNaming};
 use anyhow::{Result, bail};
+use rustomize_engine::check::Findings;
+use rustomize_engine::diag::{Code, Warning};
 
 /// Returns true for a code whose findings a server takes.
 fn is_warning(code: Code) -> bool {

@@ -1,9 +1,9 @@
 //! `cfg cat`: prints the resources of a directory.
 
 use super::input::{LocalArgs, packages_in_turn, stdin};
-use crate::cli::flags::complete;
-use crate::cli::flags::switch::Switch;
-use crate::cli::{output, writer};
+use crate::flags::complete;
+use crate::flags::switch::Switch;
+use crate::{output, writer};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;

@@ -1,15 +1,15 @@
 //! `cfg grep`: prints the resources that match a query.
 
 use super::input::{packages_in_turn, stdin};
-use crate::cli::flags::switch::Switch;
-use crate::cli::writer;
-use crate::diag;
+use crate::flags::switch::Switch;
+use crate::writer;
 use anyhow::{Result, bail};
 use clap::Args;
 use rustomize_edit::package::query::Query;
 use rustomize_edit::package::read::{self, Annotate, Below, Files};
 use rustomize_edit::package::write::{self, Writing};
 use rustomize_edit::package::{Item, annotations};
+use rustomize_engine::diag;
 use rustomize_yaml::{Arena, Heap};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! The input of the commands of `cfg`: packages of a directory, or stdin, and the resources to
 //! leave out.
 
-use crate::cli::flags::switch::{Switch, is_on};
+use crate::flags::switch::{Switch, is_on};
 use anyhow::Result;
 use clap::Args;
 use rustomize_edit::package::filter::LocalChoice;

@@ -5,10 +5,10 @@ mod grep;
 pub(crate) mod input;
 mod tree;
 
-use crate::cli::commands::cfg::input::stdin;
-use crate::cli::flags::complete;
-use crate::cli::flags::switch::Switch;
-use crate::cli::writer::{self, Shown};
+use crate::commands::cfg::input::stdin;
+use crate::flags::complete;
+use crate::flags::switch::Switch;
+use crate::writer::{self, Shown};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;

@@ -1,10 +1,9 @@
 //! `cfg tree`: shows the resources of a directory as a tree.
 
 use super::input::{LocalArgs, stdin};
-use crate::cli::flags::complete;
-use crate::cli::flags::switch::Switch;
-use crate::cli::writer::{self, Shown};
-use crate::load::clean;
+use crate::flags::complete;
+use crate::flags::switch::Switch;
+use crate::writer::{self, Shown};
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
@@ -12,6 +11,7 @@ use rustomize_edit::package::filter;
 use rustomize_edit::package::read::{self, Annotate, Below, Files};
 use rustomize_edit::package::tree::{self, Field, Structure};
 use rustomize_edit::package::{annotations, query};
+use rustomize_engine::load::clean;
 use rustomize_yaml::Heap;
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! Flags of `diff`, as typed.
 
-use crate::cli::commands::diff::since::is_range;
-use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::hidden::hidden;
-use crate::cli::flags::{compat, complete, heading};
+use crate::commands::diff::since::is_range;
+use crate::flags::build::BuildFlags;
+use crate::flags::hidden::hidden;
+use crate::flags::{compat, complete, heading};
 use anyhow::{Result, bail};
 use clap::{Arg, ArgAction, Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;

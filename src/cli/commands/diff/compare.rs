@@ -1,15 +1,15 @@
 //! Compares the resources of two sides.
 
-use crate::cli::commands::diff::args::DiffFormat;
-use crate::cli::commands::diff::item::Item;
-use crate::cli::commands::diff::report::Compared;
-use crate::cli::commands::diff::sides::{Content, Side, Sides};
-use crate::diag::{self, Error};
-use crate::diff::{self, Change, Masks, Summary};
-use crate::resource::Resource;
-use crate::schema::Schemas;
-use crate::stage::documents::resources_in;
+use crate::commands::diff::args::DiffFormat;
+use crate::commands::diff::item::Item;
+use crate::commands::diff::report::Compared;
+use crate::commands::diff::sides::{Content, Side, Sides};
 use rustomize_base::meter::FastMap;
+use rustomize_engine::diag::{self, Error};
+use rustomize_engine::diff::{self, Change, Masks, Summary};
+use rustomize_engine::resource::Resource;
+use rustomize_engine::schema::Schemas;
+use rustomize_engine::stage::documents::resources_in;
 use rustomize_results::diff as json;
 use rustomize_yaml::{Arena, Heap, encoding};
 use serde_json::Value;

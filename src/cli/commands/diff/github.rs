@@ -1,10 +1,10 @@
 //! `diff` as a comment on a pull request of GitHub: Markdown with folded details that fits into one
 //! comment. What does not fit is counted.
 
-use crate::cli::commands::diff::html::escaped;
-use crate::cli::commands::diff::listing::{Line, Mark, Section, name};
-use crate::cli::commands::diff::markdown::{fenced, head};
-use crate::cli::commands::diff::report::Report;
+use crate::commands::diff::html::escaped;
+use crate::commands::diff::listing::{Line, Mark, Section, name};
+use crate::commands::diff::markdown::{fenced, head};
+use crate::commands::diff::report::Report;
 use rustomize_base::shown;
 use std::borrow::Cow;
 

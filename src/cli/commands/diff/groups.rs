@@ -1,8 +1,8 @@
 //! Groups of equal differences: a change that many resources have is shown once.
 
-use crate::cli::commands::diff::item::{Item, Part, Sum};
-use crate::cli::commands::diff::listing::{Line, Section, name, note};
-use crate::cli::commands::diff::origins::{FileLine, patterns};
+use crate::commands::diff::item::{Item, Part, Sum};
+use crate::commands::diff::listing::{Line, Section, name, note};
+use crate::commands::diff::origins::{FileLine, patterns};
 use rustomize_base::meter::{FastIndexMap, FastMap, FastSet};
 use serde_json::{Value as Json, json};
 

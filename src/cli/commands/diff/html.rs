@@ -1,7 +1,7 @@
 //! `diff` as a page of HTML, self-contained and without scripts.
 
-use crate::cli::commands::diff::listing::{MOST_IMAGES, Mark, Section, counts, images, name};
-use crate::cli::commands::diff::report::Report;
+use crate::commands::diff::listing::{MOST_IMAGES, Mark, Section, counts, images, name};
+use crate::commands::diff::report::Report;
 use std::fmt::Write;
 
 /// The beginning of the page. Its policy forbids scripts and all fetches.

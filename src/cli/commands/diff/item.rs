@@ -1,12 +1,12 @@
 //! [`Item`]: a resource that differs, in parts that can be compared with those of other resources.
 
-use crate::cli::commands::diff::listing::{
+use crate::commands::diff::listing::{
     Line, Mark, Section, field_lines, full_name, kind_and_name, note, resource_lines,
 };
-use crate::cli::commands::diff::origins::{FileLine, Lines};
-use crate::diff::{Change, Difference, FieldChange, Match, without_hash};
-use crate::resource::Resource;
+use crate::commands::diff::origins::{FileLine, Lines};
 use rustomize_base::shown;
+use rustomize_engine::diff::{Change, Difference, FieldChange, Match, without_hash};
+use rustomize_engine::resource::Resource;
 use rustomize_yaml::{Node, Value};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};

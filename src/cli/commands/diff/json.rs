@@ -1,7 +1,7 @@
 //! `diff` as JSON, for programs.
 
-use crate::cli::commands::diff::report::{Report, RootReport};
-use crate::cli::commands::diff::versions::{Behaviour, Upgrade};
+use crate::commands::diff::report::{Report, RootReport};
+use crate::commands::diff::versions::{Behaviour, Upgrade};
 use rustomize_base::shown;
 use rustomize_results::diff::summary;
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
 //! Differences as lines, for people: a section for each resource, with a line for each value that
 //! was removed or added.
 
-use crate::diff::align::{AlignedItem, GapTreatment, align};
-use crate::diff::{Difference, FieldChange, Summary};
-use crate::resource::Resource;
 use rustomize_base::shown::{line, masked};
+use rustomize_engine::diff::align::{AlignedItem, GapTreatment, align};
+use rustomize_engine::diff::{Difference, FieldChange, Summary};
+use rustomize_engine::resource::Resource;
 use rustomize_yaml::{Node, Value, emit, json};
 use std::hash::BuildHasher;
 

@@ -1,8 +1,8 @@
 //! `diff` as Markdown, for a comment on a pull request. Names and values are printed as code, so
 //! that none of them is read as Markdown or HTML.
 
-use crate::cli::commands::diff::listing::{Line, MOST_IMAGES, Section, counts, images, name};
-use crate::cli::commands::diff::report::Report;
+use crate::commands::diff::listing::{Line, MOST_IMAGES, Section, counts, images, name};
+use crate::commands::diff::report::Report;
 use std::fmt::Write;
 
 /// The differences as Markdown.

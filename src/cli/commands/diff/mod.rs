@@ -18,24 +18,24 @@ pub(crate) mod github;
 pub(crate) mod html;
 pub(crate) mod json;
 
-use crate::cli::commands::diff::args::{Diff, DiffFormat};
-use crate::cli::commands::diff::compare::{DiffForm, compare};
-use crate::cli::commands::diff::groups::{OfRoot, grouped};
-use crate::cli::commands::diff::item::Item;
-use crate::cli::commands::diff::report::{Compared, Report, RootReport};
-use crate::cli::commands::diff::sides::two_sides;
-use crate::cli::commands::diff::versions::Upgrade;
-use crate::cli::failures::Failures;
-use crate::cli::flags::roots::RootFlags;
-use crate::cli::messages::Messages;
-use crate::cli::request::BuildRequest;
-use crate::cli::writer::{self, Shown};
-use crate::diag;
-use crate::diff::Summary;
-use crate::schema::Schemas;
+use crate::commands::diff::args::{Diff, DiffFormat};
+use crate::commands::diff::compare::{DiffForm, compare};
+use crate::commands::diff::groups::{OfRoot, grouped};
+use crate::commands::diff::item::Item;
+use crate::commands::diff::report::{Compared, Report, RootReport};
+use crate::commands::diff::sides::two_sides;
+use crate::commands::diff::versions::Upgrade;
+use crate::failures::Failures;
+use crate::flags::roots::RootFlags;
+use crate::messages::Messages;
+use crate::request::BuildRequest;
+use crate::writer::{self, Shown};
 use anyhow::Result;
 use rustomize_base::observe::Observer;
 use rustomize_base::parallel;
+use rustomize_engine::diag;
+use rustomize_engine::diff::Summary;
+use rustomize_engine::schema::Schemas;
 
 /// Runs `diff`. Returns true if there is a difference.
 ///

@@ -1,9 +1,9 @@
 //! The lines of files that values of a build come from: a value that a step has set comes from the
 //! entry that asks for the step.
 
-use crate::resource::Resource;
-use crate::workspace::Output;
 use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_engine::resource::Resource;
+use rustomize_engine::workspace::Output;
 use rustomize_yaml::{Node, Value};
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! The differences of all sides, for all forms of output.
 
-use crate::cli::commands::diff::groups::DiffGroup;
-use crate::cli::commands::diff::item::Item;
-use crate::cli::commands::diff::listing::Section;
-use crate::cli::commands::diff::sides::Sides;
-use crate::cli::commands::diff::versions::Upgrade;
-use crate::diff::Summary;
+use crate::commands::diff::groups::DiffGroup;
+use crate::commands::diff::item::Item;
+use crate::commands::diff::listing::Section;
+use crate::commands::diff::sides::Sides;
+use crate::commands::diff::versions::Upgrade;
+use rustomize_engine::diff::Summary;
 use serde_json::Value;
 
 /// All differences.

@@ -1,18 +1,19 @@
 //! The sides of a comparison: builds, files, and stdin.
 
-use crate::cli::commands::diff::origins::{Origins, origins};
-use crate::cli::groups::{Grouping, grouped};
-use crate::cli::messages::Messages;
-use crate::cli::request::BuildRequest;
-use crate::cli::status_line;
-use crate::config::kustomization::FILE_NAMES;
-use crate::diag::{self, Code, Error, Warned};
-use crate::load::{Disk, FileLimit, Loader};
-use crate::stage::Options;
-use crate::workspace::{Output, build_all};
+use crate::commands::diff::origins::{Origins, origins};
+use crate::groups::{Grouping, grouped};
+use crate::messages::Messages;
+use crate::request::BuildRequest;
+use crate::status_line;
 use anyhow::{Context, Result, bail};
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::shell::quoted;
+use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::diag::{self, Code, Error, Warned};
+use rustomize_engine::load::{FileLimit, Loader};
+use rustomize_engine::stage::Options;
+use rustomize_engine::workspace::{Output, build_all};
+use rustomize_sources::Disk;
 use rustomize_sources::reach;
 use std::io::Read;
 use std::path::Path;

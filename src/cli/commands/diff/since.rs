@@ -2,15 +2,15 @@
 //! files of commits are read into memory; if the builds run programs, they are written to a private
 //! directory. The working tree of the user stays unchanged.
 
-use crate::cli::commands::diff::sides::{Asked, Others, Side, Sides};
-use crate::cli::commands::diff::state::{Exporter, Start, State, is_read_from_disk};
-use crate::cli::failures::Failures;
-use crate::cli::git::{self, CommitFiles, git, paths_of};
-use crate::cli::messages::Messages;
-use crate::cli::request::BuildRequest;
-use crate::load::clean;
+use crate::commands::diff::sides::{Asked, Others, Side, Sides};
+use crate::commands::diff::state::{Exporter, Start, State, is_read_from_disk};
+use crate::failures::Failures;
+use crate::git::{self, CommitFiles, git, paths_of};
+use crate::messages::Messages;
+use crate::request::BuildRequest;
 use anyhow::{Context, Result, bail};
 use rustomize_base::parallel;
+use rustomize_engine::load::clean;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,11 @@
 //! `diff --stat`: a line for each kind of each root, with the number of resources and fields that
 //! differ.
 
-use crate::cli::commands::diff::item::Item;
-use crate::cli::commands::diff::listing::{counts, name};
-use crate::cli::commands::diff::report::Compared;
-use crate::cli::commands::diff::text::{BOLD, GREEN, RED, paint};
-use crate::diff::Summary;
+use crate::commands::diff::item::Item;
+use crate::commands::diff::listing::{counts, name};
+use crate::commands::diff::report::Compared;
+use crate::commands::diff::text::{BOLD, GREEN, RED, paint};
+use rustomize_engine::diff::Summary;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -2,22 +2,23 @@
 //! read into memory; if builds run programs, or read more than a loader has, they are written to a
 //! private directory.
 
-use crate::cli::commands::diff::sides::{Asked, Side, built};
-use crate::cli::failures::Failures;
-use crate::cli::git::{self, CommitFiles};
-use crate::cli::groups::{Grouping, Groups};
-use crate::cli::host;
-use crate::cli::messages::Messages;
-use crate::cli::request::BuildRequest;
-use crate::config::kustomization::FILE_NAMES;
-use crate::diag::Warned;
-use crate::load::loader::{Entry, NotOpened, Opened};
-use crate::load::{Disk, Loader, Memory};
-use crate::pipeline::affected::affected;
-use crate::pipeline::roots::{FoundRoot, find};
-use crate::stage::Options;
+use crate::commands::diff::sides::{Asked, Side, built};
+use crate::failures::Failures;
+use crate::git::{self, CommitFiles};
+use crate::groups::{Grouping, Groups};
+use crate::host;
+use crate::messages::Messages;
+use crate::request::BuildRequest;
 use anyhow::{Context, Result, bail};
+use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::diag::Warned;
+use rustomize_engine::load::loader::{Entry, NotOpened, Opened};
+use rustomize_engine::load::{Loader, Memory};
+use rustomize_engine::pipeline::affected::affected;
+use rustomize_engine::pipeline::roots::{FoundRoot, find};
+use rustomize_engine::stage::Options;
 use rustomize_process::PrivateDirectory;
+use rustomize_sources::Disk;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! `diff` for people: a summary, then each resource with its fields, in colours on a terminal.
 
-use crate::cli::commands::diff::listing::{MOST_IMAGES, Mark, Section, counts, images, name};
-use crate::cli::commands::diff::report::Report;
+use crate::commands::diff::listing::{MOST_IMAGES, Mark, Section, counts, images, name};
+use crate::commands::diff::report::Report;
 use std::fmt::Write;
 
 pub(super) const BOLD: &str = "1";

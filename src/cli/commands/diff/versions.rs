@@ -1,19 +1,19 @@
 //! `diff --compat`: the sides are builds as of two versions of kustomize, and the behaviours that
 //! cause the difference are named.
 
-use crate::cli::commands::diff::sides::{Asked, Others, Side, Sides, built};
-use crate::cli::failures::Failures;
-use crate::cli::flags::compat::Versions;
-use crate::cli::groups::{Grouping, Groups};
-use crate::cli::messages::Messages;
-use crate::cli::request::BuildRequest;
-use crate::cli::roots;
-use crate::diag::Warned;
-use crate::load::Disk;
-use crate::stage::Options;
+use crate::commands::diff::sides::{Asked, Others, Side, Sides, built};
+use crate::failures::Failures;
+use crate::flags::compat::Versions;
+use crate::groups::{Grouping, Groups};
+use crate::messages::Messages;
+use crate::request::BuildRequest;
+use crate::roots;
 use anyhow::{Result, bail};
 use rustomize_base::compat::{Compat, Question, Recorder};
 use rustomize_base::meter::FastMap;
+use rustomize_engine::diag::Warned;
+use rustomize_engine::stage::Options;
+use rustomize_sources::Disk;
 
 /// The behaviours in which two versions of kustomize differ for some roots.
 pub(crate) struct Upgrade {

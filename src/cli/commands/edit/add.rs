@@ -1,9 +1,8 @@
 //! `edit add`: adds an item to the kustomization file.
 
 use super::words::{DirectoryWords, FileWords, MetadataWords, Patch, text};
-use crate::cli::flags::complete;
-use crate::cli::flags::switch::{Switch, is_on};
-use crate::diag;
+use crate::flags::complete;
+use crate::flags::switch::{Switch, is_on};
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 use rustomize_edit::generators::{self, Kind};
@@ -12,6 +11,7 @@ use rustomize_edit::lists::{
 };
 use rustomize_edit::metadata::{self, Adding, Metadata};
 use rustomize_edit::{Place, patches};
+use rustomize_engine::diag;
 
 /// `edit add`.
 #[derive(Subcommand)]

@@ -1,10 +1,10 @@
 //! The arguments of `edit`.
 
 use super::{add, fix, remove, set};
-use crate::cli::flags::compat::{self, Versions};
-use crate::cli::flags::complete;
-use crate::cli::flags::format::Format;
-use crate::cli::flags::switch::Switch;
+use crate::flags::compat::{self, Versions};
+use crate::flags::complete;
+use crate::flags::format::Format;
+use crate::flags::switch::Switch;
 use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 

@@ -1,13 +1,13 @@
 //! `edit fix`: turns deprecated fields of the kustomization file into current ones.
 
 use super::notes::show_notes;
-use crate::cli::writer::{self, Shown};
-use crate::diag;
-use crate::load::Disk;
-use crate::stage::Options;
-use crate::workspace::{self, Workspace};
+use crate::writer::{self, Shown};
 use anyhow::Result;
 use rustomize_edit::{Place, fix};
+use rustomize_engine::diag;
+use rustomize_engine::stage::Options;
+use rustomize_engine::workspace::{self, Workspace};
+use rustomize_sources::Disk;
 
 pub(crate) const ABOUT: &str = "Turn deprecated fields of the kustomization file into current ones: bases, imageTags, patchesJson6902, \
     patchesStrategicMerge, commonLabels and helmChartInflationGenerator, and vars with --vars. The kustomization is \

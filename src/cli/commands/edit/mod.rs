@@ -11,15 +11,15 @@ pub(crate) mod words;
 
 use self::args::{Edit, EditCommand};
 use self::notes::show_notes;
-use crate::cli::flags::format::Format;
-use crate::cli::flags::switch::is_on;
-use crate::cli::messages::Messages;
-use crate::cli::request::plain_options;
-use crate::cli::writer::{self, Shown};
+use crate::flags::format::Format;
+use crate::flags::switch::is_on;
+use crate::messages::Messages;
+use crate::request::plain_options;
+use crate::writer::{self, Shown};
 
-use crate::pipeline::object;
 use anyhow::{Context, Result, bail};
 use rustomize_edit::Place;
+use rustomize_engine::pipeline::object;
 
 /// Runs `edit`.
 ///

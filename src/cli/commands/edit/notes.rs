@@ -1,6 +1,6 @@
 //! The notes of a change.
 
-use crate::cli::writer;
+use crate::writer;
 use rustomize_edit::Place;
 
 /// Prints the notes of a change.

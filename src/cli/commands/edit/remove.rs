@@ -1,8 +1,7 @@
 //! `edit remove`: removes items from the kustomization file.
 
 use super::words::{MetadataWords, Patch, Words, text};
-use crate::cli::flags::switch::{Switch, is_on};
-use crate::diag;
+use crate::flags::switch::{Switch, is_on};
 use clap::{Args, Subcommand};
 use rustomize_edit::generators::{self, Kind};
 use rustomize_edit::lists::{
@@ -10,6 +9,7 @@ use rustomize_edit::lists::{
 };
 use rustomize_edit::metadata::{self, Metadata};
 use rustomize_edit::{Place, patches};
+use rustomize_engine::diag;
 
 /// `edit remove`.
 #[derive(Subcommand)]

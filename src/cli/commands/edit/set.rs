@@ -1,11 +1,11 @@
 //! `edit set`: sets the value of a field of the kustomization file.
 
 use super::words::{MetadataWords, Words, text};
-use crate::diag;
 use clap::{Args, Subcommand};
 use rustomize_edit::generators::{self, Kind};
 use rustomize_edit::metadata::{self, Metadata};
 use rustomize_edit::{Place, images, lists, replicas, texts};
+use rustomize_engine::diag;
 
 /// `edit set`.
 #[derive(Subcommand)]

@@ -3,21 +3,22 @@
 
 use super::args::{Edit, EditCommand};
 use super::{add, remove, set};
-use crate::cli::changes::{self, Showing, below};
-use crate::cli::failures::Failures;
-use crate::cli::flags::format::Format;
-use crate::cli::flags::switch::is_on;
-use crate::cli::git;
-use crate::cli::messages::Messages;
-use crate::cli::request::plain_options;
-use crate::diag::{self, Code, Error, Warned};
-use crate::load::{Disk, FileLimit, Memory, Overlay};
-use crate::pipeline::roots::find;
-use crate::workspace::{Together, build_all};
+use crate::changes::{self, Showing, below};
+use crate::failures::Failures;
+use crate::flags::format::Format;
+use crate::flags::switch::is_on;
+use crate::git;
+use crate::messages::Messages;
+use crate::request::plain_options;
 use anyhow::{Context, Result, bail};
 use rustomize_base::parallel;
 use rustomize_edit::batch::Batch;
 use rustomize_edit::{Change, Place, fix};
+use rustomize_engine::diag::{self, Code, Error, Warned};
+use rustomize_engine::load::{FileLimit, Memory, Overlay};
+use rustomize_engine::pipeline::roots::find;
+use rustomize_engine::workspace::{Together, build_all};
+use rustomize_sources::Disk;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -113,7 +114,7 @@ fn compare(command: &EditCommand, roots: &[String], batch: &Batch, messages: &Me
         options.push(git::within(Path::new(root), || plain_options(command.compat))?);
     }
     let together = Together { jobs: parallel::cores(), keep_going: true };
-    let printed = |_: usize, output: crate::workspace::Output<'_>| output.print();
+    let printed = |_: usize, output: rustomize_engine::workspace::Output<'_>| output.print();
     let before = build_all(&Disk::new(), roots, |i| options[i].clone(), together, printed);
     let texts = batch.changes().map(|change| (&change.path, change.after.as_bytes()));
     let changed = Overlay::new(Disk::new(), Memory::from_iter(texts));

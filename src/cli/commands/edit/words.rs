@@ -1,6 +1,6 @@
 //! The arguments that several verbs of `edit` have.
 
-use crate::cli::flags::complete;
+use crate::flags::complete;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use rustomize_edit::patches;

@@ -1,11 +1,11 @@
 //! `--blame`: the whole output, with the file and line that each line comes from.
 
 use super::text::{Paint, digits};
-use crate::resource::Resource;
-use crate::stage::history::{Seen, each_value};
 use anyhow::Result;
 use rustomize_base::meter::FastMap;
 use rustomize_base::shown;
+use rustomize_engine::resource::Resource;
+use rustomize_engine::stage::history::{Seen, each_value};
 use rustomize_results::explain::json::{identity, put_place};
 use rustomize_results::explain::view::{HIDDEN, Subject, View};
 use rustomize_yaml::emit::Part;

@@ -1,8 +1,8 @@
 //! `explain CODE`: the page of a code, as text.
 
-use crate::cli::writer::{self, Shown};
-use crate::diag::Code;
+use crate::writer::{self, Shown};
 use anyhow::Result;
+use rustomize_engine::diag::Code;
 use std::fmt::Write as _;
 
 /// Prints the page of a code. Returns false, and prints nothing, if no code has this word.

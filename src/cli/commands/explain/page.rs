@@ -6,11 +6,11 @@
 //! common with others. For a large build this takes a thirtieth of the size of objects.
 
 use super::text::digits;
-use crate::stage::history::{LayerRole, StepRole, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustomize_base::meter::FastIndexMap;
 use rustomize_base::shown::{json, lines, masked};
+use rustomize_engine::stage::history::{LayerRole, StepRole, Write};
 use rustomize_results::explain::view::origin_of;
 use rustomize_results::explain::view::{HIDDEN, Hidden, Subject, View};
 use rustomize_yaml::Pos;

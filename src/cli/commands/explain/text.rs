@@ -1,7 +1,7 @@
 //! Explanations for people.
 
-use crate::stage::history::{Field, Write};
 use rustomize_base::shown;
+use rustomize_engine::stage::history::{Field, Write};
 use rustomize_results::explain::field::{Fields, dotted};
 use rustomize_results::explain::view::{Hidden, Subject, View, label, origin_of};
 use rustomize_yaml::Pos;

@@ -1,10 +1,10 @@
 //! The arguments of `images`.
 
-use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::complete;
-use crate::cli::flags::format::Format;
-use crate::cli::flags::heading;
-use crate::cli::flags::hidden::hidden;
+use crate::flags::build::BuildFlags;
+use crate::flags::complete;
+use crate::flags::format::Format;
+use crate::flags::heading;
+use crate::flags::hidden::hidden;
 use clap::{Arg, ArgAction, Args, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 

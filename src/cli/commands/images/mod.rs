@@ -7,18 +7,18 @@ pub(crate) mod survey;
 
 use self::args::{ImagesCommand, List, Verb};
 use self::survey::{FoundImage, images};
-use crate::cli::failures::Failures;
-use crate::cli::flags::format::Format;
-use crate::cli::messages::Messages;
-use crate::cli::request::BuildRequest;
-use crate::cli::writer::{self, Shown};
-use crate::cli::{roots, status_line};
-use crate::load::Disk;
-use crate::transformer::image_tag::split;
-use crate::workspace::{Together, build_all};
+use crate::failures::Failures;
+use crate::flags::format::Format;
+use crate::messages::Messages;
+use crate::request::BuildRequest;
+use crate::writer::{self, Shown};
+use crate::{roots, status_line};
 use anyhow::Result;
 use rustomize_base::observe::Observer;
 use rustomize_base::shown;
+use rustomize_engine::transformer::image_tag::split;
+use rustomize_engine::workspace::{Together, build_all};
+use rustomize_sources::Disk;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ fn list(list: List, observer: Observer, messages: &mut Messages) -> Result<()> {
     let mut options = request.options_of(&paths)?;
     options.iter_mut().for_each(|of_root| of_root.trace = true);
     let together = Together { keep_going: true, ..request.together() };
-    let look = |_: usize, output: crate::workspace::Output<'_>| Ok(images(&output));
+    let look = |_: usize, output: rustomize_engine::workspace::Output<'_>| Ok(images(&output));
     let built = build_all(&Disk::new(), &paths, |i| options[i].clone(), together, look);
     status_line::end();
     let mut failures = Failures::default();

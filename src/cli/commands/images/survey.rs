@@ -1,10 +1,10 @@
 //! Finds the images of a build's output, and for each the place that decides its tag.
 
-use crate::stage::history::{Field, History, LayerRole, Write};
-use crate::transformer::image_tag::{ImageEntries, decides_tag, is_container_list};
-use crate::workspace::Output;
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::shown::masked;
+use rustomize_engine::stage::history::{Field, History, LayerRole, Write};
+use rustomize_engine::transformer::image_tag::{ImageEntries, decides_tag, is_container_list};
+use rustomize_engine::workspace::Output;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Pos, first_document};
 use std::rc::Rc;

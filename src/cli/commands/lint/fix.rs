@@ -1,16 +1,17 @@
 //! `lint --fix`: mends findings that have a safe mend.
 
-use crate::cli::messages::Messages;
-use crate::cli::settings::real;
-use crate::config::kustomization::FILE_NAMES;
-use crate::diag::{Code, Excerpt, Mend, Result, Warning};
-use crate::load::{Disk, Memory, Overlay};
-use crate::stage::Options;
-use crate::workspace::{self, Workspace};
+use crate::messages::Messages;
+use crate::settings::real;
 use rustomize_edit::batch::Batch;
 use rustomize_edit::change::Change;
 use rustomize_edit::fix;
 use rustomize_edit::mend::mended;
+use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::diag::{Code, Excerpt, Mend, Result, Warning};
+use rustomize_engine::load::{Memory, Overlay};
+use rustomize_engine::stage::Options;
+use rustomize_engine::workspace::{self, Workspace};
+use rustomize_sources::Disk;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

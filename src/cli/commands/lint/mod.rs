@@ -4,21 +4,21 @@ pub(crate) mod fix;
 mod references;
 pub(crate) mod version;
 
-use crate::cli::commands::lint::fix::Fixing;
-use crate::cli::failures::Failures;
-use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::hidden::hidden;
-use crate::cli::groups::{Group, Grouping, Groups, sort_by_place};
-use crate::cli::messages::{Messages, Reported, RootNaming};
-use crate::cli::request::BuildRequest;
-use crate::cli::settings::RootSettings;
-use crate::cli::{roots, status_line};
-use crate::diag::{Code, Warned, Warning};
-use crate::load::Disk;
-use crate::workspace::{Together, build_all};
+use crate::commands::lint::fix::Fixing;
+use crate::failures::Failures;
+use crate::flags::build::BuildFlags;
+use crate::flags::hidden::hidden;
+use crate::groups::{Group, Grouping, Groups, sort_by_place};
+use crate::messages::{Messages, Reported, RootNaming};
+use crate::request::BuildRequest;
+use crate::settings::RootSettings;
+use crate::{roots, status_line};
 use anyhow::{Result, bail};
 use clap::Args;
 use rustomize_base::observe::Observer;
+use rustomize_engine::diag::{Code, Warned, Warning};
+use rustomize_engine::workspace::{Together, build_all};
+use rustomize_sources::Disk;
 use std::collections::BTreeMap;
 
 /// `lint`.

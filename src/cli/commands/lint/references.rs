@@ -2,14 +2,15 @@
 //! the file of a reference gets an entry of `nameReference`, in a file of `configurations`.
 
 use super::fix::{Changes, Fixing, MOST_BYTES, show, told};
-use crate::cli::messages::Messages;
-use crate::cli::settings::real;
-use crate::config::kustomization::FILE_NAMES;
-use crate::diag::{Mend, NameReference, Warning};
-use crate::load::{Disk, Memory, Overlay};
-use crate::workspace::{self, Workspace};
+use crate::messages::Messages;
+use crate::settings::real;
 use anyhow::Context;
 use rustomize_edit::name_references::{FILE, listed, with_entries};
+use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::diag::{Mend, NameReference, Warning};
+use rustomize_engine::load::{Memory, Overlay};
+use rustomize_engine::workspace::{self, Workspace};
+use rustomize_sources::Disk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,13 @@
 //! `lint -W version`: compares builds with those of the newest version of kustomize.
 
-use crate::cli::commands::diff::versions::differing;
-use crate::cli::roots::kustomization_file;
-use crate::diag::{self, Code, Warned, Warning};
-use crate::load::Disk;
-use crate::stage::Options;
-use crate::workspace::{Output, Together, build_all};
+use crate::commands::diff::versions::differing;
+use crate::roots::kustomization_file;
 use rustomize_base::compat::Compat;
 use rustomize_base::shell::quoted;
+use rustomize_engine::diag::{self, Code, Warned, Warning};
+use rustomize_engine::stage::Options;
+use rustomize_engine::workspace::{Output, Together, build_all};
+use rustomize_sources::Disk;
 use rustomize_yaml::Place;
 
 /// A finding for each root whose output differs with the newest version. Each root of another

@@ -14,10 +14,10 @@ pub(crate) mod tools;
 pub(crate) mod call;
 pub(crate) mod server;
 
-use crate::cli::flags::complete;
-use crate::cli::signals;
-use crate::cli::variable::variable;
-use crate::cli::writer;
+use crate::flags::complete;
+use crate::signals;
+use crate::variable::variable;
+use crate::writer;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;

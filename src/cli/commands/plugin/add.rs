@@ -2,9 +2,9 @@
 
 use super::install::report;
 use super::named::{constraint_of, halves, parse};
-use crate::cli::flags::format::Printing;
-use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::machine::machine;
+use crate::flags::format::Printing;
+use crate::flags::transfer::TransferFlags;
+use crate::machine::machine;
 use anyhow::Result;
 use clap::Args;
 use rustomize_base::windows_path::slashed;

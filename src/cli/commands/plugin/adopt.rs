@@ -1,7 +1,7 @@
 //! `plugin adopt`: a Go plugin whose source is lost.
 
 use super::built::add_built;
-use crate::cli::report::Report;
+use crate::report::Report;
 use anyhow::Result;
 use clap::Args;
 use rustomize_plugins::{PluginOptions, go};

@@ -1,8 +1,8 @@
 //! `plugin build`: a Go plugin from its unchanged source.
 
 use super::built::add_built;
-use crate::cli::flags::complete;
-use crate::cli::report::Report;
+use crate::flags::complete;
+use crate::report::Report;
 use anyhow::Result;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;

@@ -1,6 +1,6 @@
 //! The report of a Go plugin that was built or adopted.
 
-use crate::cli::report::Report;
+use crate::report::Report;
 use rustomize_plugins::go;
 use serde_json::json;
 

@@ -2,16 +2,16 @@
 
 use super::install::{Install, install_one};
 use super::named::{constraint_of, halves, parse};
-use crate::cli::flags::complete;
-use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::machine::machine;
-use crate::cli::writer::{self, Shown};
-use crate::diag::{Code, Error};
+use crate::flags::complete;
+use crate::flags::transfer::TransferFlags;
+use crate::machine::machine;
+use crate::writer::{self, Shown};
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use rustomize_base::shell::quoted;
 use rustomize_base::shown;
+use rustomize_engine::diag::{Code, Error};
 use rustomize_manager::author::describe::Description;
 use rustomize_manager::author::export::{self, ManifestFields};
 use rustomize_manager::author::manifest::Manifest;

@@ -1,10 +1,10 @@
 //! `plugin export`: installed plugins for kustomize, and bundles for a web server.
 
-use crate::cli::flags::format::Printing;
-use crate::cli::flags::switch::Switch;
-use crate::cli::machine::machine;
-use crate::cli::report::Report;
-use crate::cli::writer;
+use crate::flags::format::Printing;
+use crate::flags::switch::Switch;
+use crate::machine::machine;
+use crate::report::Report;
+use crate::writer;
 use anyhow::{Result, bail};
 use clap::{ArgGroup, Args};
 use rustomize_manager::install::session::LazyInstaller;

@@ -1,6 +1,6 @@
 //! `plugin header`: the C header of shared objects.
 
-use crate::cli::{output, writer};
+use crate::{output, writer};
 use anyhow::Result;
 use clap::Args;
 use std::path::PathBuf;

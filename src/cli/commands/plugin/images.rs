@@ -1,14 +1,15 @@
 //! The images of container functions in `plugin lock`.
 
-use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::machine::machine;
-use crate::load::{FileLimit, ReadFile};
+use crate::flags::transfer::TransferFlags;
+use crate::machine::machine;
 use anyhow::{Result, bail};
+use rustomize_engine::load::FileLimit;
 use rustomize_manager::fetch::Transfer;
 use rustomize_manager::install::project::Upgrade;
 use rustomize_manager::policy::image;
 use rustomize_manager::policy::lock::Lock;
 use rustomize_plugins::function::images_in;
+use rustomize_sources::ReadFile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -1,12 +1,12 @@
 //! `plugin install`: installs the plugins of plugins.yaml, or one plugin.
 
 use super::named::{constraint_of, halves, parse};
-use crate::cli::flags::format::{Format, Printing};
-use crate::cli::flags::switch::Switch;
-use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::machine::machine;
-use crate::cli::report::Report;
-use crate::cli::writer;
+use crate::flags::format::{Format, Printing};
+use crate::flags::switch::Switch;
+use crate::flags::transfer::TransferFlags;
+use crate::machine::machine;
+use crate::report::Report;
+use crate::writer;
 use anyhow::{Result, bail};
 use clap::Args;
 use rustomize_base::shell::quoted;

@@ -1,8 +1,8 @@
 //! `plugin list`: installed and required plugins.
 
-use crate::cli::flags::format::Printing;
-use crate::cli::machine::machine;
-use crate::cli::report::Report;
+use crate::flags::format::Printing;
+use crate::machine::machine;
+use crate::report::Report;
 use anyhow::Result;
 use clap::Args;
 use rustomize_manager::resolve::Resolver;

@@ -1,11 +1,11 @@
 //! `plugin lock`: plugins.lock.
 
 use super::images::{ImageLocking, images_of};
-use crate::cli::flags::format::Printing;
-use crate::cli::flags::project::Project;
-use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::machine::machine;
-use crate::cli::report::Report;
+use crate::flags::format::Printing;
+use crate::flags::project::Project;
+use crate::flags::transfer::TransferFlags;
+use crate::machine::machine;
+use crate::report::Report;
 use anyhow::{Result, bail};
 use clap::Args;
 use rustomize_manager::id::shell::in_directory;

@@ -23,12 +23,12 @@ pub(crate) mod update;
 pub(crate) mod verify;
 pub(crate) mod why;
 
-use crate::cli::flags::format::{Format, Printing};
-use crate::cli::messages::with_own_files;
-use crate::cli::{cache, host};
-use crate::diag::Error;
+use crate::flags::format::{Format, Printing};
+use crate::messages::with_own_files;
+use crate::{cache, host};
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use rustomize_engine::diag::Error;
 use rustomize_manager::policy::machine::MachineError;
 use rustomize_plugins::PluginOptions;
 

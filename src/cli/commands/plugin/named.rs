@@ -1,8 +1,8 @@
 //! The source and constraint that a user types, as in `host/owner/name@1.2`.
 
-use crate::diag::nearest;
 use anyhow::{Result, anyhow};
 use rustomize_base::shell::quoted;
+use rustomize_engine::diag::nearest;
 use rustomize_manager::id::name::Platform;
 use rustomize_manager::id::source::{Source, SourceError};
 use rustomize_manager::id::version::Constraint;

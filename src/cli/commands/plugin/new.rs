@@ -1,8 +1,8 @@
 //! `plugin new`: the files of a new plugin or bundle.
 
-use crate::cli::flags::role::RunAs;
-use crate::cli::report::Report;
-use crate::cli::writer;
+use crate::flags::role::RunAs;
+use crate::report::Report;
+use crate::writer;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use rustomize_base::shell::quoted;

@@ -1,8 +1,8 @@
 //! `plugin package`: the files of a release.
 
 use super::named::parse;
-use crate::cli::report::Report;
-use crate::cli::writer;
+use crate::report::Report;
+use crate::writer;
 use anyhow::Result;
 use clap::Args;
 use rustomize_manager::author::package::{self, PackageOptions};

@@ -1,8 +1,8 @@
 //! `plugin prune`: removes installed versions that nothing needs.
 
-use crate::cli::flags::format::Printing;
-use crate::cli::machine::machine;
-use crate::cli::report::Report;
+use crate::flags::format::Printing;
+use crate::machine::machine;
+use crate::report::Report;
 use anyhow::Result;
 use clap::Args;
 use rustomize_manager::fetch::identity::PluginId;

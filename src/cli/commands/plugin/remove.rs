@@ -1,10 +1,10 @@
 //! `plugin remove`: removes installed plugins.
 
 use super::named::{constraint_of, halves, source_of};
-use crate::cli::flags::complete;
-use crate::cli::flags::format::Printing;
-use crate::cli::machine::machine;
-use crate::cli::report::Report;
+use crate::flags::complete;
+use crate::flags::format::Printing;
+use crate::machine::machine;
+use crate::report::Report;
 use anyhow::{Result, bail};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;

@@ -1,17 +1,17 @@
 //! `plugin run`: one call of a plugin, outside of a build.
 
-use crate::cli::flags::plugins::PluginFlags;
-use crate::cli::flags::role::RunAs;
-use crate::cli::plugin_options::{BuildPlugins, PluginPlace, of_directory};
-use crate::cli::{output, writer};
-use crate::load::{Disk, RemoteOptions};
-use crate::pipeline::Call;
-use crate::stage::{Mode, Options};
-use crate::workspace::{self, Workspace};
+use crate::flags::plugins::PluginFlags;
+use crate::flags::role::RunAs;
+use crate::plugin_options::{BuildPlugins, PluginPlace, of_directory};
+use crate::{output, writer};
 use anyhow::{Context, Result};
 use clap::Args;
+use rustomize_engine::pipeline::Call;
+use rustomize_engine::stage::{Mode, Options};
+use rustomize_engine::workspace::{self, Workspace};
 use rustomize_manager::resolve::COMPONENT;
 use rustomize_manager::share::synced::Syncing;
+use rustomize_sources::{Disk, RemoteOptions};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! `plugin sync`: the bundles of an environment from its server.
 
 use super::export::{Laying, existing, lay};
-use crate::cli::flags::format::Printing;
-use crate::cli::flags::switch::Switch;
-use crate::cli::machine::machine;
-use crate::cli::report::Report;
+use crate::flags::format::Printing;
+use crate::flags::switch::Switch;
+use crate::machine::machine;
+use crate::report::Report;
 use anyhow::{Result, bail};
 use clap::Args;
 use rustomize_manager::policy::ADD_SOURCE;

@@ -1,8 +1,8 @@
 //! `plugin trust`: adds a rule to the user's `trust.yaml`.
 
-use crate::cli::machine::machine;
-use crate::cli::report::Report;
-use crate::cli::writer::{self, Shown};
+use crate::machine::machine;
+use crate::report::Report;
+use crate::writer::{self, Shown};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use rustomize_files::atomic;

@@ -1,10 +1,10 @@
 //! `plugin update`: installs the newest versions that plugins.yaml allows.
 
 use super::images::{ImageLocking, images_of};
-use crate::cli::flags::format::Printing;
-use crate::cli::flags::transfer::TransferFlags;
-use crate::cli::machine::machine;
-use crate::cli::report::Report;
+use crate::flags::format::Printing;
+use crate::flags::transfer::TransferFlags;
+use crate::machine::machine;
+use crate::report::Report;
 use anyhow::Result;
 use clap::Args;
 use rustomize_manager::install::project::{RelockOptions, Upgrade};

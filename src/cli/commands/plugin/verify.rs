@@ -1,9 +1,9 @@
 //! `plugin verify`: checks each installed plugin.
 
-use crate::cli::flags::format::Printing;
-use crate::cli::flags::project::Project;
-use crate::cli::machine::machine;
-use crate::cli::report::Report;
+use crate::flags::format::Printing;
+use crate::flags::project::Project;
+use crate::machine::machine;
+use crate::report::Report;
 use anyhow::{Result, bail};
 use clap::Args;
 use rustomize_manager::resolve::Resolver;

@@ -1,15 +1,15 @@
 //! `plugin why`: which plugin a build uses for a configuration object, and why.
 
-use crate::cli::flags::format::Printing;
-use crate::cli::flags::role::RunAs;
-use crate::cli::machine::machine;
-use crate::cli::report::Report;
-use crate::cli::variable::variable;
-use crate::config::read_alone;
-use crate::resource::ResId;
-use crate::schema::Gvk;
+use crate::flags::format::Printing;
+use crate::flags::role::RunAs;
+use crate::machine::machine;
+use crate::report::Report;
+use crate::variable::variable;
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
+use rustomize_engine::config::read_alone;
+use rustomize_engine::resource::ResId;
+use rustomize_engine::schema::Gvk;
 use rustomize_manager::author::bundle;
 use rustomize_manager::author::describe::Role;
 use rustomize_manager::id::shell::in_directory;

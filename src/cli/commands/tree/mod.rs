@@ -2,15 +2,16 @@
 
 pub(crate) mod text;
 
-use crate::cli::flags::complete;
-use crate::cli::writer::{self, Shown};
-use crate::load::{Disk, FileLimit};
-use crate::pipeline::outline::{Kind, Outline, outline};
-use crate::pipeline::roots::{FoundRoot, find};
+use crate::flags::complete;
+use crate::writer::{self, Shown};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use rustomize_base::shell::quoted;
+use rustomize_engine::load::FileLimit;
+use rustomize_engine::pipeline::outline::{Kind, Outline, outline};
+use rustomize_engine::pipeline::roots::{FoundRoot, find};
+use rustomize_sources::Disk;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -152,7 +153,7 @@ fn mermaid(outline: &Outline) -> String {
 }
 
 fn json(outline: &Outline) -> Value {
-    let part = |(at, part): (usize, &crate::pipeline::outline::Part)| {
+    let part = |(at, part): (usize, &rustomize_engine::pipeline::outline::Part)| {
         let links = part.links.iter().map(|link| json!({"field": link.field, "to": link.to}));
         json!({"id": at, "kind": part.kind.as_str(), "name": part.name, "links": links.collect::<Vec<_>>()})
     };

@@ -1,7 +1,7 @@
 //! `tree` for people: each part below the part that names it, with lines between them.
 
-use crate::pipeline::outline::{Kind, Link, Outline};
 use rustomize_base::shown;
+use rustomize_engine::pipeline::outline::{Kind, Link, Outline};
 use std::fmt::Write;
 
 /// A part whose parts are being printed.

@@ -1,9 +1,9 @@
 //! The files that change in directories, as the kernel tells them (inotify).
 
-use crate::diag::Error;
 use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
 use rustix::io::Errno;
 use rustomize_base::parallel;
+use rustomize_engine::diag::Error;
 use rustomize_files::is_temporary;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;

@@ -2,7 +2,7 @@
 //! several times a second. A change of a file that leaves its size and its time as they were is not
 //! seen.
 
-use crate::diag::Error;
+use rustomize_engine::diag::Error;
 use rustomize_files::is_temporary;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -4,25 +4,26 @@
 pub(crate) mod changes;
 
 use self::changes::{Changed, Depth, Watcher};
-use crate::cli::commands::build::results::Results;
-use crate::cli::commands::build::several::build_chosen;
-use crate::cli::commands::lint;
-use crate::cli::flags::build::BuildFlags;
-use crate::cli::flags::heading;
-use crate::cli::flags::hidden::hidden;
-use crate::cli::flags::look::ErrorFormat;
-use crate::cli::messages::{Messages, Reported};
-use crate::cli::request::{BuildRequest, Repeated};
-use crate::cli::roots::{Chosen, chosen};
-use crate::config::kustomization::FILE_NAMES;
-use crate::load::{Disk, FileLimit};
-use crate::pipeline::affected::affected;
-use crate::pipeline::outline::{Kind, outline};
-use crate::pipeline::roots::FoundRoot;
+use crate::commands::build::results::Results;
+use crate::commands::build::several::build_chosen;
+use crate::commands::lint;
+use crate::flags::build::BuildFlags;
+use crate::flags::heading;
+use crate::flags::hidden::hidden;
+use crate::flags::look::ErrorFormat;
+use crate::messages::{Messages, Reported};
+use crate::request::{BuildRequest, Repeated};
+use crate::roots::{Chosen, chosen};
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, Args};
 use rustomize_base::observe::Observer;
 use rustomize_base::shown;
+use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::load::FileLimit;
+use rustomize_engine::pipeline::affected::affected;
+use rustomize_engine::pipeline::outline::{Kind, outline};
+use rustomize_engine::pipeline::roots::FoundRoot;
+use rustomize_sources::Disk;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -191,7 +192,7 @@ fn left_out(request: &BuildRequest) -> Option<PathBuf> {
 
 /// Returns true for an error that leaves nobody who reads.
 fn is_of_stdout(error: &anyhow::Error) -> bool {
-    !error.is::<Reported>() && error.downcast_ref::<std::io::Error>().is_some_and(crate::cli::writer::is_closed_pipe)
+    !error.is::<Reported>() && error.downcast_ref::<std::io::Error>().is_some_and(crate::writer::is_closed_pipe)
 }
 
 fn is_kustomization(file: &Path) -> bool {

@@ -1,13 +1,14 @@
 //! [`Effects`]: the values of one output that come from some lines of a file.
 
 use super::extent::Extent;
-use crate::load::{Disk, Loader};
-use crate::stage::history::{Field, Write};
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::shown;
+use rustomize_engine::load::Loader;
+use rustomize_engine::stage::history::{Field, Write};
 use rustomize_results::explain::field::dotted;
 use rustomize_results::explain::json::identity;
 use rustomize_results::explain::view::{Hidden, Subject, View, full_label};
+use rustomize_sources::Disk;
 use rustomize_yaml::{Node, Pos};
 use serde_json::Value;
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
 //! [`Extent`]: the parts of a file that have a line.
 
-use crate::config::kustomization::FILE_NAMES;
+use rustomize_engine::config::kustomization::FILE_NAMES;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Heap, Node, Scalar, Style, Value, documents};
 use std::path::Path;
