@@ -113,8 +113,10 @@ fn two_directories() {
 image nginx:1.25 -> nginx:1.26
 
 changed Deployment.apps web
+@ from prod/kustomization.yaml:2
 - spec.replicas: 1
 + spec.replicas: 3
+@ from prod/kustomization.yaml:3
 - spec.template.spec.containers[name=main].image: nginx:1.25
 + spec.template.spec.containers[name=main].image: nginx:1.26
 ";

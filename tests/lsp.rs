@@ -337,6 +337,29 @@ fn faults_are_shown_while_a_text_is_typed() {
     });
 }
 
+/// The server remembers which roots a text can affect, and sees what changes on the disk without
+/// being told.
+#[test]
+fn roots_that_come_and_change_meanwhile_are_seen() {
+    with_editor(TREE, async |editor| {
+        let has_fault = |uri: Url| move |faults: &Faults| faults.get(&uri).is_some_and(|faults| !faults.is_empty());
+        let (over, west) = (editor.uri("over/patch.yaml"), editor.uri("west/patch.yaml"));
+        editor.open("base/web.yaml", "kind: Deployment\nmetadata:\n  name: web\n");
+        tokio::time::timeout(LIMIT, editor.faults.wait_for(has_fault(over))).await.unwrap().unwrap();
+        editor.tree.write("west/kustomization.yaml", OVER);
+        editor.tree.write("west/patch.yaml", "- op: replace\n  path: /spec/paused\n  value: true\n");
+        editor.edit("base/web.yaml", None, "kind: Deployment\nmetadata: {name: web}\n");
+        tokio::time::timeout(LIMIT, editor.faults.wait_for(has_fault(west.clone()))).await.unwrap().unwrap();
+        // The root does not use the base any more.
+        editor.tree.write("west/kustomization.yaml", &OVER.replace("../base", "../south"));
+        editor.edit("base/web.yaml", None, "kind: Deployment\nmetadata: {name: 'web'}\n");
+        editor.sees("west/patch.yaml", &[]).await;
+        editor.tree.write("west/kustomization.yaml", OVER);
+        editor.edit("base/web.yaml", None, "kind: Deployment\nmetadata: {name: web}\n");
+        tokio::time::timeout(LIMIT, editor.faults.wait_for(has_fault(west))).await.unwrap().unwrap();
+    });
+}
+
 /// Findings come with the faults, for a text that is not saved, too; a comment allows one.
 #[test]
 fn findings_of_lint_are_warnings() {

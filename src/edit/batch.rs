@@ -1,5 +1,5 @@
-//! [`Batch`]: files of several directories that are changed together. All changes are prepared
-//! before the first file is written, so that an error leaves every file as it was.
+//! [`Batch`]: files of several directories that are changed or made together. All changes are
+//! prepared before the first file is written, so that an error leaves every file as it was.
 
 use super::change::Change;
 use super::place;
@@ -17,6 +17,15 @@ pub struct Batch {
     within: Vec<PathBuf>,
     locks: Vec<File>,
     changes: BTreeMap<PathBuf, Change>,
+    /// The files that the batch makes.
+    new: BTreeMap<PathBuf, NewFile>,
+}
+
+/// A file that does not exist yet.
+struct NewFile {
+    /// The file as messages name it.
+    name: String,
+    text: String,
 }
 
 impl Batch {
@@ -31,7 +40,7 @@ impl Batch {
                 .map_err(|fault| Error::io(&fault, format!("'{}': {fault}", directory.display())))
         };
         let within = directories.into_iter().map(real).collect::<Result<_>>()?;
-        Ok(Batch { within, locks: Vec::new(), changes: BTreeMap::new() })
+        Ok(Batch { within, locks: Vec::new(), changes: BTreeMap::new(), new: BTreeMap::new() })
     }
 
     /// Returns true for a file without links that is at or below a directory of the batch.
@@ -73,13 +82,7 @@ impl Batch {
     /// The file is outside of the directory of the batch, is not a plain file, or is read-only.
     pub fn add(&mut self, change: Change) -> Result<()> {
         let name = &change.name;
-        if !self.has(&change.path) {
-            let message = format!(
-                "'{name}' leads to '{}', which is outside of the directory that is changed",
-                change.path.display()
-            );
-            return Err(Error::new(Code::OutsideRoot, message).hint("name a directory that has both"));
-        }
+        self.check(name, &change.path)?;
         let facts =
             fs::metadata(&change.path).map_err(|fault| Error::io(&fault, format!("cannot read '{name}': {fault}")))?;
         if !facts.is_file() {
@@ -96,6 +99,26 @@ impl Batch {
         Ok(())
     }
 
+    /// Adds a file that does not exist yet. It is written before the changes, which may name it.
+    ///
+    /// # Errors
+    /// The file is outside of the directory of the batch.
+    pub fn create(&mut self, name: String, path: PathBuf, text: String) -> Result<()> {
+        self.check(&name, &path)?;
+        self.new.insert(path, NewFile { name, text });
+        Ok(())
+    }
+
+    /// Refuses a file outside of the directories of the batch.
+    fn check(&self, name: &str, path: &Path) -> Result<()> {
+        if self.has(path) {
+            return Ok(());
+        }
+        let message =
+            format!("'{name}' leads to '{}', which is outside of the directory that is changed", path.display());
+        Err(Error::new(Code::OutsideRoot, message).hint("name a directory that has both"))
+    }
+
     /// The text of a file after the changes so far; `None` if no change concerns the file.
     pub fn text(&self, path: &Path) -> Option<&str> {
         self.changes.get(path).map(|change| change.after.as_str())
@@ -109,11 +132,13 @@ impl Batch {
     /// Writes all files: each is complete beside its place before the first is put there.
     ///
     /// # Errors
-    /// A file has changed meanwhile, or cannot be written. All files are as they were then.
+    /// A file has changed or was made meanwhile, or cannot be written. All files are as they were
+    /// then.
     pub fn write(self) -> Result<()> {
-        let failed = |change: &Change, fault: &io::Error| {
-            Error::io(fault, format!("cannot write '{}': {fault}", change.name)).hint("no file has changed")
+        let cannot = |name: &str, fault: &io::Error| {
+            Error::io(fault, format!("cannot write '{name}': {fault}")).hint("no file has changed")
         };
+        let failed = |change: &Change, fault: &io::Error| cannot(&change.name, fault);
         let mut ready = Vec::new();
         for change in self.changes() {
             let now = fs::read(&change.path).map_err(|fault| failed(change, &fault))?;
@@ -122,6 +147,14 @@ impl Batch {
                 return Err(Error::new(Code::Io, message).hint("no file has changed here: run the command again"));
             }
             ready.push((change, stage(change).map_err(|fault| failed(change, &fault))?));
+        }
+        let mut made: Vec<&Path> = Vec::new();
+        for (path, file) in &self.new {
+            if let Err(fault) = place::write_new(path, file.text.as_bytes()) {
+                made.into_iter().for_each(|path| drop(fs::remove_file(path)));
+                return Err(cannot(&file.name, &fault));
+            }
+            made.push(path);
         }
         let mut written: Vec<&Change> = Vec::new();
         for (change, staged) in ready {
@@ -135,6 +168,7 @@ impl Batch {
                 for change in written {
                     let _ = place::write(&change.path, change.before.as_bytes());
                 }
+                made.into_iter().for_each(|path| drop(fs::remove_file(path)));
                 return Err(failed(change, &fault));
             }
             written.push(change);

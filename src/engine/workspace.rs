@@ -10,7 +10,7 @@ use rustomize_base::observe::Work;
 use rustomize_base::parallel;
 use rustomize_yaml::emit::Part;
 use rustomize_yaml::places::Places;
-use rustomize_yaml::{Heap, Place, Pos};
+use rustomize_yaml::{Arenas, Heap, Place, Pos};
 use std::any::Any;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,6 +44,28 @@ pub struct Output<'w> {
     map: ResMap<'w>,
     history: Option<History<'w>>,
     findings: Vec<Warning>,
+}
+
+/// The resources of an [`Output`], for all threads.
+#[derive(Clone, Copy)]
+pub struct Printable<'o, 'w> {
+    /// The resources, in output order.
+    pub resources: &'o [Resource<'w>],
+    /// The texts of the build.
+    pub heap: &'w Heap,
+    /// The number of threads that work on all resources is worth.
+    pub threads: usize,
+    arenas: Arenas<'w>,
+}
+
+impl<'w> Printable<'_, 'w> {
+    /// Appends the bytes of a resource, as the content of a file of its own, and their parts.
+    ///
+    /// # Errors
+    /// As [`Output::print`].
+    pub fn print_in_parts(&self, resource: &Resource<'w>, out: &mut String, parts: &mut Vec<Part>) -> Result<()> {
+        print_in_parts(self.arenas, resource, out, parts).map_err(|e| e.located(self.heap))
+    }
 }
 
 impl<'w> Output<'w> {
@@ -108,14 +130,11 @@ impl<'w> Output<'w> {
         Ok(text)
     }
 
-    /// As [`Output::print_one`], with the parts of the text in their order.
-    ///
-    /// # Errors
-    /// As [`Output::print`].
-    pub fn print_in_parts(&self, resource: &Resource<'w>) -> Result<(String, Vec<Part>)> {
-        let mut text = String::new();
-        let parts = self.printed(print_in_parts(self.cx.arena.others(), resource, &mut text))?;
-        Ok((text, parts))
+    /// The resources, in order, for threads that share a work.
+    pub fn printable(&self) -> Printable<'_, 'w> {
+        let arena = self.cx.arena;
+        let threads = arena.threads(arena.size());
+        Printable { resources: self.map.as_slice(), heap: arena.heap(), arenas: arena.others(), threads }
     }
 
     /// Ends the build's plugins and removes its temporary files, and leaves the memory of the

@@ -22,7 +22,7 @@ use lsp_types::{
 };
 use rustomize_base::parallel;
 use rustomize_base::shown;
-use rustomize_sources::Disk;
+use rustomize_sources::{Disk, Remembered};
 use rustomize_yaml::{Heap, Node, Place, Value, documents, first_document};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -112,8 +112,17 @@ impl Checker {
         let known = Arc::<Mutex<Known>>::default();
         let fixes = Arc::<Mutex<Fixes>>::default();
         let (to_known, to_fixes) = (Arc::clone(&known), Arc::clone(&fixes));
-        let worker =
-            Worker { folders, units, schemas, send, options, known: to_known, fixes: to_fixes, shown: BTreeSet::new() };
+        let worker = Worker {
+            folders,
+            units,
+            schemas,
+            send,
+            options,
+            known: to_known,
+            fixes: to_fixes,
+            shown: BTreeSet::new(),
+            tree: Remembered::default(),
+        };
         let requests = Arc::clone(&latest);
         parallel::thread("check").spawn(move || worker.run(&requests))?;
         Ok(Checker { latest, known, fixes })
@@ -164,6 +173,9 @@ struct Worker<S, O> {
     fixes: Arc<Mutex<Fixes>>,
     /// The files whose faults the editor shows.
     shown: BTreeSet<PathBuf>,
+    /// The directories and kustomizations that decide which roots a text can affect. Most of them
+    /// stay as they are from keystroke to keystroke. Builds read the disk anew.
+    tree: Remembered,
 }
 
 impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
@@ -183,9 +195,11 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
             }
         }
         let above: Memory = texts.iter().map(|(path, text)| (path, text.as_bytes())).collect();
+        self.tree.look_again();
+        let tree = Overlay::new(self.tree.clone(), above.clone());
         let files = Overlay::new(Disk::new(), above);
         let (mut roots, mut options): (Vec<String>, Vec<Options>) = Default::default();
-        for root in self.roots(&files, texts) {
+        for root in self.roots(&tree, texts) {
             match (self.options)(&root) {
                 Ok(found) => {
                     roots.push(root);
@@ -228,7 +242,7 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
     }
 
     /// The roots that the open files can affect, in the open directories and around the files.
-    fn roots(&self, files: &Files, texts: &Contents) -> Vec<String> {
+    fn roots(&self, files: &dyn Loader, texts: &Contents) -> Vec<String> {
         let limit = FileLimit::default();
         let mut directories: BTreeSet<&Path> = self.folders.iter().map(PathBuf::as_path).collect();
         let is_outside = |directory: &&Path| !self.folders.iter().any(|folder| directory.starts_with(folder));

@@ -1,8 +1,9 @@
 //! Where builds get their inputs: the files of this machine, remote parts, and rendered charts.
 //! Each is behind a trait of the engine.
 //!
-//! * [`Disk`]: the files of this machine; [`limit`]: files that are read as a whole; [`links`]:
-//!   where paths lead when links are followed.
+//! * [`Disk`]: the files of this machine; [`Remembered`]: the same for many looks at them;
+//!   [`limit`]: files that are read as a whole; [`links`]: where paths lead when links are
+//!   followed.
 //! * [`reach`]: the directories that this process may read.
 //! * [`remote`]: the remote parts of builds; [`lock`]: their versions and checksums; [`vendor`]:
 //!   their copies beside a lock; [`cache`]: their copies that are kept between builds; `owner`: the
@@ -32,6 +33,7 @@ pub mod oci;
 mod owner;
 pub mod place;
 pub mod reach;
+pub mod remembered;
 pub mod remote;
 pub mod sum;
 pub mod vendor;
@@ -40,6 +42,7 @@ pub use disk::Disk;
 pub use helm::HelmProgram;
 pub use limit::ReadFile;
 pub use lock::Lock;
+pub use remembered::Remembered;
 pub use remote::RemoteParts;
 
 use rustomize_base::host::Host;

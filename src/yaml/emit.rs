@@ -61,15 +61,13 @@ pub struct Part {
     pub key: Option<Pos>,
 }
 
-/// As [`document`]. Returns the parts of the text in their order: those without a key are the
+/// As [`document`]. Appends the parts of the text in their order: those without a key are the
 /// scalars and empty values of the tree, in its order.
 ///
 /// # Errors
 /// As [`document`].
-pub fn document_in_parts(out: &mut String, node: &Node<'_>) -> Result<Vec<Part>, Unprintable> {
-    let mut parts = Vec::new();
-    print(Printer { out, in_braces: false, limit: usize::MAX, parts: &mut parts }, node)?;
-    Ok(parts)
+pub fn document_in_parts(out: &mut String, parts: &mut Vec<Part>, node: &Node<'_>) -> Result<(), Unprintable> {
+    print(Printer { out, in_braces: false, limit: usize::MAX, parts }, node)
 }
 
 /// Is told of the parts of a document as they are printed.

@@ -10,13 +10,13 @@
 //!   with a blank: name, shape, `!` if it is required, and the versions that have it, unless all of
 //!   them do. Shapes: `s` string, `b` boolean, `i` and `l` integers of 32 and 64 bits, `n` number,
 //!   `q` quantity, `o` int-or-string, `*` anything, a number for a type, `a` and `m` before the
-//!   shape of items for lists and mappings.
+//!   shape of items for lists and mappings: a list, a mapping, or a mapping of lists.
 //! * `M 1013`: the type of `metadata`.
 //! * `K apps v1 Deployment 99 1ff`: a kind, its type, its versions; `-` for the group without name.
 //! * `L batch v1beta1 CronJob 21 25 batch/v1/CronJob`: the minor versions since which a kind is
 //!   deprecated and removed, and its replacement; `-` for nothing.
 
-use super::rules::{Field, Rule, RuleId, Shape, Struct, Table};
+use super::rules::{Field, Rule, RuleId, Shape, Struct, Table, Unread};
 use crate::schema::Gvk;
 use flate2::read::DeflateDecoder;
 use rustomize_base::meter::{FastMap, FastSet};
@@ -117,7 +117,70 @@ impl Known {
         let (table, kinds, lives) = (Table::default(), FastMap::default(), FastMap::default());
         let groups = FastSet::default();
         let known = Known { version, minor, bit, table, metadata: 0, kinds, lives, groups };
-        Reader { known, shapes: FastMap::default() }.read(text())
+        known.filled(text())
+    }
+
+    /// Reads the table: the kinds, and where each type is. O(types, and lines about kinds).
+    fn filled(mut self, text: &'static str) -> Known {
+        let (types, others) = text.split_once("\nM ").unwrap_or((text, ""));
+        let mut starts = Vec::new();
+        let mut from = 0;
+        while let Some(at) = types[from..].find(TYPE) {
+            starts.push(from + at + TYPE.len());
+            // The line end may begin the next type.
+            from += at + TYPE.len() - 1;
+        }
+        let count = starts.len() as RuleId;
+        let ends = starts.iter().skip(1).map(|start| start - TYPE.len()).chain([types.len()]);
+        for (start, end) in starts.iter().zip(ends) {
+            // A type without fields ends before it begins: a line end is in front of both.
+            let lines = types.get(*start..end).unwrap_or_default();
+            let unread = Unread { lines, versions: self.bit, types: count, read: fields };
+            self.table.rules.push(Rule::of(Shape::Struct(Struct::of_kubernetes(unread))));
+        }
+        let letters = LETTERS.iter().map(|(_, shape)| Rule::of(shape()));
+        self.table.rules.extend(letters);
+        let shapes = count + LETTERS.len() as RuleId;
+        self.table.rules.extend((0..shapes).map(|of| Rule::of(Shape::List(of))));
+        self.table.rules.extend((0..2 * shapes).map(|of| Rule::of(Shape::Map(of))));
+        let (metadata, others) = others.split_once('\n').unwrap_or((others, ""));
+        self.metadata = metadata.parse().unwrap_or_default();
+        for line in others.lines() {
+            match line.split_once(' ') {
+                Some(("K", kind)) => self.add_kind(kind),
+                Some(("L", life)) => self.add_life(life),
+                _ => {}
+            }
+        }
+        self
+    }
+
+    fn add_kind(&mut self, line: &'static str) {
+        if let [group, version, kind, rule, versions] = line.split(' ').collect::<Vec<_>>()[..] {
+            let gvk = Gvk { group: name(group), version, kind };
+            let (rule, versions) = (rule.parse().unwrap_or_default(), set(versions));
+            self.groups.insert(gvk.group);
+            // A kind has another type in another version where the type was renamed.
+            let entry = self.kinds.entry(gvk).or_insert(Kind { rule, versions: 0 });
+            entry.versions |= versions;
+            if versions & self.bit != 0 {
+                entry.rule = rule;
+            }
+        }
+    }
+
+    fn add_life(&mut self, line: &'static str) {
+        if let [group, version, kind, deprecated, removed, replacement] = line.split(' ').collect::<Vec<_>>()[..] {
+            let mut parts = replacement.split('/');
+            let replacement = match (parts.next(), parts.next(), parts.next()) {
+                (Some(group), Some(version), Some(kind)) => Some(Gvk { group, version, kind }),
+                _ => None,
+            };
+            let life = Life { deprecated: deprecated.parse().ok(), removed: removed.parse().ok(), replacement };
+            let gvk = Gvk { group: name(group), version, kind };
+            self.groups.insert(gvk.group);
+            self.lives.insert(gvk, life);
+        }
     }
 
     /// The version, as in `1.31`.
@@ -170,107 +233,43 @@ impl Known {
     }
 }
 
-/// Reads the table.
-struct Reader {
-    known: Known,
-    /// The rules of shapes that are not numbers of types.
-    shapes: FastMap<&'static str, RuleId>,
-}
+/// The beginning of a type in the table.
+const TYPE: &str = "\nT\n";
 
-impl Reader {
-    fn read(mut self, text: &'static str) -> Known {
-        // Types come first, so that a shape which is a number is the number of its rule.
-        let types = text.lines().filter(|line| *line == "T").count();
-        self.known.table.rules = (0..types).map(|_| Rule::of(Shape::Any)).collect();
-        let mut fields: Vec<Field<'static>> = Vec::new();
-        let mut begun = 0;
-        for line in text.lines().chain([""]) {
-            if let Some(field) = line.strip_prefix(' ') {
-                fields.extend(self.field(field));
-                continue;
-            }
-            if begun > 0
-                && let Some(rule) = self.known.table.rules.get_mut(begun - 1)
-                && matches!(rule.shape, Shape::Any)
-            {
-                rule.shape = Shape::Struct(Struct::of_kubernetes(std::mem::take(&mut fields)));
-            }
-            match line.split_once(' ') {
-                None if line == "T" => begun += 1,
-                Some(("M", number)) => self.known.metadata = number.parse().unwrap_or_default(),
-                Some(("K", kind)) => self.kind(kind),
-                Some(("L", life)) => self.life(life),
-                _ => {}
-            }
-        }
-        self.known
-    }
+/// The shapes of values that are neither lists nor mappings. Their rules follow those of types.
+/// Lists of all these come next, by the number of their items' rule, and then the mappings of all
+/// these and of the lists.
+const LETTERS: [(u8, fn() -> Shape<'static>); 8] = [
+    (b's', || Shape::Text),
+    (b'b', || Shape::Bool),
+    (b'i', || Shape::Int32),
+    (b'l', || Shape::Int64),
+    (b'n', || Shape::Number),
+    (b'q', || Shape::Quantity),
+    (b'o', || Shape::IntOrString),
+    (b'*', || Shape::Any),
+];
 
-    /// A field, if the version has it.
-    fn field(&mut self, line: &'static str) -> Option<Field<'static>> {
-        let mut words = line.split(' ');
+/// The fields of a type that a version has.
+fn fields(of: Unread) -> Vec<Field<'static>> {
+    let field = |line: &'static str| {
+        let mut words = line.strip_prefix(' ')?.split(' ');
         let (name, shape) = (words.next()?, words.next()?);
         let versions = words.next().map_or(u32::MAX, set);
-        if versions & self.known.bit == 0 {
-            return None;
-        }
-        let rule = self.shape(shape.trim_end_matches('!'));
-        Some(Field { name, rule, is_required: shape.ends_with('!') })
-    }
+        let rule = rule(shape.trim_end_matches('!'), of.types)?;
+        (versions & of.versions != 0).then_some(Field { name, rule, is_required: shape.ends_with('!') })
+    };
+    of.lines.lines().filter_map(field).collect()
+}
 
-    /// The rule of a shape.
-    fn shape(&mut self, text: &'static str) -> RuleId {
-        if let Ok(number) = text.parse() {
-            return number;
-        }
-        if let Some(known) = self.shapes.get(text) {
-            return *known;
-        }
-        let shape = match text.as_bytes() {
-            b"s" => Shape::Text,
-            b"b" => Shape::Bool,
-            b"i" => Shape::Int32,
-            b"l" => Shape::Int64,
-            b"n" => Shape::Number,
-            b"q" => Shape::Quantity,
-            b"o" => Shape::IntOrString,
-            [b'a', ..] => Shape::List(self.shape(&text[1..])),
-            [b'm', ..] => Shape::Map(self.shape(&text[1..])),
-            _ => Shape::Any,
-        };
-        let rules = &mut self.known.table.rules;
-        rules.push(Rule::of(shape));
-        let number = (rules.len() - 1) as RuleId;
-        self.shapes.insert(text, number);
-        number
-    }
-
-    fn kind(&mut self, line: &'static str) {
-        if let [group, version, kind, rule, versions] = line.split(' ').collect::<Vec<_>>()[..] {
-            let gvk = Gvk { group: name(group), version, kind };
-            let (rule, versions) = (rule.parse().unwrap_or_default(), set(versions));
-            self.known.groups.insert(gvk.group);
-            // A kind has another type in another version where the type was renamed.
-            let entry = self.known.kinds.entry(gvk).or_insert(Kind { rule, versions: 0 });
-            entry.versions |= versions;
-            if versions & self.known.bit != 0 {
-                entry.rule = rule;
-            }
-        }
-    }
-
-    fn life(&mut self, line: &'static str) {
-        if let [group, version, kind, deprecated, removed, replacement] = line.split(' ').collect::<Vec<_>>()[..] {
-            let mut parts = replacement.split('/');
-            let replacement = match (parts.next(), parts.next(), parts.next()) {
-                (Some(group), Some(version), Some(kind)) => Some(Gvk { group, version, kind }),
-                _ => None,
-            };
-            let life = Life { deprecated: deprecated.parse().ok(), removed: removed.parse().ok(), replacement };
-            let gvk = Gvk { group: name(group), version, kind };
-            self.known.groups.insert(gvk.group);
-            self.known.lives.insert(gvk, life);
-        }
+/// The number of the rule of a shape, in a table with this many types.
+fn rule(shape: &str, types: RuleId) -> Option<RuleId> {
+    let shapes = types + LETTERS.len() as RuleId;
+    match shape.as_bytes() {
+        [b'a', ..] => rule(&shape[1..], types).filter(|of| *of < shapes).map(|of| shapes + of),
+        [b'm', ..] => rule(&shape[1..], types).filter(|of| *of < 2 * shapes).map(|of| 2 * shapes + of),
+        [letter] if let Some(at) = LETTERS.iter().position(|(known, _)| known == letter) => Some(types + at as RuleId),
+        _ => shape.parse().ok().filter(|number| *number < types),
     }
 }
 
@@ -304,6 +303,42 @@ mod tests {
             let metadata = &known.table().rules[known.metadata() as usize];
             assert!(matches!(&metadata.shape, Shape::Struct(s) if s.field("labels").is_some()));
         }
+    }
+
+    #[test]
+    fn each_field_has_a_rule() {
+        for versions in [1, 1 << 5] {
+            let known = Known::read("1.29", versions);
+            let (mut lines, mut read) = (0, 0);
+            for of in &known.table.rules {
+                if let Shape::Struct(of) = &of.shape {
+                    read += of.fields().len();
+                    assert!(of.fields().iter().all(|field| (field.rule as usize) < known.table.rules.len()));
+                }
+            }
+            for line in text().lines().filter_map(|line| line.strip_prefix(' ')) {
+                let words: Vec<&str> = line.split(' ').collect();
+                lines += usize::from(words.get(2).is_none_or(|of| set(of) & versions != 0));
+            }
+            assert_eq!(read, lines);
+        }
+        let words = |shape: &str| {
+            let known = Known::of_all();
+            let types = text().lines().filter(|line| *line == "T").count() as RuleId;
+            show(known, rule(shape, types).unwrap())
+        };
+        fn show(known: &Known, rule: RuleId) -> String {
+            match &known.table.rules[rule as usize].shape {
+                Shape::List(of) => format!("list of {}", show(known, *of)),
+                Shape::Map(of) => format!("map of {}", show(known, *of)),
+                shape => shape.words().to_owned(),
+            }
+        }
+        assert_eq!(words("s"), "a string");
+        assert_eq!(words("a*"), "list of any value");
+        assert_eq!(words("mas"), "map of list of a string");
+        assert_eq!(words("m7"), "map of a mapping");
+        assert_eq!(words("0"), "a mapping");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::unions::{self, Union};
 use rustomize_go_regexp::GoRegex;
+use std::sync::OnceLock;
 
 /// The number of a rule in its table.
 pub(super) type RuleId = u32;
@@ -67,47 +68,101 @@ impl Shape<'_> {
 }
 
 /// A mapping with known fields.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Struct<'a> {
-    /// Sorted by name.
-    fields: Vec<Field<'a>>,
-    /// How many fields are required.
-    required: usize,
+    content: Content<'a>,
     /// The rule for fields that are not known. Without one they are faults.
     pub rest: Option<RuleId>,
-    /// The fields that exclude each other, in a type of Kubernetes.
-    pub union: Option<&'static Union>,
+}
+
+#[derive(Debug)]
+enum Content<'a> {
+    Read(Fields<'a>),
+    /// A type of Kubernetes: a check asks for few of them.
+    Unread(Unread, OnceLock<Fields<'static>>),
+}
+
+#[derive(Debug, Default)]
+struct Fields<'a> {
+    /// Sorted by name.
+    sorted: Vec<Field<'a>>,
+    /// How many fields are required.
+    required: usize,
+    union: Option<&'static Union>,
+}
+
+/// The text of a type of Kubernetes, which is read when its fields are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unread {
+    pub lines: &'static str,
+    /// The versions whose fields count.
+    pub versions: u32,
+    /// The number of types in the table.
+    pub types: RuleId,
+    pub read: fn(Unread) -> Vec<Field<'static>>,
+}
+
+impl Default for Struct<'_> {
+    /// A mapping that has no fields.
+    fn default() -> Self {
+        Struct::new(Vec::new(), None)
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// O(n log n).
+    fn new(mut sorted: Vec<Field<'a>>) -> Self {
+        sorted.sort_by_key(|field| field.name);
+        sorted.dedup_by_key(|field| field.name);
+        let required = sorted.iter().filter(|field| field.is_required).count();
+        Fields { sorted, required, union: None }
+    }
+
+    fn get(&self, name: &str) -> Option<&Field<'a>> {
+        let at = self.sorted.binary_search_by(|field| field.name.cmp(name)).ok()?;
+        self.sorted.get(at)
+    }
 }
 
 impl<'a> Struct<'a> {
     /// A mapping with these fields. O(n log n).
-    pub(super) fn new(mut fields: Vec<Field<'a>>, rest: Option<RuleId>) -> Self {
-        fields.sort_by_key(|field| field.name);
-        fields.dedup_by_key(|field| field.name);
-        let required = fields.iter().filter(|field| field.is_required).count();
-        Struct { fields, required, rest, union: None }
+    pub(super) fn new(fields: Vec<Field<'a>>, rest: Option<RuleId>) -> Self {
+        Struct { content: Content::Read(Fields::new(fields)), rest }
     }
 
-    /// As [`Struct::new`], of a type of Kubernetes.
-    pub(super) fn of_kubernetes(fields: Vec<Field<'a>>) -> Self {
-        let fields = Struct::new(fields, None);
-        Struct { union: unions::of_type(|name| fields.field(name).is_some()), ..fields }
+    /// A type of Kubernetes. O(1).
+    pub(super) fn of_kubernetes(unread: Unread) -> Self {
+        Struct { content: Content::Unread(unread, OnceLock::new()), rest: None }
+    }
+
+    fn content(&self) -> &Fields<'a> {
+        match &self.content {
+            Content::Read(fields) => fields,
+            Content::Unread(unread, read) => read.get_or_init(|| {
+                let fields = Fields::new((unread.read)(*unread));
+                Fields { union: unions::of_type(|name| fields.get(name).is_some()), ..fields }
+            }),
+        }
     }
 
     /// The known fields.
     pub(super) fn fields(&self) -> &[Field<'a>] {
-        &self.fields
+        &self.content().sorted
     }
 
     /// How many of them are required.
     pub(super) fn required(&self) -> usize {
-        self.required
+        self.content().required
+    }
+
+    /// The fields that exclude each other, in a type of Kubernetes.
+    pub(super) fn union(&self) -> Option<&'static Union> {
+        self.content().union
     }
 
     /// The field of a name. O(log fields).
     pub(super) fn field(&self, name: &str) -> Option<&Field<'a>> {
-        let at = self.fields.binary_search_by(|field| field.name.cmp(name)).ok()?;
-        self.fields.get(at)
+        self.content().get(name)
     }
 }
 

@@ -110,7 +110,7 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
         if required < fields.required() && !self.is_status(at) {
             self.missing(mapping, fields, at);
         }
-        if let Some(pair) = fields.union.and_then(|union| union.excluded(self.resource.id().gvk.kind, mapping)) {
+        if let Some(pair) = fields.union().and_then(|union| union.excluded(self.resource.id().gvk.kind, mapping)) {
             self.excluded(&pair, at);
         }
     }

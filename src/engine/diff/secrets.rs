@@ -2,7 +2,7 @@
 //! ConfigMaps, fields such as `password`, options such as `--token=...`, and URLs with a password.
 //! All output for people hides these, as it hides the values of a Secret.
 
-use crate::stage::compare::{Below, push};
+use crate::stage::compare::{Below, Path, push};
 use rustomize_base::shown::{has_password, says_secret};
 use rustomize_yaml::{Node, Value};
 
@@ -27,7 +27,7 @@ const FIELDS: [&str; 9] = [
 
 /// Adds the JSON pointer of each scalar of a resource that is secret. O(nodes and texts).
 pub fn secrets(kind: &str, resource: &Node<'_>, found: &mut Vec<String>) {
-    Search { kind, found }.value(&mut String::new(), "", resource);
+    Search { kind, path: Path::new(), found }.value("", resource);
 }
 
 /// Returns true if kind, JSON pointer and text show that a value is secret. For a value whose
@@ -73,19 +73,20 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
-struct Search<'s> {
+struct Search<'s, 'n> {
     kind: &'s str,
+    /// The way to the value that is looked at. Few values are secret, so few ways become texts.
+    path: Path<'n>,
     found: &'s mut Vec<String>,
 }
 
-impl Search<'_> {
+impl<'n> Search<'_, 'n> {
     /// Looks through a value, which is below the key `key`.
-    fn value(&mut self, path: &mut String, key: &str, node: &Node<'_>) {
-        let length = path.len();
+    fn value(&mut self, key: &str, node: &'n Node<'_>) {
         match node.value() {
             Value::Scalar(scalar) => {
                 if is_secret_text(scalar.text()) {
-                    self.found.push(path.clone());
+                    self.found();
                 }
             }
             Value::Mapping(mapping) => {
@@ -93,9 +94,9 @@ impl Search<'_> {
                 let is_pair = mapping.contains("value") && { names }.any(|name| says_secret(name.text()));
                 for entry in mapping.iter() {
                     let (own, value) = (entry.key().text(), entry.value());
-                    push(path, Below::Key(own));
                     let text = value.as_scalar().map(|scalar| scalar.text());
-                    let is_secret_object = self.kind == "Secret" && length == 0 && VALUES.contains(&own);
+                    let is_secret_object = self.kind == "Secret" && self.path.is_empty() && VALUES.contains(&own);
+                    self.path.push(Below::Key(own));
                     let is_copy = own == LAST_APPLIED
                         && text.is_some_and(|text| self.kind == "Secret" || says_secret(text) || has_password(text));
                     if is_secret_object
@@ -104,50 +105,56 @@ impl Search<'_> {
                         || is_secret_variable(self.kind, key, own)
                         || text.is_some() && is_secret_name(own)
                     {
-                        self.all(path, value);
+                        self.all(value);
                     } else {
-                        self.value(path, own, value);
+                        self.value(own, value);
                     }
-                    path.truncate(length);
+                    self.path.pop();
                 }
             }
             Value::Sequence(items) => {
                 // An option and its value can be two items.
                 let mut is_value = false;
                 for (i, item) in items.iter().enumerate() {
-                    push(path, Below::Item(i));
+                    self.path.push(Below::Item(i));
                     let text = item.as_scalar().map(|scalar| scalar.text());
                     match is_value && text.is_some_and(|text| !text.starts_with('-')) {
-                        true => self.all(path, item),
-                        false => self.value(path, "", item),
+                        true => self.all(item),
+                        false => self.value("", item),
                     }
                     is_value = text.is_some_and(|text| text.starts_with('-') && is_name(text) && says_secret(text));
-                    path.truncate(length);
+                    self.path.pop();
                 }
             }
         }
     }
 
     /// Adds all scalars of a value.
-    fn all(&mut self, path: &mut String, node: &Node<'_>) {
-        let length = path.len();
+    fn all(&mut self, node: &'n Node<'_>) {
         match node.value() {
-            Value::Scalar(_) => self.found.push(path.clone()),
+            Value::Scalar(_) => self.found(),
             Value::Mapping(mapping) => {
                 for entry in mapping.iter() {
-                    push(path, Below::Key(entry.key().text()));
-                    self.all(path, entry.value());
-                    path.truncate(length);
+                    self.path.push(Below::Key(entry.key().text()));
+                    self.all(entry.value());
+                    self.path.pop();
                 }
             }
             Value::Sequence(items) => {
                 for (i, item) in items.iter().enumerate() {
-                    push(path, Below::Item(i));
-                    self.all(path, item);
-                    path.truncate(length);
+                    self.path.push(Below::Item(i));
+                    self.all(item);
+                    self.path.pop();
                 }
             }
         }
+    }
+
+    /// Adds the value that the path leads to.
+    fn found(&mut self) {
+        let mut pointer = String::new();
+        self.path.iter().for_each(|below| push(&mut pointer, *below));
+        self.found.push(pointer);
     }
 }
 

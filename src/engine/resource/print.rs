@@ -74,19 +74,25 @@ pub fn print_one(build: Arenas<'_>, resource: &Resource<'_>, out: &mut String) -
     printed.map_err(|e| error(resource, e))
 }
 
-/// As [`print_one`]. Returns the parts of the text, in their order.
+/// As [`print_one`]. Appends the parts of the text, in their order.
 ///
 /// # Errors
 /// As [`print_one`].
-pub fn print_in_parts(build: Arenas<'_>, resource: &Resource<'_>, out: &mut String) -> Result<Vec<Part>> {
-    let start = out.len();
-    let mut printed = emit::document_in_parts(out, resource.node());
+pub fn print_in_parts(
+    build: Arenas<'_>,
+    resource: &Resource<'_>,
+    out: &mut String,
+    parts: &mut Vec<Part>,
+) -> Result<()> {
+    let (start, first) = (out.len(), parts.len());
+    let mut printed = emit::document_in_parts(out, parts, resource.node());
     if printed.is_err() && build.compat().takes_keys_that_are_not_texts() {
         let heap = Heap::new();
         let mut node = resource.node().clone();
         if reprint::make_keys_texts(heap.arena(), &mut node) {
             out.truncate(start);
-            printed = emit::document_in_parts(out, &node);
+            parts.truncate(first);
+            printed = emit::document_in_parts(out, parts, &node);
         }
     }
     build.budget().has_room(out.len() - start)?;

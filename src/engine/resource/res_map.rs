@@ -104,6 +104,11 @@ impl<'a> ResMap<'a> {
         self.resources.iter()
     }
 
+    /// The resources in order, for work whose steps are not counted here.
+    pub fn as_slice(&self) -> &[Resource<'a>] {
+        &self.resources
+    }
+
     /// The resource at a place.
     pub fn get(&self, i: usize) -> &Resource<'a> {
         &self.resources[i]

@@ -6,6 +6,7 @@ use super::compare::{Below, Text, push, text};
 use crate::resource::ResId;
 use rustomize_base::meter::FastMap;
 use rustomize_yaml::{Node, Pos, Value};
+use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -133,8 +134,57 @@ pub struct History<'a> {
     /// The resources after the last step: that of number 1 first. A value that no step has changed
     /// is at the place that it was read from, also if a plugin has printed it.
     last: Vec<Node<'a>>,
-    /// The indexes of the writes and moves of each resource: that of number 1 first.
-    of: Vec<(Vec<u32>, Vec<u32>)>,
+    /// The writes and the moves of each resource.
+    writes_of: ByNumber,
+    moves_of: ByNumber,
+}
+
+/// The indexes of a list whose items each are about a resource, in one list, by the number of the
+/// resource.
+#[derive(Default)]
+struct ByNumber {
+    indexes: Vec<u32>,
+    /// Where the indexes of each resource end: that of number 1 first.
+    ends: Vec<u32>,
+}
+
+impl ByNumber {
+    /// An index of items about `resources` resources. O(items + resources).
+    fn new(resources: usize, numbers: impl Iterator<Item = u32> + Clone) -> ByNumber {
+        let place = |number: u32| (number as usize).checked_sub(1).filter(|place| *place < resources);
+        let mut ends = vec![0; resources];
+        numbers.clone().filter_map(place).for_each(|place| ends[place] += 1);
+        // From the number of indexes to the place of the first one, which moves to the end.
+        let mut next = 0;
+        for end in &mut ends {
+            next += std::mem::replace(end, next);
+        }
+        let mut indexes = vec![0; next as usize];
+        for (i, place) in numbers.enumerate().filter_map(|(i, number)| Some((i, place(number)?))) {
+            indexes[ends[place] as usize] = i as u32;
+            ends[place] += 1;
+        }
+        ByNumber { indexes, ends }
+    }
+
+    /// The indexes of the items about a resource, in order.
+    fn of(&self, number: u32) -> &[u32] {
+        let Some(place) = (number as usize).checked_sub(1).filter(|place| *place < self.ends.len()) else {
+            return &[];
+        };
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.indexes[start as usize..self.ends[place] as usize]
+    }
+}
+
+/// A field of a resource of the output with its writes, while the resource is walked: see
+/// [`Field`].
+#[derive(Clone, Copy)]
+pub struct Seen<'s, 'h, 'a> {
+    pub path: &'s str,
+    pub value: &'a str,
+    pub origin: Option<Text<'a>>,
+    pub writes: &'s [&'h Write<'a>],
 }
 
 /// The writes and moves of one run of a step in one resource.
@@ -147,22 +197,14 @@ struct Turn<'h, 'a> {
 impl<'a> History<'a> {
     /// The same, with the resources after the last step, and its indexes. O(writes).
     pub(super) fn finish(self, last: Vec<Node<'a>>) -> Self {
-        let mut of: Vec<(Vec<u32>, Vec<u32>)> = vec![Default::default(); last.len()];
-        let place = |number: u32| (number as usize).wrapping_sub(1);
-        for (i, write) in self.writes.iter().enumerate() {
-            of.get_mut(place(write.number)).into_iter().for_each(|(writes, _)| writes.push(i as u32));
-        }
-        for (i, item) in self.moves.iter().enumerate() {
-            of.get_mut(place(item.number)).into_iter().for_each(|(_, moves)| moves.push(i as u32));
-        }
-        History { last, of, ..self }
+        let writes_of = ByNumber::new(last.len(), self.writes.iter().map(|write| write.number));
+        let moves_of = ByNumber::new(last.len(), self.moves.iter().map(|item| item.number));
+        History { last, writes_of, moves_of, ..self }
     }
 
     /// The writes of a resource, in order.
     pub fn writes_of(&self, number: u32) -> impl Iterator<Item = &Write<'a>> + Clone {
-        let indexes =
-            (number as usize).checked_sub(1).and_then(|i| self.of.get(i)).map_or(&[][..], |(writes, _)| writes);
-        indexes.iter().map(|&i| &self.writes[i as usize])
+        self.writes_of.of(number).iter().map(|&i| &self.writes[i as usize])
     }
 
     /// The tree that the last step left of a resource, also of one that a step has removed.
@@ -179,47 +221,71 @@ impl<'a> History<'a> {
 
     /// As [`History::fields`], for the fields whose paths are wanted.
     pub fn some_fields(&self, number: u32, node: &Node<'a>, is_wanted: impl Fn(&str) -> bool) -> Vec<Field<'_, 'a>> {
-        let has_moves =
-            (number as usize).checked_sub(1).and_then(|i| self.of.get(i)).is_some_and(|(_, m)| !m.is_empty());
-        match has_moves {
-            true => self.fields_with_moves(number, node, is_wanted),
-            false => self.fields_in_place(number, node, is_wanted),
+        let mut fields = Vec::new();
+        self.each_field(number, node, &is_wanted, &mut |seen| {
+            let Seen { path, value, origin, writes } = seen;
+            fields.push(Field { path: path.to_owned(), value, origin, writes: writes.to_vec() });
+        });
+        fields
+    }
+
+    /// Calls `found` with each field of [`History::some_fields`], without a copy of it.
+    pub fn each_field<'h>(
+        &'h self,
+        number: u32,
+        node: &Node<'a>,
+        is_wanted: &dyn Fn(&str) -> bool,
+        found: &mut dyn FnMut(Seen<'_, 'h, 'a>),
+    ) {
+        match self.moves_of.of(number).is_empty() {
+            false => self.fields_with_moves(number, node, is_wanted, found),
+            true => self.fields_in_place(number, node, is_wanted, found),
         }
     }
 
     /// The fields of a resource whose list items have not moved: each field had one path at all
     /// times.
-    fn fields_in_place(&self, number: u32, node: &Node<'a>, is_wanted: impl Fn(&str) -> bool) -> Vec<Field<'_, 'a>> {
-        let mut of_path: FastMap<&str, Vec<&Write<'a>>> = FastMap::default();
+    fn fields_in_place<'h>(
+        &'h self,
+        number: u32,
+        node: &Node<'a>,
+        is_wanted: &dyn Fn(&str) -> bool,
+        found: &mut dyn FnMut(Seen<'_, 'h, 'a>),
+    ) {
+        // Most fields have few writes.
+        let mut of_path: FastMap<&str, SmallVec<[&Write<'a>; 4]>> = FastMap::default();
         for write in self.writes_of(number).filter(|write| !write.is_in_gone_item && !write.path.is_empty()) {
             of_path.entry(&write.path).or_default().push(write);
         }
-        let mut fields = Vec::new();
         each_pair(&mut String::new(), node, self.last(number), &mut |path, value, last| {
             if !is_wanted(path) {
                 return;
             }
-            let writes = of_path.remove(path).unwrap_or_default();
+            let writes = if of_path.is_empty() { None } else { of_path.get(path) };
+            let writes = writes.map_or(&[][..], |writes| &**writes);
             let origin = match writes.first() {
                 Some(first) => first.before.map(|text| (text, first.former)),
                 None => last.and_then(text),
             };
-            fields.push(Field { path: path.to_owned(), value, origin, writes });
+            found(Seen { path, value, origin, writes });
         });
-        fields
     }
 
-    fn fields_with_moves(&self, number: u32, node: &Node<'a>, is_wanted: impl Fn(&str) -> bool) -> Vec<Field<'_, 'a>> {
+    fn fields_with_moves<'h>(
+        &'h self,
+        number: u32,
+        node: &Node<'a>,
+        is_wanted: &dyn Fn(&str) -> bool,
+        found: &mut dyn FnMut(Seen<'_, 'h, 'a>),
+    ) {
         let turns = self.turns(number);
-        let mut fields = Vec::new();
         each_value(&mut String::new(), node, &mut |path, value| {
             if !is_wanted(path) {
                 return;
             }
             let (origin, writes) = self.follow(number, &turns, path);
-            fields.push(Field { path: path.to_owned(), value, origin, writes });
+            found(Seen { path, value, origin, writes: &writes });
         });
-        fields
     }
 
     /// The writes that have removed fields which the resource does not have any more: the last one
@@ -237,9 +303,7 @@ impl<'a> History<'a> {
 
     /// The steps that have changed a resource, the last one first.
     fn turns(&self, number: u32) -> Vec<Turn<'_, 'a>> {
-        let Some((writes, moves)) = (number as usize).checked_sub(1).and_then(|i| self.of.get(i)) else {
-            return Vec::new();
-        };
+        let (writes, moves) = (self.writes_of.of(number), self.moves_of.of(number));
         let mut turns: Vec<(u32, Turn<'_, 'a>)> = Vec::new();
         let (mut writes, mut moves) = (writes.iter().rev().peekable(), moves.iter().rev().peekable());
         loop {

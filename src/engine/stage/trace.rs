@@ -147,7 +147,8 @@ impl Build<'_> {
 
 /// A resource, as the last step left it.
 struct Known<'a> {
-    id: ResId<'a>,
+    /// Its id, which it has in common with its writes: most steps change no id.
+    id: Arc<ResId<'a>>,
     node: Node<'a>,
 }
 
@@ -268,7 +269,7 @@ impl<'a> Trace<'a> {
     fn gone(&self, before: &[u32], now: &[u32]) -> FastMap<ResId<'a>, u32> {
         let present: FastSet<u32> = now.iter().copied().collect();
         let gone = before.iter().filter(|number| !present.contains(*number));
-        gone.filter_map(|&number| Some((lock(self.known(number)?).id, number))).collect()
+        gone.filter_map(|&number| Some((*lock(self.known(number)?).id, number))).collect()
     }
 
     /// Notes the resources that a generator has added or replaced, by their places.
@@ -301,35 +302,34 @@ impl<'a> Trace<'a> {
 
     /// Notes a new resource, and returns its number.
     fn add(&mut self, at: At<'a>, resource: &Resource<'a>) -> u32 {
-        self.known.push(Mutex::new(Known { id: *resource.id(), node: resource.node().clone() }));
+        // The next step is compared with this copy.
+        resource.node().give_versions();
+        let id = Arc::new(*resource.id());
+        self.known.push(Mutex::new(Known { id: Arc::clone(&id), node: resource.node().clone() }));
         let number = self.known.len() as u32;
-        self.history.writes.push(at.write(number, Arc::new(*resource.id()), "".into(), resource.pos()));
+        self.history.writes.push(at.write(number, id, "".into(), resource.pos()));
         number
     }
 }
 
 /// Adds the changes of a step in a resource. The known state becomes the new one.
 fn compare<'a>(known: &[Mutex<Known<'a>>], at: At<'a>, resource: &Resource<'a>, changes: &mut Changes<'a>) {
-    let (number, id) = (resource.number(), *resource.id());
+    let (number, id) = (resource.number(), resource.id());
     let Some(known) = state(known, number).filter(|_| !resource.is_deleted()) else { return };
     let Changes { writes, moves, resources, paths } = changes;
     let before = writes.len() + moves.len();
-    // Most steps change few of the resources that they touch.
-    let mut shared_id = None;
     let mut known = lock(known);
-    known.id = id;
-    update(&mut known.node, resource.node(), &mut |path, difference| match difference {
+    if *known.id != *id {
+        known.id = Arc::new(*id);
+    }
+    let Known { id, node } = &mut *known;
+    update(node, resource.node(), &mut |path, difference| match difference {
         Difference::Value { before, after, is_in_gone_item } => writes.push(Write {
             before: before.map(|(text, _)| text),
             after: after.map(|(text, _)| text),
             former: before.map_or(Pos::NONE, |(_, pos)| pos),
             is_in_gone_item,
-            ..at.write(
-                number,
-                Arc::clone(shared_id.get_or_insert_with(|| Arc::new(id))),
-                paths.pointer(path),
-                after.map_or(Pos::NONE, |(_, pos)| pos),
-            )
+            ..at.write(number, Arc::clone(id), paths.pointer(path), after.map_or(Pos::NONE, |(_, pos)| pos))
         }),
         Difference::Item { from } => moves.push(Move { number, run: at.run, path: paths.pointer(path), from }),
     });

@@ -110,7 +110,7 @@ fn step(view: &View<'_, '_>, write: &Write<'_>) -> Value {
 }
 
 /// A write in a field, which is at `path` now.
-fn written(view: &View<'_, '_>, hidden: &Hidden<'_, '_>, path: &str, write: &Write<'_>) -> Value {
+fn written(view: &View<'_, '_>, hidden: &Hidden<'_>, path: &str, write: &Write<'_>) -> Value {
     let shown = |value: Option<&str>| value.map(|value| hidden.shown([path, &write.path], value).to_owned());
     let mut value = json!({"step": write.step});
     put_place(view, &mut value, view.cause(write));

@@ -47,7 +47,7 @@ const RULES: [Rule; 4] = [
 pub fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, 'w>> {
     let named = NamedResource::parse(word)?;
     for rule in RULES {
-        let found: Vec<&Resource<'w>> = view.output.resources().filter(|r| named.is(r, rule)).collect();
+        let found: Vec<&Resource<'w>> = view.output.resources.iter().filter(|r| named.is(r, rule)).collect();
         match found[..] {
             [] => {}
             [one] => return Ok(view.subject(one)),
@@ -64,7 +64,7 @@ pub fn resource<'o, 'w>(view: &View<'o, 'w>, word: &str) -> Result<Subject<'o, '
 
 /// The error about a resource that does not exist.
 fn missing(view: &View<'_, '_>, word: &str, named: &NamedResource<'_>) -> Error {
-    let ids = || view.output.resources().map(Resource::id);
+    let ids = || view.output.resources.iter().map(Resource::id);
     let of_name: Vec<String> = ids().filter(|id| id.name == named.name).map(full_label).collect();
     let short = |id: &ResId<'_>, name: &str| format!("{}/{name}", id.gvk.kind);
     let earlier = |resource: &Resource<'_>| {
@@ -73,7 +73,7 @@ fn missing(view: &View<'_, '_>, word: &str, named: &NamedResource<'_>) -> Error 
     };
     let mut labels: Vec<String> =
         ids().flat_map(|id| [label(id), full_label(id), short(id, id.name), id.name.to_owned()]).collect();
-    labels.extend(view.output.resources().flat_map(earlier));
+    labels.extend(view.output.resources.iter().flat_map(earlier));
     let hint = match (of_name.is_empty(), nearest(word, labels.iter().map(String::as_str))) {
         (false, _) => format!("resources of this name:{}", list(of_name.into_iter())),
         (true, Some(near)) => format!("did you mean '{near}'?"),

@@ -1,15 +1,15 @@
 //! [`View`]: a traced build for output: resources by their names, places as text, and secret values
 //! hidden.
 
-use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_base::meter::FastSet;
+use rustomize_base::parallel;
 use rustomize_base::shown::{self, says_secret};
 use rustomize_engine::diff::secrets::{is_secret_field, is_secret_text, secrets};
 use rustomize_engine::resource::{ResId, Resource};
 use rustomize_engine::stage::history::{History, StepRole, Write};
-use rustomize_engine::workspace::Output;
+use rustomize_engine::workspace::{Output, Printable};
 use rustomize_yaml::places::{Places, Spot};
 use rustomize_yaml::{Node, Pos};
-use std::cell::RefCell;
 
 /// The text that is shown in place of a secret value.
 pub const HIDDEN: &str = "(hidden)";
@@ -18,12 +18,10 @@ pub const HIDDEN: &str = "(hidden)";
 pub struct View<'o, 'w> {
     /// The kustomization, as the user named it.
     pub root: &'o str,
-    pub output: &'o Output<'w>,
+    pub output: Printable<'o, 'w>,
     pub history: &'o History<'w>,
     places: Places<'w>,
     shows_secrets: bool,
-    /// Whether the value of a field is secret by its name, for each kind.
-    secret_fields: RefCell<FastMap<String, FastMap<String, bool>>>,
 }
 
 /// A resource that is explained.
@@ -41,7 +39,22 @@ pub struct Subject<'o, 'w> {
 impl<'o, 'w> View<'o, 'w> {
     /// A view of a build.
     pub fn new(root: &'o str, output: &'o Output<'w>, history: &'o History<'w>, shows_secrets: bool) -> Self {
-        View { root, output, history, places: output.places(), shows_secrets, secret_fields: RefCell::default() }
+        View { root, output: output.printable(), history, places: output.places(), shows_secrets }
+    }
+
+    /// Cuts `items` into runs, works on these on all cores, and returns the results in their order.
+    /// Each thread has a view of its own.
+    pub fn on_all_cores<'i, I: Sync, R: Send>(
+        &self,
+        items: &'i [I],
+        work: impl Fn(&View<'o, 'w>, &'i [I]) -> R + Sync,
+    ) -> Vec<R> {
+        let View { root, output, history, shows_secrets, .. } = *self;
+        let work = &work;
+        parallel::runs(items, output.threads, || {
+            let view = View { root, output, history, places: Places::new(output.heap), shows_secrets };
+            move |run| work(&view, run)
+        })
     }
 
     /// The place of a position.
@@ -77,7 +90,7 @@ impl<'o, 'w> View<'o, 'w> {
 
     /// Returns true if a position is in a file, and not in a text that a program has printed.
     pub fn is_in_file(&self, pos: Pos) -> bool {
-        self.places.heap().outermost(pos).is_some_and(|(source, _)| source.is_file)
+        self.places.outermost(pos).is_some_and(|(source, _)| source.is_file)
     }
 
     /// The place in a file of a resource that a step has added: the place of its text, or that of
@@ -95,7 +108,7 @@ impl<'o, 'w> View<'o, 'w> {
 
     /// All resources of the output, in its order.
     pub fn subjects(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
-        self.output.resources().map(|resource| self.subject(resource))
+        self.output.resources.iter().map(|resource| self.subject(resource))
     }
 
     /// The resources that a step has removed, in order.
@@ -113,9 +126,8 @@ impl<'o, 'w> View<'o, 'w> {
     }
 
     /// The secret values of a resource. O(its nodes and writes).
-    pub fn hidden<'v, 's>(&'v self, subject: &Subject<'_, 's>) -> Hidden<'v, 's> {
-        let fields = &self.secret_fields;
-        let mut hidden = Hidden { is_asked: self.shows_secrets, id: subject.id, paths: FastSet::default(), fields };
+    pub fn hidden<'s>(&self, subject: &Subject<'_, 's>) -> Hidden<'s> {
+        let mut hidden = Hidden { is_asked: self.shows_secrets, id: subject.id, paths: FastSet::default() };
         if self.shows_secrets {
             return hidden;
         }
@@ -137,42 +149,39 @@ impl<'o, 'w> View<'o, 'w> {
 }
 
 /// The values of a resource that are not shown.
-pub struct Hidden<'v, 'w> {
+pub struct Hidden<'w> {
     /// True if the user asks to see the values of Secrets.
     is_asked: bool,
     id: ResId<'w>,
     /// The JSON pointers of values that are secret by their names, now or before a step.
     paths: FastSet<String>,
-    /// See [`View`].
-    fields: &'v RefCell<FastMap<String, FastMap<String, bool>>>,
 }
 
-impl Hidden<'_, '_> {
+impl Hidden<'_> {
     /// Returns true if the value of a field must not be shown: it may be secret now, or was at
     /// another path. `paths` are the paths of the field.
     pub fn hides(&self, paths: [&str; 2], value: &str) -> bool {
-        if self.is_asked {
-            return false;
-        }
-        let hides = |path: &str| self.paths.contains(path) || may_be_secret(&self.id, path) || self.says_secret(path);
-        let is_by_name = hides(paths[0]) || paths[0] != paths[1] && hides(paths[1]);
-        is_by_name || is_secret_text(value)
+        let is_by_name = self.hides_field(paths[0]) || paths[0] != paths[1] && self.hides_field(paths[1]);
+        is_by_name || self.hides_text(value)
     }
 
-    /// Returns true for a field whose name says that its value is secret.
-    fn says_secret(&self, path: &str) -> bool {
-        let (kind, mut all) = (self.id.gvk.kind, self.fields.borrow_mut());
-        if let Some(known) = all.get(kind).and_then(|fields| fields.get(path)) {
-            return *known;
-        }
-        let is_secret = is_secret_field(kind, path);
-        all.entry(kind.to_owned()).or_default().insert(path.to_owned(), is_secret);
-        is_secret
+    /// The part of [`Hidden::hides`] that is about a path.
+    pub fn hides_field(&self, path: &str) -> bool {
+        !self.is_asked && (self.has(path) || is_secret_field(self.id.gvk.kind, path))
+    }
+
+    /// The part of [`Hidden::hides`] that is about a value.
+    pub fn hides_text(&self, value: &str) -> bool {
+        !self.is_asked && is_secret_text(value)
     }
 
     /// Returns true if the value that a field has now must not be shown.
     pub fn hides_now(&self, path: &str) -> bool {
-        !self.is_asked && (self.paths.contains(path) || may_be_secret(&self.id, path))
+        !self.is_asked && self.has(path)
+    }
+
+    fn has(&self, path: &str) -> bool {
+        !self.paths.is_empty() && self.paths.contains(path) || may_be_secret(&self.id, path)
     }
 
     /// A value of a field, or the text that is shown in its place.
@@ -184,9 +193,12 @@ impl Hidden<'_, '_> {
 /// Returns true if a field may hold a secret: any field of a Secret except its identity, and the
 /// annotation in which `kubectl apply` keeps the whole Secret.
 fn may_be_secret(id: &ResId<'_>, path: &str) -> bool {
-    let is_head = |field: &str| ["apiVersion", "kind", "type", "immutable", "metadata"].contains(&field);
+    if id.gvk.kind != "Secret" {
+        return false;
+    }
     let top = path.split('/').nth(1).unwrap_or_default();
-    id.gvk.kind == "Secret" && (!is_head(top) || path.ends_with("last-applied-configuration"))
+    let is_head = ["apiVersion", "kind", "type", "immutable", "metadata"].contains(&top);
+    !is_head || path.ends_with("last-applied-configuration")
 }
 
 /// A resource as `KIND/NAMESPACE/NAME`, or `KIND/NAME` without a namespace.

@@ -2,6 +2,7 @@
 
 use super::chunks::{self, Chunked, IterMut};
 use super::node::{Node, Pos, Value};
+use super::version::Version;
 use rustomize_base::memory;
 use rustomize_base::meter::{self, Counted, ThinList};
 use std::ops::{Index, IndexMut};
@@ -18,6 +19,7 @@ pub struct Sequence<'a> {
     /// The items, or the chunks: then each is a list that is not divided, with at least one item.
     items: Items<'a>,
     pub(super) pos: Pos,
+    pub(super) version: Version,
     in_brackets: bool,
     has_chunks: bool,
 }
@@ -27,7 +29,7 @@ impl Clone for Sequence<'_> {
     fn clone(&self) -> Self {
         memory::made(self.items.len() * size_of::<Node<'_>>());
         let (pos, in_brackets, has_chunks) = (self.pos, self.in_brackets, self.has_chunks);
-        Sequence { items: self.items.clone(), pos, in_brackets, has_chunks }
+        Sequence { items: self.items.clone(), pos, version: self.version.clone(), in_brackets, has_chunks }
     }
 }
 
@@ -70,6 +72,7 @@ impl<'a> Sequence<'a> {
 
     /// The items in order, for editing.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Node<'a>> {
+        self.version.forget();
         meter::counted(IterMut::new(self.items.as_mut_slice(), self.has_chunks))
     }
 
@@ -77,6 +80,7 @@ impl<'a> Sequence<'a> {
     ///
     /// [`Mapping::for_each_value`]: super::mapping::Mapping::for_each_value
     pub fn for_each_value(&mut self, visit: impl FnMut(&mut Node<'a>)) {
+        self.version.forget();
         if self.has_chunks {
             return self.iter_mut().for_each(visit);
         }
@@ -85,6 +89,7 @@ impl<'a> Sequence<'a> {
 
     /// The items as one list. O(1), in a list with chunks O(n).
     pub fn items_mut(&mut self) -> &mut Items<'a> {
+        self.version.forget();
         self.join();
         &mut self.items
     }
@@ -112,6 +117,7 @@ impl<'a> Sequence<'a> {
 
     /// As [`Sequence::get`], for editing.
     pub fn get_mut(&mut self, i: usize) -> Option<&mut Node<'a>> {
+        self.version.forget();
         match self.has_chunks {
             true => {
                 let (at, i) = self.find(i)?;
@@ -134,12 +140,14 @@ impl<'a> Sequence<'a> {
 
     /// The last item, for editing. O(1).
     pub fn last_mut(&mut self) -> Option<&mut Node<'a>> {
+        self.version.forget();
         let last = self.items.last_mut()?;
         if self.has_chunks { chunk_mut(last).last_mut() } else { Some(last) }
     }
 
     /// Appends an item. O(1).
     pub fn push(&mut self, item: Node<'a>) {
+        self.version.forget();
         match self.has_chunks {
             true => self.insert(self.len(), item),
             false => self.items.push(item),
@@ -148,6 +156,7 @@ impl<'a> Sequence<'a> {
 
     /// Inserts an item at a place, which is at most the number of items. O(chunks).
     pub fn insert(&mut self, i: usize, item: Node<'a>) {
+        self.version.forget();
         if !self.has_chunks {
             if !self.is_far_from_end(i) {
                 return self.items.insert(i, item);
@@ -173,6 +182,7 @@ impl<'a> Sequence<'a> {
 
     /// Removes the item at a place, which must exist. O(chunks).
     pub fn remove(&mut self, i: usize) -> Node<'a> {
+        self.version.forget();
         if !self.has_chunks {
             if !self.is_far_from_end(i) {
                 return self.items.remove(i);

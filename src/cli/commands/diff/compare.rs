@@ -82,7 +82,11 @@ fn unshared<'s>(before: &'s Content, after: &'s Content) -> Unshared<'s> {
         Content::Built(texts) => Text::Built(texts.iter().map(String::as_str).collect()),
     };
     let (Content::Built(olds), Content::Built(news)) = (before, after) else {
-        return Unshared { before: all(before), after: all(after), places: Vec::new(), same: 0 };
+        let places = match after {
+            Content::Built(texts) => (0..texts.len()).collect(),
+            Content::File(_) => Vec::new(),
+        };
+        return Unshared { before: all(before), after: all(after), places, same: 0 };
     };
     let mut open: FastMap<&str, usize> = FastMap::default();
     olds.iter().for_each(|text| *open.entry(text).or_default() += 1);

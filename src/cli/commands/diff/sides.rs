@@ -83,7 +83,9 @@ pub(crate) fn two_sides(request: &BuildRequest, messages: &mut Messages) -> Resu
         .map(|(name, _)| name.clone())
         .collect();
     let options = request.options_of(&roots)?;
-    let mut built = built(request, &Disk::new(), &roots, &options, Asked::Nothing).into_iter();
+    // Both sides are built at once. The second one is the one whose lines are named.
+    let asked = if given[1].is_some() { Asked::Nothing } else { Asked::AllOf(roots.len() - 1) };
+    let mut built = built(request, &Disk::new(), &roots, &options, asked).into_iter();
     let mut side = |name: &String, given: Option<Side>| match given {
         Some(side) => Ok(side),
         None => {
@@ -122,6 +124,8 @@ pub(crate) type Others<'o> = FastMap<&'o str, FastSet<&'o str>>;
 #[derive(Clone, Copy)]
 pub(crate) enum Asked<'o> {
     Nothing,
+    /// Those of all resources of the root of this index, whose other side is not known yet.
+    AllOf(usize),
     /// Those of resources that are not among the texts of the other side.
     OfOthersThan(&'o Others<'o>),
 }
@@ -138,7 +142,8 @@ pub(crate) fn built(
         let texts = output.resources().map(|resource| output.print_one(resource));
         let texts: Vec<String> = texts.collect::<diag::Result<_>>()?;
         let origins = match asked {
-            Asked::Nothing => Origins::default(),
+            Asked::AllOf(root) if root == i => origins(&output, &texts, Some(&FastSet::default())),
+            Asked::Nothing | Asked::AllOf(_) => Origins::default(),
             Asked::OfOthersThan(others) => origins(&output, &texts, others.get(&*roots[i])),
         };
         Ok(Side { name: roots[i].clone(), content: Content::Built(texts), origins })

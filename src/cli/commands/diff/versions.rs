@@ -1,7 +1,7 @@
 //! `diff --compat`: the sides are builds as of two versions of kustomize, and the behaviours that
 //! cause the difference are named.
 
-use crate::commands::diff::sides::{Asked, Side, Sides, built};
+use crate::commands::diff::sides::{Asked, Others, Side, Sides, built};
 use crate::failures::Failures;
 use crate::flags::compat::Versions;
 use crate::groups::{Grouping, Groups};
@@ -66,12 +66,12 @@ pub(crate) fn sides(
     let paths = roots::directories(request)?;
     let options = request.options_of(&paths)?;
     let recorders = [Recorder::start(), Recorder::start()];
-    let mut of_version = |compat: Compat, recorder: &Recorder| {
+    let mut of_version = |compat: Compat, recorder: &Recorder, asked: Asked<'_>| {
         let compat = recorder.record(compat);
         let named = |root: &String| format!("{root} as of {compat}");
         let names: Vec<String> = paths.iter().map(named).collect();
         let options: Vec<Options> = options.iter().map(|of_root| Options { compat, ..of_root.clone() }).collect();
-        let results = built(request, &Disk::new(), &paths, &options, Asked::Nothing);
+        let results = built(request, &Disk::new(), &paths, &options, asked);
         let mut said = Groups::new(Grouping::said(request.roots.each));
         let sides = names.into_iter().zip(results).map(|(name, result)| {
             let Warned { value, warnings } = result?;
@@ -88,7 +88,12 @@ pub(crate) fn sides(
         messages.warnings(&said.end());
         sides
     };
-    let (olds, news) = (of_version(before, &recorders[0]), of_version(after, &recorders[1]));
+    let olds = of_version(before, &recorders[0], Asked::Nothing);
+    let news = {
+        let texts = paths.iter().zip(&olds).filter_map(|(root, side)| Some((root.as_str(), side.as_ref()?.texts())));
+        let texts = texts.map(|(root, texts)| (root, texts.iter().map(String::as_str).collect()));
+        of_version(after, &recorders[1], Asked::OfOthersThan(&Others::from_iter(texts)))
+    };
     let both = paths.iter().zip(&options).zip(olds.into_iter().zip(news));
     let (mut sides, mut changed) = (Vec::new(), Vec::new());
     for ((root, options), both) in both {

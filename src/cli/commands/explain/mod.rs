@@ -180,7 +180,10 @@ pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) ->
     let people = |text: &str| if is_colored { Shown::colored(text) } else { Shown::values(text) };
     match (format, resource) {
         (ExplainFormat::Json, None) if blames => writer::print_values_json(&blame::json(&view)?)?,
-        (_, None) if blames => writer::print(&people(&blame::text(&view, is_colored, writer::stdout_columns())?))?,
+        (_, None) if blames => {
+            let texts = blame::text(&view, is_colored, writer::stdout_columns())?;
+            texts.iter().try_for_each(|text| writer::print(&people(text)))?;
+        }
         (ExplainFormat::Html, _) => writer::data([page::page(&view)])?,
         (ExplainFormat::Json, None) => writer::print_values_json(&json::all(&view))?,
         (ExplainFormat::Text, None) => writer::print(&people(&text::all(&view, is_colored)))?,

@@ -5,18 +5,18 @@
 //! once and has a number. The fields and steps of a resource are its shape, which it mostly has in
 //! common with others. For a large build this takes a thirtieth of the size of objects.
 
+use super::text::digits;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustomize_base::meter::FastIndexMap;
 use rustomize_base::shown::{json, lines, masked};
 use rustomize_engine::stage::history::{LayerRole, StepRole, Write};
 use rustomize_results::explain::view::origin_of;
-use rustomize_results::explain::view::{Hidden, Subject, View};
+use rustomize_results::explain::view::{HIDDEN, Hidden, Subject, View};
 use rustomize_yaml::Pos;
 use rustomize_yaml::json::write_string;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -43,7 +43,7 @@ const HAS_FORMER: i64 = 2;
 
 /// The page of a build.
 pub(super) fn page(view: &View<'_, '_>) -> String {
-    let data = Data::of(view).json(view);
+    let data = data(view);
     let sum = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let policy = format!("default-src 'none'; style-src {}; script-src {}", sum(STYLE), sum(SCRIPT));
     // The data come last, so placeholders in the data are not replaced.
@@ -58,24 +58,134 @@ pub(super) fn page(view: &View<'_, '_>) -> String {
     out
 }
 
-/// The data of a page.
+/// A field, while its values are written.
+#[derive(Clone, Copy)]
+struct Known<'s> {
+    /// Its path now.
+    path: &'s str,
+    /// True if the path says that its values are secret.
+    is_hidden: bool,
+}
+
+/// The bits of a number in a [`Part`] that say what it is the number of, as one of those below; a
+/// number without them is itself.
+const SHIFT: u32 = 48;
+const TEXT: i64 = 1 << SHIFT;
+const PATH: i64 = 2 << SHIFT;
+const PLACE: i64 = 3 << SHIFT;
+const SHAPE: i64 = 4 << SHIFT;
+
+/// Rows of a page, and the texts and places that they name by numbers of this part. Each thread
+/// writes parts of its own.
 #[derive(Default)]
-struct Data<'o> {
+struct Part<'o> {
+    named: Named<'o>,
+    rows: Vec<Vec<i64>>,
+}
+
+/// Things that have numbers, in the order in which they were named first.
+#[derive(Default)]
+struct Named<'o> {
     texts: FastIndexMap<Cow<'o, str>, ()>,
     /// The file, line and column of each place, by its position.
     places: FastIndexMap<u32, [i64; 3]>,
-    layers: Vec<Vec<i64>>,
-    steps: Vec<Vec<i64>>,
-    resources: Vec<Vec<i64>>,
-    /// What resources have in common: see [`Data::resource`].
+    /// What resources have in common: see [`Part::resource`].
     shapes: FastIndexMap<Vec<i64>, ()>,
     /// Paths of fields, which are copied because their texts do not live long enough.
     paths: FastIndexMap<String, ()>,
 }
 
-impl<'o> Data<'o> {
-    fn of<'w: 'o>(view: &View<'o, 'w>) -> Self {
-        let mut data = Data::default();
+/// The numbers in the page of what a part has named.
+struct Numbers {
+    texts: Vec<i64>,
+    places: Vec<i64>,
+    shapes: Vec<i64>,
+    paths: Vec<i64>,
+}
+
+impl Numbers {
+    /// The number in the page of a number of the part.
+    fn of(&self, n: i64) -> i64 {
+        let at = (n & ((1 << SHIFT) - 1)) as usize;
+        match n & !((1 << SHIFT) - 1) {
+            TEXT => self.texts[at],
+            PLACE => self.places[at],
+            SHAPE => self.shapes[at],
+            PATH => self.paths[at],
+            _ => n,
+        }
+    }
+}
+
+impl<'o> Named<'o> {
+    /// Adds what a part has named. Parts are added in their order, so that numbers are those of
+    /// one part with all rows.
+    fn add(&mut self, part: Named<'o>) -> Numbers {
+        let texts = part.texts.into_keys().map(|text| number(self.texts.insert_full(text, ()).0)).collect();
+        let paths = part.paths.into_keys().map(|path| number(self.paths.insert_full(path, ()).0)).collect();
+        let (places, shapes) = Default::default();
+        let mut numbers = Numbers { texts, paths, places, shapes };
+        for (pos, place) in part.places {
+            let place = place.map(|n| numbers.of(n));
+            let entry = self.places.entry(pos);
+            numbers.places.push(number(entry.index()));
+            entry.or_insert(place);
+        }
+        for (mut shape, ()) in part.shapes {
+            shape.iter_mut().for_each(|n| *n = numbers.of(*n));
+            numbers.shapes.push(number(self.shapes.insert_full(shape, ()).0));
+        }
+        numbers
+    }
+}
+
+/// The data of a page, as JSON that is safe in a script element: it has no `<`.
+fn data(view: &View<'_, '_>) -> String {
+    let mut all = Named::default();
+    let [layers, steps] = [Part::layers(view), Part::steps(view)].map(|part| (all.add(part.named), part.rows));
+    let subjects: Vec<Subject<'_, '_>> = view.subjects().chain(view.removed()).collect();
+    let parts = view.on_all_cores(&subjects, Part::resources);
+    let resources: Vec<(Numbers, Vec<Vec<i64>>)> =
+        parts.into_iter().map(|part| (all.add(part.named), part.rows)).collect();
+    let written = view.on_all_cores(&resources, |_, parts| parts.iter().map(rows).collect::<Vec<_>>());
+    let mut out = String::from("{\"root\":");
+    write_string(&mut out, &masked(view.root));
+    out.push_str(",\"version\":");
+    write_string(&mut out, env!("CARGO_PKG_VERSION"));
+    out.push_str(",\"texts\":");
+    list(&mut out, all.texts.keys(), |out, text| write_string(out, text));
+    out.push_str(",\"paths\":");
+    list(&mut out, all.paths.keys(), |out, text| write_string(out, text));
+    out.push_str(",\"places\":");
+    list(&mut out, all.places.values(), |out, place| numbers(out, place.iter().copied()));
+    out.push_str(",\"shapes\":");
+    list(&mut out, all.shapes.keys(), |out, shape| numbers(out, shape.iter().copied()));
+    for (name, part) in [("layers", &layers), ("steps", &steps)] {
+        out.extend([",\"", name, "\":[", &rows(part), "]"]);
+    }
+    out.push_str(",\"resources\":");
+    let written = written.iter().flatten().filter(|rows| !rows.is_empty());
+    list(&mut out, written, |out, rows| out.push_str(rows));
+    out.push('}');
+    json(out)
+}
+
+/// Rows of a part as items of a list.
+fn rows((of, rows): &(Numbers, Vec<Vec<i64>>)) -> String {
+    let mut out = String::new();
+    for (i, row) in rows.iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        numbers(&mut out, row.iter().map(|n| of.of(*n)));
+    }
+    out
+}
+
+impl<'o> Part<'o> {
+    /// The kustomizations of the build.
+    fn layers<'w: 'o>(view: &View<'o, 'w>) -> Self {
+        let mut part = Part::default();
         for layer in &view.history.layers {
             let role = match layer.role {
                 LayerRole::Root => 0,
@@ -83,13 +193,19 @@ impl<'o> Data<'o> {
                 LayerRole::Component => 2,
             };
             let row = vec![
-                data.masked_text(masked(layer.file)),
+                part.masked_text(masked(layer.file)),
                 role,
                 layer.above.map_or(NONE, i64::from),
                 number(layer.first_run),
             ];
-            data.layers.push(row);
+            part.rows.push(row);
         }
+        part
+    }
+
+    /// The steps that have run.
+    fn steps<'w: 'o>(view: &View<'o, 'w>) -> Self {
+        let mut part = Part::default();
         for run in &view.history.runs {
             let role = match run.role {
                 StepRole::Read => 0,
@@ -102,15 +218,21 @@ impl<'o> Data<'o> {
                 StepRole::PluginValidate => 7,
             };
             let micros = run.time.map_or(NONE, |time| i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
-            let place = data.place(view, run.entry);
-            let row = vec![data.text(run.step), place, role, i64::from(run.layer), micros, number(run.resources)];
-            data.steps.push(row);
+            let place = part.place(view, run.entry);
+            let row = vec![part.text(run.step), place, role, i64::from(run.layer), micros, number(run.resources)];
+            part.rows.push(row);
         }
-        for subject in view.subjects().chain(view.removed()) {
-            let row = data.resource(view, &subject);
-            data.resources.push(row);
+        part
+    }
+
+    /// Some resources.
+    fn resources<'w: 'o>(view: &View<'o, 'w>, subjects: &[Subject<'o, 'w>]) -> Self {
+        let mut part = Part::default();
+        for subject in subjects {
+            let row = part.resource(view, subject);
+            part.rows.push(row);
         }
-        data
+        part
     }
 
     /// The number of a text.
@@ -125,25 +247,24 @@ impl<'o> Data<'o> {
             Cow::Owned(shown) => Cow::Owned(shown),
             Cow::Borrowed(_) => text,
         };
-        number(self.texts.insert_full(text, ()).0)
+        TEXT | number(self.named.texts.insert_full(text, ()).0)
     }
 
     fn path(&mut self, path: &str) -> i64 {
         let path = &*lines(path);
-        match self.paths.get_index_of(path) {
-            Some(i) => number(i),
-            None => number(self.paths.insert_full(path.to_owned(), ()).0),
-        }
+        let paths = &mut self.named.paths;
+        let known = paths.get_index_of(path);
+        PATH | number(known.unwrap_or_else(|| paths.insert_full(path.to_owned(), ()).0))
     }
 
     /// The number of a place.
     fn place<'w: 'o>(&mut self, view: &View<'o, 'w>, pos: Pos) -> i64 {
-        if let Some(i) = self.places.get_index_of(&pos.0) {
-            return number(i);
+        if let Some(i) = self.named.places.get_index_of(&pos.0) {
+            return PLACE | number(i);
         }
         let Some(spot) = view.spot(pos) else { return NONE };
         let place = [self.masked_text(masked(&spot.source.name)), number(spot.line), number(spot.column)];
-        number(self.places.insert_full(pos.0, place).0)
+        PLACE | number(self.named.places.insert_full(pos.0, place).0)
     }
 
     /// A resource: version, group, kind, namespace, name, place, the steps that added and removed
@@ -163,14 +284,15 @@ impl<'o> Data<'o> {
         let Some(node) = subject.node else { return row };
         let home = view.spot(home);
         let hidden = view.hidden(subject);
-        let fields = view.history.fields(subject.number, node);
-        let (mut shape, mut values) = (vec![number(fields.len())], Vec::new());
-        for field in &fields {
+        let (mut shape, mut values) = (vec![0], Vec::new());
+        view.history.each_field(subject.number, node, &|_| true, &mut |field| {
+            shape[0] += 1;
             let marks = shape.len() + 1;
-            shape.extend([self.path(&field.path), 0, number(field.writes.len())]);
+            shape.extend([self.path(field.path), 0, number(field.writes.len())]);
+            let known = Known { path: field.path, is_hidden: hidden.hides_field(field.path) };
             let mut last = NONE;
             if let Some((text, pos)) = field.origin {
-                last = self.text(hidden.shown([&field.path; 2], text));
+                last = self.value(&hidden, known.is_hidden, text);
                 values.push(last);
                 let near = home.zip(view.spot(pos)).filter(|(home, at)| home.source.base == at.source.base);
                 match near {
@@ -184,40 +306,47 @@ impl<'o> Data<'o> {
                     }
                 }
             }
-            for write in &field.writes {
-                let after = self.written(view, &hidden, (&field.path, last), write, (&mut shape, &mut values));
+            for write in field.writes {
+                let after = self.written(view, &hidden, (known, last), write, (&mut shape, &mut values));
                 values.push(after);
                 last = after;
             }
-            let value = self.text(hidden.shown([&field.path; 2], field.value));
+            let value = self.value(&hidden, known.is_hidden, field.value);
             if value != last {
                 shape[marks] |= HAS_VALUE;
                 values.push(value);
             }
-        }
+        });
         for write in view.history.removals(subject.number, node) {
             shape.push(self.path(&write.path));
-            self.written(view, &hidden, (&write.path, NONE), write, (&mut shape, &mut values));
+            let known = Known { path: &write.path, is_hidden: hidden.hides_field(&write.path) };
+            self.written(view, &hidden, (known, NONE), write, (&mut shape, &mut values));
         }
-        row.push(number(self.shapes.insert_full(shape, ()).0));
+        row.push(SHAPE | number(self.named.shapes.insert_full(shape, ()).0));
         row.extend(values);
         row
     }
 
-    /// Adds a write to a shape and its values, and returns its new value. The field is at `path`
-    /// now, and had the value `last` before.
+    /// The number of a value, or of the text in its place.
+    fn value<'w: 'o>(&mut self, hidden: &Hidden<'w>, is_hidden: bool, value: &'w str) -> i64 {
+        self.text(if is_hidden || hidden.hides_text(value) { HIDDEN } else { value })
+    }
+
+    /// Adds a write to a shape and its values, and returns its new value. The field had the value
+    /// `last` before.
     fn written<'w: 'o>(
         &mut self,
         view: &View<'o, 'w>,
-        hidden: &Hidden<'_, 'w>,
-        (path, last): (&str, i64),
+        hidden: &Hidden<'w>,
+        (known, last): (Known<'_>, i64),
         write: &Write<'w>,
         (shape, values): (&mut Vec<i64>, &mut Vec<i64>),
     ) -> i64 {
         let place = self.place(view, view.cause(write));
-        let [before, after] = [write.before, write.after]
-            .map(|text| text.map_or(NONE, |text| self.text(hidden.shown([path, &write.path], text))));
-        let of_step = self.steps.get(write.run as usize).map_or(NONE, |step| step[1]);
+        let is_hidden = known.is_hidden || *write.path != *known.path && hidden.hides_field(&write.path);
+        let [before, after] =
+            [write.before, write.after].map(|text| text.map_or(NONE, |text| self.value(hidden, is_hidden, text)));
+        let of_step = view.history.runs.get(write.run as usize).map_or(NONE, |run| self.place(view, run.entry));
         let mut marks = 0;
         if place != of_step {
             marks |= HAS_PLACE;
@@ -230,38 +359,18 @@ impl<'o> Data<'o> {
         shape.extend([i64::from(write.run), marks]);
         after
     }
-
-    /// The data as JSON that is safe in a script element: it has no `<`.
-    fn json(&self, view: &View<'_, '_>) -> String {
-        let mut out = String::from("{\"root\":");
-        write_string(&mut out, &masked(view.root));
-        out.push_str(",\"version\":");
-        write_string(&mut out, env!("CARGO_PKG_VERSION"));
-        out.push_str(",\"texts\":");
-        list(&mut out, self.texts.keys(), |out, text| write_string(out, text));
-        out.push_str(",\"paths\":");
-        list(&mut out, self.paths.keys(), |out, text| write_string(out, text));
-        out.push_str(",\"places\":");
-        list(&mut out, self.places.values(), |out, place| numbers(out, place));
-        out.push_str(",\"shapes\":");
-        list(&mut out, self.shapes.keys(), |out, shape| numbers(out, shape));
-        for (name, rows) in [("layers", &self.layers), ("steps", &self.steps), ("resources", &self.resources)] {
-            // Writing into a string cannot fail.
-            let _ = write!(out, ",\"{name}\":");
-            list(&mut out, rows.iter(), |out, row| numbers(out, row));
-        }
-        out.push('}');
-        json(out)
-    }
 }
 
 fn number(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-fn numbers(out: &mut String, row: &[i64]) {
-    list(out, row.iter(), |out, n| {
-        let _ = write!(out, "{n}");
+fn numbers(out: &mut String, row: impl Iterator<Item = i64>) {
+    list(out, row, |out, n| {
+        if n < 0 {
+            out.push('-');
+        }
+        digits(out, n.unsigned_abs());
     });
 }
 

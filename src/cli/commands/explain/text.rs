@@ -84,6 +84,14 @@ impl Table {
     }
 }
 
+/// Adds a number: a page has millions of them, which are short.
+pub(super) fn digits(out: &mut String, n: u64) {
+    if n >= 10 {
+        digits(out, n / 10);
+    }
+    out.push(char::from(b'0' + (n % 10) as u8));
+}
+
 /// All resources of the output, and the resources that a step has removed.
 pub(super) fn all(view: &View<'_, '_>, is_colored: bool) -> String {
     let paint = Paint { is_colored };
@@ -163,7 +171,7 @@ fn flush(plain: &mut Table, out: &mut String) {
 fn history(
     view: &View<'_, '_>,
     subject: &Subject<'_, '_>,
-    hidden: &Hidden<'_, '_>,
+    hidden: &Hidden<'_>,
     field: &Field<'_, '_>,
     paint: Paint,
 ) -> Table {
@@ -198,7 +206,7 @@ fn cell(text: &str) -> (String, String) {
 }
 
 /// The values before and after a write in a field, which is at `path` now.
-fn values(hidden: &Hidden<'_, '_>, path: &str, write: &Write<'_>, paint: Paint) -> (String, String) {
+fn values(hidden: &Hidden<'_>, path: &str, write: &Write<'_>, paint: Paint) -> (String, String) {
     let text = |value: Option<&str>| match value {
         None => "none".to_owned(),
         Some(value) => quoted(hidden.shown([path, &write.path], value)),

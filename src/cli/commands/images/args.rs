@@ -56,8 +56,19 @@ pub(crate) struct ImagesCommand {
 #[command(mut_arg("leaves", |_| leaves()))]
 #[command(mut_arg("output", |flag| flag.short(None).long("build-output")))]
 #[command(mut_args(hidden(["output", "layout", "depfile", "strict", "stdin_as", "all", "shard", "keep_going", "affected_by"])))]
+#[command(mut_arg("format", |flag| flag.help("How to print: text, with a line for each image and place, or json")))]
 pub(crate) struct List {
-    /// How to print: text, with a line for each image and place, or json
+    #[command(flatten)]
+    pub printing: ReportPrinting,
+
+    #[command(flatten)]
+    pub build: BuildFlags,
+}
+
+/// The form of a report, beside the flags of a build, which have an `--output` of their own.
+#[derive(Args)]
+pub(crate) struct ReportPrinting {
+    /// How to print the changes: text or json
     #[arg(
         id = "format",
         short = 'o',
@@ -67,9 +78,6 @@ pub(crate) struct List {
         hide_possible_values = true
     )]
     pub format: Format,
-
-    #[command(flatten)]
-    pub build: BuildFlags,
 }
 
 /// `--leaves`, which works without `--all` here.
@@ -98,16 +106,8 @@ pub(crate) struct Set {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// How to print the changes: text or json
-    #[arg(
-        id = "format",
-        short = 'o',
-        long = "output",
-        value_name = "FORMAT",
-        default_value = "text",
-        hide_possible_values = true
-    )]
-    pub format: Format,
+    #[command(flatten)]
+    pub printing: ReportPrinting,
 
     #[command(flatten)]
     pub build: BuildFlags,

@@ -61,7 +61,7 @@ fn list(list: List, observer: Observer, messages: &mut Messages) -> Result<()> {
             None => {}
         }
     }
-    if list.format == Format::Json {
+    if list.printing.format == Format::Json {
         writer::print_json(found.iter().map(|(image, roots)| value(image, roots)).collect())?;
     } else {
         writer::print(&Shown::message(&table(&found)))?;

@@ -64,7 +64,7 @@ struct FileEdits {
 /// A word is not an image, no image has the name, a root cannot be built, an image cannot be
 /// changed without a change of another one, or a file cannot be written. No file has changed then.
 pub(crate) fn run(set: Set, observer: Observer, messages: &mut Messages) -> Result<()> {
-    let showing = Showing { is_dry: set.dry_run, is_json: set.format == Format::Json };
+    let showing = Showing { is_dry: set.dry_run, is_json: set.printing.format == Format::Json };
     let mut build = set.build;
     let (words, directories) = std::mem::take(&mut build.directory).into_iter().partition(|word| is_image(word));
     build.directory = directories;

@@ -2,9 +2,10 @@
 
 use crate::messages::Messages;
 use crate::settings::real;
-use anyhow::Context;
+use rustomize_edit::batch::Batch;
+use rustomize_edit::change::Change;
+use rustomize_edit::fix;
 use rustomize_edit::mend::mended;
-use rustomize_edit::{fix, place};
 use rustomize_engine::config::kustomization::FILE_NAMES;
 use rustomize_engine::diag::{Code, Excerpt, Mend, Result, Warning};
 use rustomize_engine::load::{Memory, Overlay};
@@ -12,11 +13,13 @@ use rustomize_engine::stage::Options;
 use rustomize_engine::workspace::{self, Workspace};
 use rustomize_sources::Disk;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most changed lines of a file that --dry-run shows, on each side.
 const SHOWN: usize = 40;
+
+/// A file with more bytes is not changed.
+pub(super) const MOST_BYTES: u64 = 16 << 20;
 
 /// The way in which findings are mended.
 pub(crate) struct Fixing<'o> {
@@ -46,12 +49,46 @@ pub(crate) fn fix(findings: &[Warning], fixing: &Fixing<'_>, messages: &Messages
     Ok(changed)
 }
 
+/// Changes of files, whose directories are locked.
+pub(super) struct Changes {
+    pub batch: Batch,
+}
+
+impl Changes {
+    /// Locks the directories of files, before these are read.
+    ///
+    /// # Errors
+    /// A directory is gone, or the system gives no more descriptors.
+    pub(super) fn of<'p>(files: impl IntoIterator<Item = &'p Path>) -> Result<Changes> {
+        let places = files.into_iter().flat_map(|file| [Some(file.to_owned()), target(file)]).flatten();
+        let directories: Vec<PathBuf> = places.filter_map(|file| Some(file.parent()?.to_owned())).collect();
+        let mut batch = Batch::within(&directories)?;
+        batch.lock(&directories)?;
+        Ok(Changes { batch })
+    }
+
+    /// Adds a change of the file that a path leads to.
+    ///
+    /// # Errors
+    /// As [`Batch::add`].
+    pub(super) fn add(&mut self, name: String, file: &Path, before: String, after: String) -> Result<()> {
+        let path = target(file).unwrap_or_else(|| file.to_owned());
+        self.batch.add(Change { name, path, before, after })
+    }
+}
+
+/// The file that a path leads to, if it exists.
+fn target(file: &Path) -> Option<PathBuf> {
+    dunce::canonicalize(file).ok()
+}
+
 /// Mends the findings in one file. Returns true if the file changes.
 fn fix_file(file: &str, findings: &[&Warning], fixing: &Fixing<'_>, messages: &Messages) -> anyhow::Result<bool> {
     // Files of clones and plugins have names that lead to no file here.
     let Some(path) = real(file) else { return Ok(false) };
-    let _lock = path.parent().and_then(place::lock);
-    let Ok(before) = fs::read_to_string(&path) else { return Ok(false) };
+    let mut changes = Changes::of([&*path])?;
+    // The file may be what others have put there: a pipe would never end.
+    let Ok(before) = rustomize_files::read_text(&path, MOST_BYTES) else { return Ok(false) };
     let (text, mut done) = mended(&before, findings.iter().copied());
     let deprecated = || findings.iter().copied().filter(|finding| finding.code() == Code::Deprecated);
     let mut after = text;
@@ -76,7 +113,8 @@ fn fix_file(file: &str, findings: &[&Warning], fixing: &Fixing<'_>, messages: &M
             show(&before, &after, messages);
         }
     } else {
-        place::write(&path, after.as_bytes()).with_context(|| format!("cannot write '{file}'"))?;
+        changes.add(file.to_owned(), &path, before, after)?;
+        changes.batch.write()?;
     }
     Ok(true)
 }

@@ -1,24 +1,19 @@
 //! `lint --fix` for references of custom kinds to renamed resources: the kustomization that lists
 //! the file of a reference gets an entry of `nameReference`, in a file of `configurations`.
 
-use super::fix::{Fixing, show, told};
+use super::fix::{Changes, Fixing, MOST_BYTES, show, told};
 use crate::messages::Messages;
 use crate::settings::real;
 use anyhow::Context;
 use rustomize_edit::name_references::{FILE, listed, with_entries};
-use rustomize_edit::place;
 use rustomize_engine::config::kustomization::FILE_NAMES;
 use rustomize_engine::diag::{Mend, NameReference, Warning};
 use rustomize_engine::load::{Memory, Overlay};
 use rustomize_engine::workspace::{self, Workspace};
 use rustomize_sources::Disk;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// A file with more bytes is not changed.
-const MOST_BYTES: u64 = 16 << 20;
 
 /// A kustomization whose resources have references to mend.
 struct Referrer<'f> {
@@ -77,8 +72,8 @@ fn mend_in(
         messages.note(&format!("{}: references stay: {why}", at(referrer.name)));
         Ok(0)
     };
-    let _lock = place::lock(directory);
     let (kustomization, file) = (directory.join(referrer.name), directory.join(FILE));
+    let mut changes = Changes::of([&*kustomization, &file])?;
     // The file may be what others have put there: a pipe would never end.
     let read = |path: &Path, name: &str| match rustomize_files::read_text(path, MOST_BYTES) {
         Ok(text) => Ok(Some(text)),
@@ -123,18 +118,12 @@ fn mend_in(
         }
         return Ok(1 + usize::from(!is_listed));
     }
-    match &entries_before {
-        Some(_) => place::write(&file, entries.as_bytes()),
-        None => place::write_new(&file, entries.as_bytes()),
+    match entries_before {
+        Some(before) => changes.add(at(FILE), &file, before, entries)?,
+        None => changes.batch.create(at(FILE), file, entries)?,
     }
-    .with_context(|| format!("cannot write '{}'", at(FILE)))?;
-    if !is_listed && let Err(fault) = place::write(&kustomization, after.as_bytes()) {
-        match &entries_before {
-            Some(before) => drop(place::write(&file, before.as_bytes())),
-            None => drop(fs::remove_file(&file)),
-        }
-        return Err(fault).with_context(|| format!("cannot write '{}'", at(referrer.name)));
-    }
+    changes.add(at(referrer.name), &kustomization, before, after)?;
+    changes.batch.write()?;
     referrer.findings.iter().for_each(|finding| told(finding, fixing, messages));
     Ok(1 + usize::from(!is_listed))
 }

@@ -134,21 +134,20 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
     /// Adds the fields of a resource that have, or had, a value of the lines.
     fn fields(&self, subject: &Subject<'o, 'w>, node: &'o Node<'w>, found: &mut Vec<(usize, FieldEffect)>) {
         let view = self.view;
-        let mut hidden: Option<Hidden<'_, 'w>> = None;
-        let mut add =
-            |rank: usize, path: &str, old: &str, value: &str, outcome: &dyn Fn(&Hidden<'_, 'w>) -> Outcome| {
-                let hidden = hidden.get_or_insert_with(|| view.hidden(subject));
-                let effect = FieldEffect {
-                    resource: full_label(&subject.id),
-                    identity: identity(&subject.id),
-                    pointer: path.to_owned(),
-                    field: dotted(node, path),
-                    value: hidden.shown([path, old], value).to_owned(),
-                    is_hidden: hidden.hides([path, old], value),
-                    outcome: outcome(hidden),
-                };
-                found.push((rank, effect));
+        let mut hidden: Option<Hidden<'w>> = None;
+        let mut add = |rank: usize, path: &str, old: &str, value: &str, outcome: &dyn Fn(&Hidden<'w>) -> Outcome| {
+            let hidden = hidden.get_or_insert_with(|| view.hidden(subject));
+            let effect = FieldEffect {
+                resource: full_label(&subject.id),
+                identity: identity(&subject.id),
+                pointer: path.to_owned(),
+                field: dotted(node, path),
+                value: hidden.shown([path, old], value).to_owned(),
+                is_hidden: hidden.hides([path, old], value),
+                outcome: outcome(hidden),
             };
+            found.push((rank, effect));
+        };
         for field in view.history.fields(subject.number, node) {
             let origin = field.origin.map(|(text, pos)| (pos, text, &*field.path));
             let writes =
@@ -174,7 +173,7 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
         field: &Field<'_, 'w>,
         value: &str,
         later: &[&Write<'w>],
-        hidden: &Hidden<'_, 'w>,
+        hidden: &Hidden<'w>,
     ) -> Outcome {
         if let Some(removal) = subject.removal {
             return Outcome::Removed { by: self.cause(removal) };
