@@ -5,8 +5,8 @@
 //! one.
 //!
 //! The program returns at the end of its input. A host may then call its main function again, with
-//! more input: it is exported as `__main_void`, and the memory is still there. Only the first call is
-//! that of `_start`.
+//! more input: it is exported as `__main_void`, and the memory is still there. Only the first call
+//! is that of `_start`.
 //!
 //! # Messages
 //!

@@ -84,8 +84,8 @@ struct Trie<'a> {
     has_wrong_step: bool,
 }
 
-/// The paths of the references of one kind, and the kinds that they may refer to, in order. An empty
-/// kind stands for any kind.
+/// The paths of the references of one kind, and the kinds that they may refer to, in order. An
+/// empty kind stands for any kind.
 #[derive(Default)]
 struct Paths<'a> {
     root: Trie<'a>,

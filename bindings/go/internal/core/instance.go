@@ -83,12 +83,13 @@ type Instance struct {
 // ErrMemory is the error about a limit of memory that does not let the program begin.
 var ErrMemory = errors.New("the limit of memory is below what the engine needs")
 
-// start makes an instance that may use so many bytes of memory. Its program begins with the first job.
+// start makes an instance that may use so many bytes of memory. Its program begins with the first
+// job.
 func (p *Program) start(limit uint64) *Instance {
 	return &Instance{program: p, memory: memory{limit: limit}, ended: make(chan struct{})}
 }
 
-// Do answers a job. After an error the instance is of no use, and has given its memory back or will.
+// Do answers a job. After an error the instance is of no use, and gives its memory back.
 func (i *Instance) Do(ctx context.Context, job *Job) error {
 	if ctx.Done() == nil {
 		return i.answer(job)
