@@ -4,6 +4,10 @@
 //! answers any number of requests, one after the other; nothing of a request is left for the next
 //! one.
 //!
+//! The program returns at the end of its input. A host may then call its main function again, with
+//! more input: it is exported as `__main_void`, and the memory is still there. Only the first call
+//! is that of `_start`.
+//!
 //! # Messages
 //!
 //! A message in either direction is the length of the rest as four bytes, the least significant

@@ -113,19 +113,19 @@ impl<'a> Step<'a> {
 /// Splits a path at its slashes.
 pub fn split<'a>(arena: Arena<'a>, path: &'a str) -> Vec<Step<'a>> {
     let mut steps = Vec::new();
-    split_into(arena, path, &mut steps);
+    split_into(|text| arena.text(text), path, &mut steps);
     steps
 }
 
-/// Appends the steps of a path to a list. The tables of defaults have some hundred paths, which
-/// most builds split.
-pub fn split_into<'a>(arena: Arena<'a>, path: &'a str, steps: &mut Vec<Step<'a>>) {
+/// Appends the steps of a path to a list. `keep` copies a text that has to outlive the call: a key
+/// with a slash.
+pub fn split_into<'a>(keep: impl Fn(&str) -> &'a str, path: &'a str, steps: &mut Vec<Step<'a>>) {
     let path = path.strip_prefix('/').unwrap_or(path);
     if !path.as_bytes().contains(&b'\\') {
         return steps.extend(parts(path).map(Step::new));
     }
-    let marked = arena.text(&path.replace("\\/", "\u{0}"));
-    steps.extend(parts(marked).map(|part| Step::new(arena.text(&part.replace('\u{0}', "/")))));
+    let marked = path.replace("\\/", "\u{0}");
+    steps.extend(parts(&marked).map(|part| Step::new(keep(&part.replace('\u{0}', "/")))));
 }
 
 /// The parts of a text between slashes. `str::split` is made for long texts, and parts are short.

@@ -2,14 +2,50 @@
 
 use super::FieldSpec;
 use super::field_spec::{Step, split_into};
+use crate::config::field_spec::MergedSpecs;
+use crate::diag::Result;
 use crate::schema::Gvk;
 use rustomize_base::meter::{self, FastMap, FastSet};
 use rustomize_yaml::{Arena, Node, Value};
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
-/// A list of field specs, with their paths split, and an index of the specs of each kind.
+/// A list of field specs, with their paths split, and an index of the specs of each kind. Clones
+/// share the list.
 #[derive(Clone, Debug, Default)]
-pub struct FieldSpecs<'a> {
+pub struct FieldSpecs<'a>(Arc<List<'a>>);
+
+/// Field specs of the usual configuration: made when a build first asks for them, and kept for the
+/// builds after it.
+pub struct UsualSpecs(OnceLock<FieldSpecs<'static>>);
+
+impl UsualSpecs {
+    /// Specs that are not made yet.
+    pub const fn unmade() -> Self {
+        UsualSpecs(OnceLock::new())
+    }
+
+    /// The specs. `list` makes the list for them, the same one each time.
+    ///
+    /// # Errors
+    /// Those of `list`.
+    pub fn get_or_make(&self, list: impl FnOnce() -> Result<MergedSpecs<'static>>) -> Result<FieldSpecs<'static>> {
+        if let Some(known) = self.0.get() {
+            return Ok(known.clone());
+        }
+        let made = FieldSpecs::with(keep_for_ever, list()?.in_order().iter().cloned());
+        Ok(self.0.get_or_init(|| made).clone())
+    }
+}
+
+/// Copies a text of a table that is made once in a process.
+pub(crate) fn keep_for_ever(text: &str) -> &'static str {
+    Box::leak(text.into())
+}
+
+/// See [`FieldSpecs`].
+#[derive(Debug, Default)]
+struct List<'a> {
     specs: Paths<'a>,
     /// The specs of each kind.
     by_kind: FastMap<&'a str, Group<'a>>,
@@ -29,9 +65,9 @@ struct Paths<'a> {
 
 impl<'a> Paths<'a> {
     /// Adds a spec, and returns its number.
-    fn add(&mut self, arena: Arena<'a>, spec: FieldSpec<'a>) -> u32 {
+    fn add(&mut self, keep: impl Fn(&str) -> &'a str, spec: FieldSpec<'a>) -> u32 {
         let at = self.specs.len() as u32;
-        split_into(arena, spec.path, &mut self.steps);
+        split_into(keep, spec.path, &mut self.steps);
         self.specs.push((spec, self.steps.len()));
         at
     }
@@ -75,10 +111,15 @@ struct Tree<'a> {
 impl<'a> FieldSpecs<'a> {
     /// Makes the list, with the paths split. O(specs).
     pub fn new(arena: Arena<'a>, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Self {
-        let mut all = FieldSpecs::default();
+        FieldSpecs::with(|text| arena.text(text), specs)
+    }
+
+    /// As [`FieldSpecs::new`]; `keep` copies a text that has to live as long as the list.
+    fn with(keep: impl Fn(&str) -> &'a str, specs: impl IntoIterator<Item = FieldSpec<'a>>) -> Self {
+        let mut all = List::default();
         for spec in specs {
             let (kind, is_name) = (spec.gvk.kind, spec.path.trim_start_matches('/') == "metadata/name");
-            let at = all.specs.add(arena, spec);
+            let at = all.specs.add(&keep, spec);
             let group = match kind {
                 "" => &mut all.general,
                 kind => all.by_kind.entry(kind).or_default(),
@@ -86,7 +127,7 @@ impl<'a> FieldSpecs<'a> {
             group.numbers.push(at);
             all.of_names.extend(is_name.then_some(at));
         }
-        let FieldSpecs { specs, by_kind, general, .. } = &mut all;
+        let List { specs, by_kind, general, .. } = &mut all;
         let groups = by_kind.values_mut().chain([general]);
         let large: Vec<_> = groups.filter(|group| group.numbers.len() > FEW).collect();
         if !large.is_empty() {
@@ -96,36 +137,36 @@ impl<'a> FieldSpecs<'a> {
             }
             large.into_iter().for_each(|group| group.grow(specs, &made));
         }
-        all
+        FieldSpecs(Arc::new(all))
     }
 
     /// Returns true if there is only one spec, with this path and for all kinds.
     pub fn is_one_for_all(&self, path: &str) -> bool {
-        matches!(self.specs.specs.as_slice(), [(spec, _)] if spec.path == path && spec.gvk == Gvk::default())
+        matches!(self.0.specs.specs.as_slice(), [(spec, _)] if spec.path == path && spec.gvk == Gvk::default())
     }
 
     /// Returns true if each spec of another list is in this one, too: one with the same path for
     /// the same kinds. Whether they make missing fields does not count. O(specs).
     pub fn cover(&self, others: &FieldSpecs<'_>) -> bool {
-        let own: FastSet<(Gvk<'_>, &str)> = self.specs.iter().map(|spec| (spec.gvk, spec.path)).collect();
-        others.specs.iter().all(|spec| own.contains(&(spec.gvk, spec.path)))
+        let own: FastSet<(Gvk<'_>, &str)> = self.0.specs.iter().map(|spec| (spec.gvk, spec.path)).collect();
+        others.0.specs.iter().all(|spec| own.contains(&(spec.gvk, spec.path)))
     }
 
     /// Returns true if a spec is for the name of the resources of a kind.
     pub fn rename(&self, gvk: Gvk<'_>) -> bool {
-        self.of_names.iter().any(|&at| self.specs.spec(at).gvk.selects(&gvk))
+        self.0.of_names.iter().any(|&at| self.0.specs.spec(at).gvk.selects(&gvk))
     }
 
     /// Returns true if a kind has many specs: searching for the right ones is faster then.
     fn are_many(&self, gvk: Gvk<'_>) -> bool {
-        let own = self.by_kind.get(gvk.kind).is_some_and(|group| group.tree.is_some());
-        own || self.general.tree.is_some()
+        let own = self.0.by_kind.get(gvk.kind).is_some_and(|group| group.tree.is_some());
+        own || self.0.general.tree.is_some()
     }
 
     /// The specs for one kind, in order. O(specs for that kind and for all).
     pub fn for_gvk<'s>(&'s self, gvk: Gvk<'s>) -> impl Iterator<Item = (&'s FieldSpec<'a>, &'s [Step<'a>])> + 's {
-        let own = self.by_kind.get(gvk.kind).map_or(&[][..], |group| &group.numbers);
-        self.select(gvk, merge_numbers(own, &self.general.numbers))
+        let own = self.0.by_kind.get(gvk.kind).map_or(&[][..], |group| &group.numbers);
+        self.select(gvk, merge_numbers(own, &self.0.general.numbers))
     }
 
     /// The specs for one kind that may lead to a field of a resource, or make one, in order; with
@@ -151,8 +192,8 @@ impl<'a> FieldSpecs<'a> {
                 found
             }
         };
-        let own = self.by_kind.get(gvk.kind).map(found).unwrap_or_default();
-        let general = found(&self.general);
+        let own = self.0.by_kind.get(gvk.kind).map(found).unwrap_or_default();
+        let general = found(&self.0.general);
         self.select(gvk, merge_numbers(&own, &general)).collect()
     }
 
@@ -161,7 +202,7 @@ impl<'a> FieldSpecs<'a> {
         gvk: Gvk<'s>,
         numbers: impl Iterator<Item = u32>,
     ) -> impl Iterator<Item = (&'s FieldSpec<'a>, &'s [Step<'a>])> {
-        numbers.map(|at| (self.specs.spec(at), self.specs.path(at))).filter(move |(spec, _)| spec.gvk.selects(&gvk))
+        numbers.map(|at| (self.0.specs.spec(at), self.0.specs.path(at))).filter(move |(spec, _)| spec.gvk.selects(&gvk))
     }
 }
 

@@ -15,7 +15,7 @@ pub mod var;
 
 pub use decode::{Decode, Decoder, StringMap, Written, WrittenMap, read_alone};
 pub use field_spec::FieldSpec;
-pub use field_specs::FieldSpecs;
+pub use field_specs::{FieldSpecs, UsualSpecs};
 pub use kustomization::Kustomization;
 pub use record::{Described, Field, Record, Shape};
 pub use rustomize_derive::{Decode, Described};

@@ -22,7 +22,12 @@ use crate::schema::Gvk;
 use crate::schema::gvk::compare_kinds;
 use rustomize_base::compat::Compat;
 use rustomize_base::meter::FastMap;
+use std::ptr;
 use std::sync::{Arc, LazyLock};
+
+/// The configuration that almost every build has.
+static USUAL: LazyLock<Arc<TransformerConfig<'static>>> =
+    LazyLock::new(|| Arc::new(TransformerConfig::defaults(Compat::default())));
 
 /// The target of name references, and the fields that hold them.
 #[derive(Clone, Debug, Default, Decode, Described)]
@@ -71,9 +76,14 @@ pub struct TransformerConfig<'a> {
 impl<'a> TransformerConfig<'a> {
     /// As [`TransformerConfig::defaults`]. That of the usual version is made once in a process.
     pub fn shared_defaults(compat: Compat) -> Arc<Self> {
-        static USUAL: LazyLock<Arc<TransformerConfig<'static>>> =
-            LazyLock::new(|| Arc::new(TransformerConfig::defaults(Compat::default())));
         if compat == Compat::default() { Arc::clone(&USUAL) } else { Arc::new(TransformerConfig::defaults(compat)) }
+    }
+
+    /// The usual configuration, which lives as long as the process, if this is it: tables that are
+    /// made of it can be kept.
+    pub fn as_usual(&self) -> Option<&'static TransformerConfig<'static>> {
+        let usual: &'static TransformerConfig<'static> = &USUAL;
+        ptr::addr_eq(self, usual).then_some(usual)
     }
 
     /// The configuration that every build for a version of kustomize starts with.
@@ -157,4 +167,34 @@ fn in_order<'a>(mut references: Vec<NameBackReferences<'a>>, by_kind: bool) -> V
         references.iter_mut().for_each(|reference| reference.fields.sort_by_kind());
     }
     references
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustomize_yaml::Heap;
+
+    // The specs of the usual configuration are kept without this step.
+    #[test]
+    fn a_builtin_reads_the_texts_of_the_tables_as_they_are() {
+        let heap = Heap::new();
+        for compat in Compat::all() {
+            let mut config = TransformerConfig::defaults(compat);
+            for specs in config.sections() {
+                for spec in specs.in_order().iter() {
+                    let mut read = spec.clone();
+                    read.read_for_builtin(heap.arena()).unwrap();
+                    assert_eq!((read.gvk, read.path), (spec.gvk, spec.path));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_copy_of_the_usual_configuration_is_not_the_usual_one() {
+        let shared = TransformerConfig::shared_defaults(Compat::default());
+        assert!(shared.as_usual().is_some());
+        assert!(TransformerConfig::clone(&shared).as_usual().is_none());
+        assert!(TransformerConfig::shared_defaults(Compat::all().next().unwrap()).as_usual().is_none());
+    }
 }

@@ -100,7 +100,7 @@ fn run<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<ResMap<'a>> {
     let count = map.iter().len();
     step(build, &mut map, "HashTransformer", |build, map| HashTransformer.transform(map, build))?;
     // From here on only a var can change a name.
-    let references = NameReferenceTransformer { references: config.references() };
+    let references = NameReferenceTransformer::of(&config);
     step(build, &mut map, "NameReferenceTransformer", |build, map| references.transform(map, build))?;
     let vars =
         RefVarTransformer { vars: vars.into_values().collect(), specs: config.var_reference.in_order().into_owned() };

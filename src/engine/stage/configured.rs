@@ -4,7 +4,7 @@
 use super::{Build, Stage, TransformEach, Transformer};
 use crate::config::field_spec::MergedSpecs;
 use crate::config::kustomization::Metadata;
-use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Kustomization, TransformerConfig};
+use crate::config::{Decode, Decoder, FieldSpec, FieldSpecs, Kustomization, TransformerConfig, UsualSpecs};
 use crate::diag::Result;
 use crate::load::Root;
 use crate::resource::Resource;
@@ -39,10 +39,27 @@ impl<'a> Fields<'_, 'a> {
         self.kustomization.place_of(field)
     }
 
+    /// The field specs in a list of the configuration, as a built-in transformer reads them. Those
+    /// of the usual configuration are kept in `usual`.
+    ///
+    /// # Errors
+    /// A path of a field spec has a control character.
+    pub fn specs(
+        &self,
+        usual: &'static UsualSpecs,
+        list: for<'c, 't> fn(&'c TransformerConfig<'t>) -> &'c MergedSpecs<'t>,
+    ) -> Result<FieldSpecs<'a>> {
+        match self.config.as_usual() {
+            Some(config) => usual.get_or_make(|| Ok(list(config).clone())),
+            None => self.read(list(self.config)),
+        }
+    }
+
     /// Field specs as a built-in transformer reads them.
     ///
-    /// # Errors A path of a field spec has a control character.
-    pub fn specs(&self, list: &MergedSpecs<'a>) -> Result<FieldSpecs<'a>> {
+    /// # Errors
+    /// A path of a field spec has a control character.
+    pub fn read(&self, list: &MergedSpecs<'a>) -> Result<FieldSpecs<'a>> {
         let arena = self.build.arena;
         let mut specs = list.in_order().into_owned();
         specs.iter_mut().try_for_each(|spec| spec.read_for_builtin(arena))?;

@@ -15,7 +15,7 @@
 
 use super::label::NewEntries;
 use super::objects::Annotations;
-use crate::config::{FieldSpecs, WrittenMap};
+use crate::config::{FieldSpecs, UsualSpecs, WrittenMap};
 use crate::diag::Result;
 use crate::resource::ResMap;
 use crate::stage::{Build, Editor, Fields, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched};
@@ -44,7 +44,8 @@ impl<'a> AnnotationsTransformer<'a> {
         if annotations.is_empty() {
             return Ok(Vec::new());
         }
-        let specs = fields.specs(&fields.config.common_annotations)?;
+        static USUAL: UsualSpecs = UsualSpecs::unmade();
+        let specs = fields.specs(&USUAL, |config| &config.common_annotations)?;
         let (pos, keeps_origins) = (fields.pos("commonAnnotations"), fields.build.keeps_origins());
         let stage = AnnotationsTransformer { annotations, specs, pos, keeps_origins, overridden: None };
         Ok(vec![fields.each(stage, pos)])

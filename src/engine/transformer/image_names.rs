@@ -161,6 +161,13 @@ fn is_tag(text: &str) -> bool {
 /// A text with dots at some places; `None` if there is nothing that a dot may stand for.
 fn with_dots<'t>(text: &'t str, dots: &[usize]) -> Option<Cow<'t, str>> {
     let Some(last) = dots.last() else { return Some(Cow::Borrowed(text)) };
+    if text.len() <= *last {
+        return None;
+    }
+    // The places count bytes then.
+    if text.is_ascii() && dots.iter().all(|&dot| text.as_bytes()[dot] == b'.') {
+        return Some(Cow::Borrowed(text));
+    }
     let mut dots = dots.iter().copied().peekable();
     let mut dotted = String::with_capacity(text.len());
     let mut length = 0;

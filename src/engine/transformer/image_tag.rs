@@ -18,9 +18,9 @@
 
 use super::image_names::ImageNames;
 use super::objects::ImageTag;
-use crate::config::FieldSpecs;
 use crate::config::field_spec::{Create, Step, walk};
 use crate::config::kustomization::Image;
+use crate::config::{FieldSpecs, UsualSpecs};
 use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::resource::{ResMap, Resource, similar};
 use crate::stage::{
@@ -109,7 +109,8 @@ impl<'a> ImageTagTransformer<'a> {
         if images.is_empty() {
             return Ok(Vec::new());
         }
-        let (pos, specs) = (fields.pos("images"), fields.specs(&fields.config.images)?);
+        static USUAL: UsualSpecs = UsualSpecs::unmade();
+        let (pos, specs) = (fields.pos("images"), fields.specs(&USUAL, |config| &config.images)?);
         let stage = ImageTagTransformer::new(fields.build.arena.compat(), images, specs, pos)?;
         Ok(vec![Planned { instances: images.len(), ..fields.each(stage, pos) }])
     }

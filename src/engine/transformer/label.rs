@@ -21,7 +21,7 @@ use super::edit_fields;
 use super::objects::Labels;
 use crate::config::field_spec::{Create, MergedSpecs, Step, split};
 use crate::config::kustomization::Label;
-use crate::config::{FieldSpec, FieldSpecs, TransformerConfig, Written, WrittenMap};
+use crate::config::{FieldSpec, FieldSpecs, TransformerConfig, UsualSpecs, Written, WrittenMap};
 use crate::diag::{Code, Error, Result, Warning};
 use crate::resource::{Hint, ResMap, Resource};
 use crate::schema::Gvk;
@@ -54,16 +54,21 @@ impl<'a> LabelTransformer<'a> {
     /// # Errors
     /// A field spec is wrong, or contradicts another one.
     pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
+        static USUAL: UsualSpecs = UsualSpecs::unmade();
         let k = fields.kustomization;
         let mut stages: Vec<LabelTransformer<'a>> = Vec::new();
         for label in &k.labels {
-            let specs = fields.specs(&specs_of(label, fields.config)?)?;
+            let parts = Parts::of(label);
+            let specs = match fields.config.as_usual().filter(|_| label.fields.is_empty()) {
+                Some(config) => parts.usual().get_or_make(|| specs_of(Vec::new(), parts, config))?,
+                None => fields.read(&specs_of(label.fields.clone(), parts, fields.config)?)?,
+            };
             let stage = LabelTransformer::new(label.pairs.clone(), specs, label.pos);
             stages.push(LabelTransformer { fields: label.fields.clone(), ..stage });
         }
         // Upstream has one for commonLabels as soon as there is one for labels.
         if !k.common_labels.is_empty() || (fields.build.keeps_origins() && !k.labels.is_empty()) {
-            let specs = fields.specs(&fields.config.common_labels)?;
+            let specs = fields.specs(&USUAL, |config| &config.common_labels)?;
             stages.push(LabelTransformer::new(k.common_labels.clone(), specs, fields.pos("commonLabels")));
         }
         fields.build.find(|| replaced_labels(&stages));
@@ -84,20 +89,46 @@ impl<'a> LabelTransformer<'a> {
     }
 }
 
+/// The parts of resources in which an entry of `labels` sets its pairs, beside their metadata.
+#[derive(Clone, Copy)]
+struct Parts {
+    selectors: bool,
+    templates: bool,
+    volume_claim_templates: bool,
+}
+
+impl Parts {
+    fn of(label: &Label<'_>) -> Self {
+        Parts {
+            selectors: label.include_selectors,
+            templates: label.include_templates,
+            volume_claim_templates: label.include_volume_claim_templates,
+        }
+    }
+
+    /// The fields of these parts in the usual configuration.
+    fn usual(self) -> &'static UsualSpecs {
+        static USUAL: [UsualSpecs; 8] = [const { UsualSpecs::unmade() }; 8];
+        let Parts { selectors, templates, volume_claim_templates } = self;
+        let bits = [selectors, templates, volume_claim_templates];
+        &USUAL[bits.into_iter().fold(0, |number, bit| number << 1 | usize::from(bit))]
+    }
+}
+
 /// The fields in which an entry of `labels` sets its pairs: its own fields first, which may
 /// restrict the common ones.
-fn specs_of<'a>(label: &Label<'a>, config: &TransformerConfig<'a>) -> Result<MergedSpecs<'a>> {
+fn specs_of<'a>(own: Vec<FieldSpec<'a>>, parts: Parts, config: &TransformerConfig<'a>) -> Result<MergedSpecs<'a>> {
     let merging = |e: Error| e.context("failed to merge labels");
-    let mut specs = MergedSpecs::from(label.fields.clone());
+    let mut specs = MergedSpecs::from(own);
     specs.merge(config.labels.in_order().iter().cloned()).map_err(merging)?;
-    if label.include_selectors {
+    if parts.selectors {
         specs.merge(config.common_labels.in_order().iter().cloned()).map_err(merging)?;
         return Ok(specs);
     }
-    if label.include_templates {
+    if parts.templates {
         specs.merge(config.template_labels.in_order().iter().cloned()).map_err(merging)?;
     }
-    if label.include_volume_claim_templates {
+    if parts.volume_claim_templates {
         specs.merge(config.volume_claim_template_labels.in_order().iter().cloned()).map_err(merging)?;
     }
     let everywhere = FieldSpec { gvk: Gvk::default(), path: "metadata/labels", create: true };

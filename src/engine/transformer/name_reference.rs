@@ -15,6 +15,7 @@
 
 use super::referents::{Answer, Referents};
 use crate::config::field_spec::{Step, split_into};
+use crate::config::field_specs::keep_for_ever;
 use crate::config::transformer_config::NameBackReferences;
 use crate::config::{FieldSpec, TransformerConfig};
 use crate::diag::{Code, Error, Result};
@@ -27,10 +28,49 @@ use rustomize_base::parallel;
 use rustomize_yaml::scalar::Kind;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Scalar, Value, ValueMut, shared};
 use smallvec::{SmallVec, smallvec};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The name reference fix-up, for the references of all layers.
 pub struct NameReferenceTransformer<'a> {
-    pub references: Vec<NameBackReferences<'a>>,
+    references: References<'a>,
+}
+
+/// The references of a configuration.
+enum References<'a> {
+    /// Those of the usual configuration.
+    Usual(&'static UsualReferences),
+    Own(Vec<NameBackReferences<'a>>),
+}
+
+/// The references of the usual configuration, and what is made of them once in a process.
+struct UsualReferences {
+    references: Vec<NameBackReferences<'static>>,
+    fields: Fields<'static>,
+    /// The paths of the kinds of earlier builds, by the places of their fields. Of these there are
+    /// as many as the fields tell kinds apart, whatever kinds a tree has.
+    paths: Mutex<FastMap<Vec<usize>, Arc<Paths<'static>>>>,
+}
+
+impl UsualReferences {
+    fn get(config: &TransformerConfig<'static>) -> &'static Self {
+        static MADE: OnceLock<UsualReferences> = OnceLock::new();
+        MADE.get_or_init(|| {
+            let references = config.references();
+            UsualReferences { fields: Fields::of_all(&references), references, paths: Mutex::default() }
+        })
+    }
+
+    /// The paths of the references of one kind.
+    fn paths(&self, referrer: &Gvk<'_>) -> Arc<Paths<'static>> {
+        let places = self.fields.places(referrer);
+        let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = paths.get(&places) {
+            return Arc::clone(known);
+        }
+        let made = Arc::new(self.fields.paths(keep_for_ever, &places));
+        paths.insert(places, Arc::clone(&made));
+        made
+    }
 }
 
 /// The paths of all references of one kind of referrer. Actions are the targets that a field may
@@ -42,6 +82,14 @@ struct Trie<'a> {
     actions: Vec<Action<'a>>,
     /// True if a step of a child is not the name of a field: no mapping can be walked then.
     has_wrong_step: bool,
+}
+
+/// The paths of the references of one kind, and the kinds that they may refer to, in order. An
+/// empty kind stands for any kind.
+#[derive(Default)]
+struct Paths<'a> {
+    root: Trie<'a>,
+    targets: Vec<&'a str>,
 }
 
 #[derive(Clone)]
@@ -60,6 +108,13 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// The fields that resources of any kind may have. O(references).
+    fn of_all(references: &[NameBackReferences<'a>]) -> Self {
+        let fields = references.iter().flat_map(|reference| reference.fields.in_order().into_owned());
+        let kinds: Vec<&str> = fields.map(|spec| spec.gvk.kind).collect();
+        Fields::of(references, kinds.into_iter())
+    }
+
     /// The fields that resources of some kinds may have. O(references + kinds).
     fn of(references: &[NameBackReferences<'a>], kinds: impl Iterator<Item = &'a str>) -> Self {
         let by_kind = kinds.map(|kind| (kind, Vec::new())).collect();
@@ -79,15 +134,21 @@ impl<'a> Fields<'a> {
         fields
     }
 
-    /// The paths of the references of one kind. O(their number).
-    fn trie(&self, arena: Arena<'a>, referrer: &Gvk<'_>) -> Trie<'a> {
+    /// The places of the fields of one kind. O(their number).
+    fn places(&self, referrer: &Gvk<'_>) -> Vec<usize> {
         let own = self.by_kind.get(referrer.kind).map_or(&[][..], Vec::as_slice);
-        let mut places = [own, &self.general].concat();
+        let has = |at: &&usize| self.all[**at].1.gvk.selects(referrer);
+        let mut places: Vec<usize> = own.iter().chain(&self.general).filter(has).copied().collect();
         places.sort_unstable();
-        let (mut root, mut steps) = (Trie::default(), Vec::new());
-        for (target, spec) in places.into_iter().map(|at| &self.all[at]).filter(|(_, s)| s.gvk.selects(referrer)) {
-            let mut trie = &mut root;
-            split_into(arena, spec.path, &mut steps);
+        places
+    }
+
+    /// The paths of the references in some fields. `keep` copies a text that has to live as long.
+    fn paths(&self, keep: impl Fn(&str) -> &'a str, places: &[usize]) -> Paths<'a> {
+        let (mut paths, mut steps) = (Paths::default(), Vec::new());
+        for (target, spec) in places.iter().map(|&at| &self.all[at]) {
+            let mut trie = &mut paths.root;
+            split_into(&keep, spec.path, &mut steps);
             for step in steps.drain(..) {
                 trie.has_wrong_step |= step.check().is_err();
                 let (known, child) = trie.children.entry(step.key).or_insert_with(|| (step, Trie::default()));
@@ -96,8 +157,11 @@ impl<'a> Fields<'a> {
             }
             let is_role_ref = spec.path.ends_with("roleRef/name");
             trie.actions.push(Action { target: *target, path: spec.path, is_role_ref });
+            paths.targets.push(target.kind);
         }
-        root
+        paths.targets.sort_unstable();
+        paths.targets.dedup();
+        paths
     }
 }
 
@@ -137,17 +201,17 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
         // nothing is to be done.
         let suffix =
             if is_quiet && !self.has_own_references(build.arena.compat()) { Some("RoleBinding") } else { None };
-        let tries = self.tries(map, arena, suffix);
-        let walk = |resource: &Resource<'a>, node: &mut Node<'a>, renamed: Option<&Referents<'_, 'a>>| match tries
+        let paths = self.paths(map, arena, suffix);
+        let walk = |resource: &Resource<'a>, node: &mut Node<'a>, renamed: Option<&Referents<'_, 'a>>| match paths
             .get(&referrer_gvk(resource))
         {
-            Some(trie) if !trie.children.is_empty() => Referrer::of(resource, node, renamed)
-                .and_then(|mut referrer| referrer.update(node, trie))
+            Some(paths) if !paths.root.children.is_empty() => Referrer::of(resource, node, renamed)
+                .and_then(|mut referrer| referrer.update(node, &paths.root))
                 .map_err(|e| e.at(node.pos())),
             _ => Ok(()),
         };
         if is_quiet {
-            if tries.is_empty() {
+            if paths.is_empty() {
                 return Ok(());
             }
             // Upstream walks here, too: it refuses fields that it cannot walk, and makes null lists
@@ -162,7 +226,7 @@ impl<'a> Transformer<'a> for NameReferenceTransformer<'a> {
             });
         }
         let mut nodes = map.take_nodes();
-        let renamed = Referents::of(map, arena, &wanted_kinds(&tries));
+        let renamed = Referents::of(map, arena, &wanted_kinds(&paths));
         let mut pairs: Vec<_> = map.iter().zip(&mut nodes).enumerate().collect();
         let walked = parallel::runs_mut(&mut pairs, map.threads(arena), || {
             |run: &mut [(usize, (&Resource<'a>, &mut Node<'a>))]| {
@@ -192,6 +256,22 @@ fn referrer_gvk<'a>(resource: &Resource<'a>) -> Gvk<'a> {
 }
 
 impl<'a> NameReferenceTransformer<'a> {
+    /// The fix-up for the references of a configuration.
+    pub fn of(config: &TransformerConfig<'a>) -> Self {
+        let references = match config.as_usual() {
+            Some(config) => References::Usual(UsualReferences::get(config)),
+            None => References::Own(config.references()),
+        };
+        NameReferenceTransformer { references }
+    }
+
+    fn list(&self) -> &[NameBackReferences<'a>] {
+        match &self.references {
+            References::Usual(usual) => &usual.references,
+            References::Own(own) => own,
+        }
+    }
+
     /// Refuses an apiVersion that is null, or has a slash and no group, on a kind that has
     /// references: upstream finds another text there than the one that group and version make.
     fn check_versions(&self, map: &ResMap<'a>, arena: Arena<'a>) -> Result<()> {
@@ -212,7 +292,7 @@ impl<'a> NameReferenceTransformer<'a> {
 
     fn check_version(&self, resource: &Resource<'a>, fault: &str) -> Result<()> {
         let referrer = referrer_gvk(resource);
-        if self.references.iter().all(|r| r.fields.in_order().iter().all(|spec| !spec.gvk.selects(&referrer))) {
+        if self.list().iter().all(|r| r.fields.in_order().iter().all(|spec| !spec.gvk.selects(&referrer))) {
             return Ok(());
         }
         let message = format!("the apiVersion of {} {fault}, and its kind has references to names", resource.id());
@@ -223,11 +303,12 @@ impl<'a> NameReferenceTransformer<'a> {
     /// Returns true if `configurations` or `crds` have added references.
     fn has_own_references(&self, compat: Compat) -> bool {
         let count = |references: &[NameBackReferences<'_>]| references.iter().map(|r| r.fields.len()).sum::<usize>();
-        count(&self.references) != count(&TransformerConfig::shared_defaults(compat).name_reference)
+        let References::Own(own) = &self.references else { return false };
+        count(own) != count(&TransformerConfig::shared_defaults(compat).name_reference)
     }
 
     /// The paths of references of each kind in the map, or of the kinds with a suffix.
-    fn tries(&self, map: &ResMap<'a>, arena: Arena<'a>, suffix: Option<&str>) -> FastMap<Gvk<'a>, Trie<'a>> {
+    fn paths(&self, map: &ResMap<'a>, arena: Arena<'a>, suffix: Option<&str>) -> FastMap<Gvk<'a>, Arc<Paths<'a>>> {
         let kinds = map.distinct(arena, |r| {
             let has_suffix = suffix.is_none_or(|suffix| r.id().gvk.kind.ends_with(suffix));
             has_suffix.then(|| referrer_gvk(r))
@@ -235,22 +316,20 @@ impl<'a> NameReferenceTransformer<'a> {
         if kinds.is_empty() {
             return FastMap::default();
         }
-        let fields = Fields::of(&self.references, kinds.iter().map(|gvk| gvk.kind));
-        kinds.into_iter().map(|gvk| (gvk, fields.trie(arena, &gvk))).collect()
+        let own = match &self.references {
+            References::Usual(usual) => return kinds.into_iter().map(|gvk| (gvk, usual.paths(&gvk) as _)).collect(),
+            References::Own(own) => own,
+        };
+        let fields = Fields::of(own, kinds.iter().map(|gvk| gvk.kind));
+        let paths = |gvk| Arc::new(fields.paths(|text| arena.text(text), &fields.places(&gvk)));
+        kinds.into_iter().map(|gvk| (gvk, paths(gvk))).collect()
     }
 }
 
-/// The kinds to which a field below may refer. An empty kind stands for any kind.
-fn wanted_kinds<'a>(tries: &FastMap<Gvk<'a>, Trie<'a>>) -> Vec<&'a str> {
-    fn collect<'a>(trie: &Trie<'a>, kinds: &mut Vec<&'a str>) {
-        kinds.extend(trie.actions.iter().map(|action| action.target.kind));
-        trie.children.values().for_each(|(_, child)| collect(child, kinds));
-    }
-    let mut kinds = Vec::new();
-    #[allow(clippy::iter_over_hash_type, reason = "what is collected is sorted")]
-    for trie in tries.values() {
-        collect(trie, &mut kinds);
-    }
+/// The kinds to which some paths may lead, in order.
+fn wanted_kinds<'a>(paths: &FastMap<Gvk<'a>, Arc<Paths<'a>>>) -> Vec<&'a str> {
+    #[allow(clippy::iter_over_hash_type, reason = "the kinds are sorted")]
+    let mut kinds: Vec<&str> = paths.values().flat_map(|paths| &paths.targets).copied().collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds

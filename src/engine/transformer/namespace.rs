@@ -15,8 +15,8 @@
 
 use super::edit_path;
 use super::objects::Namespace;
-use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
+use crate::config::{FieldSpecs, UsualSpecs};
 use crate::diag::{Code, Error, Result, Warning, is_placeholder};
 use crate::resource::{Changes, HELM_GENERATED, ResMap, Resource};
 use crate::schema::Gvk;
@@ -73,7 +73,8 @@ impl<'a> NamespaceTransformer<'a> {
         if namespace.is_empty() {
             return Ok(Vec::new());
         }
-        let (specs, pos) = (fields.specs(&fields.config.namespace)?, fields.pos("namespace"));
+        static USUAL: UsualSpecs = UsualSpecs::unmade();
+        let (specs, pos) = (fields.specs(&USUAL, |config| &config.namespace)?, fields.pos("namespace"));
         let stage = NamespaceTransformer::new(fields.build.arena, namespace, specs, pos);
         Ok(vec![fields.each(stage, pos)])
     }

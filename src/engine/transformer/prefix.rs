@@ -14,8 +14,8 @@
 
 use super::objects::Affixes;
 use super::{edit_fields, scalar_of};
-use crate::config::FieldSpecs;
 use crate::config::field_spec::Create;
+use crate::config::{FieldSpecs, UsualSpecs};
 use crate::diag::{Code, Error, Result};
 use crate::resource::{Changes, Resource};
 use crate::schema::Gvk;
@@ -48,7 +48,8 @@ impl<'a> NameAffixTransformer<'a> {
         if text.is_empty() {
             return Ok(Vec::new());
         }
-        let specs = fields.specs(&fields.config.name_prefix)?;
+        static USUAL: UsualSpecs = UsualSpecs::unmade();
+        let specs = fields.specs(&USUAL, |config| &config.name_prefix)?;
         Ok(vec![fields.each(NameAffixTransformer { text, specs, side: Side::Prefix, pos }, pos)])
     }
 
@@ -61,7 +62,8 @@ impl<'a> NameAffixTransformer<'a> {
         if text.is_empty() {
             return Ok(Vec::new());
         }
-        let specs = fields.specs(&fields.config.name_suffix)?;
+        static USUAL: UsualSpecs = UsualSpecs::unmade();
+        let specs = fields.specs(&USUAL, |config| &config.name_suffix)?;
         Ok(vec![fields.each(NameAffixTransformer { text, specs, side: Side::Suffix, pos }, pos)])
     }
 

@@ -16,18 +16,17 @@ use super::objects::ReplicaCount;
 use super::{edit_path, scalar_of};
 use crate::config::field_spec::{Create, Step};
 use crate::config::kustomization::Replica;
-use crate::config::{FieldSpec, FieldSpecs};
+use crate::config::{FieldSpec, FieldSpecs, UsualSpecs};
 use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::resource::{Hint, ResMap, Resource};
 use crate::stage::{Build, Fields, Object, Overridden, Overriding, Planned, Stage, Transformer, Watched};
 use rustomize_yaml::{Pos, Tag};
-use std::rc::Rc;
 
 /// One entry of `replicas`.
 pub struct ReplicaCountTransformer<'a> {
     name: &'a str,
     count: i64,
-    specs: Rc<FieldSpecs<'a>>,
+    specs: FieldSpecs<'a>,
     pos: Pos,
     /// The place of the count, which is the place of the numbers that are set.
     set_at: Pos,
@@ -36,7 +35,7 @@ pub struct ReplicaCountTransformer<'a> {
 }
 
 impl<'a> ReplicaCountTransformer<'a> {
-    fn new(replica: &Replica<'a>, specs: Rc<FieldSpecs<'a>>, pos: Pos) -> Self {
+    fn new(replica: &Replica<'a>, specs: FieldSpecs<'a>, pos: Pos) -> Self {
         let set_at = replica.given.pos("count").unwrap_or(pos);
         ReplicaCountTransformer { name: replica.name, count: replica.count, specs, pos, set_at, overridden: None }
     }
@@ -50,9 +49,10 @@ impl<'a> ReplicaCountTransformer<'a> {
         if replicas.is_empty() {
             return Ok(Vec::new());
         }
-        let specs = Rc::new(fields.specs(&fields.config.replicas)?);
+        static USUAL: UsualSpecs = UsualSpecs::unmade();
+        let specs = fields.specs(&USUAL, |config| &config.replicas)?;
         let planned = |replica: &Replica<'a>| {
-            let stage = ReplicaCountTransformer::new(replica, Rc::clone(&specs), replica.pos);
+            let stage = ReplicaCountTransformer::new(replica, specs.clone(), replica.pos);
             fields.whole(stage, replica.pos)
         };
         Ok(replicas.iter().map(planned).collect())
@@ -64,7 +64,7 @@ impl<'a> ReplicaCountTransformer<'a> {
     /// A field has a wrong type.
     pub fn from_object(object: &mut Object<'_, 'a>) -> Result<Stage<'a>> {
         let ReplicaCount { replica } = object.read()?;
-        let specs = Rc::new(object.specs()?);
+        let specs = object.specs()?;
         Ok(Stage::whole(ReplicaCountTransformer::new(&replica, specs, object.pos())))
     }
 }

@@ -8,11 +8,10 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"time"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
-	"github.com/tetratelabs/wazero/sys"
 )
 
 // Host answers the questions of a build. It is called on one goroutine at a time.
@@ -38,8 +37,7 @@ type Job struct {
 	// The output, once the job is done.
 	Output []byte
 	// The last message, once the job is done.
-	End  []byte
-	done chan struct{}
+	End []byte
 }
 
 // Ended is the error about a program that ended in a job: by a panic, or for lack of memory.
@@ -58,23 +56,26 @@ func (e *Ended) Error() string {
 
 func (e *Ended) Unwrap() error { return e.Err }
 
-// How long an instance waits for its next job before it gives its memory back.
-const idle = 10 * time.Second
-
-// Instance is a running program. It reads messages from Read, and writes messages to Write.
+// Instance is a running program, which answers one job at a time. It has no goroutine of its own: a
+// job runs on the goroutine of its caller, because a hand-over costs as much as a third of a small
+// build.
 type Instance struct {
 	program *Program
-	jobs    chan *Job
-	cancel  context.CancelFunc
-	ended   chan struct{}
-	err     error
 	memory  memory
 	stderr  tail
+	module  api.Module
+	// The main function, which answers the job that waits; nil before the first job.
+	main api.Function
+	// Closed once the program has ended after an interrupt, with its error.
+	ended chan struct{}
+	err   error
 
-	// For the goroutine of the program alone.
-	ctx     context.Context
-	job     *Job
-	pending []byte
+	job *Job
+	// What the program has not read yet of a message: length and kind, in this space, and payload.
+	space   [5]byte
+	head    []byte
+	payload []byte
+	// What the program has written of a message, and how much of it is to come.
 	frame   []byte
 	missing int
 }
@@ -82,118 +83,112 @@ type Instance struct {
 // ErrMemory is the error about a limit of memory that does not let the program begin.
 var ErrMemory = errors.New("the limit of memory is below what the engine needs")
 
-// The error about an instance that ended before it took the job.
-var errGone = errors.New("the core has ended")
-
-// start runs the program, up to its limit of memory in bytes.
+// start makes an instance that may use so many bytes of memory. Its program begins with the first
+// job.
 func (p *Program) start(limit uint64) *Instance {
-	ctx, cancel := context.WithCancel(context.Background())
-	i := &Instance{
-		program: p, jobs: make(chan *Job), cancel: cancel, ended: make(chan struct{}), memory: memory{limit: limit}, ctx: ctx,
-	}
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithStdin(i).WithStdout(i).WithStderr(&i.stderr)
-	go func() {
-		defer close(i.ended)
-		defer cancel()
-		defer func() {
-			if value := recover(); value != nil {
-				i.err = &Ended{Message: i.stderr.text(), Err: fmt.Errorf("the core cannot run: %v", value)}
-			}
-		}()
-		if least := p.least(); limit < least {
-			i.err = &Ended{Err: ErrMemory}
-			return
-		}
-		err := i.run(experimental.WithMemoryAllocator(ctx, &i.memory), config)
-		if err == nil {
-			err = errGone
-		}
-		i.err = &Ended{Message: i.stderr.text(), Err: err}
-	}()
-	return i
+	return &Instance{program: p, memory: memory{limit: limit}, ended: make(chan struct{})}
 }
 
-// run runs the program to its end. An error is a trap, or an exit status.
-func (i *Instance) run(ctx context.Context, config wazero.ModuleConfig) error {
+// Do answers a job. After an error the instance is of no use, and gives its memory back.
+func (i *Instance) Do(ctx context.Context, job *Job) error {
+	if ctx.Done() == nil {
+		return i.answer(job)
+	}
+	done := make(chan error, 1)
+	go func() { done <- i.answer(job) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		// What is left of the job ends in its next loop. A host that blocks cannot be stopped.
+		i.memory.interrupt()
+		go func() {
+			i.err = <-done
+			i.close()
+			close(i.ended)
+		}()
+		return context.Cause(ctx)
+	}
+}
+
+// close ends the program and gives its memory back.
+func (i *Instance) close() {
+	if i.module != nil {
+		_ = i.module.Close(context.Background())
+		i.module = nil
+	}
+}
+
+// answer runs the program until it has answered a job. An error is a trap, or an exit status; the
+// program is closed then.
+func (i *Instance) answer(job *Job) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("the core cannot run: %v", value)
+		}
+		if err != nil {
+			i.close()
+			err = &Ended{Message: i.stderr.text(), Err: err}
+		}
+	}()
+	i.job = job
+	i.send('R', job.Request)
+	if i.main == nil {
+		err = i.begin()
+	} else {
+		_, err = i.main.Call(context.Background())
+	}
+	if err == nil && i.job != nil {
+		err = errors.New("the core has not answered")
+	}
+	return err
+}
+
+// begin starts the program, which answers the job that waits.
+func (i *Instance) begin() error {
+	if least := i.program.least(); i.memory.limit < least {
+		return ErrMemory
+	}
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithStdin(i).WithStdout(i).WithStderr(&i.stderr)
+	ctx := experimental.WithMemoryAllocator(context.Background(), &i.memory)
 	module, err := i.program.runtime.InstantiateModule(ctx, i.program.module, config)
 	if err != nil {
 		return err
 	}
-	defer module.Close(context.Background())
+	i.module = module
 	flag := module.ExportedGlobal("interrupt")
 	if flag == nil {
 		return errors.New("the core cannot be interrupted: bindings/go/build makes one that can be")
 	}
 	i.memory.found(flag.Get())
-	_, err = module.ExportedFunction("_start").Call(ctx)
-	var exit *sys.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 0 {
-		return nil
+	// The first call prepares the program's own memory, too.
+	if _, err := module.ExportedFunction("_start").Call(ctx); err != nil {
+		return err
 	}
-	return err
+	i.main = module.ExportedFunction("__main_void")
+	return nil
 }
 
-// Do answers a job. After an error the instance is of no use.
-func (i *Instance) Do(ctx context.Context, job *Job) error {
-	job.done = make(chan struct{})
-	select {
-	case i.jobs <- job:
-	case <-i.ended:
-		if errors.Is(i.err, errGone) {
-			return errGone
-		}
-		return i.err
-	case <-ctx.Done():
-		i.memory.interrupt()
-		i.cancel()
-		return context.Cause(ctx)
-	}
-	select {
-	case <-job.done:
-		return nil
-	case <-i.ended:
-		return i.err
-	case <-ctx.Done():
-		// What is left of the job ends in its next loop. A host that blocks cannot be stopped.
-		i.memory.interrupt()
-		i.cancel()
-		return context.Cause(ctx)
-	}
-}
-
-// Read gives the program its next message, and waits for a job if there is none.
+// Read gives the program the message that waits. Without one its input ends: it has answered.
 func (i *Instance) Read(into []byte) (int, error) {
-	if len(i.pending) == 0 {
-		timer := time.NewTimer(idle)
-		defer timer.Stop()
-		select {
-		case job := <-i.jobs:
-			i.job = job
-			i.send('R', job.Request)
-		case <-timer.C:
-			return 0, io.EOF
-		case <-i.ctx.Done():
-			return 0, io.EOF
-		}
+	if len(i.head)+len(i.payload) == 0 {
+		return 0, io.EOF
 	}
-	n := copy(into, i.pending)
-	i.pending = i.pending[n:]
-	return n, nil
+	n := copy(into, i.head)
+	i.head = i.head[n:]
+	m := copy(into[n:], i.payload)
+	if i.payload = i.payload[m:]; len(i.payload) == 0 {
+		// The content of a file is let go as soon as the program has it.
+		i.payload = nil
+	}
+	return n + m, nil
 }
 
-// send makes a message the next one that the program reads.
-func (i *Instance) send(kind byte, payload ...[]byte) {
-	length := 1
-	for _, part := range payload {
-		length += len(part)
-	}
-	message := make([]byte, 5, 4+length)
-	binary.LittleEndian.PutUint32(message, uint32(length))
-	message[4] = kind
-	for _, part := range payload {
-		message = append(message, part...)
-	}
-	i.pending = message
+// send makes a message the next one that the program reads, without a copy of its payload.
+func (i *Instance) send(kind byte, payload []byte) {
+	i.head = binary.LittleEndian.AppendUint32(i.space[:0], uint32(len(payload)+1))
+	i.head = append(i.head, kind)
+	i.payload = payload
 }
 
 // Write takes messages of the program, in pieces of any size.
@@ -232,9 +227,8 @@ func (i *Instance) take(kind byte, payload []byte) {
 	case kind == '.':
 		job.End = bytes.Clone(payload)
 		i.job = nil
-		close(job.done)
 	default:
-		answer, err := answer(job.Host, kind, payload)
+		answer, err := asked(job.Host, kind, payload)
 		if err == nil && uint64(len(answer)) >= i.memory.limit {
 			err = fmt.Errorf("%d bytes are more than the limit of memory", len(answer))
 		}
@@ -244,7 +238,7 @@ func (i *Instance) take(kind byte, payload []byte) {
 		}
 		refusal := &Refusal{Letter: 'o', Err: err}
 		_ = errors.As(err, &refusal)
-		i.send('-', []byte{refusal.Letter}, []byte(refusal.Place), []byte{0}, []byte(err.Error()))
+		i.send('-', fmt.Appendf(nil, "%c%s\x00%s", refusal.Letter, refusal.Place, err))
 	}
 }
 
@@ -256,9 +250,9 @@ type Panicked struct {
 
 func (p *Panicked) Error() string { return fmt.Sprintf("the file system panicked: %v", p.Value) }
 
-// answer asks the host. A panic of the host is an error: it must not end the goroutine of the
+// asked asks the host. A panic of the host is an error: it must not end the goroutine of the
 // program.
-func answer(host Host, kind byte, payload []byte) (answer []byte, err error) {
+func asked(host Host, kind byte, payload []byte) (answer []byte, err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = &Panicked{value, debug.Stack()}

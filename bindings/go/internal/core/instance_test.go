@@ -109,3 +109,42 @@ func TestTheEndOfAContextEndsTheProgram(t *testing.T) {
 		})
 	}
 }
+
+func TestAnInstanceAnswersJobAfterJobAndGivesItsMemoryBack(t *testing.T) {
+	program, err := Load(os.Getenv("RUSTOMIZE_COMPILED_CORE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pool Pool
+	var first *Instance
+	for _, name := range []string{"a", "b", "c"} {
+		host := &tree{files: map[string]string{
+			"/kustomization.yaml": "namePrefix: x-\nresources: [s.yaml]\n", "/s.yaml": fmt.Sprintf(service, name),
+		}}
+		job := &Job{Host: host, Request: []byte(`{"op":"build","root":"/"}`)}
+		if err := pool.Do(context.Background(), program, 64<<20, job); err != nil {
+			t.Fatal(err)
+		}
+		if want := "name: x-" + name + "\n"; !strings.HasSuffix(string(job.Output), want) {
+			t.Errorf("%q does not end with %q: %s", job.Output, want, job.End)
+		}
+		if first == nil {
+			first = pool.idle[0].Instance
+		}
+		if len(pool.idle) != 1 || pool.idle[0].Instance != first {
+			t.Errorf("another instance has answered: %v", pool.idle)
+		}
+	}
+	// It has not waited long enough yet, however slow this machine is.
+	begin := time.Now()
+	pool.idle[0].since = begin.Add(time.Hour)
+	pool.watch()
+	if len(pool.idle) != 1 {
+		t.Fatal("an instance has ended too early")
+	}
+	pool.idle[0].since = begin.Add(-idle)
+	pool.watch()
+	if len(pool.idle) != 0 || first.module != nil || first.memory.bytes != nil {
+		t.Errorf("an instance that has waited long keeps its memory: %v", pool.idle)
+	}
+}
