@@ -84,3 +84,91 @@ fn new() -> u32 {
         next
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Heap, Mapping, Node, Sequence, first_document};
+
+    /// A change of a tree that may be none.
+    type Change<T> = (&'static str, fn(&mut T));
+
+    #[test]
+    fn whoever_may_change_a_value_makes_all_around_it_forget_their_versions() {
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let source = arena.add_source("text", "a: {b: 1}\nc: [1, 2]\n".to_owned());
+        let tree = first_document(arena, source).unwrap().unwrap();
+        tree.give_versions();
+        assert!(tree.clone().has_version_of(&tree) && !Node::null().has_version_of(&Node::null()));
+        let mappings: [Change<Mapping<'_>>; 12] = [
+            ("iter_mut", |m| {
+                let _ = m.iter_mut().next();
+            }),
+            ("for_each_value", |m| m.for_each_value(|_| {})),
+            ("try_for_each", |m| m.try_for_each(|_, _| Ok::<(), ()>(())).unwrap()),
+            ("take_entries", |m| drop(m.take_entries())),
+            ("set_entries", |m| m.set_entries(Default::default())),
+            ("get_mut", |m| {
+                let _ = m.get_mut("a");
+            }),
+            ("insert", |m| drop(m.insert("d", Node::null()))),
+            ("put_all", |m| m.put_all(Default::default())),
+            ("get_or_insert_with", |m| {
+                let _ = m.get_or_insert_with("a", Node::null);
+            }),
+            ("remove", |m| drop(m.remove("a"))),
+            ("keep_last_of_each", Mapping::keep_last_of_each),
+            ("retain", |m| m.retain(|_, _| false)),
+        ];
+        for (name, change) in mappings {
+            let mut changed = tree.clone();
+            change(changed.as_mapping_mut().unwrap());
+            assert!(!changed.has_version_of(&tree), "{name}");
+        }
+        let lists: [Change<Sequence<'_>>; 8] = [
+            ("iter_mut", |s| {
+                let _ = s.iter_mut().next();
+            }),
+            ("for_each_value", |s| s.for_each_value(|_| {})),
+            ("items_mut", |s| {
+                let _ = s.items_mut();
+            }),
+            ("get_mut", |s| {
+                let _ = s.get_mut(0);
+            }),
+            ("last_mut", |s| {
+                let _ = s.last_mut();
+            }),
+            ("push", |s| s.push(Node::null())),
+            ("insert", |s| s.insert(0, Node::null())),
+            ("remove", |s| drop(s.remove(0))),
+        ];
+        for (name, change) in lists {
+            let mut changed = tree.clone();
+            let list = changed.as_mapping_mut().unwrap().get_mut("c").unwrap();
+            change(list.as_sequence_mut().unwrap());
+            let was = tree.get("c").unwrap();
+            assert!(!list.has_version_of(was), "{name}");
+            assert!(!changed.has_version_of(&tree), "{name}");
+            // The other values keep theirs.
+            assert!(changed.get("a").unwrap().has_version_of(tree.get("a").unwrap()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_look_and_a_version_that_is_taken_keep_it() {
+        let heap = Heap::new();
+        let arena = heap.arena();
+        let read = |text: &str| {
+            let source = arena.add_source("text", text.to_owned());
+            first_document(arena, source).unwrap().unwrap()
+        };
+        let (tree, mut other) = (read("a: {b: 1}\n"), read("a: {b: 1}\n"));
+        tree.give_versions();
+        let mut same = tree.clone();
+        assert!(same.as_mapping_mut().unwrap().get_mut("none").is_none() && same.get("a").is_some());
+        assert!(same.has_version_of(&tree) && !other.has_version_of(&tree));
+        other.set_version_of(&tree);
+        assert!(other.has_version_of(&tree));
+    }
+}
