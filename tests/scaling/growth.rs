@@ -7,8 +7,9 @@ use rustomize_base::meter;
 use std::num::NonZero;
 
 /// Steps for each byte of the input and the output may grow by this factor from the smaller to the
-/// larger size. Look-ups in large mappings take n log n comparisons.
-const SLACK: f64 = 1.2;
+/// larger size. Look-ups in large mappings take n log n comparisons: the logarithm of 4,000 is 1.2
+/// times that of 1,000.
+const SLACK: f64 = 1.25;
 
 /// Holds the steps for each byte of input and output to those at a quarter of the size.
 #[track_caller]
@@ -22,6 +23,8 @@ fn check(what: &str, entries: usize, options: &Options, files: impl Fn(usize) ->
         let printed = output.print().unwrap();
         meter::taken() as f64 / (bytes + printed.len()) as f64
     };
+    // The first build of a process makes tables, which the others find.
+    per_byte(entries);
     let (small, large) = (per_byte(entries), per_byte(4 * entries));
     assert!(small > 0.001, "{what}: the steps are not counted");
     assert!(

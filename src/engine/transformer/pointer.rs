@@ -67,7 +67,8 @@ pub(super) fn string<'a>(node: &Node<'a>, cx: &Decoder<'a>) -> Option<&'a str> {
     text
 }
 
-/// Calls `edit` with the mapping or list that a path leads into, and with the last part of the path.
+/// Calls `edit` with the mapping or list that a path leads into, and with the last part of the
+/// path.
 ///
 /// # Errors
 /// The path leads nowhere, or `edit` fails.
