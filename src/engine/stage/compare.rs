@@ -4,8 +4,7 @@
 //! Items of a list are paired before they are compared: an item that moves is the same item. Items
 //! are paired by their names ([`NAMES`]), then by their place.
 //!
-//! *Cost*: O(size of both states); lists and mappings that are known to be the same are not looked
-//! into ([`Node::has_version_of`]).
+//! *Cost*: O(size of both states).
 
 use rustomize_base::meter::FastMap;
 use rustomize_yaml::{Entries, Mapping, Node, Pos, Sequence, Value};
@@ -78,22 +77,17 @@ struct Comparison<'f, 'a> {
 impl<'a> Comparison<'_, 'a> {
     /// Compares two values, and turns the old one into the new one.
     fn update(&mut self, old: &mut Node<'a>, new: &Node<'a>) {
-        if old.has_version_of(new) {
-            return;
-        }
         match (old.value(), new.value()) {
             (Value::Scalar(a), Value::Scalar(b)) if a.same(b) => {}
             (Value::Mapping(a), Value::Mapping(b)) if a.is_empty() == b.is_empty() => {
                 if let Some(old) = old.as_mapping_mut() {
                     self.mappings(old, b);
                 }
-                old.set_version_of(new);
             }
             (Value::Sequence(a), Value::Sequence(b)) if a.is_empty() == b.is_empty() => {
                 if let Some(old) = old.as_sequence_mut() {
                     self.lists(old, b);
                 }
-                old.set_version_of(new);
             }
             _ => {
                 self.note(text(old), text(new));
@@ -133,9 +127,6 @@ impl<'a> Comparison<'_, 'a> {
                 if let (Value::Scalar(old), Value::Scalar(new)) = (old.value(), new.value().value())
                     && old.same(new)
                 {
-                    continue;
-                }
-                if old.has_version_of(new.value()) {
                     continue;
                 }
                 self.below(Below::Key(new.key().text()), |this| this.update(old, new.value()));

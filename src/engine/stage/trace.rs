@@ -302,8 +302,6 @@ impl<'a> Trace<'a> {
 
     /// Notes a new resource, and returns its number.
     fn add(&mut self, at: At<'a>, resource: &Resource<'a>) -> u32 {
-        // The next step is compared with this copy.
-        resource.node().give_versions();
         let id = Arc::new(*resource.id());
         self.known.push(Mutex::new(Known { id: Arc::clone(&id), node: resource.node().clone() }));
         let number = self.known.len() as u32;

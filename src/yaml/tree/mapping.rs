@@ -3,7 +3,6 @@
 use super::chunks::{self, Chunked, IterMut};
 use super::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::shared::Shared;
-use super::version::Version;
 use crate::natural;
 use crate::scalar::{self, Kind};
 use rustomize_base::memory;
@@ -217,7 +216,6 @@ pub struct Mapping<'a> {
     /// See [`Value`](super::node::Value), as for the next field.
     pub(super) pos: Pos,
     pub(super) shared: Option<Shared>,
-    pub(super) version: Version,
     in_braces: bool,
     has_chunks: bool,
 }
@@ -227,7 +225,7 @@ impl Clone for Mapping<'_> {
     fn clone(&self) -> Self {
         memory::made(self.entries.len() * size_of::<Entry<'_>>());
         let (pos, shared, in_braces, has_chunks) = (self.pos, self.shared, self.in_braces, self.has_chunks);
-        Mapping { entries: self.entries.clone(), pos, shared, version: self.version.clone(), in_braces, has_chunks }
+        Mapping { entries: self.entries.clone(), pos, shared, in_braces, has_chunks }
     }
 }
 
@@ -289,7 +287,6 @@ impl<'a> Mapping<'a> {
 
     /// The values, with their keys, for editing in place.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Key<'a>, &mut Node<'a>)> {
-        self.version.forget();
         let entries = IterMut::new(self.entries.as_mut_slice(), self.has_chunks);
         meter::counted(entries).map(|e| (&e.key, &mut e.value))
     }
@@ -313,7 +310,6 @@ impl<'a> Mapping<'a> {
         &mut self,
         mut visit: impl FnMut(&Key<'a>, &mut Node<'a>) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.version.forget();
         if self.has_chunks {
             return self.iter_mut().try_for_each(|(key, value)| visit(key, value));
         }
@@ -326,7 +322,6 @@ impl<'a> Mapping<'a> {
 
     /// Takes all entries out, in output order. O(1), in a mapping with chunks O(n).
     pub fn take_entries(&mut self) -> Entries<'a> {
-        self.version.forget();
         self.join();
         std::mem::take(&mut self.entries)
     }
@@ -334,7 +329,6 @@ impl<'a> Mapping<'a> {
     /// Puts entries, in any order, in place of all entries. O(n) if they come sorted, else
     /// O(n log n).
     pub fn set_entries(&mut self, mut entries: Entries<'a>) {
-        self.version.forget();
         natural::sort(&mut entries, |e| e.key.text);
         (self.entries, self.has_chunks) = (entries, false);
     }
@@ -387,10 +381,7 @@ impl<'a> Mapping<'a> {
     #[inline(always)]
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node<'a>> {
         match self.find(key) {
-            Some(at) => {
-                self.version.forget();
-                Some(&mut self.entries[at].value)
-            }
+            Some(at) => Some(&mut self.entries[at].value),
             None if self.has_chunks => self.get_mut_in_chunks(key),
             None => None,
         }
@@ -417,7 +408,6 @@ impl<'a> Mapping<'a> {
 
     /// Adds an entry for a key that the mapping does not have. Returns its value.
     fn insert_new(&mut self, key: Key<'a>, value: Node<'a>) -> &mut Node<'a> {
-        self.version.forget();
         memory::made(size_of::<Entry<'_>>());
         if !self.has_chunks {
             let at = self.place_behind(key.text);
@@ -455,7 +445,6 @@ impl<'a> Mapping<'a> {
     /// Replaces the entries that have the same keys as `entries`, which are in output order.
     /// Entries with new keys are inserted at their places.
     pub fn put_all(&mut self, entries: Entries<'a>) {
-        self.version.forget();
         self.join();
         let mut new = Entries::new();
         for entry in entries {
@@ -476,7 +465,6 @@ impl<'a> Mapping<'a> {
 
     /// The value of `key`, made by `value` if it is missing.
     pub fn get_or_insert_with(&mut self, key: &'a str, value: impl FnOnce() -> Node<'a>) -> &mut Node<'a> {
-        self.version.forget();
         if self.has_chunks {
             let at = self.chunk_of(key);
             if self.entries[at].chunk().contains(key) {
@@ -490,7 +478,6 @@ impl<'a> Mapping<'a> {
 
     /// Removes the entry of `key`. Returns its value. O(log n).
     pub fn remove(&mut self, key: &str) -> Option<Node<'a>> {
-        self.version.forget();
         if !self.has_chunks {
             let i = self.find(key)?;
             if !self.is_far_from_end(i) {
@@ -511,7 +498,6 @@ impl<'a> Mapping<'a> {
 
     /// Resolves repeated keys as YAML 1.1 readers and JSON do: the last one wins. O(n).
     pub fn keep_last_of_each(&mut self) {
-        self.version.forget();
         self.join();
         if !self.entries.windows(2).any(|w| w[0].key.same_text(&w[1].key)) {
             return;
@@ -524,7 +510,6 @@ impl<'a> Mapping<'a> {
 
     /// Keeps the entries for which `keep` holds.
     pub fn retain(&mut self, mut keep: impl FnMut(&Key<'a>, &Node<'a>) -> bool) {
-        self.version.forget();
         self.join();
         self.entries.retain(|e| keep(&e.key, &e.value));
     }
@@ -553,7 +538,6 @@ impl<'a> Mapping<'a> {
     /// As [`Mapping::get_mut`], in a mapping with chunks.
     #[cold]
     fn get_mut_in_chunks(&mut self, key: &str) -> Option<&mut Node<'a>> {
-        self.version.forget();
         let at = self.chunk_of(key);
         self.entries[at].chunk_mut().get_mut(key)
     }

@@ -476,7 +476,6 @@ impl<'a> Node<'a> {
     pub fn same(&self, other: &Node<'_>) -> bool {
         match (&self.value, &other.value) {
             (Value::Scalar(a), Value::Scalar(b)) => a.same(b),
-            _ if self.has_version_of(other) => true,
             (Value::Sequence(a), Value::Sequence(b)) => {
                 a.len() == b.len() && a.iter().zip(b.iter()).all(|(x, y)| x.same(y))
             }
@@ -485,42 +484,6 @@ impl<'a> Node<'a> {
                     && a.iter().zip(b.iter()).all(|(x, y)| x.key.has_text_of(&y.key) && x.value.same(&y.value))
             }
             _ => false,
-        }
-    }
-
-    /// Returns true if two lists or mappings are known to hold the same values: nothing was changed
-    /// in them since they were copied or compared. O(1).
-    pub fn has_version_of(&self, other: &Node<'_>) -> bool {
-        match (&self.value, &other.value) {
-            (Value::Mapping(a), Value::Mapping(b)) => a.version.is(&b.version),
-            (Value::Sequence(a), Value::Sequence(b)) => a.version.is(&b.version),
-            _ => false,
-        }
-    }
-
-    /// Notes that this list or mapping holds the same values as another one, which the caller has
-    /// compared: see [`Node::has_version_of`].
-    pub fn set_version_of(&mut self, other: &Node<'_>) {
-        match (&mut self.value, &other.value) {
-            (Value::Mapping(a), Value::Mapping(b)) => a.version.take(&b.version),
-            (Value::Sequence(a), Value::Sequence(b)) => a.version.take(&b.version),
-            _ => {}
-        }
-    }
-
-    /// Lets later copies of this tree be compared with it: see [`Node::has_version_of`]. O(lists
-    /// and mappings that were changed since the last call, and their values).
-    pub fn give_versions(&self) {
-        match &self.value {
-            Value::Mapping(mapping) if mapping.version.is_none() => {
-                mapping.version.give();
-                mapping.iter().for_each(|entry| entry.value.give_versions());
-            }
-            Value::Sequence(items) if items.version.is_none() => {
-                items.version.give();
-                items.iter().for_each(Node::give_versions);
-            }
-            Value::Scalar(_) | Value::Mapping(_) | Value::Sequence(_) => {}
         }
     }
 }

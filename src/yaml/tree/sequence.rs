@@ -2,7 +2,6 @@
 
 use super::chunks::{self, Chunked, IterMut};
 use super::node::{Node, Pos, Value};
-use super::version::Version;
 use rustomize_base::memory;
 use rustomize_base::meter::{self, Counted, ThinList};
 use std::ops::{Index, IndexMut};
@@ -19,7 +18,6 @@ pub struct Sequence<'a> {
     /// The items, or the chunks: then each is a list that is not divided, with at least one item.
     items: Items<'a>,
     pub(super) pos: Pos,
-    pub(super) version: Version,
     in_brackets: bool,
     has_chunks: bool,
 }
@@ -29,7 +27,7 @@ impl Clone for Sequence<'_> {
     fn clone(&self) -> Self {
         memory::made(self.items.len() * size_of::<Node<'_>>());
         let (pos, in_brackets, has_chunks) = (self.pos, self.in_brackets, self.has_chunks);
-        Sequence { items: self.items.clone(), pos, version: self.version.clone(), in_brackets, has_chunks }
+        Sequence { items: self.items.clone(), pos, in_brackets, has_chunks }
     }
 }
 
@@ -72,7 +70,6 @@ impl<'a> Sequence<'a> {
 
     /// The items in order, for editing.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Node<'a>> {
-        self.version.forget();
         meter::counted(IterMut::new(self.items.as_mut_slice(), self.has_chunks))
     }
 
@@ -80,7 +77,6 @@ impl<'a> Sequence<'a> {
     ///
     /// [`Mapping::for_each_value`]: super::mapping::Mapping::for_each_value
     pub fn for_each_value(&mut self, visit: impl FnMut(&mut Node<'a>)) {
-        self.version.forget();
         if self.has_chunks {
             return self.iter_mut().for_each(visit);
         }
@@ -89,7 +85,6 @@ impl<'a> Sequence<'a> {
 
     /// The items as one list. O(1), in a list with chunks O(n).
     pub fn items_mut(&mut self) -> &mut Items<'a> {
-        self.version.forget();
         self.join();
         &mut self.items
     }
@@ -117,7 +112,6 @@ impl<'a> Sequence<'a> {
 
     /// As [`Sequence::get`], for editing.
     pub fn get_mut(&mut self, i: usize) -> Option<&mut Node<'a>> {
-        self.version.forget();
         match self.has_chunks {
             true => {
                 let (at, i) = self.find(i)?;
@@ -140,14 +134,12 @@ impl<'a> Sequence<'a> {
 
     /// The last item, for editing. O(1).
     pub fn last_mut(&mut self) -> Option<&mut Node<'a>> {
-        self.version.forget();
         let last = self.items.last_mut()?;
         if self.has_chunks { chunk_mut(last).last_mut() } else { Some(last) }
     }
 
     /// Appends an item. O(1).
     pub fn push(&mut self, item: Node<'a>) {
-        self.version.forget();
         match self.has_chunks {
             true => self.insert(self.len(), item),
             false => self.items.push(item),
@@ -156,7 +148,6 @@ impl<'a> Sequence<'a> {
 
     /// Inserts an item at a place, which is at most the number of items. O(chunks).
     pub fn insert(&mut self, i: usize, item: Node<'a>) {
-        self.version.forget();
         if !self.has_chunks {
             if !self.is_far_from_end(i) {
                 return self.items.insert(i, item);
@@ -182,7 +173,6 @@ impl<'a> Sequence<'a> {
 
     /// Removes the item at a place, which must exist. O(chunks).
     pub fn remove(&mut self, i: usize) -> Node<'a> {
-        self.version.forget();
         if !self.has_chunks {
             if !self.is_far_from_end(i) {
                 return self.items.remove(i);
