@@ -28,7 +28,7 @@ impl UsualSpecs {
     /// The specs. `list` makes the list for them, the same one each time.
     ///
     /// # Errors
-    /// Those of `list`.
+    /// The errors of `list`.
     pub fn get_or_make(&self, list: impl FnOnce() -> Result<MergedSpecs<'static>>) -> Result<FieldSpecs<'static>> {
         if let Some(known) = self.0.get() {
             return Ok(known.clone());

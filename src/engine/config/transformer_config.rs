@@ -79,8 +79,8 @@ impl<'a> TransformerConfig<'a> {
         if compat == Compat::default() { Arc::clone(&USUAL) } else { Arc::new(TransformerConfig::defaults(compat)) }
     }
 
-    /// The usual configuration, which lives as long as the process, if this is it: tables that are
-    /// made of it can be kept.
+    /// The usual configuration, which lives as long as the process, if this is it: a table that
+    /// is made of the usual configuration can be kept.
     pub fn as_usual(&self) -> Option<&'static TransformerConfig<'static>> {
         let usual: &'static TransformerConfig<'static> = &USUAL;
         ptr::addr_eq(self, usual).then_some(usual)

@@ -139,8 +139,11 @@ fn take_directive(patch: &mut Items<'_>) -> Result<Directive> {
 }
 
 /// The keys that the items of a list have: each item is a mapping without a directive, and has a
-/// text at all of these keys and nothing at the others. `None` for other lists.
+/// text at all of these keys and nothing at the others. `None` for other lists, and for a set.
 fn common_keys<'k>(items: &[Node<'_>], keys: Keys<'k>) -> Option<SmallVec<[&'k str; 2]>> {
+    if keys.is_empty() || keys.contains(&"") {
+        return None;
+    }
     let Some((first, others)) = items.split_first() else { return Some(SmallVec::new()) };
     let first = first.as_mapping()?;
     let common: SmallVec<[&str; 2]> = keys.iter().copied().filter(|key| first.contains(key)).collect();
@@ -165,9 +168,6 @@ struct Texts<'k, 'a> {
 /// The texts of the only key that the items of a list have, if no two items have the same text
 /// there.
 fn distinct_texts<'k, 'a>(items: &[Node<'a>], keys: Keys<'k>) -> Option<Texts<'k, 'a>> {
-    if keys.is_empty() || keys.contains(&"") {
-        return None;
-    }
     let common = common_keys(items, keys)?;
     let key = match common.as_slice() {
         [] => return Some(Texts { key: None, texts: List::new() }),
@@ -185,9 +185,6 @@ fn distinct_texts<'k, 'a>(items: &[Node<'a>], keys: Keys<'k>) -> Option<Texts<'k
 /// Returns true if the two rounds keep the items of a list apart and in their order, when it meets
 /// no other list: they all have the same keys, and no two have the same texts there.
 fn are_distinct<'a>(items: &[Node<'a>], keys: Keys<'_>) -> bool {
-    if keys.is_empty() || keys.contains(&"") {
-        return false;
-    }
     let Some(common) = common_keys(items, keys) else { return false };
     let texts = |item: &Node<'a>| -> SmallVec<[_; 2]> { common.iter().map(|key| item.get_text(key)).collect() };
     match items.len() {

@@ -37,7 +37,7 @@ pub struct NameReferenceTransformer<'a> {
 
 /// The references of a configuration.
 enum References<'a> {
-    /// Those of the usual configuration.
+    /// The references of the usual configuration.
     Usual(&'static UsualReferences),
     Own(Vec<NameBackReferences<'a>>),
 }

@@ -124,9 +124,9 @@ pub(crate) type Others<'o> = FastMap<&'o str, FastSet<&'o str>>;
 #[derive(Clone, Copy)]
 pub(crate) enum Asked<'o> {
     Nothing,
-    /// Those of all resources of the root of this index, whose other side is not known yet.
+    /// The origins of all resources of the root with this index, whose other side is not known yet.
     AllOf(usize),
-    /// Those of resources that are not among the texts of the other side.
+    /// The origins of resources that are not among the texts of the other side.
     OfOthersThan(&'o Others<'o>),
 }
 

@@ -89,7 +89,7 @@ struct Named<'o> {
     texts: FastIndexMap<Cow<'o, str>, ()>,
     /// The file, line and column of each place, by its position.
     places: FastIndexMap<u32, [i64; 3]>,
-    /// What resources have in common: see [`Part::resource`].
+    /// The parts that resources have in common: see [`Part::resource`].
     shapes: FastIndexMap<Vec<i64>, ()>,
     /// Paths of fields, which are copied because their texts do not live long enough.
     paths: FastIndexMap<String, ()>,
