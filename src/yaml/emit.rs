@@ -12,6 +12,7 @@ use super::style::{Analysis, TextUse, is_break, is_printable};
 use super::tree::mapping::{Key, Mapping};
 use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::tree::sequence::Sequence;
+use rustomize_base::memory::Budget;
 use std::fmt::Write as _;
 
 /// The width beyond which a value is folded at its next single space.
@@ -38,16 +39,16 @@ type Emit<T = ()> = Result<T, Box<Unprintable>>;
 ///
 /// Cost: O(size of the text). On an error `out` holds a part of the document.
 pub fn document(out: &mut String, node: &Node<'_>) -> Result<(), Unprintable> {
-    document_within(out, node, usize::MAX)
+    print(Printer { in_braces: false, room: Room::endless(), parts: (), out }, node)
 }
 
-/// As [`document`], for a document of at most about `limit` bytes: one text may go beyond it.
+/// As [`document`], for a document that is about as long as `budget` has room for: one text may go
+/// beyond it. Draws nothing from the budget.
 ///
 /// # Errors
-/// As [`document`], or `out` has more than `limit` bytes then.
-pub fn document_within(out: &mut String, node: &Node<'_>, limit: usize) -> Result<(), Unprintable> {
-    let limit = limit.saturating_add(out.len());
-    print(Printer { out, in_braces: false, limit, parts: () }, node)
+/// As [`document`], or the budget has no room for the document.
+pub fn document_within(out: &mut String, node: &Node<'_>, budget: &Budget) -> Result<(), Unprintable> {
+    print(Printer { in_braces: false, room: Room::of(budget, out.len()), parts: (), out }, node)
 }
 
 /// A part of a printed document: a value, or the key in front of a mapping or list.
@@ -67,7 +68,7 @@ pub struct Part {
 /// # Errors
 /// As [`document`].
 pub fn document_in_parts(out: &mut String, parts: &mut Vec<Part>, node: &Node<'_>) -> Result<(), Unprintable> {
-    print(Printer { out, in_braces: false, limit: usize::MAX, parts }, node)
+    print(Printer { out, in_braces: false, room: Room::endless(), parts }, node)
 }
 
 /// Is told of the parts of a document as they are printed.
@@ -106,7 +107,7 @@ fn print<P: Parts>(mut printer: Printer<'_, P>, node: &Node<'_>) -> Result<(), U
 /// As [`document`].
 pub fn scalar(out: &mut String, scalar: &Scalar<'_>) -> Result<(), Unprintable> {
     let line = out.rfind('\n').map_or(0, |i| i + 1);
-    let mut printer = Printer { out, in_braces: false, limit: usize::MAX, parts: () };
+    let mut printer = Printer { out, in_braces: false, room: Room::endless(), parts: () };
     if is_plain(scalar) {
         printer.words(scalar.text, Fold { line, indent: 2 }, Ends::Fold);
         return Ok(());
@@ -132,18 +133,47 @@ struct Printer<'o, P> {
     out: &'o mut String,
     /// True if the next value is in a mapping that was written in braces, or in a list in brackets.
     in_braces: bool,
-    /// The length of `out` at which the printer gives up.
-    limit: usize,
+    room: Room<'o>,
     parts: P,
+}
+
+/// How long a document may become.
+struct Room<'o> {
+    /// The length of the output up to which nobody is asked.
+    quiet: usize,
+    /// The budget that is asked then, and the length of the output before the document.
+    budget: Option<(&'o Budget, usize)>,
+}
+
+impl<'o> Room<'o> {
+    const fn endless() -> Self {
+        Room { quiet: usize::MAX, budget: None }
+    }
+
+    fn of(budget: &'o Budget, start: usize) -> Self {
+        Room { quiet: start.saturating_add(budget.left_for_sure()), budget: Some((budget, start)) }
+    }
+
+    /// Returns whether the output may be so long.
+    #[cold]
+    fn holds(&mut self, length: usize) -> bool {
+        if let Some((budget, start)) = self.budget {
+            self.quiet = start.saturating_add(budget.left());
+        }
+        length <= self.quiet
+    }
 }
 
 const SPACES: &str = "                                                                                ";
 
 impl<P: Parts> Printer<'_, P> {
-    /// Refuses a document that exceeds the limit already.
+    /// Refuses a document that is too long already.
     #[inline]
-    fn check_length(&self, pos: Pos) -> Emit {
-        if self.out.len() > self.limit { Err(unprintable("the document is too long".to_owned(), pos)) } else { Ok(()) }
+    fn check_length(&mut self, pos: Pos) -> Emit {
+        if self.out.len() > self.room.quiet && !self.room.holds(self.out.len()) {
+            return Err(unprintable("the document is too long".to_owned(), pos));
+        }
+        Ok(())
     }
 
     fn pad(&mut self, mut n: usize) {

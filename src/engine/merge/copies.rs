@@ -31,7 +31,8 @@ impl Default for Copies {
 impl Copies {
     /// A copy of a node. O(nodes).
     ///
-    /// # Errors The copies have too many nodes.
+    /// # Errors
+    /// The copies have too many nodes.
     pub fn copy<'a>(&mut self, node: &Node<'a>) -> Result<Node<'a>> {
         self.left = self.left.checked_sub(weight(node)).ok_or_else(|| {
             Error::new(Code::TooLarge, format!("copies add more than {MAX_NODES} nodes to the resource"))
@@ -63,7 +64,8 @@ fn weight(node: &Node<'_>) -> usize {
 
 /// Checks the depth of a node that is put at a path: documents have a limit. O(nodes).
 ///
-/// # Errors The path and the node together are deeper than a document may be.
+/// # Errors
+/// The path and the node together are deeper than a document may be.
 pub fn check_depth(path: usize, node: &Node<'_>) -> Result<()> {
     match is_within(node, MAX_DEPTH.saturating_sub(path)) {
         true => Ok(()),
@@ -85,7 +87,8 @@ fn is_within(node: &Node<'_>, levels: usize) -> bool {
 
 /// Checks the length of a text that was made of others.
 ///
-/// # Errors The text is longer than its limit.
+/// # Errors
+/// The text is longer than its limit.
 pub fn check_text(text: &str) -> Result<&str> {
     match text.len() > MAX_TEXT {
         true => Err(Error::new(Code::TooLarge, format!("the replaced text would be longer than {MAX_TEXT} bytes"))),

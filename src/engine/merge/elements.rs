@@ -126,7 +126,8 @@ impl<'k> Elements<'k> {
     /// text stands for any text, a missing one for a missing key. Blank items are removed on the
     /// way, and without texts all.
     ///
-    /// # Errors An item is of a kind that has no keys.
+    /// # Errors
+    /// An item is of a kind that has no keys.
     pub(super) fn set(&mut self, pool: &[Node<'_>], texts: &[&str], item: Option<u32>) -> Result<()> {
         self.remove_blank(pool);
         let is_set = self.keys[0].is_empty();

@@ -43,7 +43,8 @@ use std::rc::Rc;
 /// Builds the kustomization in a directory. The result is in output order, ready to be printed.
 /// Builds with one context share the files that they read, and nothing else.
 ///
-/// # Errors Any fault of the input. There is no partial result.
+/// # Errors
+/// Any fault of the input. There is no partial result.
 pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'a>>> {
     let noted = cx.options.observer.begin(Work::Root, || directory.to_owned());
     let explained = |e| survey::explained(cx, directory, e);

@@ -40,7 +40,8 @@ impl<'a> Contents<'a> {
 
     /// Checks that there are the same resources as before, with the same content.
     ///
-    /// # Errors A resource was added, renamed, removed or changed.
+    /// # Errors
+    /// A resource was added, renamed, removed or changed.
     pub(super) fn check_all<'r>(&self, resources: impl Iterator<Item = &'r Resource<'a>> + Clone) -> Result<()>
     where
         'a: 'r,
@@ -61,7 +62,8 @@ impl<'a> Contents<'a> {
 
     /// Checks the content of the resources that were there before. Others have no effect.
     ///
-    /// # Errors A resource was changed, or two resources have the same id.
+    /// # Errors
+    /// A resource was changed, or two resources have the same id.
     fn check<'r>(&self, resources: impl Iterator<Item = &'r Resource<'a>>) -> Result<()>
     where
         'a: 'r,
@@ -82,7 +84,8 @@ impl<'a> Contents<'a> {
 /// Adds the labels that an external validator may add. The rest of its output has no effect.
 /// Returns true if there was such a label.
 ///
-/// # Errors The validator changed a resource or printed one twice, or it is a shared object and did
+/// # Errors
+/// The validator changed a resource or printed one twice, or it is a shared object and did
 /// not return each resource.
 pub(super) fn adopt_labels<'a>(
     map: &mut ResMap<'a>,

@@ -57,17 +57,18 @@ pub fn check_printable(arena: Arena<'_>, map: &ResMap<'_>) -> Result<()> {
 
 /// Appends one resource of a build to `out`.
 ///
-/// # Errors As [`print()`], or the text is longer than the rest of the budget of the build.
+/// # Errors
+/// As [`print()`], or the text is longer than the rest of the budget of the build.
 pub fn print_one(build: Arenas<'_>, resource: &Resource<'_>, out: &mut String) -> Result<()> {
     let budget = build.budget();
-    let (start, left) = (out.len(), budget.left());
-    let mut printed = emit::document_within(out, resource.node(), left);
+    let start = out.len();
+    let mut printed = emit::document_within(out, resource.node(), budget);
     if printed.is_err() && build.compat().takes_keys_that_are_not_texts() {
         let heap = Heap::new();
         let mut node = resource.node().clone();
         if reprint::make_keys_texts(heap.arena(), &mut node) {
             out.truncate(start);
-            printed = emit::document_within(out, &node, left);
+            printed = emit::document_within(out, &node, budget);
         }
     }
     budget.has_room(out.len() - start)?;

@@ -121,7 +121,8 @@ impl<'a> ResMap<'a> {
 
     /// Appends a resource, at the last place. O(1).
     ///
-    /// # Errors Another resource has the same id. The message names both places.
+    /// # Errors
+    /// Another resource has the same id. The message names both places.
     pub fn append(&mut self, arena: Arena<'a>, resource: Resource<'a>) -> Result<()> {
         self.budget = Some(arena.budget());
         self.index_current(arena)?;
@@ -194,7 +195,8 @@ impl<'a> ResMap<'a> {
     /// As [`ResMap::check_unique`], but the resources for which `counts` does not hold may share an
     /// id with each other. O(n) if two resources share an id.
     ///
-    /// # Errors Another resource has the id of a resource for which `counts` holds.
+    /// # Errors
+    /// Another resource has the id of a resource for which `counts` holds.
     pub fn check_unique_among(&mut self, arena: Arena<'a>, counts: impl Fn(&Resource<'a>) -> bool) -> Result<()> {
         if self.check_unique(arena).is_ok() {
             return Ok(());

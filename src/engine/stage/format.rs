@@ -92,7 +92,8 @@ impl Format {
 
     /// Makes resources of the output of a plugin. `name` is the name of the text in errors.
     ///
-    /// # Errors The output is not valid UTF-8, or not in this notation, or a document is not a
+    /// # Errors
+    /// The output is not valid UTF-8, or not in this notation, or a document is not a
     /// resource.
     pub fn parse<'a>(self, build: &mut Build<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
         if self == Format::Yaml {

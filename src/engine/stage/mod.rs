@@ -389,7 +389,8 @@ pub trait Generator<'a> {
 
     /// Checks that a remote part that the generator needs can be had without the network.
     ///
-    /// # Errors The part would have to be fetched, or is not in the lock.
+    /// # Errors
+    /// The part would have to be fetched, or is not in the lock.
     fn check_fetched(&self, _build: &Build<'a>) -> Result<()> {
         Ok(())
     }
@@ -402,7 +403,8 @@ pub type BoxedGenerator<'t, 'a> = Box<dyn Generator<'a> + 't>;
 pub trait Transformer<'a> {
     /// Works on all resources accumulated so far.
     ///
-    /// # Errors A resource lacks the shape that the transformer needs, or a file of the transformer
+    /// # Errors
+    /// A resource lacks the shape that the transformer needs, or a file of the transformer
     /// is missing or wrong.
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()>;
 
@@ -430,7 +432,8 @@ pub trait TransformEach<'a>: Sync {
 
     /// Checks the result as a whole.
     ///
-    /// # Errors The result is not valid, as with two resources of one id.
+    /// # Errors
+    /// The result is not valid, as with two resources of one id.
     fn check(&self, _map: &mut ResMap<'a>, _build: &mut Build<'a>) -> Result<()> {
         Ok(())
     }
@@ -457,7 +460,8 @@ impl Running<'_, '_> {
 
 /// Runs neighbouring transformers in one pass. O(resources x transformers).
 ///
-/// # Errors The first error of a transformer, at its resource if it has no better place.
+/// # Errors
+/// The first error of a transformer, at its resource if it has no better place.
 pub fn transform_each<'a>(stages: &[Running<'_, 'a>], map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
     let changes = stages.iter().map(|running| running.stage.changes()).max().unwrap_or(Changes::Content);
     map.edit_each(build.arena, changes, |arena| {
@@ -501,7 +505,8 @@ impl<'a> Stage<'a> {
 
     /// Works on all resources. The caller adds the name of the stage to its errors.
     ///
-    /// # Errors The first error of the stage, at its resource if it has no better place.
+    /// # Errors
+    /// The first error of the stage, at its resource if it has no better place.
     pub fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         match self {
             Stage::Each(stage) => transform_each(&[Running { stage: &**stage, name: "", pos: Pos::NONE }], map, build),

@@ -54,7 +54,8 @@ pub trait Plugin<'a>: Generator<'a> + Transformer<'a> {
     /// its output is its input, byte for byte. `given` has the input that earlier validators got
     /// for `map`.
     ///
-    /// # Errors The plugin fails, or prints a document that is not a resource.
+    /// # Errors
+    /// The plugin fails, or prints a document that is not a resource.
     fn check(&self, map: &ResMap<'a>, given: &mut Given, build: &mut Build<'a>) -> Result<Option<Vec<Resource<'a>>>>;
 }
 

@@ -277,7 +277,8 @@ fn id_text(id: &ResId<'_>) -> Result<String> {
 /// Reads the documents that a plugin printed. `name` is the name of the text in errors, which show
 /// the plugin's own lines.
 ///
-/// # Errors The output is not valid UTF-8 or not valid YAML.
+/// # Errors
+/// The output is not valid UTF-8 or not valid YAML.
 pub fn read<'a>(arena: Arena<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Node<'a>>> {
     documents(arena, source(arena, name, bytes)?).map_err(malformed)
 }
@@ -304,7 +305,8 @@ pub fn resources<'a>(build: &mut Build<'a>, nodes: Vec<Node<'a>>) -> Result<Vec<
 
 /// Reads the output of a plugin, and makes resources of it.
 ///
-/// # Errors The output is not valid UTF-8 or YAML, or a document is not a resource.
+/// # Errors
+/// The output is not valid UTF-8 or YAML, or a document is not a resource.
 pub fn parse<'a>(build: &mut Build<'a>, name: String, bytes: Vec<u8>) -> Result<Vec<Resource<'a>>> {
     let source = source(build.arena, name, bytes)?;
     scoped_resources_in(build, source, malformed).map_err(in_output)

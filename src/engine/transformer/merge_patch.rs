@@ -78,7 +78,8 @@ pub(super) type Failed = Vec<(usize, Error)>;
 /// places of these resources: on all cores if they are many. O(patches x log patches + size of the
 /// resources).
 ///
-/// # Errors A patch names no resource, or cannot be merged. For each resource the first such patch
+/// # Errors
+/// A patch names no resource, or cannot be merged. For each resource the first such patch
 /// is reported.
 pub(super) fn merge_each<'a>(
     map: &mut ResMap<'a>,

@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 
 /// The ten characters. `text` is a buffer for the hashed text. O(size of the data).
 ///
-/// # Errors The data cannot be printed; or the resource is neither a ConfigMap nor a Secret, and a
+/// # Errors
+/// The data cannot be printed; or the resource is neither a ConfigMap nor a Secret, and a
 /// step has changed it, or a plugin has made it.
 pub(super) fn hash<'a>(arena: Arena<'a>, resource: &Resource<'a>, text: &mut String) -> Result<String> {
     let node = resource.node();

@@ -56,7 +56,7 @@ impl UsualReferences {
         static MADE: OnceLock<UsualReferences> = OnceLock::new();
         MADE.get_or_init(|| {
             let references = config.references();
-            UsualReferences { fields: Fields::of_all(&references), references, paths: Mutex::default() }
+            UsualReferences { fields: Fields::of(&references, |_| true), references, paths: Mutex::default() }
         })
     }
 
@@ -108,27 +108,20 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The fields that resources of any kind may have. O(references).
-    fn of_all(references: &[NameBackReferences<'a>]) -> Self {
-        let fields = references.iter().flat_map(|reference| reference.fields.in_order().into_owned());
-        let kinds: Vec<&str> = fields.map(|spec| spec.gvk.kind).collect();
-        Fields::of(references, kinds.into_iter())
-    }
-
-    /// The fields that resources of some kinds may have. O(references + kinds).
-    fn of(references: &[NameBackReferences<'a>], kinds: impl Iterator<Item = &'a str>) -> Self {
-        let by_kind = kinds.map(|kind| (kind, Vec::new())).collect();
-        let mut fields = Fields { all: Vec::new(), by_kind, general: Vec::new() };
+    /// The fields that resources of the kinds may have for which `is_asked` holds. O(references).
+    fn of(references: &[NameBackReferences<'a>], is_asked: impl Fn(&str) -> bool) -> Self {
+        // Room for all at once: a small build would touch a huge page more if the list grew.
+        let most = references.iter().map(|reference| reference.fields.len()).sum();
+        let mut fields = Fields { all: Vec::with_capacity(most), by_kind: FastMap::default(), general: Vec::new() };
         for reference in references {
             for spec in &*reference.fields.in_order() {
                 let places = match spec.gvk.kind {
-                    "" => Some(&mut fields.general),
-                    kind => fields.by_kind.get_mut(kind),
+                    "" => &mut fields.general,
+                    kind if is_asked(kind) => fields.by_kind.entry(kind).or_default(),
+                    _ => continue,
                 };
-                if let Some(places) = places {
-                    places.push(fields.all.len());
-                    fields.all.push((reference.gvk, spec.clone()));
-                }
+                places.push(fields.all.len());
+                fields.all.push((reference.gvk, spec.clone()));
             }
         }
         fields
@@ -320,7 +313,8 @@ impl<'a> NameReferenceTransformer<'a> {
             References::Usual(usual) => return kinds.into_iter().map(|gvk| (gvk, usual.paths(&gvk) as _)).collect(),
             References::Own(own) => own,
         };
-        let fields = Fields::of(own, kinds.iter().map(|gvk| gvk.kind));
+        let asked: FastSet<&str> = kinds.iter().map(|gvk| gvk.kind).collect();
+        let fields = Fields::of(own, |kind| asked.contains(kind));
         let paths = |gvk| Arc::new(fields.paths(|text| arena.text(text), &fields.places(&gvk)));
         kinds.into_iter().map(|gvk| (gvk, paths(gvk))).collect()
     }

@@ -69,7 +69,8 @@ impl<'a> PatchTransformer<'a> {
 
     /// Reads the patches.
     ///
-    /// # Errors A patch cannot be read, is neither a strategic merge patch nor a JSON patch, or is
+    /// # Errors
+    /// A patch cannot be read, is neither a strategic merge patch nor a JSON patch, or is
     /// of the wrong kind for its target.
     fn new(build: &mut Build<'a>, root: &Root, patches: &[Patch<'a>]) -> Result<Self> {
         let compat = build.arena.compat();

@@ -293,7 +293,8 @@ impl<'a> Expansion<'_, 'a> {
     /// for a letter beyond ASCII behind a `$`: upstream takes its first byte for a letter. The text
     /// is then not UTF-8, and printed in base64.
     ///
-    /// # Errors The text is longer than the rest of the budget of the build.
+    /// # Errors
+    /// The text is longer than the rest of the budget of the build.
     fn expand(&self, text: &str) -> Result<String> {
         let mut out = Vec::with_capacity(text.len());
         let mut rest = text;
