@@ -4,7 +4,7 @@
 
 use crate::support::{Run, Tree, in_path, members, run, skip};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -205,4 +205,21 @@ fn the_sbom_lists_the_crates_that_are_linked() {
         let is_ours = name.starts_with("rustomize");
         assert_ne!(part["hashes"][0]["content"].is_string(), is_ours, "{name}: sums are those of the registry");
     }
+}
+
+/// The linker skips names that are gone, so nothing else says that the list is old.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "nm is a program of this machine")]
+fn the_order_of_functions_names_functions_of_the_program() {
+    let Some(nm) = in_path("nm") else { return skip("nm is not in PATH") };
+    let symbols = Command::new(nm).arg(env!("CARGO_BIN_EXE_rustomize")).output().unwrap();
+    let symbols = String::from_utf8(symbols.stdout).unwrap();
+    // A name ends with a hash, which each profile changes.
+    let name = |text: &str| text.rsplit_once("17h").map(|(name, _)| name.to_owned());
+    let defined: HashSet<String> = symbols.split_whitespace().filter_map(name).collect();
+    let order = read("release/order.ld");
+    let listed = order.lines().filter_map(|line| line.trim().strip_prefix("*(.text._ZN")?.split_once("17h*"));
+    let (found, gone): (Vec<_>, Vec<_>) =
+        listed.map(|(name, _)| format!("_ZN{name}")).partition(|name| defined.contains(name));
+    assert!(found.len() > 9 * gone.len(), "call release/order: {} functions are gone: {gone:#?}", gone.len());
 }

@@ -15,6 +15,9 @@ use std::sync::OnceLock;
 pub(super) struct Named<'n, 'a> {
     map: &'n ResMap<'a>,
     now: Index<'n, 'a>,
+    /// The kinds that the resources have or had. It is made for the first reference that leads
+    /// nowhere.
+    kinds: OnceLock<FastSet<&'a str>>,
     /// By names that resources had before prefixes, suffixes and hashes. It is made for the first
     /// reference that leads nowhere.
     before: OnceLock<ByName<'n, 'a>>,
@@ -72,11 +75,26 @@ impl<'n, 'a> Named<'n, 'a> {
         Named {
             map,
             now: Index::of(arena, map, target),
+            kinds: OnceLock::new(),
             before: OnceLock::new(),
             referred: OnceLock::new(),
             unreferred: OnceLock::new(),
             elsewhere: OnceLock::new(),
         }
+    }
+
+    /// Returns true if a resource of a kind is or was there, or one of a kind that is easily
+    /// confused: without any, nothing can be said of a reference. O(resources) the first time, then
+    /// O(1).
+    fn knows(&self, kind: &str) -> bool {
+        let kinds = self.kinds.get_or_init(|| {
+            let targets = self.map.iter().filter(|resource| is_target(resource));
+            let kinds = |resource: &'n Resource<'a>| {
+                resource.previous().iter().map(|previous| previous.kind).chain([resource.id().gvk.kind])
+            };
+            targets.flat_map(kinds).collect()
+        });
+        kinds.contains(kind) || confused(kind).iter().any(|other| kinds.contains(other))
     }
 
     /// The resources by their earlier names. O(all earlier names) the first time, then O(1).
@@ -305,6 +323,9 @@ fn fault<'a>(resource: &Resource<'a>, reference: &Reference<'_, 'a>, named: &Nam
         let key = reference.keys.iter().find(|key| lacks(target, key))?;
         let message = format!("the {kind} '{name}' has no key '{}'", key.as_scalar()?.text());
         return Some(about(key, message));
+    }
+    if !named.knows(kind) {
+        return None;
     }
     let had = named.before().get(&(kind, namespace, name)).map(|target| {
         format!("the resource got the name '{}' later: kustomize does not update this reference", target.id().name)

@@ -108,6 +108,21 @@ fn ids(wanted: &[Requirement], base: &Base) -> Result<HashSet<PluginId>> {
 }
 
 impl Installer<'_> {
+    /// Begins the work on a project, with the lock that it has.
+    fn begin(&mut self, directory: &Path, lock: Option<Lock>) {
+        directory.clone_into(&mut self.project);
+        self.known = lock.unwrap_or_default();
+        self.before = self.known.clone();
+    }
+
+    /// Begins the work on a project whose installed plugins stay as they are. The lock gets the sums
+    /// for all platforms, unless it may not change.
+    fn take_installed(&mut self, directory: &Path, lock: Option<Lock>) {
+        self.begin(directory, lock);
+        self.prefers_installed = true;
+        self.all_platforms = !self.policy.is_frozen;
+    }
+
     /// Installs what the `plugins.yaml` of a directory requires, and locks what was not locked.
     ///
     /// # Errors
@@ -123,11 +138,7 @@ impl Installer<'_> {
             let command = in_directory("rustomize plugin lock", directory);
             return Err(bad_plugin(message).hint(format!("write it, then commit it: {command}")));
         }
-        directory.clone_into(&mut self.project);
-        self.known = known.clone().unwrap_or_default();
-        self.before = self.known.clone();
-        self.prefers_installed = true;
-        self.all_platforms = !self.policy.is_frozen;
+        self.take_installed(directory, known.clone());
         let base = Base::new(directory);
         self.install(&wanted, &base)?;
         self.lock = self.keyed(&ids(&wanted, &base)?, Lock::default());
@@ -144,11 +155,7 @@ impl Installer<'_> {
     /// The plugin cannot be installed.
     pub fn install_required(&mut self, directory: &Path, wanted: Requirement) -> Result<()> {
         let known = Lock::read(directory)?;
-        directory.clone_into(&mut self.project);
-        self.known = known.clone().unwrap_or_default();
-        self.before = self.known.clone();
-        self.prefers_installed = true;
-        self.all_platforms = !self.policy.is_frozen;
+        self.take_installed(directory, known.clone());
         let base = Base::new(directory);
         self.install(&[wanted], &base)?;
         if self.policy.is_frozen {
@@ -181,9 +188,7 @@ impl Installer<'_> {
         // A directory may have images to lock and no plugins.
         let wanted = if images.is_empty() || has_file { required(directory)? } else { Vec::new() };
         let old = Lock::read(directory)?;
-        directory.clone_into(&mut self.project);
-        self.known = old.clone().unwrap_or_default();
-        self.before = self.known.clone();
+        self.begin(directory, old.clone());
         self.allows_older = allows_older;
         self.completes = !self.policy.is_frozen;
         if let Upgrade::Named(names) = upgrade
@@ -238,9 +243,7 @@ impl Installer<'_> {
         let said = if constraint.is_any() { String::new() } else { constraint.to_string() };
         let text = requirements::with(&old, name, &line(&said))?;
         let wanted = Requirements::parse(&path.display().to_string(), text.clone())?.plugins;
-        directory.clone_into(&mut self.project);
-        self.known = Lock::read(directory)?.unwrap_or_default();
-        self.before = self.known.clone();
+        self.begin(directory, Lock::read(directory)?);
         self.all_platforms = true;
         let base = Base::new(directory);
         self.install(&wanted, &base)?;
