@@ -172,8 +172,8 @@ impl<'a> NamespaceTransformer<'a> {
     }
 
     /// The finding about a Namespace to which this transformer has given another name. Scaffolds of
-    /// operators call the Namespace `system` and mean it to be renamed; so does everyone who writes a
-    /// name that Kubernetes would refuse, as in `_` or `${NAMESPACE}`.
+    /// operators call the Namespace `system` and mean it to be renamed. A name that Kubernetes
+    /// would refuse, such as `_` or `${NAMESPACE}`, is meant to be renamed, too.
     fn renamed(&self, resource: &Resource<'_>) -> Option<Warning> {
         let id = resource.id();
         let old = resource.previous().last()?.name;

@@ -281,8 +281,9 @@ pub(super) fn visit<'a>(
     }
 }
 
-/// Adds the places to which a path leads from a node at the end of `way`, without patterns: they stay
-/// the same when an item that a pattern matches changes. A path into a text is left as it is.
+/// Adds the places to which a path leads from a node at the end of `way`, without patterns: they
+/// stay the same when an item that a pattern matches changes. A path into a text is left as it is.
+/// O(matches, each with its path).
 ///
 /// # Errors
 /// A pattern is not valid.
