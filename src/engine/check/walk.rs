@@ -97,6 +97,7 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
                     self.value(value, table, field.rule, at, step);
                 }
                 (None, Some(rest)) => self.value(value, table, rest, at, step),
+                (None, None) if at == 0 && is_of_sops(name, value) => {}
                 (None, None) => {
                     let near = nearest(name, fields.fields().iter().map(|field| field.name));
                     let hint = near.map(|near| format!("did you mean '{near}'?"));
@@ -307,4 +308,10 @@ fn excess(scalar: &Scalar<'_>, limit: &Limit<'_>) -> Option<String> {
     }
     let (pattern, written) = limit.pattern.as_ref()?;
     (!pattern.is_match(text)).then(|| format!("a text that matches {written}"))
+}
+
+/// Returns true for the field that sops adds to an encrypted resource: a controller decrypts the
+/// resource, and removes the field, before a server sees it.
+fn is_of_sops(name: &str, value: &Node<'_>) -> bool {
+    name == "sops" && value.get("mac").is_some()
 }

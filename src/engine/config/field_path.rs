@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 const MAX_PARTS: usize = MAX_DEPTH;
 
 /// One part of a field path.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Part<'a> {
     Key(&'a str),
     /// `[key=value]`; an empty key is about scalar items. The items of a source must be equal to
@@ -39,7 +39,7 @@ impl Part<'_> {
 
 /// The value in `[key=value]` as a pattern. It is compiled when the path first reaches an item. As
 /// in upstream, an invalid pattern that is never compared with an item is not an error.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ValuePattern<'a> {
     text: &'a str,
     compiled: OnceLock<Result<GoRegex, PatternError>>,

@@ -255,7 +255,7 @@ impl Reader<'_> {
             What::Inline(name) => self.inline(name),
             What::Chart(name) => self.part(Kind::Chart, PathBuf::from(&name), &name),
             What::File(text) => self.file(user, directory, &text, false),
-            What::Entry { text, configures } if text.contains('\n') || text.contains(": ") => {
+            What::Entry { text, configures } if is_inline(&text) => {
                 let part = self.inline(if configures { "configuration" } else { "patch" });
                 if configures {
                     self.open.push(Open::Text { part, text });
@@ -370,6 +370,12 @@ fn texts(node: Option<&Node<'_>>) -> impl Iterator<Item = String> {
 /// The text of a key of an object, if it is not empty.
 fn text(node: &Node<'_>, key: &str) -> Option<String> {
     node.get_text(key).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Whether an entry that may be a path or an object is an object: a path is not in braces, and has
+/// neither lines nor values.
+fn is_inline(entry: &str) -> bool {
+    entry.contains('\n') || entry.contains(": ") || entry.starts_with('{')
 }
 
 #[cfg(test)]

@@ -19,14 +19,14 @@ use crate::config::field_specs::keep_for_ever;
 use crate::config::transformer_config::NameBackReferences;
 use crate::config::{FieldSpec, TransformerConfig};
 use crate::diag::{Code, Error, Result};
-use crate::resource::{Changes, NOT_NAMESPACED, ResId, ResMap, Resource};
+use crate::resource::{Changes, NOT_NAMESPACED, ResId, ResMap, Resource, set_untyped};
 use crate::schema::Gvk;
 use crate::stage::{Build, Transformer};
 use rustomize_base::compat::Compat;
 use rustomize_base::meter::{FastIndexMap, FastMap, FastSet};
 use rustomize_base::parallel;
 use rustomize_yaml::scalar::Kind;
-use rustomize_yaml::{Arena, Mapping, Node, Pos, Scalar, Value, ValueMut, shared};
+use rustomize_yaml::{Arena, Mapping, Node, Pos, Scalar, Tag, Value, ValueMut, shared};
 use smallvec::{SmallVec, smallvec};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -644,12 +644,14 @@ impl<'c, 'a> Referrer<'c, 'a> {
     }
 }
 
-fn set<'a>(m: &mut rustomize_yaml::Mapping<'a>, key: &'a str, text: &'a str) {
-    match m.get_mut(key).map(|node| (node.as_scalar().map(Scalar::text), node)) {
-        Some((Some(old), _)) if old == text => {}
+/// Writes a part of a reference. A text that is there already loses its type, as in kustomize: a
+/// namespace `"1"` that a configuration has written becomes a number. A new one gets quotes.
+fn set<'a>(m: &mut Mapping<'a>, key: &'a str, text: &'a str) {
+    match m.get_mut(key).map(|node| (node.as_scalar().map(|old| (old.text(), old.tag())), node)) {
+        Some((Some((old, Tag::Auto | Tag::Untyped)), _)) if old == text => {}
         Some((Some(_), node)) => node.set_untyped(text, Pos::NONE),
         Some((None, node)) => node.put(Scalar::plain(text), Pos::NONE),
-        None => drop(m.insert(key, Scalar::plain(text).into())),
+        None => set_untyped(m, key, text),
     }
 }
 

@@ -172,11 +172,13 @@ impl<'a> NamespaceTransformer<'a> {
     }
 
     /// The finding about a Namespace to which this transformer has given another name. Scaffolds of
-    /// operators call the Namespace `system` and mean it to be renamed.
+    /// operators call the Namespace `system` and mean it to be renamed. A name that Kubernetes
+    /// would refuse, such as `_` or `${NAMESPACE}`, is meant to be renamed, too.
     fn renamed(&self, resource: &Resource<'_>) -> Option<Warning> {
         let id = resource.id();
         let old = resource.previous().last()?.name;
-        let is_meant = [self.namespace, "system"].contains(&old) || is_placeholder(self.namespace);
+        let is_name = old.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let is_meant = !is_name || [self.namespace, "system"].contains(&old) || is_placeholder(self.namespace);
         if !is_core_namespace(&id.gvk) || id.name != self.namespace || is_meant {
             return None;
         }

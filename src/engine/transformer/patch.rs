@@ -403,14 +403,12 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
         let mut all = Vec::new();
         for entry in entries {
             let inline = arena.add_inline(format!("patchesStrategicMerge in {}", root.shown), entry, entry.pos, 0);
-            let is_path = !entry.contains('\n') && !entry.contains(": ");
-            let read = if is_path { None } else { Some(resources(build, inline)) };
-            let (name, documents) = match read {
-                Some(Ok(documents)) => ("an inline patch".to_owned(), documents),
+            let (name, documents) = match resources(build, inline) {
+                Ok(documents) => ("an inline patch".to_owned(), documents),
                 // A text of several lines cannot be a path: its own fault says more than a missing
                 // file would.
-                Some(Err(e)) if entry.contains('\n') => return Err(advised_of_json(e, true).at(entry.pos)),
-                _ => {
+                Err(e) if entry.contains('\n') => return Err(advised_of_json(e, true).at(entry.pos)),
+                Err(_) => {
                     let source = build.cx.files.text(root, entry).map_err(|e| Error::from(e).at(entry.pos))?;
                     let documents = resources(build, source).map_err(|e| advised_of_json(e, false).at(entry.pos))?;
                     (source.name.clone(), documents)
@@ -423,6 +421,10 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
             all.extend(resources(build, source)?.into_iter().map(|d| (d, "an inline patch".to_owned())));
         }
         if all.is_empty() {
+            // An empty entry has its own fault where it is the only kind of entry.
+            if let Some(empty) = entries.iter().find(|entry| entry.is_empty()) {
+                build.cx.files.text(root, empty).map_err(|e| Error::from(e).at(empty.pos))?;
+            }
             return Err(Error::new(Code::MissingField, "patch appears to be empty; files=patchesStrategicMerge"));
         }
         Ok(PatchStrategicMergeTransformer { documents: all, overridden: None })

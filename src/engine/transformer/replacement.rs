@@ -24,7 +24,7 @@ use super::item_index::{ItemIndex, KnownItems};
 use super::objects::Replacements;
 use super::open_text::{OpenText, TextPath};
 use super::replacement_source::Source;
-use super::structured_text::{self, FieldPath, Texts, empty_like, lookup_mut, visit};
+use super::structured_text::{self, FieldPath, Texts, empty_like, lookup_mut, places_of, visit};
 use super::text_pieces::{delimited, spliced};
 use crate::config::field_path::{self, Part, parts, target_parts};
 use crate::config::kustomization::{FieldOptions, Replacement, TargetSelector};
@@ -542,17 +542,15 @@ impl<'a> Target<'a> {
             found += 1;
             Ok(())
         })?;
-        for nth in 1..=found {
+        let mut places = Vec::new();
+        places_of(resource.node(), path, &mut Vec::new(), &mut places)?;
+        for place in places {
             // A copy may have taken the place of a value around the source, which then stays as it
             // was.
             if let Ok(now) = source.value_now(resource) {
                 *value = Cow::Owned(now);
             }
-            let mut at = 0;
-            visit(texts, resource.node_mut(), path, create, &mut |node| {
-                at += 1;
-                if at == nth { self.set(to, node, value) } else { Ok(()) }
-            })?;
+            visit(texts, resource.node_mut(), &place, create, &mut |node| self.set(to, node, value))?;
         }
         Ok(found)
     }

@@ -281,6 +281,48 @@ pub(super) fn visit<'a>(
     }
 }
 
+/// Adds the places to which a path leads from a node at the end of `way`, without patterns: they
+/// stay the same when an item that a pattern matches changes. A path into a text is left as it is.
+/// O(matches, each with its path).
+///
+/// # Errors
+/// A pattern is not valid.
+pub(super) fn places_of<'a>(
+    node: &Node<'a>,
+    path: &[Part<'a>],
+    way: &mut Vec<Part<'a>>,
+    found: &mut Vec<Vec<Part<'a>>>,
+) -> Result<()> {
+    let Some((part, rest)) = path.split_first() else {
+        found.push(way.clone());
+        return Ok(());
+    };
+    let mut step = |node: Option<&Node<'a>>, part, rest| {
+        let Some(node) = node else { return Ok(()) };
+        way.push(part);
+        let result = places_of(node, rest, way, found);
+        way.pop();
+        result
+    };
+    match (part, node.value()) {
+        (Part::Key(key), Value::Mapping(m)) => step(m.get(key), part.clone(), rest),
+        (Part::Last, Value::Mapping(m)) => step(m.get("-"), Part::Last, rest),
+        (Part::Index(i), Value::Sequence(items)) => step(items.get(*i), Part::Index(*i), rest),
+        (Part::All, Value::Sequence(items)) => {
+            items.iter().enumerate().try_for_each(|(i, item)| step(Some(item), Part::Index(i), rest))
+        }
+        (Part::Element { key, pattern, .. }, Value::Sequence(items)) => {
+            let rest = if key.is_empty() { &[] } else { rest };
+            let places = pattern.matches(items, key)?;
+            places.into_iter().try_for_each(|i| step(items.get(i), Part::Index(i), rest))
+        }
+        _ => {
+            found.push(way.iter().chain(path).cloned().collect());
+            Ok(())
+        }
+    }
+}
+
 /// Copies an item of a list to the other places of the mapping that it was. O(items).
 fn copy_to_places(items: &mut Sequence<'_>, i: usize, shared: Shared) {
     let mut edited = items[i].clone();

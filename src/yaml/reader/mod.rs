@@ -220,12 +220,14 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     fn root(&mut self) -> Read<Option<Node<'a>>> {
         self.next_line()?;
         let is_explicit = self.directives()?;
-        if self.starts_marker(b"---") {
+        // A marker stands at the start of its line: behind blanks it is a text.
+        let is_at_end = self.indent == END;
+        if is_at_end && self.starts_marker(b"---") {
             self.at += 3;
             self.node(NodePlace::after(Before::Marker, END), Properties::default())?;
         } else if is_explicit {
             return Err(self.error("did not find expected <document start>", self.at));
-        } else if self.starts_marker(b"...") {
+        } else if is_at_end && self.starts_marker(b"...") {
             return Err(self.error(NO_CONTENT, self.at));
         } else if self.indent == END {
             return Ok(None);
