@@ -228,6 +228,14 @@ fn user_query_and_fragment_of_urls_are_never_printed() {
         "http://user:hunter2@127.0.0.1:1/a.yaml?sv=1&sig=SIGNATURE#FRAGMENT",
         "ssh://git:hunter2@127.0.0.1:1/o/r",
         "oci://user:hunter2@127.0.0.1:1/o/r",
+        // Mistyped addresses.
+        "user:hunter2@127.0.0.1:1/o/r?ref=v1",
+        "git::user:hunter2@127.0.0.1:1/o/r",
+        "https:/user:hunter2@127.0.0.1:1/a.yaml",
+        "ftp://user:hunter2@127.0.0.1:1/a.yaml",
+        "https://127.0.0.1:1/a.yaml?sig=a'SIGNATURE",
+        "https://127.0.0.1:1/a.yaml?sig=a`SIGNATURE",
+        "./a.yaml?token=SIGNATURE",
     ];
     for url in urls {
         let tree = Tree::new("");
@@ -264,6 +272,42 @@ fn user_query_and_fragment_of_urls_are_never_printed() {
     // The words of kustomize stay: without them the message would be of no use.
     let tree = Tree::new("-- kustomization.yaml --\nresources: ['https://127.0.0.1:1/o/r?ref=v1&timeout=3s']\n");
     tree.run(&["build"]).fails_with(&["https://127.0.0.1:1/o/r?ref=v1&timeout=3s"]);
+}
+
+#[test]
+fn errors_quote_no_value_of_a_secret() {
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 1, paused: !!bool 'hunter2', template: {spec: {containers: [{name: c, image: i}]}}}\n";
+    let secret =
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {p: hunter2-hunter2}\ndata: {q: hunter2}\n";
+    let replacement = |options: &str, to: &str| {
+        format!(
+            "resources: [s.yaml, d.yaml]\nreplacements:\n- source: {{kind: Secret, fieldPath: stringData.p{options}}}\n  targets: [{{select: {{kind: Deployment}}, fieldPaths: [{to}]}}]\n"
+        )
+    };
+    let patch = |operation: &str| {
+        format!("resources: [s.yaml]\npatches:\n- target: {{kind: Secret}}\n  patch: '[{{{operation}}}]'\n")
+    };
+    for (kustomization, fault) in [
+        (replacement("", "spec.replicas"), "as an integer"),
+        (replacement(", options: {delimiter: '-', index: 7}", "spec.replicas"), "out of bounds"),
+        ("resources: [d.yaml]\n".to_owned(), "as its tag says"),
+        (patch("op: test, path: /stringData/p, value: hunter2"), "test failed"),
+        (patch("op: add, path: /stringData/p/x, value: hunter2"), "/stringData/p"),
+        ("secretGenerator: [{name: s, literals: [hunter2]}]\n".to_owned(), "invalid literal source"),
+        ("secretGenerator: [{name: s, literals: [a=hunter2, a=hunter2]}]\n".to_owned(), "repeats the key"),
+    ] {
+        let tree = Tree::new("");
+        // The tag stops the build before the replacement.
+        let is_of_tag = fault == "as its tag says";
+        let deployment = if is_of_tag { deployment.to_owned() } else { deployment.replace("!!bool 'hunter2'", "true") };
+        tree.write("d.yaml", &deployment);
+        tree.write("s.yaml", secret);
+        tree.write("kustomization.yaml", &kustomization);
+        tree.run(&["build"]).fails_with(&[fault]);
+        for args in [&["build"][..], &["lint"], &["validate"], &["explain"], &["diff", ".", "."]] {
+            in_all_formats(&tree, args);
+        }
+    }
 }
 
 #[test]
