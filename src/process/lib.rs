@@ -239,18 +239,15 @@ fn read_all(pipe: &mut PipeReader, limit: u64, expected: usize) -> io::Result<Ve
 /// Reads stderr to its end, and returns the last bytes. The host is shown the first
 /// [`MOST_SHOWN`] bytes.
 fn read_tail(pipe: &mut PipeReader, stderr: &Stderr) -> io::Result<Vec<u8>> {
-    let mut left = MOST_SHOWN;
-    let mut show = |bytes: &[u8]| match left.checked_sub(bytes.len()) {
-        Some(rest) => {
-            left = rest;
-            stderr.pass(bytes);
+    let mut left = Some(MOST_SHOWN);
+    let mut show = |bytes: &[u8]| {
+        let Some(before) = left else { return };
+        left = before.checked_sub(bytes.len());
+        if left.is_some() {
+            return stderr.pass(bytes);
         }
-        None if left > 0 => {
-            left = 0;
-            stderr.pass(&[]);
-            stderr.pass(format!("(a program has written {MOST_SHOWN} bytes to stderr: no more is shown)\n").as_bytes());
-        }
-        None => {}
+        stderr.pass(&[]);
+        stderr.pass(format!("(a program has written {MOST_SHOWN} bytes to stderr: no more is shown)\n").as_bytes());
     };
     let mut tail: VecDeque<u8> = VecDeque::with_capacity(STDERR_TAIL);
     let mut buffer = [0; 8 * 1024];

@@ -285,7 +285,7 @@ fn errors_quote_no_value_of_a_secret() {
         )
     };
     let patch = |operation: &str| {
-        format!("resources: [s.yaml]\npatches:\n- target: {{kind: Secret}}\n  patch: '[{{{operation}}}]'\n")
+        format!("resources: [s.yaml]\npatches:\n- target: {{kind: Secret}}\n  patch: |-\n    - {{{operation}}}\n")
     };
     for (kustomization, fault) in [
         (replacement("", "spec.replicas"), "as an integer"),
@@ -549,7 +549,9 @@ fn completions_offer_no_file_name_that_is_a_command() {
     hostile.iter().for_each(|name| tree.write(name, ""));
     for shell in ["bash", "zsh", "fish", "powershell"] {
         let mut command = tree.command(&["--", "rustomize", "edit", "add", "resource", ""]);
-        command.env("RUSTOMIZE_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", "4").env("_CLAP_IFS", "\u{b}");
+        command.env("RUSTOMIZE_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", "4");
+        // As the script of the shell asks for it.
+        command.env("_CLAP_IFS", if shell == "bash" { "\u{b}" } else { "\n" });
         let offers = run(&mut command).ok();
         for name in ["kustomization.yaml", "plain-1.yaml", "\u{fc}.yaml"] {
             assert!(offers.contains(name), "{shell}: {offers:?}");
