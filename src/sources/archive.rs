@@ -161,7 +161,6 @@ impl Target<'_> {
                 other => return Err(self.wrong(format!("'{}' is {}", path.display(), named(other)))),
             }
         }
-        drop(entries);
         meter.head.set(u64::MAX);
         // Reading to the end also checks the sum of a compressed stream.
         let mut rest = archive.into_inner();

@@ -98,10 +98,10 @@ pub(crate) fn answer(shell: &OsStr, arguments: Vec<OsString>, program: Command) 
     Ok(writer::data([harmless(&String::from_utf8_lossy(&offers), &name)])?)
 }
 
-/// The offers that a shell can take: names of files are offers, too. bash and PowerShell put an offer
-/// into the line as it is, where `$(command).yaml` would be a command. They get words that mean
-/// nothing but themselves. zsh and fish put quotes around an offer. No shell gets characters that
-/// cannot be seen.
+/// The offers that a shell can take: names of files are offers, too. bash and PowerShell put an
+/// offer into the line as it is, where `$(command).yaml` would be a command. They get words that
+/// mean nothing but themselves. zsh and fish put quotes around an offer. No shell gets characters
+/// that cannot be seen.
 fn harmless(offers: &str, shell: &str) -> String {
     // The script for bash asks for this character between offers.
     let between = if shell == "bash" { '\u{b}' } else { '\n' };
