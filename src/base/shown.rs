@@ -2,6 +2,7 @@
 //! escapes, and the secrets of URLs are masked. The command's writer sends every text through this
 //! module; a part of a message that stands in a line of its own goes through [`line()`] before.
 
+use crate::meter;
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
@@ -132,57 +133,131 @@ fn moved(old: &str, new: &str, range: Range<usize>) -> Range<usize> {
 }
 
 /// A text without the secrets of its URLs: user and password, the values of a query but those that
-/// kustomize reads, and the fragment. A user of ssh alone is no secret. O(text).
+/// kustomize reads, and the fragment. A user of ssh alone is no secret. A password in front of a
+/// host counts without a scheme, too: `user:password@host/path`. O(text).
 pub fn masked(text: &str) -> Cow<'_, str> {
-    if !text.contains("://") && !text.contains('?') {
+    if !text.contains("://") && !text.contains(['?', '@']) {
         return Cow::Borrowed(text);
     }
-    let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`');
     let mut shown = String::with_capacity(text.len());
-    for piece in text.split_inclusive(is_end) {
-        let word = piece.trim_end_matches(is_end);
-        mask_word(word, &mut shown);
-        shown.push_str(&piece[word.len()..]);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = end_of_word(rest);
+        mask_word(&rest[..end], &mut shown);
+        let next = rest[end..].find(|c: char| !is_between_words(c)).map_or(rest.len(), |at| end + at);
+        shown.push_str(&rest[end..next]);
+        rest = &rest[next..];
     }
     if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
 }
 
-/// Adds a word without the secrets of its URLs.
+/// True for a character that no URL has. One that is not a blank can be in a mistyped URL.
+fn is_between_words(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`')
+}
+
+/// The length of the word that a text begins with: to a blank, or to another character of
+/// [`is_between_words`] that is at the end of something.
+fn end_of_word(text: &str) -> usize {
+    let ends = text.match_indices(is_between_words);
+    let is_end = |(at, found): &(usize, &str)| {
+        found.trim().is_empty() || text[at + found.len()..].chars().next().is_none_or(ends_sentence)
+    };
+    { ends }.find(is_end).map_or(text.len(), |(at, _)| at)
+}
+
+/// True for a character that can follow a quotation mark which ends a URL.
+fn ends_sentence(c: char) -> bool {
+    is_between_words(c) || c == '\'' || END_OF_SENTENCE.contains(&c)
+}
+
+/// Adds a word without the secrets of its URLs. O(word).
 fn mask_word(word: &str, shown: &mut String) {
-    let mut rest = word;
-    let mut is_url = false;
-    while let Some(at) = rest.find("://") {
-        let path = at + "://".len();
-        // A query before it has this URL for a value.
-        if let Some(query) = query(&rest[..at], is_url) {
-            let left = mask_query(&rest[query..], shown, &rest[..query]);
-            return mask_word(left, shown);
-        }
-        shown.push_str(&rest[..path]);
-        let scheme = rest[..at].rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        let after = &rest[path..];
-        let user = user_info(after);
-        match after[..user].strip_suffix('@') {
-            Some(name) if scheme.eq_ignore_ascii_case("ssh") && !name.contains(':') => {
-                shown.push_str(&after[..user]);
+    let (mut rest, mut is_url) = (word, false);
+    // The length of the rest from its first scheme on, which is looked for once.
+    let mut from_scheme = from_scheme_of(rest);
+    loop {
+        let scheme = from_scheme.map(|length| rest.len() - length);
+        let before = &rest[..scheme.unwrap_or(rest.len())];
+        // A query before a scheme has this URL for a value.
+        if let Some(query) = query(before, is_url) {
+            mask_before(&rest[..query], is_url, shown);
+            (rest, is_url) = (mask_query(&rest[query..], shown), false);
+        } else if let Some(at) = scheme {
+            mask_before(before, is_url, shown);
+            shown.push_str("://");
+            let scheme = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+            let after = &rest[at + "://".len()..];
+            let user = user_info(after);
+            match after[..user].strip_suffix('@') {
+                Some(name) if scheme.eq_ignore_ascii_case("ssh") && !name.contains(':') => {
+                    shown.push_str(&after[..user]);
+                }
+                Some(_) => shown.extend([MASK, "@"]),
+                None => {}
             }
-            Some(_) => shown.extend([MASK, "@"]),
-            None => {}
+            (rest, is_url) = (&after[user..], true);
+        } else {
+            return mask_before(rest, is_url, shown);
         }
-        rest = &after[user..];
-        is_url = true;
-    }
-    match query(rest, is_url) {
-        Some(query) => {
-            let left = mask_query(&rest[query..], shown, &rest[..query]);
-            mask_word(left, shown);
+        if from_scheme.is_some_and(|length| length > rest.len()) {
+            from_scheme = from_scheme_of(rest);
         }
-        None => shown.push_str(rest),
     }
+}
+
+/// The length of a text from its first scheme on.
+fn from_scheme_of(text: &str) -> Option<usize> {
+    let at = text.find("://");
+    meter::count_text(&text[..at.unwrap_or(text.len())]);
+    Some(text.len() - at?)
+}
+
+/// Adds a part of a word that has neither scheme nor query: the host and the path of a URL, or
+/// another text.
+fn mask_before(part: &str, is_url: bool, shown: &mut String) {
+    if is_url { shown.push_str(part) } else { mask_user(part, shown) }
+}
+
+/// Adds a word without a scheme, and without the user and the password in front of a host.
+fn mask_user(word: &str, shown: &mut String) {
+    let mut rest = word;
+    while let Some(at) = rest.find('@') {
+        let (before, after) = (&rest[..at], &rest[at + 1..]);
+        let start = before.rfind(BEFORE_USER).map_or(0, |i| i + 1);
+        let is_user = before[start..]
+            .split_once(':')
+            .is_some_and(|(name, password)| !password.is_empty() && !REGISTRIES.contains(&name) && is_host(after));
+        match is_user {
+            true => shown.extend([&before[..start], MASK, "@"]),
+            false => shown.push_str(&rest[..=at]),
+        }
+        rest = after;
+    }
+    shown.push_str(rest);
+}
+
+/// Characters in front of a user in a word.
+const BEFORE_USER: [char; 11] = ['/', '\\', '\'', '"', '<', '`', '(', '[', '{', '=', ','];
+
+/// Schemes of packages, whose names have versions behind an `@`.
+const REGISTRIES: [&str; 3] = ["npm", "jsr", "pkg"];
+
+/// Returns true if a text begins with a host and a path or a port. The digest of an image is none.
+fn is_host(text: &str) -> bool {
+    let length = text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '-' | '_')).unwrap_or(text.len());
+    let (host, after) = text.split_at(length);
+    let is_digest = || {
+        let sum = after.trim_start_matches(':').split(|c: char| !c.is_ascii_hexdigit()).next().unwrap_or_default();
+        after.starts_with(':') && sum.len() >= 32
+    };
+    host.starts_with(char::is_alphanumeric) && after.starts_with(['/', ':']) && !is_digest()
 }
 
 /// The length of the user info, with its `@`, that a text behind `://` begins with.
 fn user_info(text: &str) -> usize {
+    // Another scheme begins another URL.
+    let text = text.find("://").map_or(text, |next| &text[..next]);
     let host = text.find(['/', '?', '#']).unwrap_or(text.len());
     if let Some(at) = text[..host].rfind('@') {
         return at + 1;
@@ -205,14 +280,15 @@ fn query(text: &str, is_url: bool) -> Option<usize> {
     let (before, after) = (&text[..at], &text[at + 1..]);
     let name = after.split(['=', '&']).next().unwrap_or_default();
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.%".contains(&byte));
-    (before.contains('/') && is_name && after[name.len()..].starts_with('=')).then_some(at)
+    let is_address = || before.contains('/') || says_secret(name);
+    (is_name && after[name.len()..].starts_with('=') && is_address()).then_some(at)
 }
 
-/// Adds what is before a query, and the query and the fragment without their secrets. Returns what
-/// follows them.
-fn mask_query<'t>(text: &'t str, shown: &mut String, before: &str) -> &'t str {
-    shown.push_str(before);
-    let end = text.find('\'').unwrap_or(text.len());
+/// Adds the query and the fragment that a text begins with, without their secrets. Returns the text
+/// that follows them.
+fn mask_query<'t>(text: &'t str, shown: &mut String) -> &'t str {
+    let ends = |(at, _): &(usize, &str)| text[at + 1..].chars().next().is_none_or(ends_sentence);
+    let end = text.match_indices('\'').find(ends).map_or(text.len(), |(at, _)| at);
     let end = text[..end].trim_end_matches(END_OF_SENTENCE).len();
     let (both, left) = text.split_at(end);
     let (query, fragment) = both.split_once('#').map_or((both, None), |(query, fragment)| (query, Some(fragment)));
@@ -238,8 +314,7 @@ fn mask_query<'t>(text: &'t str, shown: &mut String, before: &str) -> &'t str {
 /// True for a value that has a URL with a password.
 pub fn has_password(value: &str) -> bool {
     value.contains(':')
-        && value.match_indices("://").any(|(at, mark)| {
-            let after = &value[at + mark.len()..];
+        && value.split("://").skip(1).any(|after| {
             let after = after.split(char::is_whitespace).next().unwrap_or_default();
             after[..user_info(after)].contains(':')
         })
@@ -365,6 +440,7 @@ mod tests {
     use super::{
         SECRET_PARTS, SECRET_WORDS, bytes, excerpt, has_password, json, line, lines, masked, says_secret, tamed,
     };
+    use crate::meter;
 
     #[test]
     fn what_cannot_be_seen_is_an_escape() {
@@ -406,10 +482,36 @@ mod tests {
             ("https://h/a?next=https://u:p@h/b?c=d", "https://h/a?next=..."),
             ("a=https://u:p@h/,b=https://v:q@h/", "a=https://...@h/,b=https://...@h/"),
             ("h.io/o/r?ref=v1&sig=abc", "h.io/o/r?ref=v1&sig=..."),
+            ("'https://h/a?sig=a'b': no", "'https://h/a?sig=...': no"),
+            ("\"https://h/a?sig=a\"b\", c", "\"https://h/a?sig=...\", c"),
+            ("<https://u:p@h/a?b=c>, `https://u:\"p@h/`.", "<https://...@h/a?b=...>, `https://...@h/`."),
+            ("{\"a\":\"https://h/?s=x\",\"b\":\"c@d\"}", "{\"a\":\"https://h/?s=...\",\"b\":\"c@d\"}"),
+            ("'u:p@h.io/o/r': gone", "'...@h.io/o/r': gone"),
+            ("git::u:p@h:1/o https:/u:p@h/a https:\\\\u:p@h/a", "...@h:1/o https:/...@h/a https:\\\\...@h/a"),
+            ("a=u:p@h/b,c=v:q@h/d", "a=...@h/b,c=...@h/d"),
+            ("u:p@h.io/o/r?ref=v1", "...@h.io/o/r?ref=v1"),
+            ("a.yaml?token=x a.yaml?page=x", "a.yaml?token=... a.yaml?page=x"),
+            ("git@h:o/r h:80/a@1.0/b npm:a@1/b a:1@b", "git@h:o/r h:80/a@1.0/b npm:a@1/b a:1@b"),
+            (
+                "h:5000/a:1.2@sha256:0123456789abcdef0123456789abcdef",
+                "h:5000/a:1.2@sha256:0123456789abcdef0123456789abcdef",
+            ),
             ("is it a/b? yes=no", "is it a/b? yes=no"),
             ("did you mean 'x'?", "did you mean 'x'?"),
         ] {
             assert_eq!(masked(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn masking_takes_linear_time() {
+        for part in ["/?a=b',", "://a:b", "x://u:p@h/?a=b',", "u:p@h/", "?a", "\"a"] {
+            let steps = |n: usize| {
+                meter::reset();
+                assert!(masked(&part.repeat(n)).len() >= n);
+                meter::taken()
+            };
+            assert!(steps(4_000) <= 5 * steps(1_000), "{part}: {} steps, {}", steps(1_000), steps(4_000));
         }
     }
 

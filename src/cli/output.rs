@@ -108,7 +108,8 @@ fn mode(place: &Place) -> std::io::Result<u32> {
 /// objects come last.
 ///
 /// # Errors
-/// A resource cannot be printed.
+/// A resource cannot be printed, or its name is not that of a file: kustomize writes a resource of
+/// the namespace `../a` outside of the directory.
 pub(super) fn files(output: &Output<'_>) -> diag::Result<BTreeMap<String, String>> {
     let namespaced = || output.resources().filter(|r| !r.id().is_cluster_scoped());
     let mut namespaces: Vec<&str> = namespaced().map(|r| r.id().effective_namespace()).collect();
@@ -116,8 +117,20 @@ pub(super) fn files(output: &Output<'_>) -> diag::Result<BTreeMap<String, String
     namespaces.dedup();
     let several = namespaces.len() > 1;
     let cluster_scoped = output.resources().filter(|r| r.id().is_cluster_scoped());
-    let named = |resource: &Resource<'_>| file_name(resource, several);
-    namespaced().chain(cluster_scoped).map(|r| Ok((named(r), output.print_one(r)?))).collect()
+    let named = |resource: &Resource<'_>| checked(file_name(resource, several), resource);
+    namespaced().chain(cluster_scoped).map(|r| Ok((named(r)?, output.print_one(r)?))).collect()
+}
+
+/// The name of a resource's file, if it is one name below a directory.
+fn checked(name: String, resource: &Resource<'_>) -> diag::Result<String> {
+    let fault = match name.contains(std::path::is_separator) {
+        true => Some("is a path"),
+        false => files::name_fault(name.as_ref()),
+    };
+    let Some(fault) = fault else { return Ok(name) };
+    let message = format!("{} cannot have a file of its own: '{name}' {fault}", resource.id());
+    let error = diag::Error::new(diag::Code::Refused, message).at(resource.pos());
+    Err(error.hint("correct its name, its kind or its namespace, or write all resources to one file"))
 }
 
 /// Writes files below a directory, which is made if it is missing. All files are written before the

@@ -96,6 +96,10 @@ impl Default for Limits {
     }
 }
 
+/// The number of bytes of a child's stderr that a host is shown: a child that never stops writing
+/// does not fill the log of its build.
+const MOST_SHOWN: usize = 16 << 20;
+
 /// The reason why a call failed.
 #[derive(Debug)]
 pub enum Failure {
@@ -232,7 +236,19 @@ fn read_all(pipe: &mut PipeReader, limit: u64, expected: usize) -> io::Result<Ve
     if bytes.len() as u64 > limit { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
+/// Reads stderr to its end, and returns the last bytes. The host is shown the first
+/// [`MOST_SHOWN`] bytes.
 fn read_tail(pipe: &mut PipeReader, stderr: &Stderr) -> io::Result<Vec<u8>> {
+    let mut left = Some(MOST_SHOWN);
+    let mut show = |bytes: &[u8]| {
+        let Some(before) = left else { return };
+        left = before.checked_sub(bytes.len());
+        if left.is_some() {
+            return stderr.pass(bytes);
+        }
+        stderr.pass(&[]);
+        stderr.pass(format!("(a program has written {MOST_SHOWN} bytes to stderr: no more is shown)\n").as_bytes());
+    };
     let mut tail: VecDeque<u8> = VecDeque::with_capacity(STDERR_TAIL);
     let mut buffer = [0; 8 * 1024];
     let mut open = Vec::new();
@@ -242,7 +258,7 @@ fn read_tail(pipe: &mut PipeReader, stderr: &Stderr) -> io::Result<Vec<u8>> {
             read => read,
         };
         if matches!(n, Ok(0) | Err(_)) {
-            stderr.pass(&open);
+            show(&open);
             stderr.pass(&[]);
         }
         let n = n?;
@@ -252,7 +268,7 @@ fn read_tail(pipe: &mut PipeReader, stderr: &Stderr) -> io::Result<Vec<u8>> {
         open.extend_from_slice(&buffer[..n]);
         let end = open.iter().rposition(|&byte| byte == b'\n').map(|at| at + 1);
         if let Some(end) = end.or((open.len() > LONGEST_LINE).then_some(open.len())) {
-            stderr.pass(&open[..end]);
+            show(&open[..end]);
             open.drain(..end);
         }
         tail.extend(&buffer[..n]);

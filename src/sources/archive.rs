@@ -4,7 +4,7 @@
 //! Any other entry is an error and is not skipped: such an archive was not made for this purpose.
 
 use crate::diag::{Code, Error, Result};
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 use hashbrown::HashSet;
 use rustomize_files::{Directory, name_fault, shown};
 use std::cell::Cell;
@@ -69,7 +69,7 @@ pub fn unpack(shown: &str, bytes: &[u8], name: &str, into: &Path, is_own: fn(&st
     let meter = Meter { total: Cell::new(limit), head: Cell::new(u64::MAX) };
     match form(bytes) {
         ArchiveForm::Tar => target.tar(Metered { from: bytes, meter: &meter }),
-        ArchiveForm::TarGz => target.tar(Metered { from: GzDecoder::new(bytes), meter: &meter }),
+        ArchiveForm::TarGz => target.tar(Metered { from: MultiGzDecoder::new(bytes), meter: &meter }),
         ArchiveForm::Zip => target.zip(bytes),
         ArchiveForm::File => target.file(Path::new(name), Mode::EXECUTABLE, bytes),
     }
@@ -150,6 +150,10 @@ impl Target<'_> {
             match entry.header().entry_type() {
                 tar::EntryType::Directory => self.directory(&path)?,
                 tar::EntryType::Regular | tar::EntryType::Continuous => {
+                    // Other programs read a file of another name and size from such an entry.
+                    if has_sparse_record(&mut entry).map_err(|e| damaged(self, e))? {
+                        return Err(self.wrong(format!("'{}' is a sparse file", path.display())));
+                    }
                     self.file(&path, Mode::of(mode), &mut entry)?;
                 }
                 // Some tools describe the archive as a whole.
@@ -157,15 +161,41 @@ impl Target<'_> {
                 other => return Err(self.wrong(format!("'{}' is {}", path.display(), named(other)))),
             }
         }
-        Ok(())
+        meter.head.set(u64::MAX);
+        // Reading to the end also checks the sum of a compressed stream.
+        let mut rest = archive.into_inner();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match rest.read(&mut buffer).map_err(|e| damaged(self, e))? {
+                0 => return Ok(()),
+                n => self.nothing_more(&buffer[..n])?,
+            }
+        }
+    }
+
+    /// Refuses bytes behind the end of an archive, in which other programs may find other entries.
+    /// Zeros fill the last block of an archive.
+    fn nothing_more(&self, bytes: &[u8]) -> Result<()> {
+        match bytes.iter().all(|byte| *byte == 0) {
+            true => Ok(()),
+            false => Err(self.wrong("more bytes follow its end")),
+        }
     }
 
     fn zip(&mut self, bytes: &[u8]) -> Result<()> {
         let damaged = |target: &Target<'_>, e: zip::result::ZipError| target.wrong(format!("it is damaged: {e}"));
         let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| damaged(self, e))?;
-        self.count(archive.len())?;
+        let listed = entries_of_zip(bytes, archive.central_directory_start());
+        self.count(listed)?;
+        // The library keeps the last one of entries with one name.
+        if listed != archive.len() {
+            return Err(self.wrong("an entry occurs twice"));
+        }
         for i in 0..archive.len() {
             let mut entry = archive.by_index(i).map_err(|e| damaged(self, e))?;
+            if name_before_content(bytes, entry.header_start()) != Some(entry.name_raw()) {
+                return Err(self.wrong("an entry has two names"));
+            }
             // The name as it is written: the library would change a path that leads out.
             let name = entry.name().map_err(|e| damaged(self, e))?.into_owned();
             let mode = entry.unix_mode().unwrap_or(0o644);
@@ -272,6 +302,38 @@ impl Target<'_> {
     }
 }
 
+/// Returns true if an entry of a tar archive has a record of GNU tar for sparse files.
+fn has_sparse_record(entry: &mut tar::Entry<'_, impl Read>) -> io::Result<bool> {
+    let Some(records) = entry.pax_extensions()? else { return Ok(false) };
+    for record in records {
+        if record?.key_bytes().starts_with(b"GNU.sparse.") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The number of records in the directory of a zip archive, which begins at an offset.
+fn entries_of_zip(bytes: &[u8], directory: u64) -> usize {
+    let mut rest = usize::try_from(directory).ok().and_then(|start| bytes.get(start..)).unwrap_or_default();
+    let mut number = 0;
+    while rest.starts_with(b"PK\x01\x02") {
+        number += 1;
+        let length = |at: usize| rest.get(at..at + 2).map_or(0, |two| usize::from(two[0]) | usize::from(two[1]) << 8);
+        let record = 46 + length(28) + length(30) + length(32);
+        rest = rest.get(record..).unwrap_or_default();
+    }
+    number
+}
+
+/// The name that a zip archive has in front of the content of an entry: programs that read the
+/// archive as a stream take this one, and not the name in the directory.
+fn name_before_content(bytes: &[u8], header: u64) -> Option<&[u8]> {
+    let header = bytes.get(usize::try_from(header).ok()?..)?;
+    let length = usize::from(*header.get(26)?) | usize::from(*header.get(27)?) << 8;
+    header.get(30..30 + length)
+}
+
 fn named(kind: tar::EntryType) -> &'static str {
     match kind {
         tar::EntryType::Symlink | tar::EntryType::Link => "a link",
@@ -371,6 +433,37 @@ mod tests {
         refused(&tar(&[("a/x", FILE, 0o644, ""), ("A", FILE, 0o644, "")]), "twice");
     }
 
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(bytes).unwrap();
+        gzip.finish().unwrap()
+    }
+
+    #[test]
+    fn what_other_programs_would_read_in_another_way_is_refused() {
+        let (one, two) = (tar(&[("a", FILE, 0o644, "1")]), tar(&[("b", FILE, 0o644, "2")]));
+        refused(&[&one[..], &two].concat(), "more bytes follow its end");
+        refused(&gzip(&[&one[..], &two].concat()), "more bytes follow its end");
+        refused(&[gzip(&one), gzip(&two)].concat(), "more bytes follow its end");
+        refused(&[gzip(&one), b"more".to_vec()].concat(), "damaged");
+        let packed = gzip(&one);
+        refused(&packed[..packed.len() - 1], "damaged");
+        let mut other_sum = packed.clone();
+        other_sum[packed.len() - 8] ^= 1;
+        refused(&other_sum, "damaged");
+        let into = tempfile::tempdir().unwrap();
+        let padded = [&one[..], &[0; 10_240]].concat();
+        let members = [gzip(&padded[..700]), gzip(&padded[700..])].concat();
+        unpack("a.tar.gz", &members, "a", into.path()).unwrap();
+        assert_eq!(fs::read_to_string(into.path().join("a")).unwrap(), "1");
+
+        let mut sparse = Builder::new(Vec::new());
+        sparse.append_pax_extensions([("GNU.sparse.realsize", &b"9999999999"[..])]).unwrap();
+        let rest = tar(&[("s", FILE, 0o644, "1")]);
+        let sparse = [sparse.get_ref(), &rest[..]].concat();
+        refused(&sparse, "'s' is a sparse file");
+    }
+
     #[test]
     fn bombs_and_damaged_archives_are_refused() {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -403,6 +496,21 @@ mod tests {
         let mut link = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
         link.add_symlink("l", "/etc", zip::write::SimpleFileOptions::default()).unwrap();
         refused(&link.finish().unwrap().into_inner(), "'l' is a link");
+        let replaced = |old: &[u8], new: &[u8], most: usize| {
+            let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+            let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+            for name in ["main-1", "main-2"] {
+                writer.start_file(name, options).unwrap();
+                writer.write_all(b"content").unwrap();
+            }
+            let mut bytes = writer.finish().unwrap().into_inner();
+            let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(old)).take(most).collect();
+            assert!(!places.is_empty());
+            places.into_iter().for_each(|at| bytes[at..at + new.len()].copy_from_slice(new));
+            bytes
+        };
+        refused(&replaced(b"main-2", b"main-1", 2), "an entry occurs twice");
+        refused(&replaced(b"main-2", b"evil-2", 1), "an entry has two names");
         let into = tempfile::tempdir().unwrap();
         unpack("a.zip", &zip("a/run", 0o755), "a", into.path()).unwrap();
         let mode = fs::metadata(into.path().join("a/run")).unwrap().permissions().mode();

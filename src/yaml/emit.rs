@@ -291,7 +291,8 @@ impl<P: Parts> Printer<'_, P> {
     /// Prints a scalar that is not surely a plain string.
     fn rare_scalar(&mut self, s: &Scalar<'_>, pos: Pos, indent: usize, line: usize) -> Emit {
         if let Some(what) = s.mismatch() {
-            return Err(unprintable(format!("cannot decode {:?} as {what}", s.text), pos));
+            // The text, which may come from a Secret, is not in the message.
+            return Err(unprintable(format!("cannot decode the value as {what}"), pos));
         }
         match s.kind() {
             Kind::Null if reprint::is_empty_text(s, self.in_braces) => self.out.push_str("\"\""),

@@ -26,18 +26,16 @@ pub struct Spot<'a> {
 struct Lines {
     /// The offset of the first byte of each line.
     starts: Vec<u32>,
-    /// The last offset that was asked for, with its line and column: the next offset may be in the
-    /// same line, which may be long, or in one of the next lines.
-    last: Asked,
+    /// The number of characters that begin before each block of the text. It is empty until a
+    /// place in a long line is asked for.
+    before: Vec<u32>,
+    /// The last line that was asked for, from 1: the next offset may be in one of the next lines.
+    last: usize,
 }
 
-/// An offset, with its line and column, which count from 1.
-#[derive(Clone, Copy)]
-struct Asked {
-    offset: usize,
-    line: usize,
-    column: usize,
-}
+/// The bytes of a block. In a line that is not longer than a block, characters are counted from its
+/// start.
+const BLOCK: usize = 1024;
 
 /// The number of lines behind the last one that are looked at one after the other.
 const NEAR: usize = 16;
@@ -76,8 +74,7 @@ impl<'a> Places<'a> {
     }
 
     /// The place of a position; `None` if no source has it. The first position of a source costs
-    /// O(size of the source), every other one O(log lines) and the distance from the last position
-    /// in the same line.
+    /// O(size of the source), every other one O(log lines).
     pub fn spot(&self, pos: Pos) -> Option<Spot<'a>> {
         let (source, offset) = self.outermost(pos)?;
         let mut all = self.lines.borrow_mut();
@@ -91,27 +88,41 @@ impl Lines {
     fn of(text: &str) -> Lines {
         meter::count_text(text);
         let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| u32::try_from(i + 1).unwrap_or(u32::MAX));
-        Lines { starts: std::iter::once(0).chain(ends).collect(), last: Asked { offset: 0, line: 1, column: 1 } }
+        Lines { starts: std::iter::once(0).chain(ends).collect(), before: Vec::new(), last: 1 }
     }
 
     /// The line and column of an offset, from 1.
     fn at(&mut self, text: &str, offset: usize) -> (usize, usize) {
         let line = self.line(offset);
         let start = self.starts[line - 1] as usize;
-        let (from, column) = match self.last {
-            Asked { offset: last, column, .. } if (start..=offset).contains(&last) => (last, column),
-            _ => (start, 1),
+        self.last = line;
+        let column = match offset - start {
+            0..=BLOCK => characters(&text.as_bytes()[start..offset]),
+            _ => self.characters_before(text, offset) - self.characters_before(text, start),
         };
-        let is_first_byte = |byte: &&u8| **byte & 0xC0 != 0x80;
-        let column = column + text.as_bytes()[from..offset].iter().filter(is_first_byte).count();
-        self.last = Asked { offset, line, column };
-        (line, column)
+        (line, column + 1)
+    }
+
+    /// The number of characters that begin before an offset. The first call costs O(text), every
+    /// other one O(1).
+    fn characters_before(&mut self, text: &str, offset: usize) -> usize {
+        let bytes = text.as_bytes();
+        if self.before.is_empty() {
+            meter::count_text(text);
+            let blocks = bytes.chunks(BLOCK).scan(0, |sum, block| {
+                *sum += u32::try_from(characters(block)).unwrap_or(u32::MAX);
+                Some(*sum)
+            });
+            self.before = std::iter::once(0).chain(blocks).collect();
+        }
+        let block = offset / BLOCK;
+        self.before[block] as usize + characters(&bytes[block * BLOCK..offset])
     }
 
     /// The line of an offset, from 1. O(1) in one of the next lines, otherwise O(log lines).
     fn line(&self, offset: usize) -> usize {
         let is_reached = |start: &u32| *start as usize <= offset;
-        let last = self.last.line;
+        let last = self.last;
         if is_reached(&self.starts[last - 1]) {
             let more = self.starts[last..].iter().take(NEAR).take_while(|start| is_reached(start)).count();
             if more < NEAR {
@@ -122,10 +133,17 @@ impl Lines {
     }
 }
 
+/// The number of characters that begin in these bytes of a text.
+fn characters(bytes: &[u8]) -> usize {
+    meter::count_bytes(bytes);
+    bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Places;
+    use super::{BLOCK, Places};
     use crate::Heap;
+    use rustomize_base::meter;
 
     #[test]
     fn places_are_those_of_the_heap_in_any_order() {
@@ -140,5 +158,36 @@ mod tests {
             let spot = places.spot(source.pos(offset)).unwrap();
             assert_eq!((spot.source.name.as_str(), spot.line, spot.column), ("file", place.line, place.column));
         }
+    }
+
+    #[test]
+    fn places_in_long_lines_are_those_of_the_heap() {
+        let heap = Heap::new();
+        let text = format!("a: [é]\n[{}]\nb: c\n{}", "é, x, ".repeat(BLOCK), "€".repeat(BLOCK));
+        let source = heap.arena().add_file("file", text.into());
+        let places = Places::new(&heap);
+        let bounds: Vec<usize> = source.text.char_indices().map(|(i, _)| i).chain([source.text.len()]).collect();
+        for &offset in bounds.iter().step_by(97).chain(bounds.iter().rev().step_by(89)).chain(bounds.last()) {
+            let place = source.place(offset);
+            let spot = places.spot(source.pos(offset)).unwrap();
+            assert_eq!((spot.line, spot.column), (place.line, place.column), "{offset}");
+        }
+    }
+
+    #[test]
+    fn places_in_one_long_line_take_linear_time() {
+        let steps = |n: usize| {
+            let heap = Heap::new();
+            let source = heap.arena().add_file("file", format!("[{}]", "item, ".repeat(n)).into());
+            let places = Places::new(&heap);
+            meter::reset();
+            // From both ends to the middle.
+            for i in (0..n).map(|i| if i % 2 == 0 { i / 2 } else { n - i / 2 }) {
+                places.spot(source.pos(6 * i)).unwrap();
+            }
+            meter::taken()
+        };
+        // A place costs a block, however long the line is.
+        assert!(steps(8_000) <= 5 * steps(2_000), "{} steps, {}", steps(2_000), steps(8_000));
     }
 }

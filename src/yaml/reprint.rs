@@ -526,9 +526,10 @@ fn any_key(_: &Key<'_>, _: Option<&Key<'_>>, _: Depth) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses a scalar whose text does not fit the type that it was given.
+/// Refuses a scalar whose text does not fit the type that it was given. The text, which may come
+/// from a Secret, is not in the message.
 fn check_type(s: &Scalar<'_>) -> Result<(), String> {
-    s.mismatch().map_or(Ok(()), |what| Err(format!("cannot decode {:?} as {what}", s.text)))
+    s.mismatch().map_or(Ok(()), |what| Err(format!("cannot decode the value as {what}")))
 }
 
 fn check_parts(node: &Node<'_>, depth: Depth) -> Result<(), Malformed> {

@@ -173,3 +173,18 @@ fn flag_sets_the_build_size_limit() {
     tree.run(&["build", "--build-size-limit", "1MiB", "-o", "out"]).fails_with(&words);
     assert!(!tree.path().join("out").exists());
 }
+
+#[test]
+fn stderr_of_a_plugin_is_shown_up_to_a_limit() {
+    let tree = Tree::new(
+        "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Any\nmetadata: {name: g}\n",
+    );
+    for endless in ["tr '\\0' x < /dev/zero", "yes"] {
+        let text = MAP.replace('\n', "\\n");
+        tree.plugin("Any", &format!("#!/bin/sh\n{endless} | head -c 20000000 >&2\necho last >&2\nprintf '{text}'\n"));
+        let run = tree.run(&["build", "--enable-alpha-plugins"]);
+        assert!(run.stderr.len() < 17 << 20, "{endless}: {}", run.stderr.len());
+        assert!(run.stderr.ends_with("no more is shown)\n"), "{endless}: {}", &run.stderr[run.stderr.len() - 200..]);
+        assert!(run.ok().contains("name: a"), "{endless}");
+    }
+}

@@ -76,6 +76,41 @@ fn one_link_in_a_directory_stops_all_writes_to_it() {
 }
 
 #[test]
+fn name_of_a_resource_leads_no_file_out_of_the_directory() {
+    let map = |name: &str, namespace: &str| {
+        format!(
+            "---\n{}",
+            MAP.replace("name: a, namespace: n", &format!("name: \"{name}\", namespace: \"{namespace}\""))
+        )
+    };
+    let absolute = tree().home().join("dir").display().to_string();
+    for (name, namespace) in [
+        ("b", "../home/dir/x"),
+        ("b", "../x"),
+        ("b", absolute.as_str()),
+        ("../../x", "m"),
+        ("/x", "m"),
+        ("a/b", "m"),
+        ("a\\eb", "m"),
+    ] {
+        let tree = tree();
+        tree.write("r.yaml", &[map("a", "n"), map(name, namespace)].concat());
+        fs::create_dir(tree.path().join("out")).unwrap();
+        for args in [&["build", "-o", "out"][..], &["build", "--all", ".", "-o", "out/deep", "--layout", "resource"]] {
+            tree.run(args).fails_with(&["cannot have a file of its own"]);
+            is_untouched(&tree, namespace);
+            assert_eq!(fs::read_dir(tree.path().join("out")).unwrap().count(), 0, "{namespace} {name}");
+            assert_eq!(fs::read_dir(tree.path()).unwrap().count(), 3, "{namespace} {name}");
+        }
+    }
+    let tree = tree();
+    tree.write("r.yaml", &[map("system:a", "n"), map("..", "m")].concat());
+    fs::create_dir(tree.path().join("out")).unwrap();
+    tree.run(&["build", "-o", "out"]).ok();
+    assert!(tree.path().join("out/n_v1_configmap_system:a.yaml").exists());
+}
+
+#[test]
 fn link_outside_the_tree_is_followed() {
     let tree = tree();
     let link = tree.home().join("link");

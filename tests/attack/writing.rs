@@ -228,6 +228,14 @@ fn user_query_and_fragment_of_urls_are_never_printed() {
         "http://user:hunter2@127.0.0.1:1/a.yaml?sv=1&sig=SIGNATURE#FRAGMENT",
         "ssh://git:hunter2@127.0.0.1:1/o/r",
         "oci://user:hunter2@127.0.0.1:1/o/r",
+        // Mistyped addresses.
+        "user:hunter2@127.0.0.1:1/o/r?ref=v1",
+        "git::user:hunter2@127.0.0.1:1/o/r",
+        "https:/user:hunter2@127.0.0.1:1/a.yaml",
+        "ftp://user:hunter2@127.0.0.1:1/a.yaml",
+        "https://127.0.0.1:1/a.yaml?sig=a'SIGNATURE",
+        "https://127.0.0.1:1/a.yaml?sig=a`SIGNATURE",
+        "./a.yaml?token=SIGNATURE",
     ];
     for url in urls {
         let tree = Tree::new("");
@@ -264,6 +272,40 @@ fn user_query_and_fragment_of_urls_are_never_printed() {
     // The words of kustomize stay: without them the message would be of no use.
     let tree = Tree::new("-- kustomization.yaml --\nresources: ['https://127.0.0.1:1/o/r?ref=v1&timeout=3s']\n");
     tree.run(&["build"]).fails_with(&["https://127.0.0.1:1/o/r?ref=v1&timeout=3s"]);
+}
+
+#[test]
+fn errors_quote_no_value_of_a_secret() {
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}}\n";
+    let secret =
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {p: hunter2-hunter2}\ndata: {q: hunter2}\n";
+    let replacement = |options: &str, to: &str| {
+        format!(
+            "resources: [s.yaml, d.yaml]\nreplacements:\n- source: {{kind: Secret, fieldPath: stringData.p{options}}}\n  targets: [{{select: {{kind: Deployment}}, fieldPaths: [{to}]}}]\n"
+        )
+    };
+    let patch = |operation: &str| {
+        format!("resources: [s.yaml]\npatches:\n- target: {{kind: Secret}}\n  patch: |-\n    - {{{operation}}}\n")
+    };
+    for (kustomization, fault) in [
+        (replacement("", "spec.replicas"), "as an integer"),
+        (replacement(", options: {delimiter: '-', index: 7}", "spec.replicas"), "out of bounds"),
+        ("resources: [tagged.yaml]\n".to_owned(), "as a boolean"),
+        (patch("op: test, path: /stringData/p, value: hunter2"), "test failed"),
+        (patch("op: add, path: /stringData/p/x, value: hunter2"), "/stringData/p"),
+        ("secretGenerator: [{name: s, literals: [hunter2]}]\n".to_owned(), "invalid literal source"),
+        ("secretGenerator: [{name: s, literals: [a=hunter2, a=hunter2]}]\n".to_owned(), "repeats the key"),
+    ] {
+        let tree = Tree::new("");
+        tree.write("d.yaml", deployment);
+        tree.write("s.yaml", secret);
+        tree.write("tagged.yaml", &secret.replace("hunter2-hunter2", "!!bool 'hunter2'"));
+        tree.write("kustomization.yaml", &kustomization);
+        tree.run(&["build"]).fails_with(&[fault]);
+        for args in [&["build"][..], &["lint"], &["validate"], &["explain"], &["diff", ".", "."]] {
+            in_all_formats(&tree, args);
+        }
+    }
 }
 
 #[test]
@@ -487,4 +529,39 @@ fn invisible_characters_in_arguments_are_refused() {
     // Another letter is an error of its own, and not another spelling.
     let error = tree.run(&["plugin", "add", "h.io/acme/\u{fc}n\u{ef}"]).fails_with(&["the character '\u{fc}'"]);
     assert!(!error.contains("h.io/acme/n"), "{error}");
+}
+
+/// A key that completes a line, and Enter, run no command that the name of a file has.
+#[test]
+fn completions_offer_no_file_name_that_is_a_command() {
+    let hostile = [
+        "$(touch own).yaml",
+        "a;touch own",
+        "`own`",
+        "a&b",
+        "a|b",
+        "a>b",
+        "x\u{1b}]0;t\u{7}",
+        "n\ntouch own\n",
+        "u\u{202e}",
+    ];
+    let tree = Tree::new("-- kustomization.yaml --\n-- plain-1.yaml --\n-- \u{fc}.yaml --\n");
+    hostile.iter().for_each(|name| tree.write(name, ""));
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let mut command = tree.command(&["--", "rustomize", "edit", "add", "resource", ""]);
+        command.env("RUSTOMIZE_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", "4");
+        // As the script of the shell asks for it.
+        command.env("_CLAP_IFS", if shell == "bash" { "\u{b}" } else { "\n" });
+        let offers = run(&mut command).ok();
+        for name in ["kustomization.yaml", "plain-1.yaml", "\u{fc}.yaml"] {
+            assert!(offers.contains(name), "{shell}: {offers:?}");
+        }
+        let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\u{b}') || c == '\u{202e}';
+        assert!(!offers.contains(is_odd), "{shell}: {offers:?}");
+        // The other shells put quotes around an offer.
+        if matches!(shell, "bash" | "powershell") {
+            assert!(!offers.contains(['$', ';', '`', '&', '|', '>']), "{shell}: {offers:?}");
+            assert!(shell != "bash" || !offers.contains('\n'), "{offers:?}");
+        }
+    }
 }

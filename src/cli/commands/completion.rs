@@ -9,6 +9,7 @@ use crate::writer;
 use anyhow::{Result, bail};
 use clap::{Args, Command, ValueEnum};
 use clap_complete::env::Shells;
+use rustomize_base::shown::is_unseen;
 use std::ffi::{OsStr, OsString};
 
 /// The variable by which a script asks for words. Its value is the name of the shell.
@@ -91,9 +92,35 @@ pub(crate) fn answer(shell: &OsStr, arguments: Vec<OsString>, program: Command) 
         program = with_hidden_flags(program);
     }
     let here = std::env::current_dir().ok();
-    let mut words = Vec::new();
-    shell.write_complete(&mut program, line, here.as_deref(), &mut words)?;
-    Ok(writer::data([words])?)
+    let mut offers = Vec::new();
+    let name = shell.name().to_owned();
+    shell.write_complete(&mut program, line, here.as_deref(), &mut offers)?;
+    Ok(writer::data([harmless(&String::from_utf8_lossy(&offers), &name)])?)
+}
+
+/// The offers that a shell can take: names of files are offers, too. bash and PowerShell put an
+/// offer into the line as it is, where `$(command).yaml` would be a command. They get words that
+/// mean nothing but themselves. zsh and fish put quotes around an offer. No shell gets characters
+/// that cannot be seen.
+fn harmless(offers: &str, shell: &str) -> String {
+    // The script for bash asks for this character between offers.
+    let between = if shell == "bash" { '\u{b}' } else { '\n' };
+    let is_kept = |offer: &&str| {
+        let word = offer.split('\t').next().unwrap_or_default();
+        match shell {
+            "bash" | "powershell" => is_plain(word, shell),
+            _ => !word.contains(is_unseen),
+        }
+    };
+    let kept: Vec<&str> = offers.split(between).filter(is_kept).collect();
+    kept.join(&between.to_string())
+}
+
+/// True for a word whose characters mean nothing to a shell. `~/` in front stands for the home.
+fn is_plain(word: &str, shell: &str) -> bool {
+    let separator = if shell == "powershell" { '\\' } else { '/' };
+    let word = word.strip_prefix("~/").unwrap_or(word);
+    word.chars().all(|c| c.is_alphanumeric() || c == separator || "/._-+:@%=,^".contains(c))
 }
 
 /// The program with hidden flags. They are completed only if nothing else fits: at a word that does

@@ -27,28 +27,24 @@ impl Excerpt {
     /// line may hold a secret: its field has a name such as `password`, or its document is about
     /// a Secret, which may have one in any line. O(size of the text).
     pub fn of(text: &str, offset: usize) -> Option<Excerpt> {
-        Excerpt::unless(text, offset, |start| may_be_secret(&text[document(text, start)]))
+        let line = line_of(text, offset);
+        let is_secret = names_a_secret(&text[line.clone()]) || may_be_secret(&text[document(text, line.start)]);
+        (!is_secret).then(|| Excerpt::in_line(&text[line.clone()], offset - line.start))
     }
 
-    /// The line that has the byte at `offset`; `None` if it names a secret, or if its document may
-    /// be about one, which `is_secret` says for a line that starts at an offset.
-    fn unless(text: &str, offset: usize, is_secret: impl FnOnce(usize) -> bool) -> Option<Excerpt> {
-        let offset = text.floor_char_boundary(offset);
-        let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
-        let line = text[start..].lines().next().unwrap_or_default();
-        let at = (offset - start).min(line.len());
-        if names_a_secret(line) || is_secret(start) {
-            return None;
-        }
-        let end = (at + extent(&line[at..])).min(line.len());
+    /// The excerpt for the byte at `offset` of a line. O(1).
+    fn in_line(line: &str, offset: usize) -> Excerpt {
+        let at = line.floor_char_boundary(offset);
         if line.len() <= Excerpt::LONG {
-            return Some(Excerpt { line: line.to_owned(), marked: at..end, is_cut: false });
+            let end = at + extent(&line[at..]);
+            return Excerpt { line: line.to_owned(), marked: at..end, is_cut: false };
         }
         let first = line[..at].char_indices().rev().nth(BEFORE).map_or(0, |(i, _)| i);
         let last = line[at..].char_indices().nth(BEHIND).map_or(line.len(), |(i, _)| at + i);
+        let end = at + extent(&line[at..last]);
         let line = format!("{LEFT_OUT}{}{LEFT_OUT}", &line[first..last]);
         let moved = |i: usize| i - first + LEFT_OUT.len_utf8();
-        Some(Excerpt { line, marked: moved(at)..moved(end.min(last)), is_cut: true })
+        Excerpt { line, marked: moved(at)..moved(end), is_cut: true }
     }
 
     /// True if the columns of [`Excerpt::line`] are not those of the file.
@@ -67,12 +63,28 @@ impl Excerpt {
     }
 }
 
-/// Makes the excerpts of many faults: a document that has one fault after the other is searched for
-/// secrets once.
+/// Makes the excerpts of many faults: a document or a line that has one fault after the other is
+/// searched for secrets once.
 #[derive(Default)]
 pub(super) struct Excerpts {
-    /// The base of a source, a part of its text, and whether that may be about a Secret.
-    last: Option<(u32, Range<usize>, bool)>,
+    /// The last document: whether it may be about a Secret.
+    document: Option<Searched>,
+    /// The last line: whether it names a secret.
+    line: Option<Searched>,
+}
+
+/// A part of a source that was searched for secrets.
+struct Searched {
+    base: u32,
+    part: Range<usize>,
+    is_secret: bool,
+}
+
+impl Searched {
+    /// True for a source and an offset in the part, or at its end.
+    fn has(&self, source: &Source, offset: usize) -> bool {
+        self.base == source.base && (self.part.start..=self.part.end).contains(&offset)
+    }
 }
 
 impl Excerpts {
@@ -80,18 +92,36 @@ impl Excerpts {
     /// counts: the documents of a text that is not YAML are uncertain.
     pub(super) fn of(&mut self, source: &Source, offset: usize) -> Option<Excerpt> {
         let text = &source.text;
-        Excerpt::unless(text, offset, |start| match &self.last {
-            Some((base, part, is_secret)) if *base == source.base && part.contains(&start) => *is_secret,
-            _ => {
+        let line = match self.line.take().filter(|line| line.has(source, offset)) {
+            Some(line) => line,
+            None => {
+                let part = line_of(text, offset);
+                meter::count_text(&text[part.clone()]);
+                Searched { base: source.base, is_secret: names_a_secret(&text[part.clone()]), part }
+            }
+        };
+        let Searched { part, is_secret, .. } = self.line.insert(line);
+        let start = part.start;
+        let excerpt = (!*is_secret).then(|| Excerpt::in_line(&text[part.clone()], offset - start))?;
+        let document = match self.document.take().filter(|document| document.has(source, start)) {
+            Some(document) => document,
+            None => {
                 let part = if source.is_file { document(text, start) } else { 0..text.len() };
                 meter::count_text(&text[part.clone()]);
                 let says_secret = !source.is_file && (text.contains("ecret") || text.contains("SECRET"));
                 let is_secret = says_secret || may_be_secret(&text[part.clone()]);
-                self.last = Some((source.base, part, is_secret));
-                is_secret
+                Searched { base: source.base, is_secret, part }
             }
-        })
+        };
+        (!self.document.insert(document).is_secret).then_some(excerpt)
     }
+}
+
+/// The line of a text that has the byte at `offset`, without its end.
+fn line_of(text: &str, offset: usize) -> Range<usize> {
+    let offset = text.floor_char_boundary(offset);
+    let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
+    start..start + text[start..].lines().next().unwrap_or_default().len()
 }
 
 /// The byte at which a place is in the text of its file. O(size of the text).
@@ -145,6 +175,7 @@ fn may_be_secret(document: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustomize_yaml::Heap;
 
     /// The line and the marked part for the place of `at` in a text.
     #[track_caller]
@@ -193,5 +224,18 @@ mod tests {
             assert_eq!(Excerpt::of(text, text.find("hunter2").unwrap()), None, "{text}");
         }
         check("kind: ConfigMap\ndata: {a: 1}\n---\nkind: Secret\n", "1", "data: {a: 1}", "1");
+    }
+
+    #[test]
+    fn excerpts_of_one_long_line_take_linear_time() {
+        let steps = |n: usize| {
+            let heap = Heap::new();
+            let source = heap.arena().add_file("file", format!("a: [{}]\n", "item, ".repeat(n)).into());
+            let mut excerpts = Excerpts::default();
+            meter::reset();
+            (0..n).for_each(|i| assert!(excerpts.of(source, 4 + 6 * i).is_some()));
+            meter::taken()
+        };
+        assert!(steps(8_000) <= 5 * steps(2_000), "{} steps, {}", steps(2_000), steps(8_000));
     }
 }

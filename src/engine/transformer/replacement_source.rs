@@ -149,10 +149,12 @@ impl<'a> Source<'a> {
         };
         let mut pieces = scalar.text().split(options.delimiter);
         let piece = usize::try_from(options.index).ok().and_then(|n| pieces.nth(n));
+        // The value, which may come from a Secret, is not in the message.
         let out_of_bounds = || {
+            let value = format!("'{}' of {}", selector.field_path, resource.id());
             Error::new(
                 Code::MissingPath,
-                format!("options.index {} is out of bounds for value {}", options.index, scalar.text()),
+                format!("options.index {} is out of bounds for the value of {value}", options.index),
             )
             .hint(format!(
                 "'{}' divides it into {} parts, and the first one has the index 0",

@@ -247,7 +247,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
             (_, kind) if Tag::from_kind(kind) == tag => plain(text, tag),
             (_, kind) => {
                 let message = format!(
-                    "cannot decode {text:?} as {}, as its tag says: it is {}",
+                    "cannot decode the value as {}, as its tag says: it is {}",
                     Kind::from_tag(tag).word(),
                     kind.word()
                 );
