@@ -431,3 +431,13 @@ fn every_command_and_flag_of_kustomize_has_a_row() {
     let unknown: Vec<_> = rows.difference(&theirs).collect();
     assert!(missing.is_empty() && unknown.is_empty(), "without a row: {missing:?}\nonly in the table: {unknown:?}");
 }
+
+#[test]
+fn output_with_a_slash_at_its_end_is_a_directory() {
+    let tree = Tree::new("-- kustomization.yaml --\nconfigMapGenerator: [{name: a, literals: [k=v]}]\n");
+    assert_eq!(tree.run(&["build", "-o", "new/rendered/"]).ok(), "");
+    let names = fs::read_dir(tree.path().join("new/rendered")).unwrap().map(|entry| entry.unwrap().file_name());
+    let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    assert!(names.len() == 1 && names[0].starts_with("v1_configmap_a-"), "{names:?}");
+    tree.run(&["build", "-o", "kustomization.yaml/"]).fails_with(&["kustomization.yaml"]);
+}

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// A resource cannot be printed, or the output cannot be written. No file is incomplete then.
 pub(super) fn write(output: &Output<'_>, path: Option<&Path>) -> Result<()> {
     match path {
-        Some(directory) if directory.is_dir() => {
+        Some(directory) if is_directory(directory) => {
             let files = files(output)?.into_iter().map(|(name, text)| (directory.join(name), vec![text]));
             write_files(directory, files.collect())
         }
@@ -30,6 +30,12 @@ pub(super) fn write(output: &Output<'_>, path: Option<&Path>) -> Result<()> {
             Ok(writer::data(&text)?)
         }
     }
+}
+
+/// Returns true for a directory, and for a path that names one by a separator at its end.
+fn is_directory(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().last();
+    path.is_dir() || last.is_some_and(|byte| std::path::is_separator(char::from(*byte)))
 }
 
 /// The error for a file that cannot be written.
