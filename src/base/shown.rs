@@ -249,7 +249,7 @@ fn is_host(text: &str) -> bool {
     let (host, after) = text.split_at(length);
     let is_digest = || {
         let sum = after.trim_start_matches(':').split(|c: char| !c.is_ascii_hexdigit()).next().unwrap_or_default();
-        after.starts_with(':') && sum.len() >= 32
+        after.starts_with(':') && (matches!(host, "sha256" | "sha384" | "sha512") || sum.len() >= 32)
     };
     host.starts_with(char::is_alphanumeric) && after.starts_with(['/', ':']) && !is_digest()
 }
@@ -496,6 +496,7 @@ mod tests {
                 "h:5000/a:1.2@sha256:0123456789abcdef0123456789abcdef",
                 "h:5000/a:1.2@sha256:0123456789abcdef0123456789abcdef",
             ),
+            ("web:5@sha256:33 h:5000/web:5@sha512:33", "web:5@sha256:33 h:5000/web:5@sha512:33"),
             ("is it a/b? yes=no", "is it a/b? yes=no"),
             ("did you mean 'x'?", "did you mean 'x'?"),
         ] {
