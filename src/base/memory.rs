@@ -90,13 +90,16 @@ impl Budget {
     /// Cost: the first call of a process asks the system for its memory, which takes some thirty
     /// system calls in a container.
     pub fn left(&self) -> usize {
-        let limit = self.limit.unwrap_or_else(|| *USUAL);
-        usize::try_from(limit.saturating_sub(self.spent.load(Ordering::Relaxed))).unwrap_or(usize::MAX)
+        self.left_of(self.limit.unwrap_or_else(|| *USUAL))
     }
 
-    /// Bytes that are left whatever the system says: at most [`left`](Budget::left), mostly fewer.
+    /// The bytes that are left without asking the system: as many as [`left`](Budget::left) gives,
+    /// or fewer.
     pub fn left_for_sure(&self) -> usize {
-        let limit = self.limit.unwrap_or(QUIET);
+        self.left_of(self.limit.unwrap_or(QUIET))
+    }
+
+    fn left_of(&self, limit: u64) -> usize {
         usize::try_from(limit.saturating_sub(self.spent.load(Ordering::Relaxed))).unwrap_or(usize::MAX)
     }
 

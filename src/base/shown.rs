@@ -133,8 +133,8 @@ fn moved(old: &str, new: &str, range: Range<usize>) -> Range<usize> {
 }
 
 /// A text without the secrets of its URLs: user and password, the values of a query but those that
-/// kustomize reads, and the fragment. A user of ssh alone is no secret. A password in front of a
-/// host counts without a scheme, too: `user:password@host/path`. O(text).
+/// kustomize reads, and the fragment. A user of ssh without a password is shown. A password in
+/// front of a host is masked without a scheme, too: `user:password@host/path`. O(text).
 pub fn masked(text: &str) -> Cow<'_, str> {
     if !text.contains("://") && !text.contains(['?', '@']) {
         return Cow::Borrowed(text);
@@ -243,7 +243,8 @@ const BEFORE_USER: [char; 11] = ['/', '\\', '\'', '"', '<', '`', '(', '[', '{', 
 /// Schemes of packages, whose names have versions behind an `@`.
 const REGISTRIES: [&str; 3] = ["npm", "jsr", "pkg"];
 
-/// Returns true if a text begins with a host and a path or a port. The digest of an image is none.
+/// Returns true if a text begins with a host and a path or a port. The digest of an image is not a
+/// host.
 fn is_host(text: &str) -> bool {
     let length = text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '-' | '_')).unwrap_or(text.len());
     let (host, after) = text.split_at(length);

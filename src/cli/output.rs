@@ -114,8 +114,8 @@ fn mode(place: &Place) -> std::io::Result<u32> {
 /// objects come last.
 ///
 /// # Errors
-/// A resource cannot be printed, or its name is not that of a file: kustomize writes a resource of
-/// the namespace `../a` outside of the directory.
+/// A resource cannot be printed, or its file would not be in the directory. kustomize writes the
+/// file of a resource in the namespace `../a` outside of the directory.
 pub(super) fn files(output: &Output<'_>) -> diag::Result<BTreeMap<String, String>> {
     let namespaced = || output.resources().filter(|r| !r.id().is_cluster_scoped());
     let mut namespaces: Vec<&str> = namespaced().map(|r| r.id().effective_namespace()).collect();

@@ -46,7 +46,7 @@ pub fn document(out: &mut String, node: &Node<'_>) -> Result<(), Unprintable> {
 /// beyond it. Draws nothing from the budget.
 ///
 /// # Errors
-/// As [`document`], or the budget has no room for the document.
+/// The errors of [`document`]; or the budget has no room for the document.
 pub fn document_within(out: &mut String, node: &Node<'_>, budget: &Budget) -> Result<(), Unprintable> {
     print(Printer { in_braces: false, room: Room::of(budget, out.len()), parts: (), out }, node)
 }
@@ -141,24 +141,26 @@ struct Printer<'o, P> {
 struct Room<'o> {
     /// The length of the output up to which nobody is asked.
     quiet: usize,
-    /// The budget that is asked then, and the length of the output before the document.
-    budget: Option<(&'o Budget, usize)>,
+    /// The length of the output before the document.
+    start: usize,
+    /// The budget that is asked for more than `quiet`.
+    budget: Option<&'o Budget>,
 }
 
 impl<'o> Room<'o> {
     const fn endless() -> Self {
-        Room { quiet: usize::MAX, budget: None }
+        Room { quiet: usize::MAX, start: 0, budget: None }
     }
 
     fn of(budget: &'o Budget, start: usize) -> Self {
-        Room { quiet: start.saturating_add(budget.left_for_sure()), budget: Some((budget, start)) }
+        Room { quiet: start.saturating_add(budget.left_for_sure()), start, budget: Some(budget) }
     }
 
-    /// Returns whether the output may be so long.
+    /// Returns true if the output may have this length.
     #[cold]
     fn holds(&mut self, length: usize) -> bool {
-        if let Some((budget, start)) = self.budget {
-            self.quiet = start.saturating_add(budget.left());
+        if let Some(budget) = self.budget {
+            self.quiet = self.start.saturating_add(budget.left());
         }
         length <= self.quiet
     }

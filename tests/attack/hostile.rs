@@ -344,7 +344,7 @@ fn memory_and_output_have_limits() {
     );
     let shout = "static char big[1 << 20]; memset(big, 'x', sizeof big - 1); for (int i = 0; i < 64; i++) fputs(big, stdout); fflush(stdout)";
     let Some(run) = build(TRANSFORMER, shout, &[]) else { return };
-    // Of its 64 MiB the first 16 are shown, and the plugin goes on.
+    // The plugin writes 64 MiB to stderr. The first 16 MiB are shown, and the build goes on.
     assert!((15 << 20..17 << 20).contains(&run.stderr.len()), "{}", run.stderr.len());
     assert!(run.stderr.ends_with("no more is shown)\n"));
     assert!(run.ok().starts_with("apiVersion"));

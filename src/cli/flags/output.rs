@@ -14,7 +14,8 @@ use std::path::PathBuf;
 pub(crate) struct OutputFlags {
     /// Write to this file, or one file per object into this directory
     ///
-    /// Of several roots, one file per root is written into this directory.
+    /// A path that ends with '/' is a directory, which is made if it is missing. Of several roots,
+    /// one file per root is written into this directory.
     #[arg(short, long, value_name = "PATH", value_parser = OsStringValueParser::new().map(PathBuf::from), help_heading = heading::OUTPUT)]
     pub output: Option<PathBuf>,
 

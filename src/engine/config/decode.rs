@@ -83,6 +83,9 @@ pub struct Decoder<'a> {
     is_yaml_1_1: bool,
     /// True if texts become JSON that is read as YAML: see [`ForBuiltin`].
     through_json: bool,
+    /// True if a key that a mapping has twice is an error, as in files of `configurations`.
+    /// Elsewhere the last entry counts.
+    refuses_repeated: bool,
 }
 
 /// A field of a kustomization that upstream passes to a built-in as JSON, which the built-in reads
@@ -153,23 +156,57 @@ pub fn known<'t, 'f, 'a, const N: usize>(
 impl<'a> Decoder<'a> {
     /// The settings for kustomization files.
     pub fn strict(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: true, converts: false, is_yaml_1_1: true, through_json: false }
+        Decoder {
+            arena,
+            strict: true,
+            converts: false,
+            is_yaml_1_1: true,
+            through_json: false,
+            refuses_repeated: false,
+        }
+    }
+
+    /// The settings for files of `configurations`: of all files, kustomize refuses repeated keys in
+    /// these alone.
+    pub fn of_configuration(arena: Arena<'a>) -> Self {
+        Decoder { refuses_repeated: true, ..Decoder::strict(arena) }
     }
 
     /// The settings for the configuration objects of built-ins.
     pub fn lenient(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: false, converts: true, is_yaml_1_1: false, through_json: false }
+        Decoder {
+            arena,
+            strict: false,
+            converts: true,
+            is_yaml_1_1: false,
+            through_json: false,
+            refuses_repeated: false,
+        }
     }
 
     /// The settings for the parts of configuration objects that upstream decodes in a separate
     /// step, without a conversion before it.
     pub fn unconverted(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: false, converts: false, is_yaml_1_1: false, through_json: false }
+        Decoder {
+            arena,
+            strict: false,
+            converts: false,
+            is_yaml_1_1: false,
+            through_json: false,
+            refuses_repeated: false,
+        }
     }
 
     /// The settings for the files that built-ins read.
     pub fn of_file(arena: Arena<'a>) -> Self {
-        Decoder { arena, strict: false, converts: true, is_yaml_1_1: true, through_json: false }
+        Decoder {
+            arena,
+            strict: false,
+            converts: true,
+            is_yaml_1_1: true,
+            through_json: false,
+            refuses_repeated: false,
+        }
     }
 
     /// An error at the place of a node.
@@ -202,8 +239,8 @@ impl<'a> Decoder<'a> {
     /// Reads a mapping into its fields. Returns the fields that were given and are not null.
     ///
     /// # Errors
-    /// The node is not a mapping; or all fields that are unknown, and all values that do not fit
-    /// their fields.
+    /// The node is not a mapping; or all fields that are unknown or repeated where that is refused,
+    /// and all values that do not fit their fields.
     pub fn object(&self, node: &Node<'a>, fields: &mut [FieldEntry<'_, 'a>]) -> Result<Given> {
         let Value::Mapping(mapping) = node.value() else {
             return if node.is_null() { Ok(Given::default()) } else { Err(self.mismatch("a mapping", node)) };
@@ -212,8 +249,13 @@ impl<'a> Decoder<'a> {
         let mut entries: Vec<_> = mapping.iter().collect();
         entries.sort_by_key(|e| e.key().text());
         for (i, entry) in entries.iter().enumerate() {
-            let is_repeated = entries.get(i + 1).is_some_and(|next| next.key().text() == entry.key().text());
-            if is_repeated {
+            let repeated = entries.get(i + 1).map(|next| next.key()).filter(|key| key.text() == entry.key().text());
+            if let Some(key) = repeated {
+                if self.refuses_repeated {
+                    let message = format!("key \"{}\" already set in map", key.text());
+                    let error = self.error(key.pos(), message).with_code(Code::DuplicateKey);
+                    errors.note::<()>(Err(error.hint("remove one of the two entries")));
+                }
                 continue;
             }
             let is_field = |name: &str| name.eq_ignore_ascii_case(entry.key().text());

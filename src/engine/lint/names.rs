@@ -3,6 +3,7 @@
 use super::finding::finding;
 use super::parts::Parts;
 use crate::diag::{Code, Warning, is_placeholder};
+use crate::schema::is_label;
 use rustomize_yaml::scalar::Kind;
 use rustomize_yaml::{Mapping, Node};
 
@@ -87,13 +88,6 @@ impl Form {
             Form::PathPart => "a name of this kind has no '/' and no '%', and is not '.' or '..'".to_owned(),
         }
     }
-}
-
-fn is_label(bytes: &[u8]) -> bool {
-    let is_alphanumeric = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    bytes.first().is_some_and(is_alphanumeric)
-        && bytes.last().is_some_and(is_alphanumeric)
-        && bytes.iter().all(|b| is_alphanumeric(b) || *b == b'-')
 }
 
 /// A name that Kubernetes refuses for its kind.

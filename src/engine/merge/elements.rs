@@ -127,7 +127,7 @@ impl<'k> Elements<'k> {
     /// way, and without texts all.
     ///
     /// # Errors
-    /// An item is of a kind that has no keys.
+    /// The list has an item that is not a mapping, or not a scalar where the list is a set.
     pub(super) fn set(&mut self, pool: &[Node<'_>], texts: &[&str], item: Option<u32>) -> Result<()> {
         self.remove_blank(pool);
         let is_set = self.keys[0].is_empty();

@@ -422,8 +422,8 @@ impl<'k, 'a> Merge<'k, 'a> {
     /// The result, and those items that are `left`, both as nodes.
     ///
     /// # Errors
-    /// The copies of items are too many: an item that lacks one of two keys is there twice
-    /// after each patch.
+    /// The merge makes too many copies of items. Each patch doubles an item that lacks one of two
+    /// keys.
     fn into_nodes(mut self, left: Vec<u32>) -> Result<(Items<'a>, Items<'a>)> {
         let result = self.result.items();
         let mut uses = vec![0usize; self.pool.len()];

@@ -38,7 +38,7 @@ use crate::stage::{
 };
 use crate::transformer::ref_var;
 use rustomize_base::memory;
-use rustomize_yaml::{Arena, Key, Node, Pos, Source, Value, first_document};
+use rustomize_yaml::{Arena, Pos, Source, first_document};
 use std::sync::Arc;
 
 /// The result of accumulating the root of a build.
@@ -278,37 +278,9 @@ fn configuration<'a>(
     let source = build.cx.files.text(&target.root, &path)?;
     let Some(node) = first_document(build.arena, source)? else { return Ok(()) };
     build.note_for_kinds(path, KindField::Configurations, || for_kinds::in_configuration(&node));
-    unique_keys(&node)?;
     let mut config = TransformerConfig::default();
-    config.decode(&node, &Decoder::strict(build.arena))?;
+    config.decode(&node, &Decoder::of_configuration(build.arena))?;
     into.merge(config)
-}
-
-/// Refuses a key that a mapping has twice: of all files, kustomize reads configurations alone with
-/// a decoder that does so. O(size of the file).
-///
-/// # Errors
-/// The first repeated key, with its place.
-fn unique_keys(node: &Node<'_>) -> Result<()> {
-    match node.value() {
-        Value::Scalar(_) => Ok(()),
-        Value::Sequence(items) => items.iter().try_for_each(unique_keys),
-        Value::Mapping(mapping) => {
-            let mut previous: Option<&Key<'_>> = None;
-            for entry in mapping.iter() {
-                let key = entry.key();
-                if previous.is_some_and(|p| p.text() == key.text() && p.kind() == key.kind()) {
-                    let message = format!("key \"{}\" already set in map", key.text());
-                    return Err(Error::new(Code::DuplicateKey, message)
-                        .at(key.pos())
-                        .hint("remove one of the two entries"));
-                }
-                unique_keys(entry.value())?;
-                previous = Some(key);
-            }
-            Ok(())
-        }
-    }
 }
 
 fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulator<'a>) -> Result<()> {

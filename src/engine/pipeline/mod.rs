@@ -44,7 +44,7 @@ use std::rc::Rc;
 /// Builds with one context share the files that they read, and nothing else.
 ///
 /// # Errors
-/// Any fault of the input. There is no partial result.
+/// The input has a fault. The build then gives no resources at all.
 pub fn build<'a>(cx: &Rc<Context<'a>>, directory: &str) -> Warned<Result<Built<'a>>> {
     let noted = cx.options.observer.begin(Work::Root, || directory.to_owned());
     let explained = |e| survey::explained(cx, directory, e);

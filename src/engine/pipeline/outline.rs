@@ -372,8 +372,8 @@ fn text(node: &Node<'_>, key: &str) -> Option<String> {
     node.get_text(key).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Whether an entry that may be a path or an object is an object: a path is not in braces, and has
-/// neither lines nor values.
+/// Returns true for an entry that has an object instead of the path of a file: it has several
+/// lines, a field with a value, or braces.
 fn is_inline(entry: &str) -> bool {
     entry.contains('\n') || entry.contains(": ") || entry.starts_with('{')
 }

@@ -212,6 +212,14 @@ pub fn newest_version(kind: &str) -> Option<String> {
     is_only.then(|| if group.is_empty() { (*version).to_owned() } else { format!("{group}/{version}") })
 }
 
+/// Returns true for a label of DNS of any length, as the names of Namespaces are.
+pub fn is_label(bytes: &[u8]) -> bool {
+    let is_alphanumeric = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    bytes.first().is_some_and(is_alphanumeric)
+        && bytes.last().is_some_and(is_alphanumeric)
+        && bytes.iter().all(|b| is_alphanumeric(b) || *b == b'-')
+}
+
 /// Returns true if kustomize knows, without a custom schema, whether a kind has a namespace. This
 /// holds for Kubernetes' own kinds of objects that can be stored.
 pub fn is_scope_known(gvk: &Gvk<'_>) -> bool {

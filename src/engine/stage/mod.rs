@@ -461,7 +461,8 @@ impl Running<'_, '_> {
 /// Runs neighbouring transformers in one pass. O(resources x transformers).
 ///
 /// # Errors
-/// The first error of a transformer, at its resource if it has no better place.
+/// A transformer fails. The error of the first resource is returned; without a place of its own it
+/// gets that of the resource.
 pub fn transform_each<'a>(stages: &[Running<'_, 'a>], map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
     let changes = stages.iter().map(|running| running.stage.changes()).max().unwrap_or(Changes::Content);
     map.edit_each(build.arena, changes, |arena| {
@@ -506,7 +507,8 @@ impl<'a> Stage<'a> {
     /// Works on all resources. The caller adds the name of the stage to its errors.
     ///
     /// # Errors
-    /// The first error of the stage, at its resource if it has no better place.
+    /// The stage fails. The error of the first resource is returned; without a place of its own it
+    /// gets that of the resource.
     pub fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         match self {
             Stage::Each(stage) => transform_each(&[Running { stage: &**stage, name: "", pos: Pos::NONE }], map, build),

@@ -108,9 +108,10 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The fields that resources of the kinds may have for which `is_asked` holds. O(references).
+    /// The fields of those kinds for which `is_asked` returns true. O(references).
     fn of(references: &[NameBackReferences<'a>], is_asked: impl Fn(&str) -> bool) -> Self {
-        // Room for all at once: a small build would touch a huge page more if the list grew.
+        // The list has room for all fields at once: if it grew, a small build would touch one more
+        // huge page.
         let most = references.iter().map(|reference| reference.fields.len()).sum();
         let mut fields = Fields { all: Vec::with_capacity(most), by_kind: FastMap::default(), general: Vec::new() };
         for reference in references {
@@ -644,8 +645,8 @@ impl<'c, 'a> Referrer<'c, 'a> {
     }
 }
 
-/// Writes a part of a reference. A text that is there already loses its type, as in kustomize: a
-/// namespace `"1"` that a configuration has written becomes a number. A new one gets quotes.
+/// Writes the name or the namespace of a reference. As in kustomize, a field that has this text
+/// already loses its type: a namespace `"1"` becomes a number. A new field gets quotes.
 fn set<'a>(m: &mut Mapping<'a>, key: &'a str, text: &'a str) {
     match m.get_mut(key).map(|node| (node.as_scalar().map(|old| (old.text(), old.tag())), node)) {
         Some((Some((old, Tag::Auto | Tag::Untyped)), _)) if old == text => {}

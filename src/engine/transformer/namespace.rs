@@ -19,7 +19,7 @@ use crate::config::field_spec::Create;
 use crate::config::{FieldSpecs, UsualSpecs};
 use crate::diag::{Code, Error, Result, Warning, is_placeholder};
 use crate::resource::{Changes, HELM_GENERATED, ResMap, Resource};
-use crate::schema::Gvk;
+use crate::schema::{Gvk, is_label};
 use crate::stage::{Build, Editor, Fields, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched};
 use rustomize_yaml::{Arena, Node, Pos, Scalar, Tag, Value};
 
@@ -177,8 +177,8 @@ impl<'a> NamespaceTransformer<'a> {
     fn renamed(&self, resource: &Resource<'_>) -> Option<Warning> {
         let id = resource.id();
         let old = resource.previous().last()?.name;
-        let is_name = old.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-        let is_meant = !is_name || [self.namespace, "system"].contains(&old) || is_placeholder(self.namespace);
+        let is_meant =
+            !is_label(old.as_bytes()) || [self.namespace, "system"].contains(&old) || is_placeholder(self.namespace);
         if !is_core_namespace(&id.gvk) || id.name != self.namespace || is_meant {
             return None;
         }

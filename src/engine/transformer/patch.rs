@@ -421,7 +421,8 @@ impl<'a> PatchStrategicMergeTransformer<'a> {
             all.extend(resources(build, source)?.into_iter().map(|d| (d, "an inline patch".to_owned())));
         }
         if all.is_empty() {
-            // An empty entry has its own fault where it is the only kind of entry.
+            // An empty text has no patch. As a path it has a fault, which says more than the error
+            // below.
             if let Some(empty) = entries.iter().find(|entry| entry.is_empty()) {
                 build.cx.files.text(root, empty).map_err(|e| Error::from(e).at(empty.pos))?;
             }

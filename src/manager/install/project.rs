@@ -115,8 +115,8 @@ impl Installer<'_> {
         self.before = self.known.clone();
     }
 
-    /// Begins the work on a project whose installed plugins stay as they are. The lock gets the
-    /// sums for all platforms, unless it may not change.
+    /// Begins the work on a project whose installed plugins stay as they are. A lock that may
+    /// change gets the sums for all platforms.
     fn take_installed(&mut self, directory: &Path, lock: Option<Lock>) {
         self.begin(directory, lock);
         self.prefers_installed = true;

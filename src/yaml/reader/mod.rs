@@ -220,7 +220,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
     fn root(&mut self) -> Read<Option<Node<'a>>> {
         self.next_line()?;
         let is_explicit = self.directives()?;
-        // A marker stands at the start of its line: behind blanks it is a text.
+        // `---` and `...` are markers at the start of a line alone, and text behind blanks.
         let is_at_end = self.indent == END;
         if is_at_end && self.starts_marker(b"---") {
             self.at += 3;
