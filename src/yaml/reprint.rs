@@ -19,11 +19,10 @@
 
 use super::json::fresh_string;
 use super::scalar::{self, Kind};
-use super::tree::mapping::{Entry, Key};
+use super::tree::mapping::{Entry, Key, Mapping};
 use super::tree::node::{Node, Scalar, Style, Tag, Value};
 use super::{Arena, Malformed};
 use std::borrow::Cow;
-use std::convert::Infallible;
 
 /// The length of the longest key, in characters, that go-yaml can read back: it reads `? ` and the
 /// key within 1,024 characters.
@@ -205,8 +204,13 @@ pub fn is_usual_key(key: &Key<'_>, previous: Option<&Key<'_>>) -> bool {
 ///
 /// # Errors
 /// A message about the key.
-#[cold]
+#[inline]
 pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, depth: Depth) -> Result<(), String> {
+    if is_usual_key(key, previous) { Ok(()) } else { check_unusual_key(key, previous, depth) }
+}
+
+#[cold]
+fn check_unusual_key(key: &Key<'_>, previous: Option<&Key<'_>>, depth: Depth) -> Result<(), String> {
     check_key(key, previous, depth)?;
     if key.text.len() > MAX_KEY && key.text.chars().count() > MAX_KEY {
         return Err(format!("a mapping key is longer than {MAX_KEY} characters"));
@@ -218,33 +222,40 @@ pub fn check_printed_key(key: &Key<'_>, previous: Option<&Key<'_>>, depth: Depth
 /// those that Go 1.27 gives them in JSON. Other keys stay, and all do for a version of kustomize
 /// that is built by an older Go. Returns true if there was such a key. O(keys).
 pub fn make_keys_texts<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> bool {
-    arena.compat().takes_keys_that_are_not_texts() && keys_below(arena, node, Depth::Top)
+    texts_of_keys(arena).is_some_and(|arena| keys_below(arena, node, Depth::Top))
+}
+
+/// The memory for the texts that keys become in JSON; `None` if they stay.
+fn texts_of_keys(arena: Arena<'_>) -> Option<Arena<'_>> {
+    arena.compat().takes_keys_that_are_not_texts().then_some(arena)
 }
 
 fn keys_below<'a>(arena: Arena<'a>, node: &mut Node<'a>, depth: Depth) -> bool {
+    let mut any = false;
     match &mut node.value {
-        Value::Scalar(_) => false,
-        Value::Sequence(items) => items.iter_mut().fold(false, |any, item| keys_below(arena, item, Depth::Below) | any),
+        Value::Scalar(_) => {}
+        Value::Sequence(items) => items.iter_mut().for_each(|item| any |= keys_below(arena, item, Depth::Below)),
         Value::Mapping(m) => {
-            let (mut below, mut are_plain) = (false, true);
-            let Ok(()) = m.try_for_each(|key, value| {
-                are_plain &= is_plain_string(key);
-                below |= !matches!(value.value, Value::Scalar(_)) && keys_below(arena, value, Depth::Below);
-                Ok::<(), Infallible>(())
-            });
-            if depth == Depth::Top || are_plain || m.iter().all(|entry| text_of_key(arena, &entry.key).is_none()) {
-                return below;
-            }
-            let mut entries = m.take_entries();
-            for entry in entries.as_mut_slice() {
-                let key = &mut entry.key;
-                let text = text_of_key(arena, key);
-                *key = text.map_or(*key, |text| Key::new(text, Style::Double, Tag::Auto, key.pos));
-            }
-            m.set_entries(entries);
-            true
+            m.for_each_value(|value| any |= keys_below(arena, value, Depth::Below));
+            any |= depth == Depth::Below && own_keys(arena, m);
         }
     }
+    any
+}
+
+/// As [`make_keys_texts`], for the keys of one mapping.
+fn own_keys<'a>(arena: Arena<'a>, m: &mut Mapping<'a>) -> bool {
+    if m.iter().all(|entry| is_plain_string(&entry.key) || text_of_key(arena, &entry.key).is_none()) {
+        return false;
+    }
+    let mut entries = m.take_entries();
+    for entry in entries.as_mut_slice() {
+        let key = &mut entry.key;
+        let text = text_of_key(arena, key);
+        *key = text.map_or(*key, |text| Key::new(text, Style::Double, Tag::Auto, key.pos));
+    }
+    m.set_entries(entries);
+    true
 }
 
 /// Returns true if a key is a string by its bytes and its tag, as nearly all keys are.
@@ -303,7 +314,7 @@ pub fn reprinted<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malfor
         };
         Ok(())
     };
-    Parts { key: any_key, scalar, in_braces: |was, is_empty| was || is_empty }.detour(node)
+    Parts { texts_of_keys: None, key: any_key, scalar, in_braces: |was, is_empty| was || is_empty }.detour(node)
 }
 
 /// Returns true if a plain string must be printed in quotes to remain a string.
@@ -323,7 +334,7 @@ pub fn printed<'n, 'a>(arena: Arena<'a>, node: &'n Node<'a>) -> Result<Cow<'n, N
     let mut copy = node.clone();
     reprinted(arena, &mut copy)?;
     let scalar = |s: &mut Scalar<'a>, _| decode_binary(arena, s);
-    Parts { key: any_key, scalar, in_braces: |was, _| was }.detour(&mut copy)?;
+    Parts { texts_of_keys: None, key: any_key, scalar, in_braces: |was, _| was }.detour(&mut copy)?;
     Ok(Cow::Owned(copy))
 }
 
@@ -348,8 +359,8 @@ fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
 }
 
 /// Changes a tree as kustomize does when it prints and decodes the tree, makes JSON of the result,
-/// and reads and dumps the JSON: numbers become 64-bit floats in Go's shortest form, styles are
-/// those of a fresh dump, nulls are explicit. Returns true if the tree has a text that
+/// and reads and dumps the JSON: keys become texts as in [`make_keys_texts`], numbers become 64-bit
+/// floats in Go's shortest form, styles are those of a fresh dump, nulls are explicit. Returns true if the tree has a text that
 /// [`check_dumped`] refuses.
 ///
 /// # Errors
@@ -390,7 +401,8 @@ fn to_json<'a>(
         Ok(())
     };
     // The dump writes empty mappings and lists in braces or brackets, and all others as blocks.
-    Parts { key: check_printed_key, scalar, in_braces: |_, is_empty| is_empty }.detour(node)?;
+    Parts { texts_of_keys: texts_of_keys(arena), key: check_printed_key, scalar, in_braces: |_, is_empty| is_empty }
+        .detour(node)?;
     Ok(has_unreadable)
 }
 
@@ -414,8 +426,9 @@ pub fn check_dumped(node: &Node<'_>) -> Result<(), Malformed> {
     }
 }
 
-/// Changes a tree as kustomize does when it decodes it and reads its JSON as YAML: integers keep
-/// their digits, other numbers are those of JSON, strings are in double quotes, mappings in braces.
+/// Changes a tree as kustomize does when it decodes it and reads its JSON as YAML: keys become texts
+/// as in [`make_keys_texts`], integers keep their digits, other numbers are those of JSON, strings
+/// are in double quotes, mappings in braces.
 ///
 /// # Errors
 /// A key cannot be decoded, a number is infinite or not a number, a text does not fit its type, or
@@ -441,7 +454,7 @@ pub fn through_map<'a>(arena: Arena<'a>, node: &mut Node<'a>) -> Result<(), Malf
         }
         Ok(())
     };
-    Parts { key, scalar, in_braces: |_, _| true }.detour(node)
+    Parts { texts_of_keys: texts_of_keys(arena), key, scalar, in_braces: |_, _| true }.detour(node)
 }
 
 /// A string after a YAML reader has read it from JSON. Go's encoder leaves U+0085 in JSON as it is.
@@ -553,7 +566,9 @@ fn check_parts(node: &Node<'_>, depth: Depth) -> Result<(), Malformed> {
 }
 
 /// The changes that a detour makes to the parts of a tree.
-struct Parts<K, S> {
+struct Parts<'a, K, S> {
+    /// As [`texts_of_keys`].
+    texts_of_keys: Option<Arena<'a>>,
     /// Refuses a key. The arguments are the key, the previous key, and the depth of the mapping.
     key: K,
     /// Edits a scalar; the flag is true in braces.
@@ -563,8 +578,8 @@ struct Parts<K, S> {
     in_braces: fn(bool, bool) -> bool,
 }
 
-impl<K, S> Parts<K, S> {
-    fn detour<'a>(&mut self, node: &mut Node<'a>) -> Result<(), Malformed>
+impl<'a, K, S> Parts<'a, K, S> {
+    fn detour(&mut self, node: &mut Node<'a>) -> Result<(), Malformed>
     where
         K: FnMut(&Key<'_>, Option<&Key<'_>>, Depth) -> Result<(), String>,
         S: FnMut(&mut Scalar<'a>, bool) -> Result<(), String>,
@@ -572,7 +587,7 @@ impl<K, S> Parts<K, S> {
         self.walk(node, false, Depth::Top)
     }
 
-    fn walk<'a>(&mut self, node: &mut Node<'a>, in_braces: bool, depth: Depth) -> Result<(), Malformed>
+    fn walk(&mut self, node: &mut Node<'a>, in_braces: bool, depth: Depth) -> Result<(), Malformed>
     where
         K: FnMut(&Key<'_>, Option<&Key<'_>>, Depth) -> Result<(), String>,
         S: FnMut(&mut Scalar<'a>, bool) -> Result<(), String>,
@@ -588,6 +603,9 @@ impl<K, S> Parts<K, S> {
                 items.iter_mut().try_for_each(|item| self.walk(item, is_inside, Depth::Below))
             }
             Value::Mapping(m) => {
+                if let (Some(arena), Depth::Below) = (self.texts_of_keys, depth) {
+                    own_keys(arena, m);
+                }
                 let is_inside = in_braces || m.is_in_braces();
                 m.set_braces((self.in_braces)(m.is_in_braces(), m.is_empty()));
                 let mut previous = None;

@@ -30,7 +30,6 @@ pub fn merged<'a>(
     file: impl FnOnce() -> Result<&'a Source>,
 ) -> Result<String> {
     let mut inline: Node<'a> = inline.clone().into();
-    reprint::make_keys_texts(arena, &mut inline);
     let has_unreadable = reprint::through_json(arena, &mut inline)?;
     write_keys(&mut inline);
     write_texts_of_fields(arena, &mut inline);
@@ -53,7 +52,6 @@ pub fn merged<'a>(
     }
     resolve_merges(&mut values)?;
     unquote_typed(&mut values);
-    reprint::make_keys_texts(arena, &mut values);
     reprint::through_map(arena, &mut values)?;
     let mut text = String::new();
     emit::document(&mut text, &values).map_err(|e| Error::new(Code::NotYaml, e.message))?;

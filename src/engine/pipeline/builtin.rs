@@ -53,7 +53,6 @@ fn unknown(config: &Resource<'_>) -> Error {
 fn printed<'a>(build: &mut Build<'a>, config: &Resource<'a>) -> Result<Resource<'a>> {
     let arena = build.arena;
     let mut node = reprint::printed(arena, config.node())?.into_owned();
-    reprint::make_keys_texts(arena, &mut node);
     reprint::through_map(arena, &mut node)?;
     let mut config = config.clone();
     *config.node_mut() = node;

@@ -221,7 +221,6 @@ pub fn apply<'a>(
     let mut has_unreadable = operations.iter().any(|operation| operation.has_unreadable);
     if is_new {
         resource.unshare();
-        reprint::make_keys_texts(arena, resource.node_mut());
         has_unreadable |= match is_spelled {
             true => reprint::into_json(arena, resource.node_mut())?,
             false => reprint::through_json(arena, resource.node_mut())?,
