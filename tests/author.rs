@@ -19,13 +19,16 @@ fn variable(name: &str) -> Option<String> {
 /// True if all programs are in PATH; else says which one is missing.
 #[track_caller]
 fn has(programs: &[&str]) -> bool {
-    let path = variable("PATH").unwrap_or_default();
-    let lacks = |name: &&&str| !std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    match programs.iter().find(lacks) {
+    match programs.iter().find(|program| !is_in_path(program)) {
         Some(name) => skip(&format!("no {name}")),
         None => return true,
     }
     false
+}
+
+fn is_in_path(program: &str) -> bool {
+    let path = variable("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// A program of another language, with the tree's home and with the tools' own places. The tool
@@ -43,8 +46,10 @@ fn tool(tree: &Tree, program: &str) -> Command {
         }
     }
     // Compiled files are kept for the next run of the tests.
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    command.env("CARGO_TARGET_DIR", kept.join("new-plugins")).env("GOCACHE", kept.join("go-cache"));
+    command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-plugins"));
+    if is_in_path("go") {
+        command.envs(crate::support::go::variables());
+    }
     // A plugin is compiled without optimizations, and the crates that it needs are there.
     command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0").env("CARGO_NET_OFFLINE", "true");
     command

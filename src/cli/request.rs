@@ -7,6 +7,7 @@ use crate::flags::files::{FileFlags, Restriction};
 use crate::flags::output::{OutputFlags, Reorder};
 use crate::flags::plugins::PluginFlags;
 use crate::flags::roots::RootFlags;
+use crate::flags::schemas::SchemaFlags;
 use crate::flags::switch::is_on;
 use crate::flags::word::Word;
 use crate::plugin_options::PluginPlace;
@@ -156,13 +157,14 @@ impl BuildRequest {
         self
     }
 
-    /// Asks for a check of the resources against schemas: of a version of Kubernetes, or of the
-    /// newest one.
+    /// Asks for a check of the resources against schemas, if the flags do.
     ///
     /// # Errors
-    /// The version is unknown.
-    pub(super) fn with_schemas(mut self, kubernetes_version: Option<&str>) -> Result<BuildRequest> {
-        self.known = Some(Known::new(kubernetes_version)?);
+    /// The version of Kubernetes is unknown.
+    pub(super) fn with_schemas(mut self, flags: &SchemaFlags) -> Result<BuildRequest> {
+        if flags.are_asked() {
+            self.known = Some(Known::new(flags.kubernetes_version())?);
+        }
         Ok(self)
     }
 

@@ -20,12 +20,14 @@
 #[cfg_attr(not(any(unix, windows)), path = "child_alone.rs")]
 mod child;
 mod children;
-#[cfg_attr(windows, path = "conversation_by_threads.rs")]
 #[cfg_attr(not(any(unix, windows)), path = "without_conversation.rs")]
 pub mod conversation;
 #[cfg_attr(windows, path = "directory_with_lock_file.rs")]
 #[cfg_attr(not(any(unix, windows)), path = "plain_directory.rs")]
 mod directory;
+#[cfg(any(unix, windows))]
+#[cfg_attr(windows, path = "frames_by_threads.rs")]
+mod frames;
 #[cfg_attr(windows, path = "keeper_of_job.rs")]
 #[cfg_attr(not(any(target_os = "linux", windows)), path = "without_keeper.rs")]
 pub mod keeper;
@@ -208,7 +210,7 @@ fn write_in_thread(bytes: Vec<u8>, mut pipe: PipeWriter) -> io::Result<JoinHandl
 
 /// Asks for a large pipe: fewer turns between two processes. A system that refuses has a small one.
 #[cfg(target_os = "linux")]
-fn widen(pipe: &PipeReader) {
+fn widen(pipe: &impl std::os::fd::AsFd) {
     /// The size in bytes: the most that a user may ask for by default.
     const SIZE: usize = 1 << 20;
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, SIZE);
@@ -216,7 +218,7 @@ fn widen(pipe: &PipeReader) {
 
 /// Pipes of other systems have one size.
 #[cfg(not(target_os = "linux"))]
-fn widen(_: &PipeReader) {}
+fn widen<P>(_: &P) {}
 
 fn read_in_thread(mut pipe: PipeReader, keep: Keep) -> io::Result<Receiver<io::Result<Vec<u8>>>> {
     let (send, receive) = channel();

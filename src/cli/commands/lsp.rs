@@ -3,6 +3,7 @@
 use crate::flags::build::BuildFlags;
 use crate::flags::hidden::hidden;
 use crate::flags::remote::RemoteFlags;
+use crate::flags::schemas::SchemaFlags;
 use crate::request::BuildRequest;
 use crate::writer;
 use anyhow::{Result, anyhow};
@@ -20,14 +21,8 @@ pub(crate) struct Lsp {
     #[arg(long, hide = true)]
     pub stdio: bool,
 
-    /// Hold the resources to the schemas of their kinds, too, as 'validate --schema'
-    #[arg(long)]
-    pub schema: bool,
-
-    /// The version of Kubernetes whose kinds count, as in 1.31; implies --schema [default: the
-    /// newest]
-    #[arg(long, value_name = "VERSION")]
-    pub kubernetes_version: Option<String>,
+    #[command(flatten)]
+    pub schemas: SchemaFlags,
 
     #[command(flatten)]
     pub build: BuildFlags,
@@ -43,12 +38,11 @@ const ABOUT: &str = "Serve an editor, by the Language Server Protocol on stdin a
 /// A message that does not follow the protocol, or an end without a shutdown.
 pub(crate) fn run(args: Lsp) -> Result<()> {
     // No server is asked on each keystroke.
-    let Lsp { stdio: _, schema, kubernetes_version, build } = args;
+    let Lsp { stdio: _, schemas, build } = args;
     let remote = RemoteFlags { offline: true, ..build.remote };
     // The faults that the server sends include findings of lint.
     let request = BuildRequest::new(BuildFlags { remote, ..build }, Observer::default())?.with_findings(Vec::new());
-    let is_checked = schema || kubernetes_version.is_some();
-    let mut request = if is_checked { request.with_schemas(kubernetes_version.as_deref())? } else { request };
+    let mut request = request.with_schemas(&schemas)?;
     let schemas = request.known.take();
     let options = move |root: &str| request.options(root).map_err(|e| Error::new(Code::Usage, format!("{e:#}")));
     lsp::serve(std::io::stdin().lock(), writer::protocol(), schemas, options).map_err(|message| anyhow!(message))

@@ -4,6 +4,7 @@ use crate::commands::build::build;
 use crate::commands::build::results::Results;
 use crate::flags::build::BuildFlags;
 use crate::flags::hidden::hidden;
+use crate::flags::schemas::SchemaFlags;
 use crate::messages::Messages;
 use crate::request::BuildRequest;
 use anyhow::{Result, bail};
@@ -15,18 +16,8 @@ use rustomize_base::observe::Observer;
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 #[command(mut_args(hidden(["output", "layout", "depfile"])))]
 pub(crate) struct Validate {
-    /// Hold the resources to the schemas of their kinds
-    ///
-    /// Kubernetes' own kinds, and those that CustomResourceDefinitions in the output define; other
-    /// kinds are left alone. Findings are errors, except a version of an API that is deprecated.
-    /// Nothing is fetched.
-    #[arg(long)]
-    pub schema: bool,
-
-    /// The version of Kubernetes whose kinds count, as in 1.31; implies --schema [default: the
-    /// newest]
-    #[arg(long, value_name = "VERSION", hide_short_help = true)]
-    pub kubernetes_version: Option<String>,
+    #[command(flatten)]
+    pub schemas: SchemaFlags,
 
     #[command(flatten)]
     pub build: BuildFlags,
@@ -54,12 +45,10 @@ const EXAMPLES: &str = "Examples:
 /// The flags are not valid (--output is not allowed), the build fails, or with --schema a resource
 /// does not fit the schema of its kind.
 pub(crate) fn run(args: Validate, observer: Observer, messages: &mut Messages) -> Result<()> {
-    let Validate { build: flags, schema, kubernetes_version } = args;
+    let Validate { build: flags, schemas } = args;
     if flags.output.output.is_some() {
         bail!("'validate' writes nothing, and --output asks for a file: leave it out, or use 'build'");
     }
-    let request = BuildRequest::new(flags, observer)?;
-    let is_checked = schema || kubernetes_version.is_some();
-    let request = if is_checked { request.with_schemas(kubernetes_version.as_deref())? } else { request };
+    let request = BuildRequest::new(flags, observer)?.with_schemas(&schemas)?;
     build(&request, Results::Dropped, messages)
 }

@@ -16,6 +16,7 @@ pub(super) mod project;
 pub(super) mod remote;
 pub(super) mod role;
 pub(super) mod roots;
+pub(super) mod schemas;
 pub(super) mod size;
 pub(super) mod switch;
 pub(super) mod transfer;

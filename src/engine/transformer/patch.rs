@@ -35,27 +35,82 @@ use crate::resource::{Changes, Hint, Matcher, ResMap, Resource, similar};
 use crate::stage::{Build, Fields, Object, Overridden, Overriding, PatchPart, Planned, Stage, Transformer, Watched};
 use rustomize_yaml::Arena;
 
-/// All entries of `patches`, in order.
-pub struct PatchTransformer<'a> {
-    patches: Vec<PatchEntry<'a>>,
-    /// The values of patches that it replaces, if the build is asked for findings.
+/// The patches of a transformer.
+struct Patches<'a> {
+    entries: Vec<PatchEntry<'a>>,
+    /// The values of earlier patches that these replace, if the build is asked for findings.
     overridden: Option<Overridden>,
 }
 
-impl<'a> PatchTransformer<'a> {
-    /// The transformers of `patches`: one, or several if a build has to note between them that they
+impl<'a> Patches<'a> {
+    fn new(entries: Vec<PatchEntry<'a>>) -> Patches<'a> {
+        Patches { entries, overridden: None }
+    }
+
+    /// The transformers of a field: one, or several if a build has to note between them that they
     /// transformed a resource.
+    fn planned<T: Transformer<'a> + 'a>(
+        self,
+        fields: &Fields<'_, 'a>,
+        field: &'static str,
+        stage: impl Fn(Patches<'a>) -> T,
+    ) -> Vec<Planned<'a>> {
+        let planned = |entries: Vec<PatchEntry<'a>>| {
+            let instances = entries.len();
+            Planned { instances, ..fields.whole(stage(Patches::new(entries)), fields.pos(field)) }
+        };
+        apart(self.entries).into_iter().map(planned).collect()
+    }
+
+    /// Begins the search for mistakes, if the build is asked for findings.
+    fn looking(&self, build: &Build<'a>, map: &ResMap<'a>) -> Option<PatchFindings<'a>> {
+        let kinds = self.entries.iter().flat_map(|patch| {
+            let of_documents = patch.documents().iter().map(|document| Some(document.id().gvk.kind));
+            of_documents.filter(|_| patch.target.is_none()).chain(patch.target.is_some().then(|| patch.kind()))
+        });
+        PatchFindings::of(build, map, kinds, self.overridden.as_ref())
+    }
+
+    /// Adds the findings about the patches, which have been applied.
+    fn find_all(&self, found: Option<PatchFindings<'a>>, map: &ResMap<'a>, build: &mut Build<'a>) {
+        build
+            .find(|| without_effect(&self.entries, map).into_iter().chain(self.entries.iter().flat_map(in_operations)));
+        if let Some(found) = found {
+            found.finish(map, build);
+        }
+    }
+}
+
+impl Overriding for Patches<'_> {
+    fn patches(&self) -> Vec<PatchPart> {
+        self.entries.iter().flat_map(PatchEntry::parts).collect()
+    }
+
+    fn has_test(&self) -> bool {
+        has_test(&self.entries)
+    }
+
+    fn watched(&self) -> Watched {
+        Watched::SeveralTexts
+    }
+
+    fn note_in(&mut self, overridden: Overridden) {
+        self.overridden = Some(overridden);
+    }
+}
+
+/// All entries of `patches`, in order.
+pub struct PatchTransformer<'a>(Patches<'a>);
+
+impl<'a> PatchTransformer<'a> {
+    /// The transformers of `patches`: see [`Patches::planned`].
     ///
     /// # Errors
     /// As [`PatchTransformer::new`].
     pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
-        let all = PatchTransformer::new(fields.build, fields.root, &fields.kustomization.patches)?;
-        let planned = |patches: Vec<PatchEntry<'a>>| {
-            let instances = patches.len();
-            let stage = PatchTransformer { patches, overridden: None };
-            Planned { instances, ..fields.whole(stage, fields.pos("patches")) }
-        };
-        Ok(apart(all.patches).into_iter().map(planned).collect())
+        let PatchTransformer(patches) =
+            PatchTransformer::new(fields.build, fields.root, &fields.kustomization.patches)?;
+        Ok(patches.planned(fields, "patches", PatchTransformer))
     }
 
     /// The transformer of a configuration object.
@@ -109,25 +164,7 @@ impl<'a> PatchTransformer<'a> {
                 (one, next) => one.is_none() && next.is_none(),
             };
         }
-        Ok(PatchTransformer { patches: prepared, overridden: None })
-    }
-}
-
-impl Overriding for PatchTransformer<'_> {
-    fn patches(&self) -> Vec<PatchPart> {
-        self.patches.iter().flat_map(PatchEntry::parts).collect()
-    }
-
-    fn has_test(&self) -> bool {
-        has_test(&self.patches)
-    }
-
-    fn watched(&self) -> Watched {
-        Watched::SeveralTexts
-    }
-
-    fn note_in(&mut self, overridden: Overridden) {
-        self.overridden = Some(overridden);
+        Ok(PatchTransformer(Patches::new(prepared)))
     }
 }
 
@@ -142,11 +179,11 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
         };
         let are_named = |a: &PatchEntry<'_>, b: &PatchEntry<'_>| !notes && a.names_resources() && b.names_resources();
         let share = |a: &PatchEntry<'_>, b: &PatchEntry<'_>| are_wide(a, b) || are_same(a, b) || are_named(a, b);
-        let findings = looking(build, map, &self.patches, self.overridden.as_ref());
+        let findings = self.0.looking(build, map);
         let looking = findings.as_ref();
         let mut annotations_are_text = false;
         let mut errors = Errors::default();
-        for group in self.patches.chunk_by(share) {
+        for group in self.0.entries.chunk_by(share) {
             let patched = match group {
                 [patch] => apply_one(map, build, patch, looking),
                 [patch, ..] if patch.names_resources() => merge_named(map, build, group, looking),
@@ -169,34 +206,12 @@ impl<'a> Transformer<'a> for PatchTransformer<'a> {
         }
         errors.end(())?;
         map.drop_empty();
-        find_all(&self.patches, findings, map, build);
+        self.0.find_all(findings, map, build);
         Ok(())
     }
 
     fn overriding(&mut self) -> Option<&mut dyn Overriding> {
-        Some(self)
-    }
-}
-
-/// Begins the search for mistakes in patches, if the build is asked for findings.
-fn looking<'a>(
-    build: &Build<'a>,
-    map: &ResMap<'a>,
-    patches: &[PatchEntry<'a>],
-    overridden: Option<&Overridden>,
-) -> Option<PatchFindings<'a>> {
-    let kinds = patches.iter().flat_map(|patch| {
-        let of_documents = patch.documents().iter().map(|document| Some(document.id().gvk.kind));
-        of_documents.filter(|_| patch.target.is_none()).chain(patch.target.is_some().then(|| patch.kind()))
-    });
-    PatchFindings::of(build, map, kinds, overridden)
-}
-
-/// Adds the findings about patches that have been applied.
-fn find_all<'a>(patches: &[PatchEntry<'a>], found: Option<PatchFindings<'a>>, map: &ResMap<'a>, build: &mut Build<'a>) {
-    build.find(|| without_effect(patches, map).into_iter().chain(patches.iter().flat_map(in_operations)));
-    if let Some(found) = found {
-        found.finish(map, build);
+        Some(&mut self.0)
     }
 }
 
@@ -485,25 +500,17 @@ impl<'a> Transformer<'a> for PatchStrategicMergeTransformer<'a> {
 }
 
 /// `patchesJson6902`: JSON patches that see prefixed names, and whose renames no reference follows.
-pub struct PatchJson6902Transformer<'a> {
-    patches: Vec<PatchEntry<'a>>,
-    /// The values of patches that it replaces, if the build is asked for findings.
-    overridden: Option<Overridden>,
-}
+pub struct PatchJson6902Transformer<'a>(Patches<'a>);
 
 impl<'a> PatchJson6902Transformer<'a> {
-    /// The transformers of `patchesJson6902`: see [`PatchTransformer::from_fields`].
+    /// The transformers of `patchesJson6902`: see [`Patches::planned`].
     ///
     /// # Errors
     /// As [`PatchJson6902Transformer::new`].
     pub fn from_fields(fields: &mut Fields<'_, 'a>) -> Result<Vec<Planned<'a>>> {
-        let all = PatchJson6902Transformer::new(fields.build, fields.root, &fields.kustomization.patches_json6902)?;
-        let planned = |patches: Vec<PatchEntry<'a>>| {
-            let instances = patches.len();
-            let stage = PatchJson6902Transformer { patches, overridden: None };
-            Planned { instances, ..fields.whole(stage, fields.pos("patchesJson6902")) }
-        };
-        Ok(apart(all.patches).into_iter().map(planned).collect())
+        let PatchJson6902Transformer(patches) =
+            PatchJson6902Transformer::new(fields.build, fields.root, &fields.kustomization.patches_json6902)?;
+        Ok(patches.planned(fields, "patchesJson6902", PatchJson6902Transformer))
     }
 
     /// The transformer of a configuration object.
@@ -536,34 +543,16 @@ impl<'a> PatchJson6902Transformer<'a> {
             Some(patch) => Err(Error::new(Code::MissingField, "must specify the target name")
                 .at(patch.pos)
                 .hint("add the name to 'target'")),
-            None => Ok(PatchJson6902Transformer { patches: prepared, overridden: None }),
+            None => Ok(PatchJson6902Transformer(Patches::new(prepared))),
         }
-    }
-}
-
-impl Overriding for PatchJson6902Transformer<'_> {
-    fn patches(&self) -> Vec<PatchPart> {
-        self.patches.iter().flat_map(PatchEntry::parts).collect()
-    }
-
-    fn has_test(&self) -> bool {
-        has_test(&self.patches)
-    }
-
-    fn watched(&self) -> Watched {
-        Watched::SeveralTexts
-    }
-
-    fn note_in(&mut self, overridden: Overridden) {
-        self.overridden = Some(overridden);
     }
 }
 
 impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
     fn transform(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
-        let findings = looking(build, map, &self.patches, self.overridden.as_ref());
-        for patch in &self.patches {
+        let findings = self.0.looking(build, map);
+        for patch in &self.0.entries {
             let Content::Json(operations) = &patch.content else {
                 continue;
             };
@@ -572,12 +561,12 @@ impl<'a> Transformer<'a> for PatchJson6902Transformer<'a> {
             apply_json(map, arena, json, patch.target.as_ref()).map_err(in_patch)?;
         }
         map.drop_empty();
-        find_all(&self.patches, findings, map, build);
+        self.0.find_all(findings, map, build);
         Ok(())
     }
 
     fn overriding(&mut self) -> Option<&mut dyn Overriding> {
-        Some(self)
+        Some(&mut self.0)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::commands::lint::fix::Fixing;
 use crate::failures::Failures;
 use crate::flags::build::BuildFlags;
 use crate::flags::hidden::hidden;
+use crate::flags::schemas::SchemaFlags;
 use crate::groups::{Group, Grouping, Groups, sort_by_place};
 use crate::messages::{Messages, Reported, RootNaming};
 use crate::request::BuildRequest;
@@ -51,14 +52,8 @@ pub(crate) struct Lint {
     #[arg(long, requires = "fix")]
     pub dry_run: bool,
 
-    /// Hold the resources to the schemas of their kinds, too, as 'validate --schema'
-    #[arg(long)]
-    pub schema: bool,
-
-    /// The version of Kubernetes whose kinds count, as in 1.31; implies --schema [default: the
-    /// newest]
-    #[arg(long, value_name = "VERSION")]
-    pub kubernetes_version: Option<String>,
+    #[command(flatten)]
+    pub schemas: SchemaFlags,
 
     #[command(flatten)]
     pub build: BuildFlags,
@@ -92,14 +87,12 @@ const SHOWN: usize = 100;
 /// # Errors
 /// There is a finding, a flag is not valid, or a root cannot be built.
 pub(crate) fn run(args: Lint, observer: Observer, messages: &mut Messages) -> Result<()> {
-    let Lint { warn, allow, only, fix, dry_run, schema, kubernetes_version, build } = args;
+    let Lint { warn, allow, only, fix, dry_run, schemas, build } = args;
     if build.output.output.is_some() || build.files.stdin_as.is_some() {
         bail!("'lint' has neither --output nor --stdin-as");
     }
     let also = warn.iter().chain(&only).copied().collect();
-    let request = BuildRequest::new(build, observer)?.with_findings(also);
-    let is_checked = schema || kubernetes_version.is_some();
-    let request = if is_checked { request.with_schemas(kubernetes_version.as_deref())? } else { request };
+    let request = BuildRequest::new(build, observer)?.with_findings(also).with_schemas(&schemas)?;
     let is_asked = |code| (only.is_empty() || only.contains(&code)) && !allow.contains(&code);
     let paths = roots::directories(&request)?;
     let mut looked = look(&request, &paths, is_asked)?;

@@ -11,6 +11,7 @@ use crate::flags::build::BuildFlags;
 use crate::flags::heading;
 use crate::flags::hidden::hidden;
 use crate::flags::look::ErrorFormat;
+use crate::flags::schemas::SchemaFlags;
 use crate::messages::{Messages, Reported};
 use crate::request::{BuildRequest, Repeated};
 use crate::roots::{Chosen, chosen};
@@ -53,9 +54,8 @@ const SHOWN: usize = 3;
 #[command(mut_arg("output", |flag| flag.help("Build, and write a file for each kustomization into this directory").long_help(None)))]
 #[command(mut_args(hidden(["depfile", "strict", "stdin_as", "all", "shard", "keep_going", "affected_by", "timings", "trace", "verbose"])))]
 pub(crate) struct Watch {
-    /// Hold the resources to the schemas of their kinds, too, as 'validate --schema'
-    #[arg(long)]
-    pub schema: bool,
+    #[command(flatten)]
+    pub schemas: SchemaFlags,
 
     #[command(flatten)]
     pub build: BuildFlags,
@@ -78,9 +78,8 @@ pub(crate) fn run(args: Watch, messages: &mut Messages) -> Result<()> {
     }
     (flags.roots.all, flags.roots.keep_going) = (true, true);
     let writes = flags.output.output.is_some();
-    let request = BuildRequest::new(flags, Observer::default())?;
-    let request = if writes { request } else { request.with_findings(Vec::new()) };
-    let mut request = if args.schema { request.with_schemas(None)? } else { request };
+    let request = BuildRequest::new(flags, Observer::default())?.with_schemas(&args.schemas)?;
+    let mut request = if writes { request } else { request.with_findings(Vec::new()) };
     request.repeated = Some(Repeated::default());
     let watcher = Watcher::start(left_out(&request)).context("cannot watch files")?;
     let here = [".".to_owned()];
