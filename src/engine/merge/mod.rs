@@ -21,10 +21,7 @@ use crate::schema::Gvk;
 use crate::schema::{Schema, Schemas};
 use losses::Losses;
 use rustomize_yaml::scalar::{self, Kind};
-use rustomize_yaml::{
-    Entries, Entry, Items, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value, ValueMut, natural,
-};
-use std::cmp::Ordering;
+use rustomize_yaml::{Entries, Entry, Items, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value, ValueMut};
 
 /// The field of a patch with a directive for its mapping or item.
 const DIRECTIVE: &str = "$patch";
@@ -247,43 +244,36 @@ fn stays_in_braces(field: &Value<'_>, patch: &Value<'_>) -> bool {
     is_in_braces(if is_empty { patch } else { field })
 }
 
-/// Both mappings come sorted, so merging them is one pass.
+/// Merges the fields of a mapping, after a walk over those that the patch does not name.
 fn merge_mapping<'a>(base: &mut Mapping<'a>, patch: &mut Mapping<'a>, known: Known<'_>) -> Result<()> {
     let known = schema_of(known, base, Some(patch));
-    let mut out: Entries<'a> = Entries::with_capacity(base.len().max(patch.len()));
     // The braces of an empty mapping are not kept.
     let in_braces = if base.is_empty() { patch.is_in_braces() } else { base.is_in_braces() };
+    retain(base, |name, value| Ok(patch.contains(name) || untouched_field(value, name, known)?))?;
     // Of a key that stands twice in one of them, upstream finds the first.
-    let (mut last_of_patch, mut last) = (None, None);
-    let mut patches = patch.iter_mut().filter(|(key, _)| is_first(key, &mut last_of_patch)).peekable();
-    for mut entry in base.take_entries() {
-        let name = entry.key().text();
-        check_key(name)?;
-        if !is_first(entry.key(), &mut last) {
-            out.push(entry);
+    let (mut new, mut last) = (Entries::new(), None);
+    for (key, value) in patch.iter_mut().filter(|(key, _)| is_first(key, &mut last)) {
+        let name = key.text();
+        let Some(field) = base.get_mut(name) else {
+            introduce(&mut new, *key, value, known)?;
             continue;
-        }
-        while let Some((key, value)) = patches.next_if(|(p, _)| natural::compare(p.text(), name) == Ordering::Less) {
-            introduce(&mut out, *key, value, known)?;
-        }
-        let in_field = |e: Error| e.in_field(name);
-        let keep = match patches.next_if(|(p, _)| p.text() == name) {
-            Some((_, patch)) => {
-                let merged = merge(entry.value_mut(), patch, known.field(name)).map_err(in_field)?;
-                set(entry.value_mut(), merged, Some(patch))
-            }
-            None => untouched_field(entry.value_mut(), name, known).map_err(in_field)?,
         };
-        if keep || is_null(entry.key()) {
-            out.push(entry);
+        let merged = merge(field, value, known.field(name)).map_err(|e| e.in_field(name))?;
+        if !set(field, merged, Some(value)) {
+            remove(base, name);
         }
     }
-    for (key, value) in patches {
-        introduce(&mut out, *key, value, known)?;
-    }
-    base.set_entries(out);
+    base.add_all(new);
     base.set_braces(in_braces);
     Ok(())
+}
+
+/// Removes a field that a patch has removed, unless its key is null: upstream finds no field by it.
+fn remove(base: &mut Mapping<'_>, name: &str) {
+    let is_own = |entry: &&Entry<'_>| entry.key().text() == name;
+    if !scalar::is_null(name) || !base.iter().find(is_own).is_some_and(|entry| is_null(entry.key())) {
+        base.remove(name);
+    }
 }
 
 /// Adds a field that the base lacks.

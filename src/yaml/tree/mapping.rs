@@ -453,7 +453,13 @@ impl<'a> Mapping<'a> {
                 None => new.push(entry),
             }
         }
-        if new.len() <= LINEAR {
+        self.add_all(new);
+    }
+
+    /// Adds entries with keys that the mapping does not have. O(n), for a few entries, or in a
+    /// mapping with chunks, O(log n) for each.
+    pub fn add_all(&mut self, mut new: Entries<'a>) {
+        if new.len() <= LINEAR || self.has_chunks {
             for entry in new {
                 self.insert_new(entry.key, entry.value);
             }
