@@ -241,6 +241,23 @@ fn the_sbom_lists_the_crates_that_are_linked() {
     }
 }
 
+/// The debug build has a table of symbols, and a copy of it that `strip` has made has none.
+#[test]
+fn a_program_of_a_release_has_no_symbols() {
+    let Some(strip) = in_path("strip").filter(|_| in_path("python3").is_some()) else {
+        return skip("strip or python3 is not in PATH");
+    };
+    let check = Path::new(env!("CARGO_MANIFEST_DIR")).join("release/no-symbols");
+    let tree = Tree::new("");
+    let (program, stripped) = (env!("CARGO_BIN_EXE_rustomize"), tree.path().join("stripped"));
+    let stripped = stripped.to_str().unwrap();
+    execute(&check, &[program], None).fails_with(&["has symbols", "strip in Cargo.toml"]);
+    execute(&strip, &["-o", stripped, program], None).ok();
+    execute(&check, &[stripped], None).ok();
+    let text = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    execute(&check, &[text], None).fails_with(&["is not a program for Linux, Windows or macOS"]);
+}
+
 /// The linker skips names that are gone, so nothing else says that the list is old.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "nm is a program of this machine")]
