@@ -809,13 +809,19 @@ fn plugins_are_named_and_taken_by_names_of_files() {
         let left = if root.exists() { crate::support::files(&root, ".exe") } else { Vec::new() };
         assert!(left.is_empty(), "{source}: {left:?}");
     }
-    // A file of requirements may be somebody else's.
-    for from in
-        [r".\nul", "./built.exe:s", "./built.exe.", "C:built.exe", r"\\?\Z:\built.exe", r"\\127.0.0.1\share\built.exe"]
-    {
+    // A file of requirements may be somebody else's. The plugin would be read: it exists.
+    for name in ["built.exe:s", "built.exe.", "nul.exe"] {
+        fs::copy(tree.home().join("built.exe"), tree.path().join(name)).unwrap();
+    }
+    for (from, words) in [
+        (r".\nul.exe", "has the name of a device"),
+        ("./built.exe:s", "stands for a stream"),
+        ("./built.exe.", "ends in a dot or a blank"),
+        (r"\\?\Z:\built.exe", "a path of the system's own"),
+        ("C:built.exe", "is no place to fetch a plugin from"),
+    ] {
         crate::support::plugins::require(&tree, &format!("{{app: {{source: h.io/acme/app, from: '{from}'}}}}"));
-        let done = tree.run(&["plugin", "install"]);
-        assert_eq!(done.status, Some(1), "{from}: {}", done.stdout);
+        tree.run(&["plugin", "install"]).fails_with(&[words]);
         assert!(!tree.path().join("plugins.lock").exists(), "{from}");
     }
 }
