@@ -1,7 +1,7 @@
 /* What a program under wine needs beside it. Rust's standard library asks this library for random
    bytes, and wine has it since version 9. Wine takes the home and the place for temporary files
-   from its registry, and puts directories of its own into PATH: when the program starts, the library
-   sets those of the tests. */
+   from its registry, and puts directories of its own into PATH: when the program starts, the
+   library sets those of the tests. */
 #include <windows.h>
 #include <ntsecapi.h>
 
