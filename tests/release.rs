@@ -149,11 +149,45 @@ fn names_that_cannot_be_installed_are_refused() {
         tree.run(&["install-to", "bin", "--as", "rustomize", name]).fails_with(&[words]);
         assert!(!tree.path().join("bin").exists(), "{name}");
     }
-    // A directory is in the way of a name: nothing of the directory is lost, and no copy is left.
-    fs::create_dir_all(tree.path().join("bin/kustomize")).unwrap();
-    tree.run(&["install-to", "bin", "--as", "kustomize"]).fails_with(&["cannot write to bin"]);
-    let left: Vec<_> = fs::read_dir(tree.path().join("bin")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(left.iter().all(|name| name == "kustomize" || name == "rustomize-plugin-host"), "{left:?}");
+}
+
+/// The names of the entries of a directory with what they are.
+fn entries(directory: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+    let described = entries.map(|entry| {
+        let content = match entry.file_type().unwrap() {
+            kind if kind.is_dir() => "a directory".to_owned(),
+            kind if kind.is_symlink() => fs::read_link(entry.path()).unwrap().display().to_string(),
+            _ => fs::read_to_string(entry.path()).unwrap_or_default(),
+        };
+        (entry.file_name().into_string().unwrap(), content)
+    });
+    described.collect()
+}
+
+/// A directory that has a name is found before anything is written, whichever name it has.
+#[test]
+fn a_directory_in_the_way_of_a_name_is_named_and_nothing_is_installed() {
+    for taken in ["kustomize", "kustomize-v5.7.1", "kustomize-v5.8.1"] {
+        let tree = Tree::new("");
+        tree.write(&format!("bin/{taken}/file"), "content");
+        for name in ["kustomize", "kustomize-v5.7.1", "rustomize-plugin-host"].iter().filter(|name| **name != taken) {
+            tree.write(&format!("bin/{name}"), "before");
+        }
+        let bin = tree.path().join("bin");
+        let before = entries(&bin);
+        let names = ["install-to", "bin", "--as", "kustomize", "kustomize-v5.7.1", "kustomize-v5.8.1"];
+        tree.run(&names).fails_with(&[&format!("'bin/{taken}' is a directory"), "--as"]);
+        assert_eq!(entries(&bin), before, "{taken}");
+        assert_eq!(fs::read_to_string(bin.join(taken).join("file")).unwrap(), "content");
+        // A link to a directory is replaced, and the directory is not touched.
+        fs::rename(bin.join(taken), tree.path().join("moved")).unwrap();
+        symlink("../moved", bin.join(taken)).unwrap();
+        tree.run(&names).ok();
+        let version = execute(&bin.join(taken), &["version"], None).ok();
+        assert_eq!(version.trim_end(), taken.strip_prefix("kustomize-").unwrap_or("v5.8.3"));
+        assert_eq!(fs::read_dir(tree.path().join("moved")).unwrap().count(), 1);
+    }
 }
 
 fn execute(program: &Path, args: &[&str], path: Option<&str>) -> Run {
@@ -205,6 +239,23 @@ fn the_sbom_lists_the_crates_that_are_linked() {
         let is_ours = name.starts_with("rustomize");
         assert_ne!(part["hashes"][0]["content"].is_string(), is_ours, "{name}: sums are those of the registry");
     }
+}
+
+/// The debug build has a table of symbols, and a copy of it that `strip` has made has none.
+#[test]
+fn a_program_of_a_release_has_no_symbols() {
+    let Some(strip) = in_path("strip").filter(|_| in_path("python3").is_some()) else {
+        return skip("strip or python3 is not in PATH");
+    };
+    let check = Path::new(env!("CARGO_MANIFEST_DIR")).join("release/no-symbols");
+    let tree = Tree::new("");
+    let (program, stripped) = (env!("CARGO_BIN_EXE_rustomize"), tree.path().join("stripped"));
+    let stripped = stripped.to_str().unwrap();
+    execute(&check, &[program], None).fails_with(&["has symbols", "strip in Cargo.toml"]);
+    execute(&strip, &["-o", stripped, program], None).ok();
+    execute(&check, &[stripped], None).ok();
+    let text = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    execute(&check, &[text], None).fails_with(&["is not a program for Linux, Windows or macOS"]);
 }
 
 /// The linker skips names that are gone, so nothing else says that the list is old.

@@ -132,6 +132,14 @@ fn files_of_windows_have_their_line_ends() {
     tree.assert_nothing_left();
 }
 
+/// The statements of an interpreter that prints the lines of its script.
+const TELLER: &str = r#"
+        char line[999];
+        FILE *script = fopen(argv[1], "r");
+        while (script && fgets(line, sizeof line, script))
+            if (line[0] != '#') fputs(line, stdout);
+    "#;
+
 #[test]
 fn a_placed_plugin_is_an_exe_or_a_script() {
     if !is_windows() {
@@ -145,13 +153,7 @@ fn a_placed_plugin_is_an_exe_or_a_script() {
     assert!(tree.build(&[]).ok().contains("v: one\n"));
     // A script runs by the interpreter that its first line names, which is in PATH.
     fs::remove_file(tree.path().join(home).join("Made.exe")).unwrap();
-    let interpreter = r#"
-        char line[999];
-        FILE *script = fopen(argv[1], "r");
-        while (script && fgets(line, sizeof line, script))
-            if (line[0] != '#') fputs(line, stdout);
-    "#;
-    compile(&tree, "../home/two words/teller.exe", interpreter);
+    compile(&tree, "../home/two words/teller.exe", TELLER);
     tree.variables.insert("WINEPATH", z(&tree.home().join("two words")));
     let script = "#!/usr/bin/env teller\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: told}\n";
     tree.write(&format!("{home}/Made"), script);
@@ -513,5 +515,313 @@ fn a_build_that_is_killed_ends_its_plugins() {
     let own = tree.home().to_string_lossy().replace('/', "\\");
     while processes_with(&own) > 0 {
         std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+/// A line of a kustomization for each field that names a file or a directory, with `@` for the
+/// name.
+const FIELDS: [&str; 21] = [
+    "bases: ['@']",
+    "components: ['@']",
+    "configurations: ['@']",
+    "crds: ['@']",
+    "generators: ['@']",
+    "openapi: {path: '@'}",
+    "patches: [{path: '@'}]",
+    "patchesJson6902: [{target: {version: v1, kind: ConfigMap, name: map}, path: '@'}]",
+    "patchesStrategicMerge: ['@']",
+    "replacements: [{path: '@'}]",
+    "transformers: ['@']",
+    "validators: ['@']",
+    "configMapGenerator: [{name: m, env: '@'}]",
+    "configMapGenerator: [{name: m, envs: ['@']}]",
+    "configMapGenerator: [{name: m, files: ['@']}]",
+    "configMapGenerator: [{name: m, files: ['key=@']}]",
+    "secretGenerator: [{name: m, env: '@'}]",
+    "secretGenerator: [{name: m, envs: ['@']}]",
+    "secretGenerator: [{name: m, files: ['@']}]",
+    "secretGenerator: [{name: m, files: ['key=@']}]",
+    "resources: [sub/map.yaml, '@']",
+];
+
+#[test]
+fn every_field_refuses_a_name_that_is_not_that_of_a_file() {
+    if !is_windows() {
+        return;
+    }
+    let tree = tree_with("");
+    // Such files exist here: to open one would succeed.
+    for name in ["sub/map.yaml:s", "sub/map.yaml.", "sub/nul.yaml"] {
+        tree.write(&format!("app/{name}"), MAP);
+    }
+    for field in FIELDS {
+        for (name, words) in [
+            ("sub/map.yaml:s", "stands for a stream"),
+            ("sub/map.yaml.", "ends in a dot or a blank"),
+            (r"sub\nul.yaml", "has the name of a device"),
+            ("Z:app/sub/map.yaml", "working directory of a drive"),
+        ] {
+            let resources = if field.starts_with("resources") { "" } else { "resources: [sub/map.yaml]\n" };
+            tree.write("app/kustomization.yaml", &format!("{resources}{}\n", field.replace('@', name)));
+            tree.run(&["build", "app"]).fails_with(&[words]);
+        }
+    }
+}
+
+/// The names of all files below the tree, with the bytes of each.
+fn content(tree: &Tree) -> Vec<(PathBuf, Vec<u8>)> {
+    let files = crate::support::files(&tree.path(), "").into_iter();
+    files.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn commands_write_to_no_name_that_is_not_that_of_a_file() {
+    if !is_windows() {
+        return;
+    }
+    let tree = tree_with("sub/map.yaml");
+    let before = content(&tree);
+    for name in ["nul", "CON", "com1.yaml", "outside.yaml:s", "outside.yaml.", "outside.yaml ", r"made\aux.yaml"] {
+        let made = format!(r"made\{name}\");
+        for args in [
+            &["build", "app", "-o", name][..],
+            &["build", "app", "-o", &made],
+            &["build", "app", "-o", "made/", "--depfile", name],
+            &["localize", "app", name, "--scope", "."],
+            &["install-to", "made", "--as", "rustomize", name],
+            &["install-to", name],
+        ] {
+            let done = tree.run(args);
+            assert_ne!(done.status, Some(0), "{args:?} {}", done.stdout);
+            assert!(!done.stderr.contains("panic"), "{}", done.stderr);
+            // The result is written before its list of files is.
+            let _ = fs::remove_dir_all(tree.path().join("made"));
+            assert_eq!(content(&tree), before, "{args:?}");
+        }
+    }
+    // In a directory of results each resource has a file.
+    let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: 'system:map'}\n";
+    tree.write("app/kustomization.yaml", "resources: [role.yaml, sub/map.yaml]\n");
+    tree.write("app/role.yaml", role);
+    tree.run(&["build", "app", "-o", "made/"]).fails_with(&["cannot have a file of its own", "stands for a stream"]);
+    assert!(!tree.path().join("made").exists());
+}
+
+#[test]
+fn edits_add_no_name_that_is_not_that_of_a_file() {
+    if !is_windows() {
+        return;
+    }
+    let tree = tree_with("sub/map.yaml");
+    tree.write("app/sub/map.yaml:s", MAP);
+    let before = content(&tree);
+    let edited = |args: &[&str]| {
+        let mut command = tree.command(args);
+        run(command.current_dir(tree.path().join("app")))
+    };
+    for name in ["nul", "sub/map.yaml:s", "sub/map.yaml.", r"\\?\Z:\etc\hostname", "C:map.yaml"] {
+        for args in [
+            &["edit", "add", "resource", name][..],
+            &["edit", "add", "resource", "sub/map.yaml?*"],
+            &["edit", "add", "component", name],
+            &["edit", "add", "generator", name],
+            &["edit", "add", "transformer", name],
+            &["edit", "add", "configmap", "m", "--from-file", name],
+            &["edit", "add", "configmap", "m", "--from-env-file", name],
+        ] {
+            // kustomize, too, only says that nothing matches, and that this is no error.
+            let said = edited(args);
+            assert!(!said.stderr.contains("panic"), "{args:?} {}", said.stderr);
+            assert_eq!(content(&tree), before, "{args:?} {}{}", said.stdout, said.stderr);
+        }
+    }
+}
+
+/// A program for Windows that makes the file `ran` in its working directory.
+const LEAVES_A_MARK: &str = r#"fclose(fopen("ran", "w")); puts("v3.14.0");"#;
+
+const CHART: &str = "helmCharts: [{name: c, version: 1.0.0, repo: 'https://127.0.0.1:1/charts'}]\n";
+
+#[test]
+fn programs_come_from_path_alone_which_may_have_quotes_and_blanks() {
+    if !is_windows() {
+        return;
+    }
+    let mut tree = Tree::new("");
+    tree.write("kustomization.yaml", CHART);
+    // The system itself would take a program in the working directory first.
+    compile(&tree, "helm.exe", LEAVES_A_MARK);
+    tree.write("helm.bat", "@echo made > ran\r\n");
+    tree.write("helm", "#!helm\n");
+    tree.run(&["build", "--enable-helm"]).fails_with(&["helm"]);
+    assert!(!tree.path().join("ran").exists(), "a program of the tree was started");
+    for folder in ["two words", "semi;colon", "(x86)"] {
+        compile(&tree, &format!("../home/{folder}/helm.exe"), LEAVES_A_MARK);
+        let place = z(&tree.home().join(folder));
+        tree.variables.insert("UNDER_WINE_PATH", format!("\"{place}\";C:\\windows\\system32"));
+        tree.run(&["build", "--enable-helm"]);
+        assert!(tree.path().join("ran").exists(), "{folder}: the program in PATH was not started");
+        fs::remove_file(tree.path().join("ran")).unwrap();
+    }
+    // An empty directory in PATH is not the working directory, as it is on other systems.
+    for path in ["", ";", "\"\"", "C:"] {
+        tree.variables.insert("UNDER_WINE_PATH", format!("{path};C:\\windows\\system32"));
+        tree.run(&["build", "--enable-helm"]);
+        assert!(!tree.path().join("ran").exists(), "PATH {path:?}: a program of the tree was started");
+    }
+}
+
+#[test]
+fn bundles_are_synced_without_links() {
+    if !is_windows() {
+        return;
+    }
+    let place = "../home/AppData/Roaming/rustomize.d/environments/prod";
+    let script = |v: &str| format!("#!/usr/bin/env teller\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {v}}}\n");
+    let host = Tree::new("");
+    let plugin = format!("{place}/modules/one/plugin/ex.io/v1/made");
+    host.write(&format!("{plugin}/Made"), &script("first"));
+    host.write(&format!("{plugin}/lines.txt"), "one\n");
+    let served = host.home().join("www");
+    let export = || {
+        host.run(&["plugin", "export", "--mounts", &z(&served), "--environment", "prod"]).ok();
+    };
+    export();
+    let server = crate::support::servers::FileServer::start(served.clone());
+    let mut client = Tree::new(GENERATOR);
+    let environment = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: {}\n", server.url);
+    client.write(&format!("{place}/environment.yaml"), &environment);
+    compile(&client, "../home/bin/teller.exe", TELLER);
+    client.variables.insert("WINEPATH", z(&client.home().join("bin")));
+    let built = |name: &str| {
+        let made = client.build(&["--environment", "prod"]).ok();
+        assert!(made.contains(&format!("name: {name}\n")), "{made}");
+    };
+    built("first");
+    let synced = client.home().join("AppData/Local/rustomize/cache/sync/prod");
+    let counts = || fs::read_to_string(synced.join("current")).unwrap();
+    let first = counts();
+    assert!(synced.join(&first).join("plugin/ex.io/v1/made/Made").is_file(), "{first}");
+    // Nothing has changed: no content is fetched, and the same directory counts.
+    server.asked();
+    built("first");
+    assert!(server.asked().iter().all(|path| path.contains("metadatas")));
+    assert_eq!(counts(), first);
+    // One file has changed, and one is gone.
+    host.write(&format!("{plugin}/Made"), &script("second"));
+    fs::remove_file(host.path().join(&plugin).join("lines.txt")).unwrap();
+    export();
+    let said = client.run(&["plugin", "sync", "--environment", "prod"]).ok();
+    assert!(said.contains("prod: 1 files, 1 fetched, 1 removed"), "{said}");
+    built("second");
+    assert_ne!(counts(), first);
+    // A server that lies changes nothing.
+    let contents = crate::support::files(&served.join("v3/file_content"), "");
+    host.write(&format!("{plugin}/Made"), &script("third"));
+    export();
+    for content in crate::support::files(&served.join("v3/file_content"), "") {
+        if !contents.contains(&content) {
+            fs::write(content, "something else").unwrap();
+        }
+    }
+    client.run(&["plugin", "sync", "--environment", "prod"]).fails_with(&["differs from the list of the server"]);
+    assert!(client.build(&["--environment", "prod", "--no-sync"]).ok().contains("name: second\n"));
+}
+
+#[test]
+fn a_server_names_no_file_outside_of_its_place() {
+    if !is_windows() {
+        return;
+    }
+    let place = "../home/AppData/Roaming/rustomize.d/environments/prod";
+    let client = Tree::new(GENERATOR);
+    let served = client.home().join("www");
+    fs::create_dir_all(served.join("v3/file_metadatas")).unwrap();
+    fs::create_dir_all(served.join("v3/file_content")).unwrap();
+    let server = crate::support::servers::FileServer::start(served.clone());
+    let environment = format!("apiVersion: rustomize.dev/v1\nkind: Environment\nsync: {}\n", server.url);
+    client.write(&format!("{place}/environment.yaml"), &environment);
+    // The SHA-256 of no bytes.
+    let sum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    fs::write(served.join("v3/file_content").join(sum), "").unwrap();
+    fs::write(served.join("v3/file_metadatas/schemas"), "[]").unwrap();
+    for path in [
+        "../a",
+        r"..\\a",
+        "/a",
+        r"\\a",
+        "Z:/a",
+        "C:a",
+        "v1/made/Made:s",
+        "v1/made/nul",
+        "v1/made/Made.",
+        "v1/made /x",
+        r"\\\\?\\Z:\\a",
+        "//server/share/a",
+    ] {
+        let file = format!(r#"[{{"path": "{path}", "sha256": "{sum}", "size": 0, "mode": 420, "uid": 0, "gid": 0}}]"#);
+        fs::write(served.join("v3/file_metadatas/plugins"), file).unwrap();
+        client.run(&["plugin", "sync", "--environment", "prod"]).fails_with(&["names the file"]);
+        let left = crate::support::files(&client.home().join("AppData/Local"), "");
+        assert!(left.iter().all(|path| path.ends_with(".rustomize-lock")), "{path}: {left:?}");
+    }
+}
+
+#[test]
+fn an_installed_shared_object_is_a_dll() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    let manifest = "apiVersion: rustomize.dev/v1\nkind: Plugin\nversion: 1.0.0\nruntime: so\nentry: plugin.dll\n\
+                    generators: [{apiVersion: ex.io/v1, kind: Made}]\n";
+    tree.write("plugins/app/plugin.yaml", manifest);
+    let made = r#"return text(&response->output, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-dll}\n");"#;
+    compile_shared_object(&tree, "plugins/app/plugin.dll", made);
+    crate::support::plugins::require(&tree, "{app: {source: h.io/acme/app, from: ./plugins/app}}");
+    tree.run(&["plugin", "install"]).ok();
+    assert!(tree.build(&["--offline"]).ok().contains("name: from-dll\n"));
+    // What was installed counts, and a change of it is found.
+    fs::remove_dir_all(tree.path().join("plugins")).unwrap();
+    assert!(tree.build(&["--offline"]).ok().contains("name: from-dll\n"));
+    let root = tree.home().join("AppData/Roaming/rustomize.d/plugins");
+    let installed = crate::support::files(&root, ".dll");
+    assert_eq!(installed.len(), 1, "{installed:?}");
+    let mut bytes = fs::read(&installed[0]).unwrap();
+    bytes.push(0);
+    fs::write(&installed[0], bytes).unwrap();
+    tree.build(&["--offline"]).fails_with(&["h.io/acme/app"]);
+}
+
+#[test]
+fn plugins_are_named_and_taken_by_names_of_files() {
+    if !is_windows() {
+        return;
+    }
+    let tree = Tree::new(GENERATOR);
+    let built = z(&installable(&tree));
+    let root = tree.home().join("AppData/Roaming/rustomize.d/plugins");
+    for source in
+        ["h.io/acme/nul", "h.io/con/app", "h.io/acme/app.", "h.io/acme/app:s", r"h.io/acme\..\..\app", "aux/acme/app"]
+    {
+        let done = tree.run(&["plugin", "install", "--path", &built, source]);
+        assert_eq!(done.status, Some(1), "{source}: {}", done.stdout);
+        let left = if root.exists() { crate::support::files(&root, ".exe") } else { Vec::new() };
+        assert!(left.is_empty(), "{source}: {left:?}");
+    }
+    // A file of requirements may be somebody else's. The plugin would be read: it exists.
+    for name in ["built.exe:s", "built.exe.", "nul.exe"] {
+        fs::copy(tree.home().join("built.exe"), tree.path().join(name)).unwrap();
+    }
+    for (from, words) in [
+        (r".\nul.exe", "has the name of a device"),
+        ("./built.exe:s", "stands for a stream"),
+        ("./built.exe.", "ends in a dot or a blank"),
+        (r"\\?\Z:\built.exe", "a path of the system's own"),
+        ("C:built.exe", "is no place to fetch a plugin from"),
+    ] {
+        crate::support::plugins::require(&tree, &format!("{{app: {{source: h.io/acme/app, from: '{from}'}}}}"));
+        tree.run(&["plugin", "install"]).fails_with(&[words]);
+        assert!(!tree.path().join("plugins.lock").exists(), "{from}");
     }
 }

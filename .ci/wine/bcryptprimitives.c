@@ -1,6 +1,7 @@
 /* What a program under wine needs beside it. Rust's standard library asks this library for random
    bytes, and wine has it since version 9. Wine takes the home and the place for temporary files
-   from its registry: when the program starts, the library sets those of the tests. */
+   from its registry, and puts directories of its own into PATH: when the program starts, the
+   library sets those of the tests. */
 #include <windows.h>
 #include <ntsecapi.h>
 
@@ -22,12 +23,14 @@ BOOL WINAPI DllMain(HINSTANCE library, DWORD reason, LPVOID reserved) {
     static const char *const roaming[] = {"APPDATA", NULL};
     static const char *const local[] = {"LOCALAPPDATA", NULL};
     static const char *const temporary[] = {"TEMP", "TMP", NULL};
+    static const char *const path[] = {"PATH", NULL};
     (void)library, (void)reserved;
     if (reason == DLL_PROCESS_ATTACH) {
         move("UNDER_WINE_HOME", home);
         move("UNDER_WINE_APPDATA", roaming);
         move("UNDER_WINE_LOCALAPPDATA", local);
         move("UNDER_WINE_TEMP", temporary);
+        move("UNDER_WINE_PATH", path);
     }
     return TRUE;
 }

@@ -56,7 +56,9 @@ fn not_written(file: &Path, error: anyhow::Error) -> anyhow::Error {
             diag::Error::io(fault, message).hint("name the place that the link leads to").into()
         }
         _ => {
-            let message = format!("'{shown}' cannot be written: {}", fault.kind());
+            // The system's own words end with the number of the error.
+            let why = if fault.get_ref().is_some() { fault.to_string() } else { fault.kind().to_string() };
+            let message = format!("'{shown}' cannot be written: {why}");
             let hint = match file.ancestors().skip(1).find(|above| above.exists()) {
                 Some(above) if !above.is_dir() => format!("'{}' is a file: name another place", above.display()),
                 _ if file.is_dir() => format!("'{shown}' is a directory: name a file, as in {shown}/all.yaml"),

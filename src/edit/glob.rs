@@ -4,7 +4,7 @@
 use super::Place;
 use super::usage;
 use crate::diag::Result;
-use crate::load::join;
+use crate::load::{join, path};
 use crate::stage::Context;
 use rustomize_sources::{Disk, reach};
 use rustomize_yaml::Heap;
@@ -147,7 +147,7 @@ fn expand(pattern: &str) -> Result<Vec<String>, BadPattern> {
             entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort_unstable();
         for entry in names {
-            if matches(name, &entry)? {
+            if matches(name, &entry)? && path::fault(&entry).is_none() {
                 found.push(if folder.is_empty() { entry } else { join(&folder, &entry) });
             }
         }
@@ -155,9 +155,9 @@ fn expand(pattern: &str) -> Result<Vec<String>, BadPattern> {
     Ok(found)
 }
 
-/// Returns true if this process may look at a path.
+/// Returns true if this process may look at a path, and the path is that of a file or directory.
 fn is_in_reach(path: &str) -> bool {
-    reach::check(Path::new(path)).is_ok()
+    path::fault(path).is_none() && reach::check(Path::new(path)).is_ok()
 }
 
 /// The files that patterns match. A note is made for a pattern without a match.

@@ -273,10 +273,13 @@ fn names(path: &Path) -> io::Result<Vec<&std::ffi::OsStr>> {
     let mut names = Vec::new();
     for part in path.components() {
         match part {
-            Component::Normal(name) if cfg!(windows) && name::name_fault(name).is_some() => {
-                return Err(not_below(path));
-            }
-            Component::Normal(name) => names.push(name),
+            Component::Normal(name) => match name::name_fault(name).filter(|_| cfg!(windows)) {
+                Some(fault) => {
+                    let message = format!("'{}' {fault}", shown(path.as_os_str()));
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+                }
+                None => names.push(name),
+            },
             Component::CurDir => {}
             _ => return Err(not_below(path)),
         }

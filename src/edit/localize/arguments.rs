@@ -3,7 +3,7 @@
 use super::LocalizeRequest;
 use super::names;
 use crate::diag::{Code, Error, Result};
-use crate::load::{Files, RepoSpec, Root};
+use crate::load::{Files, RepoSpec, Root, path};
 use std::path::{Path, PathBuf};
 
 /// The arguments, checked.
@@ -95,6 +95,9 @@ fn destination(root: &Root, given: &str) -> Result<PathBuf> {
     let default = default_name(root);
     let named = if given.is_empty() { default.as_str() } else { given };
     let place = Path::new(named);
+    if let Some(fault) = path::fault(named) {
+        return Err(Error::new(Code::Refused, format!("'{named}' {fault}")).hint("name another directory"));
+    }
     if place.symlink_metadata().is_ok() {
         let error = Error::new(Code::Exists, format!("localize destination \"{named}\" already exists"));
         return Err(error.hint("remove it, or name another directory"));

@@ -3,7 +3,7 @@
 use super::source::Source;
 use super::version::Version;
 use crate::load::host::{self, is_protected, plain};
-use crate::load::path::is_absolute;
+use crate::load::path::{self, is_absolute};
 use crate::load::{RepoSpec, is_url};
 use percent_encoding::percent_decode_str;
 use rustomize_base::shown::is_unseen;
@@ -37,6 +37,8 @@ pub enum LocationError {
     Path(String),
     /// It would be fetched without encryption, from another machine.
     Plain(String),
+    /// It is a path of this machine that is not that of a file; why.
+    File(String, &'static str),
 }
 
 impl fmt::Display for LocationError {
@@ -57,6 +59,7 @@ impl fmt::Display for LocationError {
                 write!(f, "'{text}' is not a plain address: its host is not a name or an address, or it has '..'")
             }
             LocationError::Plain(text) => write!(f, "{}", plain(text)),
+            LocationError::File(text, fault) => write!(f, "'{text}' {fault}"),
         }
     }
 }
@@ -139,7 +142,10 @@ impl Location {
             return Ok(Location::Http(text.to_owned()));
         }
         if text.starts_with('.') || is_absolute(text) {
-            return Ok(Location::Local(text.into()));
+            return match path::fault(text) {
+                Some(fault) => Err(LocationError::File(text.to_owned(), fault)),
+                None => Ok(Location::Local(text.into())),
+            };
         }
         Err(wrong())
     }

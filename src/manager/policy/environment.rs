@@ -11,6 +11,7 @@ use crate::diag::{Code, Error, Result};
 use crate::id::head::{FileHead, check_head};
 use crate::load::FileLimit;
 use rustomize_base::shell::quoted;
+use rustomize_files::{Directory, RECORD};
 use rustomize_sources::ReadFile;
 use rustomize_yaml::Node;
 use std::fs;
@@ -27,6 +28,16 @@ const KIND: &str = "Environment";
 
 /// The file of a synced bundle with the URL of its server.
 pub(crate) const SERVER: &str = "server";
+
+/// The link in a directory for synced bundles that leads to the bundle that counts. Where this
+/// program makes no links, it is a file with the name of that bundle.
+pub(crate) const CURRENT: &str = "current";
+
+/// The name of the synced bundle that counts; `None` if there is none.
+pub(crate) fn current(place: &Directory) -> Option<PathBuf> {
+    let link = Path::new(CURRENT);
+    place.target(link).ok().or_else(|| Some(PathBuf::from(place.read_text(link, RECORD).ok()?)))
+}
 
 /// Directories of version control beside bundles.
 const IGNORED: [&str; 4] = [".git", ".hg", ".svn", "CVS"];
@@ -200,7 +211,10 @@ impl Environment {
             }
         }
         // Where the link leads now: a sync beside this build puts another one there.
-        let synced = self.synced.as_ref().and_then(|synced| dunce::canonicalize(synced.join("current")).ok());
+        let synced = self.synced.as_ref().and_then(|synced| {
+            let name = current(&Directory::open(synced).ok()?).unwrap_or_else(|| CURRENT.into());
+            dunce::canonicalize(synced.join(name)).ok()
+        });
         bundles.extend(synced.map(|directory| MachineBundle { name: String::new(), directory }));
         Ok(bundles)
     }

@@ -2,24 +2,23 @@
 //!
 //! The lists of both mounts come first; only files that are not here with the same content are
 //! fetched. All files go into a directory of their own, with the URL of the server, and one link
-//! says which of these directories counts: whoever is cut off has changed nothing.
+//! says which of these directories counts: whoever is cut off has changed nothing. On systems where
+//! this program makes no links, a file has the name of the directory.
 
 use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile};
 use crate::diag::{Code, Error, Result};
 use crate::fetch::Transfer;
 use crate::id::content::sha256;
-use crate::policy::environment::SERVER;
+use crate::policy::environment::{CURRENT, SERVER, current};
 use crate::store::exclusive::ExclusiveRoot;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rustomize_base::windows_path::slashed;
 use rustomize_files::{self as files, Directory, Kind, RECORD, folder_of};
 use rustomize_plugins::failure::cannot;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-/// The link to what counts.
-const CURRENT: &str = "current";
 
 /// The beginning of the names of directories that were synced.
 const GENERATION: &str = "generation-";
@@ -66,7 +65,7 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     let is_same = |path: &String, file: &MountedFile| {
         here.files
             .get(path)
-            .is_some_and(|local| local.sha256 == file.sha256 && local.mode == mode_of(file.mode) && local.owner == own)
+            .is_some_and(|local| local.sha256 == file.sha256 && has_mode(local, file.mode) && local.owner == own)
     };
     let is_same_server = here.server.as_deref().is_some_and(|text| text.trim_end() == server);
     let removed = here.files.keys().filter(|path| !wanted.contains_key(*path)).count();
@@ -101,18 +100,31 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
         }
     }
     staged.held().write(Path::new(SERVER), format!("{server}\n").as_bytes(), 0o644).map_err(cannot_write(SERVER))?;
-    let before = place.target(Path::new(CURRENT)).ok();
+    let before = current(place);
     let generation = format!("{GENERATION}{}", staged.name().display());
     let put = || -> io::Result<()> {
-        let link = root.stage().map_err(io::Error::other)?;
         place.permit(root.below(staged.path()).map_err(io::Error::other)?, 0o755)?;
         staged.keep_as(place, Path::new(&generation))?;
-        link.held().link(Path::new(&generation), Path::new(CURRENT))?;
-        link.held().rename(Path::new(CURRENT), place, Path::new(CURRENT))
+        lead_to(&generation, &root)
     };
     put().map_err(cannot("write to", place.path()))?;
     clear(place, before)?;
     Ok(done)
+}
+
+/// Makes a directory the one that counts, in one step.
+fn lead_to(generation: &str, root: &ExclusiveRoot) -> io::Result<()> {
+    let (place, link) = (root.stage().map_err(io::Error::other)?, Path::new(CURRENT));
+    match place.held().link(Path::new(generation), link) {
+        Err(e) if e.kind() == io::ErrorKind::Unsupported => place.held().write(link, generation.as_bytes(), 0o644)?,
+        made => made?,
+    }
+    place.held().rename(link, root.held(), link)
+}
+
+/// Returns true if a file has the permissions of its mode, or the system has none.
+fn has_mode(local: &LocalFile, mode: u32) -> bool {
+    !cfg!(unix) || local.mode == mode_of(mode)
 }
 
 /// The permissions of a synced file: those of a program, or of any other file. Neither lets another
@@ -140,7 +152,7 @@ fn lists(transfer: &Transfer, [first, second]: &[String; 2]) -> Result<[Vec<u8>;
 /// Removes generations, also those of runs that were cut off. The one that counts stays, and one
 /// that a build may still read: the one that counted `before`, else the newest.
 fn clear(place: &Directory, before: Option<PathBuf>) -> Result<()> {
-    let counts = place.target(Path::new(CURRENT)).unwrap_or_default();
+    let counts = current(place).unwrap_or_default();
     let entries = place.entries().map_err(cannot("read", place.path()))?.into_iter().map(|(name, _)| name);
     let is_old = |name: &OsString| name.to_string_lossy().starts_with(GENERATION) && *name != *counts.as_os_str();
     let changed = |name: &OsString| place.facts(Path::new(name)).ok().and_then(|facts| facts.changed);
@@ -171,14 +183,15 @@ struct LocalFile {
 
 /// Reads the files that count now.
 fn here(place: &Directory) -> Result<Here> {
-    // The link was made by a sync; it leads to a directory beside it.
-    let Some(directory) = place.target(Path::new(CURRENT)).ok().and_then(|name| place.below(&name).ok()) else {
+    // A sync wrote the name; it is that of a directory beside it.
+    let Some(directory) = current(place).and_then(|name| place.below(&name).ok()) else {
         return Ok(Here::default());
     };
     let mut files = BTreeMap::new();
     let mut add = |member: &files::Member<'_>| -> io::Result<bool> {
         let is_server = member.path == Path::new(SERVER);
-        let (Kind::File, false, Some(path)) = (member.kind, is_server, member.path.to_str()) else {
+        let path = slashed(member.path.clone());
+        let (Kind::File, false, Some(path)) = (member.kind, is_server, path.to_str()) else {
             return Ok(member.kind == Kind::Directory);
         };
         match member.directory.file(Path::new(&member.name)) {
