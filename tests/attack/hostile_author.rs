@@ -61,8 +61,13 @@ const MANIFEST: [FieldCase; 15] = [
 
 const COMPONENT: [FieldCase; 5] = [
     ("name", "a", &["[]", "{}", "3"], ""),
-    ("apiVersion", "a/v1", &["[]", "{}", "3", "''"], "no apiVersion"),
-    ("kind", "A", &["[]", "{}", "3", "''"], "no kind"),
+    (
+        "apiVersion",
+        "a/v1",
+        &["[]", "{}", "3", "''", "../v1", "a/../v1", "/v1", "a//v1", "'a\\v1'", "\"a\\nv1\""],
+        "no apiVersion",
+    ),
+    ("kind", "A", &["[]", "{}", "3", "''", "..", "a/B", "'a\\B'", "\"A\\e[2J\"", "\"A\\u202e\""], "no kind"),
     ("summary", "It is.", &["[]", "{}", "3"], ""),
     ("schema", "{type: object}", &["[]", "3", "{type: x}", "none.json", "../x"], ""),
 ];
@@ -179,6 +184,13 @@ fn each_field_of_a_description_missing_wrong_huge_and_unknown() {
             )),
             _ => drop(prints(&tree, &other.to_string()).ok()),
         }
+    }
+    let paths = ["../v1", "/v1", "v1/", "a/../v1", "a\\v1", "a\nv1", "a\u{1b}[2J", "a\u{202e}v1"];
+    for (name, value) in paths.iter().flat_map(|path| [("apiVersion", path), ("kind", path)]) {
+        let mut other = right.clone();
+        other["generators"][0][name] = (*value).into();
+        let said = refused(prints(&tree, &other.to_string()), &["printed no description", "generators[0]"]);
+        assert!(said.contains("not a valid file name") || said.contains("cannot be seen"), "{said}");
     }
     let mut more = right.clone();
     more["of_a_newer_host"] = json!({"x": [1]});

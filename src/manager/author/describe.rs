@@ -5,6 +5,7 @@ use super::schema::Schema;
 use crate::id::version::{ApiVersion, HOST_API, Version};
 use crate::stage::Mode;
 use crate::stage::format::Format;
+use rustomize_base::shown::{is_unseen, line};
 use rustomize_plugins::PluginOptions;
 use rustomize_plugins::isolation::Isolation;
 use rustomize_plugins::permissions::Permissions;
@@ -91,9 +92,18 @@ impl Component {
         }
     }
 
-    /// The fault of a component, in words, if an object cannot ask for it.
-    pub(super) fn fault(&self) -> Option<String> {
+    /// The fault of a component, in words, if an object cannot ask for it, or no file can have the
+    /// path of its kind below kustomize's directory of plugins.
+    pub(crate) fn fault(&self) -> Option<String> {
         let Component { name, api_version, kind, .. } = self;
+        if let Some(text) = [name, api_version, kind].into_iter().find(|text| text.contains(is_unseen)) {
+            return Some(format!("'{}' has characters that cannot be seen", line(text)));
+        }
+        let is_part = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\\');
+        let is_path = api_version.split('/').all(is_part) && !kind.contains('/') && is_part(kind);
+        if !api_version.is_empty() && !kind.is_empty() && !is_path {
+            return Some(format!("the kind '{kind}' of '{api_version}' is not a valid file name"));
+        }
         match (name.is_empty(), api_version.is_empty(), kind.is_empty()) {
             (true, true, true) => Some("it has neither a name nor a kind".to_owned()),
             (_, true, false) => Some(format!("it has the kind '{kind}' and no apiVersion")),

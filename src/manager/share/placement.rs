@@ -177,11 +177,9 @@ fn launchers(plugins: &[Provider]) -> Result<BTreeMap<String, String>> {
         if component.kind.is_empty() || component.api_version.is_empty() || foreign(found).is_some() {
             continue;
         }
-        let is_part = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains('\\');
-        if !component.api_version.split('/').all(is_part) || component.kind.contains('/') || !is_part(&component.kind) {
-            let message =
-                format!("the kind '{}' of '{}' is not a valid file name", component.kind, component.api_version);
-            return Err(Error::new(Code::BadPlugin, message));
+        // An older version has installed plugins without this check.
+        if let Some(fault) = component.fault() {
+            return Err(Error::new(Code::BadPlugin, fault));
         }
         let path = format!("{}/{}/{}", component.api_version, component.kind.to_lowercase(), component.kind);
         if let Some((_, other)) = files.get(&path) {
