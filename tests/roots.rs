@@ -49,6 +49,11 @@ fn roots_follow_each_other_behind_their_names() {
     tree.run(&["build", "--all", "base/service.yaml"]).fails_with(&["cannot look for kustomizations"]);
     fs::create_dir(tree.path().join("empty")).unwrap();
     tree.run(&["build", "--all", "empty"]).fails_with(&["there is no kustomization at or below 'empty'"]);
+    tree.write("parts/tls/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n");
+    for command in [&["build", "--all"][..], &["images"], &["tree", "--all"]] {
+        let words = ["there are only Components at and below 'parts'", "lists 'parts/tls' in 'components'"];
+        tree.run(&[command, &["parts"]].concat()).fails_with(&words);
+    }
 }
 
 #[test]

@@ -125,5 +125,5 @@ fn a_directory_without_a_kustomization_is_an_error() {
     tree.run(&["tree", "--all", "overlays"]).ok();
     tree.run(&["tree", "nowhere"]).fails_with(&["'nowhere' has no kustomization"]);
     tree.write("empty/x", "");
-    tree.run(&["tree", "--all", "empty"]).fails_with(&["no kustomization is at or below 'empty'"]);
+    tree.run(&["tree", "--all", "empty"]).fails_with(&["there is no kustomization at or below 'empty'"]);
 }

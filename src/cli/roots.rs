@@ -3,13 +3,13 @@
 use crate::flags::roots::Shard;
 use crate::request::BuildRequest;
 use crate::variable::variable;
-use anyhow::{Context, Result, bail};
-use rustomize_base::os_text;
+use anyhow::{Context, Error, Result, anyhow};
 use rustomize_base::windows_path::slashed;
+use rustomize_base::{os_text, shown};
 use rustomize_engine::config::kustomization::FILE_NAMES;
-use rustomize_engine::load::clean;
+use rustomize_engine::load::{FileLimit, clean};
 use rustomize_engine::pipeline::affected::affected;
-use rustomize_engine::pipeline::roots::find;
+use rustomize_engine::pipeline::roots::{find, find_component};
 use rustomize_sources::Disk;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -54,13 +54,25 @@ pub(super) fn chosen(request: &BuildRequest) -> Result<Vec<Chosen>> {
             .with_context(|| format!("cannot look for kustomizations in '{directory}'"))?;
         let found = match &changed {
             Some(changed) => affected(&Disk::new(), found, changed.clone(), request.file_limit),
-            None if found.is_empty() => bail!("there is no kustomization at or below '{directory}'"),
+            None if found.is_empty() => return Err(none_found(directory, request.file_limit)),
             None => found,
         };
         let wanted = found.into_iter().filter(|root| !(request.roots.leaves && root.is_used));
         all.extend(wanted.map(|root| Chosen { name: name(&root.path, directory), path: root.path }));
     }
     Ok(all)
+}
+
+/// The error about a directory without roots.
+pub(super) fn none_found(directory: &str, limit: FileLimit) -> Error {
+    match find_component(&Disk::new(), directory, limit) {
+        None => anyhow!("there is no kustomization at or below '{directory}'"),
+        Some(component) => anyhow!(
+            "there are only Components at and below '{directory}'\n  hint: a Component is built as a part of others: name \
+            a kustomization that lists '{}' in 'components'",
+            shown::line(&component)
+        ),
+    }
 }
 
 /// The names of files. `-` means the names on stdin.

@@ -37,7 +37,26 @@ pub fn find(loader: &dyn Loader, directory: &str, limit: FileLimit) -> io::Resul
 /// # Errors
 /// As [`find`], or there are more directories.
 pub fn find_in_few(loader: &dyn Loader, directory: &str, limit: FileLimit, most: usize) -> io::Result<Vec<FoundRoot>> {
-    let (mut found, mut seen) = (Vec::new(), 0);
+    Ok(find_each(loader, directory, limit, most)?.roots)
+}
+
+/// Finds a Component at or below a directory: the first by its path. As [`find`], it takes
+/// O(entries of the directories + size of the kustomization files).
+pub fn find_component(loader: &dyn Loader, directory: &str, limit: FileLimit) -> Option<String> {
+    let found = find_each(loader, directory, limit, usize::MAX).ok()?;
+    found.components.into_iter().min()
+}
+
+/// The kustomizations at and below a directory.
+struct FoundAll {
+    /// By their paths.
+    roots: Vec<FoundRoot>,
+    /// The directories of Components.
+    components: Vec<String>,
+}
+
+fn find_each(loader: &dyn Loader, directory: &str, limit: FileLimit, most: usize) -> io::Result<FoundAll> {
+    let (mut found, mut components, mut seen) = (Vec::new(), Vec::new(), 0);
     let mut used: BTreeSet<PathBuf> = BTreeSet::new();
     let mut queue = vec![(directory.to_owned(), loader.directory(Path::new(directory))?)];
     while let Some((path, place)) = queue.pop() {
@@ -51,8 +70,9 @@ pub fn find_in_few(loader: &dyn Loader, directory: &str, limit: FileLimit, most:
             let named = summary.entries.iter().filter_map(|entry| loader.directory(&place.join(entry)).ok());
             // A directory that names itself is not left out: its build reports the fault.
             used.extend(named.filter(|named| *named != place));
-            if !summary.is_component {
-                found.push((path.clone(), place.clone()));
+            match summary.is_component {
+                true => components.push(path.clone()),
+                false => found.push((path.clone(), place.clone())),
             }
         }
         let is_open = |entry: &&Entry| entry.is_directory && !entry.name.as_encoded_bytes().starts_with(b".");
@@ -66,7 +86,7 @@ pub fn find_in_few(loader: &dyn Loader, directory: &str, limit: FileLimit, most:
     }
     found.sort_unstable();
     let root = |(path, place): (String, PathBuf)| FoundRoot { path, is_used: used.contains(&place) };
-    Ok(found.into_iter().map(root).collect())
+    Ok(FoundAll { roots: found.into_iter().map(root).collect(), components })
 }
 
 /// The part of a kustomization file that decides which roots are built; empty for a file that
@@ -97,7 +117,7 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
-    use super::find;
+    use super::{find, find_component};
     use crate::load::{FileLimit, Memory};
 
     #[test]
@@ -126,5 +146,11 @@ mod tests {
         assert_eq!(found("app"), want.map(|(path, is_used)| (path.to_owned(), is_used)));
         assert_eq!(found("app/overlays/prod"), [("app/overlays/prod".to_owned(), false)]);
         assert!(find(&files, "none", FileLimit::default()).is_err());
+        let component = |directory: &str| find_component(&files, directory, FileLimit::default());
+        assert_eq!(
+            [component("app/part"), component("app")],
+            [Some("app/part".to_owned()), Some("app/part".to_owned())]
+        );
+        assert_eq!(component("app/base"), None);
     }
 }

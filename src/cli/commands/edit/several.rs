@@ -10,6 +10,7 @@ use crate::flags::switch::is_on;
 use crate::git;
 use crate::messages::Messages;
 use crate::request::plain_options;
+use crate::roots::none_found;
 use anyhow::{Context, Result, bail};
 use rustomize_base::parallel;
 use rustomize_edit::batch::Batch;
@@ -77,7 +78,7 @@ fn roots(directories: &[String], leaves: bool) -> Result<Vec<String>> {
         let found = find(&Disk::new(), directory, FileLimit::default())
             .with_context(|| format!("cannot look for kustomizations in '{directory}'"))?;
         if found.is_empty() {
-            bail!("there is no kustomization at or below '{directory}'");
+            return Err(none_found(directory, FileLimit::default()));
         }
         let wanted = found.into_iter().filter(|root| !(leaves && root.is_used));
         roots.extend(wanted.map(|root| root.path));

@@ -3,6 +3,7 @@
 pub(crate) mod text;
 
 use crate::flags::complete;
+use crate::roots::none_found;
 use crate::writer::{self, Shown};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -90,7 +91,7 @@ fn roots(args: &Tree) -> Result<Vec<String>> {
         let found = find(&Disk::new(), directory, FileLimit::default())
             .with_context(|| format!("cannot look for kustomizations in '{directory}'"))?;
         if found.is_empty() {
-            bail!("no kustomization is at or below '{directory}'");
+            return Err(none_found(directory, FileLimit::default()));
         }
         all.extend(found);
     }
