@@ -225,6 +225,17 @@ fn a_server_cannot_hurt_the_build() {
         "/huge.yaml" => reply(stream, "200 OK", "", &vec![b'#'; 70_000]),
         "/loop.yaml" => reply(stream, "302 Found", "Location: /loop.yaml\r\n", b""),
         "/other.yaml" => reply(stream, "302 Found", "Location: http://other.example.com/x.yaml\r\n", b""),
+        "/file.yaml" => reply(stream, "302 Found", "Location: file:///etc/hostname\r\n", b""),
+        "/cut.yaml" => drop(stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\napiVersion: v1\n")),
+        "/twice.yaml" => reply(stream, "200 OK", "Content-Length: 1\r\n", b"apiVersion: v1\n"),
+        "/heads.yaml" => while stream.write_all(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n").is_ok() {},
+        "/slow.yaml" => {
+            let mut next: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n";
+            while stream.write_all(next).is_ok() {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                next = b"#";
+            }
+        }
         _ => {}
     });
     let tree = Tree::new("");
@@ -236,6 +247,11 @@ fn a_server_cannot_hurt_the_build() {
     fails("huge.yaml", &["--remote-size-limit", "64KiB"], &["larger than 65536 bytes", "--remote-size-limit"]);
     fails("loop.yaml", &[], &["redirects more than 10 times"]);
     fails("other.yaml", &[], &["redirects to 'http://other.example.com/x.yaml'", "another host"]);
+    fails("file.yaml", &[], &["redirects to 'file:///etc/hostname'", "the new address is not a URL"]);
+    fails("cut.yaml", &[], &["cannot be read"]);
+    fails("twice.yaml", &[], &["conflicting content-length headers"]);
+    fails("heads.yaml", &[], &["response header is too big"]);
+    fails("slow.yaml", &["--remote-timeout", "300ms"], &["did not answer in time", "timeout"]);
     fails("closes.yaml", &[], &["cannot be fetched"]);
     fails("hang.yaml", &["--remote-timeout", "300ms"], &["did not answer in time", "timeout"]);
 }

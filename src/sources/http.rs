@@ -98,11 +98,8 @@ impl Http {
             let error = Error::new(Code::NotFetched, format!("'{url}' would be fetched, and this run is offline"));
             return Err(Fault { is_answer: true, error });
         }
-        let parse = |text: &str| {
-            let text = text.split('#').next().unwrap_or_default();
-            text.parse::<Uri>().map_err(|e| fault(format!("'{url}' is no URL: {e}")))
-        };
-        let first = parse(url)?;
+        let parse = |text: &str| text.split('#').next().unwrap_or_default().parse::<Uri>();
+        let first = parse(url).map_err(|e| fault(format!("'{url}' is not a URL: {e}")))?;
         let mut at = first.clone();
         for _ in 0..=MAX_REDIRECTS {
             let is_theirs = at.scheme() == first.scheme() && at.authority() == first.authority();
@@ -123,11 +120,13 @@ impl Http {
             if status.is_redirection() {
                 let location = response.headers().get("location").and_then(|l| l.to_str().ok());
                 let location = location.ok_or_else(|| fault(format!("'{url}' redirects without an address")))?;
-                let next = parse(&resolved(&at, location))?;
-                check_redirect(&at, &next).map_err(|message| {
-                    let error = Error::new(Code::Refused, format!("'{url}' redirects to '{next}': {message}"));
+                let next = resolved(&at, location);
+                let refuse = |why: &str| {
+                    let error = Error::new(Code::Refused, format!("'{url}' redirects to '{next}': {why}"));
                     Fault { is_answer: true, error: error.hint("if the redirect is right, write the new address") }
-                })?;
+                };
+                let next = parse(&next).map_err(|e| refuse(&format!("the new address is not a URL: {e}")))?;
+                check_redirect(&at, &next).map_err(refuse)?;
                 at = next;
                 continue;
             }
@@ -136,8 +135,8 @@ impl Http {
             let mut reader = response.body_mut().as_reader().take(self.limit.saturating_add(1));
             loop {
                 let read = reader.by_ref().take(CHUNK).read_to_end(&mut body);
-                let read = read.map_err(|e| match e.kind() {
-                    std::io::ErrorKind::TimedOut => too_late(url),
+                let read = read.map_err(|e| match e.get_ref().and_then(|e| e.downcast_ref()) {
+                    Some(ureq::Error::Timeout(_)) => too_late(url),
                     _ => fault(format!("'{url}' cannot be read: {e}")),
                 })?;
                 if let Some(watch) = self.watch.as_ref().filter(|_| status.is_success()) {
