@@ -253,6 +253,30 @@ fn a_call_reads_nothing_outside_of_the_directories() {
         assert!(!text.contains("s3cret.yaml\n+"), "{tool} {asked}: {answer}");
         assert!(answer["result"]["isError"] == true || text.contains("has no match"), "{tool} {asked}: {answer}");
     }
+    // A file or links in the place of a directory '.git' lead to another repository.
+    let outside = outside.canonicalize().unwrap();
+    git(&outside, &["init", "-q"]);
+    git(&outside, &["add", "."]);
+    git(&outside, &["commit", "-qm", "s3cret"]);
+    let since = |session: &mut Session| session.call("diff", json!({"since": "HEAD", "directories": ["."]}), true);
+    let kept = tree.path().join(".git");
+    tree.write("kustomization.yaml", "resources: [s3cret.yaml]\n");
+    tree.write("s3cret.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n");
+    std::fs::write(&kept, format!("gitdir: {}\n", outside.join(".git").display())).unwrap();
+    has(&since(&mut session), &["git keeps this repository at", "outside of the directories"]);
+    for links in [&["objects", "refs"][..], &["objects/pack"]] {
+        let _ = std::fs::remove_file(&kept).or_else(|_| std::fs::remove_dir_all(&kept));
+        git(&tree.path(), &["init", "-q"]);
+        for link in links {
+            std::fs::remove_dir_all(kept.join(link)).unwrap();
+            symlink(outside.join(".git").join(link), kept.join(link)).unwrap();
+        }
+        has(&since(&mut session), &["git keeps this repository at", "outside of the directories"]);
+    }
+    std::fs::remove_dir_all(&kept).unwrap();
+    git(&tree.path(), &["init", "-q"]);
+    tree.write(".git/objects/info/alternates", &format!("{}\n", outside.join(".git/objects").display()));
+    has(&since(&mut session), &["the repository has objects of another one"]);
     // The two missing files differ in nothing: no file elsewhere is shown to exist.
     let file = session.call("build", json!({"directory": "file"}), true);
     let none = session.call("build", json!({"directory": "none"}), true);

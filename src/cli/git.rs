@@ -46,10 +46,42 @@ pub(super) fn top_and_prefix() -> Result<(PathBuf, PathBuf)> {
     }
 }
 
-/// The top of a working tree, unless this process may not read it.
+/// The top of a working tree, unless this process may not read it, or what git keeps of it.
 fn in_reach(top: PathBuf) -> Result<PathBuf> {
     reach::check(&top).with_context(|| format!("the repository begins at '{}'", top.display()))?;
+    if reach::is_limited() {
+        kept_paths()?.iter().try_for_each(|path| {
+            reach::check(path).with_context(|| {
+                let hint = "name its directory '.git', too, when you start the server";
+                format!("git keeps this repository at '{}'\n  hint: {hint}", path.display())
+            })
+        })?;
+    }
     Ok(top)
+}
+
+/// The paths below which git keeps the commits and files of the repository around the working
+/// directory. A file `.git` and links in a directory `.git` lead to those of other repositories.
+fn kept_paths() -> Result<Vec<PathBuf>> {
+    const PARTS: [&str; 6] = ["HEAD", "packed-refs", "refs", "objects", "objects/pack", "objects/info/alternates"];
+    let words: Vec<&str> =
+        ["rev-parse"].into_iter().chain(PARTS.iter().flat_map(|part| ["--git-path", part])).collect();
+    let printed = git(Path::new("."), &words, None)?;
+    let parts: Vec<PathBuf> = printed.split_inclusive(|&byte| byte == b'\n').map(path_of).collect();
+    let [.., objects, packs, alternates] = &parts[..] else { bail!("git does not name the directory '.git'") };
+    if parts.len() != PARTS.len() {
+        bail!("the path of the repository has a line break");
+    }
+    if alternates.symlink_metadata().is_ok() {
+        bail!("the repository has objects of another one: '{}'", alternates.display());
+    }
+    let mut paths = parts.clone();
+    for directory in [objects, packs].into_iter().filter(|directory| directory.is_dir()) {
+        for entry in std::fs::read_dir(directory).with_context(|| format!("cannot read '{}'", directory.display()))? {
+            paths.push(entry?.path());
+        }
+    }
+    Ok(paths)
 }
 
 /// The directory of the hooks of the repository around the working directory.
