@@ -360,8 +360,8 @@ fn may_change(node: &Node<'_>, in_braces: bool) -> bool {
 
 /// Changes a tree as kustomize does when it prints and decodes the tree, makes JSON of the result,
 /// and reads and dumps the JSON: keys become texts as in [`make_keys_texts`], numbers become 64-bit
-/// floats in Go's shortest form, styles are those of a fresh dump, nulls are explicit. Returns true if the tree has a text that
-/// [`check_dumped`] refuses.
+/// floats in Go's shortest form, styles are those of a fresh dump, nulls are explicit. Returns true
+/// if the tree has a text that [`check_dumped`] refuses.
 ///
 /// # Errors
 /// A key or text cannot be printed or decoded, a number is infinite or not a number, or a text does
@@ -426,9 +426,9 @@ pub fn check_dumped(node: &Node<'_>) -> Result<(), Malformed> {
     }
 }
 
-/// Changes a tree as kustomize does when it decodes it and reads its JSON as YAML: keys become texts
-/// as in [`make_keys_texts`], integers keep their digits, other numbers are those of JSON, strings
-/// are in double quotes, mappings in braces.
+/// Changes a tree as kustomize does when it decodes it and reads its JSON as YAML: keys become
+/// texts as in [`make_keys_texts`], integers keep their digits, other numbers are those of JSON,
+/// strings are in double quotes, mappings in braces.
 ///
 /// # Errors
 /// A key cannot be decoded, a number is infinite or not a number, a text does not fit its type, or
