@@ -175,7 +175,8 @@ impl Editor {
         found.into_iter().map(shown).collect()
     }
 
-    /// A change as lines: `file range -> text`, and `old => new` for a file that is renamed.
+    /// A change as lines: `file range -> text`, `old => new` for a file that is renamed, and
+    /// `+ file` for a new one.
     fn shown(&self, edit: WorkspaceEdit) -> Vec<String> {
         let root = Url::from_directory_path(self.tree.path().canonicalize().unwrap()).unwrap();
         let file = |uri: &Url| root.make_relative(uri).unwrap();
@@ -203,6 +204,9 @@ impl Editor {
                 DocumentChangeOperation::Op(ResourceOp::Rename(rename)) => {
                     lines.push(format!("{} => {}", file(&rename.old_uri), file(&rename.new_uri)));
                 }
+                DocumentChangeOperation::Op(ResourceOp::Create(create)) => {
+                    lines.push(format!("+ {}", file(&create.uri)));
+                }
                 other => panic!("{other:?}"),
             }
         }
@@ -224,10 +228,11 @@ impl Editor {
         for action in self.server.code_action(params).await.unwrap().unwrap_or_default() {
             let CodeActionOrCommand::CodeAction(action) = action else { panic!("{action:?}") };
             assert_eq!(action.kind, Some(CodeActionKind::QUICKFIX));
-            assert_eq!(action.diagnostics.map(|faults| faults.len()), Some(1));
+            assert!(action.diagnostics.is_some_and(|faults| !faults.is_empty()));
             let edit = action.edit.unwrap();
-            let Some(DocumentChanges::Edits(edits)) = &edit.document_changes else { panic!("{edit:?}") };
-            assert_eq!(edits[0].text_document.version, Some(self.versions[file]));
+            if let Some(DocumentChanges::Edits(edits)) = &edit.document_changes {
+                assert_eq!(edits[0].text_document.version, Some(self.versions[file]));
+            }
             let preferred = if action.is_preferred == Some(true) { " (preferred)" } else { "" };
             lines.push(format!("{}{preferred}", action.title));
             lines.extend(self.shown(edit));
@@ -898,6 +903,78 @@ fn a_mistyped_word_has_a_code_action() {
         let seen = tokio::time::timeout(LIMIT, editor.faults.wait_for(has_other)).await.is_ok();
         assert!(seen, "{:?}", editor.faults.borrow());
         assert_eq!(editor.actions(file, 0, 12, None).await, Vec::<String>::new());
+    });
+}
+
+const RENAMED: &str = "-- site/kustomization.yaml --
+resources: [../base]
+namePrefix: dev-
+-- base/kustomization.yaml --
+resources: [route.yaml, web.yaml]
+-- base/web.yaml --
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+-- base/route.yaml --
+";
+
+const ROUTE: &str = "apiVersion: example.com/v1
+kind: Route
+metadata: {name: web}
+spec:
+  serviceName: web
+  backendRef: {name: web}
+";
+
+#[test]
+fn a_reference_to_a_former_name_has_a_code_action() {
+    with_editor(RENAMED, async |editor| {
+        editor.open("base/route.yaml", ROUTE);
+        let found = editor.until_some(async |editor| editor.actions("base/route.yaml", 4, 16, None).await).await;
+        let title = "List the reference in 'name-references.yaml' (preferred)";
+        let specs = "  - {kind: Route, group: example.com, path: spec/backendRef/name}
+  - {kind: Route, group: example.com, path: spec/serviceName}
+";
+        let entries = format!("nameReference:\n- kind: Service\n  fieldSpecs:\n{specs}");
+        let listed = "base/kustomization.yaml 1:0-0 -> configurations:\n- name-references.yaml\n";
+        let new = [
+            title.to_owned(),
+            "+ base/name-references.yaml".to_owned(),
+            format!("base/name-references.yaml 0:0-0 -> {entries}"),
+            listed.to_owned(),
+        ];
+        assert_eq!(found, new);
+        assert_eq!(editor.actions("base/route.yaml", 2, 3, None).await, Vec::<String>::new());
+        // The kustomization has another text than when the change was made.
+        editor.open("base/kustomization.yaml", "resources: [route.yaml, web.yaml]\nnamePrefix: a-\n");
+        let is_changed = async |editor: &mut Editor| {
+            let found = editor.actions("base/route.yaml", 4, 16, None).await;
+            if found.iter().any(|line| line.contains("2:0-0")) { found } else { Vec::new() }
+        };
+        let found = editor.until_some(is_changed).await;
+        assert_eq!(found[3], listed.replace("1:0", "2:0"));
+        // The entries have an effect.
+        editor.open("base/name-references.yaml", &entries);
+        editor.edit(
+            "base/kustomization.yaml",
+            None,
+            "resources: [route.yaml, web.yaml]\nconfigurations: [name-references.yaml]\n",
+        );
+        editor.sees("base/route.yaml", &[]).await;
+        assert_eq!(editor.actions("base/route.yaml", 4, 16, None).await, Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_reference_that_an_entry_does_not_surely_mend_has_no_code_action() {
+    with_editor(RENAMED, async |editor| {
+        editor.open("base/name-references.yaml", "images: []\n");
+        editor.open("base/route.yaml", ROUTE);
+        let message = "old-name the Service 'web' is named 'dev-web' in the output: kustomize does not update this \
+                       reference";
+        let wanted = [format!("5:21-5:24 {message}"), format!("4:15-4:18 {message}")];
+        editor.sees("base/route.yaml", &wanted.each_ref().map(String::as_str)).await;
+        assert_eq!(editor.actions("base/route.yaml", 4, 16, None).await, Vec::<String>::new());
     });
 }
 

@@ -6,6 +6,7 @@ use crate::flags::look::ErrorFormat;
 use crate::status_line;
 use rustomize_base::shown;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -53,6 +54,18 @@ impl Shown {
     /// files and roots in it were masked by [`shown::masked`].
     pub(super) fn values(text: &str) -> Shown {
         Shown(shown::tamed(&shown::lines(text)).into_owned())
+    }
+
+    /// As [`Shown::values`], without a copy of a text that stays as it is.
+    pub(super) fn owned_values(text: String) -> Shown {
+        let changed = match shown::lines(&text) {
+            Cow::Owned(lines) => Some(shown::tamed(&lines).into_owned()),
+            Cow::Borrowed(lines) => match shown::tamed(lines) {
+                Cow::Owned(tamed) => Some(tamed),
+                Cow::Borrowed(_) => None,
+            },
+        };
+        Shown(changed.unwrap_or(text))
     }
 
     /// A message whose further lines are indented: none of them looks like another message.
@@ -105,8 +118,8 @@ impl Shown {
 pub(super) fn masked(value: Value) -> Value {
     match value {
         Value::String(text) => match shown::masked(&text) {
-            std::borrow::Cow::Borrowed(_) => Value::String(text),
-            std::borrow::Cow::Owned(masked) => Value::String(masked),
+            Cow::Borrowed(_) => Value::String(text),
+            Cow::Owned(masked) => Value::String(masked),
         },
         Value::Array(items) => items.into_iter().map(masked).collect(),
         Value::Object(members) => {

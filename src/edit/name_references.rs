@@ -3,10 +3,14 @@
 use super::draft::Draft;
 use super::lists;
 use crate::diag::{NameReference, Result};
+use crate::load::{Memory, Overlay};
 use crate::stage::{Context, Options};
+use crate::workspace::{self, Workspace};
 use rustomize_sources::Disk;
 use rustomize_yaml::Heap;
 use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
+use std::path::{Path, PathBuf};
 
 /// The file beside a kustomization that gets the entries.
 pub const FILE: &str = "name-references.yaml";
@@ -14,9 +18,79 @@ pub const FILE: &str = "name-references.yaml";
 /// The field of [`FILE`] that has the entries.
 const FIELD: &str = "nameReference:";
 
+/// A kustomization whose resources have references to mend.
+pub struct Referring<'k> {
+    /// Its directory, without links.
+    pub directory: &'k Path,
+    /// The name of its file.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'k str,
+    /// The text of [`FILE`] beside it; `None` if the file does not exist.
+    pub entries: Option<&'k str>,
+    /// The files with the references, without links.
+    pub files: &'k [PathBuf],
+}
+
+/// The texts that mend the references of a kustomization.
+pub struct Mended {
+    /// The text of the kustomization.
+    pub kustomization: String,
+    /// The text of [`FILE`].
+    pub entries: String,
+}
+
+/// The reason why references stay.
+pub enum Stays {
+    /// [`FILE`] has more than a list of `nameReference`.
+    HasOtherFields,
+    /// The kustomization cannot be changed: the message of the error.
+    CannotList(String),
+    DoesNotBuild,
+    OfAnother,
+}
+
+impl Display for Stays {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Stays::HasOtherFields => write!(f, "'{FILE}' has more than a list of 'nameReference'"),
+            Stays::CannotList(why) => f.write_str(why),
+            Stays::DoesNotBuild => f.write_str("the directory does not build on its own with the entries"),
+            Stays::OfAnother => f.write_str("their file belongs to another kustomization"),
+        }
+    }
+}
+
+/// The texts with which the fields of `further` are updated. `unsaved` has texts that replace files
+/// of the disk. Nothing is written; the directory is built with the new texts.
+///
+/// # Errors
+/// The reason why an entry is not sure to help.
+pub fn mended(
+    of: &Referring<'_>,
+    further: &BTreeSet<NameReference>,
+    mut unsaved: Memory,
+    options: &Options,
+) -> std::result::Result<Mended, Stays> {
+    let entries = with_entries(of.entries, further).ok_or(Stays::HasOtherFields)?;
+    let kustomization = listed(of.name, of.text.to_owned(), options.clone())
+        .map_err(|error| Stays::CannotList(error.message().to_owned()))?;
+    unsaved.set(of.directory.join(of.name), kustomization.as_bytes());
+    unsaved.set(of.directory.join(FILE), entries.as_bytes());
+    let loader = Overlay::new(Disk::new(), unsaved);
+    let workspace = Workspace::new();
+    let built = workspace::build(&workspace, &loader, &of.directory.to_string_lossy(), options);
+    let read = built.value.and_then(|output| output.check_printable().map(|()| output.files()));
+    let read = read.map_err(|_| Stays::DoesNotBuild)?;
+    match of.files.iter().all(|file| read.contains(file)) {
+        true => Ok(Mended { kustomization, entries }),
+        false => Err(Stays::OfAnother),
+    }
+}
+
 /// The text of [`FILE`] with further entries, which come last. `None` if the file has other fields,
 /// or is not written as a list of lines. O(text + entries).
-pub fn with_entries(before: Option<&str>, entries: &BTreeSet<NameReference>) -> Option<String> {
+fn with_entries(before: Option<&str>, entries: &BTreeSet<NameReference>) -> Option<String> {
     let mut text = match before {
         None => format!("{FIELD}\n"),
         Some(before) => {
@@ -49,7 +123,7 @@ pub fn with_entries(before: Option<&str>, entries: &BTreeSet<NameReference>) -> 
 ///
 /// # Errors
 /// The file cannot be read as a kustomization, or is written in a way that cannot be changed.
-pub fn listed(name: &'static str, text: String, options: Options) -> Result<String> {
+fn listed(name: &'static str, text: String, options: Options) -> Result<String> {
     let heap = Heap::new();
     let disk = Disk::new();
     let cx = Context::new(&heap, &disk, options);

@@ -2,7 +2,8 @@
 //! faults and the findings of lint to the editor. Changes that arrive during a build are checked
 //! together after it.
 
-use super::fixes::Fixes;
+use super::fixes::{Fixes, old_reference};
+use super::reference_fixes::{self, OldReference};
 use super::texts::{Units, is_kustomization, uri_of};
 use super::{Contents, Files, Kubernetes, MAX_DIRECTORIES};
 use crate::config::Decoder;
@@ -160,6 +161,8 @@ struct Faults {
     units: Units,
     by_file: BTreeMap<PathBuf, Vec<Shown>>,
     fixes: Fixes,
+    /// The references to renamed resources that the faults are about.
+    references: Vec<OldReference>,
 }
 
 struct Worker<S, O> {
@@ -188,7 +191,8 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
 
     /// The faults of the open files, and of the roots that they can affect.
     fn check(&self, texts: &Contents) -> Faults {
-        let mut faults = Faults { units: self.units, by_file: BTreeMap::new(), fixes: Fixes::of(texts) };
+        let (fixes, by_file, references) = (Fixes::of(texts), BTreeMap::new(), Vec::new());
+        let mut faults = Faults { units: self.units, by_file, fixes, references };
         for (path, text) in texts {
             if let Err(error) = check_text(path, text) {
                 faults.add_all(&error, path);
@@ -197,7 +201,7 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
         let above: Memory = texts.iter().map(|(path, text)| (path, text.as_bytes())).collect();
         self.tree.look_again();
         let tree = Overlay::new(self.tree.clone(), above.clone());
-        let files = Overlay::new(Disk::new(), above);
+        let files = Overlay::new(Disk::new(), above.clone());
         let (mut roots, mut options): (Vec<String>, Vec<Options>) = Default::default();
         for root in self.roots(&tree, texts) {
             match (self.options)(&root) {
@@ -237,6 +241,11 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
                 }
                 Err(error) => faults.add_all(&error, &file),
             }
+        }
+        let references = std::mem::take(&mut faults.references);
+        // Without an open file among them, nothing can ask for the change.
+        if references.iter().any(|reference| faults.fixes.has(&reference.file)) {
+            faults.fixes.add_references(reference_fixes::of(references, &files, &above, &self.options));
         }
         faults
     }
@@ -387,6 +396,7 @@ impl Faults {
             ..Shown::default()
         };
         self.fixes.add(fault, &as_shown);
+        self.references.extend(old_reference(fault, &as_shown));
         known.push(as_shown);
     }
 }

@@ -1,11 +1,12 @@
 //! [`Fixes`]: the changes that mend faults, as code actions: those of `lint --fix`, and the words
-//! that were meant by mistyped ones.
+//! that were meant by mistyped ones. Changes of several files are in [`super::reference_fixes`].
 //!
 //! A change is found with its fault, and belongs to the text in which the fault was found: another
 //! text has no code actions until it is checked.
 
-use super::Contents;
+use super::reference_fixes::{self, OldReference, ReferenceFix};
 use super::texts::{Texts, Units, uri_of};
+use super::{Contents, Files};
 use crate::diag::{Diagnostic, Mend, nearest};
 use lsp_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionParams, Diagnostic as Shown, DocumentChanges, OneOf,
@@ -20,7 +21,10 @@ use std::sync::Arc;
 
 /// The changes that mend the faults of the open files.
 #[derive(Default)]
-pub(crate) struct Fixes(BTreeMap<PathBuf, FixesOfFile>);
+pub(crate) struct Fixes {
+    of_files: BTreeMap<PathBuf, FixesOfFile>,
+    of_references: Vec<ReferenceFix>,
+}
 
 /// The changes of a file, and the text in which its faults were found.
 struct FixesOfFile {
@@ -51,13 +55,14 @@ impl Fixes {
     /// Creates an empty list for the texts of the open files.
     pub(crate) fn of(texts: &Contents) -> Fixes {
         let empty = |text: &Arc<str>| FixesOfFile { text: Arc::clone(text), fixes: Vec::new() };
-        Fixes(texts.iter().map(|(path, text)| (path.clone(), empty(text))).collect())
+        let of_files = texts.iter().map(|(path, text)| (path.clone(), empty(text))).collect();
+        Fixes { of_files, of_references: Vec::new() }
     }
 
     /// Adds the changes that mend a fault, if its file is open.
     pub(crate) fn add(&mut self, fault: &Diagnostic, as_shown: &Shown) {
         let Some(Place { file, line, column }) = fault.place() else { return };
-        let Some(of_file) = self.0.get_mut(Path::new(file)) else { return };
+        let Some(of_file) = self.of_files.get_mut(Path::new(file)) else { return };
         of_file.fixes.extend(changes(fault).into_iter().map(|change| Fix {
             fault: as_shown.clone(),
             line: *line,
@@ -67,36 +72,83 @@ impl Fixes {
         }));
     }
 
+    /// Adds the changes that mend references, of which some are in open files.
+    pub(crate) fn add_references(&mut self, fixes: Vec<ReferenceFix>) {
+        self.of_references = fixes;
+    }
+
+    /// Returns true for a file whose faults have code actions.
+    pub(crate) fn has(&self, file: &Path) -> bool {
+        self.of_files.contains_key(file)
+    }
+
     /// The code actions for a part of an open file. There is none for a file outside of the open
     /// directories, nor for a text that has changed since its faults were found. O(text + faults
     /// of the file).
-    pub(crate) fn actions(&self, texts: &Texts, folders: &[PathBuf], params: &CodeActionParams) -> Vec<CodeAction> {
+    pub(crate) fn actions(
+        &self,
+        texts: &Texts,
+        files: &Files,
+        folders: &[PathBuf],
+        params: &CodeActionParams,
+    ) -> Vec<CodeAction> {
         let Some(open) = texts.file(&params.text_document.uri) else { return Vec::new() };
-        let Some(of_file) = self.0.get(&open.path).filter(|of_file| of_file.text == open.text) else {
+        let Some(of_file) = self.of_files.get(&open.path).filter(|of_file| of_file.text == open.text) else {
             return Vec::new();
         };
         let is_inside = folders.iter().any(|folder| open.path.starts_with(folder));
-        if !is_inside || !wants_fixes(&params.context) || of_file.fixes.is_empty() {
+        if !is_inside || !wants_fixes(&params.context) {
             return Vec::new();
+        }
+        let here = |fault: &Shown| touches(fault.range, params.range);
+        let of_references = self.of_references.iter().filter_map(|fix| {
+            let faults = fix.faults.iter().filter(|(file, fault)| *file == open.path && here(fault));
+            let faults: Vec<Shown> = faults.map(|(_, fault)| fault.clone()).collect();
+            let edit = fix.edit(texts, files, folders).filter(|_| !faults.is_empty())?;
+            Some(action(reference_fixes::TITLE.to_owned(), faults, edit, true))
+        });
+        let of_references: Vec<CodeAction> = of_references.collect();
+        if of_file.fixes.is_empty() {
+            return of_references;
         }
         let Some(uri) = uri_of(&open.path) else { return Vec::new() };
         let text_document = OptionalVersionedTextDocumentIdentifier { uri, version: Some(open.version) };
         let lines: Vec<&str> = open.text.split('\n').collect();
-        let action = |fix: &Fix| {
-            let edit = fix.edit(&lines, texts.units).filter(|edit| fix.touches(edit, params.range))?;
+        let of_fix = |fix: &Fix| {
+            let edit = fix.edit(&lines, texts.units);
+            let edit = edit.filter(|edit| here(&fix.fault) || touches(edit.range, params.range))?;
             let edit = TextDocumentEdit { text_document: text_document.clone(), edits: vec![OneOf::Left(edit)] };
-            let changes = DocumentChanges::Edits(vec![edit]);
-            Some(CodeAction {
-                title: fix.title.clone(),
-                kind: Some(CodeActionKind::QUICKFIX),
-                diagnostics: Some(vec![fix.fault.clone()]),
-                edit: Some(WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() }),
-                is_preferred: matches!(fix.change, Change::Sure { .. }).then_some(true),
-                ..CodeAction::default()
-            })
+            let changes = Some(DocumentChanges::Edits(vec![edit]));
+            let edit = WorkspaceEdit { document_changes: changes, ..WorkspaceEdit::default() };
+            let is_sure = matches!(fix.change, Change::Sure { .. });
+            Some(action(fix.title.clone(), vec![fix.fault.clone()], edit, is_sure))
         };
-        of_file.fixes.iter().filter_map(action).collect()
+        of_file.fixes.iter().filter_map(of_fix).chain(of_references).collect()
     }
+}
+
+/// The code action that mends faults.
+fn action(title: String, faults: Vec<Shown>, edit: WorkspaceEdit, is_sure: bool) -> CodeAction {
+    CodeAction {
+        title,
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(faults),
+        edit: Some(edit),
+        is_preferred: is_sure.then_some(true),
+        ..CodeAction::default()
+    }
+}
+
+/// Returns true if two parts of a text touch.
+fn touches(one: Range, other: Range) -> bool {
+    one.start <= other.end && other.start <= one.end
+}
+
+/// The reference to a renamed resource that a finding is about.
+pub(crate) fn old_reference(fault: &Diagnostic, as_shown: &Shown) -> Option<OldReference> {
+    let Some(Mend::NameReference(entry)) = fault.mend() else { return None };
+    let file = PathBuf::from(&fault.place()?.file);
+    Some(OldReference { file, fault: as_shown.clone(), entry: entry.clone() })
 }
 
 /// Returns true if the editor asks for changes that mend faults.
@@ -124,11 +176,6 @@ impl Fix {
         let number = u32::try_from(self.line - 1).ok()?;
         let position = |offset: usize| Position::new(number, units.length(&line[..offset]));
         Some(TextEdit { range: Range::new(position(start), position(end)), new_text: new })
-    }
-
-    /// Returns true if a part of the text is at the fault or at its change.
-    fn touches(&self, edit: &TextEdit, part: Range) -> bool {
-        [self.fault.range, edit.range].iter().any(|range| range.start <= part.end && part.start <= range.end)
     }
 }
 
@@ -161,7 +208,7 @@ fn written(word: &str, quote: Option<char>) -> Option<String> {
 fn changes(fault: &Diagnostic) -> Vec<Change> {
     match fault.mend() {
         Some(Mend::Text { old, new }) => return vec![Change::Sure { old: old.clone(), new: new.clone() }],
-        // A change of another file, which may not be there yet.
+        // A change of other files: see `ReferenceFix`.
         Some(Mend::NameReference(_)) => return Vec::new(),
         None => {}
     }
@@ -212,7 +259,9 @@ fn title(fault: &Diagnostic, change: &Change) -> String {
 mod tests {
     use super::*;
     use crate::diag::{Code, Warning};
+    use crate::load::Memory;
     use lsp_types::{TextDocumentIdentifier, TextDocumentItem};
+    use rustomize_sources::Disk;
 
     const FILE: &str = "/w/a.yaml";
 
@@ -246,7 +295,8 @@ mod tests {
             line.replace_range(start..end, &edit.new_text);
             format!("{}: {line}", action.title)
         };
-        fixes.actions(&texts, &[folder.into()], &params).into_iter().map(shown).collect()
+        let files = Files::new(Disk::new(), Memory::new());
+        fixes.actions(&texts, &files, &[folder.into()], &params).into_iter().map(shown).collect()
     }
 
     fn warning(message: &str, hint: &str) -> Warning {

@@ -5,7 +5,7 @@
 //! * [`texts`]: the texts of open files, and places in the protocol's form.
 //! * [`check`]: builds the roots that a change can affect, on a thread of its own, and sends the
 //!   faults.
-//! * [`fixes`]: the changes that mend the faults.
+//! * [`fixes`]: the changes that mend the faults; [`reference_fixes`]: those of several files.
 //! * [`cursor`]: the field of a YAML text that a place is in, also while the text is not valid
 //!   YAML.
 //! * [`fields`]: fields, words and file names to complete; the documentation of a field. [`paths`]:
@@ -23,6 +23,7 @@ mod fixes;
 mod links;
 mod message;
 mod paths;
+mod reference_fixes;
 mod references;
 mod texts;
 
@@ -235,9 +236,9 @@ impl<W: Write> Server<W> {
             ask::References::METHOD => with(call, |p: ReferenceParams| {
                 Ok(references::references(&self.texts, &self.files(), &self.folders, &self.checker.known(), &p))
             }),
-            ask::CodeActionRequest::METHOD => {
-                with(call, |p: CodeActionParams| Ok(self.checker.fixes().actions(&self.texts, &self.folders, &p)))
-            }
+            ask::CodeActionRequest::METHOD => with(call, |p: CodeActionParams| {
+                Ok(self.checker.fixes().actions(&self.texts, &self.files(), &self.folders, &p))
+            }),
             ask::Rename::METHOD => with(call, |p: RenameParams| {
                 let at = p.text_document_position;
                 links::rename(&self.texts, &self.files(), &self.folders, &at, &p.new_name)

@@ -10,8 +10,31 @@ pub struct Places<'a> {
     heap: &'a Heap,
     /// The source of the last position: the next one is mostly in the same source.
     last: Cell<Option<&'a Source>>,
-    /// The lines of each source, by the base of the source.
-    lines: RefCell<FastMap<u32, Lines>>,
+    lines: RefCell<KnownLines>,
+}
+
+/// The lines of the sources that were asked for.
+#[derive(Default)]
+struct KnownLines {
+    all: Vec<Lines>,
+    /// The index in `all` by the base of the source.
+    by_base: FastMap<u32, usize>,
+    /// The base and the index of the last source.
+    last: Option<(u32, usize)>,
+}
+
+impl KnownLines {
+    fn of(&mut self, source: &Source) -> &mut Lines {
+        let at = match self.last {
+            Some((base, at)) if base == source.base => at,
+            _ => *self.by_base.entry(source.base).or_insert_with(|| {
+                self.all.push(Lines::of(&source.text));
+                self.all.len() - 1
+            }),
+        };
+        self.last = Some((source.base, at));
+        &mut self.all[at]
+    }
 }
 
 /// A place in a source: line and column count from 1, columns in characters.
@@ -77,10 +100,16 @@ impl<'a> Places<'a> {
     /// O(size of the source), every other one O(log lines).
     pub fn spot(&self, pos: Pos) -> Option<Spot<'a>> {
         let (source, offset) = self.outermost(pos)?;
-        let mut all = self.lines.borrow_mut();
-        let lines = all.entry(source.base).or_insert_with(|| Lines::of(&source.text));
-        let (line, column) = lines.at(&source.text, offset.min(source.text.len()));
+        let mut known = self.lines.borrow_mut();
+        let (line, column) = known.of(source).at(&source.text, offset.min(source.text.len()));
         Some(Spot { source, line, column })
+    }
+
+    /// The source and the line of a position: as [`Places::spot`], without a look at the characters
+    /// of the line.
+    pub fn line(&self, pos: Pos) -> Option<(&'a Source, usize)> {
+        let (source, offset) = self.outermost(pos)?;
+        Some((source, self.lines.borrow_mut().of(source).line(offset.min(source.text.len()))))
     }
 }
 
@@ -95,7 +124,6 @@ impl Lines {
     fn at(&mut self, text: &str, offset: usize) -> (usize, usize) {
         let line = self.line(offset);
         let start = self.starts[line - 1] as usize;
-        self.last = line;
         let column = match offset - start {
             0..=BLOCK => characters(&text.as_bytes()[start..offset]),
             _ => self.characters_before(text, offset) - self.characters_before(text, start),
@@ -120,16 +148,15 @@ impl Lines {
     }
 
     /// The line of an offset, from 1. O(1) in one of the next lines, otherwise O(log lines).
-    fn line(&self, offset: usize) -> usize {
+    fn line(&mut self, offset: usize) -> usize {
         let is_reached = |start: &u32| *start as usize <= offset;
-        let last = self.last;
-        if is_reached(&self.starts[last - 1]) {
-            let more = self.starts[last..].iter().take(NEAR).take_while(|start| is_reached(start)).count();
-            if more < NEAR {
-                return last + more;
-            }
-        }
-        self.starts.partition_point(is_reached).max(1)
+        let near = &self.starts[self.last - 1..];
+        let more = near.iter().take(1 + NEAR).take_while(|start| is_reached(start)).count();
+        self.last = match more {
+            1..=NEAR => self.last - 1 + more,
+            _ => self.starts.partition_point(is_reached).max(1),
+        };
+        self.last
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::kubernetes::Known;
 use super::rules::{Rule, RuleId, Shape, Struct, Table};
-use super::walk::{Step, shown};
+use super::way::{Step, shown};
 use super::{Definitions, definitions};
 use crate::diag::{is_placeholder, nearest};
 use crate::resource::ResMap;

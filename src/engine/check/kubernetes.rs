@@ -125,12 +125,15 @@ impl Known {
         let (types, others) = text.split_once("\nM ").unwrap_or((text, ""));
         let mut starts = Vec::new();
         let mut from = 0;
-        while let Some(at) = types[from..].find(TYPE) {
+        let finder = memchr::memmem::Finder::new(TYPE);
+        while let Some(at) = finder.find(&types.as_bytes()[from..]) {
             starts.push(from + at + TYPE.len());
             // The line end may begin the next type.
             from += at + TYPE.len() - 1;
         }
         let count = starts.len() as RuleId;
+        let shapes = count + LETTERS.len() as RuleId;
+        self.table.rules.reserve(4 * shapes as usize);
         let ends = starts.iter().skip(1).map(|start| start - TYPE.len()).chain([types.len()]);
         for (start, end) in starts.iter().zip(ends) {
             // A type without fields ends before it begins: a line end is in front of both.
@@ -140,9 +143,9 @@ impl Known {
         }
         let letters = LETTERS.iter().map(|(_, shape)| Rule::of(shape()));
         self.table.rules.extend(letters);
-        let shapes = count + LETTERS.len() as RuleId;
         self.table.rules.extend((0..shapes).map(|of| Rule::of(Shape::List(of))));
         self.table.rules.extend((0..2 * shapes).map(|of| Rule::of(Shape::Map(of))));
+        self.kinds.reserve(KINDS);
         let (metadata, others) = others.split_once('\n').unwrap_or((others, ""));
         self.metadata = metadata.parse().unwrap_or_default();
         for line in others.lines() {
@@ -156,7 +159,8 @@ impl Known {
     }
 
     fn add_kind(&mut self, line: &'static str) {
-        if let [group, version, kind, rule, versions] = line.split(' ').collect::<Vec<_>>()[..] {
+        let mut words = line.split(' ');
+        if let [Some(group), Some(version), Some(kind), Some(rule), Some(versions)] = [(); 5].map(|()| words.next()) {
             let gvk = Gvk { group: name(group), version, kind };
             let (rule, versions) = (rule.parse().unwrap_or_default(), set(versions));
             self.groups.insert(gvk.group);
@@ -232,6 +236,9 @@ impl Known {
         self.lives.get(gvk).copied()
     }
 }
+
+/// The table has nearly this many kinds.
+const KINDS: usize = 270;
 
 /// The beginning of a type in the table.
 const TYPE: &str = "\nT\n";

@@ -10,6 +10,7 @@
 
 mod brought;
 mod definition;
+mod kept_quotes;
 mod kind;
 mod kubernetes;
 mod rules;
@@ -17,6 +18,7 @@ mod scope;
 mod show;
 mod unions;
 mod walk;
+mod way;
 
 pub(crate) use brought::{Kinds, MOST_UNKNOWN, Unknown};
 pub use kubernetes::{Known, UnknownVersion, versions};
@@ -27,7 +29,7 @@ use crate::resource::{ResMap, Resource};
 use crate::schema::Gvk;
 use definition::Definition;
 use rustomize_base::meter::{FastMap, FastSet};
-use rustomize_yaml::{Arena, Node};
+use rustomize_yaml::{Arena, Heap, Node};
 
 /// The most places whose findings are kept: findings at more places are counted.
 const MOST_PLACES: usize = 1000;
@@ -50,10 +52,11 @@ type Definitions<'a> = FastMap<Gvk<'a>, Definition<'a>>;
 /// allows are left out. O(size of the trees).
 pub fn check<'a>(arena: Arena<'a>, map: &ResMap<'a>, known: &Known) -> Result<Findings> {
     let definitions = definitions(map, |_| true);
-    let found = map.look_at_each(arena, |resource| Ok(of_resource(resource, known, &definitions)))?;
+    let heap = arena.heap();
+    let found = map.look_at_each(arena, |resource| Ok(of_resource(heap, resource, known, &definitions)))?;
     let mut findings = Findings::default();
     let mut places: FastSet<(Option<u32>, Code)> = FastSet::default();
-    for warning in allow::not_allowed(arena.heap(), found.into_iter().flatten().collect()) {
+    for warning in allow::not_allowed(heap, found.into_iter().flatten().collect()) {
         let place = (warning.pos().map(|pos| pos.0), warning.code());
         let is_kept = places.contains(&place) || (places.len() < MOST_PLACES && places.insert(place));
         if is_kept && findings.shown.len() < MOST_FINDINGS {
@@ -92,7 +95,7 @@ fn is_definition(resource: &Resource<'_>) -> bool {
 }
 
 /// The findings of one resource.
-fn of_resource<'a>(resource: &Resource<'a>, known: &Known, definitions: &Definitions<'a>) -> Vec<Warning> {
+fn of_resource<'a>(heap: &Heap, resource: &Resource<'a>, known: &Known, definitions: &Definitions<'a>) -> Vec<Warning> {
     let gvk = &resource.id().gvk;
     let mut findings = Vec::new();
     match definitions.get(gvk) {
@@ -100,14 +103,14 @@ fn of_resource<'a>(resource: &Resource<'a>, known: &Known, definitions: &Definit
             findings.extend(definition.unusual_version(resource));
             findings.extend(scope::finding(resource, definition.scope()));
             if let Some(table) = definition.table() {
-                walk::custom(resource, table, known, &mut findings);
+                walk::custom(heap, resource, table, known, &mut findings);
             }
         }
         None => {
             findings.extend(kind::finding(resource, known));
             findings.extend(scope::finding(resource, None));
             if let Some(rule) = known.rule(gvk) {
-                walk::builtin(resource, known, rule, &mut findings);
+                walk::builtin(heap, resource, known, rule, &mut findings);
             }
         }
     }

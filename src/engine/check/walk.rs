@@ -1,25 +1,34 @@
 //! The walk over a resource: each value is held to its rule. Without recursion, so that depth costs
 //! memory alone.
 
+use super::kept_quotes;
 use super::kubernetes::Known;
 use super::rules::{Limit, Rule, RuleId, Shape, Struct, Table};
 use super::unions::Pair;
+use super::way::{Step, shown};
 use crate::diag::{Code, Warning, nearest};
 use crate::resource::Resource;
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::scalar::{self, Kind};
-use rustomize_yaml::{Mapping, Node, Pos, Scalar, Value};
+use rustomize_yaml::{Heap, Mapping, Node, Pos, Scalar, Value};
 
-/// Checks a resource by the rule of its kind.
-pub(super) fn builtin(resource: &Resource<'_>, known: &Known, rule: RuleId, findings: &mut Vec<Warning>) {
-    let mut walk = Walk { resource, visits: Vec::new(), findings };
+/// Checks a resource by the rule of its kind. `heap` has its texts.
+pub(super) fn builtin(heap: &Heap, resource: &Resource<'_>, known: &Known, rule: RuleId, findings: &mut Vec<Warning>) {
+    let mut walk = Walk { heap, resource, visits: Vec::new(), findings };
     walk.value(resource.node(), known.table(), rule, TOP, Step::Field(""));
     walk.run();
 }
 
 /// Checks a resource by the rules of its definition, and its metadata by those of Kubernetes.
-pub(super) fn custom(resource: &Resource<'_>, table: &Table<'_>, known: &Known, findings: &mut Vec<Warning>) {
-    let mut walk = Walk { resource, visits: Vec::new(), findings };
+/// `heap` has its texts.
+pub(super) fn custom(
+    heap: &Heap,
+    resource: &Resource<'_>,
+    table: &Table<'_>,
+    known: &Known,
+    findings: &mut Vec<Warning>,
+) {
+    let mut walk = Walk { heap, resource, visits: Vec::new(), findings };
     walk.value(resource.node(), table, 0, TOP, Step::Field(""));
     if let Some(metadata) = resource.node().get("metadata") {
         walk.value(metadata, known.table(), known.metadata(), 0, Step::Field("metadata"));
@@ -29,13 +38,6 @@ pub(super) fn custom(resource: &Resource<'_>, table: &Table<'_>, known: &Known, 
 
 /// The parent of the resource itself.
 const TOP: u32 = u32::MAX;
-
-/// The way from a value to one in it.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Step<'n> {
-    Field(&'n str),
-    Item(usize),
-}
 
 /// A list or mapping, and the way to it.
 struct Visit<'n, 'a, 't> {
@@ -56,6 +58,7 @@ struct At<'n> {
 }
 
 struct Walk<'n, 'a, 't, 'f> {
+    heap: &'f Heap,
     resource: &'n Resource<'a>,
     /// Values that were visited, then those that will be.
     visits: Vec<Visit<'n, 'a, 't>>,
@@ -192,7 +195,12 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
         let place = At { parent, step, pos: node.pos() };
         if !fits {
             let (expected, found) = (rule.shape.words(), node.shape());
-            let hint = node.as_scalar().and_then(|scalar| mend(scalar, &rule.shape)).map(str::to_owned);
+            let hint = node.as_scalar().and_then(|scalar| mend(scalar, &rule.shape)).map(|mend| match mend {
+                Mend::AddQuotes => "put the value into quotes".to_owned(),
+                Mend::LeaveOutQuotes => {
+                    kept_quotes::hint(self.heap, node.pos(), self.resource.pos(), &self.way(parent, step))
+                }
+            });
             self.find(Code::WrongTypeOfKind, place, hint, |of, path| {
                 format!("expected {expected} in '{path}' of {of}, found {found}")
             });
@@ -205,41 +213,27 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
         }
     }
 
-    /// The path of a value.
-    fn path(&self, parent: u32, step: Step<'_>) -> String {
+    /// The way from the resource to a value.
+    fn way(&self, parent: u32, step: Step<'n>) -> Vec<Step<'n>> {
         let (mut steps, mut at) = (vec![step], parent);
         while let Some(visit) = self.visits.get(at as usize) {
             steps.push(visit.step);
             at = visit.parent;
         }
         steps.reverse();
-        shown(&steps)
+        steps
     }
 
     /// Adds a finding. `message` gets the kind and name of the resource, and the path of the value.
-    fn find(&mut self, code: Code, at: At<'_>, hint: Option<String>, message: impl FnOnce(&str, &str) -> String) {
+    fn find(&mut self, code: Code, at: At<'n>, hint: Option<String>, message: impl FnOnce(&str, &str) -> String) {
         let At { parent, step, pos } = at;
-        let path = self.path(parent, step);
+        let path = shown(&self.way(parent, step));
         let id = self.resource.id();
         let message = message(&format!("{} '{}'", id.gvk.kind, id.name), &path);
         let warning = Warning::new(code, message).at(pos).at(self.resource.pos());
         let warning = warning.in_field(path).in_resource(self.resource.id());
         self.findings.push(hint.into_iter().fold(warning, Warning::hint));
     }
-}
-
-/// A path as messages show it.
-pub(super) fn shown(steps: &[Step<'_>]) -> String {
-    let mut path = String::new();
-    for step in steps {
-        match step {
-            Step::Field("") => {}
-            Step::Field(name) if path.is_empty() => path.push_str(name),
-            Step::Field(name) => path.extend([".", name]),
-            Step::Item(i) => path.push_str(&format!("[{i}]")),
-        }
-    }
-    path
 }
 
 /// Returns true if a scalar is of a type. A null is of every type: a server takes it for a missing
@@ -281,14 +275,20 @@ fn integer(scalar: &Scalar<'_>) -> Option<i64> {
     }
 }
 
+/// The change of quotes that mends a value.
+enum Mend {
+    AddQuotes,
+    LeaveOutQuotes,
+}
+
 /// The change that makes a scalar one of the type, where quotes are all that is wrong.
-fn mend(scalar: &Scalar<'_>, shape: &Shape<'_>) -> Option<&'static str> {
+fn mend(scalar: &Scalar<'_>, shape: &Shape<'_>) -> Option<Mend> {
     match (scalar.kind(), shape) {
         (Kind::Str, Shape::Int32 | Shape::Int64 | Shape::Number | Shape::Bool) => {
             let unquoted = Scalar::plain(scalar.text());
-            (unquoted.kind() != Kind::Null && is_of(&unquoted, shape)).then_some("leave out the quotes")
+            (unquoted.kind() != Kind::Null && is_of(&unquoted, shape)).then_some(Mend::LeaveOutQuotes)
         }
-        (Kind::Int | Kind::Float | Kind::Bool, Shape::Text) => Some("put the value into quotes"),
+        (Kind::Int | Kind::Float | Kind::Bool, Shape::Text) => Some(Mend::AddQuotes),
         _ => None,
     }
 }

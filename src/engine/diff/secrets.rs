@@ -40,18 +40,14 @@ pub fn is_secret(kind: &str, path: &str, text: &str) -> bool {
 pub fn is_secret_field(kind: &str, path: &str) -> bool {
     let mut parts = path.rsplit('/');
     let (key, parent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    is_secret_variable(kind, parent, key) || is_secret_name(key)
+    says_secret(key) && (says_variables(kind, parent) || is_name_of_field(key))
 }
 
-/// Returns true for the name of a secret variable; `parent` is the key of the mapping that has it.
-fn is_secret_variable(kind: &str, parent: &str, name: &str) -> bool {
-    says_variables(kind, parent) && says_secret(name)
-}
-
-/// Returns true for the name of a field whose text is secret.
-fn is_secret_name(name: &str) -> bool {
+/// Returns true for a name that says secret, if a field of any kind with that name has a secret
+/// text.
+fn is_name_of_field(name: &str) -> bool {
     let plain = || -> String { name.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase() };
-    says_secret(name) && (name == "token" || FIELDS.iter().any(|word| plain().contains(word)))
+    name == "token" || FIELDS.iter().any(|word| plain().contains(word))
 }
 
 /// Returns true if the mapping at `key` has names of variables as its keys.
@@ -62,6 +58,10 @@ fn says_variables(kind: &str, key: &str) -> bool {
 
 /// Returns true for a text that is secret in itself: a URL with a password, or `--token=...`.
 pub fn is_secret_text(text: &str) -> bool {
+    // Most texts have none of the two.
+    if !text.bytes().any(|byte| matches!(byte, b':' | b'=')) {
+        return false;
+    }
     if has_password(text) {
         return true;
     }
@@ -92,6 +92,7 @@ impl<'n> Search<'_, 'n> {
             Value::Mapping(mapping) => {
                 let names = ["name", "key"].into_iter().filter_map(|name| mapping.get(name)?.as_scalar());
                 let is_pair = mapping.contains("value") && { names }.any(|name| says_secret(name.text()));
+                let has_variables = says_variables(self.kind, key);
                 for entry in mapping.iter() {
                     let (own, value) = (entry.key().text(), entry.value());
                     let text = value.as_scalar().map(|scalar| scalar.text());
@@ -102,8 +103,9 @@ impl<'n> Search<'_, 'n> {
                     if is_secret_object
                         || is_copy
                         || is_pair && own == "value"
-                        || is_secret_variable(self.kind, key, own)
-                        || text.is_some() && is_secret_name(own)
+                        || (has_variables || text.is_some())
+                            && says_secret(own)
+                            && (has_variables || is_name_of_field(own))
                     {
                         self.all(value);
                     } else {

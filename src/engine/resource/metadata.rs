@@ -1,6 +1,7 @@
 //! The maps of strings of metadata, and the fields that identify a resource, read and written as
 //! upstream does.
 
+use crate::diag::nearest;
 use rustomize_yaml::{Entry, Mapping, Node, Pos, Scalar, Tag, Value, json};
 
 /// See [`super::Resource::stringify_metadata`]; `parent` is the mapping that holds `map`. If it
@@ -84,4 +85,17 @@ pub fn set_untyped<'a>(mapping: &mut Mapping<'a>, field: &'a str, text: &'a str)
     let style = old.map_or_else(|| json::new_string(text).style(), |old| old.style());
     let new = Scalar::new(text, style, Tag::Untyped).tagged(old.is_some_and(Scalar::is_tagged));
     mapping.insert(field, new.into());
+}
+
+/// The hint of an error about a mapping in which the field `name` is missing or empty. It names the
+/// empty field, or a field with a similar name; if the mapping has neither, it is `otherwise`.
+pub(super) fn hint_of_field(node: Option<&Node<'_>>, name: &str, otherwise: &str) -> String {
+    let keys = || node.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter).map(|entry| entry.key().text());
+    if keys().any(|key| key == name) {
+        return format!("give the field '{name}' a text that is not empty");
+    }
+    match keys().find(|key| nearest(key, [name]).is_some()) {
+        Some(typed) => format!("did you mean '{name}' by '{typed}'?"),
+        None => otherwise.to_owned(),
+    }
 }

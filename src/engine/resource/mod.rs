@@ -28,6 +28,7 @@ pub use changes::Changes;
 pub use distinct::distinct;
 pub use facets::{Facets, Hint, Metadatum};
 pub use ids::Places;
+pub use known::Touched;
 pub use matcher::Matcher;
 pub use metadata::{empty_key, mapping_in, set_untyped, stringify, texts};
 pub use order::Order;

@@ -4,7 +4,7 @@ use super::changes::Changes;
 use super::distinct::distinct;
 use super::ids::Ids;
 use super::untraced::Untraced;
-use super::{Facets, Hint, ResId, Resource};
+use super::{Facets, Hint, ResId, Resource, Touched};
 use crate::diag::{Code, Error, Result};
 use crate::schema::gvk::is_same;
 use rustomize_base::memory::Budget;
@@ -334,14 +334,16 @@ impl<'a> ResMap<'a> {
     pub fn look_at_touched<R: Default + Send>(
         &mut self,
         arena: Arena<'a>,
-        look: impl Fn(&Resource<'a>, &mut R) + Sync,
+        look: impl Fn(&Resource<'a>, Touched, &mut R) + Sync,
     ) -> Vec<R> {
+        let look = |resource: &mut Resource<'a>, result: &mut R| match resource.take_touched() {
+            Touched::Nothing => {}
+            touched => look(resource, touched, result),
+        };
         if let Some(places) = self.changes.take_places() {
             let mut result = R::default();
             for i in places {
-                if let Some(resource) = self.resources.get_mut(i as usize)
-                    && resource.take_touched()
-                {
+                if let Some(resource) = self.resources.get_mut(i as usize) {
                     look(resource, &mut result);
                 }
             }
@@ -351,11 +353,7 @@ impl<'a> ResMap<'a> {
         let look_at_run = || {
             |run: &mut [Resource<'a>]| {
                 let mut result = R::default();
-                for resource in run {
-                    if resource.take_touched() {
-                        look(resource, &mut result);
-                    }
-                }
+                run.iter_mut().for_each(|resource| look(resource, &mut result));
                 result
             }
         };

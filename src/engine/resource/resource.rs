@@ -3,12 +3,12 @@
 use super::annotations::INTERNAL;
 use super::build_notes::BuildNotes;
 use super::changes::Changes;
-use super::known::Known;
-use super::metadata::{make_string, mapping_in, set_untyped, stringify};
+use super::known::{Known, Touched};
+use super::metadata::{hint_of_field, make_string, mapping_in, set_untyped, stringify};
 use super::res_id::UNNAMED;
 use super::{Behavior, PreviousId, ResId, Scope};
 use crate::config::Written;
-use crate::diag::{Code, Error, Result, nearest};
+use crate::diag::{Code, Error, Result};
 use crate::schema::Gvk;
 use rustomize_base::meter::{self, ThinList};
 use rustomize_yaml::scalar::{self, Kind};
@@ -43,19 +43,6 @@ pub struct Resource<'a> {
 pub fn internal_annotations<'n, 'a>(node: &'n Node<'a>) -> Option<&'n Mapping<'a>> {
     let annotations = node.get("metadata")?.get("annotations")?.as_mapping()?;
     annotations.iter().any(|entry| entry.key().text().starts_with(INTERNAL)).then_some(annotations)
-}
-
-/// The hint of an error about a mapping in which the field `name` is missing or empty. It names the
-/// empty field, or a field with a similar name; if the mapping has neither, it is `otherwise`.
-fn hint_of_field(node: Option<&Node<'_>>, name: &str, otherwise: &str) -> String {
-    let keys = || node.and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter).map(|entry| entry.key().text());
-    if keys().any(|key| key == name) {
-        return format!("give the field '{name}' a text that is not empty");
-    }
-    match keys().find(|key| nearest(key, [name]).is_some()) {
-        Some(typed) => format!("did you mean '{name}' by '{typed}'?"),
-        None => otherwise.to_owned(),
-    }
 }
 
 impl<'a> Resource<'a> {
@@ -443,8 +430,13 @@ impl<'a> Resource<'a> {
 
     /// The node, for an edit. The known facts about it are forgotten.
     pub fn node_mut(&mut self) -> &mut Node<'a> {
+        self.node_mut_below("")
+    }
+
+    /// As [`Resource::node_mut`], for an edit that changes nothing but a field of the node.
+    pub fn node_mut_below(&mut self, field: &str) -> &mut Node<'a> {
         meter::count(1);
-        self.known = self.known.after_edit();
+        self.known = self.known.after_edit_below(field);
         &mut self.node
     }
 
@@ -476,10 +468,9 @@ impl<'a> Resource<'a> {
         Ok(edited)
     }
 
-    /// Returns true if the node may have changed since the last call, or since the resource was
-    /// made.
-    pub fn take_touched(&mut self) -> bool {
-        !std::mem::replace(&mut self.known.is_untouched, true)
+    /// The part of the node that may have changed since the last call, or since it was made.
+    pub fn take_touched(&mut self) -> Touched {
+        self.known.take_touched()
     }
 
     /// The numbers of the shared values of the node.
@@ -590,7 +581,7 @@ impl<'a> Resource<'a> {
 
     /// `metadata`, made if it is missing or null.
     pub fn metadata_mut(&mut self) -> Option<&mut Mapping<'a>> {
-        mapping_in(self.node_mut().as_mapping_mut()?, "metadata")
+        mapping_in(self.node_mut_below("metadata").as_mapping_mut()?, "metadata")
     }
 
     /// Sets `metadata.name`, as [`set_untyped`] does.

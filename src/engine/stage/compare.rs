@@ -67,6 +67,22 @@ pub fn update<'a>(old: &mut Node<'a>, new: &Node<'a>, found: &mut dyn FnMut(&[Be
     Comparison { path: Vec::new(), is_in_gone_item: false, found }.update(old, new);
 }
 
+/// As [`update`], for two states that differ in one field at most. O(size of the field).
+pub fn update_field<'a>(
+    old: &mut Node<'a>,
+    new: &Node<'a>,
+    field: &'a str,
+    found: &mut dyn FnMut(&[Below<'a>], Difference<'a>),
+) {
+    match (old.as_mapping_mut().and_then(|old| old.get_mut(field)), new.get(field)) {
+        (Some(old), Some(new)) => {
+            Comparison { path: vec![Below::Key(field)], is_in_gone_item: false, found }.update(old, new);
+        }
+        // The field has come or has gone.
+        _ => Comparison { path: Vec::new(), is_in_gone_item: false, found }.update(old, new),
+    }
+}
+
 /// A comparison on its way through two states.
 struct Comparison<'f, 'a> {
     path: Path<'a>,

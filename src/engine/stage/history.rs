@@ -7,6 +7,7 @@ use crate::resource::ResId;
 use rustomize_base::meter::FastMap;
 use rustomize_yaml::{Node, Pos, Value};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -187,6 +188,15 @@ pub struct Seen<'s, 'h, 'a> {
     pub writes: &'s [&'h Write<'a>],
 }
 
+/// The writes of the fields of a resource.
+enum WritesOfFields<'h, 'a> {
+    /// No step has moved an item of a list: each field had one path at all times. Most fields have
+    /// few writes.
+    ByPath(FastMap<&'h str, SmallVec<[&'h Write<'a>; 4]>>),
+    /// The writes and moves of each step that has changed the resource, the last one first.
+    ByStep(Vec<Turn<'h, 'a>>),
+}
+
 /// The writes and moves of one run of a step in one resource.
 #[derive(Default)]
 struct Turn<'h, 'a> {
@@ -237,53 +247,19 @@ impl<'a> History<'a> {
         is_wanted: &dyn Fn(&str) -> bool,
         found: &mut dyn FnMut(Seen<'_, 'h, 'a>),
     ) {
-        match self.moves_of.of(number).is_empty() {
-            false => self.fields_with_moves(number, node, is_wanted, found),
-            true => self.fields_in_place(number, node, is_wanted, found),
-        }
-    }
-
-    /// The fields of a resource whose list items have not moved: each field had one path at all
-    /// times.
-    fn fields_in_place<'h>(
-        &'h self,
-        number: u32,
-        node: &Node<'a>,
-        is_wanted: &dyn Fn(&str) -> bool,
-        found: &mut dyn FnMut(Seen<'_, 'h, 'a>),
-    ) {
-        // Most fields have few writes.
-        let mut of_path: FastMap<&str, SmallVec<[&Write<'a>; 4]>> = FastMap::default();
-        for write in self.writes_of(number).filter(|write| !write.is_in_gone_item && !write.path.is_empty()) {
-            of_path.entry(&write.path).or_default().push(write);
-        }
+        let writes = match self.moves_of.of(number).is_empty() {
+            true => WritesOfFields::by_path(self.writes_of(number)),
+            false => WritesOfFields::ByStep(self.turns(number)),
+        };
         each_pair(&mut String::new(), node, self.last(number), &mut |path, value, last| {
             if !is_wanted(path) {
                 return;
             }
-            let writes = if of_path.is_empty() { None } else { of_path.get(path) };
-            let writes = writes.map_or(&[][..], |writes| &**writes);
+            let writes = writes.of(path);
             let origin = match writes.first() {
                 Some(first) => first.before.map(|text| (text, first.former)),
                 None => last.and_then(text),
             };
-            found(Seen { path, value, origin, writes });
-        });
-    }
-
-    fn fields_with_moves<'h>(
-        &'h self,
-        number: u32,
-        node: &Node<'a>,
-        is_wanted: &dyn Fn(&str) -> bool,
-        found: &mut dyn FnMut(Seen<'_, 'h, 'a>),
-    ) {
-        let turns = self.turns(number);
-        each_value(&mut String::new(), node, &mut |path, value| {
-            if !is_wanted(path) {
-                return;
-            }
-            let (origin, writes) = self.follow(number, &turns, path);
             found(Seen { path, value, origin, writes: &writes });
         });
     }
@@ -327,26 +303,42 @@ impl<'a> History<'a> {
         }
         turns.into_iter().map(|(_, turn)| turn).collect()
     }
+}
 
-    /// Follows a field back to its origin.
-    fn follow<'h>(&'h self, number: u32, turns: &[Turn<'h, 'a>], path: &str) -> (Option<Text<'a>>, Vec<&'h Write<'a>>) {
-        let mut old = std::borrow::Cow::Borrowed(path);
-        let mut found: Vec<&Write<'a>> = Vec::new();
-        for turn in turns {
-            found.extend(turn.writes.get(old.as_ref()).copied());
-            match before(&turn.moves, &old) {
-                Before::Same => {}
-                Before::At(path) => old = path.into(),
-                Before::New => break,
-            }
+impl<'h, 'a> WritesOfFields<'h, 'a> {
+    fn by_path(writes: impl Iterator<Item = &'h Write<'a>>) -> Self {
+        let mut of_path: FastMap<&str, SmallVec<[&Write<'a>; 4]>> = FastMap::default();
+        for write in writes.filter(|write| !write.is_in_gone_item && !write.path.is_empty()) {
+            of_path.entry(&write.path).or_default().push(write);
         }
-        found.reverse();
-        let origin = match found.first() {
-            Some(first) => first.before.map(|text| (text, first.former)),
-            None => self.last(number).and_then(|last| find(last, path)).and_then(text),
-        };
-        (origin, found)
+        WritesOfFields::ByPath(of_path)
     }
+
+    /// The writes of the field that is at a path now, in order. O(1), or O(steps) if items have
+    /// moved.
+    fn of(&self, path: &str) -> Cow<'_, [&'h Write<'a>]> {
+        match self {
+            WritesOfFields::ByPath(of_path) if of_path.is_empty() => Cow::Borrowed(&[]),
+            WritesOfFields::ByPath(of_path) => of_path.get(path).map_or(&[][..], |writes| &**writes).into(),
+            WritesOfFields::ByStep(turns) => followed(turns, path).into(),
+        }
+    }
+}
+
+/// The writes of a field, in order: it is followed back through the steps.
+fn followed<'h, 'a>(turns: &[Turn<'h, 'a>], path: &str) -> Vec<&'h Write<'a>> {
+    let mut old = Cow::Borrowed(path);
+    let mut found: Vec<&Write<'a>> = Vec::new();
+    for turn in turns {
+        found.extend(turn.writes.get(old.as_ref()).copied());
+        match before(&turn.moves, &old) {
+            Before::Same => {}
+            Before::At(path) => old = path.into(),
+            Before::New => break,
+        }
+    }
+    found.reverse();
+    found
 }
 
 /// Where a value was before a step.

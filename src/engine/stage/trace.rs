@@ -9,10 +9,10 @@
 //! that it may have changed, and each resource is kept twice: docs/performance.md has figures.
 
 use super::Build;
-use super::compare::{Below, Difference, push, update};
+use super::compare::{Below, Difference, push, update, update_field};
 use super::history::{History, Layer, LayerRole, Move, Run, StepRole, Write};
 use crate::diag::Result;
-use crate::resource::{ResId, ResMap, Resource};
+use crate::resource::{ResId, ResMap, Resource, Touched};
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::observe::Work;
 use rustomize_yaml::{Arena, Node, Pos};
@@ -252,7 +252,9 @@ impl<'a> Trace<'a> {
             });
         }
         let known = &self.known;
-        for changes in map.look_at_touched(arena, |resource, changes| compare(known, at, resource, changes)) {
+        for changes in map.look_at_touched(arena, |resource, touched, changes| {
+            compare(known, at, resource, touched, changes);
+        }) {
             touched += changes.resources;
             self.history.writes.extend(changes.writes);
             self.history.moves.extend(changes.moves);
@@ -284,7 +286,7 @@ impl<'a> Trace<'a> {
                     self.add(at, resource)
                 }
                 number => {
-                    compare(&self.known, at, resource, &mut changes);
+                    compare(&self.known, at, resource, Touched::All, &mut changes);
                     number
                 }
             };
@@ -310,8 +312,15 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// Adds the changes of a step in a resource. The known state becomes the new one.
-fn compare<'a>(known: &[Mutex<Known<'a>>], at: At<'a>, resource: &Resource<'a>, changes: &mut Changes<'a>) {
+/// Adds the changes of a step in the part of a resource that it may have changed. The known state
+/// becomes the new one.
+fn compare<'a>(
+    known: &[Mutex<Known<'a>>],
+    at: At<'a>,
+    resource: &Resource<'a>,
+    touched: Touched,
+    changes: &mut Changes<'a>,
+) {
     let (number, id) = (resource.number(), resource.id());
     let Some(known) = state(known, number).filter(|_| !resource.is_deleted()) else { return };
     let Changes { writes, moves, resources, paths } = changes;
@@ -321,7 +330,7 @@ fn compare<'a>(known: &[Mutex<Known<'a>>], at: At<'a>, resource: &Resource<'a>, 
         known.id = Arc::new(*id);
     }
     let Known { id, node } = &mut *known;
-    update(node, resource.node(), &mut |path, difference| match difference {
+    let mut note = |path: &[Below<'a>], difference: Difference<'a>| match difference {
         Difference::Value { before, after, is_in_gone_item } => writes.push(Write {
             before: before.map(|(text, _)| text),
             after: after.map(|(text, _)| text),
@@ -330,7 +339,11 @@ fn compare<'a>(known: &[Mutex<Known<'a>>], at: At<'a>, resource: &Resource<'a>, 
             ..at.write(number, Arc::clone(id), paths.pointer(path), after.map_or(Pos::NONE, |(_, pos)| pos))
         }),
         Difference::Item { from } => moves.push(Move { number, run: at.run, path: paths.pointer(path), from }),
-    });
+    };
+    match touched {
+        Touched::Metadata => update_field(node, resource.node(), "metadata", &mut note),
+        Touched::Nothing | Touched::All => update(node, resource.node(), &mut note),
+    }
     *resources += usize::from(writes.len() + moves.len() > before);
 }
 

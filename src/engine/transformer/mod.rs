@@ -63,7 +63,8 @@ fn edit_path<'a>(
     edit: &mut dyn FnMut(&mut Node<'a>) -> Result<()>,
 ) -> Result<()> {
     let mut is_ahead = false;
-    let walked = walk(resource.node_mut(), path, create, &mut |node| {
+    let node = resource.node_mut_below(path.first().map_or("", |step| step.key));
+    let walked = walk(node, path, create, &mut |node| {
         edit(node)?;
         is_ahead |= node.is_ahead();
         Ok(())

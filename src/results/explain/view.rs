@@ -9,7 +9,7 @@ use rustomize_engine::resource::{ResId, Resource};
 use rustomize_engine::stage::history::{History, StepRole, Write};
 use rustomize_engine::workspace::{Output, Printable};
 use rustomize_yaml::places::{Places, Spot};
-use rustomize_yaml::{Node, Pos};
+use rustomize_yaml::{Node, Pos, Source};
 
 /// The text that is shown in place of a secret value.
 pub const HIDDEN: &str = "(hidden)";
@@ -69,7 +69,12 @@ impl<'o, 'w> View<'o, 'w> {
 
     /// The place of a position, as `FILE:LINE`.
     pub fn line(&self, pos: Pos) -> Option<String> {
-        self.spot(pos).map(|spot| format!("{}:{}", shown::masked(&spot.source.name), spot.line))
+        self.line_of(pos).map(|(source, line)| format!("{}:{line}", shown::masked(&source.name)))
+    }
+
+    /// The source and the line of a position.
+    pub fn line_of(&self, pos: Pos) -> Option<(&'w Source, usize)> {
+        self.places.line(pos)
     }
 
     /// The position that is shown for a write: the position of the new value if it is in a file,

@@ -134,11 +134,13 @@ impl<'a> Key<'a> {
     }
 
     /// Returns true if both keys have the same text. Shared texts are the same in memory.
+    #[inline]
     pub fn same_text(&self, other: &Key<'_>) -> bool {
         self.print == other.print && self.has_text_of(other)
     }
 
     /// As [`Key::same_text`], however the keys are written.
+    #[inline]
     pub(super) fn has_text_of(&self, other: &Key<'_>) -> bool {
         self.text.len() == other.text.len() && (std::ptr::eq(self.text, other.text) || same(self.text, other.text))
     }
@@ -267,6 +269,7 @@ impl<'a> Mapping<'a> {
     }
 
     /// The number of entries, repeated keys included. O(1), in a mapping with chunks O(chunks).
+    #[inline]
     pub fn len(&self) -> usize {
         match self.has_chunks {
             true => self.entries.iter().map(|chunk| chunk.chunk().len()).sum(),

@@ -17,6 +17,7 @@ use rustomize_sources::Disk;
 use rustomize_sources::reach;
 use std::io::Read;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 /// One side of a comparison.
 pub(crate) struct Side {
@@ -36,7 +37,7 @@ impl Side {
 
     /// A side without resources.
     pub(crate) fn nothing() -> Side {
-        Side::new("nothing".to_owned(), Content::Built(Vec::new()))
+        Side::new("nothing".to_owned(), Content::Built(Arc::default()))
     }
 
     /// The resources of a build; empty for a file.
@@ -53,7 +54,7 @@ pub(crate) enum Content {
     /// The bytes of a file.
     File(Vec<u8>),
     /// Each resource as a build prints it.
-    Built(Vec<String>),
+    Built(Arc<[String]>),
 }
 
 /// Two sides to compare.
@@ -84,7 +85,8 @@ pub(crate) fn two_sides(request: &BuildRequest, messages: &mut Messages) -> Resu
         .collect();
     let options = request.options_of(&roots)?;
     // Both sides are built at once. The second one is the one whose lines are named.
-    let asked = if given[1].is_some() { Asked::Nothing } else { Asked::AllOf(roots.len() - 1) };
+    let texts_of_first = OnceLock::new();
+    let asked = if given[1].is_some() { Asked::Nothing } else { Asked::OfLast(&texts_of_first) };
     let mut built = built(request, &Disk::new(), &roots, &options, asked).into_iter();
     let mut side = |name: &String, given: Option<Side>| match given {
         Some(side) => Ok(side),
@@ -124,8 +126,10 @@ pub(crate) type Others<'o> = FastMap<&'o str, FastSet<&'o str>>;
 #[derive(Clone, Copy)]
 pub(crate) enum Asked<'o> {
     Nothing,
-    /// The origins of all resources of the root with this index, whose other side is not known yet.
-    AllOf(usize),
+    /// The origins of resources of the last root that are not among the texts of the first one,
+    /// which its build leaves here. Both are built at once: while these texts are not known, the
+    /// origins of all resources are noted, and those of equal ones are not asked for.
+    OfLast(&'o OnceLock<Arc<[String]>>),
     /// The origins of resources that are not among the texts of the other side.
     OfOthersThan(&'o Others<'o>),
 }
@@ -140,10 +144,18 @@ pub(crate) fn built(
 ) -> Vec<Option<Warned<diag::Result<Side>>>> {
     let side = |i: usize, output: Output<'_>| {
         let texts = output.resources().map(|resource| output.print_one(resource));
-        let texts: Vec<String> = texts.collect::<diag::Result<_>>()?;
+        let texts: Arc<[String]> = texts.collect::<diag::Result<_>>()?;
         let origins = match asked {
-            Asked::AllOf(root) if root == i => origins(&output, &texts, Some(&FastSet::default())),
-            Asked::Nothing | Asked::AllOf(_) => Origins::default(),
+            Asked::OfLast(first) if i + 1 == roots.len() => {
+                let others = first.get().into_iter().flat_map(|texts| texts.iter().map(String::as_str));
+                origins(&output, &texts, Some(&others.collect()))
+            }
+            Asked::OfLast(first) => {
+                // Only the first root sets it.
+                let _ = first.set(Arc::clone(&texts));
+                Origins::default()
+            }
+            Asked::Nothing => Origins::default(),
             Asked::OfOthersThan(others) => origins(&output, &texts, others.get(&*roots[i])),
         };
         Ok(Side { name: roots[i].clone(), content: Content::Built(texts), origins })

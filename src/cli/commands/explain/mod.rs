@@ -19,7 +19,7 @@ use rustomize_base::observe::Observer;
 use rustomize_engine::diag::{Code, Error};
 use rustomize_engine::workspace;
 use rustomize_results::explain::view::View;
-use rustomize_results::explain::{field, json, select};
+use rustomize_results::explain::{self as explained, field, json, select};
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -177,23 +177,23 @@ pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) ->
         }
     }
     let is_colored = messages.colors_stdout();
-    let people = |text: &str| if is_colored { Shown::colored(text) } else { Shown::values(text) };
+    let people = |text: String| if is_colored { Shown::colored(&text) } else { Shown::owned_values(text) };
     match (format, resource) {
-        (ExplainFormat::Json, None) if blames => writer::print_values_json(&blame::json(&view)?)?,
+        (ExplainFormat::Json, None) if blames => writer::print_values_json(&explained::blame::json(&view)?)?,
         (_, None) if blames => {
             let texts = blame::text(&view, is_colored, writer::stdout_columns())?;
-            texts.iter().try_for_each(|text| writer::print(&people(text)))?;
+            texts.into_iter().try_for_each(|text| writer::print(&people(text)))?;
         }
         (ExplainFormat::Html, _) => writer::data([page::page(&view)])?,
         (ExplainFormat::Json, None) => writer::print_values_json(&json::all(&view))?,
-        (ExplainFormat::Text, None) => writer::print(&people(&text::all(&view, is_colored)))?,
+        (ExplainFormat::Text, None) => writer::print(&people(text::all(&view, is_colored)))?,
         (ExplainFormat::Json | ExplainFormat::Text, Some(resource)) => {
             let resource = select::resource(&view, resource)?;
             let fields = field::fields(&view, &resource, field)?;
             if format == ExplainFormat::Json {
                 writer::print_values_json(&json::one(&view, &resource, &fields))?;
             } else {
-                writer::print(&people(&text::one(&view, &resource, &fields, is_colored)))?;
+                writer::print(&people(text::one(&view, &resource, &fields, is_colored)))?;
             }
         }
     }

@@ -84,14 +84,6 @@ impl Table {
     }
 }
 
-/// Adds a number: a page has millions of them, which are short.
-pub(super) fn digits(out: &mut String, n: u64) {
-    if n >= 10 {
-        digits(out, n / 10);
-    }
-    out.push(char::from(b'0' + (n % 10) as u8));
-}
-
 /// All resources of the output, and the resources that a step has removed.
 pub(super) fn all(view: &View<'_, '_>, is_colored: bool) -> String {
     let paint = Paint { is_colored };

@@ -5,12 +5,10 @@ use super::fix::{Changes, Fixing, MOST_BYTES, show, told};
 use crate::messages::Messages;
 use crate::settings::real;
 use anyhow::Context;
-use rustomize_edit::name_references::{FILE, listed, with_entries};
+use rustomize_edit::name_references::{FILE, Mended, Referring, Stays, mended};
 use rustomize_engine::config::kustomization::FILE_NAMES;
 use rustomize_engine::diag::{Mend, NameReference, Warning};
-use rustomize_engine::load::{Memory, Overlay};
-use rustomize_engine::workspace::{self, Workspace};
-use rustomize_sources::Disk;
+use rustomize_engine::load::Memory;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -22,6 +20,8 @@ struct Referrer<'f> {
     /// The name of the kustomization file.
     name: &'static str,
     findings: Vec<&'f Warning>,
+    /// The files of the findings, without links.
+    files: Vec<PathBuf>,
     entries: BTreeSet<NameReference>,
 }
 
@@ -35,10 +35,12 @@ pub(super) fn mend(findings: &[Warning], fixing: &Fixing<'_>, messages: &Message
     for finding in findings {
         let (Some(place), Some(Mend::NameReference(entry))) = (finding.place(), finding.mend()) else { continue };
         // Files of clones and charts have names that lead to no file here.
-        let Some((directory, shown, name)) = kustomization_above(&place.file) else { continue };
-        let (findings, entries) = (Vec::new(), BTreeSet::new());
-        let referrer = referrers.entry(directory).or_insert(Referrer { shown, name, findings, entries });
+        let Some(file) = real(&place.file).filter(|path| path.is_file()) else { continue };
+        let Some((directory, shown, name)) = kustomization_above(&file, &place.file) else { continue };
+        let (findings, files, entries) = Default::default();
+        let referrer = referrers.entry(directory).or_insert(Referrer { shown, name, findings, files, entries });
         referrer.findings.push(finding);
+        referrer.files.push(file);
         referrer.entries.insert(entry.clone());
     }
     let mut changed = 0;
@@ -49,10 +51,9 @@ pub(super) fn mend(findings: &[Warning], fixing: &Fixing<'_>, messages: &Message
 }
 
 /// The nearest directory at or above that of a file with a kustomization file: its path, its name
-/// in messages, and the name of the kustomization file.
-fn kustomization_above(file: &str) -> Option<(PathBuf, String, &'static str)> {
-    let path = real(file).filter(|path| path.is_file())?;
-    let mut shown = Path::new(file).ancestors().skip(1);
+/// in messages, and the name of the kustomization file. Messages name the file `shown`.
+fn kustomization_above(path: &Path, shown: &str) -> Option<(PathBuf, String, &'static str)> {
+    let mut shown = Path::new(shown).ancestors().skip(1);
     path.ancestors().skip(1).find_map(|directory| {
         let shown = shown.next().unwrap_or(directory).to_string_lossy().into_owned();
         let name = FILE_NAMES.into_iter().find(|name| directory.join(name).is_file())?;
@@ -82,29 +83,23 @@ fn mend_in(
     };
     let Some(before) = read(&kustomization, referrer.name)? else { return Ok(0) };
     let entries_before = read(&file, FILE)?;
-    let Some(entries) = with_entries(entries_before.as_deref(), &referrer.entries) else {
-        return leave(&format!("'{}' has more than a list of 'nameReference'", at(FILE)));
-    };
     let root = if referrer.shown.is_empty() { "." } else { &referrer.shown };
     let options = (fixing.options)(root)?;
-    let after = match listed(referrer.name, before.clone(), options.clone()) {
-        Ok(after) => after,
-        Err(error) => return leave(error.message()),
+    let referring = Referring {
+        directory,
+        name: referrer.name,
+        text: &before,
+        entries: entries_before.as_deref(),
+        files: &referrer.files,
     };
-    let texts = [(kustomization.as_path(), after.as_bytes()), (file.as_path(), entries.as_bytes())];
-    let loader = Overlay::new(Disk::new(), Memory::from_iter(texts));
-    let workspace = Workspace::new();
-    let built = workspace::build(&workspace, &loader, &directory.to_string_lossy(), &options);
-    let read_files = match built.value.and_then(|output| output.check_printable().map(|()| output.files())) {
-        Ok(files) => files,
-        Err(_) => return leave("the directory does not build on its own with the entries"),
+    let mended = mended(&referring, &referrer.entries, Memory::new(), &options);
+    let Mended { kustomization: after, entries } = match mended {
+        Ok(mended) => mended,
+        Err(Stays::HasOtherFields) => {
+            return leave(&format!("'{}' has more than a list of 'nameReference'", at(FILE)));
+        }
+        Err(why) => return leave(&why.to_string()),
     };
-    let is_read = |finding: &Warning| {
-        finding.place().and_then(|place| real(&place.file)).is_some_and(|path| read_files.contains(&path))
-    };
-    if !referrer.findings.iter().all(|finding| is_read(finding)) {
-        return leave("their file belongs to another kustomization");
-    }
     let is_listed = after == before;
     if fixing.is_dry {
         referrer.findings.iter().for_each(|finding| told(finding, fixing, messages));
