@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use std::env::consts::EXE_EXTENSION;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// The directories of the variable `PATH`, in its order.
@@ -12,8 +12,7 @@ pub struct SearchPath(Vec<PathBuf>);
 impl SearchPath {
     /// The directories of a host.
     pub fn of(host: &dyn Host) -> SearchPath {
-        let path = host.variable("PATH");
-        SearchPath(path.iter().flat_map(std::env::split_paths).collect())
+        host.variable("PATH").map_or_else(SearchPath::default, |value| SearchPath::from(&*value))
     }
 
     /// The directories that do not depend on the working directory.
@@ -36,6 +35,13 @@ impl SearchPath {
     /// The value of the variable; empty if the directories cannot be in one.
     pub fn value(&self) -> OsString {
         std::env::join_paths(&self.0).unwrap_or_default()
+    }
+}
+
+impl From<&OsStr> for SearchPath {
+    /// The directories of a value of the variable.
+    fn from(value: &OsStr) -> SearchPath {
+        SearchPath(std::env::split_paths(value).collect())
     }
 }
 

@@ -155,7 +155,8 @@ impl Children {
 
     /// The command of a launch, and its mark.
     pub(super) fn marked(&self, launch: &Launch, keeping: &Keeping) -> io::Result<Marked> {
-        launch.marked(self.mark(), self.keeper(), keeping)
+        let path = self.0.host.variable("PATH");
+        launch.marked(self.mark(), self.keeper(), keeping, path.as_deref())
     }
 
     /// Ends a child that has failed, or is not needed any more, and all that it has started.

@@ -4,6 +4,7 @@ use super::keeper::Keeping;
 use super::marked::Marked;
 use super::{Limits, orphans};
 use rustomize_base::host::Host;
+use rustomize_base::search_path::SearchPath;
 use std::any::Any;
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -163,13 +164,35 @@ impl Launch {
         }
     }
 
+    /// The path of the program. A name is looked for in the absolute directories of PATH: the working
+    /// directory may be a tree, or a clone, with a program of somebody else. Upstream refuses such a
+    /// program, too. `inherited` is PATH of this process; where none is known, the system looks for
+    /// the name.
+    fn located(&self, inherited: Option<&OsStr>) -> io::Result<Cow<'_, Path>> {
+        let own = self.variables.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| &**value);
+        let inherited = inherited.filter(|_| !matches!(self.inherits, Inherited::Nothing));
+        let (1, Some(path)) = (self.program.components().count(), own.or(inherited)) else {
+            return Ok(Cow::Borrowed(&self.program));
+        };
+        let runs = |path: &Path| path.metadata().is_ok_and(|m| m.is_file() && rustomize_files::is_executable(&m));
+        let found = SearchPath::from(path).absolute().find(&self.program, runs);
+        found.map(Cow::Owned).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
     /// The command, without its pipes: the keeper of the program, if there is one. Its exit status
-    /// is not checked here.
-    pub(super) fn marked(&self, mark: String, keeper: Option<&Path>, keeping: &Keeping) -> io::Result<Marked> {
-        // As a text: a path of one name would not be searched in PATH.
+    /// is not checked here. `path` is PATH of this process.
+    pub(super) fn marked(
+        &self,
+        mark: String,
+        keeper: Option<&Path>,
+        keeping: &Keeping,
+        path: Option<&OsStr>,
+    ) -> io::Result<Marked> {
+        let program = self.located(path)?;
+        // As a text: the system looks for a name in PATH, and not for a path of one name.
         let expression = match keeper {
-            Some(keeper) => duct::cmd(keeper.as_os_str(), keeping.arguments(&self.program, &self.args)?),
-            None => duct::cmd(self.program.as_os_str(), &self.args),
+            Some(keeper) => duct::cmd(keeper.as_os_str(), keeping.arguments(&program, &self.args)?),
+            None => duct::cmd(program.as_os_str(), &self.args),
         };
         let mut expression = expression.unchecked();
         if let Some(directory) = &self.directory {

@@ -513,3 +513,23 @@ fn plugin_from_git_copies_nothing_from_outside() {
     assert!(installed.iter().all(|path| !path.to_string_lossy().contains("acme")), "{installed:?}");
     install("deep/to-inside").ok();
 }
+
+/// A tree may have a program with the name of one that a build starts.
+#[test]
+fn program_in_a_relative_directory_of_path_is_not_started() {
+    let mut tree = Tree::new(
+        "-- kustomization.yaml --\nhelmCharts: [{name: web, repo: http://127.0.0.1:9/}]\n\
+         -- remote/kustomization.yaml --\nresources: [\"file:///nowhere/repository.git?ref=main\"]\n",
+    );
+    let script = format!("#!/bin/sh\n: > {}\necho v3.17.0\n", mark(&tree).display());
+    for place in ["helm", "git", "remote/git", "bin/helm", "bin/git"] {
+        tree.write(place, &script);
+        fs::set_permissions(tree.path().join(place), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    for path in [".", "", "bin", ".:/nowhere"] {
+        tree.variables.insert("PATH", path.to_owned());
+        println!("{}", tree.run(&["build", "--enable-helm"]).fails_with(&["helm"]));
+        println!("{}", tree.run(&["build", "remote"]).fails_with(&["git"]));
+        assert!(!mark(&tree).exists(), "PATH={path}");
+    }
+}
