@@ -164,10 +164,10 @@ impl Launch {
         }
     }
 
-    /// The path of the program. A name is looked for in the absolute directories of PATH: the working
-    /// directory may be a tree, or a clone, with a program of somebody else. Upstream refuses such a
-    /// program, too. `inherited` is PATH of this process; where none is known, the system looks for
-    /// the name.
+    /// The path of the program. A name is looked for in the absolute directories of PATH: the
+    /// working directory may be a tree, or a clone, with a program of somebody else. Upstream
+    /// refuses such a program, too. `inherited` is PATH of this process; where none is known, the
+    /// system looks for the name.
     fn located(&self, inherited: Option<&OsStr>) -> io::Result<Cow<'_, Path>> {
         let own = self.variables.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| &**value);
         let inherited = inherited.filter(|_| !matches!(self.inherits, Inherited::Nothing));

@@ -433,7 +433,7 @@ mod tests {
         for (i, row) in TABLE.iter().enumerate() {
             assert_eq!(row.code as usize, i, "{}", row.word);
             assert!(row.page.starts_with(TITLE), "the page of {}", row.word);
-            let is_of_word = |c: char| c.is_ascii_lowercase() || c == '-';
+            let is_of_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(!row.word.is_empty() && row.word.chars().all(is_of_word), "the title {}", row.word);
             assert_eq!(Code::from_word(row.word), Some(row.code));
         }
