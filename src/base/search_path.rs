@@ -5,7 +5,9 @@ use std::env::consts::EXE_EXTENSION;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The directories of the variable `PATH`, in its order.
+/// The absolute directories of the variable `PATH`, in its order. Others begin at the working
+/// directory, which may be a tree, or a clone, with a program of somebody else: Go, and so
+/// upstream, refuses such a program, too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchPath(Vec<PathBuf>);
 
@@ -13,13 +15,6 @@ impl SearchPath {
     /// The directories of a host.
     pub fn of(host: &dyn Host) -> SearchPath {
         host.variable("PATH").map_or_else(SearchPath::default, |value| SearchPath::from(&*value))
-    }
-
-    /// The directories that do not depend on the working directory.
-    #[must_use]
-    pub fn absolute(mut self) -> SearchPath {
-        self.0.retain(|folder| folder.is_absolute());
-        self
     }
 
     /// The first path of a program that `is_right` accepts. On Windows its name may lack `.exe`.
@@ -41,7 +36,7 @@ impl SearchPath {
 impl From<&OsStr> for SearchPath {
     /// The directories of a value of the variable.
     fn from(value: &OsStr) -> SearchPath {
-        SearchPath(std::env::split_paths(value).collect())
+        SearchPath(std::env::split_paths(value).filter(|folder| folder.is_absolute()).collect())
     }
 }
 
@@ -53,10 +48,9 @@ mod tests {
 
     #[test]
     fn the_first_directory_with_the_program_counts() {
-        let variables = [("PATH".to_owned(), "bin:/a:/b".into())].into();
+        let variables = [("PATH".to_owned(), "bin::/a:.:/b".into())].into();
         let path = SearchPath::of(&FixedHost { variables, ..FixedHost::default() });
-        assert_eq!(path.find("app", |_| true).as_deref(), Some(Path::new("bin/app")));
-        let path = path.absolute();
+        assert_eq!(path.find("app", |_| true).as_deref(), Some(Path::new("/a/app")));
         assert_eq!(path.find("app", |path| path.starts_with("/b")).as_deref(), Some(Path::new("/b/app")));
         assert_eq!(path.value(), "/a:/b");
     }

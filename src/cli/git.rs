@@ -46,7 +46,8 @@ pub(super) fn top_and_prefix() -> Result<(PathBuf, PathBuf)> {
     }
 }
 
-/// The top of a working tree, unless this process may not read it, or what git keeps of it.
+/// The top of a working tree. It is an error if this process may not read the tree, or the
+/// directory in which git keeps its commits.
 fn in_reach(top: PathBuf) -> Result<PathBuf> {
     reach::check(&top).with_context(|| format!("the repository begins at '{}'", top.display()))?;
     if reach::is_limited() {

@@ -219,6 +219,11 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Returns true for a file, or a link to one, that may be executed.
+pub fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.is_file() && is_executable(&file))
+}
+
 /// The directory of a path.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))

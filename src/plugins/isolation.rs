@@ -138,9 +138,9 @@ impl PluginOptions {
     /// the libraries of an interpreter outside of the system's directories. A directory that holds
     /// the user's home, or is it, is not one of them.
     pub(super) fn places(&self, program: &Path) -> Vec<PathBuf> {
-        // A name alone is looked for in PATH, as the system does it.
+        // A name alone is looked for in PATH, as it is when the program starts.
         let program = match program.components().count() {
-            1 => SearchPath::of(&*self.host).find(program, Path::is_file),
+            1 => SearchPath::of(&*self.host).find(program, rustomize_files::is_program),
             _ => Some(program.to_owned()),
         };
         // A placed plugin may be a link; the kernel checks the file that it leads to.

@@ -164,18 +164,15 @@ impl Launch {
         }
     }
 
-    /// The path of the program. A name is looked for in the absolute directories of PATH: the
-    /// working directory may be a tree, or a clone, with a program of somebody else. Upstream
-    /// refuses such a program, too. `inherited` is PATH of this process; where none is known, the
-    /// system looks for the name.
+    /// The path of the program, whose name is looked for in a [`SearchPath`]. `inherited` is PATH
+    /// of this process; where none is known, the system looks for the name.
     fn located(&self, inherited: Option<&OsStr>) -> io::Result<Cow<'_, Path>> {
         let own = self.variables.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| &**value);
         let inherited = inherited.filter(|_| !matches!(self.inherits, Inherited::Nothing));
         let (1, Some(path)) = (self.program.components().count(), own.or(inherited)) else {
             return Ok(Cow::Borrowed(&self.program));
         };
-        let runs = |path: &Path| path.metadata().is_ok_and(|m| m.is_file() && rustomize_files::is_executable(&m));
-        let found = SearchPath::from(path).absolute().find(&self.program, runs);
+        let found = SearchPath::from(path).find(&self.program, rustomize_files::is_program);
         found.map(Cow::Owned).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 

@@ -46,7 +46,7 @@ pub fn document(out: &mut String, node: &Node<'_>) -> Result<(), Unprintable> {
 /// beyond it. Draws nothing from the budget.
 ///
 /// # Errors
-/// The errors of [`document`]; or the budget has no room for the document.
+/// As [`document`], or the budget has no room for the document.
 pub fn document_within(out: &mut String, node: &Node<'_>, budget: &Budget) -> Result<(), Unprintable> {
     print(Printer { in_braces: false, room: Room::of(budget, out.len()), parts: (), out }, node)
 }

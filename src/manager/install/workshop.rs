@@ -134,9 +134,9 @@ impl<'w> Workshop<'w> {
         Ok(Workshop { options, plugin, made, work, held })
     }
 
-    /// `PATH`, without directories that depend on the working directory.
+    /// The directories of `PATH`.
     fn path(&self) -> SearchPath {
-        SearchPath::of(&*self.options.host).absolute()
+        SearchPath::of(&*self.options.host)
     }
 
     /// A program of this machine.
@@ -144,8 +144,7 @@ impl<'w> Workshop<'w> {
     /// # Errors
     /// The program is not in PATH.
     pub(super) fn program(&self, name: &str) -> Result<PathBuf> {
-        let runs = |path: &Path| path.metadata().is_ok_and(|m| m.is_file() && rustomize_files::is_executable(&m));
-        self.path().find(name, runs).ok_or_else(|| {
+        self.path().find(name, rustomize_files::is_program).ok_or_else(|| {
             bad_plugin(format!("'{name}' is not in PATH, and the plugin needs it"))
                 .with_code(Code::PluginMissing)
                 .hint("install it, then install the plugin again")

@@ -107,7 +107,7 @@ impl Inputs {
     ) -> std::result::Result<Inputs, MachineError> {
         let is_ignored = || machine.host.set_variable("RUSTOMIZE_IGNORE_AMBIENT_PLUGINS").is_some();
         let has_programs = !policy.is_frozen && !is_ignored();
-        let path = if has_programs { SearchPath::of(&*machine.host).absolute() } else { SearchPath::default() };
+        let path = if has_programs { SearchPath::of(&*machine.host) } else { SearchPath::default() };
         let mut inputs = Inputs {
             root: machine.plugins()?,
             cache: machine.cache.clone(),

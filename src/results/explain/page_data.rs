@@ -40,8 +40,8 @@ struct Known<'s> {
     is_hidden: bool,
 }
 
-/// The bits of a number in a [`Part`] that say what it is the number of, as one of those below; a
-/// number without them is itself.
+/// The bits from this one on say what a number in a [`Part`] stands for: a text, a path, a place
+/// or a shape. A number without such bits stands for itself.
 const SHIFT: u32 = 48;
 const TEXT: i64 = 1 << SHIFT;
 const PATH: i64 = 2 << SHIFT;
