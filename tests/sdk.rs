@@ -8,21 +8,37 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// The Rust example: its shared object and its program. Cargo has mostly built them with these
-/// tests.
+/// tests. `cargo build` would select other features of dependencies, and compile most of the
+/// workspace once more.
 pub fn team_label() -> (PathBuf, PathBuf) {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let folder = BUILT.get_or_init(|| {
+    let library = BUILT.get_or_init(|| {
         #[expect(clippy::disallowed_methods, reason = "a real cargo")]
         let mut cargo = Command::new(env!("CARGO"));
-        let folder = Path::new(crate::support::program()).parent().unwrap().to_owned();
-        match cargo.args(["build", "--locked", "--workspace"]).current_dir(env!("CARGO_MANIFEST_DIR")).output() {
-            Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+        cargo.args(["test", "--no-run", "--locked", "--workspace", "--message-format", "json"]);
+        match cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output() {
+            Ok(output) => {
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                shared_object(&String::from_utf8(output.stdout).unwrap()).unwrap()
+            }
             // The cargo of the user who has built these tests.
-            Err(e) => assert!(folder.join("libteam_label.so").is_file() && folder.join("team-label").is_file(), "{e}"),
+            Err(_) => std::env::current_exe().unwrap().with_file_name("libteam_label.so"),
         }
-        folder
     });
-    (folder.join("libteam_label.so"), folder.join("team-label"))
+    let program = Path::new(crate::support::program()).with_file_name("team-label");
+    assert!(library.is_file() && program.is_file(), "{} and {}", library.display(), program.display());
+    (library.clone(), program)
+}
+
+/// The shared object of the example, of the files that cargo says it has built.
+fn shared_object(messages: &str) -> Option<PathBuf> {
+    let messages = messages.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let files = messages.filter_map(|message: serde_json::Value| {
+        let is_example = message["target"]["name"] == "team_label";
+        is_example.then(|| message["filenames"].as_array().cloned()).flatten()
+    });
+    let paths = files.flatten().filter_map(|file| file.as_str().map(PathBuf::from));
+    paths.into_iter().find(|path| path.ends_with("libteam_label.so"))
 }
 
 const CONFIG: &str = "apiVersion: ex.io/v1\nkind: TeamLabel\nmetadata:\n  name: t\n@team: blue\naddress: \"12\"\n";

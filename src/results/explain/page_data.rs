@@ -7,7 +7,7 @@ use super::digits;
 use super::view::{HIDDEN, Hidden, Subject, View, origin_of};
 use rustomize_base::meter::FastIndexMap;
 use rustomize_base::shown::{json, lines, masked};
-use rustomize_engine::stage::history::{LayerRole, StepRole, Write};
+use rustomize_engine::stage::history::{LayerRole, Seen, StepRole, Write};
 use rustomize_yaml::Pos;
 use rustomize_yaml::json::write_string;
 use std::borrow::Cow;
@@ -32,12 +32,27 @@ const HAS_PLACE: i64 = 1;
 const HAS_FORMER: i64 = 2;
 
 /// A field, while its values are written.
-#[derive(Clone, Copy)]
-struct Known<'s> {
+struct Field<'s> {
     /// Its path now.
     path: &'s str,
     /// True if the path says that its values are secret.
     is_hidden: bool,
+    /// The number of the value that was written last.
+    last: i64,
+}
+
+/// A resource, while its fields are written. A shape has the number of fields; for each field its
+/// path, its marks and the number of its writes; for each write the step and its marks; and path,
+/// step and marks of each write that has removed a field.
+struct Fields<'p, 'v, 'o, 'w> {
+    part: &'p mut Part<'o>,
+    view: &'v View<'o, 'w>,
+    hidden: Hidden<'w>,
+    /// The place of the resource.
+    home: Pos,
+    shape: Vec<i64>,
+    /// The texts and places of the fields.
+    values: Vec<i64>,
 }
 
 /// The bits from this one on say what a number in a [`Part`] stands for: a text, a path, a place
@@ -62,7 +77,7 @@ struct Named<'o> {
     texts: FastIndexMap<Cow<'o, str>, ()>,
     /// The file, line and column of each place, by its position.
     places: FastIndexMap<u32, [i64; 3]>,
-    /// The parts that resources have in common: see [`Part::resource`].
+    /// The parts that resources have in common: see [`Fields`].
     shapes: FastIndexMap<Vec<i64>, ()>,
     /// Paths of fields, which are copied because their texts do not live long enough.
     paths: FastIndexMap<String, ()>,
@@ -91,6 +106,11 @@ impl Numbers {
 }
 
 impl<'o> Named<'o> {
+    /// Adds what a part has named, and gives its rows.
+    fn rows(&mut self, part: Part<'o>) -> Rows {
+        Rows { numbers: self.add(part.named), rows: part.rows }
+    }
+
     /// Adds what a part has named. Parts are added in their order, so that numbers are those of
     /// one part with all rows.
     fn add(&mut self, part: Named<'o>) -> Numbers {
@@ -116,12 +136,11 @@ impl<'o> Named<'o> {
 /// output, and its writes), on all cores.
 pub fn data(view: &View<'_, '_>) -> String {
     let mut all = Named::default();
-    let [layers, steps] = [Part::layers(view), Part::steps(view)].map(|part| (all.add(part.named), part.rows));
+    let [layers, steps] = [Part::layers(view), Part::steps(view)].map(|part| all.rows(part));
     let subjects: Vec<Subject<'_, '_>> = view.subjects().chain(view.removed()).collect();
     let parts = view.on_all_cores(&subjects, Part::resources);
-    let resources: Vec<(Numbers, Vec<Vec<i64>>)> =
-        parts.into_iter().map(|part| (all.add(part.named), part.rows)).collect();
-    let written = view.on_all_cores(&resources, |_, parts| parts.iter().map(rows).collect::<Vec<_>>());
+    let resources: Vec<Rows> = parts.into_iter().map(|part| all.rows(part)).collect();
+    let written = view.on_all_cores(&resources, |_, parts| parts.iter().map(Rows::print).collect::<Vec<_>>());
     let mut out = String::from("{\"root\":");
     write_string(&mut out, &masked(view.root));
     out.push_str(",\"version\":");
@@ -135,7 +154,7 @@ pub fn data(view: &View<'_, '_>) -> String {
     out.push_str(",\"shapes\":");
     list(&mut out, all.shapes.keys(), |out, shape| numbers(out, shape.iter().copied()));
     for (name, part) in [("layers", &layers), ("steps", &steps)] {
-        out.extend([",\"", name, "\":[", &rows(part), "]"]);
+        out.extend([",\"", name, "\":[", &part.print(), "]"]);
     }
     out.push_str(",\"resources\":");
     let written = written.iter().flatten().filter(|rows| !rows.is_empty());
@@ -144,16 +163,24 @@ pub fn data(view: &View<'_, '_>) -> String {
     json(out)
 }
 
-/// Rows of a part as items of a list.
-fn rows((of, rows): &(Numbers, Vec<Vec<i64>>)) -> String {
-    let mut out = String::new();
-    for (i, row) in rows.iter().enumerate() {
-        if i > 0 {
-            out.push(',');
+/// Rows of a part, with the numbers of the page.
+struct Rows {
+    numbers: Numbers,
+    rows: Vec<Vec<i64>>,
+}
+
+impl Rows {
+    /// The rows as items of a list in JSON.
+    fn print(&self) -> String {
+        let mut out = String::new();
+        for (i, row) in self.rows.iter().enumerate() {
+            if i > 0 {
+                out.push(',');
+            }
+            numbers(&mut out, row.iter().map(|n| self.numbers.of(*n)));
         }
-        numbers(&mut out, row.iter().map(|n| of.of(*n)));
+        out
     }
-    out
 }
 
 impl<'o> Part<'o> {
@@ -243,10 +270,6 @@ impl<'o> Part<'o> {
 
     /// A resource: version, group, kind, namespace, name, place, the steps that added and removed
     /// it; then the number of its shape, and its texts and places.
-    ///
-    /// A shape has the number of fields; for each field its path, its marks and the number of its
-    /// writes; for each write the step and its marks; and path, step and marks of each write that
-    /// has removed a field.
     fn resource<'w: 'o>(&mut self, view: &View<'o, 'w>, subject: &Subject<'o, 'w>) -> Vec<i64> {
         let id = subject.id;
         let mut row: Vec<i64> =
@@ -256,82 +279,83 @@ impl<'o> Part<'o> {
         row.push(subject.origin.map_or(NONE, |write| i64::from(write.run)));
         row.push(subject.removal.map_or(NONE, |write| i64::from(write.run)));
         let Some(node) = subject.node else { return row };
-        let home = view.spot(home);
         let hidden = view.hidden(subject);
-        let (mut shape, mut values) = (vec![0], Vec::new());
-        view.history.each_field(subject.number, node, &|_| true, &mut |field| {
-            shape[0] += 1;
-            let marks = shape.len() + 1;
-            shape.extend([self.path(field.path), 0, number(field.writes.len())]);
-            let known = Known { path: field.path, is_hidden: hidden.hides_field(field.path) };
-            let mut last = NONE;
-            if let Some((text, pos)) = field.origin {
-                last = self.value(&hidden, known.is_hidden, text);
-                values.push(last);
-                let near = home.zip(view.spot(pos)).filter(|(home, at)| home.source.base == at.source.base);
-                match near {
-                    Some((home, at)) => {
-                        shape[marks] |= HAS_ORIGIN | IS_NEAR;
-                        shape.extend([number(at.line) - number(home.line), number(at.column)]);
-                    }
-                    None => {
-                        shape[marks] |= HAS_ORIGIN;
-                        values.push(self.place(view, pos));
-                    }
-                }
-            }
-            for write in field.writes {
-                let after = self.written(view, &hidden, (known, last), write, (&mut shape, &mut values));
-                values.push(after);
-                last = after;
-            }
-            let value = self.value(&hidden, known.is_hidden, field.value);
-            if value != last {
-                shape[marks] |= HAS_VALUE;
-                values.push(value);
-            }
-        });
+        let mut fields = Fields { part: self, view, hidden, home, shape: vec![0], values: Vec::new() };
+        view.history.each_field(subject.number, node, &|_| true, &mut |seen| fields.add(&seen));
         for write in view.history.removals(subject.number, node) {
-            shape.push(self.path(&write.path));
-            let known = Known { path: &write.path, is_hidden: hidden.hides_field(&write.path) };
-            self.written(view, &hidden, (known, NONE), write, (&mut shape, &mut values));
+            fields.add_removal(write);
         }
+        let Fields { shape, values, .. } = fields;
         row.push(SHAPE | number(self.named.shapes.insert_full(shape, ()).0));
         row.extend(values);
         row
     }
+}
 
-    /// The number of a value, or of the text in its place.
-    fn value<'w: 'o>(&mut self, hidden: &Hidden<'w>, is_hidden: bool, value: &'w str) -> i64 {
-        self.text(if is_hidden || hidden.hides_text(value) { HIDDEN } else { value })
+impl<'o, 'w: 'o> Fields<'_, '_, 'o, 'w> {
+    /// Adds a field of the resource.
+    fn add(&mut self, seen: &Seen<'_, '_, 'w>) {
+        self.shape[0] += 1;
+        let marks = self.shape.len() + 1;
+        let path = self.part.path(seen.path);
+        self.shape.extend([path, 0, number(seen.writes.len())]);
+        let is_hidden = self.hidden.hides_field(seen.path);
+        let mut field = Field { path: seen.path, is_hidden, last: NONE };
+        if let Some((text, pos)) = seen.origin {
+            field.last = self.value(is_hidden, text);
+            self.values.push(field.last);
+            self.shape[marks] |= HAS_ORIGIN;
+            let (home, at) = (self.view.spot(self.home), self.view.spot(pos));
+            match home.zip(at).filter(|(home, at)| home.source.base == at.source.base) {
+                Some((home, at)) => {
+                    self.shape[marks] |= IS_NEAR;
+                    self.shape.extend([number(at.line) - number(home.line), number(at.column)]);
+                }
+                None => self.values.push(self.part.place(self.view, pos)),
+            }
+        }
+        for write in seen.writes {
+            self.add_write(&mut field, write);
+            self.values.push(field.last);
+        }
+        let value = self.value(is_hidden, seen.value);
+        if value != field.last {
+            self.shape[marks] |= HAS_VALUE;
+            self.values.push(value);
+        }
     }
 
-    /// Adds a write to a shape and its values, and returns its new value. The field had the value
-    /// `last` before.
-    fn written<'w: 'o>(
-        &mut self,
-        view: &View<'o, 'w>,
-        hidden: &Hidden<'w>,
-        (known, last): (Known<'_>, i64),
-        write: &Write<'w>,
-        (shape, values): (&mut Vec<i64>, &mut Vec<i64>),
-    ) -> i64 {
-        let place = self.place(view, view.cause(write));
-        let is_hidden = known.is_hidden || *write.path != *known.path && hidden.hides_field(&write.path);
+    /// Adds a write that has removed a field.
+    fn add_removal(&mut self, write: &Write<'w>) {
+        self.shape.push(self.part.path(&write.path));
+        let is_hidden = self.hidden.hides_field(&write.path);
+        self.add_write(&mut Field { path: &write.path, is_hidden, last: NONE }, write);
+    }
+
+    /// Adds a write, but for its new value, which is then the last one of the field.
+    fn add_write(&mut self, field: &mut Field<'_>, write: &Write<'w>) {
+        let place = self.part.place(self.view, self.view.cause(write));
+        let is_hidden = field.is_hidden || *write.path != *field.path && self.hidden.hides_field(&write.path);
         let [before, after] =
-            [write.before, write.after].map(|text| text.map_or(NONE, |text| self.value(hidden, is_hidden, text)));
-        let of_step = view.history.runs.get(write.run as usize).map_or(NONE, |run| self.place(view, run.entry));
+            [write.before, write.after].map(|text| text.map_or(NONE, |text| self.value(is_hidden, text)));
+        let of_step =
+            self.view.history.runs.get(write.run as usize).map_or(NONE, |run| self.part.place(self.view, run.entry));
         let mut marks = 0;
         if place != of_step {
             marks |= HAS_PLACE;
-            values.push(place);
+            self.values.push(place);
         }
-        if before != last {
+        if before != field.last {
             marks |= HAS_FORMER;
-            values.push(before);
+            self.values.push(before);
         }
-        shape.extend([i64::from(write.run), marks]);
-        after
+        self.shape.extend([i64::from(write.run), marks]);
+        field.last = after;
+    }
+
+    /// The number of a value, or of the text in its place.
+    fn value(&mut self, is_hidden: bool, value: &'w str) -> i64 {
+        self.part.text(if is_hidden || self.hidden.hides_text(value) { HIDDEN } else { value })
     }
 }
 

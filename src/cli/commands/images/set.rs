@@ -10,7 +10,7 @@ use crate::request::BuildRequest;
 use crate::writer::{self, Shown};
 use crate::{roots, status_line};
 use anyhow::{Context, Result, anyhow, bail};
-use rustomize_base::meter::FastSet;
+use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::observe::Observer;
 use rustomize_base::shell::quoted;
 use rustomize_edit::Change;
@@ -24,8 +24,11 @@ use rustomize_engine::transformer::image_tag::split;
 use rustomize_engine::workspace::{Output, Together, build_all};
 use rustomize_sources::{Disk, ReadFile};
 use serde_json::json;
+use std::cell::RefCell;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The most images that an error names.
 const SHOWN: usize = 10;
@@ -46,16 +49,86 @@ struct Wanted {
 type Surveys<'p> = Vec<(&'p str, FastSet<FoundImage>)>;
 
 /// The changes of one file.
-#[derive(Default)]
 struct FileEdits {
     /// The file as messages name it.
     name: String,
+    file: Rc<WrittenFile>,
     /// New versions of entries of `images`.
     entries: BTreeMap<usize, Version>,
     /// New entries, by the names of the images.
     added: BTreeMap<String, Version>,
-    /// By line and column: the image that is there, and the new one.
-    texts: BTreeMap<(usize, usize), (String, String)>,
+    /// By the byte with which the image begins.
+    texts: BTreeMap<usize, Replaced>,
+}
+
+impl FileEdits {
+    /// The changes so far of a file with a name.
+    fn of<'e>(all: &'e mut BTreeMap<PathBuf, FileEdits>, file: &Rc<WrittenFile>, name: &str) -> &'e mut FileEdits {
+        let new = || FileEdits {
+            name: name.to_owned(),
+            file: Rc::clone(file),
+            entries: BTreeMap::new(),
+            added: BTreeMap::new(),
+            texts: BTreeMap::new(),
+        };
+        all.entry(file.path.clone()).or_insert_with(new)
+    }
+}
+
+/// An image in the text of a file.
+#[derive(PartialEq, Eq)]
+struct Replaced {
+    old: String,
+    new: String,
+}
+
+/// The files of a batch that builds have read.
+struct Files<'b> {
+    batch: &'b Batch,
+    /// By the names that builds give them; `None` for a file that may not be changed.
+    known: RefCell<FastMap<String, Option<Rc<WrittenFile>>>>,
+}
+
+/// A file, which was read once.
+struct WrittenFile {
+    path: PathBuf,
+    text: String,
+}
+
+/// An image that is written in a file.
+struct WrittenImage {
+    file: Rc<WrittenFile>,
+    /// The byte with which the image begins.
+    at: usize,
+}
+
+impl Files<'_> {
+    /// A file by the name that a build gives it; `None` if it may not be changed.
+    fn get(&self, name: &str) -> Option<Rc<WrittenFile>> {
+        if let Some(known) = self.known.borrow().get(name) {
+            return known.clone();
+        }
+        let read = || {
+            let path = dunce::canonicalize(name).ok().filter(|path| self.batch.has(path))?;
+            let text = FileLimit::default().read_to_string(&path).ok()?;
+            Some(Rc::new(WrittenFile { path, text }))
+        };
+        let file = read();
+        self.known.borrow_mut().insert(name.to_owned(), file.clone());
+        file
+    }
+
+    /// The image of a source, if its file may be changed and has the image at that place, in quotes
+    /// or without.
+    fn image(&self, source: &TagSource) -> Option<WrittenImage> {
+        let TagSource::Text { file, offset, text, .. } = source else { return None };
+        let file = self.get(file)?;
+        let value = file.text.get(*offset..)?;
+        let at = if value.starts_with(['"', '\'']) { offset + 1 } else { *offset };
+        let after = file.text[at..].strip_prefix(text.as_str())?;
+        let ends = after.is_empty() || after.starts_with(|c: char| c.is_whitespace() || "\"',]}".contains(c));
+        ends.then_some(WrittenImage { file, at })
+    }
 }
 
 /// Runs `images set`.
@@ -79,7 +152,8 @@ pub(crate) fn run(set: Set, observer: Observer, messages: &mut Messages) -> Resu
     batch.lock(&paths)?;
     let together = Together { keep_going: true, ..request.together() };
     let before = surveyed(&Disk::new(), &paths, &options, together, messages)?;
-    let wanted = Wanted::new(named(asked, &before)?, &before, &batch);
+    let files = Files { batch: &batch, known: RefCell::default() };
+    let wanted = Wanted::new(named(asked, &before)?, &before, &files);
     let changed = changes_of(&wanted, &before);
     let variables: BTreeSet<(String, &str)> = before
         .iter()
@@ -90,10 +164,10 @@ pub(crate) fn run(set: Set, observer: Observer, messages: &mut Messages) -> Resu
     for (place, image) in variables {
         messages.note(&format!("{place}: '{image}' has a variable and stays"));
     }
-    for (path, edits) in edits(&wanted, &before, &batch)? {
+    let edits = edits(&wanted, &before, &files)?;
+    for edits in edits.into_values() {
         let options = options.first().cloned().unwrap_or_default();
-        let change = applied(path, edits, options)?;
-        batch.add(change)?;
+        batch.add(applied(edits, options)?)?;
     }
     let texts = batch.changes().map(|change| (&change.path, change.after.as_bytes()));
     let loader = Overlay::new(Disk::new(), Memory::from_iter(texts));
@@ -214,17 +288,12 @@ fn has_variable(image: &str) -> bool {
     image.contains(['$', '{', '%', '<'])
 }
 
-/// The file of a place if it may be changed.
-fn real(file: &str, batch: &Batch) -> Option<PathBuf> {
-    dunce::canonicalize(file).ok().filter(|path| batch.has(path))
-}
-
 impl Wanted {
-    fn new(by_name: Versions, surveys: &Surveys<'_>, batch: &Batch) -> Wanted {
+    fn new(by_name: Versions, surveys: &Surveys<'_>, files: &Files<'_>) -> Wanted {
         let mut by_text = BTreeMap::new();
         for found in surveys.iter().flat_map(|(_, images)| images) {
             if let (TagSource::Text { .. }, Some(version)) = (&found.source, by_name.get(split(&found.image).0))
-                && written_at(&found.source, batch).is_some()
+                && files.image(&found.source).is_some()
             {
                 by_text.insert(found.source.clone(), version.clone());
             }
@@ -247,12 +316,6 @@ impl Wanted {
     }
 }
 
-/// The file that has the text of an image at its place.
-fn written_at(source: &TagSource, batch: &Batch) -> Option<PathBuf> {
-    let TagSource::Text { file, line, column, text } = source else { return None };
-    real(file, batch).filter(|path| has_text(path, (*line, *column), text))
-}
-
 /// The old and new images, each pair with its roots.
 fn changes_of<'s>(wanted: &Wanted, surveys: &'s Surveys<'_>) -> BTreeMap<(&'s str, String), Vec<&'s str>> {
     let mut changed: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
@@ -267,42 +330,37 @@ fn changes_of<'s>(wanted: &Wanted, surveys: &'s Surveys<'_>) -> BTreeMap<(&'s st
 }
 
 /// The changes of each file, by its path.
-fn edits(wanted: &Wanted, surveys: &Surveys<'_>, batch: &Batch) -> Result<BTreeMap<PathBuf, FileEdits>> {
+fn edits(wanted: &Wanted, surveys: &Surveys<'_>, files: &Files<'_>) -> Result<BTreeMap<PathBuf, FileEdits>> {
     let mut edits: BTreeMap<PathBuf, FileEdits> = BTreeMap::new();
-    let real = |file: &str| real(file, batch);
     let differ = |place: String| anyhow!("{place}: images that would get different versions have this line");
     for (root, found) in surveys.iter().flat_map(|(root, images)| images.iter().map(move |found| (root, found))) {
         let Some((_, version)) = wanted.target(found) else { continue };
-        match &found.source {
-            TagSource::Entry { file, entry, .. } if real(file).is_some() => {
-                let file_edits = edits.entry(real(file).unwrap_or_default()).or_default();
-                file_edits.name.clone_from(file);
-                if file_edits.entries.insert(*entry, version.clone()).is_some_and(|other| other != version) {
-                    return Err(differ(found.source.place()));
-                }
-                continue;
+        if let TagSource::Entry { file: name, entry, .. } = &found.source
+            && let Some(file) = files.get(name)
+        {
+            let file_edits = FileEdits::of(&mut edits, &file, name);
+            if file_edits.entries.insert(*entry, version.clone()).is_some_and(|other| other != version) {
+                return Err(differ(found.source.place()));
             }
-            TagSource::Text { file, line, column, text } => {
-                if let Some(path) = written_at(&found.source, batch) {
-                    let file_edits = edits.entry(path).or_default();
-                    file_edits.name.clone_from(file);
-                    let new = renamed(split(text).0, &version);
-                    let change = (text.clone(), new);
-                    let other = file_edits.texts.insert((*line, *column), change.clone());
-                    if other.is_some_and(|other| other != change) {
-                        return Err(differ(found.source.place()));
-                    }
-                    continue;
-                }
+            continue;
+        }
+        if let TagSource::Text { file: name, text: old, .. } = &found.source
+            && let Some(WrittenImage { file, at }) = files.image(&found.source)
+        {
+            let replaced = Replaced { old: old.clone(), new: renamed(split(old).0, &version) };
+            match FileEdits::of(&mut edits, &file, name).texts.entry(at) {
+                Entry::Vacant(place) => drop(place.insert(replaced)),
+                Entry::Occupied(other) if *other.get() == replaced => {}
+                Entry::Occupied(_) => return Err(differ(found.source.place())),
             }
-            TagSource::Entry { .. } | TagSource::Step { .. } => {}
+            continue;
         }
         let name = FILE_NAMES.iter().map(|name| below(root, name)).find(|name| Path::new(name).exists());
         let name = name.with_context(|| format!("'{root}' is not on this machine, so its images cannot be set"))?;
-        let path = dunce::canonicalize(&name).with_context(|| format!("cannot read '{name}'"))?;
-        let own = found.last_entry.as_ref().filter(|(file, _)| real(file).as_ref() == Some(&path));
-        let file_edits = edits.entry(path).or_default();
-        file_edits.name = name;
+        let file = files.get(&name).with_context(|| format!("cannot read '{name}'"))?;
+        let is_same = |known: &str| files.get(known).is_some_and(|known| known.path == file.path);
+        let own = found.last_entry.as_ref().filter(|(known, _)| is_same(known));
+        let file_edits = FileEdits::of(&mut edits, &file, &name);
         match own {
             // An entry that gives the image another name can give it the version, too.
             Some((_, entry)) => drop(file_edits.entries.insert(*entry, version)),
@@ -312,32 +370,16 @@ fn edits(wanted: &Wanted, surveys: &Surveys<'_>, batch: &Batch) -> Result<BTreeM
     Ok(edits)
 }
 
-/// Returns true if a file has an image at a place, written out.
-fn has_text(path: &Path, place: (usize, usize), image: &str) -> bool {
-    let text = FileLimit::default().read_to_string(path);
-    text.is_ok_and(|text| offset_of(&text, place, image).is_some())
-}
-
-/// The offset of an image that is written at a line and column, in quotes or without.
-fn offset_of(text: &str, (line, column): (usize, usize), image: &str) -> Option<usize> {
-    let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-    let (column, _) = text[start..].char_indices().nth(column - 1)?;
-    let at = start + column;
-    let at = if text[at..].starts_with(['"', '\'']) { at + 1 } else { at };
-    let after = text[at..].strip_prefix(image)?;
-    let ends = after.is_empty() || after.starts_with(|c: char| c.is_whitespace() || "\"',]}".contains(c));
-    ends.then_some(at)
-}
-
 /// The change of a file.
-fn applied(path: PathBuf, edits: FileEdits, options: Options) -> Result<Change> {
-    let name = edits.name;
-    let before = FileLimit::default().read_to_string(&path).with_context(|| format!("cannot read '{name}'"))?;
-    let mut after = before.clone();
-    for (place, (old, new)) in edits.texts.iter().rev() {
-        let at = offset_of(&after, *place, old).with_context(|| format!("'{name}' has changed meanwhile"))?;
-        after.replace_range(at..at + old.len(), new);
+fn applied(edits: FileEdits, options: Options) -> Result<Change> {
+    let FileEdits { name, file, .. } = edits;
+    let (path, before) = (file.path.clone(), file.text.clone());
+    let (mut after, mut from) = (String::with_capacity(before.len()), 0);
+    for (at, Replaced { old, new }) in &edits.texts {
+        after.extend([&before[from..*at], new]);
+        from = at + old.len();
     }
+    after.push_str(&before[from..]);
     if !edits.entries.is_empty() || !edits.added.is_empty() {
         let file_name = FILE_NAMES.into_iter().find(|known| path.ends_with(known)).unwrap_or(FILE_NAMES[0]);
         let changed = with_versions(file_name, after.clone(), options, &edits.entries, &edits.added);

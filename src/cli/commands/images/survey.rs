@@ -37,7 +37,8 @@ pub(crate) enum TagSource {
     Text {
         file: String,
         line: usize,
-        column: usize,
+        /// The byte of the file with which the value begins, its quote included.
+        offset: usize,
         /// The image as it is written.
         text: String,
     },
@@ -175,7 +176,7 @@ impl<'w> Survey<'_, 'w> {
             Some(spot) if start.step != STEP => TagSource::Text {
                 file: spot.source.name.clone(),
                 line: spot.line,
-                column: spot.column,
+                offset: start.pos.0.saturating_sub(spot.source.base) as usize,
                 text: start.text.to_owned(),
             },
             _ => {
