@@ -20,6 +20,7 @@ mod leftovers;
 mod limits;
 mod links;
 mod processes;
+mod registries;
 mod sandbox;
 mod secrets;
 #[path = "../support/mod.rs"]
