@@ -26,4 +26,5 @@ mod secrets;
 #[path = "../support/mod.rs"]
 mod support;
 mod trust;
+mod users;
 mod writing;
