@@ -49,7 +49,7 @@ pub(super) struct BuildPlugins {
 /// The environment does not exist, or cannot be synced.
 pub(super) fn of_directory(flags: &PluginFlags, place: PluginPlace<'_>) -> Result<BuildPlugins> {
     let scope = scope(flags, &place)?;
-    let syncing = if place.offline || flags.no_sync { Syncing::TakesThemAsTheyAre } else { place.syncing };
+    let syncing = if place.offline || flags.no_sync { Syncing::UsesLastSync } else { place.syncing };
     let schemas = scope.schemas(syncing)?;
     let isolation = isolation(flags, variable);
     if let Some(fault) = isolation.permissions().below_write(None) {

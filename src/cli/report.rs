@@ -3,6 +3,13 @@
 use crate::writer::{self, Shown};
 use anyhow::Result;
 use serde_json::Value;
+use std::path::Path;
+
+/// A path as a value of JSON, whose texts are UTF-8: other bytes of a path are replaced, as where
+/// people read it.
+pub(super) fn path_value(path: &Path) -> Value {
+    Value::from(path.to_string_lossy())
+}
 
 /// For people a line for each result, for programs a JSON array with an object for each.
 #[derive(Default)]

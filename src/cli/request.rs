@@ -176,7 +176,7 @@ impl BuildRequest {
         let mut options = Options { used_entries: UsedEntries::default(), ..self.shared.clone() };
         if self.runs_plugins {
             let may_sync = self.may_sync.swap(false, Ordering::Relaxed);
-            let syncing = if may_sync { Syncing::Syncs } else { Syncing::TakesThemAsTheyAre };
+            let syncing = if may_sync { Syncing::Syncs } else { Syncing::UsesLastSync };
             let place = PluginPlace { directory: Path::new(root), offline: self.remote.offline, syncing };
             let found = plugin_options::of_directory(&self.plugins, place)?;
             (options.plugins, options.schemas) = (Arc::new(found.plugins), found.schemas);

@@ -46,7 +46,8 @@ pub use directory::{Directory, open};
 pub use lock::is_in_profile;
 pub use lock::lock;
 pub use modes::{
-    is_executable, mode, new_file_mode, own_user, raise_descriptors, refuses_programs, refuses_writing, set_mode,
+    is_executable, make_folders, mode, new_file_mode, own_user, raise_descriptors, refuses_programs, refuses_writing,
+    set_mode,
 };
 pub use name::{name_fault, shown};
 pub use place::Place;

@@ -1,9 +1,9 @@
 //! Users, permissions and limits of Unix. `without_modes.rs` is the twin for other systems.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, DirBuilder, File, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
 /// The number of the user of this process; 0 on systems without such numbers.
@@ -39,6 +39,15 @@ pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
 /// As [`set_mode`], for an open file.
 pub(crate) fn permit(file: &File, mode: u32) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(mode))
+}
+
+/// Makes a directory, and those above it that are missing. The group and others may not write to
+/// them, even if the mask of this process allows it, as that of many jobs in CI does.
+///
+/// # Errors
+/// A directory cannot be made.
+pub fn make_folders(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o755).create(path)
 }
 
 /// The permissions that this process gives to a new file: all may read and write it, but for what

@@ -38,6 +38,14 @@ pub(crate) fn permit(_: &File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes a directory, and those above it that are missing, with the permissions of their place.
+///
+/// # Errors
+/// A directory cannot be made.
+pub fn make_folders(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path)
+}
+
 /// The permissions that a new file would have.
 pub fn new_file_mode() -> u32 {
     0o666

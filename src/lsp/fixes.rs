@@ -169,7 +169,7 @@ impl Fix {
                 let quote = line[start..].chars().next().filter(|c| matches!(c, '"' | '\''));
                 let start = start + quote.map_or(0, char::len_utf8);
                 let behind = line[start..].strip_prefix(typed.as_str())?;
-                (start, typed, ends_word(behind, quote).then(|| written(meant, quote))??)
+                (start, typed, ends_word(behind, quote).then(|| as_written(meant, quote))??)
             }
         };
         let end = line[start..].starts_with(old.as_str()).then_some(start + old.len())?;
@@ -190,10 +190,11 @@ fn ends_word(behind: &str, quote: Option<char>) -> bool {
     is_end || behind.strip_prefix(':').is_some_and(|value| value.trim_start().len() < value.len() || value.is_empty())
 }
 
-/// A word as a key or value of one line; `None` if it cannot be written between these quotes.
-fn written(word: &str, quote: Option<char>) -> Option<String> {
+/// A word as a key or value of one line, between quotes that exist, or with quotes of its own where
+/// it needs them; `None` for a word with control characters.
+pub(crate) fn as_written(word: &str, quote: Option<char>) -> Option<String> {
     match quote {
-        Some('"') => (!word.contains(['"', '\\'])).then(|| word.to_owned()),
+        Some('"') => Some(word.replace('\\', r"\\").replace('"', "\\\"")),
         Some(_) => Some(word.replace('\'', "''")),
         None => {
             let is_plain = is_surely_plain(word.trim_start_matches("../").trim_start_matches("./"));

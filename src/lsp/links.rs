@@ -2,7 +2,8 @@
 //! resources that a target selects. Renames files in every kustomization that names them.
 
 use super::check::Known;
-use super::texts::{Texts, is_kustomization, path_of, uri_of};
+use super::fixes::as_written;
+use super::texts::{Texts, Units, is_kustomization, path_of, uri_of};
 use super::{Contents, Files, MAX_DIRECTORIES};
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{FileLimit, Loader, clean};
@@ -11,6 +12,7 @@ use lsp_types::{
     OptionalVersionedTextDocumentIdentifier, Position, Range, RenameFile, ResourceOp, TextDocumentEdit,
     TextDocumentPositionParams, TextEdit, WorkspaceEdit,
 };
+use rustomize_base::meter;
 use rustomize_yaml::{Heap, Node, Value, documents, encoding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -87,11 +89,13 @@ pub(crate) struct PlacedText {
     /// The line and character where it begins, counted from 1.
     pub line: usize,
     column: usize,
+    start: Start,
     /// The number of the innermost mapping around it: fields of one mapping have one number.
     pub mapping: usize,
 }
 
-/// The texts of the documents of a file; empty for a file that is not valid YAML. O(text).
+/// The texts of the documents of a file; empty for a file that is not valid YAML. O(text × log
+/// texts).
 pub(crate) fn texts_of(text: &str) -> Vec<PlacedText> {
     let heap = Heap::new();
     let arena = heap.arena();
@@ -99,18 +103,67 @@ pub(crate) fn texts_of(text: &str) -> Vec<PlacedText> {
     let mut found = Vec::new();
     for document in documents(arena, source).unwrap_or_default() {
         collect(&document, &mut Around::default(), &mut |around, node, text| {
-            if let Some(place) = heap.place(node.pos()) {
-                found.push(PlacedText {
-                    path: around.path.clone(),
-                    text: text.to_owned(),
-                    line: place.line,
-                    column: place.column,
-                    mapping: around.mapping,
-                });
+            if let Some((_, offset)) = heap.outermost(node.pos()) {
+                let (path, text) = (around.path.clone(), text.to_owned());
+                let start = Start { offset, ..Start::default() };
+                found.push(PlacedText { path, text, line: 0, column: 0, start, mapping: around.mapping });
             }
         });
     }
+    place(text, &mut found);
     found
+}
+
+/// The place of a byte of a text: how many bytes are before it, how many lines, and how many
+/// characters, bytes and units of UTF-16 of its own line.
+#[derive(Clone, Copy, Default)]
+struct Start {
+    offset: usize,
+    lines: usize,
+    chars: usize,
+    bytes: usize,
+    utf16: usize,
+}
+
+impl Start {
+    /// The place behind the next characters of the text.
+    fn behind(mut self, passed: &str) -> Start {
+        meter::count_text(passed);
+        self.offset += passed.len();
+        for c in passed.chars() {
+            self = match c {
+                '\n' => Start { lines: self.lines + 1, offset: self.offset, ..Start::default() },
+                c => Start {
+                    chars: self.chars + 1,
+                    bytes: self.bytes + c.len_utf8(),
+                    utf16: self.utf16 + c.len_utf16(),
+                    ..self
+                },
+            };
+        }
+        self
+    }
+
+    fn position(self, units: Units) -> Position {
+        let column = match units {
+            Units::Utf8 => self.bytes,
+            Units::Utf16 => self.utf16,
+        };
+        Position::new(u32::try_from(self.lines).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+    }
+}
+
+/// Finds the places of texts whose offsets are known, in one walk over the text of the file: an
+/// alias has the place of its anchor, so the offsets are in no order.
+fn place(text: &str, found: &mut [PlacedText]) {
+    let mut order: Vec<&mut PlacedText> = found.iter_mut().collect();
+    order.sort_by_key(|found| found.start.offset);
+    let mut at = Start::default();
+    for found in order {
+        let end = text.floor_char_boundary(found.start.offset).max(at.offset);
+        at = at.behind(&text[at.offset..end]);
+        (found.start, found.line, found.column) = (at, at.lines + 1, at.chars + 1);
+    }
 }
 
 /// The fields and the innermost mapping around a node.
@@ -204,11 +257,13 @@ pub(crate) fn resource_at(text: &str, line: usize) -> Option<(String, String)> {
     let heap = Heap::new();
     let arena = heap.arena();
     let documents = documents(arena, arena.add_file("", text.to_owned().into())).ok()?;
-    let starts = |node: &Node<'_>| heap.place(node.pos()).map_or(usize::MAX, |place| place.line);
-    let document = documents.iter().rev().find(|document| starts(document) <= line)?;
+    let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
+    let end = start + text[start..].find('\n').map_or(text.len() - start, |end| end + 1);
+    let offset = |node: &Node<'_>| heap.outermost(node.pos()).map_or(usize::MAX, |(_, offset)| offset);
+    let document = documents.iter().rev().find(|document| offset(document) < end)?;
     let name = document.get("metadata")?.get("name")?;
     let kind = document.get("kind")?;
-    let is_here = [name, kind].iter().any(|node| starts(node) == line);
+    let is_here = [name, kind].iter().any(|node| (start..end).contains(&offset(node)));
     is_here.then(|| {
         Some((document.get_text("kind")?.to_owned(), document.get("metadata")?.get_text("name")?.to_owned()))
     })?
@@ -242,7 +297,7 @@ pub(crate) fn rename(
     if !old.exists() {
         return Err(format!("'{value}' does not exist"));
     }
-    if new_name.trim().is_empty() || new_name.contains('\n') || new_name.ends_with('/') {
+    if new_name.trim().is_empty() || new_name.contains(char::is_control) || new_name.ends_with('/') {
         return Err(format!("'{new_name}' is not the name of a file"));
     }
     let new = PathBuf::from(clean(&directory.join(new_name).to_string_lossy()));
@@ -291,10 +346,8 @@ fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf,
             if value.contains('\n') || new == Path::new(&clean(&new_directory.join(value).to_string_lossy())) {
                 continue;
             }
-            let new_text = relative(new_directory, &new);
-            if let Some(range) = written(texts, &text, &found, key, value) {
-                edits.entry(file.clone()).or_default().push(TextEdit { range, new_text });
-            }
+            let edit = replaced(texts, &text, &found, key, &relative(new_directory, &new));
+            edits.entry(file.clone()).or_default().extend(edit);
         }
     }
     let edit = |(file, edits): (PathBuf, Vec<TextEdit>)| {
@@ -319,16 +372,29 @@ fn moved(file: &Path, renames: &[(PathBuf, PathBuf)]) -> Option<PathBuf> {
     Some(PathBuf::from(clean(&new.to_string_lossy())))
 }
 
-/// The range of a part of a text; `None` if the part is not written as it reads.
+/// The edit that gives a text another end, from a byte on; `None` if the text is not written as it
+/// reads, or the new one cannot be written there.
+fn replaced(texts: &Texts, text: &str, found: &PlacedText, from: usize, new: &str) -> Option<TextEdit> {
+    let (kept, old) = found.text.split_at(from);
+    let quote = text[found.start.offset..].chars().next().filter(|c| matches!(c, '"' | '\''));
+    let new_text = as_written(new, quote)?;
+    if quote.is_some() || from == 0 || new_text == new {
+        return Some(TextEdit { range: written(texts, text, found, from, old)?, new_text });
+    }
+    // Quotes are around the whole text.
+    let new_text = as_written(&format!("{kept}{new}"), quote)?;
+    Some(TextEdit { range: written(texts, text, found, 0, &found.text)?, new_text })
+}
+
+/// The range of a part of a text; `None` if the part is not written as it reads. O(text of the
+/// part and before it).
 pub(crate) fn written(texts: &Texts, text: &str, found: &PlacedText, from: usize, part: &str) -> Option<Range> {
-    let line = text.split('\n').nth(found.line - 1)?;
-    let line_start = text.len() - text.splitn(found.line, '\n').last()?.len();
-    let start = line.char_indices().nth(found.column - 1)?.0;
-    let start = start + usize::from(line[start..].starts_with(['"', '\''])) + from;
-    line.get(start..)?.starts_with(part).then(|| {
-        let position = |offset: usize| texts.units.position(text, line_start + offset);
-        Range::new(position(start), position(start + part.len()))
-    })
+    let opened = &text[found.start.offset..];
+    let before = opened.get(..usize::from(opened.starts_with(['"', '\''])) + from)?;
+    let start = found.start.behind(before);
+    text[start.offset..]
+        .starts_with(part)
+        .then(|| Range::new(start.position(texts.units), start.behind(part).position(texts.units)))
 }
 
 /// The path of `path` from a directory.
@@ -361,4 +427,68 @@ pub(crate) fn kustomizations(texts: &Texts, files: &Files, folders: &[PathBuf]) 
     }
     found.sort();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first place and the edit of each path in a text, when the path becomes another one.
+    fn check(text: &str, new: &str, expect: &[&str]) {
+        for units in [Units::Utf8, Units::Utf16] {
+            let texts = Texts::new(units);
+            let found: Vec<String> = texts_of(text)
+                .iter()
+                .filter(|found| names_files(&found.path))
+                .map(|found| {
+                    let from = found.text.rfind('=').map_or(0, |end| end + 1);
+                    let Some(TextEdit { range, new_text }) = replaced(&texts, text, found, from, new) else {
+                        return "none".to_owned();
+                    };
+                    let [start, end] = [range.start, range.end].map(|at| units.offset(text, at));
+                    let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
+                    let line = text[line_start..].lines().next().unwrap();
+                    format!("{}{new_text}{}", &line[..start - line_start], &line[end - line_start..])
+                })
+                .collect();
+            assert_eq!(found, expect, "{units:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_written_as_yaml_wherever_it_is() {
+        check("resources:\n- a.yaml # x\n- 'ß😀'\n", "b", &["- b # x", "- 'b'"]);
+        check(
+            "# 😀\nresources: ['😀', b.yaml, \"c\"]",
+            "d, e",
+            &[
+                "resources: ['d, e', b.yaml, \"c\"]",
+                "resources: ['😀', 'd, e', \"c\"]",
+                "resources: ['😀', b.yaml, \"d, e\"]",
+            ],
+        );
+        check("resources: [a]", "b: c", &["resources: ['b: c']"]);
+        check("resources: [a]", "# b", &["resources: ['# b']"]);
+        check("resources: ['a', \"b\"]", "c'\"", &["resources: ['c''\"', \"b\"]", "resources: ['a', \"c'\\\"\"]"]);
+        check("configMapGenerator: [{files: [k=a]}]", "b", &["configMapGenerator: [{files: [k=b]}]"]);
+        check("configMapGenerator: [{files: [k=a]}]", "b #c", &["configMapGenerator: [{files: ['k=b #c']}]"]);
+        // Neither is written as it reads.
+        check("resources:\n- >-\n  a\n- \"\\x61\"\n", "b", &["none", "none"]);
+        check("resources: [&a x, *a]", "y", &["none", "none"]);
+    }
+
+    #[test]
+    fn places_of_many_texts_take_linear_time() {
+        for separator in [", ", ",\n  "] {
+            let steps = |n: usize| {
+                let text = format!("resources: [{}]", format!("a.yaml{separator}").repeat(n));
+                let texts = Texts::new(Units::Utf16);
+                meter::reset();
+                let found = texts_of(&text);
+                assert!(found.iter().all(|found| written(&texts, &text, found, 0, &found.text).is_some()));
+                meter::taken()
+            };
+            assert!(steps(4_000) <= 5 * steps(1_000), "{} steps, {}", steps(1_000), steps(4_000));
+        }
+    }
 }

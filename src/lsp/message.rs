@@ -116,7 +116,13 @@ fn size(input: &mut impl BufRead) -> io::Result<Option<u64>> {
         let line = std::str::from_utf8(line).map_err(|_| malformed("a line is not UTF-8"))?;
         let (name, value) = line.split_once(':').ok_or_else(|| malformed("a line has no ':'"))?;
         if name.eq_ignore_ascii_case("Content-Length") {
-            size = Some(value.trim().parse().map_err(|_| malformed("Content-Length is not a number of bytes"))?);
+            let value = value.trim();
+            let is_number = value.bytes().all(|b| b.is_ascii_digit());
+            let number = value.parse().ok().filter(|_| is_number);
+            let number = number.ok_or_else(|| malformed("Content-Length is not a number of bytes"))?;
+            if size.replace(number).is_some_and(|before| before != number) {
+                return Err(malformed("it has two values for Content-Length"));
+            }
         }
     }
     size.map(Some).ok_or_else(|| malformed("Content-Length is missing"))
@@ -244,6 +250,8 @@ mod tests {
             ("Content-Length: 1".to_owned(), "a line does not end with CR and LF"),
             ("Content-Length: -1\r\n\r\n".to_owned(), "Content-Length is not a number of bytes"),
             ("Content-Length: 18446744073709551616\r\n\r\n".to_owned(), "Content-Length is not a number of bytes"),
+            ("Content-Length: +1\r\n\r\n".to_owned(), "Content-Length is not a number of bytes"),
+            ("Content-Length: 1\r\nContent-Length: 2\r\n\r\n".to_owned(), "it has two values for Content-Length"),
             ("x\r\n\r\n".to_owned(), "a line has no ':'"),
             ("\r\n".to_owned(), "Content-Length is missing"),
         ] {

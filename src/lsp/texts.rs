@@ -215,9 +215,13 @@ pub(crate) fn is_kustomization(path: &Path) -> bool {
     path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|known| name == *known))
 }
 
-/// The path of a file on this machine; `None` for any other URI, and for a path that the system
-/// cannot open.
+/// The path of a file on this machine; `None` for any other URI, also for one with another host,
+/// and for a path that the system cannot open.
 pub(crate) fn path_of(uri: &Uri) -> Option<PathBuf> {
+    let host = uri.authority().map_or("", |authority| authority.as_str());
+    if !host.is_empty() && !host.eq_ignore_ascii_case("localhost") {
+        return None;
+    }
     if !uri.scheme().is_some_and(|scheme| scheme.as_str().eq_ignore_ascii_case("file")) {
         return None;
     }
@@ -284,7 +288,12 @@ mod tests {
         assert_eq!(uri.as_str(), "file:///tmp/a%20b/%C3%BC%23%25.yaml");
         assert_eq!(path_of(&uri).unwrap(), path);
         assert_eq!(path_of(&"untitled:x".parse().unwrap()), None);
-        assert_eq!(path_of(&"https://a/b".parse().unwrap()), None);
+        for elsewhere in
+            ["https://a/b", "file://h.io/a", "file://u:p@h.io/a", "file://localhost:80/a", "file://[::1]/a"]
+        {
+            assert_eq!(path_of(&elsewhere.parse().unwrap()), None, "{elsewhere}");
+        }
+        assert_eq!(path_of(&"FILE://LocalHost/a".parse().unwrap()).as_deref(), Some(Path::new("/a")));
         assert_eq!(path_of(&format!("file:///{}", "a/".repeat(500_000)).parse().unwrap()), None);
         assert_eq!(path_of(&"file:///a%00b".parse().unwrap()), None);
     }

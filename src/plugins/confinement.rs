@@ -26,8 +26,10 @@ pub struct Sandbox {
     pub strict: bool,
     /// Files and directories that may be read, beside those of the system. A path with a link in it
     /// is not opened.
+    #[serde(with = "paths")]
     pub read: Vec<PathBuf>,
     /// Files and directories that may be read and written, as above.
+    #[serde(with = "paths")]
     pub write: Vec<PathBuf>,
     /// True if the network may be used.
     pub network: bool,
@@ -43,6 +45,37 @@ pub struct Sandbox {
     /// Processes and threads at a time, where the kernel can count those of the sandbox alone.
     #[serde(default)]
     pub processes: Option<u64>,
+}
+
+/// Paths in JSON: a text each, or its bytes if it is not UTF-8, as names of directories may be.
+mod paths {
+    use rustomize_base::os_text;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::borrow::Cow;
+    use std::path::PathBuf;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written<'p> {
+        Text(Cow<'p, str>),
+        Bytes(Cow<'p, [u8]>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(paths.iter().map(|path| match path.to_str() {
+            Some(text) => Written::Text(text.into()),
+            None => Written::Bytes(path.as_os_str().as_encoded_bytes().into()),
+        }))
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
+        let all = Vec::<Written<'_>>::deserialize(from)?.into_iter();
+        let path = |written| match written {
+            Written::Text(text) => PathBuf::from(text.into_owned()),
+            Written::Bytes(bytes) => os_text::from_bytes(bytes.into_owned()).into(),
+        };
+        Ok(all.map(path).collect())
+    }
 }
 
 /// A part of the sandbox.
@@ -79,6 +112,8 @@ impl Sandbox {
 #[cfg(test)]
 mod tests {
     use super::{Confinement, Sandbox};
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
 
     #[test]
     fn what_is_missing_is_an_error_where_isolation_is_strict() {
@@ -95,7 +130,7 @@ mod tests {
     fn it_travels_as_json() {
         let sandbox = Sandbox {
             strict: true,
-            read: vec!["/a".into()],
+            read: vec!["/a".into(), OsStr::from_bytes(b"/b\xff").into()],
             write: Vec::new(),
             network: false,
             sockets: true,

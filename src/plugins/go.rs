@@ -431,7 +431,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         let modes = start()?.modes().to_vec();
         return Ok(Built { path: host, modes, go: build.version });
     }
-    fs::create_dir_all(hosts).map_err(cannot("make", hosts))?;
+    files::make_folders(hosts).map_err(cannot("make", hosts))?;
     // Another process that meets the plugin at the same time waits, and finds the program.
     let turn = fs::File::create(hosts.join("lock")).and_then(|file| file.lock().map(|()| file));
     let _turn = turn.map_err(cannot("lock", hosts))?;
@@ -476,7 +476,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     .modes()
     .to_vec();
     let folder = host.parent().unwrap_or(hosts);
-    fs::create_dir_all(folder).map_err(cannot("make", folder))?;
+    files::make_folders(folder).map_err(cannot("make", folder))?;
     place(&made, &host)?;
     Ok(Built { path: host, modes, go: build.version })
 }

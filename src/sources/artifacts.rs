@@ -65,8 +65,10 @@ fn layer(reference: &ArtifactReference, manifest: Manifest) -> Result<String> {
     };
     let layer =
         layer.ok_or_else(|| fault(reference, &format!("it has {count} layers, and none of Flux's media type")))?;
-    let is_digest = layer.digest.strip_prefix("sha256:").is_some_and(super::sum::is_sha256);
-    if is_digest { Ok(layer.digest) } else { Err(fault(reference, "its layer has no SHA-256")) }
+    match layer.sha256() {
+        Ok(_) => Ok(layer.digest),
+        Err(_) => Err(fault(reference, "its layer has no SHA-256")),
+    }
 }
 
 fn fault(reference: &ArtifactReference, why: &str) -> Error {

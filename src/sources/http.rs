@@ -40,7 +40,8 @@ pub struct Answer {
 /// The reason why a file was not fetched.
 #[derive(Debug)]
 pub struct Fault {
-    /// True if another try is useless: the server has answered, or the run is offline.
+    /// True if another try is useless: the server has answered, the run is offline, or the address
+    /// is not a URL.
     pub is_answer: bool,
     pub error: Error,
 }
@@ -99,7 +100,8 @@ impl Http {
             return Err(Fault { is_answer: true, error });
         }
         let parse = |text: &str| text.split('#').next().unwrap_or_default().parse::<Uri>();
-        let first = parse(url).map_err(|e| fault(format!("'{url}' is not a URL: {e}")))?;
+        let no_url = |e| Fault { is_answer: true, ..fault(format!("'{url}' is not a URL: {e}")) };
+        let first = parse(url).map_err(no_url)?;
         let mut at = first.clone();
         for _ in 0..=MAX_REDIRECTS {
             let is_theirs = at.scheme() == first.scheme() && at.authority() == first.authority();

@@ -9,8 +9,8 @@
 //!   their copies beside a lock; [`cache`]: their copies that are kept between builds; `owner`: the
 //!   owners of directories.
 //! * [`git`]: clones of repositories; [`git_command`]: the arguments of git.
-//! * [`artifacts`]: directories in OCI registries; [`oci`]: registries; [`archive`]: archives that
-//!   were fetched.
+//! * [`artifacts`]: directories in OCI registries; [`oci`]: registries; `challenge`: their servers
+//!   of tokens; [`archive`]: archives that were fetched.
 //! * [`http`]: files over HTTP; [`client`]: servers that are asked several times; [`sum`]:
 //!   checksums.
 //! * [`helm`]: renders charts by running helm.
@@ -18,6 +18,7 @@
 pub mod archive;
 pub mod artifacts;
 pub mod cache;
+mod challenge;
 pub mod client;
 pub mod disk;
 pub mod git;

@@ -1,10 +1,11 @@
 //! [`Repository`]: a repository of an OCI registry, by the part of the distribution API that a pull
 //! needs.
 
+use super::challenge::{Challenge, TokenServer};
 use super::client::{Client, basic, fault, success, token_variable};
-use super::host::{self, is_protected, scheme};
-use super::is_url;
-use super::sum::sha256;
+use super::host::{self, scheme};
+use super::http::{Answer, refused};
+use super::sum::{is_sha256, sha256};
 use crate::diag::{Error, Result};
 use serde::Deserialize;
 use std::cell::RefCell;
@@ -15,6 +16,15 @@ const MANIFESTS: &str = "application/vnd.oci.image.index.v1+json, application/vn
 
 /// The largest number of pages of a list of tags: a registry may make pages as small as it likes.
 const MOST_PAGES: usize = 1_000;
+
+/// The largest manifest or answer with a token, in bytes. Registries accept manifests of this size.
+const MOST_MANIFEST: usize = 4 << 20;
+
+/// The largest page of a list of tags, in bytes: a registry may make one page of all tags.
+const MOST_PAGE: usize = 32 << 20;
+
+/// The largest number of entries of an index, each of which is asked for.
+const MOST_ENTRIES: usize = 100;
 
 /// A repository in a registry.
 pub struct Repository<'t> {
@@ -56,10 +66,11 @@ pub struct OciPlatform {
     pub architecture: String,
 }
 
+/// The answer of a server of tokens, which has the token under one of two names, or under both.
 #[derive(Deserialize)]
-struct Token {
-    #[serde(alias = "access_token")]
-    token: String,
+struct TokenAnswer {
+    token: Option<String>,
+    access_token: Option<String>,
 }
 
 impl<'t> Repository<'t> {
@@ -79,19 +90,32 @@ impl<'t> Repository<'t> {
         for _ in 0..MOST_PAGES {
             let Some(url) = next.take() else { return Ok(all) };
             let answer = self.ask(&url, "application/json")?;
-            let page: Tags = parse(&url, &answer.body)?;
+            let page: Tags = parse(&url, &answer.body, MOST_PAGE)?;
             all.extend(page.tags.unwrap_or_default());
             check_tags(&self.shown(), all.len())?;
             let link = answer.headers.get("link").and_then(|link| link.to_str().ok());
-            next = link.and_then(|link| self.next_page(link));
+            next = link.map(|link| self.next_page(link)).transpose()?;
         }
         Err(fault(format!("'oci://{}/{}' lists its tags in more than {MOST_PAGES} pages", self.host, self.path)))
     }
 
-    /// `</v2/path/tags/list?last=x>; rel="next"`: a page of the same registry.
-    fn next_page(&self, link: &str) -> Option<String> {
-        let target = link.split_once('<')?.1.split_once('>')?.0;
-        target.starts_with('/').then(|| format!("{}://{}{target}", scheme(self.host), self.host))
+    /// The address in `</v2/path/tags/list?last=x>; rel="next"`: a page of the same registry.
+    ///
+    /// # Errors
+    /// The page is of another server. Without it, newer versions could be missing.
+    fn next_page(&self, link: &str) -> Result<String> {
+        let target = link.split_once('<').and_then(|(_, rest)| rest.split_once('>')).map_or(link, |(target, _)| target);
+        let written = host::of_url(target);
+        let path = match target.split_once("://") {
+            Some((_, rest)) if host::canonical(written).as_deref() == Some(self.host) && !written.contains('@') => {
+                &rest[written.len()..]
+            }
+            _ => target,
+        };
+        if path.starts_with('/') && !path.starts_with("//") {
+            return Ok(format!("{}://{}{path}", scheme(self.host), self.host));
+        }
+        Err(fault(format!("'{}' lists its other tags at '{target}', which is another server", self.shown())))
     }
 
     /// The address of the repository, as messages show it.
@@ -104,12 +128,11 @@ impl<'t> Repository<'t> {
     /// # Errors
     /// The registry cannot be asked, or answers with something else.
     pub fn manifest(&self, reference: &str) -> Result<Manifest> {
-        let url = self.url(&format!("manifests/{reference}"));
-        let body = self.ask(&url, MANIFESTS)?.body;
+        let (url, body) = self.manifest_text(reference)?;
         if reference.starts_with("sha256:") {
             check_digest(&url, &body, reference)?;
         }
-        parse(&url, &body)
+        Manifest::parse(&url, &body)
     }
 
     /// The digest that a tag stands for now: the digest of the index, if there is an index.
@@ -117,10 +140,16 @@ impl<'t> Repository<'t> {
     /// # Errors
     /// The registry cannot be asked, or lacks the tag.
     pub fn digest(&self, tag: &str) -> Result<String> {
-        let url = self.url(&format!("manifests/{tag}"));
-        let body = self.ask(&url, MANIFESTS)?.body;
-        let _: Manifest = parse(&url, &body)?;
+        let (url, body) = self.manifest_text(tag)?;
+        Manifest::parse(&url, &body)?;
         Ok(format!("sha256:{}", sha256(&body)))
+    }
+
+    /// The address of a manifest, and its bytes.
+    fn manifest_text(&self, reference: &str) -> Result<(String, Vec<u8>)> {
+        let url = self.url(&format!("manifests/{reference}"));
+        let body = self.ask(&url, MANIFESTS)?.body;
+        Ok((url, body))
     }
 
     /// The content of a layer.
@@ -136,7 +165,7 @@ impl<'t> Repository<'t> {
     }
 
     /// Asks, and asks again with a token where the registry wants one.
-    fn ask(&self, url: &str, accept: &str) -> Result<super::http::Answer> {
+    fn ask(&self, url: &str, accept: &str) -> Result<Answer> {
         let known = self.token.borrow().clone();
         let mut headers = vec![("Accept", accept)];
         if let Some(token) = &known {
@@ -146,22 +175,38 @@ impl<'t> Repository<'t> {
         if answer.status.as_u16() != 401 || known.is_some() {
             return success(url, answer);
         }
-        let wants = answer.headers.get("www-authenticate").and_then(|wants| wants.to_str().ok()).unwrap_or_default();
-        let place = token_url(wants).filter(|place| place.starts_with("https://") || scheme(self.host) == "http");
-        let token = match (place, self.secret(self.host)) {
-            (None, Some(secret)) if wants.starts_with("Basic ") => secret,
-            (None, _) => return success(url, answer),
-            (Some(place), secret) => {
-                let secret = if host::of_url(&place) == self.host { secret } else { self.secret_elsewhere(&place)? };
-                let headers: Vec<(&str, &str)> = secret.iter().map(|s| ("Authorization", s.as_str())).collect();
-                let given = success(&place, self.client.ask(&place, &headers)?)?;
-                let token: Token = parse(&place, &given.body)?;
-                format!("Bearer {}", token.token)
+        let token = match Challenge::of(&answer.headers) {
+            Some(Challenge::Basic) => self.secret(self.host),
+            // A token for data that comes encrypted does so, too.
+            Some(Challenge::Token(server)) if server.url.starts_with("https://") || scheme(self.host) == "http" => {
+                Some(self.token_of(&server)?)
             }
+            _ => None,
         };
+        let Some(token) = token else { return success(url, answer) };
         *self.token.borrow_mut() = Some(token.clone());
         success(url, self.client.ask(url, &[("Accept", accept), ("Authorization", &token)])?)
     }
+
+    /// The header with a token of a server, which is asked as the user of the registry.
+    fn token_of(&self, server: &TokenServer) -> Result<String> {
+        let url = &server.url;
+        let secret = if server.host == self.host { self.secret(self.host) } else { self.secret_elsewhere(server)? };
+        let headers: Vec<(&str, &str)> = secret.iter().map(|s| ("Authorization", s.as_str())).collect();
+        let answer = self.client.ask(url, &headers)?;
+        if server.host != self.host && matches!(answer.status.as_u16(), 401 | 403) {
+            return Err(self.with_both_variables(refused(url, answer.status).error, server));
+        }
+        let answer: TokenAnswer = parse(url, &success(url, answer)?.body, MOST_MANIFEST)?;
+        let token = answer.token.or(answer.access_token).filter(|token| is_token(token));
+        let token = token.ok_or_else(|| fault(format!("the answer of '{url}' does not hold a token")))?;
+        Ok(format!("Bearer {token}"))
+    }
+}
+
+/// Returns true if a text can be sent as a token.
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic())
 }
 
 impl Repository<'_> {
@@ -171,39 +216,67 @@ impl Repository<'_> {
         Some(basic(&if secret.contains(':') { secret } else { format!("token:{secret}") }))
     }
 
-    /// The user's secret for another host, on which the registry hands out tokens. The secret for
-    /// the registry is never sent there. Without a secret for either host the user is anonymous.
+    /// The user's secret for another host, on which the registry hands out tokens. The registry
+    /// gets the token, for whatever it has asked: so the secret is sent only if the registry has
+    /// the same one, and learns nothing that it could not do with that. Without a secret for the
+    /// registry the user is anonymous.
     ///
     /// # Errors
-    /// The user has a secret for the registry, but not for the other host.
-    fn secret_elsewhere(&self, place: &str) -> Result<Option<String>> {
-        let host = host::of_url(place);
-        let secret = self.secret(host);
-        if secret.is_some() || self.secret(self.host).is_none() {
-            return Ok(secret);
+    /// The user has a secret for the registry, but not the same one for the other host.
+    fn secret_elsewhere(&self, server: &TokenServer) -> Result<Option<String>> {
+        let Some(own) = self.secret(self.host) else { return Ok(None) };
+        if self.secret(&server.host).as_ref() == Some(&own) {
+            return Ok(Some(own));
         }
-        let message =
-            format!("'{}' gives out tokens on another host, '{host}', and no token for that host is set", self.host);
-        let hint = |name| format!("if that host belongs to the registry, set {name} to USER:PASSWORD");
-        Err(token_variable(host).map(hint).into_iter().fold(fault(message), Error::hint))
+        let message = format!(
+            "'{}' gives out tokens on another host, '{}', and the token that is set for that host is not the same",
+            self.host, server.host
+        );
+        Err(self.with_both_variables(fault(message), server))
+    }
+
+    /// An error with the advice how to be known to the registry and to its server of tokens.
+    fn with_both_variables(&self, error: Error, server: &TokenServer) -> Error {
+        match (token_variable(self.host), token_variable(&server.host)) {
+            (Some(own), Some(other)) => error.hint(format!(
+                "if '{}' belongs to the registry, set {own} and {other} to the same value, USER:PASSWORD",
+                server.host
+            )),
+            _ => error,
+        }
     }
 }
 
-/// The URL of the token server in a `WWW-Authenticate` header such as
-/// `Bearer realm="https://h.io/token",service="h.io",scope="repository:a:pull"`.
-fn token_url(wants: &str) -> Option<String> {
-    let parameters = wants.strip_prefix("Bearer ")?;
-    let value = |name: &str| {
-        let start = parameters.find(&format!("{name}=\""))? + name.len() + 2;
-        Some(&parameters[start..start + parameters[start..].find('"')?])
-    };
-    let realm = value("realm")?;
-    // A token is as sensitive as the data that it opens.
-    if !is_protected(realm) || !is_url(realm) {
-        return None;
+impl Manifest {
+    /// Reads a manifest or an index. `url` names it in errors.
+    ///
+    /// # Errors
+    /// The text is neither of them or both of them, or too large, or has too many entries.
+    fn parse(url: &str, body: &[u8]) -> Result<Manifest> {
+        let manifest: Manifest = parse(url, body, MOST_MANIFEST)?;
+        let entries = manifest.manifests.len();
+        match () {
+            () if entries > 0 && !manifest.layers.is_empty() => {
+                Err(fault(format!("'{url}' is both an index and a manifest"))
+                    .hint("other programs may read it in the other way; nothing of it is used"))
+            }
+            () if entries > MOST_ENTRIES => {
+                Err(fault(format!("the index '{url}' has {entries} entries, and at most {MOST_ENTRIES} are read")))
+            }
+            () => Ok(manifest),
+        }
     }
-    let query = ["service", "scope"].into_iter().filter_map(|name| Some(format!("{name}={}", value(name)?)));
-    Some(format!("{realm}?{}", query.collect::<Vec<_>>().join("&")))
+}
+
+impl Descriptor {
+    /// The digest, if it is one with SHA-256.
+    ///
+    /// # Errors
+    /// The digest has another form.
+    pub fn sha256(&self) -> Result<&str> {
+        let sum = self.digest.strip_prefix("sha256:").filter(|sum| is_sha256(sum));
+        sum.ok_or_else(|| fault(format!("'{}' is not a SHA-256 digest", self.digest)))
+    }
 }
 
 /// The largest number of tags of a repository.
@@ -234,20 +307,9 @@ pub fn check_digest(url: &str, bytes: &[u8], want: &str) -> Result<()> {
         .hint("it was changed, or the download was cut off; nothing of it is used"))
 }
 
-fn parse<T: for<'d> Deserialize<'d>>(url: &str, body: &[u8]) -> Result<T> {
-    serde_json::from_slice(body).map_err(|e| fault(format!("unexpected answer of '{url}': {e}")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::token_url;
-
-    #[test]
-    fn a_registry_says_where_tokens_are() {
-        let wants = r#"Bearer realm="https://h.io/token",service="registry.h.io",scope="repository:a/b:pull""#;
-        let want = "https://h.io/token?service=registry.h.io&scope=repository:a/b:pull";
-        assert_eq!(token_url(wants).as_deref(), Some(want));
-        assert_eq!(token_url("Basic realm=\"x\""), None);
-        assert_eq!(token_url("Bearer realm=\"http://h.io/token\""), None);
+fn parse<T: for<'d> Deserialize<'d>>(url: &str, body: &[u8], most: usize) -> Result<T> {
+    if body.len() > most {
+        return Err(fault(format!("the answer of '{url}' is larger than {most} bytes")));
     }
+    serde_json::from_slice(body).map_err(|e| fault(format!("unexpected answer of '{url}': {e}")))
 }

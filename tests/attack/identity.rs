@@ -173,6 +173,57 @@ fn signature_is_for_one_plugin_version_and_platform() {
     }
 }
 
+#[test]
+fn plugin_of_a_withdrawn_key_does_not_run() {
+    let tree = tree();
+    let content = script("1.0.0", "signed").into_bytes();
+    let ((key, sign), (other, _)) = (signer(), signer());
+    let files = Files::default();
+    files.put("/app", content.clone());
+    files.put("/app.minisig", sign(&content, Some(&statement("h.io/acme/app", "1.0.0", "any_any", &content))));
+    let from = format!("http://{}/app", files.serve());
+    require(&tree, &format!("{{app: {{source: h.io/acme/app, version: '1.0.0', from: '{from}'}}}}"));
+    let trusts = |key: &str| {
+        rules(&tree, ".config/rustomize", &format!("[{{source: 'h.io/**', from: '**', keys: ['{key}']}}]"));
+    };
+    trusts(&key);
+    tree.run(&["plugin", "lock"]).ok();
+    assert!(tree.build(&[]).ok().contains("v: signed\n"));
+    // Neither the lock nor the record of the installed plugin brings the key back.
+    trusts(&other);
+    for flags in [&[][..], &["--offline"], &["--frozen"]] {
+        tree.build(flags).fails_with(&["was signed with another key"]);
+    }
+    tree.run(&["plugin", "install"]).fails_with(&["is not signed by one of the keys"]);
+    fs::remove_dir_all(root(&tree)).unwrap();
+    tree.build(&[]).fails_with(&["is not signed by one of the keys"]);
+}
+
+#[test]
+fn statement_of_a_signature_has_one_spelling() {
+    let tree = tree();
+    let content = script("1.0.0", "signed").into_bytes();
+    let (key, sign) = signer();
+    let files = Files::default();
+    files.put("/app", content.clone());
+    let from = format!("http://{}/app", files.serve());
+    rules(&tree, ".config/rustomize", &format!("[{{source: 'h.io/**', from: '**', keys: ['{key}']}}]"));
+    let says = statement("h.io/acme/app", "1.0.0", "any_any", &content);
+    let install = || tree.run(&["plugin", "install", "--from", &from, "h.io/acme/app"]);
+    for more in ["\u{1b}[2J", "\t", " ", "\u{202e}", "\u{a0}", " version=2.0.0", "\u{85}", "\u{2028}"] {
+        files.put("/app.minisig", sign(&content, Some(&format!("{says}{more}"))));
+        let said = install();
+        assert!(!said.stderr.contains(['\u{1b}', '\u{202e}', '\u{85}', '\u{2028}']), "{}", said.stderr.escape_debug());
+        said.fails_with(&["the signature of "]);
+    }
+    // Of two signatures in a file the first counts.
+    let (good, bad) = (sign(&content, Some(&says)), sign(&content, Some(&says.replace("1.0.0", "2.0.0"))));
+    files.put("/app.minisig", format!("{bad}{good}"));
+    install().fails_with(&["is for v2.0.0, and not for v1.0.0"]);
+    files.put("/app.minisig", format!("{good}{bad}"));
+    install().ok();
+}
+
 /// A repository whose tags are versions of a plugin; `says` is the version in the file of each.
 fn versions(tree: &Tree, tags: &[&str], says: impl Fn(&str) -> String) -> String {
     let repository = tree.home().join("app");

@@ -20,9 +20,11 @@ mod leftovers;
 mod limits;
 mod links;
 mod processes;
+mod registries;
 mod sandbox;
 mod secrets;
 #[path = "../support/mod.rs"]
 mod support;
 mod trust;
+mod users;
 mod writing;

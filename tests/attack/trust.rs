@@ -4,11 +4,10 @@ use crate::hostile::place_any;
 use crate::support::environments::Server;
 use crate::support::packages::host;
 use crate::support::plugins::{install, require, root, script, script_with, tree};
-use crate::support::servers::{Files, Reply, git_server, serve, sha256};
+use crate::support::servers::{Files, git_server, sha256};
 use crate::support::{Tree, git};
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::sync::{Arc, Mutex};
 
 /// A directory that is a plugin, for the kind `Made`.
 fn directory(tree: &Tree, path: &str, more: &str) {
@@ -28,11 +27,6 @@ fn trust(tree: &Tree, rules: &str) {
         "../home/.config/rustomize/trust.yaml",
         &format!("apiVersion: rustomize.dev/v1\nkind: TrustPolicy\nrules: {rules}\n"),
     );
-}
-
-/// `RUSTOMIZE_TOKEN_...` for an address of this machine.
-fn token_of(server: &str) -> &'static str {
-    format!("RUSTOMIZE_TOKEN_{}", server.replace(['.', ':'], "_")).leak()
 }
 
 /// The same server under an address that is not known as an address of this machine.
@@ -203,44 +197,6 @@ fn dependency_by_path_comes_from_the_same_repository() {
     tree.run(&["plugin", "install"]).fails_with(&["'github.com/acme/dep' from", &from, "is not trusted"]);
     trust(&tree, &format!("[{{source: 'github.com/**', from: '{from}'}}, {{source: h.io/acme/app, from: '{from}'}}]"));
     tree.run(&["plugin", "install"]).ok();
-}
-
-#[test]
-fn token_is_sent_to_one_host_alone() {
-    let mut tree = tree();
-    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-    let seen = asked.clone();
-    let realm = serve(move |request| {
-        let said = request.headers.get("authorization").cloned().unwrap_or_default();
-        seen.lock().unwrap().push(said);
-        Reply::ok("{\"token\": \"t\"}")
-    });
-    let elsewhere = realm.clone();
-    let registry = serve(move |request| match request.headers.get("authorization") {
-        None => {
-            let wants = format!("Bearer realm=\"http://{elsewhere}/token\",service=\"s\"");
-            Reply("401 Unauthorized", vec![("WWW-Authenticate".to_owned(), wants)], Vec::new())
-        }
-        Some(_) => Reply::ok("{\"name\": \"a\", \"tags\": []}"),
-    });
-    let from = format!("oci://{registry}/acme/app");
-    let args = ["plugin", "install", "--from", from.as_str(), "h.io/acme/app"];
-    // Nobody's token may come from anywhere.
-    tree.run(&args).fails_with(&["no version is"]);
-    assert_eq!(std::mem::take(&mut *asked.lock().unwrap()), [""]);
-    // The user's password for the registry is for the registry.
-    tree.variables.insert(token_of(&registry), "u:registry".to_owned());
-    let said = tree.run(&args);
-    assert_eq!(*asked.lock().unwrap(), Vec::<String>::new(), "the password for {registry} went to {realm}");
-    said.fails_with(&["gives out tokens on another host", token_of(&realm)]);
-    // A host that the user names gets what is for it.
-    tree.variables.insert(token_of(&realm), "u:realm".to_owned());
-    tree.run(&args).fails_with(&["no version is"]);
-    let basic = |pair: &str| {
-        use base64::Engine;
-        format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
-    };
-    assert_eq!(std::mem::take(&mut *asked.lock().unwrap()), [basic("u:realm")]);
 }
 
 #[test]

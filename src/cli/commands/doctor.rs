@@ -2,6 +2,7 @@
 
 use crate::flags::format::Format;
 use crate::machine::{in_path, machine_without_cache};
+use crate::report::path_value;
 use crate::writer::{self, Shown};
 use crate::{host, plugin_host, plugin_options};
 use anyhow::Result;
@@ -53,7 +54,7 @@ fn report() -> Value {
         .iter()
         .map(|(what, names, used_for)| {
             let path = names.iter().find_map(in_path);
-            json!({ "name": what, "usedFor": used_for, "path": path })
+            json!({ "name": what, "usedFor": used_for, "path": path.as_deref().map(path_value) })
         })
         .collect();
     programs.insert(2, container_engine());
@@ -64,7 +65,7 @@ fn report() -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "isolation": isolation(),
         "trust": trust(),
-        "pluginHome": { "path": home, "lookedFor": homes },
+        "pluginHome": { "path": home.map(|home| path_value(home)), "lookedFor": values(&homes) },
         "programs": programs,
     })
 }
@@ -86,7 +87,7 @@ fn container_engine() -> Value {
         answers.iter().map(|answer| json!({ "name": answer.name, "failure": answer.failure })).collect();
     let variable = engine.named().map(|_| container_engine::VARIABLE);
     json!({
-        "name": "container engine", "usedFor": "KRM functions in containers", "path": path.filter(|path| path.is_file()),
+        "name": "container engine", "usedFor": "KRM functions in containers", "path": path.filter(|path| path.is_file()).as_deref().map(path_value),
         "namedBy": variable, "asked": asked,
     })
 }
@@ -111,7 +112,12 @@ fn isolation() -> Value {
 fn trust() -> Value {
     let machine = machine_without_cache();
     let own = machine.trust_file().ok().map(|file| file.path).filter(|path| path.is_file());
-    json!({ "path": own, "others": machine.other_trust_files() })
+    json!({ "path": own.as_deref().map(path_value), "others": values(&machine.other_trust_files()) })
+}
+
+/// Paths as values of JSON.
+fn values(paths: &[PathBuf]) -> Vec<Value> {
+    paths.iter().map(|path| path_value(path)).collect()
 }
 
 /// The reason why a program is missing: the answers of the programs that were tried, or that none

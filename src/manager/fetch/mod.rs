@@ -1,5 +1,4 @@
-//! Fetching plugins: which versions there are of one, what there is of a version, and the files of
-//! it.
+//! Fetching plugins: the versions of a plugin, the downloads of a version, and their content.
 //!
 //! * [`archive`]: archives of plugins; [`origin`]: where they came from; [`identity`]: source and
 //!   origin, which tell plugins apart.
@@ -29,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The machines that a version is looked for where no list says for which it is.
+/// The platforms that a template with `{os}` or `{arch}` is tried for: no list names them.
 const PLATFORMS: [(&str, &str); 5] =
     [("linux", "amd64"), ("linux", "arm64"), ("darwin", "amd64"), ("darwin", "arm64"), ("windows", "amd64")];
 
@@ -180,8 +179,7 @@ impl Transfer {
         Ok(success(url, self.client.ask_as_user(url)?)?.body)
     }
 
-    /// The versions that there are, lowest first; `None` where only the plugin itself says which it
-    /// is.
+    /// The versions of a plugin, lowest first; `None` if only the plugin itself says its version.
     ///
     /// # Errors
     /// The source does not answer.
@@ -196,7 +194,7 @@ impl Transfer {
             Location::Oci(name) => self.repository(name).tags()?,
             Location::Releases => self.tags(&releases(source)?)?,
         };
-        // A remote release is never a pre-release; other tags are none of ours.
+        // A pre-release is not offered, and a tag that is not a version is one for other purposes.
         let mut versions: Vec<Version> =
             tags.iter().filter_map(|tag| tag.parse().ok()).filter(Version::is_final).collect();
         versions.sort();
@@ -366,14 +364,15 @@ impl Transfer {
                 repository.blob(digest)?
             }
             None if is_url(url) => self.get(&format!("{url}.minisig"))?,
-            None => {
-                let error =
-                    fault(format!("'{url}' has no signature: only files, releases and registries have signatures"));
-                return Err(error);
-            }
+            None => return Err(unsigned(url)),
         };
         String::from_utf8(bytes).map_err(|_| fault(format!("the signature of '{url}' is not text")))
     }
+}
+
+/// The error for a directory, which cannot have a signature.
+pub(crate) fn unsigned(url: &str) -> Error {
+    fault(format!("'{url}' has no signature: only files, releases and registries have signatures"))
 }
 
 /// The repository of a source's releases, for git.
@@ -382,7 +381,7 @@ fn releases(source: &Source) -> Result<RepoSpec> {
     RepoSpec::parse(&url).ok_or_else(|| fault(format!("'{source}' is not the address of a repository")))
 }
 
-/// Returns whether a download is a directory of a repository: see [`git_url`].
+/// Returns true if a download is a directory of a repository: see [`git_url`].
 pub(crate) fn is_repository(url: &str) -> bool {
     url.starts_with("git::")
 }

@@ -6,7 +6,7 @@ use crate::diag::{Code, Error, Result};
 use crate::fetch::archive::unpack;
 use crate::fetch::identity::PluginId;
 use crate::fetch::origin::Origin;
-use crate::fetch::{Base, Download, FetchedContent, Transfer, is_repository};
+use crate::fetch::{Base, Download, FetchedContent, Transfer, is_repository, unsigned};
 use crate::id::content;
 use crate::id::location::Location;
 use crate::id::name::{PREFIX, Platform};
@@ -335,7 +335,7 @@ impl Preparer<'_> {
                 let signature = self.transfer.signature(download)?;
                 signed = Some(ruling.check_signature(download, source, bytes, &signature)?);
             }
-            FetchedContent::Directory(_) if ruling.wants_signature() => drop(self.transfer.signature(download)?),
+            FetchedContent::Directory(_) if ruling.wants_signature() => return Err(unsigned(&download.url)),
             _ => {}
         }
         let fetched = fetched.content;

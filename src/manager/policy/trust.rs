@@ -257,11 +257,13 @@ impl Trust {
         if self.rule(source, &installed.record.origin)?.rules().all(|rule| rule.is_signed(installed)) {
             return Ok(());
         }
-        let message = format!("'{source}' has to be signed, and its installed version has no record of a signature");
-        Err(refused(message).hint(format!(
-            "it was installed before the rule asked for that; install it again: rustomize plugin install {}",
-            word(source)
-        )))
+        let (why, when) = match &installed.record.signer {
+            None => ("has no record of a signature", "it was installed before the rule asked for that"),
+            Some(_) => ("was signed with another key", "its author may have signed it again"),
+        };
+        let message = format!("'{source}' has to be signed, and its installed version {why}");
+        let command = format!("rustomize plugin install {}", word(source));
+        Err(refused(message).hint(format!("{when}; install it again: {command}")))
     }
 }
 

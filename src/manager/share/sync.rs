@@ -60,7 +60,7 @@ pub fn sync(transfer: &Transfer, server: &str, environment: &str, place: &Path) 
     }
     let place = root.held();
     clear(place, None)?;
-    let here = here(place)?;
+    let here = synced_files(place)?;
     let own = rustomize_files::own_user();
     let is_same = |path: &String, file: &MountedFile| {
         here.files
@@ -166,9 +166,9 @@ fn clear(place: &Directory, before: Option<PathBuf>) -> Result<()> {
         .try_for_each(|(_, name)| place.remove(Path::new(name)).map_err(cannot("remove", &place.path().join(name))))
 }
 
-/// The files that count now.
+/// The synced files that builds use now.
 #[derive(Default)]
-struct Here {
+struct SyncedFiles {
     directory: Option<Directory>,
     files: BTreeMap<String, LocalFile>,
     /// The text that names the server.
@@ -181,11 +181,11 @@ struct LocalFile {
     owner: u32,
 }
 
-/// Reads the files that count now.
-fn here(place: &Directory) -> Result<Here> {
+/// Reads the synced files that builds use now.
+fn synced_files(place: &Directory) -> Result<SyncedFiles> {
     // A sync wrote the name; it is that of a directory beside it.
     let Some(directory) = current(place).and_then(|name| place.below(&name).ok()) else {
-        return Ok(Here::default());
+        return Ok(SyncedFiles::default());
     };
     let mut files = BTreeMap::new();
     let mut add = |member: &files::Member<'_>| -> io::Result<bool> {
@@ -207,5 +207,5 @@ fn here(place: &Directory) -> Result<Here> {
     };
     directory.walk(&mut add).map_err(cannot("read", directory.path()))?;
     let server = directory.read_text(Path::new(SERVER), RECORD).ok();
-    Ok(Here { directory: Some(directory), files, server })
+    Ok(SyncedFiles { directory: Some(directory), files, server })
 }

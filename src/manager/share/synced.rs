@@ -12,8 +12,8 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syncing {
     Syncs,
-    /// It takes the synced files as they are.
-    TakesThemAsTheyAre,
+    /// It uses the files of the last sync.
+    UsesLastSync,
 }
 
 impl Machine {

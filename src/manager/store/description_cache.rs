@@ -1,7 +1,7 @@
 //! The cache of descriptions: the answers of plugins that were asked before, by the sums of their
 //! content.
 
-use rustomize_files::atomic;
+use rustomize_files::{atomic, make_folders};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,6 @@ pub fn forget_failure(cache: &Path, sum: &str) {
 /// # Errors
 /// The file cannot be written.
 pub fn keep(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    fs::create_dir_all(atomic::folder_of(path))?;
+    make_folders(atomic::folder_of(path))?;
     atomic::write(path, text, 0o600)
 }

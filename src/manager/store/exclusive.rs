@@ -3,16 +3,17 @@
 use crate::diag::{Code, Error, Result};
 use rustomize_files::{self as files, Directory, Kind, Staged, Temporary, folder_of};
 use rustomize_plugins::failure::cannot;
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A root, or another directory with plugins, that nobody else writes to while this value lives.
+/// A root, or another directory with plugins, that no other process writes to while this value
+/// exists.
 pub struct ExclusiveRoot {
     path: PathBuf,
     held: Directory,
-    /// Where plugins lie while they are made ready: on the file system of the root, and gone with
-    /// this value.
+    /// The directory in which plugins are made ready: on the file system of the root, and removed
+    /// with this value.
     staging: Temporary,
     _lock: File,
 }
@@ -20,15 +21,15 @@ pub struct ExclusiveRoot {
 /// The file in a root that is locked.
 const LOCK: &str = ".rustomize-lock";
 
-/// The beginning of the name of the directory below a root that holds what is made ready. What
-/// follows is random: nothing of the user is called so.
+/// The beginning of the name of the directory below a root in which plugins are made ready. Random
+/// characters follow: the user has no directory with such a name.
 const STAGING: &str = ".rustomize-staging-";
 
 /// How many random characters follow [`STAGING`].
 const RANDOM: usize = 6;
 
-/// Removes what killed processes have left. The caller has the lock, so nothing of a process that
-/// lives is removed.
+/// Removes the directories that killed processes have left. The caller has the lock, so no process
+/// that runs uses one of them.
 fn clear(root: &Directory) -> Result<()> {
     let is_random = |end: &str| end.len() == RANDOM && end.bytes().all(|b| b.is_ascii_alphanumeric());
     for (name, kind) in root.entries().map_err(cannot("read", root.path()))? {
@@ -41,13 +42,13 @@ fn clear(root: &Directory) -> Result<()> {
 }
 
 impl ExclusiveRoot {
-    /// Waits until nobody else writes to a root, and clears away what somebody who was killed has
-    /// left. `waiting` is called if it is not free.
+    /// Waits until no other process writes to a root, and removes what killed processes have left.
+    /// `waiting` is called if another process writes to the root.
     ///
     /// # Errors
     /// The root cannot be made or written to.
     pub fn lock(root: &Path, waiting: impl FnOnce()) -> Result<ExclusiveRoot> {
-        fs::create_dir_all(root).map_err(cannot("make the directory", root))?;
+        files::make_folders(root).map_err(cannot("make the directory", root))?;
         let held = Directory::open(root).map_err(cannot("open", root))?;
         let path = root.join(LOCK);
         let lock = held.lock_file(Path::new(LOCK)).map_err(cannot("write", &path))?;

@@ -1,8 +1,8 @@
 //! Puts plugins in their place, and removes them.
 //!
 //! A plugin is made ready aside and then renamed to its place, so an installation that fails
-//! changes nothing that works. Whoever is killed at any step leaves what was there before, or a
-//! plugin that is marked as not complete, and which the next run installs again.
+//! changes nothing that works. A process that is killed at any step leaves the plugin that was
+//! installed before, or one that is marked as not complete, which the next run installs again.
 
 use super::discover::Candidate;
 use super::exclusive::{ExclusiveRoot, name_of};

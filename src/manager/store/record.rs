@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
 
-/// Whose wish it was that a plugin is installed. Only what the user asked for by name is found by
-/// an object that requires nothing: what another project or plugin brought is theirs.
+/// Who asked for an installed plugin. An object for which no file requires a plugin finds only the
+/// plugins that the user asked for by name: those of another project or plugin are theirs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum AskedBy {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The reason why a root cannot be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,9 @@ impl fmt::Display for RootError {
                 paths.iter().try_for_each(|path| write!(f, "\n    RUSTOMIZE_PLUGIN_PATH={}", path.display()))
             }
             RootError::NoHome => {
-                f.write_str("the directory of installed plugins is not known: set HOME or RUSTOMIZE_PLUGIN_PATH")
+                f.write_str(
+                    "the directory of installed plugins is not known: set HOME to an absolute path, or RUSTOMIZE_PLUGIN_PATH",
+                )
             }
         }
     }
@@ -29,7 +31,7 @@ impl fmt::Display for RootError {
 
 impl std::error::Error for RootError {}
 
-/// The root of managed plugins, which need not be there: `$RUSTOMIZE_PLUGIN_PATH`,
+/// The root of managed plugins, which need not exist: `$RUSTOMIZE_PLUGIN_PATH`,
 /// `$RUSTOMIZE_CONFIG_DIR/plugins`, `~/.rustomize.d/plugins` where `~/.rustomize.d` is,
 /// `${XDG_CONFIG_HOME:-~/.config}/rustomize/plugins`; on Windows `%APPDATA%/rustomize.d/plugins`.
 ///
@@ -56,7 +58,9 @@ fn root_on(is_windows: bool, variable: impl Fn(&str) -> Option<OsString>) -> Res
 }
 
 /// Where the user's own files for this program are: `$RUSTOMIZE_CONFIG_DIR`, `~/.rustomize.d` where
-/// that is, `${XDG_CONFIG_HOME:-~/.config}/rustomize`; on Windows `%APPDATA%/rustomize.d`.
+/// that is, `${XDG_CONFIG_HOME:-~/.config}/rustomize`; on Windows `%APPDATA%/rustomize.d`. A
+/// relative path in `HOME`, `XDG_CONFIG_HOME` or `APPDATA` counts as none: it would lead into a
+/// tree, whose rules and plugins are those of strangers.
 ///
 /// # Errors
 /// The home directory is not known.
@@ -67,14 +71,15 @@ pub fn configuration(variable: impl Fn(&str) -> Option<OsString>) -> Result<Path
 /// Every directory that may be the one of [`configuration`], the first of each spelling, whatever
 /// the variables say and whichever exist: rules in one of them hold while another one is in use.
 pub fn configurations(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
-    let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = |below: &str| set("HOME").map(|home| home.join(below));
-    let windows = set("APPDATA").filter(|_| cfg!(windows)).map(|data| data.join("rustomize.d"));
+    let named = variable("RUSTOMIZE_CONFIG_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
+    let absolute = |name: &str| absolute(variable(name));
+    let home = |below: &str| absolute("HOME").map(|home| home.join(below));
+    let windows = absolute("APPDATA").filter(|_| cfg!(windows)).map(|data| data.join("rustomize.d"));
     let all = [
-        set("RUSTOMIZE_CONFIG_DIR"),
+        named,
         windows,
         home(".rustomize.d"),
-        set("XDG_CONFIG_HOME").map(|config| config.join("rustomize")),
+        absolute("XDG_CONFIG_HOME").map(|config| config.join("rustomize")),
         home(".config/rustomize"),
     ];
     let mut found: Vec<PathBuf> = Vec::new();
@@ -87,20 +92,24 @@ pub fn configurations(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBu
 }
 
 fn configuration_on(is_windows: bool, variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, RootError> {
-    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-    if let Some(directory) = set("RUSTOMIZE_CONFIG_DIR") {
+    if let Some(directory) = variable("RUSTOMIZE_CONFIG_DIR").filter(|value| !value.is_empty()) {
         return Ok(directory.into());
     }
+    let absolute = |name: &str| absolute(variable(name));
     if is_windows {
-        let data = set("APPDATA").ok_or(RootError::NoHome)?;
-        return Ok(Path::new(&data).join("rustomize.d"));
+        return Ok(absolute("APPDATA").ok_or(RootError::NoHome)?.join("rustomize.d"));
     }
-    let home = set("HOME").map(PathBuf::from);
+    let home = absolute("HOME");
     if let Some(old) = home.as_ref().map(|home| home.join(".rustomize.d")).filter(|old| old.is_dir()) {
         return Ok(old);
     }
-    let config = set("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| Some(home?.join(".config")));
+    let config = absolute("XDG_CONFIG_HOME").or_else(|| Some(home?.join(".config")));
     Ok(config.ok_or(RootError::NoHome)?.join("rustomize"))
+}
+
+/// The absolute path in a variable.
+fn absolute(value: Option<OsString>) -> Option<PathBuf> {
+    value.map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 #[cfg(test)]
@@ -121,7 +130,11 @@ mod tests {
         assert_eq!(with(&[("HOME", text), ("XDG_CONFIG_HOME", "/c")]).unwrap(), Path::new("/c/rustomize/plugins"));
         std::fs::create_dir(home.path().join(".rustomize.d")).unwrap();
         assert_eq!(with(&[("HOME", text)]).unwrap(), home.path().join(".rustomize.d/plugins"));
-        assert_eq!(with(&[]), Err(RootError::NoHome));
+        for variables in [&[][..], &[("HOME", "")], &[("HOME", "h"), ("XDG_CONFIG_HOME", "../c")]] {
+            assert_eq!(with(variables), Err(RootError::NoHome));
+        }
+        let relative = [("HOME", text), ("XDG_CONFIG_HOME", "c")];
+        assert_eq!(with(&relative).unwrap(), home.path().join(".rustomize.d/plugins"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::flags::format::Printing;
 use crate::flags::switch::Switch;
 use crate::machine::machine;
-use crate::report::Report;
+use crate::report::{Report, path_value};
 use crate::writer;
 use anyhow::{Result, bail};
 use clap::{ArgGroup, Args};
@@ -95,7 +95,7 @@ fn changes(written: &[PathBuf], removed: &[PathBuf]) -> Report {
     for (sign, paths) in [("+", written), ("-", removed)] {
         for path in paths {
             let change = if sign == "+" { "written" } else { "removed" };
-            report.add(format!("{sign} {}", path.display()), json!({ "path": path, "change": change }));
+            report.add(format!("{sign} {}", path.display()), json!({ "path": path_value(path), "change": change }));
         }
     }
     report

@@ -5,7 +5,7 @@ use crate::flags::format::{Format, Printing};
 use crate::flags::switch::Switch;
 use crate::flags::transfer::TransferFlags;
 use crate::machine::machine;
-use crate::report::Report;
+use crate::report::{Report, path_value};
 use crate::writer;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -173,7 +173,7 @@ pub(crate) fn report(done: &[Installed]) -> Report {
     for installed in done {
         let (source, version) = (installed.source.to_string(), installed.file.version.to_string());
         let line = format!("{source} v{version}: {}", installed.path.display());
-        let value = json!({ "source": source, "version": version, "sha256": installed.sum, "path": installed.path });
+        let value = json!({ "source": source, "version": version, "sha256": installed.sum, "path": path_value(&installed.path) });
         report.add(line, value);
     }
     report

@@ -2,7 +2,7 @@
 
 use crate::flags::format::Printing;
 use crate::machine::machine;
-use crate::report::Report;
+use crate::report::{Report, path_value};
 use anyhow::Result;
 use clap::Args;
 use rustomize_manager::resolve::Resolver;
@@ -76,8 +76,8 @@ fn row_value(row: &PluginRow) -> Value {
     let mut value = json!({
         "source": row.source.as_ref().map(ToString::to_string),
         "name": row.source.as_ref().map(|source| source.name().to_owned()),
-        "path": row.path,
-        "requiredBy": row.required_by.iter().map(|(file, name)| json!({ "file": file, "name": name })).collect::<Vec<_>>(),
+        "path": row.path.as_deref().map(path_value),
+        "requiredBy": row.required_by.iter().map(|(file, name)| json!({ "file": path_value(file), "name": name })).collect::<Vec<_>>(),
     });
     let more = match &row.state {
         PluginState::Installed(details) => json!({

@@ -1,7 +1,7 @@
 //! `plugin new`: the files of a new plugin or bundle.
 
 use crate::flags::role::RunAs;
-use crate::report::Report;
+use crate::report::{Report, path_value};
 use crate::writer;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &New, is_json: bool) -> Result<()> {
     };
     let mut report = Report::default();
     for path in scaffold::scaffold(&args.directory, new)? {
-        report.add(path.display().to_string(), json!({ "path": path }));
+        report.add(path.display().to_string(), json!({ "path": path_value(&path) }));
     }
     let test = args.directory.join("test.sh");
     writer::say(&format!("Test it: {}", quoted(&test.to_string_lossy())));

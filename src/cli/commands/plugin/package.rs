@@ -1,7 +1,7 @@
 //! `plugin package`: the files of a release.
 
 use super::named::parse;
-use crate::report::Report;
+use crate::report::{Report, path_value};
 use crate::writer;
 use anyhow::Result;
 use clap::Args;
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Package, is_json: bool, options: &PluginOptions) -> Res
     };
     let mut report = Report::default();
     for path in package::package(&wanted, options)? {
-        report.add(path.display().to_string(), json!({ "path": path }));
+        report.add(path.display().to_string(), json!({ "path": path_value(&path) }));
     }
     report.print(is_json)?;
     if let Some((key, source)) = key.zip(source) {

@@ -2,7 +2,7 @@
 
 use crate::flags::format::Printing;
 use crate::machine::machine;
-use crate::report::Report;
+use crate::report::{Report, path_value};
 use anyhow::Result;
 use clap::Args;
 use rustomize_manager::fetch::identity::PluginId;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Prune, is_json: bool) -> Result<()> {
     };
     let mut report = Report::default();
     for path in paths {
-        report.add(path.display().to_string(), json!({ "path": path }));
+        report.add(path.display().to_string(), json!({ "path": path_value(&path) }));
     }
     report.print(is_json)
 }

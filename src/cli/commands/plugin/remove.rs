@@ -4,7 +4,7 @@ use super::named::{constraint_of, halves, source_of};
 use crate::flags::complete;
 use crate::flags::format::Printing;
 use crate::machine::machine;
-use crate::report::Report;
+use crate::report::{Report, path_value};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Remove, is_json: bool) -> Result<()> {
     let root = machine.lock_plugins()?;
     let mut report = Report::default();
     for path in place::remove(&root, &found)? {
-        report.add(path.display().to_string(), json!({ "path": path }));
+        report.add(path.display().to_string(), json!({ "path": path_value(&path) }));
     }
     report.print(is_json)
 }

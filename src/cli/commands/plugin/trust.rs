@@ -1,9 +1,9 @@
 //! `plugin trust`: adds a rule to the user's `trust.yaml`.
 
 use crate::machine::machine;
-use crate::report::Report;
+use crate::report::{Report, path_value};
 use crate::writer::{self, Shown};
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use rustomize_files::atomic;
 use rustomize_files::{self as files, RECORD, folder_of};
@@ -76,14 +76,15 @@ pub(crate) fn run(args: &Trust, is_json: bool) -> Result<()> {
     let path = machine.trust_file()?.path;
     let _lock = match args.source {
         Some(_) => {
-            std::fs::create_dir_all(folder_of(&path))?;
-            files::lock(folder_of(&path), || {})
+            let folder = folder_of(&path);
+            files::make_folders(folder).with_context(|| format!("cannot make the directory '{}'", folder.display()))?;
+            files::lock(folder, || {})
         }
         None => None,
     };
     let old = match files::read_text(&path, RECORD) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-        read => read?,
+        read => read.with_context(|| format!("cannot read '{}'", path.display()))?,
     };
     let Some(source) = &args.source else {
         return Ok(writer::print(&Shown::values(&old))?);
@@ -113,8 +114,8 @@ pub(crate) fn run(args: &Trust, is_json: bool) -> Result<()> {
         granted,
     };
     let Amended { text, rule } = amendment.amend(&path, &old)?;
-    atomic::write(&path, text.as_bytes(), 0o644)?;
+    atomic::write(&path, text.as_bytes(), 0o644).with_context(|| format!("cannot write '{}'", path.display()))?;
     let mut report = Report::default();
-    report.add(format!("{}: - {rule}", path.display()), json!({ "path": path, "rule": rule }));
+    report.add(format!("{}: - {rule}", path.display()), json!({ "path": path_value(&path), "rule": rule }));
     report.print(is_json)
 }

@@ -3,7 +3,7 @@
 use crate::flags::format::Printing;
 use crate::flags::role::RunAs;
 use crate::machine::machine;
-use crate::report::Report;
+use crate::report::{Report, path_value};
 use crate::variable::variable;
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
@@ -151,7 +151,7 @@ fn trace(args: &Why, asked: &Asked, resolver: &Resolver<'_>) -> Result<Report> {
     };
     let path = resolution.chosen.as_ref().ok().and_then(|chosen| chosen.as_ref()?.path());
     let is_used = matches!(resolution.chosen, Ok(Some(_)));
-    let value = json!({ "tier": "verdict", "what": path, "verdict": verdict, "isUsed": is_used });
+    let value = json!({ "tier": "verdict", "what": path.map(path_value), "verdict": verdict, "isUsed": is_used });
     report.add(verdict, value);
     Ok(report)
 }
@@ -188,7 +188,7 @@ fn everything(resolver: &Resolver<'_>, environment: Option<&Environment>) -> Res
             let kinds = bundle::kinds(&home).unwrap_or_default().into_iter();
             let kinds = kinds.map(|(kind, path)| (path, format!("for {kind}")));
             for (path, state) in kinds.chain(not_loaded(&own.directory)) {
-                let value = json!({ "tier": "bundle", "what": path, "verdict": state });
+                let value = json!({ "tier": "bundle", "what": path_value(&path), "verdict": state });
                 report.add(format!("  {}: {state}", path.display()), value);
             }
         }
@@ -205,10 +205,10 @@ fn everything(resolver: &Resolver<'_>, environment: Option<&Environment>) -> Res
                 format!("refused: {why}")
             }
         };
-        let value = json!({ "tier": "installed", "what": path, "verdict": state });
+        let value = json!({ "tier": "installed", "what": path_value(&path), "verdict": state });
         report.add(format!("  {}: {state}", path.display()), value);
         for (path, state) in not_loaded(&path).filter(|_| is_bundle) {
-            let value = json!({ "tier": "installed", "what": path, "verdict": state });
+            let value = json!({ "tier": "installed", "what": path_value(&path), "verdict": state });
             report.add(format!("  {}: {state}", path.display()), value);
         }
     }

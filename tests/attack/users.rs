@@ -1,0 +1,124 @@
+//! The variables of the environment, the mask of permissions, and directories of other users.
+
+use crate::support::plugins::{install, root, script, tree};
+use crate::support::{Run, Tree, run};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+/// The paths below a directory that the group or others can write to.
+fn open_to_others(directory: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut queue = vec![directory.to_owned()];
+    while let Some(path) = queue.pop() {
+        let Ok(facts) = path.symlink_metadata() else { continue };
+        if !facts.is_symlink() && facts.permissions().mode() & 0o022 != 0 {
+            found.push(path.display().to_string());
+        }
+        if facts.is_dir() {
+            queue.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    found
+}
+
+/// Runs the command with a mask of permissions.
+fn with_mask(tree: &Tree, mask: &str, args: &[&str]) -> Run {
+    let like = tree.command(args);
+    #[expect(clippy::disallowed_methods, reason = "a shell sets the mask")]
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("umask {mask}; exec \"$0\" \"$@\"")]).arg(like.get_program()).args(like.get_args());
+    command.current_dir(tree.path()).env_clear();
+    command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    run(&mut command)
+}
+
+#[test]
+fn nothing_is_made_that_others_can_write_to() {
+    let tree = tree();
+    tree.write("../home/built", &script("1.0.0", "x"));
+    let built = tree.home().join("built");
+    for args in [
+        &["plugin", "install", "--path", &built.to_string_lossy(), "h.io/acme/app"][..],
+        &["build", "--enable-alpha-plugins"],
+        &["plugin", "trust", "h.io/acme/app", "--from", "**"],
+        &["plugin", "list"],
+        &["build", "--enable-alpha-plugins"],
+    ] {
+        with_mask(&tree, "000", args).ok();
+    }
+    assert!(root(&tree).join("h.io/acme/app").is_dir());
+    for place in [".config", ".cache"] {
+        assert_eq!(open_to_others(&tree.home().join(place)), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_variable_that_is_not_utf8_is_an_error_or_works() {
+    let odd = OsStr::from_bytes(b"/tmp/\xff\xfe\x1b]0;t\x07/none");
+    let variables = [
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_CACHE_HOME",
+        "RUSTOMIZE_CONFIG_DIR",
+        "RUSTOMIZE_PLUGIN_PATH",
+        "RUSTOMIZE_TRUST",
+    ];
+    let tree = tree();
+    let commands: [&[&str]; 7] = [
+        &["doctor"],
+        &["doctor", "-o", "json"],
+        &["plugin", "list", "-o", "json"],
+        &["plugin", "why", "-o", "json"],
+        &["plugin", "trust"],
+        &["plugin", "remove", "h.io/acme/app"],
+        &["build", "--enable-alpha-plugins"],
+    ];
+    for variable in variables.into_iter().chain(["KUSTOMIZE_PLUGIN_HOME", "RUSTOMIZE_CACHE_DIR", "TMPDIR", "PATH"]) {
+        for args in commands {
+            let said = run(tree.command(args).env(variable, odd));
+            assert!(matches!(said.status, Some(0 | 1)), "{variable} {args:?}: {}", said.stderr);
+            assert!(!said.stderr.contains(['\u{1b}', '\u{7}']) && !said.stderr.contains("panicked"), "{}", said.stderr);
+        }
+    }
+}
+
+#[test]
+fn paths_that_are_not_utf8_are_printed_as_json() {
+    let tree = tree();
+    let home = tree.home().join(OsStr::from_bytes(b"h\xff"));
+    tree.write("../home/built", &script("1.0.0", "x"));
+    let built = tree.home().join("built");
+    let json = |args: &[&str]| {
+        let text = run(tree.command(args).env("HOME", &home)).ok();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+    };
+    let install = json(&["plugin", "install", "-o", "json", "--path", &built.to_string_lossy(), "h.io/acme/app"]);
+    assert!(install[0]["path"].as_str().unwrap().contains("/h\u{fffd}/.config/"), "{install}");
+    assert!(json(&["plugin", "list", "-o", "json"])[0]["path"].is_string());
+    assert!(json(&["plugin", "why", "-o", "json"]).is_array());
+    let rule = json(&["plugin", "trust", "h.io/acme/app", "--from", "**", "-o", "json"]);
+    assert!(rule[0]["path"].as_str().unwrap().ends_with("trust.yaml"), "{rule}");
+    assert!(json(&["doctor", "-o", "json"])["trust"]["path"].is_string());
+    assert!(json(&["plugin", "remove", "h.io/acme/app", "-o", "json"])[0]["path"].is_string());
+}
+
+#[test]
+fn a_relative_home_does_not_lead_into_the_tree() {
+    let tree = tree();
+    install(&tree, "h.io/acme/app", &script("1.0.0", "planted")).ok();
+    fs::rename(tree.home().join(".config"), tree.path().join(".config")).unwrap();
+    for (variable, value) in
+        [("HOME", "."), ("HOME", ""), ("XDG_CONFIG_HOME", ".config"), ("XDG_CONFIG_HOME", "./.config")]
+    {
+        let said = run(tree.command(&["build", "--enable-alpha-plugins"]).env(variable, value));
+        said.fails_with(&["unable to find plugin root"]);
+    }
+    // An absolute path is the user's own.
+    let own = tree.path().join(".config");
+    let said = run(tree.command(&["build", "--enable-alpha-plugins"]).env("XDG_CONFIG_HOME", own));
+    assert!(said.ok().contains("v: planted"));
+}
