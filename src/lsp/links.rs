@@ -2,7 +2,7 @@
 //! resources that a target selects. Renames files in every kustomization that names them.
 
 use super::check::Known;
-use super::texts::{Texts, is_kustomization, path_of, uri_of};
+use super::texts::{Texts, Units, is_kustomization, path_of, uri_of};
 use super::{Contents, Files, MAX_DIRECTORIES};
 use crate::config::kustomization::FILE_NAMES;
 use crate::load::{FileLimit, Loader, clean};
@@ -11,6 +11,7 @@ use lsp_types::{
     OptionalVersionedTextDocumentIdentifier, Position, Range, RenameFile, ResourceOp, TextDocumentEdit,
     TextDocumentPositionParams, TextEdit, WorkspaceEdit,
 };
+use rustomize_yaml::places::Places;
 use rustomize_yaml::{Heap, Node, Value, documents, encoding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -96,15 +97,16 @@ pub(crate) fn texts_of(text: &str) -> Vec<PlacedText> {
     let heap = Heap::new();
     let arena = heap.arena();
     let source = arena.add_file("", text.to_owned().into());
+    let places = Places::new(&heap);
     let mut found = Vec::new();
     for document in documents(arena, source).unwrap_or_default() {
         collect(&document, &mut Around::default(), &mut |around, node, text| {
-            if let Some(place) = heap.place(node.pos()) {
+            if let Some(spot) = places.spot(node.pos()) {
                 found.push(PlacedText {
                     path: around.path.clone(),
                     text: text.to_owned(),
-                    line: place.line,
-                    column: place.column,
+                    line: spot.line,
+                    column: spot.column,
                     mapping: around.mapping,
                 });
             }
@@ -204,7 +206,8 @@ pub(crate) fn resource_at(text: &str, line: usize) -> Option<(String, String)> {
     let heap = Heap::new();
     let arena = heap.arena();
     let documents = documents(arena, arena.add_file("", text.to_owned().into())).ok()?;
-    let starts = |node: &Node<'_>| heap.place(node.pos()).map_or(usize::MAX, |place| place.line);
+    let places = Places::new(&heap);
+    let starts = |node: &Node<'_>| places.line(node.pos()).map_or(usize::MAX, |(_, line)| line);
     let document = documents.iter().rev().find(|document| starts(document) <= line)?;
     let name = document.get("metadata")?.get("name")?;
     let kind = document.get("kind")?;
@@ -252,7 +255,7 @@ pub(crate) fn rename(
     let (Some(old_uri), Some(new_uri)) = (uri_of(&old), uri_of(&new)) else { return Ok(None) };
     let moved = RenameFile { old_uri, new_uri, options: None, annotation_id: None };
     let mut changes: Vec<DocumentChangeOperation> =
-        edits(texts, files, folders, &[(old, new)]).into_iter().map(DocumentChangeOperation::Edit).collect();
+        edits(texts, files, folders, &[(old, new)].into()).into_iter().map(DocumentChangeOperation::Edit).collect();
     changes.push(DocumentChangeOperation::Op(ResourceOp::Rename(moved)));
     Ok(Some(WorkspaceEdit { document_changes: Some(DocumentChanges::Operations(changes)), ..WorkspaceEdit::default() }))
 }
@@ -265,22 +268,26 @@ pub(crate) fn renamed(
     renames: &[FileRename],
 ) -> Option<WorkspaceEdit> {
     let path = |uri: &str| path_of(&uri.parse().ok()?);
-    let renames: Vec<_> = renames.iter().filter_map(|r| Some((path(&r.old_uri)?, path(&r.new_uri)?))).collect();
+    let renames: Renames = renames.iter().filter_map(|r| Some((path(&r.old_uri)?, path(&r.new_uri)?))).collect();
     let edits = edits(texts, files, folders, &renames);
     let changes = Some(DocumentChanges::Edits(edits)).filter(|_| !renames.is_empty());
     changes.map(|changes| WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() })
 }
 
+/// The new paths of renamed files and directories, by their old ones.
+type Renames = BTreeMap<PathBuf, PathBuf>;
+
 /// The edits of all kustomizations in the open directories whose paths to files change: those that
 /// name a renamed file or a file below a renamed directory, and those below a renamed directory
 /// that name a file outside of it. A path between two files that move together stays as it is
-/// written. O(text of all kustomizations × renames).
-fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf, PathBuf)]) -> Vec<TextDocumentEdit> {
+/// written. O(text of all kustomizations).
+fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &Renames) -> Vec<TextDocumentEdit> {
     let mut edits: BTreeMap<PathBuf, Vec<TextEdit>> = BTreeMap::new();
     for (file, text) in kustomizations(texts, files, folders) {
         let directory = directory(&file);
         let moved_file = moved(&file, renames);
         let new_directory = moved_file.as_deref().map_or(directory, self::directory);
+        let lines: Vec<&str> = text.split('\n').collect();
         for found in texts_of(&text).into_iter().filter(|found| names_files(&found.path)) {
             let (key, value) = match found.text.rsplit_once('=').filter(|_| has_keys(&found.path)) {
                 Some((key, value)) => (key.len() + 1, value),
@@ -292,7 +299,7 @@ fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf,
                 continue;
             }
             let new_text = relative(new_directory, &new);
-            if let Some(range) = written(texts, &text, &found, key, value) {
+            if let Some(range) = written(texts.units, &lines, &found, key, value) {
                 edits.entry(file.clone()).or_default().push(TextEdit { range, new_text });
             }
         }
@@ -312,21 +319,22 @@ fn directory(file: &Path) -> &Path {
 
 /// The new path of a file that is renamed, or is below a renamed directory; `None` for any other
 /// one. The innermost renamed directory counts.
-fn moved(file: &Path, renames: &[(PathBuf, PathBuf)]) -> Option<PathBuf> {
-    let around = renames.iter().filter_map(|(old, new)| Some((old, new, file.strip_prefix(old).ok()?)));
-    let (_, new, rest) = around.max_by_key(|(old, ..)| old.components().count())?;
+fn moved(file: &Path, renames: &Renames) -> Option<PathBuf> {
+    let (old, new) = file.ancestors().find_map(|above| renames.get_key_value(above))?;
+    let rest = file.strip_prefix(old).ok()?;
     let new = if rest.as_os_str().is_empty() { new.clone() } else { new.join(rest) };
     Some(PathBuf::from(clean(&new.to_string_lossy())))
 }
 
-/// The range of a part of a text; `None` if the part is not written as it reads.
-pub(crate) fn written(texts: &Texts, text: &str, found: &PlacedText, from: usize, part: &str) -> Option<Range> {
-    let line = text.split('\n').nth(found.line - 1)?;
-    let line_start = text.len() - text.splitn(found.line, '\n').last()?.len();
+/// The range of a part of a text in a file with these lines; `None` if the part is not written as it
+/// reads. O(line).
+pub(crate) fn written(units: Units, lines: &[&str], found: &PlacedText, from: usize, part: &str) -> Option<Range> {
+    let line = *lines.get(found.line - 1)?;
     let start = line.char_indices().nth(found.column - 1)?.0;
     let start = start + usize::from(line[start..].starts_with(['"', '\''])) + from;
     line.get(start..)?.starts_with(part).then(|| {
-        let position = |offset: usize| texts.units.position(text, line_start + offset);
+        let number = u32::try_from(found.line - 1).unwrap_or(u32::MAX);
+        let position = |offset: usize| Position::new(number, units.length(&line[..offset]));
         Range::new(position(start), position(start + part.len()))
     })
 }
@@ -361,4 +369,38 @@ pub(crate) fn kustomizations(texts: &Texts, files: &Files, folders: &[PathBuf]) 
     }
     found.sort();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{resource_at, texts_of};
+    use rustomize_base::meter;
+
+    #[test]
+    fn the_texts_of_a_file_take_linear_time() {
+        let shapes: [fn(usize) -> String; 2] = [
+            |n| (0..n).map(|i| format!("- {{kind: Pod, name: p{i}}}\n")).collect(),
+            |n| format!("[{}]", "x, ".repeat(n)),
+        ];
+        for shape in shapes {
+            let steps = |n: usize| {
+                let text = shape(n);
+                meter::reset();
+                assert!(texts_of(&text).len() >= n);
+                meter::taken()
+            };
+            assert!(steps(8_000) <= 5 * steps(2_000), "{} steps, {}", steps(2_000), steps(8_000));
+        }
+    }
+
+    #[test]
+    fn the_resource_of_a_line_takes_linear_time() {
+        let steps = |n: usize| {
+            let text: String = (0..n).map(|i| format!("---\nkind: Pod\nmetadata: {{name: p{i}}}\n")).collect();
+            meter::reset();
+            assert_eq!(resource_at(&text, 3), Some(("Pod".to_owned(), "p0".to_owned())));
+            meter::taken()
+        };
+        assert!(steps(4_000) <= 5 * steps(1_000), "{} steps, {}", steps(1_000), steps(4_000));
+    }
 }

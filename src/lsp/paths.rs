@@ -5,6 +5,7 @@ use super::Files;
 use super::check::KnownResource;
 use super::links::{PlacedText, texts_of};
 use crate::load::{FileLimit, Loader};
+use rustomize_yaml::places::Places;
 use rustomize_yaml::{Arena, Heap, Node, Value, documents};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -73,8 +74,9 @@ pub(crate) fn complete<'k>(
         let heap = Heap::new();
         let arena: Arena<'_> = heap.arena();
         let source = arena.add_file("", text.into());
+        let places = Places::new(&heap);
         for document in documents(arena, source).unwrap_or_default() {
-            if heap.place(document.pos()).is_some_and(|place| lines.contains(&place.line)) {
+            if places.line(document.pos()).is_some_and(|(_, line)| lines.contains(&line)) {
                 for node in below(&document, style, &above) {
                     found.extend(next_of(node, style));
                 }
