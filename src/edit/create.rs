@@ -9,7 +9,7 @@ use crate::stage::resources_in;
 use crate::{Place, glob, place};
 use rustomize_sources::ReadFile;
 use rustomize_yaml::{Heap, Key, Mapping, Node, Pos, Sequence, emit, encoding};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -49,7 +49,8 @@ pub fn create(place: &Place, wanted: &Wanted) -> Result<()> {
     if wanted.detects {
         let mut detected = Vec::new();
         detect("", wanted.is_recursive, &mut detected)?;
-        detected.retain(|path| !resources.contains(path));
+        let given: BTreeSet<&String> = resources.iter().collect();
+        detected.retain(|path| !given.contains(path));
         resources.append(&mut detected);
     }
     let text = text(wanted, &resources)?;

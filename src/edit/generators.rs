@@ -10,6 +10,7 @@ use crate::schema::gvk::or;
 use crate::stage::{Build, Generator};
 use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Sequence, Tag};
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The kind of object that an entry generates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,13 +277,14 @@ pub fn set(place: &mut Place, kind: Kind, arguments: &[String], sources: &Source
 fn update<'a>(arena: Arena<'a>, literals: &mut Sequence<'a>, new: &[String]) -> Result<()> {
     let text = |item: &Node<'a>| item.as_scalar().map_or("", |scalar| scalar.text());
     literals.iter().try_for_each(|item| pair(text(item)).map(drop))?;
-    let keys: Vec<&str> = literals.iter().map(|item| text(item).split('=').next().unwrap_or_default()).collect();
-    let mut is_last = (0..keys.len()).map(|i| !keys[i + 1..].contains(&keys[i]));
-    literals.retain(|_| is_last.next().unwrap_or(true));
+    let key = |item: &Node<'a>| text(item).split('=').next().unwrap_or_default();
+    let last: BTreeMap<&str, usize> = literals.iter().enumerate().map(|(i, item)| (key(item), i)).collect();
+    let mut places = 0..;
+    literals.retain(|item| last.get(key(item)).copied() == places.next());
+    let mut items: BTreeMap<&str, &mut Node<'a>> = literals.iter_mut().map(|item| (key(item), item)).collect();
     for literal in new {
         let (key, _) = pair(literal)?;
-        let is_it = |item: &&mut Node<'a>| text(item).split_once('=').is_some_and(|(old, _)| old == key);
-        match literals.iter_mut().find(is_it) {
+        match items.get_mut(key) {
             Some(item) if text(item) == literal => {}
             Some(item) => item.set_text(arena.text(literal), Tag::Str, Pos::NONE),
             None => {
@@ -313,14 +315,50 @@ pub fn remove(place: &mut Place, kind: Kind, arguments: &[String], namespace: &s
         }
     };
     place.change_with(UNREAD_TO_REMOVE, |draft| {
-        let is_found = |draft: &Draft<'_>, name| draft.items(kind.field()).any(|item| is_entry(item, name, namespace));
-        let missing: Vec<&str> = names.iter().copied().filter(|name| !is_found(draft, name)).collect();
+        let is_here = |item: &Node<'_>| is_same_namespace(draft::text(item, "namespace"), namespace);
+        let items = draft.items(kind.field()).filter(|item| is_here(item));
+        let found: BTreeSet<&str> = items.map(|item| draft::text(item, "name")).collect();
+        let missing: Vec<&str> = names.iter().copied().filter(|name| !found.contains(name)).collect();
         if missing.len() == names.len() {
             let message = format!("no specified {word}(s) were found in the kustomization.yaml file");
             return Err(Error::new(Code::Exists, message));
         }
         missing.iter().for_each(|name| draft.note(format!("{word} {name} doesn't exist in kustomization file")));
-        draft.list(kind.field())?.retain(|item| !names.iter().any(|name| is_entry(item, name, namespace)));
+        let meant: BTreeSet<&str> = names.iter().copied().collect();
+        draft.list(kind.field())?.retain(|item| !(is_here(item) && meant.contains(draft::text(item, "name"))));
         draft.drop_if_empty(kind.field())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::update;
+    use rustomize_base::meter;
+    use rustomize_yaml::{Heap, Node, Sequence};
+
+    /// Gives literals other values, and returns all of them and the steps that this takes.
+    fn updated(literals: &[&str], new: &[String]) -> (String, u64) {
+        let heap = Heap::new();
+        let mut list: Sequence<'_> = literals.iter().map(|text| Node::string(text)).collect();
+        meter::reset();
+        update(heap.arena(), &mut list, new).unwrap();
+        let steps = meter::taken();
+        let texts: Vec<&str> = list.iter().filter_map(|item| Some(item.as_scalar()?.text())).collect();
+        (texts.join(" "), steps)
+    }
+
+    #[test]
+    fn the_last_literal_of_a_key_stays() {
+        let new = ["a=7".to_owned(), "b=8".to_owned(), "a=9".to_owned()];
+        assert_eq!(updated(&["a=1", "b=2", "a=3", "c=4"], &new).0, "b=8 a=9 c=4");
+    }
+
+    #[test]
+    fn many_literals_take_linear_time() {
+        let steps = |n: usize| {
+            let all: Vec<String> = (0..n).map(|i| format!("k{i}=v")).collect();
+            updated(&all.iter().map(String::as_str).collect::<Vec<_>>(), &all).1
+        };
+        assert!(steps(4_000) <= 5 * steps(1_000), "{} steps, {}", steps(1_000), steps(4_000));
+    }
 }

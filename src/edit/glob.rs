@@ -123,7 +123,8 @@ pub fn files(pattern: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-fn has_meta(pattern: &str) -> bool {
+/// Returns true if a pattern may match other names than its own text.
+pub(super) fn has_meta(pattern: &str) -> bool {
     pattern.contains(['*', '?', '[', '\\'])
 }
 

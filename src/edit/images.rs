@@ -1,12 +1,12 @@
 //! `set image`: names, tags and digests of images.
 
 use super::draft::{self, Draft};
-use super::{Place, usage_as};
+use super::{Place, lists, usage_as};
 use crate::diag::Result;
 use crate::stage::{Context, Options};
 use rustomize_base::shell::quoted;
 use rustomize_sources::Disk;
-use rustomize_yaml::{Arena, Heap, Key, Mapping, Node};
+use rustomize_yaml::{Arena, Heap, Node};
 use std::collections::BTreeMap;
 
 /// Stands for the current value of an entry.
@@ -64,7 +64,11 @@ pub fn set(place: &mut Place, arguments: &[String]) -> Result<()> {
         return Err(usage_as("no image specified", "set image nginx:1.27"));
     }
     let changes = arguments.iter().map(|argument| parse(argument)).collect::<Result<BTreeMap<_, _>>>()?;
-    place.change(|draft| changes.iter().try_for_each(|(name, change)| set_one(draft, name, change)))
+    place.change(|draft| {
+        let arena = draft.arena;
+        lists::put_named(arena, draft.list("images")?, &changes, |entry, change| apply(arena, entry, change));
+        Ok(())
+    })
 }
 
 /// The tag and the digest of an image; empty texts for what it lacks.
@@ -91,11 +95,8 @@ pub fn with_versions(
     let heap = Heap::new();
     let disk = Disk::new();
     let cx = Context::new(&heap, &disk, options);
-    let change = |name: &str, Version { tag, digest }: &Version| Change {
-        name: name.to_owned(),
-        tag: tag.clone(),
-        digest: digest.clone(),
-    };
+    let change =
+        |Version { tag, digest }: &Version| Change { name: KEPT.to_owned(), tag: tag.clone(), digest: digest.clone() };
     let changed = Draft::read(cx, name, text).and_then(|mut draft| {
         let arena = draft.arena;
         let mut at = 0;
@@ -103,34 +104,18 @@ pub fn with_versions(
             let Some(list) = draft.written_list(field)? else { continue };
             for entry in list.iter_mut() {
                 if let Some(version) = versions.get(&at) {
-                    apply(arena, entry, &change(KEPT, version));
+                    apply(arena, entry, &change(version));
                 }
                 at += 1;
             }
         }
-        added.iter().try_for_each(|(image, version)| set_one(&mut draft, image, &change(KEPT, version)))?;
+        if !added.is_empty() {
+            let list = draft.list("images")?;
+            lists::put_named(arena, list, added, |entry, version| apply(arena, entry, &change(version)));
+        }
         draft.finish()
     });
     changed.map_err(|error| error.located(&heap))
-}
-
-fn set_one(draft: &mut Draft<'_>, name: &str, change: &Change) -> Result<()> {
-    let arena = draft.arena;
-    let list = draft.list("images")?;
-    let mut is_first = true;
-    list.retain(|item| draft::text(item, "name") != name || std::mem::take(&mut is_first));
-    let at = match list.iter().position(|item| draft::text(item, "name") == name) {
-        Some(at) => at,
-        None => {
-            let at = list.iter().position(|item| draft::text(item, "name") > name).unwrap_or(list.len());
-            let mut entry = Mapping::new();
-            entry.insert(Key::string("name"), Node::string(arena.text(name)));
-            list.insert(at, entry.into());
-            at
-        }
-    };
-    apply(arena, &mut list[at], change);
-    Ok(())
 }
 
 fn apply<'a>(arena: Arena<'a>, entry: &mut Node<'a>, change: &Change) {

@@ -4,7 +4,8 @@
 use super::draft::{self, Draft};
 use super::{Place, glob, shown, usage, usage_as};
 use crate::diag::{Code, Error, Result, nearest};
-use rustomize_yaml::Node;
+use rustomize_yaml::{Arena, Key, Mapping, Node, Sequence};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The words that `buildMetadata` knows.
 const BUILD_METADATA: [&str; 3] = ["originAnnotations", "transformerAnnotations", "managedByLabel"];
@@ -103,20 +104,35 @@ pub struct NamedList {
 pub const IMAGES: NamedList = NamedList { field: "images", entry: "image", example: "nginx" };
 pub const REPLICAS: NamedList = NamedList { field: "replicas", entry: "replicas", example: "web" };
 
-/// Adds an entry to a list; returns `false` if the list has it already.
-pub(super) fn push(draft: &mut Draft<'_>, field: &'static str, entry: &str) -> Result<bool> {
-    if draft.texts(field).contains(&entry) {
-        return Ok(false);
+/// The entries of a list that is getting further ones.
+pub(super) struct Entries<'a> {
+    field: &'static str,
+    known: BTreeSet<&'a str>,
+}
+
+impl<'a> Entries<'a> {
+    /// The entries of a list so far, those under its old name included.
+    pub(super) fn of(draft: &Draft<'a>, field: &'static str) -> Self {
+        Entries { field, known: draft.texts(field).into_iter().collect() }
     }
-    let text = draft.arena.text(entry);
-    draft.list(field)?.push(Node::string(text));
-    Ok(true)
+
+    /// Adds an entry; returns `false` if the list has it already. O(log n).
+    pub(super) fn push(&mut self, draft: &mut Draft<'a>, entry: &str) -> Result<bool> {
+        if self.known.contains(entry) {
+            return Ok(false);
+        }
+        let text = draft.arena.text(entry);
+        self.known.insert(text);
+        draft.list(self.field)?.push(Node::string(text));
+        Ok(true)
+    }
 }
 
 /// Adds entries to a list, and makes a note for each that the list has already.
 fn add(draft: &mut Draft<'_>, list: List, entries: &[String]) -> Result<()> {
+    let mut known = Entries::of(draft, list.field);
     for entry in entries {
-        if !push(draft, list.field, entry)? {
+        if !known.push(draft, entry)? {
             draft.note(format!("{} {entry} already in kustomization file", list.entry));
         }
     }
@@ -156,12 +172,13 @@ pub fn add_references(place: &mut Place, list: List, entries: &[String], verific
 pub fn add_bases(place: &mut Place, arguments: &[String]) -> Result<()> {
     let [bases] = arguments else { return Err(usage_as("must specify a base directory", "add base ../base")) };
     place.change(|draft| {
+        let mut known = Entries::of(draft, "resources");
         for base in bases.split(',') {
             if !glob::exists(base) {
                 let error = Error::new(Code::MissingFile, format!("{base} does not exist"));
                 return Err(error.hint("write its path from the directory of the kustomization, as in ../base"));
             }
-            if !push(draft, "resources", base)? {
+            if !known.push(draft, base)? {
                 return Err(Error::new(Code::Exists, format!("base {base} already in kustomization file")));
             }
         }
@@ -199,17 +216,20 @@ pub fn remove(place: &mut Place, list: List, patterns: &[String]) -> Result<()> 
         let example = format!("remove {} {}", list.entry, list.example);
         return Err(usage_as(format!("must specify a {} file", list.entry), &example));
     }
+    let (globs, names): (Vec<&str>, Vec<&str>) = patterns.iter().map(String::as_str).partition(|p| glob::has_meta(p));
+    let names: BTreeSet<&str> = names.into_iter().collect();
     change(place, list, |draft| {
-        let mut meant = Vec::new();
+        let mut meant = BTreeSet::new();
         for entry in draft.texts(list.field) {
-            for pattern in patterns {
+            meant.extend(names.get(entry).map(|_| entry));
+            for pattern in &globs {
                 meant.extend(glob::matches(pattern, entry)?.then_some(entry));
             }
         }
         if meant.is_empty() {
             return Ok(());
         }
-        let is_meant = |item: &Node<'_>| item.as_scalar().is_some_and(|s| meant.contains(&s.text()));
+        let is_meant = |item: &Node<'_>| item.as_scalar().is_some_and(|s| meant.contains(s.text()));
         draft.list(list.field)?.retain(|item| !is_meant(item));
         draft.drop_if_empty(list.field)
     })
@@ -226,7 +246,8 @@ pub fn remove_named(place: &mut Place, list: NamedList, names: &[String]) -> Res
     }
     place.change(|draft| {
         let known: Vec<&str> = draft.items(field).map(|item| draft::text(item, "name")).collect();
-        if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        let all: BTreeSet<&str> = known.iter().copied().collect();
+        if let Some(name) = names.iter().find(|name| !all.contains(name.as_str())) {
             let error = Error::new(Code::NoMatch, format!("'{field}' has no entry named {name}"));
             return Err(match (nearest(name, known.iter().copied()), known.is_empty()) {
                 (Some(near), _) => error.hint(format!("did you mean '{near}'?")),
@@ -234,9 +255,60 @@ pub fn remove_named(place: &mut Place, list: NamedList, names: &[String]) -> Res
                 (None, false) => error.hint(format!("the names are: {}", known.join(", "))),
             });
         }
-        draft.list(field)?.retain(|item| !names.iter().any(|name| draft::text(item, "name") == name));
+        let meant: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        draft.list(field)?.retain(|item| !meant.contains(draft::text(item, "name")));
         draft.drop_if_empty(field)
     })
+}
+
+/// Gives a list of mappings an entry for each of some names, and calls `write` with each of these
+/// entries. The first entry of a name is taken, and the others are removed. A new entry is inserted
+/// as by [`insert_named`]. O(n log n).
+pub(super) fn put_named<'a, T>(
+    arena: Arena<'a>,
+    list: &mut Sequence<'a>,
+    wanted: &BTreeMap<String, T>,
+    write: impl Fn(&mut Node<'a>, &T),
+) {
+    let mut found = BTreeSet::new();
+    list.retain(|item| {
+        let name = draft::text(item, "name");
+        !wanted.contains_key(name) || found.insert(name)
+    });
+    for item in list.iter_mut() {
+        if let Some(value) = wanted.get(draft::text(item, "name")) {
+            write(item, value);
+        }
+    }
+    let missing = wanted.iter().filter(|(name, _)| !found.contains(name.as_str()));
+    let new = missing.map(|(name, value)| {
+        let mut entry = named(arena, name);
+        write(&mut entry, value);
+        entry
+    });
+    insert_named(list, new.collect());
+}
+
+/// An entry that has a name alone.
+pub(super) fn named<'a>(arena: Arena<'a>, name: &str) -> Node<'a> {
+    let mut entry = Mapping::new();
+    entry.insert(Key::string("name"), Node::string(arena.text(name)));
+    entry.into()
+}
+
+/// Inserts entries with names, each before the first one with a greater name, so that a sorted list
+/// stays sorted. O(n log n).
+pub(super) fn insert_named<'a>(list: &mut Sequence<'a>, mut entries: Vec<Node<'a>>) {
+    let name = |entry: &Node<'a>| draft::text(entry, "name");
+    entries.sort_by_key(name);
+    let mut entries = entries.into_iter().peekable();
+    for item in list.take_items() {
+        while let Some(entry) = entries.next_if(|entry| name(entry) < name(&item)) {
+            list.push(entry);
+        }
+        list.push(item);
+    }
+    list.extend(entries);
 }
 
 /// The words of an argument of `add`, `set` and `remove buildmetadata`.
@@ -268,8 +340,9 @@ fn build_metadata(arguments: &[String]) -> Result<Vec<String>> {
 pub fn add_build_metadata(place: &mut Place, arguments: &[String]) -> Result<()> {
     let words = build_metadata(arguments)?;
     place.change(|draft| {
+        let mut known = Entries::of(draft, "buildMetadata");
         for word in words {
-            if !push(draft, "buildMetadata", &word)? {
+            if !known.push(draft, &word)? {
                 return Err(Error::new(
                     Code::Exists,
                     format!("buildMetadata option {word} already in kustomization file"),
@@ -310,4 +383,69 @@ pub fn remove_build_metadata(place: &mut Place, arguments: &[String]) -> Result<
         draft.list("buildMetadata")?.retain(|item| !is_meant(item));
         draft.drop_if_empty("buildMetadata")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stage::{Context, Options};
+    use rustomize_base::meter;
+    use rustomize_sources::Disk;
+    use rustomize_yaml::{Heap, first_document};
+
+    /// A list of mappings with names, in the order of the text.
+    fn list<'a>(arena: Arena<'a>, names: &str) -> Sequence<'a> {
+        let items: String = names.split(' ').map(|name| format!("- {{name: {name}}}\n")).collect();
+        let node = first_document(arena, arena.add_source("file", items)).unwrap().unwrap();
+        node.into_sequence().unwrap()
+    }
+
+    /// The names of a list, each with `*` if it was written to.
+    #[track_caller]
+    fn check(before: &str, wanted: &[&str], after: &str) {
+        let heap = Heap::new();
+        let mut list = list(heap.arena(), before);
+        let wanted: BTreeMap<String, &str> = wanted.iter().map(|name| ((*name).to_owned(), "*")).collect();
+        put_named(heap.arena(), &mut list, &wanted, |entry, mark| {
+            draft::set_text(heap.arena(), entry.as_mapping_mut().unwrap(), "mark", mark);
+        });
+        let shown = |item: &Node<'_>| format!("{}{}", draft::text(item, "name"), draft::text(item, "mark"));
+        assert_eq!(list.iter().map(shown).collect::<Vec<_>>().join(" "), after);
+    }
+
+    #[test]
+    fn a_new_name_comes_before_the_first_greater_one() {
+        check("b d", &["a", "c", "e"], "a* b c* d e*");
+        check("d b", &["a", "c"], "a* c* d b");
+        check("b d b c b", &["b", "c"], "b* d c*");
+        check("d d b", &["c", "d"], "c* d* b");
+    }
+
+    #[test]
+    fn many_entries_take_linear_time() {
+        let by_name = |n: usize| {
+            let heap = Heap::new();
+            let names: Vec<String> = (0..n).map(|i| format!("e{i}")).collect();
+            let mut list = list(heap.arena(), &names.join(" "));
+            let wanted = (0..n).map(|i| (format!("e{}", 2 * i), ())).collect();
+            meter::reset();
+            put_named(heap.arena(), &mut list, &wanted, |_, ()| ());
+            meter::taken()
+        };
+        let of_texts = |n: usize| {
+            let (heap, disk) = (Heap::new(), Disk::new());
+            let text = format!("resources:\n{}", (0..n).map(|i| format!("- r{i}\n")).collect::<String>());
+            let cx = Context::new(&heap, &disk, Options::default());
+            let mut draft = Draft::read(cx, "kustomization.yaml", text).unwrap();
+            meter::reset();
+            let mut known = Entries::of(&draft, "resources");
+            let is_new = |i: usize| known.push(&mut draft, &format!("r{}", 2 * i)).unwrap();
+            assert_eq!((0..n).map(is_new).filter(|is_new| *is_new).count(), n / 2);
+            meter::taken()
+        };
+        for steps in [&by_name as &dyn Fn(usize) -> u64, &of_texts] {
+            let (few, many) = (steps(1_000), steps(4_000));
+            assert!(many <= 5 * few, "{few} steps for 1,000, {many} for 4,000");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use super::draft::{self, Draft};
 use super::{Place, usage, usage_as};
 use crate::diag::{Code, Error, Result};
 use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Tag};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The kind of metadata that is set on resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,8 +144,9 @@ fn note_other_labels(draft: &mut Draft<'_>, kind: Metadata, pairs: &BTreeMap<Str
     if kind != Metadata::Label {
         return;
     }
-    let has = |item: &Node<'_>, key: &str| draft::get(item, "pairs").is_some_and(|pairs| pairs.get(key).is_some());
-    let twice: Vec<&String> = pairs.keys().filter(|key| draft.items("labels").any(|item| has(item, key))).collect();
+    let others = draft.items("labels").filter_map(|item| draft::get(item, "pairs")?.as_mapping());
+    let others: BTreeSet<&str> = others.flat_map(|pairs| pairs.iter()).map(|entry| entry.key().text()).collect();
+    let twice: Vec<&String> = pairs.keys().filter(|key| others.contains(key.as_str())).collect();
     for key in twice {
         draft.note(format!(
             "'labels' has {key}, too: 'commonLabels', which this command writes, changes selectors as well; \

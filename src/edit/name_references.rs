@@ -128,7 +128,7 @@ fn listed(name: &'static str, text: String, options: Options) -> Result<String> 
     let disk = Disk::new();
     let cx = Context::new(&heap, &disk, options);
     let changed = Draft::read(cx, name, text.clone()).and_then(|mut draft| {
-        lists::push(&mut draft, "configurations", FILE)?;
+        lists::Entries::of(&draft, "configurations").push(&mut draft, FILE)?;
         draft.finish()
     });
     Ok(changed.map_err(|e| e.located(&heap))?.unwrap_or(text))

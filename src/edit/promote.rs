@@ -2,13 +2,14 @@
 //! of replicas, versions of remote bases and of charts. Nothing else of the other file changes.
 
 use super::draft::{self, Draft};
+use super::{lists, replicas};
 use crate::diag::Result;
 use crate::load::RepoSpec;
 use crate::load::artifact_reference::{ArtifactReference, is_artifact};
 use crate::stage::{Context, Options};
 use rustomize_sources::Disk;
-use rustomize_yaml::{Arena, Heap, Key, Mapping, Node, Pos, Scalar, Sequence, Tag};
-use std::collections::BTreeSet;
+use rustomize_yaml::{Arena, Heap, Node, Pos, Scalar, Sequence, Tag};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The fields with images, and those with remote bases.
 const IMAGES: [&str; 2] = ["images", "imageTags"];
@@ -162,6 +163,7 @@ impl Pins {
 
     fn copy_images(&self, draft: &mut Draft<'_>, has_names: bool, pins: &mut Vec<Pin>) -> Result<()> {
         let arena = draft.arena;
+        let pins_by_name: BTreeMap<&str, &ImagePin> = self.images.iter().map(|pin| (pin.name.as_str(), pin)).collect();
         let mut known = BTreeSet::new();
         for field in IMAGES {
             let Some(list) = draft.written_list(field)? else { continue };
@@ -169,7 +171,7 @@ impl Pins {
                 let own = image_pin(entry);
                 known.insert(own.name.clone());
                 let mut note = |outcome| pins.push(Pin { kind: Kind::Images, name: own.name.clone(), outcome });
-                let Some(pin) = self.images.iter().rfind(|pin| pin.name == own.name) else {
+                let Some(pin) = pins_by_name.get(own.name.as_str()) else {
                     note(Outcome::Stays { why: "only this side has it" });
                     continue;
                 };
@@ -187,57 +189,57 @@ impl Pins {
                 }
             }
         }
+        let mut new = Vec::new();
         for pin in self.images.iter().filter(|pin| pin.has_version() && !known.contains(&pin.name)) {
-            let mut entry = Node::new(Mapping::new(), Pos::NONE);
-            if let Some(entry) = entry.as_mapping_mut() {
-                entry.insert(Key::string("name"), Node::string(arena.text(&pin.name)));
-            }
+            let mut entry = lists::named(arena, &pin.name);
             pin.write(arena, &mut entry, true);
-            let field =
-                if draft.get("images").is_none() && draft.get("imageTags").is_some() { "imageTags" } else { "images" };
-            insert(draft, field, &pin.name, entry)?;
+            new.push(entry);
             pins.push(Pin {
                 kind: Kind::Images,
                 name: pin.name.clone(),
                 outcome: Outcome::Added { after: pin.full() },
             });
         }
-        Ok(())
+        let has_old_name = draft.get("images").is_none() && draft.get("imageTags").is_some();
+        insert(draft, if has_old_name { "imageTags" } else { "images" }, new)
     }
 
     fn copy_replicas(&self, draft: &mut Draft<'_>, pins: &mut Vec<Pin>) -> Result<()> {
         let arena = draft.arena;
+        let counts: BTreeMap<&str, &str> =
+            self.replicas.iter().map(|(name, count)| (name.as_str(), count.as_str())).collect();
         let mut known = BTreeSet::new();
         if let Some(list) = draft.written_list("replicas")? {
             for entry in list.iter_mut() {
                 let (name, before) = replica_pin(entry);
                 known.insert(name.clone());
-                let outcome = match self.replicas.iter().rfind(|(other, _)| *other == name) {
+                let outcome = match counts.get(name.as_str()) {
                     None => Outcome::Stays { why: "only this side has it" },
-                    Some((_, after)) if *after == before => continue,
-                    Some((_, after)) => {
-                        set_count(arena, entry, after);
-                        Outcome::Changed { before, after: after.clone() }
+                    Some(after) if *after == before => continue,
+                    Some(after) => {
+                        replicas::set_count(arena, entry, after);
+                        Outcome::Changed { before, after: (*after).to_owned() }
                     }
                 };
                 pins.push(Pin { kind: Kind::Replicas, name, outcome });
             }
         }
+        let mut new = Vec::new();
         for (name, count) in self.replicas.iter().filter(|(name, _)| !known.contains(name)) {
-            let mut entry = Node::new(Mapping::new(), Pos::NONE);
-            if let Some(entry) = entry.as_mapping_mut() {
-                entry.insert(Key::string("name"), Node::string(arena.text(name)));
-            }
-            set_count(arena, &mut entry, count);
-            insert(draft, "replicas", name, entry)?;
+            let mut entry = lists::named(arena, name);
+            replicas::set_count(arena, &mut entry, count);
+            new.push(entry);
             let outcome = Outcome::Added { after: count.clone() };
             pins.push(Pin { kind: Kind::Replicas, name: name.clone(), outcome });
         }
-        Ok(())
+        insert(draft, "replicas", new)
     }
 
     fn copy_bases(&self, draft: &mut Draft<'_>, pins: &mut Vec<Pin>) -> Result<()> {
         let arena = draft.arena;
+        // A base with the same directory counts first, then all bases of the repository.
+        let of_path = pinned(self.bases.iter().map(|pin| ((&*pin.place, &*pin.path), &*pin.version)));
+        let of_place = pinned(self.bases.iter().map(|pin| (&*pin.place, &*pin.version)));
         let mut known = BTreeSet::new();
         for field in BASES {
             let Some(list) = draft.written_list(field)? else { continue };
@@ -245,10 +247,12 @@ impl Pins {
                 let Some(text) = entry.as_scalar().map(Scalar::text) else { continue };
                 let Some(own) = base_pin(text) else { continue };
                 known.insert(own.place.clone());
-                let outcome = match self.base(&own) {
-                    Err(why) => Outcome::Stays { why },
-                    Ok(version) if version == own.version => continue,
-                    Ok(version) => {
+                let found = of_path.get(&(&*own.place, &*own.path)).or_else(|| of_place.get(&*own.place));
+                let outcome = match found.map(|pinned| pinned.in_place_of(&own.version)) {
+                    None => Outcome::Stays { why: "only this side has it" },
+                    Some(Err(why)) => Outcome::Stays { why },
+                    Some(Ok(version)) if version == own.version => continue,
+                    Some(Ok(version)) => {
                         let after = with_version(text, version);
                         entry.set_text(arena.text(&after), Tag::Str, Pos::NONE);
                         Outcome::Changed { before: said(&own.version), after: version.to_owned() }
@@ -264,34 +268,27 @@ impl Pins {
         Ok(())
     }
 
-    /// The version of a base; the reason if there is none. A base with the same directory counts
-    /// first, then all bases of the repository.
-    fn base(&self, own: &BasePin) -> Result<&str, &'static str> {
-        let of_place = || self.bases.iter().filter(|pin| pin.place == own.place);
-        let same: Vec<&BasePin> = of_place().filter(|pin| pin.path == own.path).collect();
-        let found = if same.is_empty() { of_place().collect() } else { same };
-        match found[..] {
-            [] => Err("only this side has it"),
-            [first, ..] if found.iter().any(|pin| pin.version != first.version) => {
-                Err("the other side has it in several versions")
-            }
-            [first, ..] if first.version.is_empty() && !own.version.is_empty() => Err("the other side pins no version"),
-            [first, ..] => Ok(&first.version),
-        }
-    }
-
     fn copy_charts(&self, draft: &mut Draft<'_>, pins: &mut Vec<Pin>) -> Result<()> {
         let arena = draft.arena;
+        // Charts of one name are told apart by their releases.
+        let of_release = pinned(self.charts.iter().map(|pin| (pin.key(), &*pin.version)));
+        let of_repo = pinned(self.charts.iter().map(|pin| ((&*pin.name, &*pin.repo), &*pin.version)));
+        let names: BTreeSet<&str> = self.charts.iter().map(|pin| &*pin.name).collect();
         let mut known = BTreeSet::new();
         for (field, keys) in &CHARTS {
             let Some(list) = draft.written_list(field)? else { continue };
             for entry in list.iter_mut() {
                 let own = chart_pin(entry, keys);
                 known.insert(own.name.clone());
-                let outcome = match self.chart(&own) {
-                    Err(why) => Outcome::Stays { why },
-                    Ok(version) if version == own.version => continue,
-                    Ok(version) => {
+                let found = of_release.get(&own.key()).or_else(|| of_repo.get(&(&*own.name, &*own.repo)));
+                let outcome = match found.map(|pinned| pinned.in_place_of(&own.version)) {
+                    None if names.contains(&*own.name) => {
+                        Outcome::Stays { why: "the other side has it from another repository" }
+                    }
+                    None => Outcome::Stays { why: "only this side has it" },
+                    Some(Err(why)) => Outcome::Stays { why },
+                    Some(Ok(version)) if version == own.version => continue,
+                    Some(Ok(version)) => {
                         if let Some(entry) = entry.as_mapping_mut() {
                             draft::set_text(arena, entry, keys[1], version);
                         }
@@ -307,22 +304,32 @@ impl Pins {
         }
         Ok(())
     }
+}
 
-    /// The version of a chart; the reason if there is none. Charts of one name are told apart by
-    /// their releases.
-    fn chart(&self, own: &ChartPin) -> Result<&str, &'static str> {
-        let named: Vec<&ChartPin> = self.charts.iter().filter(|pin| pin.name == own.name).collect();
-        let of_repo: Vec<&ChartPin> = named.iter().copied().filter(|pin| pin.repo == own.repo).collect();
-        let of_release: Vec<&ChartPin> = of_repo.iter().copied().filter(|pin| pin.release == own.release).collect();
-        let found = if of_release.is_empty() { &of_repo } else { &of_release };
-        match found[..] {
-            [] if named.is_empty() => Err("only this side has it"),
-            [] => Err("the other side has it from another repository"),
-            [first, ..] if found.iter().any(|pin| pin.version != first.version) => {
-                Err("the other side has it in several versions")
-            }
-            [first, ..] if first.version.is_empty() && !own.version.is_empty() => Err("the other side pins no version"),
-            [first, ..] => Ok(&first.version),
+/// The version of several pins that are one for the other side.
+struct PinnedVersion<'p> {
+    version: &'p str,
+    /// True if one of the pins has another version.
+    is_ambiguous: bool,
+}
+
+/// The version of the pins of each key.
+fn pinned<'p, K: Ord>(pins: impl Iterator<Item = (K, &'p str)>) -> BTreeMap<K, PinnedVersion<'p>> {
+    let mut all = BTreeMap::new();
+    for (key, version) in pins {
+        let pinned = all.entry(key).or_insert(PinnedVersion { version, is_ambiguous: false });
+        pinned.is_ambiguous |= pinned.version != version;
+    }
+    all
+}
+
+impl<'p> PinnedVersion<'p> {
+    /// The version that takes the place of another one; the reason if the other one stays.
+    fn in_place_of(&self, own: &str) -> Result<&'p str, &'static str> {
+        match self {
+            PinnedVersion { is_ambiguous: true, .. } => Err("the other side has it in several versions"),
+            PinnedVersion { version: "", .. } if !own.is_empty() => Err("the other side pins no version"),
+            PinnedVersion { version, .. } => Ok(version),
         }
     }
 }
@@ -356,6 +363,12 @@ impl ImagePin {
         draft::set_text(arena, entry, "newTag", &self.tag);
         draft::set_text(arena, entry, "digest", &self.digest);
         draft::set_text(arena, entry, "tagSuffix", &self.suffix);
+    }
+}
+
+impl ChartPin {
+    fn key(&self) -> (&str, &str, &str) {
+        (&self.name, &self.repo, &self.release)
     }
 }
 
@@ -432,27 +445,18 @@ fn with_version(text: &str, version: &str) -> String {
     }
 }
 
-fn set_count<'a>(arena: Arena<'a>, entry: &mut Node<'a>, count: &str) {
-    let Some(entry) = entry.as_mapping_mut() else { return };
-    let is_count = |key: &&str| key.eq_ignore_ascii_case("count");
-    let key = entry.iter().map(|entry| entry.key().text()).find(is_count);
-    let count = Scalar::plain(arena.text(count));
-    match key.and_then(|key| entry.get_mut(key)) {
-        Some(node) => node.set_scalar(count, Pos::NONE),
-        None => drop(entry.insert(Key::string("count"), count.into())),
+/// Inserts entries with names into a list, which is made if it is missing.
+fn insert<'a>(draft: &mut Draft<'a>, field: &'static str, entries: Vec<Node<'a>>) -> Result<()> {
+    if entries.is_empty() {
+        return Ok(());
     }
-}
-
-/// Adds an entry before the first one with a greater name, so that a sorted list stays sorted.
-fn insert<'a>(draft: &mut Draft<'a>, field: &'static str, name: &str, entry: Node<'a>) -> Result<()> {
     match draft.written_list(field)? {
-        Some(list) => {
-            let at = list.iter().position(|item| draft::text(item, "name") > name).unwrap_or(list.len());
-            list.insert(at, entry);
-        }
+        Some(list) => lists::insert_named(list, entries),
         None => {
             draft.remove(field)?;
-            draft.put(field, Node::new(Sequence::from_iter([entry]), Pos::NONE));
+            let mut list = Sequence::default();
+            lists::insert_named(&mut list, entries);
+            draft.put(field, Node::new(list, Pos::NONE));
         }
     }
     Ok(())
@@ -461,6 +465,7 @@ fn insert<'a>(draft: &mut Draft<'a>, field: &'static str, name: &str, entry: Nod
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustomize_base::meter;
 
     const ALL: [Kind; 4] = [Kind::Images, Kind::Replicas, Kind::Bases, Kind::Charts];
 
@@ -594,6 +599,33 @@ mod tests {
                 "charts d stays: only the other side has it",
             ],
         );
+    }
+
+    #[test]
+    fn many_pins_take_linear_time() {
+        let texts: [fn(usize, usize) -> String; 4] = [
+            |i, v| format!("images: [{{name: i{i}, newTag: '{v}'}}]"),
+            |i, v| format!("replicas: [{{name: r{i}, count: {v}}}]"),
+            |i, v| format!("resources: ['https://github.com/o/one//d{i}?ref=v{v}']"),
+            |i, v| format!("helmCharts: [{{name: one, repo: r, releaseName: r{i}, version: '{v}'}}]"),
+        ];
+        for text in texts {
+            // Half of the pins of each side are on the other one, too.
+            let side = |from: usize, n: usize, version: usize| {
+                let texts: Vec<String> = (from..from + n).map(|i| text(i, version)).collect();
+                let (field, _) = texts[0].split_once(": [").unwrap();
+                let items = texts.iter().map(|text| &text[field.len() + 3..text.len() - 1]);
+                format!("{field}: [{}]\n", items.collect::<Vec<_>>().join(", "))
+            };
+            let steps = |n: usize| {
+                meter::reset();
+                let (_, pins) = promoted(&side(0, n, 2), &side(n / 2, n, 1), false);
+                assert!(pins.len() >= n, "{pins:?}");
+                meter::taken()
+            };
+            let (few, many) = (steps(1_000), steps(4_000));
+            assert!(many <= 5 * few, "{}: {few} steps for 1,000, {many} for 4,000", text(0, 0));
+        }
     }
 
     #[test]

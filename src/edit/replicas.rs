@@ -1,9 +1,9 @@
 //! `set replicas`.
 
-use super::{Place, draft, usage_as};
+use super::{Place, lists, usage_as};
 use crate::diag::Result;
 use rustomize_base::shell::quoted;
-use rustomize_yaml::{Key, Mapping, Node, Pos, Scalar};
+use rustomize_yaml::{Arena, Key, Node, Pos, Scalar};
 use std::collections::BTreeMap;
 
 /// `set replicas`: replaces the entry of that name, or inserts a new one before the first entry
@@ -27,27 +27,19 @@ pub fn set(place: &mut Place, arguments: &[String]) -> Result<()> {
     place.change(|draft| {
         let arena = draft.arena;
         let list = draft.list("replicas")?;
-        for (name, count) in &counts {
-            let count = Scalar::plain(arena.text(&count.to_string()));
-            let mut is_first = true;
-            list.retain(|item| draft::text(item, "name") != name || std::mem::take(&mut is_first));
-            let found = list.iter_mut().find(|item| draft::text(item, "name") == name);
-            match found.and_then(Node::as_mapping_mut) {
-                Some(entry) => {
-                    let is_count = |key: &&str| key.eq_ignore_ascii_case("count");
-                    let key = entry.iter().map(|entry| entry.key().text()).find(is_count).unwrap_or("count");
-                    entry.get_or_insert_with(key, Node::null).set_scalar(count, Pos::NONE);
-                }
-                None => {
-                    let at = list.iter().position(|item| draft::text(item, "name") > name.as_str());
-                    let at = at.unwrap_or(list.len());
-                    let mut entry = Mapping::new();
-                    entry.insert(Key::string("name"), Node::string(arena.text(name)));
-                    entry.insert(Key::string("count"), count.into());
-                    list.insert(at, entry.into());
-                }
-            }
-        }
+        lists::put_named(arena, list, &counts, |entry, count| set_count(arena, entry, &count.to_string()));
         Ok(())
     })
+}
+
+/// Sets the number of replicas of an entry.
+pub(super) fn set_count<'a>(arena: Arena<'a>, entry: &mut Node<'a>, count: &str) {
+    let Some(entry) = entry.as_mapping_mut() else { return };
+    let is_count = |key: &&str| key.eq_ignore_ascii_case("count");
+    let key = entry.iter().map(|entry| entry.key().text()).find(is_count);
+    let count = Scalar::plain(arena.text(count));
+    match key.and_then(|key| entry.get_mut(key)) {
+        Some(node) => node.set_scalar(count, Pos::NONE),
+        None => drop(entry.insert(Key::string("count"), count.into())),
+    }
 }

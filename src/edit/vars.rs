@@ -11,6 +11,7 @@ use crate::diag::{Code, Error, Result};
 use crate::load::join;
 use crate::schema::Gvk;
 use rustomize_yaml::{Arena, Key, Mapping, Node, Scalar, Sequence, Value, documents, first_document};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -25,6 +26,46 @@ pub struct ResourceFile {
 struct UsedFile<'a> {
     file: ResourceFile,
     patch: Option<Patch<'a>>,
+    /// The documents of its text; none if it is not valid YAML.
+    documents: Vec<Node<'a>>,
+}
+
+/// The files that may have a variable, by its name.
+#[derive(Default)]
+struct FilesByVariable(BTreeMap<String, BTreeSet<usize>>);
+
+impl FilesByVariable {
+    /// Adds a file, which may be known already. O(text).
+    fn add(&mut self, at: usize, of: &UsedFile<'_>) {
+        self.add_text(at, &of.file.text);
+        // A text may be written in another way than it reads.
+        let mut open: Vec<&Node<'_>> = of.documents.iter().collect();
+        while let Some(node) = open.pop() {
+            match node.value() {
+                Value::Scalar(scalar) => self.add_text(at, scalar.text()),
+                Value::Sequence(items) => open.extend(items),
+                Value::Mapping(mapping) => open.extend(mapping.iter().map(|entry| entry.value())),
+            }
+        }
+    }
+
+    fn add_text(&mut self, at: usize, text: &str) {
+        let (mut start, ends) = (0, text.match_indices(')'));
+        for (end, _) in ends {
+            if let Some((_, name)) = text[start..end].rsplit_once("$(") {
+                self.0.entry(name.to_owned()).or_default().insert(at);
+            }
+            start = end + 1;
+        }
+    }
+
+    /// The places of the files that may have a variable, in order. `all` is the number of files.
+    fn of(&self, name: &str, all: usize) -> Vec<usize> {
+        match name.contains(')') || name.contains("$(") {
+            true => (0..all).collect(),
+            false => self.0.get(name).into_iter().flatten().copied().collect(),
+        }
+    }
 }
 
 /// The entries of a kustomization that name files.
@@ -56,23 +97,28 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<ResourceFile>> {
     let mut used = Vec::new();
     let (resources, patches) = (draft.texts("resources"), draft.items("patches").cloned().collect::<Vec<_>>());
     files(arena, ".", FileEntries { resources: &resources, patches: &patches }, &mut used)?;
+    let mut by_variable = FilesByVariable::default();
+    used.iter().enumerate().for_each(|(at, file)| by_variable.add(at, file));
     let mut replacements = Sequence::default();
     for var in &vars {
         let mut targets = Sequence::default();
-        for UsedFile { file, patch } in &used {
-            let source = arena.add_source(file.path.clone(), file.text.clone());
-            let Ok(nodes) = documents(arena, source) else { continue };
-            for node in nodes.iter().flat_map(unlisted) {
+        let having = by_variable.of(var.name, used.len());
+        for UsedFile { file, patch, documents } in having.iter().map(|at| &used[*at]) {
+            for node in documents.iter().flat_map(unlisted) {
                 let pieces = pieces(node, var.name)
                     .map_err(|e| Error::new(Code::WrongType, format!("error with {}: {e}", file.path)))?;
                 targets.extend(pieces.iter().map(|piece| target(arena, node, patch.as_ref(), piece)));
             }
         }
         replacements.push(replacement(arena, var, targets));
-        for UsedFile { file, .. } in &mut used {
+        for at in having {
+            let file = &mut used[at].file;
             let text = file.text.replace(&format!("$({})", var.name), &format!("{}_PLACEHOLDER", var.name));
-            file.is_changed |= text != file.text;
-            file.text = text;
+            if text != file.text {
+                (file.text, file.is_changed) = (text, true);
+                used[at].documents = read(arena, &used[at].file);
+                by_variable.add(at, &used[at]);
+            }
         }
     }
     draft.remove("vars")?;
@@ -111,22 +157,28 @@ fn files<'a>(
             let patches: Vec<Node<'a>> = list("patches").cloned().collect();
             files(arena, &path, FileEntries { resources: &resources, patches: &patches }, used)?;
         }
-        add(path, None, used);
+        add(arena, path, None, used);
     }
     for entry in patches {
         let mut patch = Patch::default();
         patch.decode(entry, &Decoder::strict(arena))?;
         if !patch.path.is_empty() {
-            add(join(directory, patch.path), Some(patch), used);
+            add(arena, join(directory, patch.path), Some(patch), used);
         }
     }
     Ok(())
 }
 
-fn add<'a>(path: String, patch: Option<Patch<'a>>, used: &mut Vec<UsedFile<'a>>) {
+fn add<'a>(arena: Arena<'a>, path: String, patch: Option<Patch<'a>>, used: &mut Vec<UsedFile<'a>>) {
     if let Ok(text) = fs::read_to_string(&path) {
-        used.push(UsedFile { file: ResourceFile { path, text, is_changed: false }, patch });
+        let file = ResourceFile { path, text, is_changed: false };
+        used.push(UsedFile { documents: read(arena, &file), file, patch });
     }
+}
+
+/// The documents of a file; none if it is not valid YAML.
+fn read<'a>(arena: Arena<'a>, file: &ResourceFile) -> Vec<Node<'a>> {
+    documents(arena, arena.add_source(file.path.clone(), file.text.clone())).unwrap_or_default()
 }
 
 /// The resources in a document: the document itself, or its items if it is a list.

@@ -21,10 +21,11 @@ use lsp_types::{
     Diagnostic as Shown, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Position,
     PublishDiagnosticsParams, Range,
 };
+use rustomize_base::meter::FastSet;
 use rustomize_base::parallel;
 use rustomize_base::shown;
 use rustomize_sources::{Disk, Remembered};
-use rustomize_yaml::{Heap, Node, Place, Value, documents, first_document};
+use rustomize_yaml::{Heap, Node, Value, documents, first_document};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -159,10 +160,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The faults of files, in the order in which they were found.
 struct Faults {
     units: Units,
-    by_file: BTreeMap<PathBuf, Vec<Shown>>,
+    by_file: BTreeMap<PathBuf, FaultsOfFile>,
     fixes: Fixes,
     /// The references to renamed resources that the faults are about.
     references: Vec<OldReference>,
+}
+
+/// The faults of a file.
+#[derive(Default)]
+struct FaultsOfFile {
+    shown: Vec<Shown>,
+    /// The ranges and messages of `shown`.
+    known: FastSet<(Range, String)>,
 }
 
 struct Worker<S, O> {
@@ -271,7 +280,7 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
         let now: BTreeSet<PathBuf> = by_file.keys().cloned().collect();
         for file in self.shown.union(&now) {
             let Some(uri) = uri_of(file) else { continue };
-            let diagnostics = by_file.remove(file).unwrap_or_default();
+            let diagnostics = by_file.remove(file).unwrap_or_default().shown;
             let params = PublishDiagnosticsParams { uri, diagnostics, version: None };
             (self.send)(Notification::new(PublishDiagnostics::METHOD.to_owned(), params).into());
         }
@@ -314,8 +323,9 @@ fn kustomization_file(files: &Files, root: &str) -> PathBuf {
 
 /// The resources of a built root that come from files.
 fn resources(output: &Output<'_>) -> Vec<KnownResource> {
+    let places = output.places();
     let known = output.resources().filter_map(|resource| {
-        let Place { file, line, .. } = output.place(resource.pos())?;
+        let (source, line) = places.line(resource.pos())?;
         let mut names: Vec<String> = resource.any_ids().map(|id| id.name.to_owned()).collect();
         names.dedup();
         let kind = resource.id().gvk.kind.to_owned();
@@ -327,7 +337,7 @@ fn resources(output: &Output<'_>) -> Vec<KnownResource> {
             _ => namespaces.collect(),
         };
         let images = images(resource.node());
-        Some(KnownResource { kind, names, namespaces, images, file: file.into(), line: row(line) })
+        Some(KnownResource { kind, names, namespaces, images, file: PathBuf::from(&source.name), line: row(line) })
     });
     known.collect()
 }
@@ -381,9 +391,9 @@ impl Faults {
             Some(DiagnosticRelatedInformation { location, message: shown(link.text()) })
         });
         let around: Vec<_> = around.collect();
-        let known = self.by_file.entry(file).or_default();
+        let of_file = self.by_file.entry(file).or_default();
         // Several roots have one base.
-        if known.iter().any(|shown| shown.range == range && shown.message == message) {
+        if !of_file.known.insert((range, message.clone())) {
             return;
         }
         let as_shown = Shown {
@@ -397,7 +407,7 @@ impl Faults {
         };
         self.fixes.add(fault, &as_shown);
         self.references.extend(old_reference(fault, &as_shown));
-        known.push(as_shown);
+        of_file.shown.push(as_shown);
     }
 }
 

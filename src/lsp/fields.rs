@@ -62,13 +62,10 @@ pub(crate) fn complete(
             None => return Vec::new(),
         },
     };
-    let position = |offset: usize| texts.units.position(&text, offset);
     let typed = text[cursor.word.start..offset.max(cursor.word.start)].trim_start_matches(['"', '\'']);
-    let start = offset - typed.len();
-    let edit = |new_text: String| {
-        let range = Range::new(position(start), position(cursor.word.end.max(offset)));
-        Some(CompletionTextEdit::Edit(TextEdit { range, new_text }))
-    };
+    let [start, end] = [offset - typed.len(), cursor.word.end.max(offset)].map(|at| texts.units.position(&text, at));
+    let range = Range::new(start, end);
+    let edit = |new_text: String| Some(CompletionTextEdit::Edit(TextEdit { range, new_text }));
     let value = |label: String, kind: CompletionItemKind| CompletionItem {
         text_edit: edit(label.clone()),
         kind: Some(kind),

@@ -104,7 +104,10 @@ impl Fixes {
         let of_references = self.of_references.iter().filter_map(|fix| {
             let faults = fix.faults.iter().filter(|(file, fault)| *file == open.path && here(fault));
             let faults: Vec<Shown> = faults.map(|(_, fault)| fault.clone()).collect();
-            let edit = fix.edit(texts, files, folders).filter(|_| !faults.is_empty())?;
+            if faults.is_empty() {
+                return None;
+            }
+            let edit = fix.edit(texts, files, folders)?;
             Some(action(reference_fixes::TITLE.to_owned(), faults, edit, true))
         });
         let of_references: Vec<CodeAction> = of_references.collect();

@@ -307,7 +307,7 @@ pub(crate) fn rename(
     let (Some(old_uri), Some(new_uri)) = (uri_of(&old), uri_of(&new)) else { return Ok(None) };
     let moved = RenameFile { old_uri, new_uri, options: None, annotation_id: None };
     let mut changes: Vec<DocumentChangeOperation> =
-        edits(texts, files, folders, &[(old, new)]).into_iter().map(DocumentChangeOperation::Edit).collect();
+        edits(texts, files, folders, &[(old, new)].into()).into_iter().map(DocumentChangeOperation::Edit).collect();
     changes.push(DocumentChangeOperation::Op(ResourceOp::Rename(moved)));
     Ok(Some(WorkspaceEdit { document_changes: Some(DocumentChanges::Operations(changes)), ..WorkspaceEdit::default() }))
 }
@@ -320,17 +320,20 @@ pub(crate) fn renamed(
     renames: &[FileRename],
 ) -> Option<WorkspaceEdit> {
     let path = |uri: &str| path_of(&uri.parse().ok()?);
-    let renames: Vec<_> = renames.iter().filter_map(|r| Some((path(&r.old_uri)?, path(&r.new_uri)?))).collect();
+    let renames: Renames = renames.iter().filter_map(|r| Some((path(&r.old_uri)?, path(&r.new_uri)?))).collect();
     let edits = edits(texts, files, folders, &renames);
     let changes = Some(DocumentChanges::Edits(edits)).filter(|_| !renames.is_empty());
     changes.map(|changes| WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() })
 }
 
+/// The new paths of renamed files and directories, by their old ones.
+type Renames = BTreeMap<PathBuf, PathBuf>;
+
 /// The edits of all kustomizations in the open directories whose paths to files change: those that
 /// name a renamed file or a file below a renamed directory, and those below a renamed directory
 /// that name a file outside of it. A path between two files that move together stays as it is
-/// written. O(text of all kustomizations × renames).
-fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &[(PathBuf, PathBuf)]) -> Vec<TextDocumentEdit> {
+/// written. O(text of all kustomizations).
+fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &Renames) -> Vec<TextDocumentEdit> {
     let mut edits: BTreeMap<PathBuf, Vec<TextEdit>> = BTreeMap::new();
     for (file, text) in kustomizations(texts, files, folders) {
         let directory = directory(&file);
@@ -365,9 +368,9 @@ fn directory(file: &Path) -> &Path {
 
 /// The new path of a file that is renamed, or is below a renamed directory; `None` for any other
 /// one. The innermost renamed directory counts.
-fn moved(file: &Path, renames: &[(PathBuf, PathBuf)]) -> Option<PathBuf> {
-    let around = renames.iter().filter_map(|(old, new)| Some((old, new, file.strip_prefix(old).ok()?)));
-    let (_, new, rest) = around.max_by_key(|(old, ..)| old.components().count())?;
+fn moved(file: &Path, renames: &Renames) -> Option<PathBuf> {
+    let (old, new) = file.ancestors().find_map(|above| renames.get_key_value(above))?;
+    let rest = file.strip_prefix(old).ok()?;
     let new = if rest.as_os_str().is_empty() { new.clone() } else { new.join(rest) };
     Some(PathBuf::from(clean(&new.to_string_lossy())))
 }
@@ -490,5 +493,33 @@ mod tests {
             };
             assert!(steps(4_000) <= 5 * steps(1_000), "{} steps, {}", steps(1_000), steps(4_000));
         }
+    }
+
+    #[test]
+    fn the_texts_of_a_file_take_linear_time() {
+        let shapes: [fn(usize) -> String; 2] = [
+            |n| (0..n).map(|i| format!("- {{kind: Pod, name: p{i}}}\n")).collect(),
+            |n| format!("[{}]", "x, ".repeat(n)),
+        ];
+        for shape in shapes {
+            let steps = |n: usize| {
+                let text = shape(n);
+                meter::reset();
+                assert!(texts_of(&text).len() >= n);
+                meter::taken()
+            };
+            assert!(steps(8_000) <= 5 * steps(2_000), "{} steps, {}", steps(2_000), steps(8_000));
+        }
+    }
+
+    #[test]
+    fn the_resource_of_a_line_takes_linear_time() {
+        let steps = |n: usize| {
+            let text: String = (0..n).map(|i| format!("---\nkind: Pod\nmetadata: {{name: p{i}}}\n")).collect();
+            meter::reset();
+            assert_eq!(resource_at(&text, 3), Some(("Pod".to_owned(), "p0".to_owned())));
+            meter::taken()
+        };
+        assert!(steps(4_000) <= 5 * steps(1_000), "{} steps, {}", steps(1_000), steps(4_000));
     }
 }

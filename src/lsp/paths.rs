@@ -76,7 +76,7 @@ pub(crate) fn complete<'k>(
         let source = arena.add_file("", text.into());
         let places = Places::new(&heap);
         for document in documents(arena, source).unwrap_or_default() {
-            if places.spot(document.pos()).is_some_and(|spot| lines.contains(&spot.line)) {
+            if places.line(document.pos()).is_some_and(|(_, line)| lines.contains(&line)) {
                 for node in below(&document, style, &above) {
                     found.extend(next_of(node, style));
                 }

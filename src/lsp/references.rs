@@ -48,18 +48,11 @@ pub(crate) fn references(
         .collect();
     let mut found: BTreeSet<(&Path, Position, Position)> = BTreeSet::new();
     for layer in &layers {
-        for (at, file) in &layer.targets {
-            if subject.files.contains_key(file) {
-                let range = layer.range(texts, &layer.entries[*at]);
-                found.insert((&layer.file, range.start, range.end));
-            }
-        }
+        let named = layer.targets.iter().filter(|(_, file)| subject.files.contains_key(file));
+        found.extend(layer.ranges(texts, named.map(|(at, _)| &layer.entries[*at])));
     }
     for layer in with_resources(&layers, &subject) {
-        for entry in subject.selected_in(&layer.entries) {
-            let range = layer.range(texts, entry);
-            found.insert((&layer.file, range.start, range.end));
-        }
+        found.extend(layer.ranges(texts, subject.selected_in(&layer.entries)));
     }
     if params.context.include_declaration {
         let at = |line: u32| Position::new(line, 0);
@@ -130,12 +123,20 @@ impl Layer {
         Layer { targets: targets.collect(), file, text, entries }
     }
 
-    /// The range of an entry; its start, if it is not written as it reads.
-    fn range(&self, texts: &Texts, entry: &PlacedText) -> Range {
-        let key = entry.text.rfind('=').filter(|_| has_keys(&entry.path)).map_or(0, |end| end + 1);
-        written(texts, &self.text, entry, key, &entry.text[key..]).unwrap_or_else(|| {
-            let at = Position::new(u32::try_from(entry.line - 1).unwrap_or(u32::MAX), 0);
-            Range::new(at, at)
+    /// The file, and the start and end of each entry; an entry that is not written as it reads has
+    /// the start of its line.
+    fn ranges<'l>(
+        &'l self,
+        texts: &'l Texts,
+        entries: impl IntoIterator<Item = &'l PlacedText>,
+    ) -> impl Iterator<Item = (&'l Path, Position, Position)> {
+        entries.into_iter().map(move |entry| {
+            let key = entry.text.rfind('=').filter(|_| has_keys(&entry.path)).map_or(0, |end| end + 1);
+            let range = written(texts, &self.text, entry, key, &entry.text[key..]).unwrap_or_else(|| {
+                let at = Position::new(u32::try_from(entry.line - 1).unwrap_or(u32::MAX), 0);
+                Range::new(at, at)
+            });
+            (&*self.file, range.start, range.end)
         })
     }
 }

@@ -24,12 +24,13 @@ pub(crate) use brought::{Kinds, MOST_UNKNOWN, Unknown};
 pub use kubernetes::{Known, UnknownVersion, versions};
 pub use show::{NotShown, fields};
 
-use crate::diag::{Code, Result, Warning, allow};
+use crate::diag::{Code, Warning, allow};
 use crate::resource::{ResMap, Resource};
 use crate::schema::Gvk;
 use definition::Definition;
 use rustomize_base::meter::{FastMap, FastSet};
-use rustomize_yaml::{Arena, Heap, Node};
+use rustomize_yaml::places::Places;
+use rustomize_yaml::{Arena, Node};
 
 /// The most places whose findings are kept: findings at more places are counted.
 const MOST_PLACES: usize = 1000;
@@ -50,10 +51,13 @@ type Definitions<'a> = FastMap<Gvk<'a>, Definition<'a>>;
 
 /// Checks the resources of an output against the schemas of their kinds. Findings that a comment
 /// allows are left out. O(size of the trees).
-pub fn check<'a>(arena: Arena<'a>, map: &ResMap<'a>, known: &Known) -> Result<Findings> {
+pub fn check<'a>(arena: Arena<'a>, map: &ResMap<'a>, known: &Known) -> Findings {
     let definitions = definitions(map, |_| true);
     let heap = arena.heap();
-    let found = map.look_at_each(arena, |resource| Ok(of_resource(heap, resource, known, &definitions)))?;
+    let found = map.look_at_runs(arena, |run| {
+        let places = Places::new(heap);
+        run.iter().flat_map(|resource| of_resource(&places, resource, known, &definitions)).collect::<Vec<_>>()
+    });
     let mut findings = Findings::default();
     let mut places: FastSet<(Option<u32>, Code)> = FastSet::default();
     for warning in allow::not_allowed(heap, found.into_iter().flatten().collect()) {
@@ -65,7 +69,7 @@ pub fn check<'a>(arena: Arena<'a>, map: &ResMap<'a>, known: &Known) -> Result<Fi
             findings.left_out += 1;
         }
     }
-    Ok(findings)
+    findings
 }
 
 /// The definitions of kinds that a resource has and that are wanted.
@@ -95,7 +99,12 @@ fn is_definition(resource: &Resource<'_>) -> bool {
 }
 
 /// The findings of one resource.
-fn of_resource<'a>(heap: &Heap, resource: &Resource<'a>, known: &Known, definitions: &Definitions<'a>) -> Vec<Warning> {
+fn of_resource<'a>(
+    places: &Places<'a>,
+    resource: &Resource<'a>,
+    known: &Known,
+    definitions: &Definitions<'a>,
+) -> Vec<Warning> {
     let gvk = &resource.id().gvk;
     let mut findings = Vec::new();
     match definitions.get(gvk) {
@@ -103,14 +112,14 @@ fn of_resource<'a>(heap: &Heap, resource: &Resource<'a>, known: &Known, definiti
             findings.extend(definition.unusual_version(resource));
             findings.extend(scope::finding(resource, definition.scope()));
             if let Some(table) = definition.table() {
-                walk::custom(heap, resource, table, known, &mut findings);
+                walk::custom(places, resource, table, known, &mut findings);
             }
         }
         None => {
             findings.extend(kind::finding(resource, known));
             findings.extend(scope::finding(resource, None));
             if let Some(rule) = known.rule(gvk) {
-                walk::builtin(heap, resource, known, rule, &mut findings);
+                walk::builtin(places, resource, known, rule, &mut findings);
             }
         }
     }

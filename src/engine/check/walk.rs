@@ -1,7 +1,7 @@
 //! The walk over a resource: each value is held to its rule. Without recursion, so that depth costs
 //! memory alone.
 
-use super::kept_quotes;
+use super::kept_quotes::WrittenResource;
 use super::kubernetes::Known;
 use super::rules::{Limit, Rule, RuleId, Shape, Struct, Table};
 use super::unions::Pair;
@@ -9,26 +9,38 @@ use super::way::{Step, shown};
 use crate::diag::{Code, Warning, nearest};
 use crate::resource::Resource;
 use rustomize_base::meter::FastSet;
+use rustomize_yaml::places::Places;
 use rustomize_yaml::scalar::{self, Kind};
-use rustomize_yaml::{Heap, Mapping, Node, Pos, Scalar, Value};
+use rustomize_yaml::{Mapping, Node, Pos, Scalar, Value};
+use std::cell::OnceCell;
 
-/// Checks a resource by the rule of its kind. `heap` has its texts.
-pub(super) fn builtin(heap: &Heap, resource: &Resource<'_>, known: &Known, rule: RuleId, findings: &mut Vec<Warning>) {
-    let mut walk = Walk { heap, resource, visits: Vec::new(), findings };
+/// Checks a resource by the rule of its kind. `places` are those of its files.
+pub(super) fn builtin<'a>(
+    places: &Places<'a>,
+    resource: &Resource<'a>,
+    known: &Known,
+    rule: RuleId,
+    findings: &mut Vec<Warning>,
+) {
+    let own = OnceCell::new();
+    let written = WrittenResource::at(resource.pos(), places, &own);
+    let mut walk = Walk { written, resource, visits: Vec::new(), findings };
     walk.value(resource.node(), known.table(), rule, TOP, Step::Field(""));
     walk.run();
 }
 
 /// Checks a resource by the rules of its definition, and its metadata by those of Kubernetes.
-/// `heap` has its texts.
-pub(super) fn custom(
-    heap: &Heap,
-    resource: &Resource<'_>,
+/// `places` are those of its files.
+pub(super) fn custom<'a>(
+    places: &Places<'a>,
+    resource: &Resource<'a>,
     table: &Table<'_>,
     known: &Known,
     findings: &mut Vec<Warning>,
 ) {
-    let mut walk = Walk { heap, resource, visits: Vec::new(), findings };
+    let own = OnceCell::new();
+    let written = WrittenResource::at(resource.pos(), places, &own);
+    let mut walk = Walk { written, resource, visits: Vec::new(), findings };
     walk.value(resource.node(), table, 0, TOP, Step::Field(""));
     if let Some(metadata) = resource.node().get("metadata") {
         walk.value(metadata, known.table(), known.metadata(), 0, Step::Field("metadata"));
@@ -57,15 +69,15 @@ struct At<'n> {
     pos: Pos,
 }
 
-struct Walk<'n, 'a, 't, 'f> {
-    heap: &'f Heap,
+struct Walk<'n, 'a, 't, 'f, 'o> {
+    written: WrittenResource<'f, 'a, 'o>,
     resource: &'n Resource<'a>,
     /// Values that were visited, then those that will be.
     visits: Vec<Visit<'n, 'a, 't>>,
     findings: &'f mut Vec<Warning>,
 }
 
-impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
+impl<'n, 'a, 't> Walk<'n, 'a, 't, '_, '_> {
     fn run(&mut self) {
         let mut next = 0;
         while let Some(&Visit { node, table, rule, .. }) = self.visits.get(next) {
@@ -197,9 +209,7 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_> {
             let (expected, found) = (rule.shape.words(), node.shape());
             let hint = node.as_scalar().and_then(|scalar| mend(scalar, &rule.shape)).map(|mend| match mend {
                 Mend::AddQuotes => "put the value into quotes".to_owned(),
-                Mend::LeaveOutQuotes => {
-                    kept_quotes::hint(self.heap, node.pos(), self.resource.pos(), &self.way(parent, step))
-                }
+                Mend::LeaveOutQuotes => self.written.hint(node.pos(), &self.way(parent, step)),
             });
             self.find(Code::WrongTypeOfKind, place, hint, |of, path| {
                 format!("expected {expected} in '{path}' of {of}, found {found}")

@@ -66,8 +66,8 @@ fn has(labels: &Mapping<'_>, wanted: &Entry<'_>) -> bool {
 }
 
 /// The finding about a Service that selects no pods of the output, although a workload has its
-/// name, and all labels of the selector but one. O(size of its selector and of those labels), and
-/// more for the first one: see [`Workloads::with_label`].
+/// name, and all labels of the selector but one. O(size of its selector and of those labels, and
+/// workloads with its rarest label), and more for the first one: see [`Workloads::with_label`].
 pub(super) fn without_pods<'a>(parts: &Parts<'_, 'a>, workloads: &Workloads<'_, 'a>) -> Option<Warning> {
     let service = parts.resource;
     let id = service.id();
@@ -79,8 +79,13 @@ pub(super) fn without_pods<'a>(parts: &Parts<'_, 'a>, workloads: &Workloads<'_, 
     let mut others = selector.iter().filter(|entry| !has(namesake, entry));
     let (other, None) = (others.next()?, others.next()) else { return None };
     let (key, value) = entry(other)?;
-    let selected = workloads.with_label(id.effective_namespace(), key, value);
-    let is_selected = selected.iter().any(|labels| selector.iter().all(|entry| has(labels, entry)));
+    // Pods that the Service selects have each of its labels: the rarest one is in few workloads.
+    let rarest = selector
+        .iter()
+        .filter_map(entry)
+        .map(|(key, value)| workloads.with_label(id.effective_namespace(), key, value));
+    let candidates = rarest.min_by_key(|workloads| workloads.len()).unwrap_or_default();
+    let is_selected = candidates.iter().any(|labels| selector.iter().all(|entry| has(labels, entry)));
     if is_selected || is_set_later(key) || is_placeholder(value) {
         return None;
     }

@@ -37,6 +37,7 @@ use crate::transformer::name_reference::NameReferenceTransformer;
 use crate::transformer::ref_var::RefVarTransformer;
 use rustomize_base::compat::Compat;
 use rustomize_base::observe::Work;
+use rustomize_yaml::places::Places;
 use rustomize_yaml::{Arena, Entry, Key, Mapping, Node, Pos};
 use std::rc::Rc;
 
@@ -91,7 +92,8 @@ fn run<'a>(build: &mut Build<'a>, target: &Target<'a>) -> Result<ResMap<'a>> {
     let Accumulator { mut map, config, vars } = accumulate::root(build, target)?;
     let files = std::mem::take(&mut build.for_kinds);
     let used = build.cx.options.used_entries.clone();
-    let note_used = |entry| arena.place(entry).iter().for_each(|place| used.note(place));
+    let places = Places::new(arena.heap());
+    let note_used = |entry| places.place(entry).iter().for_each(|place| used.note(place));
     build.find(|| for_kinds::findings(&map, &files, note_used));
     if target.kustomization.is_component() {
         build.drop_without_effect(0);

@@ -200,14 +200,18 @@ impl Installer<'_> {
                 format!("{} does not name a plugin '{unknown}', and no image has that name", requirements::FILE);
             return Err(bad_plugin(message).hint(format!("it names {}", known.join(", "))));
         }
-        self.known.plugins.retain(|key, _| {
-            let named = || wanted.iter().find(|w| w.source.to_string() == *key);
-            match upgrade {
-                Upgrade::Nothing => true,
-                Upgrade::All => false,
-                Upgrade::Named(names) => !named().is_some_and(|w| names.contains(&w.name)),
+        match upgrade {
+            Upgrade::Nothing => {}
+            Upgrade::All => self.known.plugins.clear(),
+            Upgrade::Named(names) => {
+                let mut by_source: BTreeMap<String, &String> = BTreeMap::new();
+                for w in &wanted {
+                    by_source.entry(w.source.to_string()).or_insert(&w.name);
+                }
+                let is_named = |key: &String| by_source.get(key).is_some_and(|name| names.contains(name));
+                self.known.plugins.retain(|key, _| !is_named(key));
             }
-        });
+        }
         self.all_platforms = true;
         let base = Base::new(directory);
         self.install(&wanted, &base)?;

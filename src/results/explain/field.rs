@@ -2,11 +2,13 @@
 
 use super::view::{Subject, View, label};
 use rustomize_base::json_pointer::unescaped;
+use rustomize_base::meter::FastMap;
 use rustomize_base::shell::quoted;
 use rustomize_engine::diag::{Code, Error, Result, nearest};
 use rustomize_engine::stage::compare::{Below, push};
 use rustomize_engine::stage::history::{Field, Write, find};
-use rustomize_yaml::{Node, Value};
+use rustomize_yaml::{Node, Sequence, Value};
+use std::cell::RefCell;
 
 /// The fields that are explained.
 pub struct Fields<'o, 'w> {
@@ -47,13 +49,14 @@ pub fn fields<'o, 'w>(view: &View<'o, 'w>, subject: &Subject<'o, 'w>, word: Opti
 fn missing(view: &View<'_, '_>, subject: &Subject<'_, '_>, node: &Node<'_>, word: &str) -> Error {
     let is_pointer = word.starts_with('/');
     let fields = view.history.fields(subject.number, node);
+    let paths = DottedPaths::of(node);
     let mut known: Vec<String> = Vec::new();
     for field in &fields {
         // Only values have a history, and the mappings above them.
         let ends = field.path.match_indices('/').map(|(i, _)| i).skip(1).chain([field.path.len()]);
         for end in ends {
             let pointer = &field.path[..end];
-            known.push(if is_pointer { pointer.to_owned() } else { dotted(node, pointer) });
+            known.push(if is_pointer { pointer.to_owned() } else { paths.dotted(pointer) });
         }
     }
     let label = label(&subject.id);
@@ -172,46 +175,73 @@ fn plain_pointer(parts: &[Part]) -> String {
     pointer
 }
 
-/// A field as a path with dots, which [`fields`] reads: items by their names if they have one.
-pub fn dotted(node: &Node<'_>, pointer: &str) -> String {
-    let mut path = String::new();
-    let mut at = Some(node);
-    for part in pointer.split('/').skip(1) {
-        let key = unescaped(part);
-        match at.map(|node| node.value()) {
-            Some(Value::Sequence(items)) => {
-                let item = part.parse::<usize>().ok().and_then(|i| items.get(i));
-                let name = item.and_then(|item| item.get_text("name"));
-                let is_plain = |name: &&str| {
-                    let is_first = |item: &&Node<'_>| item.get_text("name") == Some(name);
-                    !name.contains([']', '\'', '"']) && items.iter().filter(is_first).count() == 1
-                };
-                match name.filter(is_plain) {
-                    Some(name) => path.extend(["[name=", name, "]"]),
-                    None => path.extend(["[", part, "]"]),
+/// The paths of the fields of a resource.
+pub struct DottedPaths<'n, 'a> {
+    resource: &'n Node<'a>,
+    /// The number of items with each name, of the lists that were asked for, by their addresses.
+    names: RefCell<FastMap<usize, FastMap<&'a str, usize>>>,
+}
+
+impl<'n, 'a> DottedPaths<'n, 'a> {
+    /// The paths of the fields of a resource.
+    pub fn of(resource: &'n Node<'a>) -> Self {
+        DottedPaths { resource, names: RefCell::default() }
+    }
+
+    /// A field as a path with dots, which [`fields`] reads: items by their names if they have one.
+    /// O(path), and O(items) for the first item of each list.
+    pub fn dotted(&self, pointer: &str) -> String {
+        let mut path = String::new();
+        let mut at = Some(self.resource);
+        for part in pointer.split('/').skip(1) {
+            let key = unescaped(part);
+            match at.map(|node| node.value()) {
+                Some(Value::Sequence(items)) => {
+                    let item = part.parse::<usize>().ok().and_then(|i| items.get(i));
+                    let name = item.and_then(|item| item.get_text("name"));
+                    let is_plain = |name: &&str| !name.contains([']', '\'', '"']) && self.is_only(items, name);
+                    match name.filter(is_plain) {
+                        Some(name) => path.extend(["[name=", name, "]"]),
+                        None => path.extend(["[", part, "]"]),
+                    }
+                    at = item;
                 }
-                at = item;
-            }
-            value => {
-                let is_odd = key.is_empty() || key.contains(['[', ']', '\\']) || key.starts_with('/');
-                match is_odd {
-                    true => path.extend(["['", &key, "']"]),
-                    false if path.is_empty() => path.push_str(&key),
-                    false => path.extend([".", &key]),
+                value => {
+                    let is_odd = key.is_empty() || key.contains(['[', ']', '\\']) || key.starts_with('/');
+                    match is_odd {
+                        true => path.extend(["['", &key, "']"]),
+                        false if path.is_empty() => path.push_str(&key),
+                        false => path.extend([".", &key]),
+                    }
+                    at = match value {
+                        Some(Value::Mapping(mapping)) => mapping.get(&key),
+                        _ => None,
+                    };
                 }
-                at = match value {
-                    Some(Value::Mapping(mapping)) => mapping.get(&key),
-                    _ => None,
-                };
             }
         }
+        path
     }
-    path
+
+    /// Returns true if one item of a list has a name.
+    fn is_only(&self, items: &Sequence<'a>, name: &str) -> bool {
+        let mut names = self.names.borrow_mut();
+        let counts = names.entry(std::ptr::from_ref(items).addr()).or_insert_with(|| {
+            let mut counts = FastMap::default();
+            items
+                .iter()
+                .filter_map(|item| item.get_text("name"))
+                .for_each(|name| *counts.entry(name).or_default() += 1);
+            counts
+        });
+        counts.get(name) == Some(&1)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{dotted, parts, resolve};
+    use super::{DottedPaths, parts, resolve};
+    use rustomize_base::meter;
     use rustomize_yaml::{Heap, first_document};
 
     /// The pointer that a path leads to in a resource, and that pointer as a path again.
@@ -224,9 +254,25 @@ mod tests {
         let found = resolve(&node, &parts(path).unwrap());
         assert_eq!(found.as_deref(), Some(pointer).filter(|p| !p.is_empty()), "{path}");
         if let Some(found) = found {
-            assert_eq!(dotted(&node, &found), again);
+            assert_eq!(DottedPaths::of(&node).dotted(&found), again);
             assert_eq!(resolve(&node, &parts(again).unwrap()), Some(found), "{again}");
         }
+    }
+
+    #[test]
+    fn paths_into_one_list_take_linear_time() {
+        let steps = |n: usize| {
+            let heap = Heap::new();
+            let text = format!("list: [{}]", (0..n).map(|i| format!("{{name: i{i}}}, ")).collect::<String>());
+            let node = first_document(heap.arena(), heap.arena().add_source("text", text)).unwrap().unwrap();
+            let paths = DottedPaths::of(&node);
+            meter::reset();
+            for i in 0..n {
+                assert_eq!(paths.dotted(&format!("/list/{i}/name")), format!("list[name=i{i}].name"));
+            }
+            meter::taken()
+        };
+        assert!(steps(4_000) <= 5 * steps(1_000), "{} steps, {}", steps(1_000), steps(4_000));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Explanations as JSON. docs/explain.md documents the fields.
 
-use super::field::{Fields, dotted};
+use super::field::{DottedPaths, Fields};
 use super::view::{Hidden, Subject, View, origin_of};
 use rustomize_base::shown;
 use rustomize_engine::resource::ResId;
@@ -46,6 +46,7 @@ pub fn all(view: &View<'_, '_>) -> Value {
 /// Fields of a resource.
 pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '_>) -> Value {
     let hidden = view.hidden(subject);
+    let dotted = subject.node.map(DottedPaths::of);
     let one = |field: &Field<'_, '_>| {
         let paths = [field.path.as_str(); 2];
         let shown = |value: &'_ str| hidden.shown(paths, value).to_owned();
@@ -56,7 +57,7 @@ pub fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Fields<'_, '
         });
         json!({
             "pointer": field.path,
-            "field": subject.node.map(|node| dotted(node, &field.path)),
+            "field": dotted.as_ref().map(|paths| paths.dotted(&field.path)),
             "value": shown(field.value),
             "isHidden": hidden.hides(paths, field.value),
             "origin": origin,

@@ -97,7 +97,8 @@ pub(super) fn line_end(text: &str, offset: usize) -> usize {
 
 /// Returns true if only blanks precede the byte at `offset` on its line.
 pub(super) fn begins_line(text: &str, offset: usize) -> bool {
-    text[line_start(text, offset)..offset].bytes().all(|b| b == b' ')
+    let before = text[..offset].trim_end_matches(' ');
+    before.is_empty() || before.ends_with('\n')
 }
 
 /// The column of the byte at `offset`, from 0.

@@ -12,9 +12,10 @@ mod layout;
 mod print;
 
 use super::tree::node::{Node, Pos, Value};
-use super::{Arena, Key, Mapping, Source, first_document};
+use super::{Arena, Entry, Key, Mapping, Source, first_document};
 use layout::{Child, Form, Layout, begins_line, line_end, line_start};
 use print::{Known, Printer};
+use rustomize_base::meter::{self, FastMap, FastSet};
 use std::ops::Range;
 
 /// The reason why a text cannot be changed as wanted.
@@ -194,6 +195,28 @@ enum Added<'n, 'a> {
     Entry(&'n Key<'a>, &'n Node<'a>),
 }
 
+/// The entries of a mapping: of several with the same key or place, the first.
+#[derive(Default)]
+struct KnownEntries<'n, 'a> {
+    by_key: FastMap<&'a str, &'n Entry<'a>>,
+    by_key_place: FastMap<Pos, &'n Entry<'a>>,
+    by_value_place: FastMap<Pos, &'n Entry<'a>>,
+}
+
+impl<'n, 'a> KnownEntries<'n, 'a> {
+    fn of(mapping: &'n Mapping<'a>) -> Self {
+        let mut known = KnownEntries::default();
+        for entry in mapping.iter() {
+            known.by_key.entry(entry.key.text).or_insert(entry);
+            known.by_key_place.entry(entry.key.pos).or_insert(entry);
+            if entry.value.pos().is_in_source() {
+                known.by_value_place.entry(entry.value.pos()).or_insert(entry);
+            }
+        }
+        known
+    }
+}
+
 impl Changes<'_> {
     fn edit(&mut self, range: Range<usize>, text: impl Into<String>) {
         let text = text.into();
@@ -243,23 +266,22 @@ impl Changes<'_> {
     ) -> Result<Option<Plan<'p, 'n, 'a>>, Unchangeable> {
         let (Value::Sequence(before), Value::Sequence(after)) = (&old.value, &new.value) else { return Ok(None) };
         let mut plan = Plan { children, stays: vec![false; children.len()], added: Vec::new() };
+        // An item that the list has got from elsewhere, such as another list, has a place as well.
+        let known: FastSet<Pos> = before.iter().map(Node::pos).filter(|pos| pos.is_in_source()).collect();
+        let mut olds = before.iter().enumerate();
         let (mut last, mut kept) = (None, Vec::new());
         for item in after.iter() {
-            let from = last.map_or(0, |last| last + 1);
-            let is_it = |old: &Node<'_>| item.pos().is_in_source() && old.pos() == item.pos();
-            match before.iter().skip(from).position(is_it) {
-                Some(i) => {
-                    last = Some(from + i);
-                    plan.stays[from + i] = true;
-                    kept.push((from + i, item));
-                }
-                None if before.iter().any(is_it) => return Ok(None),
-                None => plan.added.push((last, Added::Item(item))),
+            if !known.contains(&item.pos()) {
+                plan.added.push((last, Added::Item(item)));
+                continue;
             }
+            let Some((i, old)) = olds.find(|(_, old)| old.pos() == item.pos()) else { return Ok(None) };
+            last = Some(i);
+            plan.stays[i] = true;
+            kept.push((i, BeforeAfter { old, new: item }));
         }
-        for (i, item) in kept {
+        for (i, values) in kept {
             let host = self.item_host(layout, &children[i]);
-            let values = BeforeAfter { old: &before[i], new: item };
             self.value(printer, values, &children[i].value, host)?;
         }
         Ok(Some(plan))
@@ -275,16 +297,20 @@ impl Changes<'_> {
     ) -> Result<Option<Plan<'p, 'n, 'a>>, Unchangeable> {
         let (Value::Mapping(before), Value::Mapping(after)) = (&old.value, &new.value) else { return Ok(None) };
         let mut plan = Plan { children, stays: vec![false; children.len()], added: Vec::new() };
+        let known = KnownEntries::of(before);
         let base = self.base;
-        let at = |pos: Pos| children.iter().position(|child| child.start as u64 + u64::from(base) == u64::from(pos.0));
+        let at = |pos: Pos| {
+            let start = pos.0.checked_sub(base)? as usize;
+            children.binary_search_by_key(&start, |child| child.start).ok()
+        };
         let mut pending = Vec::new();
         let mut kept = Vec::new();
         for entry in after.iter() {
-            let is_same = |old: &&super::Entry<'a>| match entry.key.pos.is_in_source() {
-                true => old.key.pos == entry.key.pos,
-                false => old.key.same_text(&entry.key),
+            let old = match entry.key.pos.is_in_source() {
+                true => known.by_key_place.get(&entry.key.pos),
+                false => known.by_key.get(entry.key.text),
             };
-            match before.iter().find(is_same).and_then(|old| Some((at(old.key.pos)?, old))) {
+            match old.and_then(|old| Some((at(old.key.pos)?, *old))) {
                 Some((i, old)) => {
                     plan.stays[i] = true;
                     kept.push((i, old, entry));
@@ -294,9 +320,8 @@ impl Changes<'_> {
         }
         for entry in pending {
             // If the value has moved under another key, the key is written again.
-            let is_moved =
-                |old: &&super::Entry<'a>| entry.value.pos().is_in_source() && old.value.pos() == entry.value.pos();
-            let source = before.iter().find(is_moved).and_then(|old| Some((at(old.key.pos)?, old)));
+            let source = known.by_value_place.get(&entry.value.pos());
+            let source = source.and_then(|old| Some((at(old.key.pos)?, *old)));
             match source.filter(|(i, _)| !plan.stays[*i]) {
                 Some((i, old)) => {
                     plan.stays[i] = true;
@@ -574,8 +599,11 @@ impl Places<'_> {
             (self.offset, self.at) = (0, 0);
         }
         while self.offset < offset {
-            let rest = &self.written[self.at..];
-            let line = rest.find("\r\n").map_or(rest.len(), |i| i);
+            // A line break that begins before `offset` ends at most one byte behind it.
+            let rest = &self.written.as_bytes()[self.at..];
+            let rest = &rest[..rest.len().min(offset - self.offset + 1)];
+            meter::count_bytes(rest);
+            let line = memchr::memmem::find(rest, b"\r\n").unwrap_or(rest.len());
             let step = line.min(offset - self.offset);
             (self.offset, self.at) = (self.offset + step, self.at + step);
             if self.offset < offset {

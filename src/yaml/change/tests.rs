@@ -2,6 +2,7 @@
 
 use super::{FileText, apply};
 use crate::{Arena, Heap, Key, Mapping, Node, Pos, Scalar, Sequence, Tag, ValueMut, first_document};
+use rustomize_base::meter;
 
 /// Changes the fields of a text.
 fn changed(text: &str, change: impl for<'a> FnOnce(Arena<'a>, &mut Mapping<'a>)) -> Result<String, String> {
@@ -44,12 +45,58 @@ fn remove(fields: &mut Mapping<'_>, path: &str, i: usize) {
     at(fields, path).as_sequence_mut().unwrap().remove(i);
 }
 
+/// A text that no other entry has.
+fn new_text(arena: Arena<'_>, i: usize) -> &str {
+    arena.text(&format!("new{i}"))
+}
+
 fn map<'a>(entries: &[(&'a str, &'a str)]) -> Node<'a> {
     let mut mapping = Mapping::new();
     for (key, value) in entries {
         mapping.insert(Key::string(key), Node::string(value));
     }
     mapping.into()
+}
+
+/// The change of one of many entries.
+type Change = for<'a> fn(Arena<'a>, &mut Mapping<'a>, usize);
+
+#[test]
+fn many_changes_take_linear_time() {
+    let items = |n: usize| format!("list:\n{}", (0..n).map(|i| format!("- i{i}\n")).collect::<String>());
+    let entries = |n: usize| format!("map:\n{}", (0..n).map(|i| format!("  k{i}: v\n")).collect::<String>());
+    let changes: [(&str, &dyn Fn(usize) -> String, Change); 5] = [
+        ("values of entries", &entries, |arena, f, i| set(arena, f, &format!("map.k{i}"), "w")),
+        ("values of entries, with CRLF", &|n| entries(n).replace('\n', "\r\n"), |arena, f, i| {
+            set(arena, f, &format!("map.k{i}"), "w");
+        }),
+        ("new entries", &entries, |arena, f, i| {
+            let map = at(f, "map").as_mapping_mut().unwrap();
+            map.insert(Key::string(new_text(arena, i)), Node::string("v"));
+        }),
+        ("new items", &items, |arena, f, i| push(f, "list", Node::string(new_text(arena, i)))),
+        ("removed items", &items, |_, f, i| {
+            if i % 2 == 0 {
+                remove(f, "list", i / 2);
+            }
+        }),
+    ];
+    for (what, text, change) in changes {
+        let steps = |n: usize| {
+            let heap = Heap::new();
+            let arena = heap.arena();
+            let written = text(n);
+            let source = arena.add_source("file", written.replace("\r\n", "\n"));
+            let before = first_document(arena, source).unwrap();
+            let mut after = before.clone().unwrap();
+            (0..n).for_each(|i| change(arena, after.as_mapping_mut().unwrap(), i));
+            meter::reset();
+            apply(arena, FileText { source, written: &written }, before.as_ref(), &after).unwrap();
+            meter::taken()
+        };
+        let (few, many) = (steps(2_000), steps(8_000));
+        assert!(many <= 5 * few, "{what}: {few} steps for 2,000, {many} for 8,000");
+    }
 }
 
 #[test]

@@ -57,8 +57,9 @@ pub(crate) fn sides(
         None => State::on_disk(request, "the working tree", Start { top: &top, prefix: &prefix })?,
     };
     let mut states = [old, new];
+    let known = states.each_ref().map(State::paths);
     for root in request.directories.iter().filter(|_| !request.roots.all) {
-        if !states.iter().any(|state| state.roots.iter().any(|found| found.path == *root)) {
+        if !known.iter().any(|paths| paths.contains(root)) {
             bail!("'{root}' has no kustomization, neither in {} nor in {}", states[0].name, states[1].name);
         }
     }
@@ -82,9 +83,9 @@ pub(crate) fn sides(
         }
     }
     // A root is not compared if one of its sides has failed.
+    let known = states.each_ref().map(State::paths);
     let has_both = |root: &str, found: &[Option<Side>; 2]| {
-        let exists = |state: &State| state.roots.iter().any(|found| found.path == root);
-        states.iter().zip(found).all(|(state, side)| side.is_some() || !exists(state))
+        known.iter().zip(found).all(|(paths, side)| side.is_some() || !paths.contains(root))
     };
     let absent = |side: Option<Side>| side.unwrap_or_else(Side::nothing);
     let sides = sides.into_iter().filter(|(root, found)| has_both(root, found));

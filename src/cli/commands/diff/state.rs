@@ -19,6 +19,7 @@ use rustomize_engine::pipeline::roots::{FoundRoot, find};
 use rustomize_engine::stage::Options;
 use rustomize_process::PrivateDirectory;
 use rustomize_sources::Disk;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -136,6 +137,11 @@ impl State {
         let mut state = State { name: name.to_owned(), top: top.to_owned(), directory, files, roots: Vec::new() };
         state.roots = state.within(|loader| roots(loader, request))?.unwrap_or_default();
         Ok(state)
+    }
+
+    /// The paths of its roots.
+    pub(crate) fn paths(&self) -> BTreeSet<String> {
+        self.roots.iter().map(|root| root.path.clone()).collect()
     }
 
     /// Runs an action with the files of the state, whose relative paths start where those of roots

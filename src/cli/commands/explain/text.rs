@@ -2,7 +2,7 @@
 
 use rustomize_base::shown;
 use rustomize_engine::stage::history::{Field, Write};
-use rustomize_results::explain::field::{Fields, dotted};
+use rustomize_results::explain::field::{DottedPaths, Fields};
 use rustomize_results::explain::view::{Hidden, Subject, View, label, origin_of};
 use rustomize_yaml::Pos;
 use std::fmt::Write as _;
@@ -124,9 +124,10 @@ pub(super) fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Field
     table.print("  ", WIDEST_COLUMN, &mut out);
     let Some(node) = subject.node else { return out };
     let hidden = view.hidden(subject);
+    let paths = DottedPaths::of(node);
     let mut plain = Table::default();
     for field in &fields.fields {
-        let name = one_line(&dotted(node, &field.path));
+        let name = one_line(&paths.dotted(&field.path));
         let value = quoted(hidden.shown([&field.path; 2], field.value));
         let head = (format!("{name}: {value}"), format!("{}: {value}", paint.bold(&name)));
         if field.writes.is_empty() {
@@ -142,7 +143,7 @@ pub(super) fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Field
     }
     flush(&mut plain, &mut out);
     for write in &fields.removals {
-        let name = one_line(&dotted(node, &write.path));
+        let name = one_line(&paths.dotted(&write.path));
         let _ = writeln!(out, "\n{}: {}", paint.bold(&name), paint.dim("removed"));
         let mut table = Table::default();
         table.add(vec![values(&hidden, &write.path, write, paint), by(view, write, paint)]);

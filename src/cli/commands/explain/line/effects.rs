@@ -1,11 +1,11 @@
 //! [`Effects`]: the values of one output that come from some lines of a file.
 
 use super::extent::Extent;
-use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_base::meter::FastMap;
 use rustomize_base::shown;
 use rustomize_engine::load::Loader;
-use rustomize_engine::stage::history::{Field, Write};
-use rustomize_results::explain::field::dotted;
+use rustomize_engine::stage::history::{Field, History, Write};
+use rustomize_results::explain::field::DottedPaths;
 use rustomize_results::explain::json::identity;
 use rustomize_results::explain::view::{Hidden, Subject, View, full_label};
 use rustomize_sources::Disk;
@@ -134,6 +134,7 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
     /// Adds the fields of a resource that have, or had, a value of the lines.
     fn fields(&self, subject: &Subject<'o, 'w>, node: &'o Node<'w>, found: &mut Vec<(usize, FieldEffect)>) {
         let view = self.view;
+        let paths = DottedPaths::of(node);
         let mut hidden: Option<Hidden<'w>> = None;
         let mut add = |rank: usize, path: &str, old: &str, value: &str, outcome: &dyn Fn(&Hidden<'w>) -> Outcome| {
             let hidden = hidden.get_or_insert_with(|| view.hidden(subject));
@@ -141,7 +142,7 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
                 resource: full_label(&subject.id),
                 identity: identity(&subject.id),
                 pointer: path.to_owned(),
-                field: dotted(node, path),
+                field: paths.dotted(path),
                 value: hidden.shown([path, old], value).to_owned(),
                 is_hidden: hidden.hides([path, old], value),
                 outcome: outcome(hidden),
@@ -199,39 +200,65 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
         Cause { step: write.step.to_owned(), place }
     }
 
-    /// The steps and layers that the lines ask for.
+    /// The steps and layers that the lines ask for. O(writes + steps + layers × depth), and the
+    /// resources that they have touched.
     fn steps(&self, subjects: &[Subject<'o, 'w>]) -> Vec<(usize, StepEffect)> {
-        let history = self.view.history;
+        let History { runs, layers, .. } = self.view.history;
+        let ranks_of_runs: Vec<Option<usize>> = runs.iter().map(|run| self.rank(run.entry)).collect();
+        let ranks_of_layers: Vec<Option<usize>> = layers.iter().map(|layer| self.rank(layer.entry)).collect();
+        if ranks_of_runs.iter().chain(&ranks_of_layers).all(Option::is_none) {
+            return Vec::new();
+        }
+        let touched = self.touched(subjects);
+        let labels = |places: &[usize]| places.iter().map(|at| full_label(&subjects[*at].id)).collect::<Vec<_>>();
         let mut found = Vec::new();
-        for (i, run) in history.runs.iter().enumerate() {
-            let Some(rank) = self.rank(run.entry) else { continue };
-            let touched: FastSet<u32> =
-                history.writes.iter().filter(|write| write.run as usize == i).map(|write| write.number).collect();
-            let resources = subjects.iter().filter(|subject| touched.contains(&subject.number));
-            let resources: Vec<String> = resources.map(|subject| full_label(&subject.id)).collect();
-            if !resources.is_empty() {
-                found.push((rank, StepEffect { step: run.step.to_owned(), layer: None, resources }));
+        for ((run, rank), touched) in runs.iter().zip(ranks_of_runs).zip(&touched) {
+            if let Some(rank) = rank.filter(|_| !touched.is_empty()) {
+                found.push((rank, StepEffect { step: run.step.to_owned(), layer: None, resources: labels(touched) }));
             }
         }
-        for (i, layer) in history.layers.iter().enumerate() {
-            let Some(rank) = self.rank(layer.entry) else { continue };
-            let is_below = |mut of: u32| loop {
-                if of as usize == i {
-                    return true;
-                }
-                match history.layers.get(of as usize).and_then(|layer| layer.above) {
-                    Some(above) => of = above,
-                    None => return false,
-                }
-            };
-            let of_layer: Vec<bool> = history.runs.iter().map(|run| is_below(run.layer)).collect();
-            let is_touched = |write: &&Write<'w>| of_layer.get(write.run as usize).is_some_and(|is_below| *is_below);
-            let touched: FastSet<u32> = history.writes.iter().filter(is_touched).map(|write| write.number).collect();
-            let resources = subjects.iter().filter(|subject| touched.contains(&subject.number));
-            let resources = resources.map(|subject| full_label(&subject.id)).collect();
+        // The nearest layer at or above each layer that the lines ask for. A layer comes after the
+        // one that asks for it.
+        let mut nearest: Vec<Option<usize>> = Vec::with_capacity(layers.len());
+        for (i, layer) in layers.iter().enumerate() {
+            let above = layer.above.and_then(|above| *nearest.get(above as usize)?);
+            nearest.push(if ranks_of_layers[i].is_some() { Some(i) } else { above });
+        }
+        let mut touched_by_layer: Vec<Vec<usize>> = vec![Vec::new(); layers.len()];
+        for (run, touched) in runs.iter().zip(&touched) {
+            let mut open = nearest.get(run.layer as usize).copied().flatten();
+            while let Some(at) = open {
+                touched_by_layer[at].extend(touched);
+                open = layers[at].above.and_then(|above| nearest[above as usize]);
+            }
+        }
+        for ((layer, rank), mut touched) in layers.iter().zip(ranks_of_layers).zip(touched_by_layer) {
+            let Some(rank) = rank else { continue };
+            touched.sort_unstable();
+            touched.dedup();
             let file = Some(shown::masked(layer.file).into_owned());
+            let resources = labels(&touched);
             found.push((rank, StepEffect { step: "resources".to_owned(), layer: file, resources }));
         }
         found
+    }
+
+    /// The places among `subjects` of the resources that each step has touched, in order. O(writes).
+    fn touched(&self, subjects: &[Subject<'o, 'w>]) -> Vec<Vec<usize>> {
+        let mut places: FastMap<u32, Vec<usize>> = FastMap::default();
+        for (at, subject) in subjects.iter().enumerate() {
+            places.entry(subject.number).or_default().push(at);
+        }
+        let mut touched: Vec<Vec<usize>> = vec![Vec::new(); self.view.history.runs.len()];
+        for write in &self.view.history.writes {
+            if let (Some(of_run), Some(places)) = (touched.get_mut(write.run as usize), places.get(&write.number)) {
+                of_run.extend(places);
+            }
+        }
+        for of_run in &mut touched {
+            of_run.sort_unstable();
+            of_run.dedup();
+        }
+        touched
     }
 }
