@@ -298,7 +298,8 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
             }
             false => {
                 let entry = PluginEntry { root: &target.root, config: &config, mode: Mode::Generate };
-                let plugin = build.plugin(entry).map_err(|e| e.context(name.clone()))?;
+                let plugin = build.plugin(entry);
+                let plugin = plugin.map_err(|e| builtin::advised(e, &config).context(name.clone()))?;
                 (plugin, StepRole::PluginGenerate)
             }
         };
@@ -479,7 +480,7 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
         let (loaded, runs_last): (Vec<Stage<'a>>, bool) = match is_builtin {
             true => (builtin::transformers(build, target, &config).map_err(in_config)?, false),
             false => {
-                let plugin = build.plugin(entry).map_err(in_config)?;
+                let plugin = build.plugin(entry).map_err(|e| in_config(builtin::advised(e, &config)))?;
                 let runs_last = plugin.runs_last();
                 (vec![Stage::Whole(plugin)], runs_last)
             }
