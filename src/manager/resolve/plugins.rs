@@ -175,7 +175,7 @@ impl ManagedPlugins {
                 let error = match self.ask(|resolver| Ok(resolver.inputs.of_others())).unwrap_or(0) {
                     0 => error,
                     n => error.hint(format!(
-                        "plugins that projects and other plugins brought for themselves: {n}; see them: rustomize plugin why"
+                        "a build leaves {n} installed plugins alone, which this project does not require; see them: rustomize plugin why"
                     )),
                 };
                 match self.ask(|resolver| Ok(resolver.inputs.refused())).unwrap_or(0) {
