@@ -278,6 +278,7 @@ fn configuration<'a>(
     let source = build.cx.files.text(&target.root, &path)?;
     let Some(node) = first_document(build.arena, source)? else { return Ok(()) };
     build.note_for_kinds(path, KindField::Configurations, || for_kinds::in_configuration(&node));
+    build.find(|| for_kinds::dotted_paths(&node));
     let mut config = TransformerConfig::default();
     config.decode(&node, &Decoder::of_configuration(build.arena))?;
     into.merge(config)

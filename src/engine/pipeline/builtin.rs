@@ -19,6 +19,7 @@ use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::generator::helm_chart::HelmChartInflationGenerator;
 use crate::generator::helm_charts::Charts;
 use crate::generator::{ConfigMapGenerator, IamPolicyGenerator, SecretGenerator};
+use crate::lint::for_kinds;
 use crate::resource::Resource;
 use crate::stage::{BoxedGenerator, Build, Object, Stage};
 use crate::transformer::annotations::AnnotationsTransformer;
@@ -93,6 +94,7 @@ fn unknown_fields(config: &Resource<'_>, builtins: &[Builtin]) -> Vec<Warning> {
             Warning::new(Code::UnknownField, message).at(field.key().pos()).hint(hint)
         })
         .collect();
+    found.extend(config.node().get("fieldSpecs").into_iter().flat_map(for_kinds::dotted_paths));
     let needs_specs = matches!(builtin.kind, "AnnotationsTransformer" | "LabelTransformer");
     let fields = config.node().as_mapping().into_iter().flat_map(|fields| fields.iter());
     let mut specs = fields.filter(|field| field.key().text().eq_ignore_ascii_case("fieldSpecs"));

@@ -5,7 +5,7 @@ pub(crate) mod text;
 use crate::flags::complete;
 use crate::roots::{cannot_look, missing, none_found};
 use crate::writer::{self, Shown};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use rustomize_base::shell::quoted;
