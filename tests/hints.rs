@@ -222,7 +222,7 @@ fn a_plugin_that_is_not_in_the_lock_is_locked_by_the_hint() {
     mended(&tree, &BUILD, "is required and not locked");
     fs::write(&lock, "{\"lockVersion\": 1, \"plugins\": {}}\n").unwrap();
     let frozen = ["plugin", "install", "--frozen", "--directory", "my shop"];
-    mended(&tree, &frozen, "it is not locked as plugins.yaml requires it");
+    mended(&tree, &frozen, "is not locked as plugins.yaml requires it");
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn what_a_plugin_does_not_provide_leads_to_the_list() {
         "apiVersion: ex.io/v1\nkind: Made\nmetadata: {name: made, annotations: {rustomize.dev/plugin: other}}\n",
     );
     hinted(&tree, &BUILD, "no installed plugin provides 'other'");
-    hinted(&tree, &["plugin", "remove", "h.io/acme/app@> 3"], "no installed version of 'h.io/acme/app'");
+    hinted(&tree, &["plugin", "remove", "h.io/acme/app@> 3"], "'h.io/acme/app' is not installed");
 }
 
 #[test]

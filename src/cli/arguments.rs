@@ -279,8 +279,9 @@ fn help_on_edit(
         (above, path) = (below, [&path[..], &[word]].concat());
     }
     let program = command.get_bin_name().unwrap_or("rustomize");
-    let error = synonyms::explain_flag(error, above);
-    Err(synonyms::explain(error, above, &path.join(" "), program))
+    let (error, path) = (synonyms::explain_flag(error, above), path.join(" "));
+    let error = synonyms::explain_foreign_flag(error, &path, program);
+    Err(synonyms::explain(error, above, &path, program))
 }
 
 /// The flags of `validate`, from words that a user has given to another command.

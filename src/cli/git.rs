@@ -2,8 +2,9 @@
 //! of the user stay untouched.
 
 use crate::host;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use rustomize_base::os_text;
+use rustomize_engine::diag::nearest;
 use rustomize_process::{Failure, Launch, Limits};
 use rustomize_sources::git_command::{self, Filters, VARIABLE};
 use rustomize_sources::reach;
@@ -103,8 +104,18 @@ pub(super) fn commit(top: &Path, revision: &str) -> Result<String> {
     if revision.starts_with('-') {
         bail!("'{revision}' is not a revision: it begins with a dash");
     }
-    let printed = git(top, &["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")], None)
-        .with_context(|| format!("git knows no commit '{revision}'"))?;
+    let printed = git(top, &["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")], None);
+    let printed = printed.map_err(|e| {
+        let names = git(top, &["for-each-ref", "--format=%(refname:short)"], None).unwrap_or_default();
+        let names = String::from_utf8_lossy(&names).into_owned();
+        let hint = match nearest(revision, names.lines()) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => "name a branch, a tag or a commit; a shallow clone lacks commits: git fetch --unshallow".to_owned(),
+        };
+        let cause = e.to_string();
+        let cause = if cause.trim().is_empty() { String::new() } else { format!(": {}", cause.trim()) };
+        anyhow!("git knows no commit '{revision}'{cause}\n  hint: {hint}")
+    })?;
     Ok(String::from_utf8_lossy(&printed).trim().to_owned())
 }
 

@@ -7,11 +7,12 @@ use anyhow::{Context, Error, Result, anyhow};
 use rustomize_base::windows_path::slashed;
 use rustomize_base::{os_text, shown};
 use rustomize_engine::config::kustomization::FILE_NAMES;
-use rustomize_engine::load::{FileLimit, clean};
+use rustomize_engine::diag;
+use rustomize_engine::load::{FileLimit, clean, nearest_path};
 use rustomize_engine::pipeline::affected::affected;
 use rustomize_engine::pipeline::roots::{find, find_component};
 use rustomize_sources::Disk;
-use std::io::Read;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// A root to build.
@@ -50,8 +51,7 @@ pub(super) fn chosen(request: &BuildRequest) -> Result<Vec<Chosen>> {
     let changed = request.roots.affected_by.as_deref().map(file_names).transpose()?;
     let mut all = Vec::new();
     for directory in directories {
-        let found = find(&Disk::new(), directory, request.file_limit)
-            .with_context(|| format!("cannot look for kustomizations in '{directory}'"))?;
+        let found = find(&Disk::new(), directory, request.file_limit).map_err(|e| cannot_look(directory, &e))?;
         let found = match &changed {
             Some(changed) => affected(&Disk::new(), found, changed.clone(), request.file_limit),
             None if found.is_empty() => return Err(none_found(directory, request.file_limit)),
@@ -75,6 +75,23 @@ pub(super) fn none_found(directory: &str, limit: FileLimit) -> Error {
     }
 }
 
+/// The error about a directory below which no kustomizations can be looked for.
+pub(super) fn cannot_look(directory: &str, fault: &io::Error) -> Error {
+    match fault.kind() {
+        ErrorKind::NotFound => missing(directory),
+        _ => diag::Error::io(fault, format!("cannot look for kustomizations in '{directory}': {fault}")).into(),
+    }
+}
+
+/// The error about a directory that does not exist, with the one that is most likely meant.
+pub(super) fn missing(directory: &str) -> Error {
+    let error = diag::Error::new(diag::Code::MissingFile, format!("'{directory}': no such file or directory"));
+    match nearest_path(&Disk::new(), directory) {
+        Some(near) => error.hint(format!("did you mean '{near}'?")).into(),
+        None => error.into(),
+    }
+}
+
 /// The names of files. `-` means the names on stdin.
 ///
 /// # Errors
@@ -83,7 +100,10 @@ pub(super) fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for file in files {
         if file.as_os_str() != "-" {
+            // A directory stands for the files below it.
+            let below = files_below(file);
             names.push(file.clone());
+            names.extend(below);
             continue;
         }
         let mut text = Vec::new();
@@ -93,6 +113,24 @@ pub(super) fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
         names.extend(lines.map(|name| PathBuf::from(os_text::from_bytes(name.to_vec()))));
     }
     Ok(names)
+}
+
+/// The files in a directory and in those below it; none for a file. Directories whose names begin
+/// with a dot, and links, are left out.
+fn files_below(path: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut directories = vec![path.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
+            let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !is_hidden => directories.push(entry.path()),
+                Ok(kind) if kind.is_file() => found.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    found
 }
 
 /// The kustomization file of a root on this machine, as messages name it.

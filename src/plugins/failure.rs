@@ -175,6 +175,9 @@ fn after_failure(options: &PluginOptions, failed: &Failed, program: &Path, statu
         (true, _) if status.contains("SIGKILL") => "the system has ended it, as it does where memory runs out",
         (true, _) if status.starts_with("signal") => "it has crashed: that is a fault of the plugin, for its author",
         (true, _) => "the plugin has said nothing on stderr: run it by hand with its configuration",
+        (false, true) if status.ends_with(" 127") => {
+            "a program that the plugin calls is missing, as its message above says: install that program"
+        }
         (false, true) => "the messages of the plugin are above",
         (false, false) => "read the messages of the plugin, and correct its configuration",
     };

@@ -134,6 +134,13 @@ pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
     })
 }
 
+/// The advice about a plugin that was most likely meant and is placed where `id` does not lead; `None`
+/// without such a plugin. O(files of the plugin directory).
+pub fn placed_elsewhere(options: &PluginOptions, id: &ResId<'_>) -> Option<String> {
+    let home = options.homes.iter().find(|home| home.is_dir())?;
+    misplaced(home, &place(home, id).ok()?, id)
+}
+
 /// The advice about a plugin that is placed where `id` does not lead: its directory or file has
 /// other letters, it is for another version, or its kind has a similar name. O(files of the home).
 fn misplaced(home: &Path, place: &Path, id: &ResId<'_>) -> Option<String> {

@@ -201,7 +201,7 @@ impl Git {
     pub fn tags(&self, spec: &RepoSpec) -> Result<Vec<(String, String)>> {
         if self.offline {
             let message = format!("'{}' would be asked for its tags, and this run is offline", spec.url);
-            return Err(Error::new(Code::NotFetched, message));
+            return Err(Error::new(Code::NotFetched, message).hint("run the command without --offline"));
         }
         let directory = self.work_directory()?;
         let printed =

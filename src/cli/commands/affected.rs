@@ -4,13 +4,13 @@ use crate::commands::diff::since::{Range, changed};
 use crate::flags::complete;
 use crate::flags::format::Format;
 use crate::messages::Messages;
-use crate::roots::file_names;
+use crate::roots::{cannot_look, file_names};
 use crate::writer::{self, Shown};
 use crate::{git, host};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use rustomize_engine::load::FileLimit;
+use rustomize_engine::load::{FileLimit, nearest_path};
 use rustomize_engine::pipeline::affected::affected;
 use rustomize_engine::pipeline::roots::{FoundRoot, find};
 use rustomize_sources::Disk;
@@ -74,7 +74,9 @@ pub(crate) fn run(args: &Affected, messages: &Messages) -> Result<()> {
     if roots.is_empty()
         && let Some(missing) = args.files.iter().find(|file| file.as_os_str() != "-" && !file.exists())
     {
-        messages.note(&format!("'{}' does not exist, and no kustomization names it", missing.display()));
+        let near = missing.to_str().and_then(|missing| nearest_path(&Disk::new(), missing));
+        let near = near.map_or_else(String::new, |near| format!(": did you mean '{near}'?"));
+        messages.note(&format!("'{}' does not exist, and no kustomization names it{near}", missing.display()));
     }
     match args.output {
         Format::Text => Ok(writer::data(roots.iter().map(|root| format!("{}\n", Shown::item(root))))?),
@@ -92,8 +94,7 @@ fn roots(args: &Affected, files: Vec<PathBuf>) -> Result<Vec<String>> {
     let limit = FileLimit::default();
     let mut found: Vec<FoundRoot> = Vec::new();
     for directory in directories {
-        let below = find(&Disk::new(), directory, limit);
-        found.extend(below.with_context(|| format!("cannot look for kustomizations in '{directory}'"))?);
+        found.extend(find(&Disk::new(), directory, limit).map_err(|e| cannot_look(directory, &e))?);
     }
     found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     found.dedup_by(|a, b| a.path == b.path);

@@ -65,7 +65,7 @@ pub(crate) struct Shard {
 }
 
 fn shard(text: &str) -> Result<Shard, String> {
-    let number = |part: &str| part.parse::<usize>().map_err(|_| format!("'{part}' is no number"));
+    let number = |part: &str| part.parse::<usize>().map_err(|_| format!("'{part}' is not a number"));
     let (index, count) = match text.split_once('/') {
         Some((index, count)) => (Some(number(index)?), number(count)?),
         None => (None, number(text)?),

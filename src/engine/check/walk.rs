@@ -115,7 +115,11 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_, '_> {
                 (None, None) if at == 0 && is_of_sops(name, value) => {}
                 (None, None) => {
                     let near = nearest(name, fields.fields().iter().map(|field| field.name));
+                    let names = || fields.fields().iter().map(|field| field.name).collect::<Vec<_>>();
+                    let listed = || names().len() <= LISTED && !names().is_empty();
                     let hint = near.map(|near| format!("did you mean '{near}'?"));
+                    let hint =
+                        hint.or_else(|| listed().then(|| format!("the fields here are: {}", names().join(", "))));
                     let pos = Some(entry.key().pos()).filter(|pos| pos.is_in_source()).unwrap_or(value.pos());
                     self.find(Code::UnknownFieldOfKind, At { parent: at, step, pos }, hint, |of, path| {
                         format!("unknown field '{path}' of {of}")
@@ -211,6 +215,7 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_, '_> {
                 Mend::AddQuotes => "put the value into quotes".to_owned(),
                 Mend::LeaveOutQuotes => self.written.hint(node.pos(), &self.way(parent, step)),
             });
+            let hint = hint.or_else(|| other_shape(node, &rule.shape, step).map(str::to_owned));
             self.find(Code::WrongTypeOfKind, place, hint, |of, path| {
                 format!("expected {expected} in '{path}' of {of}, found {found}")
             });
@@ -243,6 +248,22 @@ impl<'n, 'a, 't> Walk<'n, 'a, 't, '_, '_> {
         let warning = Warning::new(code, message).at(pos).at(self.resource.pos());
         let warning = warning.in_field(path).in_resource(self.resource.id());
         self.findings.push(hint.into_iter().fold(warning, Warning::hint));
+    }
+}
+
+/// At most this many fields are listed in a hint.
+const LISTED: usize = 12;
+
+/// The advice for a value whose shape is another one.
+fn other_shape(node: &Node<'_>, wanted: &Shape, step: Step<'_>) -> Option<&'static str> {
+    match (node.value(), wanted) {
+        (Value::Mapping(_), Shape::Text) if matches!(step, Step::Field("matchLabels")) => {
+            Some("write the labels in place of 'matchLabels'")
+        }
+        (Value::Mapping(_) | Value::Scalar(_), Shape::List(_)) => Some("write '- ' in front of each item"),
+        (Value::Sequence(_), Shape::Map(_) | Shape::Struct(_)) => Some("leave out the '- ': one mapping belongs here"),
+        (Value::Sequence(_) | Value::Mapping(_), Shape::Text) => Some("write one text here"),
+        _ => None,
     }
 }
 

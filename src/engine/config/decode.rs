@@ -224,7 +224,9 @@ impl<'a> Decoder<'a> {
         let lines = "write each item in a line of its own, with '- ' in front of it";
         let item = node.as_scalar().map(|s| s.text()).filter(|text| !text.contains(char::is_whitespace));
         if let (Some(item), "a list") = (item, wanted) {
-            return error.hint(format!("{lines}, or write [{}]", clipped(item)));
+            let has_sign = item.contains(['[', ']', '{', '}', ',', '&', '*', '#', '!', '|', '>', '%', '@', ':']);
+            let quote = if has_sign { "\"" } else { "" };
+            return error.hint(format!("{lines}, or write [{quote}{}{quote}]", clipped(item)));
         }
         error.hint(match wanted {
             "a string" if is_scalar => "put quotes around it",

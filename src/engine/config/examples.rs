@@ -51,6 +51,22 @@ const OTHER_NAMES: &[(&str, &str, &str)] = &[
     ("", "files", "resources"),
 ];
 
+/// Fields that people write beside or in place of those that kustomize has, and what to write.
+const ELSEWHERE: &[(&[&str], &[&str], &str)] = &[
+    (GENERATORS, &["data", "stringData"], "write 'literals: [KEY=VALUE]', or 'files: [FILE]'"),
+    (GENERATORS, &["disableNameSuffixHash"], "write it below 'options': options: {disableNameSuffixHash: true}"),
+    (GENERATORS, &["immutable"], "write it below 'options': options: {immutable: true}"),
+    (GENERATORS, &["labels", "annotations"], "write them below 'options', as in options: {labels: {app: web}}"),
+    (&["helmCharts"], &["values"], "write the values below 'valuesInline', or name a file: valuesFile: values.yaml"),
+    (
+        &["patches.target", "patchesJson6902.target", "replacements.targets.select", "replacements.source"],
+        &["apiVersion"],
+        "write the parts of the apiVersion, as in group: apps, version: v1",
+    ),
+];
+
+const GENERATORS: &[&str] = &["configMapGenerator", "secretGenerator"];
+
 /// Advice for a fault of a kustomization file whose document is `node`.
 pub(super) fn advice(fault: &Diagnostic, node: Option<&Node<'_>>) -> Option<String> {
     let field = fault.field().unwrap_or_default();
@@ -69,6 +85,11 @@ pub(super) fn advice(fault: &Diagnostic, node: Option<&Node<'_>>) -> Option<Stri
             let kind = node.and_then(|node| node.get_text("kind")).unwrap_or_default();
             let version = node.and_then(|node| node.get_text("apiVersion")).unwrap_or_default();
             let other = OTHER_NAMES.iter().find(|(of, name, _)| *of == field && *name == given);
+            let elsewhere =
+                ELSEWHERE.iter().find(|(of, names, _)| of.contains(&field.as_str()) && names.contains(&given));
+            if let Some((.., advice)) = elsewhere {
+                return Some((*advice).to_owned());
+            }
             match other {
                 Some((_, _, own)) => Some(format!("did you mean '{own}'?")),
                 None if field == "labels"

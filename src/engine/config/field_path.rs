@@ -249,6 +249,11 @@ fn advice_at(node: &Node<'_>, part: &Part<'_>) -> String {
     match (node.value(), part) {
         (Value::Mapping(m), Part::Key(key)) => {
             let names: Vec<&str> = m.iter().map(|entry| entry.key().text()).collect();
+            let is_begun = |name: &&&str| name.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'));
+            if let Some(whole) = names.iter().find(is_begun) {
+                let whole = whole.replace('.', "\\.");
+                return format!("write '\\' in front of each dot of a key, as in {whole}");
+            }
             match (nearest(key, names.iter().copied()), key.split_once('/')) {
                 (Some(name), _) => format!("did you mean '{name}'?"),
                 (_, Some((first, _))) if m.contains(first) => {

@@ -30,6 +30,16 @@ const MISTAKES: &[Mistake] = &[
         advice: |_| "this is a template of Helm: render it first, or list its chart under 'helmCharts'".to_owned(),
     },
     Mistake {
+        shows: |fault| fault.line.trim_end() == "--",
+        message: None,
+        advice: |_| "write three dashes between two documents: ---".to_owned(),
+    },
+    Mistake {
+        shows: |fault| fault.message.contains("expected ','") && fault.line.contains(".["),
+        message: None,
+        advice: |_| "put quotes around a path that has '[': \"spec.containers.[name=web].image\"".to_owned(),
+    },
+    Mistake {
         shows: |fault| {
             let item = fault.line.trim_start().strip_prefix('-');
             fault.message.contains("':'") && item.is_some_and(|rest| !rest.starts_with(['-', ' ']) && !rest.is_empty())
@@ -102,6 +112,8 @@ pub(super) fn on_line(fault: &Fault<'_>) -> Option<(Option<&'static str>, String
 const ADVICE: &[(&str, &str)] = &[
     ("a boolean: quote it", "put quotes around the key: YAML reads y, n, yes, no, on and off as true or false"),
     ("quote it", "put quotes around the key, as in \"8080\": or \"true\":"),
+    ("\"apiVersion\" already defined", "write a line '---' between two objects, or remove one of the two entries"),
+    ("\"kind\" already defined", "write a line '---' between two objects, or remove one of the two entries"),
     ("already defined", "remove one of the two entries"),
     ("duplicate", "remove one of the two"),
     ("is null", "write a key in front of the ':'"),

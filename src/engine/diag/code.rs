@@ -110,13 +110,13 @@ pub enum Code {
     ExtraDocument,
     /// A value in the `data` of a Secret is not base64.
     BadBase64,
-    /// Kubernetes refuses the name of a resource.
+    /// Kubernetes refuses the name or the namespace of a resource.
     BadName,
     /// The selector of a workload does not match the labels of its own pods.
     SelectorMismatch,
     /// A patch adds a field that the kind of its resource does not have.
     UnknownFieldInPatch,
-    /// An operation of a JSON patch replaces a field that is not there.
+    /// An operation of a JSON patch replaces or copies a field that is not there.
     NothingToReplace,
     /// A patch replaces a list although it seems to change some of its items.
     ListReplaced,
@@ -124,7 +124,7 @@ pub enum Code {
     Overridden,
     /// A comment that allows a finding gives no reason, or names no known code.
     BadAllow,
-    /// Kubernetes refuses the key or the value of a label.
+    /// Kubernetes refuses the key or the value of a label, or the key of an annotation.
     BadLabel,
     /// A line of an env file is not `key=value` as kustomize reads it.
     EnvSyntax,
@@ -188,6 +188,8 @@ pub enum Code {
     NeedlessNamespace,
     /// A value has quotes or spaces that look like those of YAML, and are none.
     LookAlike,
+    /// A container has no image, or a text that is not the name of an image.
+    BadImage,
 }
 
 /// A code, its word, and its page: what it means, why, an example and the mend.
@@ -302,6 +304,7 @@ const TABLE: &[Row] = &[
     row(Code::ConflictingFieldsOfKind, include_str!("codes/conflicting-fields-of-kind.md")),
     row(Code::NeedlessNamespace, include_str!("codes/needless-namespace.md")),
     row(Code::LookAlike, include_str!("codes/look-alike.md")),
+    row(Code::BadImage, include_str!("codes/bad-image.md")),
 ];
 
 impl Code {
@@ -310,6 +313,7 @@ impl Code {
         Code::AddReplaces,
         Code::BadAllow,
         Code::BadBase64,
+        Code::BadImage,
         Code::BadLabel,
         Code::BadName,
         Code::BadOperation,
@@ -339,6 +343,7 @@ impl Code {
         Code::Overridden,
         Code::SelectorMismatch,
         Code::ServiceWithoutPods,
+        Code::UnknownField,
         Code::UnknownFieldInPatch,
         Code::UnknownWord,
         Code::Unused,
@@ -437,6 +442,6 @@ mod tests {
             assert!(!row.word.is_empty() && row.word.chars().all(is_of_word), "the title {}", row.word);
             assert_eq!(Code::from_word(row.word), Some(row.code));
         }
-        assert_eq!(Code::LookAlike as usize + 1, TABLE.len(), "the last code");
+        assert_eq!(Code::BadImage as usize + 1, TABLE.len(), "the last code");
     }
 }

@@ -144,8 +144,13 @@ pub fn are_local(args: &GeneratorArgs<'_>) -> bool {
 fn literal<'a>(source: &Written<'a>) -> Result<Pair<'a>> {
     let fault = || {
         // The text may be a secret: it is not shown.
-        Error::new(Code::BadSource, "invalid literal source, expected key=value")
-            .hint("write KEY=VALUE, with a key in front of the first '='")
+        let is_file = !source.contains([' ', '=']) && source.contains('.');
+        let hint = match () {
+            () if source.contains(": ") => "write '=' in place of ': '",
+            () if is_file => "write KEY=VALUE, or list a file under 'files'",
+            () => "write KEY=VALUE, with a key in front of the first '='",
+        };
+        Error::new(Code::BadSource, "invalid literal source, expected key=value").hint(hint)
     };
     let (key, value) = source.text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(fault)?;
     let unquoted = ['"', '\''].iter().find_map(|&q| value.strip_prefix(q)?.strip_suffix(q));

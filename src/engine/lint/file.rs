@@ -10,6 +10,7 @@ pub fn findings<'a>(arena: Arena<'a>, source: &'a Source, node: Option<&Node<'a>
     found.extend(cause::conflict(source));
     if let Some(node) = node {
         found.extend(unknown_words(node));
+        found.extend(unknown_behaviors(node));
         in_tree(node, &mut found);
         clear_text(node, &mut found);
         found.extend(without_resources(node));
@@ -62,6 +63,28 @@ fn unknown_words(node: &Node<'_>) -> impl Iterator<Item = Warning> {
         Warning::new(Code::UnknownWord, message).at(word.pos()).hint(hint)
     })
 }
+
+/// The findings about words of `behavior` that kustomize does not know, and ignores.
+fn unknown_behaviors<'n>(node: &'n Node<'_>) -> impl Iterator<Item = Warning> + use<'n> {
+    let lists =
+        ["configMapGenerator", "secretGenerator"].into_iter().filter_map(|field| node.get(field)?.as_sequence());
+    let words = lists.flat_map(|list| list.iter()).filter_map(|entry| entry.get("behavior"));
+    let is_unknown = |word: &&Node<'_>| {
+        word.as_scalar()
+            .is_some_and(|word| !word.is_null() && !word.text().is_empty() && !BEHAVIORS.contains(&word.text()))
+    };
+    words.filter(is_unknown).map(|word| {
+        let message = format!("kustomize does not know the behavior '{}': the object is created", word.scalar_text());
+        let hint = match nearest(word.scalar_text(), BEHAVIORS) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => format!("the words are: {}", BEHAVIORS.join(", ")),
+        };
+        Warning::new(Code::UnknownWord, message).at(word.pos()).hint(hint)
+    })
+}
+
+/// The words of `behavior` that kustomize knows.
+const BEHAVIORS: [&str; 3] = ["create", "merge", "replace"];
 
 /// The second document of a file, if it has one. Only a text with a line that can end a document
 /// is read again.

@@ -76,6 +76,33 @@ fn misspelt(present: &Present<'_>, named: &NamedKind<'_>) -> Option<Warning> {
     Some(Warning::new(Code::NoEffect, message).at(named.pos).hint(format!("did you mean '{near}'?")))
 }
 
+/// The findings about paths of field specs with dots between their parts: kustomize takes such a
+/// path for the name of a single field. O(size of the value).
+pub fn dotted_paths(node: &Node<'_>) -> Vec<Warning> {
+    let mut found = Vec::new();
+    match node.value() {
+        Value::Scalar(_) => {}
+        Value::Sequence(items) => found.extend(items.iter().flat_map(dotted_paths)),
+        Value::Mapping(fields) => {
+            let path = fields.get("path").filter(|path| is_dotted(path.scalar_text()));
+            found.extend(path.map(|path| {
+                let text = path.scalar_text();
+                let message = format!("the path '{text}' has dots, and names no field");
+                let hint = format!("write '/' between the parts: {}", text.replace('.', "/"));
+                Warning::new(Code::NoEffect, message).at(path.pos()).hint(hint)
+            }));
+            found.extend(fields.iter().flat_map(|field| dotted_paths(field.value())));
+        }
+    }
+    found
+}
+
+/// True for a path with dots in the place of slashes, from a field that most kinds have.
+fn is_dotted(path: &str) -> bool {
+    let first = path.split_once('.').map_or("", |(first, _)| first);
+    matches!(first, "metadata" | "spec" | "data" | "status" | "template") && !path.contains('/')
+}
+
 /// The kinds that a configuration names. Returns `None` if a section of it is for all kinds: such a
 /// file has an effect on any resource. O(size of the file).
 pub fn in_configuration<'a>(node: &Node<'a>) -> Option<Vec<NamedKind<'a>>> {

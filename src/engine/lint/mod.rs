@@ -11,6 +11,7 @@ mod near;
 mod old_names;
 pub mod overridden;
 mod parts;
+mod pods;
 mod quotes;
 mod references;
 pub mod result;

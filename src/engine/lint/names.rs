@@ -90,9 +90,14 @@ impl Form {
     }
 }
 
-/// A name that Kubernetes refuses for its kind.
+/// A namespace that Kubernetes refuses, or a name that it refuses for its kind.
 pub(super) fn bad_name(parts: &Parts<'_, '_>) -> Option<Warning> {
     let id = parts.resource.id();
+    if !id.namespace.is_empty() && !Form::Label.has(id.namespace) && !is_placeholder(id.namespace) {
+        let message = format!("Kubernetes refuses the namespace '{}'", id.namespace);
+        let at = parts.metadata?.get("namespace")?;
+        return Some(finding(Code::BadName, parts.resource, at, message).hint(Form::Label.rule()));
+    }
     let form = form(id.gvk.group, id.gvk.kind)?;
     if form.has(id.name) || is_placeholder(id.name) {
         return None;
@@ -101,12 +106,20 @@ pub(super) fn bad_name(parts: &Parts<'_, '_>) -> Option<Warning> {
     Some(finding(Code::BadName, parts.resource, parts.metadata?.get("name")?, message).hint(form.rule()))
 }
 
-/// The first label of a resource, of its pods or of its selector that Kubernetes refuses.
+/// The first label of a resource, of its pods or of its selector that Kubernetes refuses, or the first
+/// annotation with a key that it refuses.
 pub(super) fn bad_label(parts: &Parts<'_, '_>) -> Option<Warning> {
     let own = parts.metadata.and_then(|metadata| metadata.get("labels"));
     let of_pods = || parts.metadata_of_pods().and_then(|metadata| metadata.get("labels"));
     let labels = own.into_iter().chain(std::iter::once_with(of_pods).flatten()).chain(selector(parts));
-    let (at, message, hint) = labels.filter_map(Node::as_mapping).find_map(refused)?;
+    let found = labels.filter_map(Node::as_mapping).find_map(refused);
+    let of_annotations = || {
+        let own = parts.metadata.and_then(|metadata| metadata.get("annotations"));
+        let of_pods = || parts.metadata_of_pods().and_then(|metadata| metadata.get("annotations"));
+        let all = own.into_iter().chain(std::iter::once_with(of_pods).flatten());
+        all.filter_map(Node::as_mapping).find_map(refused_annotation)
+    };
+    let (at, message, hint) = found.or_else(of_annotations)?;
     Some(finding(Code::BadLabel, parts.resource, at, message).hint(hint))
 }
 
@@ -126,10 +139,7 @@ fn refused<'n, 'a>(labels: &'n Mapping<'a>) -> Option<(&'n Node<'a>, String, &'s
         let (key, value) = (entry.key().text(), entry.value());
         let scalar = value.as_scalar()?;
         let (message, hint) = if !is_label_key(key) {
-            (
-                format!("Kubernetes refuses '{key}' as the key of a label"),
-                "a key has at most 63 letters, digits, '-', '_' and '.', and may have a domain and '/' in front",
-            )
+            (format!("Kubernetes refuses '{key}' as the key of a label"), KEY_RULE)
         } else if matches!(scalar.kind(), Kind::Int | Kind::Float | Kind::Bool) {
             (format!("the value of the label '{key}' is not a text"), "put quotes around the value")
         } else if !scalar.is_null() && !is_label_value(scalar.text()) {
@@ -143,6 +153,18 @@ fn refused<'n, 'a>(labels: &'n Mapping<'a>) -> Option<(&'n Node<'a>, String, &'s
         (!is_placeholder(key) && !is_placeholder(scalar.text())).then_some((value, message, hint))
     })
 }
+
+/// The first key of an annotation that Kubernetes refuses, with a message and a hint.
+fn refused_annotation<'n, 'a>(annotations: &'n Mapping<'a>) -> Option<(&'n Node<'a>, String, &'static str)> {
+    // Kubernetes does not look at the case of these keys.
+    let is_good = |key: &str| key == "-" || is_placeholder(key) || is_label_key(&key.to_ascii_lowercase());
+    let entry = annotations.iter().find(|entry| !is_good(entry.key().text()))?;
+    let message = format!("Kubernetes refuses '{}' as the key of an annotation", entry.key().text());
+    Some((entry.value(), message, KEY_RULE))
+}
+
+/// The form of the keys of labels and annotations.
+const KEY_RULE: &str = "a key has at most 63 letters, digits, '-', '_' and '.', and may have a domain and '/' in front";
 
 fn is_label_key(key: &str) -> bool {
     match memchr::memchr(b'/', key.as_bytes()) {

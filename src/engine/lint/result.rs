@@ -2,7 +2,7 @@
 
 use super::finding::finding;
 use super::parts::Parts;
-use super::{names, old_names, quotes, references, secrets, services, unused};
+use super::{names, old_names, pods, quotes, references, secrets, services, unused};
 use crate::diag::{Code, Mend, Warning, allow, cause};
 use crate::resource::{NEEDS_HASH, ResMap, Resource};
 use crate::schema::{builtin_kinds, newest_version};
@@ -19,13 +19,15 @@ use std::sync::LazyLock;
 type Check = fn(&Parts<'_, '_>) -> Option<Warning>;
 
 /// The checks that look at one resource.
-const CHECKS: [Check; 8] = [
+const CHECKS: [Check; 10] = [
     no_api_version,
     kind_case,
     names::bad_name,
     names::bad_label,
     bad_base64,
     selector_mismatch,
+    pods::bad_image,
+    pods::dangling_mount,
     function_skipped,
     needs_hash,
 ];
@@ -161,7 +163,12 @@ fn selector_mismatch(parts: &Parts<'_, '_>) -> Option<Warning> {
     let missing = wanted.iter().find(|entry| !has(entry.key().text(), entry.value()))?;
     let message =
         format!("the selector asks for the label '{}', which the pod template does not have", missing.key().text());
-    Some(finding(Code::SelectorMismatch, resource, missing.value(), message))
+    let label = missing.key().text();
+    let hint = match labels.is_some_and(|labels| labels.contains(label)) {
+        true => format!("give '{label}' one value, here and in 'labels' of the pod template"),
+        false => format!("add '{label}' to 'labels' of the pod template, or remove it here"),
+    };
+    Some(finding(Code::SelectorMismatch, resource, missing.value(), message).hint(hint))
 }
 
 /// A resource that configures a function: kustomize runs functions that are named as generators,

@@ -28,6 +28,10 @@ const OTHERWISE: &str = "add it, or correct its path, which begins in the direct
 /// At most this many directories are listed in a hint.
 const LISTED: usize = 5;
 
+/// Directories are looked for in this many levels below one, and at most this many in a level.
+const LEVELS: usize = 3;
+const LOOKED_AT: usize = 1000;
+
 /// The error about a directory that a user has named and that does not exist, with the directories
 /// near it that have a kustomization, unless the error names one that may be meant. O(entries of
 /// the directories that are looked at).
@@ -39,15 +43,16 @@ pub(super) fn advised_of_roots(error: Error, loader: &dyn Loader, place: &Path) 
     error.advised(|fault| {
         is_unadvised(fault).then(|| match roots_near(loader, place)[..] {
             [] => "name a directory with a kustomization: no directory near it has one".to_owned(),
-            [ref only] => format!("did you mean '{only}'?"),
+            [ref only] if Path::new(only).file_name() == place.file_name() => format!("did you mean '{only}'?"),
+            [ref only] => format!("'{only}' has a kustomization"),
             ref some => format!("directories that have a kustomization: {}", some.join(", ")),
         })
     })
 }
 
 /// The directories with a kustomization that a path to nothing may mean: those with its last name,
-/// else the first ones. They are in the nearest directory above that exists, or in one of its
-/// directories.
+/// else the first ones. They are below the nearest directory above that exists. O(directories that
+/// are looked at).
 fn roots_near(loader: &dyn Loader, place: &Path) -> Vec<String> {
     let named = |path: &Path| if path.as_os_str().is_empty() { Path::new(".").to_owned() } else { path.to_owned() };
     let above = place.ancestors().skip(1).map(named).find(|above| loader.directory(above).is_ok());
@@ -59,12 +64,15 @@ fn roots_near(loader: &dyn Loader, place: &Path) -> Vec<String> {
         found.sort();
         found
     };
-    let first = below(&above);
-    let second: Vec<PathBuf> = first.iter().flat_map(|directory| below(directory)).collect();
     let is_root = |path: &&PathBuf| FILE_NAMES.iter().any(|name| loader.open(&path.join(name)).is_ok());
-    let roots: Vec<&PathBuf> = first.iter().chain(&second).filter(is_root).collect();
-    let shown = |path: &&PathBuf| slashed(path.strip_prefix(".").unwrap_or(path).to_owned()).display().to_string();
-    let same: Vec<String> = roots.iter().filter(|root| root.file_name() == place.file_name()).map(shown).collect();
+    let (mut level, mut roots) = (vec![above], Vec::new());
+    for _ in 0..LEVELS {
+        level = level.iter().flat_map(|directory| below(directory)).take(LOOKED_AT).collect();
+        roots.extend(level.iter().filter(is_root).cloned());
+    }
+    let shown = |path: &PathBuf| slashed(path.strip_prefix(".").unwrap_or(path).to_owned()).display().to_string();
+    let is_same = |root: &&PathBuf| root.file_name() == place.file_name();
+    let same: Vec<String> = roots.iter().filter(is_same).map(shown).collect();
     let found = if same.is_empty() { roots.iter().map(shown).collect() } else { same };
     found.into_iter().take(LISTED).collect()
 }
@@ -90,13 +98,34 @@ fn advice(loader: &dyn Loader, place: &Path, typed: &str) -> Option<String> {
             "patterns are not expanded: list each file, as 'rustomize edit add resource' does for a pattern".into(),
         );
     }
-    let before = |path: &'_ str| path.rsplit_once('/').map_or(String::new(), |(before, _)| format!("{before}/"));
-    if let Some(name) = near(loader, place) {
-        return Some(format!("did you mean '{}{name}'?", before(typed)));
+    corrected(loader, place, typed).map(|path| format!("did you mean '{path}'?"))
+}
+
+/// The path that exists and is most like one that leads nowhere, from the working directory of the
+/// loader. O(entries of the directories on the way).
+pub fn nearest_path(loader: &dyn Loader, typed: &str) -> Option<String> {
+    corrected(loader, Path::new(typed), typed).filter(|path| path != typed)
+}
+
+/// The path that exists and differs from a typed one in mistyped names alone. O(entries of the
+/// directories on the way).
+fn corrected(loader: &dyn Loader, place: &Path, typed: &str) -> Option<String> {
+    let typed = typed.trim_end_matches('/');
+    let is_dots = |part: &&str| matches!(*part, "." | "..");
+    let dots: usize = typed.split('/').take_while(is_dots).map(|part| part.len() + 1).sum();
+    let (dots, rest) = typed.split_at_checked(dots)?;
+    let base = place.to_str()?.trim_end_matches('/').strip_suffix(rest)?;
+    let mut path = String::new();
+    for name in rest.split('/') {
+        let whole = format!("{path}{name}");
+        let there = clean(&format!("{base}{whole}"));
+        let there = Path::new(&there);
+        let is_there = loader.directory(there).is_ok() || loader.open(there).is_ok();
+        path = if is_there { whole } else { format!("{path}{}", near(loader, there)?) };
+        path.push('/');
     }
-    let (above, last) = typed.rsplit_once('/')?;
-    let name = near(loader, place.parent()?)?;
-    Some(format!("did you mean '{}{name}/{last}'?", before(above)))
+    path.pop();
+    Some(format!("{dots}{path}"))
 }
 
 /// The files that a text names, if there are several: all of them exist. `place` is that of the

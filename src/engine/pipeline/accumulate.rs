@@ -278,6 +278,7 @@ fn configuration<'a>(
     let source = build.cx.files.text(&target.root, &path)?;
     let Some(node) = first_document(build.arena, source)? else { return Ok(()) };
     build.note_for_kinds(path, KindField::Configurations, || for_kinds::in_configuration(&node));
+    build.find(|| for_kinds::dotted_paths(&node));
     let mut config = TransformerConfig::default();
     config.decode(&node, &Decoder::of_configuration(build.arena))?;
     into.merge(config)
@@ -298,7 +299,8 @@ fn generators<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumula
             }
             false => {
                 let entry = PluginEntry { root: &target.root, config: &config, mode: Mode::Generate };
-                let plugin = build.plugin(entry).map_err(|e| e.context(name.clone()))?;
+                let plugin = build.plugin(entry);
+                let plugin = plugin.map_err(|e| builtin::advised(e, &config).context(name.clone()))?;
                 (plugin, StepRole::PluginGenerate)
             }
         };
@@ -479,7 +481,7 @@ fn transformers<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumu
         let (loaded, runs_last): (Vec<Stage<'a>>, bool) = match is_builtin {
             true => (builtin::transformers(build, target, &config).map_err(in_config)?, false),
             false => {
-                let plugin = build.plugin(entry).map_err(in_config)?;
+                let plugin = build.plugin(entry).map_err(|e| in_config(builtin::advised(e, &config)))?;
                 let runs_last = plugin.runs_last();
                 (vec![Stage::Whole(plugin)], runs_last)
             }

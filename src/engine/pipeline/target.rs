@@ -170,7 +170,8 @@ const LISTED: usize = 5;
 /// The advice about a directory without a kustomization file: it suggests a directory or file that
 /// the user may mean. O(entries of the directory).
 fn without_kustomization(files: &Files<'_>, root: &Root) -> String {
-    let entries = files.list(root);
+    let mut entries = files.list(root);
+    entries.sort();
     let (directories, others): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.is_directory);
     let names = |entries: Vec<&Entry>| -> Vec<String> {
         entries.iter().map(|entry| entry.name.to_string_lossy().into_owned()).collect()
@@ -193,6 +194,9 @@ fn without_kustomization(files: &Files<'_>, root: &Root) -> String {
     match (roots.is_empty(), listed.is_empty()) {
         (false, _) => format!("directories below it have one: {}", roots.join(", ")),
         (true, false) => format!("list its files in 'resources' of a kustomization: {}", listed.join(", ")),
+        (true, true) if root.shown == "." && directories.iter().any(|name| !name.starts_with('.')) => {
+            "name another directory; see those below this one that have one: rustomize tree --all".to_owned()
+        }
         (true, true) if root.shown == "." => "name another directory, or begin here: rustomize create".to_owned(),
         (true, true) => "add a kustomization file, or name another directory".to_owned(),
     }

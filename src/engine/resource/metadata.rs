@@ -87,6 +87,19 @@ pub fn set_untyped<'a>(mapping: &mut Mapping<'a>, field: &'a str, text: &'a str)
     mapping.insert(field, new.into());
 }
 
+/// The hint of an error about a resource without `metadata.name`.
+pub(super) fn hint_of_name(node: &Node<'_>) -> String {
+    let metadata = node.get("metadata");
+    match metadata.map(Node::value) {
+        Some(Value::Sequence(_)) => "write 'metadata' as a mapping: leave out the '-' in front of 'name'".to_owned(),
+        None | Some(Value::Scalar(_)) if node.get("name").is_some() => {
+            "indent the field 'name', so that it is below 'metadata'".to_owned()
+        }
+        None => hint_of_field(Some(node), "metadata", "add the field 'name' below 'metadata'"),
+        Some(_) => hint_of_field(metadata, "name", "add the field 'name' below 'metadata'"),
+    }
+}
+
 /// The hint of an error about a mapping in which the field `name` is missing or empty. It names the
 /// empty field, or a field with a similar name; if the mapping has neither, it is `otherwise`.
 pub(super) fn hint_of_field(node: Option<&Node<'_>>, name: &str, otherwise: &str) -> String {

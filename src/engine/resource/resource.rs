@@ -4,7 +4,7 @@ use super::annotations::INTERNAL;
 use super::build_notes::BuildNotes;
 use super::changes::Changes;
 use super::known::{Known, Touched};
-use super::metadata::{hint_of_field, make_string, mapping_in, set_untyped, stringify};
+use super::metadata::{hint_of_field, hint_of_name, make_string, mapping_in, set_untyped, stringify};
 use super::res_id::UNNAMED;
 use super::{Behavior, PreviousId, ResId, Scope};
 use crate::config::Written;
@@ -55,7 +55,11 @@ impl<'a> Resource<'a> {
         let pos = node.pos();
         let fault = |message: String| Error::new(Code::NotAResource, message).at(pos);
         if node.as_mapping().is_none() {
+            let is_operation = |item: &Node<'_>| item.get("op").is_some();
             let hint = match node.as_sequence() {
+                Some(items) if items.iter().any(is_operation) => {
+                    "this is a JSON patch: list it under 'patches', as in patches: [{path: patch.yaml, target: {kind: Deployment}}]"
+                }
                 Some(_) => "write the objects one after the other, with a line '---' between two",
                 None => "each document must be an object with apiVersion, kind and metadata.name",
             };
@@ -75,8 +79,7 @@ impl<'a> Resource<'a> {
             return Err(fault(format!("missing kind in {id}")).hint(hint));
         }
         if id.name.is_empty() && !id.gvk.kind.ends_with("List") {
-            let hint = hint_of_field(resource.node.get("metadata"), "name", "add the field 'name' below 'metadata'");
-            return Err(fault(format!("missing metadata.name in {id}")).hint(hint));
+            return Err(fault(format!("missing metadata.name in {id}")).hint(hint_of_name(&resource.node)));
         }
         resource.share_kind(arena);
         resource.adopt_own_history()?;

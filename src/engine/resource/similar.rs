@@ -44,7 +44,8 @@ pub fn advice_for_selector<'a, 'r>(
 where
     'a: 'r,
 {
-    let ids: Vec<ResId<'a>> = resources.flat_map(Resource::any_ids).collect();
+    let resources: Vec<&Resource<'a>> = resources.collect();
+    let ids: Vec<ResId<'a>> = resources.iter().flat_map(|resource| resource.any_ids()).collect();
     let is_of_kind = |id: &&ResId<'a>| wanted.kind.is_none_or(|kind| id.gvk.kind == kind);
     let of_kind: Vec<&ResId<'a>> = ids.iter().filter(is_of_kind).collect();
     if let (Some(kind), true) = (wanted.kind, of_kind.is_empty()) {
@@ -54,9 +55,9 @@ where
         return near.map(|near| format!("did you mean the kind '{near}'?"));
     }
     let Some(name) = wanted.name else {
-        let Metadatum { map, key, .. } = wanted.entry?;
-        let word = map.trim_end_matches('s');
-        return Some(format!("the target asks for the {word} '{key}': see whether the resources have it"));
+        let of_pattern = || of_pattern(&of_kind, wanted.name_starts?);
+        let of_namespace = || of_namespace(&of_kind, wanted.namespace?);
+        return of_pattern().or_else(|| Some(of_entry(&resources, wanted.entry?))).or_else(of_namespace);
     };
     match of_kind.iter().find(|id| id.name == name) {
         Some(id) => {
@@ -65,9 +66,60 @@ where
             let is_namespace = wanted.namespace.is_none_or(|namespace| id.namespace == namespace);
             let part = [(is_group, "group"), (is_version, "version"), (is_namespace, "namespace")];
             let wrong = part.iter().find(|(is_right, _)| !is_right).map(|(_, part)| *part)?;
-            Some(format!("there is {id}: correct the {wrong} of the target, or leave it out"))
+            let group_and_version = wanted.version.filter(|version| version.contains('/'));
+            Some(match (group_and_version.and_then(|version| version.split_once('/')), wrong, id.namespace) {
+                (Some((group, version)), ..) => {
+                    format!("write the parts of an apiVersion as fields: group: {group}, version: {version}")
+                }
+                (None, "namespace", "") => {
+                    format!("there is {id}, which names no namespace at this point: leave 'namespace' out")
+                }
+                _ => format!("there is {id}: correct the {wrong} of the target, or leave it out"),
+            })
         }
         None => nearest(name, of_kind.iter().map(|id| id.name)).map(|near| format!("did you mean '{near}'?")),
+    }
+}
+
+/// The advice for a pattern of names that matches no whole name. `starts` are the beginnings of its
+/// names.
+fn of_pattern(ids: &[&ResId<'_>], starts: &[String]) -> Option<String> {
+    let with_start =
+        |id: &&ResId<'_>| starts.iter().find(|start| !start.is_empty() && id.name.starts_with(*start)).cloned();
+    let (id, start) = ids.iter().find_map(|id| Some((id, with_start(id)?)))?;
+    Some(format!("a name is a regular expression for whole names: '{start}.*' would select '{}'", id.name))
+}
+
+/// The advice for a namespace that no resource is in.
+fn of_namespace(ids: &[&ResId<'_>], wanted: &str) -> Option<String> {
+    if ids.iter().any(|id| id.namespace == wanted) {
+        return None;
+    }
+    match nearest(wanted, ids.iter().map(|id| id.namespace)) {
+        Some(near) if !near.is_empty() => Some(format!("did you mean the namespace '{near}'?")),
+        _ => ids.iter().any(|id| id.namespace.is_empty()).then(|| {
+            "the resources have no namespace when the patch runs: leave 'namespace' out of the target".to_owned()
+        }),
+    }
+}
+
+/// The advice for a label or an annotation that no resource has with a wanted value.
+fn of_entry(resources: &[&Resource<'_>], Metadatum { map, key, values }: Metadatum<'_>) -> String {
+    let word = map.trim_end_matches('s');
+    let known = || resources.iter().filter_map(|resource| resource.node().get("metadata")?.get(map)?.as_mapping());
+    let found: Vec<&str> = known().filter_map(|entries| entries.get(key)?.as_scalar().map(|s| s.text())).collect();
+    // The value of an annotation may be a secret.
+    let values = values.filter(|_| map == "labels").unwrap_or_default();
+    let near = values.iter().find_map(|value| nearest(value, found.iter().copied()));
+    match (near, found.is_empty()) {
+        (Some(near), _) => format!("did you mean {key}={near}?"),
+        (None, false) => format!("the target asks for another value of the {word} '{key}' than the resources have"),
+        (None, true) => {
+            match nearest(key, known().flat_map(|entries| entries.iter()).map(|entry| entry.key().text())) {
+                Some(near) => format!("did you mean the {word} '{near}'?"),
+                None => format!("the target asks for the {word} '{key}', which no resource has at this point"),
+            }
+        }
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Operation<'a> {
     pub(super) op: Option<&'a str>,
     op_pos: Pos,
     pub(super) path: Pointer<'a>,
-    from: Pointer<'a>,
+    pub(super) from: Pointer<'a>,
     /// A value that is missing is null, except for `test`.
     pub(super) value: Option<Node<'a>>,
     /// The value as JSON text, in a patch with a `test`: see [`spelling`].
@@ -26,7 +26,7 @@ pub struct Operation<'a> {
     has_unreadable: bool,
     /// A field of the operation that is not known, if it may be meant as `value`.
     pub(super) mistyped: Option<&'a str>,
-    /// Noted where a `replace` has made a field that was not there.
+    /// Noted where a `replace` has made a field that was not there, or a `copy` has copied one.
     made: Hit,
     /// Noted where an `add` has replaced a list or mapping and lost a part of it, if findings are
     /// asked for.
@@ -43,9 +43,11 @@ impl<'a> Operation<'a> {
         self.pos
     }
 
-    /// The path, if this is a `replace` that has made a field that was not there.
+    /// The path, if this is a `replace` that has made a field that was not there; `from`, if it is a
+    /// `copy` of such a field.
     pub(super) fn made(&self) -> Option<&'a str> {
-        self.made.is_noted().then(|| self.path.shown())
+        let path = if self.op == Some("copy") { &self.from } else { &self.path };
+        self.made.is_noted().then(|| path.shown())
     }
 
     /// Where this puts a value, and the value if the operation has it.
@@ -352,8 +354,8 @@ fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) 
             Some(name) => format!("did you mean '{name}'?"),
             None => format!("the 'op' of an operation is one of: {}", OPERATIONS.join(", ")),
         };
-        let error = Error::new(Code::BadPatch, format!("Unexpected kind: {op}")).at(operation.op_pos);
-        return Err(error.hint(hint));
+        let spot = if operation.op.is_some() { operation.op_pos } else { operation.pos };
+        return Err(Error::new(Code::BadPatch, format!("Unexpected kind: {op}")).at(spot).hint(hint));
     }
     let given = |pointer: &Pointer<'a>, field: &str| match pointer.text {
         Some(_) => Ok(()),
@@ -386,8 +388,11 @@ fn run<'a>(root: &mut Node<'a>, operation: &Operation<'a>, copies: &mut Copies) 
         }
         "copy" => {
             let copied = get(root, &operation.from, op)
-                .map_err(|e| e.at(operation.from.pos).context("in the 'from' of a copy"))?
-                .map_or_else(|| Ok(Node::default()), |node| copies.copy(node))?;
+                .map_err(|e| e.at(operation.from.pos).context("in the 'from' of a copy"))?;
+            if copied.is_none() {
+                operation.made.note();
+            }
+            let copied = copied.map_or_else(|| Ok(Node::default()), |node| copies.copy(node))?;
             add(root, path, copied).map(|_| None)
         }
         _ => test(root, operation).map(|()| None),

@@ -15,8 +15,15 @@ pub(super) fn in_operations(patch: &PatchEntry<'_>) -> Vec<Warning> {
     let at = |code, message, operation: &Operation<'_>| Warning::new(code, message).at(operation.pos()).at(patch.pos);
     let of_operation = |operation: &Operation<'_>| {
         let made = operation.made().map(|path| {
-            let message = format!("nothing to replace at '{path}': the operation adds a field");
-            at(Code::NothingToReplace, message, operation).hint("correct the path, or write 'op: add'")
+            let is_copy = operation.op == Some("copy");
+            let (message, hint) = match is_copy {
+                true => (format!("nothing to copy at '{path}': the operation adds null"), "correct 'from'"),
+                false => {
+                    let message = format!("nothing to replace at '{path}': the operation adds a field");
+                    (message, "correct the path, or write 'op: add'")
+                }
+            };
+            at(Code::NothingToReplace, message, operation).hint(hint)
         });
         let covered = operation.covered().map(|path| {
             let message = format!("'add' replaces the value that is at '{path}', and parts of it are gone");

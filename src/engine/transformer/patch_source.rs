@@ -100,6 +100,22 @@ fn advised_of_target(error: Error, patch: &Patch<'_>) -> Error {
     error.advised(|fault| fault.hints().iter().any(|known| known == NAMELESS).then(|| hint.clone()))
 }
 
+/// The error about the file of a patch. A text of several lines is the patch itself.
+fn advised_of_path(error: Error, patch: &Patch<'_>) -> Error {
+    match patch.path.contains('\n') && error.code() == Code::MissingFile {
+        true => Error::new(Code::MissingFile, "'path' has a text of several lines, which is not the name of a file")
+            .hint("write the text of a patch under 'patch': patch: |-"),
+        false => error,
+    }
+}
+
+/// The advice for an inline patch that is the name of a file.
+fn path_in_place_of_patch(text: &str) -> Option<String> {
+    let is_path =
+        !text.contains(char::is_whitespace) && [".yaml", ".yml", ".json"].iter().any(|end| text.ends_with(end));
+    is_path.then(|| format!("this is the name of a file: write path: {text}"))
+}
+
 /// Finds out where a patch is written. `ahead` is its file, if that was read already.
 fn written<'a>(
     build: &mut Build<'a>,
@@ -125,7 +141,7 @@ fn written<'a>(
                     build.cx.files.note_local(root, &place);
                     source
                 }
-                None => build.cx.files.text(root, patch.path).map_err(Error::from)?,
+                None => build.cx.files.text(root, patch.path).map_err(|e| advised_of_path(e.into(), patch))?,
             };
             (source, format!("the patch {}", source.name))
         }
@@ -176,7 +192,8 @@ fn content<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
         }
         _ => {
             let is_nameless = |fault: &Diagnostic| fault.code() == Code::NotAResource;
-            let fault = fault.advised(|fault| is_nameless(fault).then(|| NAMELESS.to_owned()));
+            let advice = || path_in_place_of_patch(&source.text).unwrap_or_else(|| NAMELESS.to_owned());
+            let fault = fault.advised(|fault| is_nameless(fault).then(advice));
             Err(fault.context(format!("unable to parse SM or JSON patch from '{}'", source.name)))
         }
     }

@@ -144,7 +144,14 @@ fn advice(node: &Node<'_>, part: &str, next: Option<&str>, way: &[&str]) -> Stri
             }
         }
         Value::Sequence(items) if index(part).is_none() => {
-            format!("an item of a list has a number: one of the {}, from 0 on", items.len())
+            let path: String = way.iter().map(|part| format!("/{}", json_pointer::escaped(part))).collect();
+            let named = items.iter().position(|item| item.get_text("name") == Some(part));
+            match (named, items.len()) {
+                (Some(nth), _) => format!("items of lists have numbers: write {path}/{nth} for the item '{part}'"),
+                (None, 0) => format!("the list has no items: '-' adds one: {path}/-"),
+                (None, 1) => format!("items of lists have numbers: write {path}/0/{part} for its only item"),
+                (None, count) => format!("items of lists have numbers: write {path}/0/{part}, or up to {}", count - 1),
+            }
         }
         Value::Sequence(items) => format!("the list has {} items, and the first one has the number 0", items.len()),
         Value::Scalar(_) if node.is_null() => format!("'{part}' is in a field without a value: add a value first"),

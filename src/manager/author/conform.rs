@@ -395,7 +395,9 @@ impl<'s> Checker<'s> {
         let has = |name: &str| entries.iter().any(|(_, entry)| entry.key().text() == name);
         self.steps(rules.required.len() * entries.len())?;
         for name in rules.required.iter().filter(|name| !has(name)) {
-            faults.add(|| at.fault(format!("missing field \"{}\"", clipped(name))));
+            let name = clipped(name);
+            let hint = format!("add a line '{name}: VALUE'");
+            faults.add(|| Fault { hint: Some(hint), ..at.fault(format!("missing field \"{name}\"")) });
         }
         for (name, needs) in rules.dependent_required.iter().filter(|(name, _)| has(name)) {
             self.steps(needs.len() * entries.len())?;

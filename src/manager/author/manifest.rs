@@ -5,7 +5,7 @@ use super::bundle;
 use super::client::{NeededPlugin, clients};
 use super::describe::{Component, Description, Protocol};
 use super::written_schema;
-use crate::config::{Decode, Decoder, read_alone};
+use crate::config::{Decode, Decoder, Written, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::id::head::{FileHead, check_head};
 use crate::id::location::Location;
@@ -147,8 +147,8 @@ pub struct Manifest {
 
 #[derive(Default, Decode)]
 struct RawManifest<'a> {
-    api_version: &'a str,
-    kind: &'a str,
+    api_version: Written<'a>,
+    kind: Written<'a>,
     name: &'a str,
     version: &'a str,
     api: &'a str,
@@ -167,8 +167,8 @@ struct RawManifest<'a> {
 /// The manifest of a bundle. What is in the bundle, its files say.
 #[derive(Default, Decode)]
 struct RawBundle<'a> {
-    api_version: &'a str,
-    kind: &'a str,
+    api_version: Written<'a>,
+    kind: Written<'a>,
     name: &'a str,
     version: &'a str,
     api: &'a str,
@@ -447,7 +447,16 @@ impl Manifest {
             (Runtime::Go, _) => format!("the entry '{entry}' has no Go file, and that package is the plugin"),
             _ => format!("the entry '{entry}' does not exist, and {runtime} runs that file"),
         };
-        Err(Error::new(Code::BadPlugin, message).hint("'entry' in plugin.yaml names the file of the plugin"))
+        let error = Error::new(Code::BadPlugin, message);
+        Err(match &self.runtime {
+            Runtime::Program(name) => {
+                let names = RUNTIMES.map(|(name, _)| name).join(", ");
+                error.hint(format!(
+                    "the runtimes are {names}; '{name}' stands for a program 'rustomize-runtime-{name}' in PATH"
+                ))
+            }
+            _ => error.hint("'entry' in plugin.yaml names the file of the plugin"),
+        })
     }
 
     /// The launch of the plugin in a directory; for a bundle, that of a plugin with no name.

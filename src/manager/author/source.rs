@@ -28,7 +28,10 @@ pub fn find(path: &Path) -> Option<Found> {
 
 /// The error about a path where [`find`] finds nothing. `also` is another way to name a plugin.
 pub fn missing(path: &Path, also: &str) -> Error {
-    let message = format!("'{}' is not a plugin: it has no plugin.yaml and no executable in 'bin'", path.display());
+    let message = match path.exists() {
+        true => format!("'{}' is not a plugin: it has no plugin.yaml and no executable in 'bin'", path.display()),
+        false => format!("'{}': no such file or directory", path.display()),
+    };
     let test = path.join("test.sh");
     let hint = match test.is_file() {
         true => format!("build it first: {}", quoted(&test.display().to_string())),

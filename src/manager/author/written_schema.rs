@@ -42,7 +42,10 @@ fn of_file(path: &str, directory: &Path) -> Result<Schema> {
     if path.is_empty() || leaves(path) {
         return Err(fault("is not in the plugin's directory").hint("write a path as in schema.json"));
     }
-    let cannot = |e: io::Error| fault(&format!("cannot be read: {e}"));
+    let cannot = |e: io::Error| match e.kind() {
+        io::ErrorKind::NotFound => fault("does not exist").hint("add the file, or correct its path in 'schema'"),
+        _ => fault(&format!("cannot be read: {e}")),
+    };
     let real = dunce::canonicalize(directory.join(path)).map_err(cannot)?;
     if !real.starts_with(dunce::canonicalize(directory).map_err(cannot)?) {
         return Err(fault("is a link that leads out of the plugin's directory"));

@@ -333,6 +333,9 @@ impl Transfer {
                     let error = fault(format!("cannot read '{}': {e}", clean(&path.to_string_lossy())));
                     match e.kind() {
                         std::io::ErrorKind::FileTooLarge => error.hint("--size-limit sets the limit"),
+                        std::io::ErrorKind::NotFound => {
+                            error.hint("correct the path, which begins in the directory of the file that names it")
+                        }
                         _ => error,
                     }
                 })?

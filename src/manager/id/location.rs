@@ -37,6 +37,8 @@ pub enum LocationError {
     Path(String),
     /// It would be fetched without encryption, from another machine.
     Plain(String),
+    /// A URL has braces around a word that stands for nothing; which word.
+    Placeholder(String, String),
     /// It is a path of this machine that is not that of a file; why.
     File(String, &'static str),
 }
@@ -59,6 +61,10 @@ impl fmt::Display for LocationError {
                 write!(f, "'{text}' is not a plain address: its host is not a name or an address, or it has '..'")
             }
             LocationError::Plain(text) => write!(f, "{}", plain(text)),
+            LocationError::Placeholder(text, word) => {
+                let text = host::without_user(text);
+                write!(f, "'{text}' has {{{word}}}, which stands for nothing: write {{version}}, {{os}} or {{arch}}")
+            }
             LocationError::File(text, fault) => write!(f, "'{text}' {fault}"),
         }
     }
@@ -139,7 +145,10 @@ impl Location {
             };
         }
         if is_url(text) {
-            return Ok(Location::Http(text.to_owned()));
+            return match other_placeholder(text) {
+                Some(word) => Err(LocationError::Placeholder(text.to_owned(), word.to_owned())),
+                None => Ok(Location::Http(text.to_owned())),
+            };
         }
         if text.starts_with('.') || is_absolute(text) {
             return match path::fault(text) {
@@ -149,6 +158,14 @@ impl Location {
         }
         Err(wrong())
     }
+}
+
+/// The first word in braces that a URL is not filled with.
+fn other_placeholder(url: &str) -> Option<&str> {
+    let words = url.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(word, _)| word);
+    let is_word =
+        |word: &&str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.- $".contains(&b));
+    words.filter(is_word).find(|word| !matches!(*word, "version" | "os" | "arch"))
 }
 
 /// Holds what is behind a scheme to the one spelling of its host, and to a path without detours:
@@ -199,6 +216,15 @@ mod tests {
         assert_eq!((spec.url.as_str(), spec.path.as_str()), ("https://h.io/repo.git", "dir"));
         for text in ["oci://h.io", "oci://h.io/a@sha256:0", "app", "git::", "ftp://h.io/a"] {
             assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_url_has_no_other_placeholder() {
+        assert!(parse("https://h.io/{version}/{os}_{arch}.tar.gz").is_some());
+        for word in ["ver", "VERSION", "platform"] {
+            let text = format!("https://h.io/{{{word}}}/a");
+            assert_eq!(Location::parse(&text), Err(LocationError::Placeholder(text.clone(), word.to_owned())));
         }
     }
 

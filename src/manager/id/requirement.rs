@@ -3,7 +3,7 @@
 use super::location::{Location, LocationError};
 use super::source::{Source, SourceError};
 use super::version::{Constraint, ConstraintError};
-use crate::config::{Decode, Decoder};
+use crate::config::{Decode, Decoder, Written};
 use crate::diag::{Code, Error, Result};
 use rustomize_base::shown::is_unseen;
 use rustomize_yaml::places::Places;
@@ -36,9 +36,9 @@ pub struct ObjectKind {
 
 #[derive(Default, Decode)]
 struct RawRequirement<'a> {
-    source: &'a str,
-    version: &'a str,
-    from: &'a str,
+    source: Written<'a>,
+    version: Written<'a>,
+    from: Written<'a>,
     parameters: Node<'a>,
     provides: Vec<RawKind<'a>>,
 }
@@ -103,23 +103,28 @@ pub fn requirements<'a>(cx: &Decoder<'a>, node: &Node<'a>, field: &str, most: us
 fn requirement<'a>(cx: &Decoder<'a>, name: &str, node: &Node<'a>, place: Option<Place>) -> Result<Requirement> {
     let mut raw = RawRequirement::default();
     raw.decode(node, cx)?;
-    if raw.source.is_empty() {
+    let (source, version, from) = (&raw.source, &raw.version, &raw.from);
+    if source.text.is_empty() {
         let hint = "write the source of the plugin, as in source: github.com/acme/app";
         return Err(cx.error(node.pos(), "missing field \"source\"").with_code(Code::MissingField).hint(hint));
     }
-    let source = raw.source.parse().map_err(|e: SourceError| {
-        let error = cx.error(node.pos(), format!("the source '{}' {e}", raw.source));
-        e.hint().into_iter().fold(error, Error::hint)
-    })?;
-    let constraint = match raw.version {
-        "" => Constraint::default(),
-        text => text.parse().map_err(|e: ConstraintError| cx.error(node.pos(), e.to_string()))?,
+    let wrong_source = |e: SourceError| {
+        let error = cx.error(source.pos, format!("the source '{}' {e}", source.text)).in_field("source");
+        let rest = source.text.split_once("://").and_then(|(_, rest)| rest.trim_end_matches(".git").parse().ok());
+        let bare = rest.map(|bare: Source| format!("write it as '{bare}'"));
+        e.hint().or(bare).into_iter().fold(error, Error::hint)
     };
+    let wrong_version = |e: ConstraintError| cx.error(version.pos, e.to_string()).in_field("version").hint(e.hint());
+    let wrong_from = |e: LocationError| cx.error(from.pos, e.to_string()).in_field("from");
+    let constraint = match version.text {
+        "" => Constraint::default(),
+        text => text.parse().map_err(wrong_version)?,
+    };
+    Location::parse(from.text).map_err(wrong_from)?;
+    let (source, from) = (source.text.parse().map_err(wrong_source)?, from.text.to_owned());
     let provides = raw.provides.iter();
     let provides =
         provides.map(|p| ObjectKind { api_version: p.api_version.to_owned(), kind: p.kind.to_owned() }).collect();
-    Location::parse(raw.from).map_err(|e| cx.error(node.pos(), e.to_string()))?;
-    let from = raw.from.to_owned();
     let mut parameters = String::new();
     match raw.parameters.value() {
         Value::Mapping(_) => json::write(&mut parameters, &raw.parameters),

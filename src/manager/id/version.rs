@@ -144,6 +144,25 @@ impl fmt::Display for ConstraintError {
 
 impl std::error::Error for ConstraintError {}
 
+impl ConstraintError {
+    /// The constraint that means the same as one of another package manager; else the forms.
+    pub fn hint(&self) -> String {
+        let text = self.0.trim();
+        if matches!(text, "" | "latest" | "*" | "x") {
+            return "leave 'version' out: then every version is allowed".to_owned();
+        }
+        let rest = text.trim_start_matches(['^', '~', 'v']);
+        let numbers: Vec<&str> = rest.split('.').take_while(|n| number(n).is_some()).collect();
+        match numbers[..] {
+            [major] => format!("write '~> {major}.0'"),
+            [major, minor, ..] if text.starts_with('^') && major != "0" => format!("write '~> {major}.{minor}'"),
+            [major, minor] => format!("write '~> {major}.{minor}.0'"),
+            [major, minor, patch] => format!("write '~> {major}.{minor}.{patch}'"),
+            _ => "write an exact version, as in '1.2.3', or '~> 1.2' for 1.2 and all above it, below 2".to_owned(),
+        }
+    }
+}
+
 impl FromStr for Constraint {
     type Err = ConstraintError;
 
@@ -280,6 +299,23 @@ mod tests {
         }
         assert_eq!("= 1.2.3".parse::<Constraint>().unwrap().exact(), Some(version("1.2.3")));
         assert_eq!("= 1.2".parse::<Constraint>().unwrap().exact(), None);
+    }
+
+    #[test]
+    fn the_hint_says_what_a_constraint_of_another_tool_means() {
+        let hint = |text: &str| text.parse::<Constraint>().unwrap_err().hint();
+        for (text, wanted) in [
+            ("^1.2.3", "~> 1.2"),
+            ("^0.3.1", "~> 0.3.1"),
+            ("~1.2.3", "~> 1.2.3"),
+            ("1.x", "~> 1.0"),
+            ("1.2.*", "~> 1.2.0"),
+        ] {
+            assert_eq!(hint(text), format!("write '{wanted}'"), "{text}");
+            assert!(wanted.parse::<Constraint>().is_ok(), "{wanted}");
+        }
+        assert!(hint("latest").contains("leave 'version' out"));
+        assert!(hint("=> 1").contains("an exact version"));
     }
 
     #[test]

@@ -517,7 +517,9 @@ impl<'i> Installer<'i> {
         let (said, api, platform) = if let Some(manifest) = &plugin.manifest {
             if !manifest.name.is_empty() && manifest.name != name {
                 let what = if manifest.is_bundle() { "bundle" } else { "plugin" };
-                return Err(not_this(format!("it is the {what} '{}', not '{name}'", manifest.name)));
+                let error = bad_plugin(format!("it is the {what} '{}', not '{name}'", manifest.name));
+                let hint = "the last part of 'source' is the name in plugin.yaml: correct one of the two";
+                return Err(NotTaken::NotThis(error.hint(hint)));
             }
             let platform = manifest.platform.clone();
             let version = match (&manifest.version, &choice.version) {

@@ -250,8 +250,10 @@ impl Preparer<'_> {
             }]);
         }
         if self.policy.is_frozen {
-            let message =
-                "it is not locked as plugins.yaml requires it, and this command cannot change the lock".to_owned();
+            let message = format!(
+                "plugin '{}' is not locked as plugins.yaml requires it, and this command cannot change the lock",
+                wanted.name
+            );
             let command = in_directory("rustomize plugin lock", self.project);
             return Err(bad_plugin(message).hint(format!("lock it, then commit plugins.lock: {command}")));
         }
@@ -271,7 +273,8 @@ impl Preparer<'_> {
                 if allowed.is_empty() {
                     let there: Vec<String> = all.iter().map(|version| format!("v{version}")).collect();
                     let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-                    return Err(bad_plugin(format!("no version is {}; the versions are: {there}", wanted.constraint)));
+                    return Err(bad_plugin(format!("no version is {}; the versions are: {there}", wanted.constraint))
+                        .hint("correct 'version' of the requirement, or leave it out"));
                 }
                 allowed
             }

@@ -6,7 +6,7 @@
 
 use super::trust::Trust;
 use crate::author::bundle;
-use crate::config::{Decode, Decoder, read_alone};
+use crate::config::{Decode, Decoder, Written, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::id::head::{FileHead, check_head};
 use crate::load::FileLimit;
@@ -121,8 +121,8 @@ impl SyncedBundle {
 
 #[derive(Default, Decode)]
 struct RawEnvironment<'a> {
-    api_version: &'a str,
-    kind: &'a str,
+    api_version: Written<'a>,
+    kind: Written<'a>,
     module_path: Vec<&'a str>,
     sync: &'a str,
 }

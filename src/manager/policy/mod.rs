@@ -27,6 +27,9 @@ pub struct Policy {
     pub trust: Trust,
 }
 
+/// The end of the message about something that no lock file has.
+pub const LOCKED_ALONE: &str = "only locked plugins may be used";
+
 impl Policy {
     /// Returns true if a value of the variable `CI` means that no user watches: every value except
     /// an empty one, `false` and `0`.
@@ -43,8 +46,7 @@ impl Policy {
         if !self.is_frozen {
             return Ok(());
         }
-        let error =
-            Error::new(Code::PluginRefused, format!("{what} is not locked, and only locked plugins may be used"));
+        let error = Error::new(Code::PluginRefused, format!("{what} is not locked, and {LOCKED_ALONE}"));
         let command = in_directory(add, directory);
         Err(error
             .hint(format!("require and lock it, then commit plugins.yaml and plugins.lock: {command}"))

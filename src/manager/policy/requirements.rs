@@ -2,7 +2,7 @@
 //! needs.
 
 use super::project_directory::ProjectDirectory;
-use crate::config::{Decode, Decoder, read_alone};
+use crate::config::{Decode, Decoder, Written, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::id::head::{API_VERSION, FileHead, check_head};
 use crate::id::requirement::{Requirement, requirements};
@@ -26,8 +26,8 @@ pub struct Requirements {
 
 #[derive(Default, Decode)]
 struct RawRequirements<'a> {
-    api_version: &'a str,
-    kind: &'a str,
+    api_version: Written<'a>,
+    kind: Written<'a>,
     requires: Node<'a>,
 }
 

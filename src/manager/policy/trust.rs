@@ -5,7 +5,7 @@
 //! repository holds changes it: `plugins.yaml` asks, this file grants. Without this file every
 //! source is allowed; the lock file still pins its content.
 
-use crate::config::{Decode, Decoder, read_alone};
+use crate::config::{Decode, Decoder, Written, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::fetch::Download;
 use crate::fetch::identity::PluginId;
@@ -76,8 +76,8 @@ pub struct TrustRule {
 
 #[derive(Default, Decode)]
 struct RawTrust<'a> {
-    api_version: &'a str,
-    kind: &'a str,
+    api_version: Written<'a>,
+    kind: Written<'a>,
     rules: Vec<RawTrustRule<'a>>,
 }
 

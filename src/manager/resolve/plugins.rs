@@ -8,7 +8,7 @@ use crate::author::conform::conform;
 use crate::author::describe::Protocol;
 use crate::diag::{Code, Error, Result, nearest};
 use crate::id::shell::in_directory;
-use crate::policy::Policy;
+use crate::policy::{LOCKED_ALONE, Policy};
 use crate::resource::{ResMap, Resource};
 use crate::stage::{Build, Generator, Given, Plugin, PluginEntry, Plugins, Transformer};
 use crate::store::discover::of_entry;
@@ -175,7 +175,7 @@ impl ManagedPlugins {
                 let error = match self.ask(|resolver| Ok(resolver.inputs.of_others())).unwrap_or(0) {
                     0 => error,
                     n => error.hint(format!(
-                        "plugins that projects and other plugins brought for themselves: {n}; see them: rustomize plugin why"
+                        "a build leaves {n} installed plugins alone, which this project does not require; see them: rustomize plugin why"
                     )),
                 };
                 match self.ask(|resolver| Ok(resolver.inputs.refused())).unwrap_or(0) {
@@ -223,6 +223,16 @@ impl<'a, P: Plugin<'a>> Plugin<'a> for PostProcessor<P> {
     }
 }
 
+/// The error about an object for which only a locked plugin may be used. A plugin that is placed for
+/// another kind or version is most likely meant: it needs no lock.
+fn advised_of_placed(error: Error, options: &PluginOptions, request: &PluginRequest<'_>) -> Error {
+    let advice = || locate::placed_elsewhere(options, request.id);
+    match error.message().ends_with(LOCKED_ALONE).then(advice).flatten() {
+        Some(hint) => error.advised(|_| Some(hint.clone())),
+        None => error,
+    }
+}
+
 impl Plugins for ManagedPlugins {
     /// Finds the plugin for a configuration object: see [`Tier::ORDER`].
     fn load<'a>(&self, build: &mut Build<'a>, entry: PluginEntry<'_, 'a>) -> Result<Box<dyn Plugin<'a>>> {
@@ -246,7 +256,7 @@ impl Plugins for ManagedPlugins {
             Some(found) => Some(found),
             None => self
                 .ask(|resolver| resolver.resolve(&request, Thoroughness::FirstFound).chosen)
-                .map_err(|e| e.at(pos))?,
+                .map_err(|e| advised_of_placed(e, options, &request).at(pos))?,
         };
         if let Some(chosen) = &found {
             note(build, config, || chosen.reason());

@@ -4,7 +4,7 @@ use super::HelmProgram;
 use super::command::HelmCommand;
 use super::run::{Environment, Run};
 use super::user;
-use crate::diag::{Code, Error, Result};
+use crate::diag::{Code, Error, Result, nearest};
 use crate::limit::ReadFile;
 use crate::links;
 use rustomize_base::observe::Work;
@@ -125,7 +125,13 @@ impl<'c, 'a> ChartRun<'c, 'a> {
                 return Ok(Some(directory));
             }
             let message = format!("no repo specified for pull, no chart found at '{}'", directory.display());
-            return Err(Error::new(Code::MissingFile, message).at(self.entry.chart.pos));
+            let entries = std::fs::read_dir(home).into_iter().flatten().flatten();
+            let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+            let hint = match nearest(self.entry.chart.name, names.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => "add 'repo' with the address of its repository, or put the chart there".to_owned(),
+            };
+            return Err(Error::new(Code::MissingFile, message).at(self.entry.chart.pos).hint(hint));
         }
         // Another build may be pulling a chart that is in the chart home.
         let _lock = directory.is_dir().then(|| rustomize_files::lock(home, || {}));

@@ -10,7 +10,7 @@ use crate::flags::switch::is_on;
 use crate::git;
 use crate::messages::Messages;
 use crate::request::plain_options;
-use crate::roots::none_found;
+use crate::roots::{cannot_look, none_found};
 use anyhow::{Context, Result, bail};
 use rustomize_base::parallel;
 use rustomize_edit::batch::Batch;
@@ -75,8 +75,7 @@ pub(crate) fn run(command: &EditCommand, messages: &mut Messages) -> Result<()> 
 fn roots(directories: &[String], leaves: bool) -> Result<Vec<String>> {
     let mut roots = BTreeSet::new();
     for directory in directories {
-        let found = find(&Disk::new(), directory, FileLimit::default())
-            .with_context(|| format!("cannot look for kustomizations in '{directory}'"))?;
+        let found = find(&Disk::new(), directory, FileLimit::default()).map_err(|e| cannot_look(directory, &e))?;
         if found.is_empty() {
             return Err(none_found(directory, FileLimit::default()));
         }

@@ -210,7 +210,9 @@ fn parsed(words: &[String]) -> Result<Versions> {
         }
     }
     if wanted.is_empty() {
-        bail!("no image is named\n  hint: rustomize images set web:1.5 --all");
+        bail!(
+            "no word is an image with a version\n  hint: write it as web:1.5 or web@sha256:0a1b: rustomize images set web:1.5 --all"
+        );
     }
     Ok(wanted)
 }

@@ -5,7 +5,7 @@ use rustomize_base::shell::quoted;
 use rustomize_engine::diag::nearest;
 use rustomize_manager::id::name::Platform;
 use rustomize_manager::id::source::{Source, SourceError};
-use rustomize_manager::id::version::Constraint;
+use rustomize_manager::id::version::{Constraint, ConstraintError};
 use rustomize_manager::policy::requirements::Requirements;
 use rustomize_manager::store::discover::all;
 use std::collections::BTreeSet;
@@ -92,5 +92,8 @@ pub(crate) fn source_of(typed: &str, root: &Path) -> Result<Source> {
 /// # Errors
 /// The text is not a valid constraint.
 pub(crate) fn constraint_of(text: &str) -> Result<Constraint> {
-    Ok(if text.is_empty() { Constraint::default() } else { text.parse()? })
+    match text {
+        "" => Ok(Constraint::default()),
+        text => text.parse().map_err(|e: ConstraintError| anyhow!("{e}\n  hint: {}", e.hint())),
+    }
 }

@@ -39,8 +39,9 @@ pub(crate) fn run(args: &Remove, is_json: bool) -> Result<()> {
         found.retain(|c| c.verdict.as_ref().is_ok_and(|i| constraint.allows(&i.file.version)));
     }
     if found.is_empty() {
+        let which = if constraint.is_any() { String::new() } else { format!(" in a version that is {constraint}") };
         bail!(
-            "no installed version of '{source}' in '{}' is {constraint}\n  hint: see what is installed: rustomize plugin list",
+            "'{source}' is not installed in '{}'{which}\n  hint: see what is installed: rustomize plugin list",
             root.display()
         );
     }

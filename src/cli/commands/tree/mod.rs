@@ -3,9 +3,9 @@
 pub(crate) mod text;
 
 use crate::flags::complete;
-use crate::roots::none_found;
+use crate::roots::{cannot_look, missing, none_found};
 use crate::writer::{self, Shown};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use rustomize_base::shell::quoted;
@@ -15,6 +15,7 @@ use rustomize_engine::pipeline::roots::{FoundRoot, find};
 use rustomize_sources::Disk;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::path::Path;
 
 const EXAMPLES: &str = "Examples:
   # The overlay of the working directory
@@ -61,9 +62,12 @@ pub(crate) enum TreeFormat {
 /// A directory lacks a kustomization, or stdout is closed.
 pub(crate) fn run(args: &Tree) -> Result<()> {
     let outline = outline(&Disk::new(), &roots(args)?, FileLimit::default());
-    if let Some(missing) = outline.roots.iter().find(|root| outline.parts[**root].kind == Kind::Missing) {
-        let name = &outline.parts[*missing].name;
+    if let Some(nothing) = outline.roots.iter().find(|root| outline.parts[**root].kind == Kind::Missing) {
+        let name = &outline.parts[*nothing].name;
         let below = find(&Disk::new(), name, FileLimit::default()).unwrap_or_default();
+        if !Path::new(name).exists() {
+            return Err(missing(name));
+        }
         let hint = match below.is_empty() {
             true => String::new(),
             false => format!("\n  hint: look below it: rustomize tree --all {}", quoted(name)),
@@ -88,8 +92,7 @@ fn roots(args: &Tree) -> Result<Vec<String>> {
     }
     let mut all: Vec<FoundRoot> = Vec::new();
     for directory in directories {
-        let found = find(&Disk::new(), directory, FileLimit::default())
-            .with_context(|| format!("cannot look for kustomizations in '{directory}'"))?;
+        let found = find(&Disk::new(), directory, FileLimit::default()).map_err(|e| cannot_look(directory, &e))?;
         if found.is_empty() {
             return Err(none_found(directory, FileLimit::default()));
         }

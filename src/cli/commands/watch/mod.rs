@@ -14,7 +14,7 @@ use crate::flags::look::ErrorFormat;
 use crate::flags::schemas::SchemaFlags;
 use crate::messages::{Messages, Reported};
 use crate::request::{BuildRequest, Repeated};
-use crate::roots::{Chosen, chosen};
+use crate::roots::{Chosen, chosen, missing};
 use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, Args};
 use rustomize_base::observe::Observer;
@@ -85,8 +85,10 @@ pub(crate) fn run(args: Watch, messages: &mut Messages) -> Result<()> {
     let here = [".".to_owned()];
     let directories = if request.directories.is_empty() { here.to_vec() } else { request.directories.clone() };
     for directory in &directories {
-        if !Path::new(directory).is_dir() {
-            bail!("'{directory}' is not a directory");
+        match Path::new(directory) {
+            path if path.is_dir() => {}
+            path if path.exists() => bail!("'{directory}' is not a directory"),
+            _ => return Err(missing(directory)),
         }
         watcher.add(Path::new(directory), Depth::All)?;
     }
