@@ -86,12 +86,21 @@ pub(crate) struct PlacedText {
     /// The fields around it, outermost first.
     pub path: Vec<String>,
     pub text: String,
-    /// The line and character where it begins, counted from 1.
-    pub line: usize,
-    column: usize,
     start: Start,
     /// The number of the innermost mapping around it: fields of one mapping have one number.
     pub mapping: usize,
+}
+
+impl PlacedText {
+    /// The line where it begins, counted from 1.
+    pub(crate) fn line(&self) -> usize {
+        self.start.lines + 1
+    }
+
+    /// The character of the line where it begins, counted from 1.
+    fn column(&self) -> usize {
+        self.start.chars + 1
+    }
 }
 
 /// The texts of the documents of a file; empty for a file that is not valid YAML. O(text × log
@@ -106,7 +115,7 @@ pub(crate) fn texts_of(text: &str) -> Vec<PlacedText> {
             if let Some((_, offset)) = heap.outermost(node.pos()) {
                 let (path, text) = (around.path.clone(), text.to_owned());
                 let start = Start { offset, ..Start::default() };
-                found.push(PlacedText { path, text, line: 0, column: 0, start, mapping: around.mapping });
+                found.push(PlacedText { path, text, start, mapping: around.mapping });
             }
         });
     }
@@ -162,7 +171,7 @@ fn place(text: &str, found: &mut [PlacedText]) {
     for found in order {
         let end = text.floor_char_boundary(found.start.offset).max(at.offset);
         at = at.behind(&text[at.offset..end]);
-        (found.start, found.line, found.column) = (at, at.lines + 1, at.chars + 1);
+        found.start = at;
     }
 }
 
@@ -196,8 +205,8 @@ fn collect<'n>(node: &'n Node<'_>, around: &mut Around, found: &mut dyn FnMut(&A
 pub(crate) fn text_at<'f>(found: &'f [PlacedText], text: &str, line: usize, offset: usize) -> Option<&'f PlacedText> {
     let column = 1 + text[text[..offset].rfind('\n').map_or(0, |i| i + 1)..offset].chars().count();
     let is_here =
-        |t: &&PlacedText| t.line == line && t.column <= column && column <= t.column + t.text.chars().count() + 2;
-    found.iter().filter(is_here).max_by_key(|t| t.column)
+        |t: &&PlacedText| t.line() == line && t.column() <= column && column <= t.column() + t.text.chars().count() + 2;
+    found.iter().filter(is_here).max_by_key(|t| t.column())
 }
 
 /// The locations of the file or the resources that a place names. O(text + known resources).
@@ -215,7 +224,7 @@ pub(crate) fn definitions(
         return start_of(&file).into_iter().collect();
     }
     let selected = match is_kustomization(&path) {
-        true => own.or_else(|| found.iter().find(|t| t.line == here)).and_then(|own| selected(&found, own)),
+        true => own.or_else(|| found.iter().find(|t| t.line() == here)).and_then(|own| selected(&found, own)),
         false => resource_at(&text, here),
     };
     let Some((kind, name)) = selected else { return Vec::new() };
@@ -287,8 +296,8 @@ pub(crate) fn rename(
     let here = at.position.line as usize + 1;
     let own = found
         .iter()
-        .filter(|t| is_kustomization(&path) && t.line == here && t.column <= column)
-        .max_by_key(|t| t.column);
+        .filter(|t| is_kustomization(&path) && t.line() == here && t.column() <= column)
+        .max_by_key(|t| t.column());
     let Some(own) = own.filter(|own| names_files(&own.path)) else { return Ok(None) };
     let value =
         if has_keys(&own.path) { own.text.rsplit_once('=').map_or(&*own.text, |(_, path)| path) } else { &own.text };

@@ -34,9 +34,9 @@ pub(crate) fn style_of(field: &[String]) -> Option<Style> {
 /// kind means any. O(text).
 pub(crate) fn kinds_beside(text: &str, field: &[String], style: Style, line: usize) -> BTreeSet<String> {
     let found = texts_of(text);
-    let above = found.iter().rfind(|t| t.line <= line && t.path == field);
+    let above = found.iter().rfind(|t| t.line() <= line && t.path == field);
     // A path stands on its line, and a patch begins above it.
-    let Some(own) = above.filter(|own| style == Style::Slashes || own.line == line) else {
+    let Some(own) = above.filter(|own| style == Style::Slashes || own.line() == line) else {
         return BTreeSet::new();
     };
     let selector: &[&str] = match field.iter().map(String::as_str).collect::<Vec<_>>()[..] {

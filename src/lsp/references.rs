@@ -74,7 +74,7 @@ fn subject(texts: &Texts, files: &Files, known: &Known, params: &ReferenceParams
         if let Some(file) = own.and_then(|own| target(files, &path, &own.path, &own.text)) {
             return Some(Subject { files: [(file, 0)].into(), ..Subject::default() });
         }
-        own.or_else(|| entries.iter().find(|t| t.line == here)).and_then(|own| selected(&entries, own))
+        own.or_else(|| entries.iter().find(|t| t.line() == here)).and_then(|own| selected(&entries, own))
     } else {
         resource_at(&text, here)
     };
@@ -133,7 +133,7 @@ impl Layer {
         entries.into_iter().map(move |entry| {
             let key = entry.text.rfind('=').filter(|_| has_keys(&entry.path)).map_or(0, |end| end + 1);
             let range = written(texts, &self.text, entry, key, &entry.text[key..]).unwrap_or_else(|| {
-                let at = Position::new(u32::try_from(entry.line - 1).unwrap_or(u32::MAX), 0);
+                let at = Position::new(u32::try_from(entry.line() - 1).unwrap_or(u32::MAX), 0);
                 Range::new(at, at)
             });
             (&*self.file, range.start, range.end)

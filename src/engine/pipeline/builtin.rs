@@ -32,7 +32,7 @@ use crate::transformer::prefix::NameAffixTransformer;
 use crate::transformer::replacement::ReplacementTransformer;
 use crate::transformer::replica_count::ReplicaCountTransformer;
 use crate::transformer::value_add::ValueAddTransformer;
-use rustomize_yaml::{Node, reprint};
+use rustomize_yaml::reprint;
 
 /// Returns true if a configuration object is for a built-in.
 pub(super) fn is_builtin(config: &Resource<'_>) -> bool {
