@@ -362,7 +362,10 @@ fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &Renames) -
             edits.entry(file.clone()).or_default().extend(edit);
         }
     }
-    let edit = |(file, edits): (PathBuf, Vec<TextEdit>)| {
+    let edit = |(file, mut edits): (PathBuf, Vec<TextEdit>)| {
+        // An alias has the place of its anchor.
+        edits.sort_by_key(|edit| edit.range.start);
+        edits.dedup();
         let text_document = OptionalVersionedTextDocumentIdentifier { uri: uri_of(&file)?, version: None };
         let edits = edits.into_iter().map(OneOf::<TextEdit, AnnotatedTextEdit>::Left).collect();
         Some(TextDocumentEdit { text_document, edits })
@@ -486,7 +489,8 @@ mod tests {
         check("configMapGenerator: [{files: [k=a]}]", "b #c", &["configMapGenerator: [{files: ['k=b #c']}]"]);
         // Neither is written as it reads.
         check("resources:\n- >-\n  a\n- \"\\x61\"\n", "b", &["none", "none"]);
-        check("resources: [&a x, *a]", "y", &["none", "none"]);
+        // An alias becomes what its anchor becomes.
+        check("resources: [&a x, *a]", "b", &["resources: [&a b, *a]", "resources: [&a b, *a]"]);
     }
 
     #[test]
