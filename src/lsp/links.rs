@@ -348,7 +348,10 @@ fn edits(texts: &Texts, files: &Files, folders: &[PathBuf], renames: &Renames) -
         let directory = directory(&file);
         let moved_file = moved(&file, renames);
         let new_directory = moved_file.as_deref().map_or(directory, self::directory);
-        for found in texts_of(&text).into_iter().filter(|found| names_files(&found.path)) {
+        // An alias has the place of its anchor, which is changed once.
+        let mut seen = BTreeSet::new();
+        let named = texts_of(&text).into_iter().filter(|found| names_files(&found.path));
+        for found in named.filter(|found| seen.insert(found.start.offset)) {
             let (key, value) = match found.text.rsplit_once('=').filter(|_| has_keys(&found.path)) {
                 Some((key, value)) => (key.len() + 1, value),
                 None => (0, found.text.as_str()),
