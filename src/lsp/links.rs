@@ -326,8 +326,8 @@ fn moved(file: &Path, renames: &Renames) -> Option<PathBuf> {
     Some(PathBuf::from(clean(&new.to_string_lossy())))
 }
 
-/// The range of a part of a text in a file with these lines; `None` if the part is not written as it
-/// reads. O(line).
+/// The range of a part of a text in a file with these lines; `None` if the part is not written as
+/// it reads. O(line).
 pub(crate) fn written(units: Units, lines: &[&str], found: &PlacedText, from: usize, part: &str) -> Option<Range> {
     let line = *lines.get(found.line - 1)?;
     let start = line.char_indices().nth(found.column - 1)?.0;
