@@ -58,24 +58,34 @@ fn map<'a>(entries: &[(&'a str, &'a str)]) -> Node<'a> {
     mapping.into()
 }
 
-/// The change of one of many entries.
-type Change = for<'a> fn(Arena<'a>, &mut Mapping<'a>, usize);
+/// A text with many entries, and the change of one of them.
+type Growing = (&'static str, fn(usize) -> String, for<'a> fn(Arena<'a>, &mut Mapping<'a>, usize));
+
+fn many_items(n: usize) -> String {
+    format!("list:\n{}", (0..n).map(|i| format!("- i{i}\n")).collect::<String>())
+}
+
+fn many_entries(n: usize) -> String {
+    format!("map:\n{}", (0..n).map(|i| format!("  k{i}: v\n")).collect::<String>())
+}
 
 #[test]
 fn many_changes_take_linear_time() {
-    let items = |n: usize| format!("list:\n{}", (0..n).map(|i| format!("- i{i}\n")).collect::<String>());
-    let entries = |n: usize| format!("map:\n{}", (0..n).map(|i| format!("  k{i}: v\n")).collect::<String>());
-    let changes: [(&str, &dyn Fn(usize) -> String, Change); 5] = [
-        ("values of entries", &entries, |arena, f, i| set(arena, f, &format!("map.k{i}"), "w")),
-        ("values of entries, with CRLF", &|n| entries(n).replace('\n', "\r\n"), |arena, f, i| {
-            set(arena, f, &format!("map.k{i}"), "w");
-        }),
-        ("new entries", &entries, |arena, f, i| {
+    let changes: [Growing; 5] = [
+        ("values of entries", many_entries, |arena, f, i| set(arena, f, &format!("map.k{i}"), "w")),
+        (
+            "values of entries, with CRLF",
+            |n| many_entries(n).replace('\n', "\r\n"),
+            |arena, f, i| {
+                set(arena, f, &format!("map.k{i}"), "w");
+            },
+        ),
+        ("new entries", many_entries, |arena, f, i| {
             let map = at(f, "map").as_mapping_mut().unwrap();
             map.insert(Key::string(new_text(arena, i)), Node::string("v"));
         }),
-        ("new items", &items, |arena, f, i| push(f, "list", Node::string(new_text(arena, i)))),
-        ("removed items", &items, |_, f, i| {
+        ("new items", many_items, |arena, f, i| push(f, "list", Node::string(new_text(arena, i)))),
+        ("removed items", many_items, |_, f, i| {
             if i % 2 == 0 {
                 remove(f, "list", i / 2);
             }

@@ -243,7 +243,8 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
         found
     }
 
-    /// The places among `subjects` of the resources that each step has touched, in order. O(writes).
+    /// The places among `subjects` of the resources that each step has touched, in order.
+    /// O(writes).
     fn touched(&self, subjects: &[Subject<'o, 'w>]) -> Vec<Vec<usize>> {
         let mut places: FastMap<u32, Vec<usize>> = FastMap::default();
         for (at, subject) in subjects.iter().enumerate() {
