@@ -107,8 +107,8 @@ fn with_tip(mut error: clap::Error, tip: String) -> clap::Error {
     error
 }
 
-/// Adds a tip to the error of a flag of another tool, and of a word that belongs to the word before.
-/// `path` has the words of the command.
+/// Adds a tip to the error of a flag of another tool, and of a word that belongs to the word
+/// before. `path` has the words of the command.
 pub(super) fn explain_foreign_flag(error: clap::Error, path: &str, program: &str) -> clap::Error {
     let tip = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(typed)) if error.kind() == ErrorKind::UnknownArgument => {

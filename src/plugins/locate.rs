@@ -134,8 +134,8 @@ pub fn nothing(options: &PluginOptions, id: &ResId<'_>) -> Error {
     })
 }
 
-/// The advice about a plugin that was most likely meant and is placed where `id` does not lead; `None`
-/// without such a plugin. O(files of the plugin directory).
+/// The advice about a plugin that was most likely meant and is placed where `id` does not lead;
+/// `None` without such a plugin. O(files of the plugin directory).
 pub fn placed_elsewhere(options: &PluginOptions, id: &ResId<'_>) -> Option<String> {
     let home = options.homes.iter().find(|home| home.is_dir())?;
     misplaced(home, &place(home, id).ok()?, id)

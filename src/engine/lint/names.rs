@@ -106,8 +106,8 @@ pub(super) fn bad_name(parts: &Parts<'_, '_>) -> Option<Warning> {
     Some(finding(Code::BadName, parts.resource, parts.metadata?.get("name")?, message).hint(form.rule()))
 }
 
-/// The first label of a resource, of its pods or of its selector that Kubernetes refuses, or the first
-/// annotation with a key that it refuses.
+/// The first label of a resource, of its pods or of its selector that Kubernetes refuses, or the
+/// first annotation with a key that it refuses.
 pub(super) fn bad_label(parts: &Parts<'_, '_>) -> Option<Warning> {
     let own = parts.metadata.and_then(|metadata| metadata.get("labels"));
     let of_pods = || parts.metadata_of_pods().and_then(|metadata| metadata.get("labels"));

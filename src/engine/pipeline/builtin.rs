@@ -40,8 +40,8 @@ pub(super) fn is_builtin(config: &Resource<'_>) -> bool {
     gvk.group.is_empty() && gvk.version == "builtin"
 }
 
-/// The error about an external plugin that cannot run. An object with the kind of a built-in is most
-/// likely meant for that.
+/// The error about an external plugin that cannot run. An object with the kind of a built-in is
+/// most likely meant for that.
 pub(super) fn advised(error: Error, config: &Resource<'_>) -> Error {
     let is_builtin_kind = is_one_of(config, &GENERATORS) || is_one_of(config, &TRANSFORMERS);
     error.advised(|fault| {

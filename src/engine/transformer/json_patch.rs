@@ -43,8 +43,8 @@ impl<'a> Operation<'a> {
         self.pos
     }
 
-    /// The path, if this is a `replace` that has made a field that was not there; `from`, if it is a
-    /// `copy` of such a field.
+    /// The path, if this is a `replace` that has made a field that was not there; `from`, if it is
+    /// a `copy` of such a field.
     pub(super) fn made(&self) -> Option<&'a str> {
         let path = if self.op == Some("copy") { &self.from } else { &self.path };
         self.made.is_noted().then(|| path.shown())

@@ -223,8 +223,8 @@ impl<'a, P: Plugin<'a>> Plugin<'a> for PostProcessor<P> {
     }
 }
 
-/// The error about an object for which only a locked plugin may be used. A plugin that is placed for
-/// another kind or version is most likely meant: it needs no lock.
+/// The error about an object for which only a locked plugin may be used. A plugin that is placed
+/// for another kind or version is most likely meant: it needs no lock.
 fn advised_of_placed(error: Error, options: &PluginOptions, request: &PluginRequest<'_>) -> Error {
     let advice = || locate::placed_elsewhere(options, request.id);
     match error.message().ends_with(LOCKED_ALONE).then(advice).flatten() {
