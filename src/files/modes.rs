@@ -54,8 +54,9 @@ pub fn make_folders(path: &Path) -> io::Result<()> {
 /// the mask of the process takes away.
 #[allow(clippy::useless_conversion, reason = "a mode has 16 bits on macOS")]
 pub fn new_file_mode() -> u32 {
-    // The mask can only be read by setting it.
-    let mask = rustix::process::umask(rustix::fs::Mode::empty());
+    // The mask can only be read by setting it: what another thread makes meanwhile is for this user
+    // alone.
+    let mask = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     rustix::process::umask(mask);
     // macOS has fewer bits.
     #[allow(clippy::useless_conversion, reason = "not on macOS")]
