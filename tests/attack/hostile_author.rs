@@ -290,7 +290,7 @@ fn files_with_schemas_are_the_plugins_own() {
         ),
     );
     for (path, words) in [
-        ("none.json", "cannot be read"),
+        ("none.json", "does not exist"),
         ("../outside.json", "is not in the plugin's directory"),
         ("/etc/passwd", "is not in the plugin's directory"),
         ("folder/../../outside.json", "is not in the plugin's directory"),
