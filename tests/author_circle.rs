@@ -292,7 +292,7 @@ fn what_cannot_be_installed_is_not_packaged() {
         (format!("{full}entry: none.sh\n"), "the entry 'none.sh' does not exist"),
         (format!("{full}dependencies: {{b: {{source: h.io/a/b, from: ../b}}}}\n"), "a place of this machine"),
         (format!("{full}schema: {{}}\n"), "unknown field"),
-        (full.replace("kind: Made", "kind: Made, schema: none.json"), "cannot be read"),
+        (full.replace("kind: Made", "kind: Made, schema: none.json"), "does not exist"),
     ] {
         tree.write("app/plugin.yaml", &manifest(&fields));
         fails(&["app"], &[words]);

@@ -123,7 +123,7 @@ fn a_directory_without_a_kustomization_is_an_error() {
     let tree = Tree::new(SHOP);
     tree.run(&["tree", "overlays"]).fails_with(&["'overlays' has no kustomization", "rustomize tree --all overlays"]);
     tree.run(&["tree", "--all", "overlays"]).ok();
-    tree.run(&["tree", "nowhere"]).fails_with(&["'nowhere' has no kustomization"]);
+    tree.run(&["tree", "nowhere"]).fails_with(&["'nowhere': no such file or directory"]);
     tree.write("empty/x", "");
     tree.run(&["tree", "--all", "empty"]).fails_with(&["there is no kustomization at or below 'empty'"]);
 }

@@ -172,11 +172,11 @@ impl<'w> Survey<'_, 'w> {
     /// The place of an image that no entry of `images` gives a tag.
     fn written(&self, start: &Start<'w>) -> TagSource {
         let in_file = |pos| self.places.spot(pos).filter(|spot| spot.source.is_file);
-        match in_file(start.pos) {
-            Some(spot) if start.step != STEP => TagSource::Text {
+        match in_file(start.pos).zip(self.places.outermost(start.pos)) {
+            Some((spot, (_, offset))) if start.step != STEP => TagSource::Text {
                 file: spot.source.name.clone(),
                 line: spot.line,
-                offset: start.pos.0.saturating_sub(spot.source.base) as usize,
+                offset,
                 text: start.text.to_owned(),
             },
             _ => {
