@@ -301,7 +301,7 @@ fn what_cannot_be_installed_is_not_packaged() {
     fails(&["app", "-o", "app/dist"], &["in the directory that is packaged", "-o ../dist"]);
     fails(&["app", "--name", "other"], &["says that it is 'label'"]);
     fails(&["app", "--platform", "linux_arm64=app/main.sh"], &["is for every platform"]);
-    fails(&["nothing"], &["is not a plugin"]);
+    fails(&["nothing"], &["'nothing': no such file or directory"]);
     tree.run(&["plugin", "new", "compiled", "--lang", "rust"]).ok();
     fails(&["compiled"], &["no executable in 'bin'", "build it first: compiled/test.sh"]);
     tree.run(&["plugin", "describe", "compiled"]).fails_with(&["build it first: compiled/test.sh"]);
