@@ -173,12 +173,9 @@ impl<'w> Survey<'_, 'w> {
     fn written(&self, start: &Start<'w>) -> TagSource {
         let in_file = |pos| self.places.spot(pos).filter(|spot| spot.source.is_file);
         match in_file(start.pos).zip(self.places.outermost(start.pos)) {
-            Some((spot, (_, offset))) if start.step != STEP => TagSource::Text {
-                file: spot.source.name.clone(),
-                line: spot.line,
-                offset,
-                text: start.text.to_owned(),
-            },
+            Some((spot, (_, offset))) if start.step != STEP => {
+                TagSource::Text { file: spot.source.name.clone(), line: spot.line, offset, text: start.text.to_owned() }
+            }
             _ => {
                 let place = in_file(start.entry).map(|spot| format!("{}:{}", masked(&spot.source.name), spot.line));
                 TagSource::Step { place: place.unwrap_or_default(), step: start.step.to_owned() }
