@@ -157,7 +157,8 @@ fn refused<'n, 'a>(labels: &'n Mapping<'a>) -> Option<(&'n Node<'a>, String, &'s
 /// The first key of an annotation that Kubernetes refuses, with a message and a hint.
 fn refused_annotation<'n, 'a>(annotations: &'n Mapping<'a>) -> Option<(&'n Node<'a>, String, &'static str)> {
     // Kubernetes does not look at the case of these keys.
-    let is_good = |key: &str| key == "-" || is_placeholder(key) || is_label_key(&key.to_ascii_lowercase());
+    let is_good =
+        |key: &str| is_label_key(key) || key == "-" || is_placeholder(key) || is_label_key(&key.to_ascii_lowercase());
     let entry = annotations.iter().find(|entry| !is_good(entry.key().text()))?;
     let message = format!("Kubernetes refuses '{}' as the key of an annotation", entry.key().text());
     Some((entry.value(), message, KEY_RULE))

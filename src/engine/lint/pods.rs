@@ -47,11 +47,10 @@ fn is_image(text: &str) -> bool {
     let is_word =
         |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
     let is_digest = |digest: &str| digest.split_once(':').is_some_and(|(kind, sum)| is_word(kind) && is_word(sum));
-    let is_path = !above.contains(char::is_whitespace) && !above.contains('@');
+    let is_path = !above.bytes().any(|b| b.is_ascii_whitespace() || b == b'@');
+    let is_written_as_one = is_path && is_word(name) && tag.is_none_or(is_word) && digest.is_none_or(is_digest);
     // A finding of its own names characters that look like others.
-    !text.is_ascii()
-        || is_placeholder(named)
-        || is_path && is_word(name) && tag.is_none_or(is_word) && digest.is_none_or(is_digest)
+    is_written_as_one || !text.is_ascii() || is_placeholder(named)
 }
 
 /// The first mount of a volume that its pod does not have, if the pod has one of nearly that name
@@ -63,6 +62,8 @@ pub(super) fn dangling_mount(parts: &Parts<'_, '_>) -> Option<Warning> {
         let fields = ["volumeMounts", "volumeDevices"];
         containers.flat_map(move |container| fields.into_iter().flat_map(|field| items(container, field)))
     };
+    // Most pods mount nothing.
+    mounts().next()?;
     let claims = parts.spec.into_iter().flat_map(|spec| items(spec, "volumeClaimTemplates"));
     let claimed = claims.filter_map(|claim| claim.get("metadata")?.get_text("name"));
     let own = items(pod, "volumes").filter_map(|volume| volume.get_text("name"));
