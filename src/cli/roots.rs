@@ -83,7 +83,8 @@ pub(super) fn cannot_look(directory: &str, fault: &io::Error) -> Error {
     }
 }
 
-/// The error about a directory that does not exist, with the one that is most likely meant.
+/// The error about a directory that does not exist. Its hint names the directory that is most
+/// likely meant.
 pub(super) fn missing(directory: &str) -> Error {
     let error = diag::Error::new(diag::Code::MissingFile, format!("'{directory}': no such file or directory"));
     match nearest_path(&Disk::new(), directory) {
@@ -100,10 +101,9 @@ pub(super) fn file_names(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for file in files {
         if file.as_os_str() != "-" {
-            // A directory stands for the files below it.
-            let below = files_below(file);
             names.push(file.clone());
-            names.extend(below);
+            // A directory stands for the files below it.
+            names.extend(files_below(file));
             continue;
         }
         let mut text = Vec::new();

@@ -35,7 +35,8 @@ const EXAMPLES: &str = "Examples:
 #[derive(Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct Affected {
-    /// The files; '-' reads their names from stdin, one a line, or with NUL between them
+    /// The files, or directories for all files in them; '-' reads the names from stdin, one a line,
+    /// or with NUL between them
     #[arg(value_name = "FILE", required_unless_present = "since", add = ArgValueCompleter::new(complete::files))]
     pub files: Vec<PathBuf>,
 

@@ -18,8 +18,8 @@ pub(crate) struct RootFlags {
 
     /// With --all: take only the kustomizations that these files can affect
     ///
-    /// '-' reads the names from stdin, one a line, or with NUL between them as 'git diff -z' prints
-    /// them.
+    /// A directory stands for all files in it. '-' reads the names from stdin, one a line, or with
+    /// NUL between them as 'git diff -z' prints them.
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "all", help_heading = heading::ROOTS, hide_short_help = true)]
     pub affected_by: Option<Vec<PathBuf>>,
 

@@ -188,7 +188,7 @@ pub enum Code {
     NeedlessNamespace,
     /// A value has quotes or spaces that look like those of YAML, and are none.
     LookAlike,
-    /// A container has no image, or a text that is not the name of an image.
+    /// A container has no image, or the name of its image is not valid.
     BadImage,
 }
 

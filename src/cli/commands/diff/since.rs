@@ -83,7 +83,6 @@ pub(crate) fn sides(
         }
     }
     // A root is not compared if one of its sides has failed.
-    let known = states.each_ref().map(State::paths);
     let has_both = |root: &str, found: &[Option<Side>; 2]| {
         known.iter().zip(found).all(|(paths, side)| side.is_some() || !paths.contains(root))
     };

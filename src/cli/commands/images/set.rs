@@ -85,7 +85,7 @@ struct Replaced {
 /// The files of a batch that builds have read.
 struct Files<'b> {
     batch: &'b Batch,
-    /// By the names that builds give them; `None` for a file that may not be changed.
+    /// Each file by the name that builds give it; `None` if the file may not be changed.
     known: RefCell<FastMap<String, Option<Rc<WrittenFile>>>>,
 }
 
@@ -103,7 +103,7 @@ struct WrittenImage {
 }
 
 impl Files<'_> {
-    /// A file by the name that a build gives it; `None` if it may not be changed.
+    /// The file with a name that a build gives; `None` if the file may not be changed.
     fn get(&self, name: &str) -> Option<Rc<WrittenFile>> {
         if let Some(known) = self.known.borrow().get(name) {
             return known.clone();
@@ -359,7 +359,9 @@ fn edits(wanted: &Wanted, surveys: &Surveys<'_>, files: &Files<'_>) -> Result<BT
         }
         let name = FILE_NAMES.iter().map(|name| below(root, name)).find(|name| Path::new(name).exists());
         let name = name.with_context(|| format!("'{root}' is not on this machine, so its images cannot be set"))?;
-        let file = files.get(&name).with_context(|| format!("cannot read '{name}'"))?;
+        let file = files.get(&name).with_context(|| {
+            format!("'{name}' cannot be changed: it cannot be read, or leads out of the directories that are changed")
+        })?;
         let is_same = |known: &str| files.get(known).is_some_and(|known| known.path == file.path);
         let own = found.last_entry.as_ref().filter(|(known, _)| is_same(known));
         let file_edits = FileEdits::of(&mut edits, &file, &name);
