@@ -108,6 +108,22 @@ fn changes_at_once_wait_for_each_other() {
     assert_eq!(lines, wanted);
 }
 
+/// A pattern that stands among the resources gives way to the files that it matches, so that the
+/// kustomization can be built. A file that is named like a pattern stays.
+#[test]
+fn patterns_among_resources_become_files() {
+    let tree = Tree::new("-- kustomization.yaml --\nresources:\n- parts/*.yaml\n- '[x].yaml'\n");
+    for (file, name) in [("parts/a.yaml", "a"), ("parts/b.yaml", "b"), ("[x].yaml", "c"), ("x.yaml", "d")] {
+        tree.write(file, &format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n"));
+    }
+    tree.run(&["build"]).fails_with(&["rustomize edit add resource 'parts/*.yaml'"]);
+    let run = tree.run(&["edit", "add", "resource", "parts/*.yaml", "[x].yaml"]);
+    assert!(run.stderr.contains("resource parts/*.yaml is replaced by the files that it matches"), "{}", run.stderr);
+    let text = fs::read_to_string(tree.path().join("kustomization.yaml")).unwrap();
+    assert_eq!(text, "resources:\n- '[x].yaml'\n- parts/a.yaml\n- parts/b.yaml\n- x.yaml\n");
+    tree.run(&["build"]).ok();
+}
+
 /// Files that cannot be changed are left as they are, with a word.
 #[test]
 fn file_that_edit_cannot_change_is_left() {

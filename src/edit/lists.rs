@@ -139,6 +139,23 @@ fn add(draft: &mut Draft<'_>, list: List, entries: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Removes the entries of a list that are among the patterns which were given once more, as
+/// arguments, and name no file: a build expands no pattern, and ends with an error as long as one
+/// is there.
+fn drop_expanded(draft: &mut Draft<'_>, list: List, arguments: &[String]) -> Result<()> {
+    let patterns = arguments.iter().map(String::as_str).filter(|p| glob::has_meta(p) && !glob::exists(p));
+    let patterns: BTreeSet<&str> = patterns.collect();
+    let listed: BTreeSet<&str> = draft.texts(list.field).into_iter().filter(|entry| patterns.contains(entry)).collect();
+    if listed.is_empty() {
+        return Ok(());
+    }
+    draft.list(list.field)?.retain(|item| item.as_scalar().is_none_or(|s| !listed.contains(s.text())));
+    for pattern in listed {
+        draft.note(format!("{} {pattern} is replaced by the files that it matches", list.entry));
+    }
+    Ok(())
+}
+
 /// The check of added references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verification {
@@ -147,7 +164,8 @@ pub enum Verification {
     None,
 }
 
-/// `add resource` and `add component`: adds files, directories and repositories.
+/// `add resource` and `add component`: adds files, directories and repositories. A pattern that the
+/// list has as an entry gives way to the files that it matches.
 ///
 /// # Errors
 /// No entry is given, or an entry does not exist.
@@ -161,6 +179,9 @@ pub fn add_references(place: &mut Place, list: List, entries: &[String], verific
     };
     place.change(|draft| {
         let others: Vec<String> = found.into_iter().filter(|file| file != draft.name).collect();
+        if verification == Verification::Load {
+            drop_expanded(draft, list, entries)?;
+        }
         add(draft, list, &others)
     })
 }

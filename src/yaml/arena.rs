@@ -104,7 +104,7 @@ enum TextOrigin {
 }
 
 /// A place in a file, for messages: line and column count from 1, columns in characters.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     pub file: String,
     pub line: usize,

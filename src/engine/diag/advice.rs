@@ -146,7 +146,10 @@ const ADVICE: &[(&str, &str)] = &[
     ("control characters", "remove the character"),
     ("control character", "remove the character"),
     ("unexpected end of stream", "close the quote or bracket that begins here"),
-    ("as null", "the field that gets this value is null: write a value in place of the null, in its resource"),
+    (
+        "as null",
+        "a replacement puts a text here, and the field keeps the type of the null: write a value in its place, as in \"\"",
+    ),
     ("cannot decode", "remove the tag, or correct the value"),
     ("unknown anchor", "define the anchor with '&' in front of its use, in the same document"),
     ("inside the value it names", "remove the alias: a value cannot contain itself"),

@@ -190,6 +190,10 @@ pub enum Code {
     LookAlike,
     /// A container has no image, or the name of its image is not valid.
     BadImage,
+    /// Two containers or volumes of a pod have one name.
+    DuplicateName,
+    /// A Secret lacks a key that its type asks for.
+    MissingKey,
 }
 
 /// A code, its word, and its page: what it means, why, an example and the mend.
@@ -305,6 +309,8 @@ const TABLE: &[Row] = &[
     row(Code::NeedlessNamespace, include_str!("codes/needless-namespace.md")),
     row(Code::LookAlike, include_str!("codes/look-alike.md")),
     row(Code::BadImage, include_str!("codes/bad-image.md")),
+    row(Code::DuplicateName, include_str!("codes/duplicate-name.md")),
+    row(Code::MissingKey, include_str!("codes/missing-key.md")),
 ];
 
 impl Code {
@@ -326,6 +332,7 @@ impl Code {
         Code::Deprecated,
         Code::DifferentTags,
         Code::DuplicateKey,
+        Code::DuplicateName,
         Code::EmptiedText,
         Code::EnvSyntax,
         Code::ExtraDocument,
@@ -335,6 +342,7 @@ impl Code {
         Code::LookAlike,
         Code::LostInMerge,
         Code::LostQuotes,
+        Code::MissingKey,
         Code::NamespaceRenamed,
         Code::NoApiVersion,
         Code::NoEffect,
@@ -345,6 +353,7 @@ impl Code {
         Code::ServiceWithoutPods,
         Code::UnknownField,
         Code::UnknownFieldInPatch,
+        Code::UnknownKind,
         Code::UnknownWord,
         Code::Unused,
         Code::UnusedObject,
@@ -360,7 +369,6 @@ impl Code {
         Code::NeedlessNamespace,
         Code::RemovedApi,
         Code::UnknownFieldOfKind,
-        Code::UnknownKind,
         Code::WrongTypeOfKind,
     ];
 

@@ -3,6 +3,7 @@
 use super::finding::finding;
 use super::parts::{Parts, fields, items};
 use crate::diag::{Code, Warning, is_placeholder, nearest};
+use rustomize_base::meter::FastSet;
 use rustomize_yaml::Node;
 use std::collections::BTreeSet;
 
@@ -76,6 +77,26 @@ pub(super) fn dangling_mount(parts: &Parts<'_, '_>) -> Option<Warning> {
     let near = nearest(name.scalar_text(), volumes.difference(&mounted).copied())?;
     let message = format!("the pod has no volume '{}'", name.scalar_text());
     Some(finding(Code::DanglingReference, parts.resource, name, message).hint(format!("did you mean '{near}'?")))
+}
+
+/// The first container or volume of a pod that has the name of an earlier one.
+pub(super) fn duplicate_name(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let pod = parts.pods?.get("spec")?;
+    let containers = CONTAINERS.into_iter().flat_map(|field| items(pod, field));
+    let container = repeated_name(containers).map(|name| ("containers", name));
+    let (what, name) = container.or_else(|| Some(("volumes", repeated_name(items(pod, "volumes"))?)))?;
+    let message = format!("two {what} of the pod have the name '{}': Kubernetes refuses it", name.scalar_text());
+    let hint = "rename one of the two, or remove it";
+    Some(finding(Code::DuplicateName, parts.resource, name, message).hint(hint))
+}
+
+/// The first name that an earlier item has, too.
+fn repeated_name<'n, 'a>(items: impl Iterator<Item = &'n Node<'a>>) -> Option<&'n Node<'a>> {
+    let mut names = items.filter_map(|item| item.get("name")).filter(|name| !is_placeholder(name.scalar_text()));
+    // Most pods have one container, and need no set.
+    let (first, second) = (names.next()?, names.next()?);
+    let mut known = FastSet::from_iter([first.scalar_text()]);
+    std::iter::once(second).chain(names).find(|name| !known.insert(name.scalar_text()))
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use super::finding::finding;
 use super::parts::Parts;
 use super::{names, old_names, pods, quotes, references, secrets, services, unused};
-use crate::diag::{Code, Mend, Warning, allow, cause};
+use crate::diag::{Code, Mend, Warning, allow, cause, is_placeholder, nearest};
 use crate::resource::{NEEDS_HASH, ResMap, Resource};
-use crate::schema::{builtin_kinds, newest_version};
+use crate::schema::{Gvk, builtin_groups, builtin_kinds, newest_version};
 use crate::stage::{OfKind, UsedEntries, Uses};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_base::meter::FastMap;
 use rustomize_base::parallel;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Source};
 use std::collections::BTreeSet;
@@ -19,15 +19,18 @@ use std::sync::LazyLock;
 type Check = fn(&Parts<'_, '_>) -> Option<Warning>;
 
 /// The checks that look at one resource.
-const CHECKS: [Check; 10] = [
+const CHECKS: [Check; 13] = [
     no_api_version,
     kind_case,
+    unknown_kind,
     names::bad_name,
     names::bad_label,
     bad_base64,
     selector_mismatch,
     pods::bad_image,
     pods::dangling_mount,
+    pods::duplicate_name,
+    secrets::without_key,
     function_skipped,
     needs_hash,
 ];
@@ -51,6 +54,7 @@ pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>, generated: Option<&Gener
         references::dangling(&parts, &named, &mut found);
         old_names::find(resource, &renamed, &mut found);
         found.extend(services::without_pods(&parts, &workloads));
+        found.extend(services::without_port(&parts, &workloads));
         found
     };
     let of_run = |run: &[Resource<'a>]| run.iter().flat_map(of_resource).collect::<Vec<_>>();
@@ -91,8 +95,12 @@ fn in_files(arena: Arena<'_>, map: &ResMap<'_>) -> Vec<Warning> {
     found.into_iter().flatten().collect()
 }
 
-/// The names of Kubernetes' own kinds.
-static KINDS: LazyLock<FastSet<&str>> = LazyLock::new(|| builtin_kinds().collect());
+/// Kubernetes' own kinds, each with its groups.
+static KINDS: LazyLock<FastMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let mut kinds: FastMap<&str, Vec<&str>> = FastMap::default();
+    builtin_groups().for_each(|(kind, group)| kinds.entry(kind).or_default().push(group));
+    kinds
+});
 
 /// A resource without an apiVersion, which kustomize takes, and Kubernetes does not.
 fn no_api_version(parts: &Parts<'_, '_>) -> Option<Warning> {
@@ -114,16 +122,33 @@ fn no_api_version(parts: &Parts<'_, '_>) -> Option<Warning> {
 /// A kind that a group of Kubernetes lacks, but has in other upper and lower case letters.
 fn kind_case(parts: &Parts<'_, '_>) -> Option<Warning> {
     let resource = parts.resource;
-    let kind = resource.id().gvk.kind;
-    let is_of_kubernetes = matches!(resource.id().gvk.group, "" | "apps" | "batch" | "autoscaling" | "policy");
-    let is_other = |known: &&str| *known != kind && known.eq_ignore_ascii_case(kind);
-    if !is_of_kubernetes || KINDS.contains(kind) {
+    let Gvk { group, kind, .. } = resource.id().gvk;
+    let is_of_kubernetes = matches!(group, "" | "apps" | "batch" | "autoscaling" | "policy");
+    if !is_of_kubernetes || KINDS.contains_key(kind) {
         return None;
     }
-    let known = builtin_kinds().find(is_other)?;
+    let known = builtin_kinds().find(|known| known.eq_ignore_ascii_case(kind))?;
     let message = format!("Kubernetes has no kind '{kind}' in this group");
     let finding = finding(Code::KindCase, resource, resource.node().get("kind")?, message);
     Some(finding.hint(format!("did you mean '{known}'?")).mended(Mend::text(kind, known)))
+}
+
+/// A kind of Kubernetes in a group that does not have it. A group with a dot may be that of a custom
+/// kind, unless it is nearly the right one.
+fn unknown_kind(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let resource = parts.resource;
+    let Gvk { group, version, kind } = resource.id().gvk;
+    if KINDS.get(kind)?.contains(&group) || group == "extensions" || version.is_empty() || is_placeholder(group) {
+        return None;
+    }
+    let right = newest_version(kind)?;
+    let right_group = right.rsplit_once('/').map_or("", |(group, _)| group);
+    if group.contains('.') && nearest(group, [right_group]).is_none() {
+        return None;
+    }
+    let at = resource.node().get("apiVersion")?;
+    let message = format!("Kubernetes has no kind '{kind}' in '{}'", at.scalar_text());
+    Some(finding(Code::UnknownKind, resource, at, message).hint(format!("did you mean '{right}'?")))
 }
 
 /// The first value in the data of a Secret that is not base64. The value is not shown.

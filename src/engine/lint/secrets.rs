@@ -1,6 +1,7 @@
-//! Secrets that files have in clear text.
+//! Secrets that files have in clear text, or that lack a key.
 
 use super::finding::finding;
+use super::parts::{Parts, fields};
 use crate::diag::{Code, Warning, is_placeholder};
 use crate::resource::Resource;
 use rustomize_yaml::Node;
@@ -35,6 +36,36 @@ pub(super) fn clear_text(resource: &Resource<'_>, found: &mut Vec<Warning>) {
             found.push(finding(Code::ClearTextSecret, resource, entry.value(), message).without_line());
         }
     }
+}
+
+/// The keys that Kubernetes asks for in a Secret of a type.
+const KEYS: [(&str, &[&str]); 4] = [
+    ("kubernetes.io/tls", &["tls.crt", "tls.key"]),
+    ("kubernetes.io/dockerconfigjson", &[".dockerconfigjson"]),
+    ("kubernetes.io/dockercfg", &[".dockercfg"]),
+    ("kubernetes.io/ssh-auth", &["ssh-privatekey"]),
+];
+
+/// A Secret without a key that its type asks for.
+pub(super) fn without_key(parts: &Parts<'_, '_>) -> Option<Warning> {
+    let resource = parts.resource;
+    let gvk = resource.id().gvk;
+    if gvk.kind != "Secret" || !gvk.group.is_empty() {
+        return None;
+    }
+    let node = resource.node();
+    let of_type = node.get("type")?;
+    let (name, keys) = KEYS.into_iter().find(|(name, _)| *name == of_type.scalar_text())?;
+    let has = |key: &str| ["data", "stringData"].iter().any(|field| node.get(field).and_then(|f| f.get(key)).is_some());
+    let missing = keys.iter().find(|key| !has(key))?;
+    let message = format!("a Secret of the type '{name}' has no key '{missing}': Kubernetes refuses it");
+    let others = ["data", "stringData"].into_iter().filter_map(|field| node.get(field)).flat_map(fields);
+    let other = others.map(|(key, _)| key).find(|key| !keys.contains(key));
+    let hint = match other.filter(|_| !of_type.pos().is_in_source()) {
+        Some(other) => format!("give the file its key, as in {missing}={other}"),
+        None => format!("add the key '{missing}', or correct 'type'"),
+    };
+    Some(finding(Code::MissingKey, resource, of_type, message).hint(hint))
 }
 
 fn text<'a>(value: &Node<'a>) -> Option<&'a str> {

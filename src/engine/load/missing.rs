@@ -94,9 +94,7 @@ fn advice(loader: &dyn Loader, place: &Path, typed: &str) -> Option<String> {
         return Some(format!("write each file as an item of its own: [{}]", names.join(", ")));
     }
     if typed.contains(['*', '?']) {
-        return Some(
-            "patterns are not expanded: list each file, as 'rustomize edit add resource' does for a pattern".into(),
-        );
+        return Some("patterns are not expanded: list each file".into());
     }
     corrected(loader, place, typed).map(|path| format!("did you mean '{path}'?"))
 }

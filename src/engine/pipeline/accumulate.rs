@@ -81,7 +81,7 @@ fn resources<'a>(build: &mut Build<'a>, target: &Target<'a>, all: &mut Accumulat
     for entry in &k.resources {
         let in_entry = |e: Error| {
             let text = format!("accumulating resources from '{entry}' of {}", target.file);
-            e.through(entry.pos, text).advised(|_| advice_for_file(entry))
+            e.through(entry.pos, text).advised(|fault| advice_for_entry(fault, entry))
         };
         let loaded = match ahead.next().flatten() {
             Some((place, resources)) => {
@@ -154,10 +154,16 @@ fn add_base<'a>(
     below.vars.into_values().try_for_each(|var| add_var(build, all, var))
 }
 
-/// Advice for an entry of `resources` that names a kustomization file.
-fn advice_for_file(entry: &str) -> Option<String> {
+/// Advice for an entry of `resources` that names a kustomization file, or is a pattern.
+fn advice_for_entry(fault: &Diagnostic, entry: &str) -> Option<String> {
     let (directory, name) = entry.rsplit_once('/').unwrap_or((".", entry));
-    FILE_NAMES.contains(&name).then(|| format!("name the directory of a kustomization, not its file: '{directory}'"))
+    if FILE_NAMES.contains(&name) {
+        return Some(format!("name the directory of a kustomization, not its file: '{directory}'"));
+    }
+    let is_pattern = fault.code() == Code::MissingFile && entry.contains(['*', '?']) && !entry.contains('\'');
+    is_pattern.then(|| {
+        format!("patterns are not expanded; put the files in its place: rustomize edit add resource '{entry}'")
+    })
 }
 
 /// At most this many layers upon each other fit into [`STACK_OF_LAYERS`].

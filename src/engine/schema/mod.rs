@@ -198,7 +198,12 @@ impl<'s> Schema<'s> {
 /// The names of Kubernetes' own kinds that are known. A name occurs once for each of its groups and
 /// versions.
 pub fn builtin_kinds() -> impl Iterator<Item = &'static str> {
-    builtin::KINDS.iter().map(|(_, _, kind, _)| *kind)
+    builtin_groups().map(|(kind, _)| kind)
+}
+
+/// As [`builtin_kinds`], each with its group.
+pub fn builtin_groups() -> impl Iterator<Item = (&'static str, &'static str)> {
+    builtin::KINDS.iter().map(|(group, _, kind, _)| (*kind, *group))
 }
 
 /// The newest stable apiVersion of one of Kubernetes' own kinds; `None` for a kind that several

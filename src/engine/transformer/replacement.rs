@@ -578,7 +578,9 @@ impl<'a> Target<'a> {
         };
         // Nothing in place of a null is a null still.
         let tag = if text.is_empty() && old.is_null() { old.tag() } else { old.resolved_tag() };
-        node.set_text(text, tag, by);
+        // A text in place of a null mostly cannot be printed: the error is at the null, its cause.
+        let at = if old.is_null() && !text.is_empty() { node.pos() } else { by };
+        node.set_text(text, tag, at);
         to.copies.note(node);
         Ok(())
     }

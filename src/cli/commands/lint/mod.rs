@@ -20,7 +20,7 @@ use rustomize_base::observe::Observer;
 use rustomize_engine::diag::{Code, Warned, Warning};
 use rustomize_engine::workspace::{Together, build_all};
 use rustomize_sources::Disk;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// `lint`.
 #[derive(Args)]
@@ -171,8 +171,9 @@ fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> boo
         find(allowed.others(deprecated), named);
         match value {
             Ok((found, checked)) => {
+                let shown = without_known_kinds(checked.shown, &found);
                 find(allowed.others(found), named);
-                find(allowed.others(checked.shown), named);
+                find(allowed.others(shown), named);
                 left_out += checked.left_out;
             }
             Err(error) => failures.add(root, &error),
@@ -208,6 +209,15 @@ impl Looked {
             }
         }
     }
+}
+
+/// The findings of the schema check without those about a kind that a finding of `lint` is about, too.
+fn without_known_kinds(mut of_schemas: Vec<Warning>, found: &[Warning]) -> Vec<Warning> {
+    let about_kinds = found.iter().filter(|finding| matches!(finding.code(), Code::KindCase | Code::UnknownKind));
+    let places: HashSet<_> = about_kinds.filter_map(|finding| finding.place()).collect();
+    let is_known = |finding: &Warning| finding.place().is_some_and(|place| places.contains(place));
+    of_schemas.retain(|finding| finding.code() != Code::UnknownKind || !is_known(finding));
+    of_schemas
 }
 
 /// Prints the first findings of each code, and how many more there are; with `is_each` all.
