@@ -130,7 +130,8 @@ impl ExecPlugin {
         let launch = self.program.launch.clone().args([config_file]).args(self.args.iter().cloned());
         let launch = launch.in_directory(&*self.root.real).reading([directory.path(), &*self.root.real]);
         let launch = self.options.confined(launch.variables(self.variables(build)), &self.program.isolation);
-        let launch = self.options.limited(launch.map_err(no_file)?);
+        let not_started = |e: std::io::Error| fault(format!("cannot be started: {e}"));
+        let launch = self.options.limited(launch.map_err(not_started)?);
         let children = &self.options.children;
         let printed = match self.mode {
             Mode::Generate => children.run(launch),

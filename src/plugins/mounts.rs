@@ -2,7 +2,7 @@
 //! write to is mounted read-only. So the modes, owners, times and attributes of the user's files
 //! cannot change, for which Landlock knows no right.
 
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{Access, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 
 /// Where AppArmor says whether it takes the rights of a user namespace from whoever makes one.
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+
+/// Where a process says which user it is in a user namespace.
+const USER_MAP: &str = "/proc/self/uid_map";
 
 /// The view of the files that a process has.
 pub(crate) struct View {
@@ -46,13 +49,16 @@ fn enter_user_namespace() -> io::Result<()> {
     if fs::read_to_string(APPARMOR).is_ok_and(|text| text.trim() == "1") {
         return Err(io::Error::other(format!("{APPARMOR} is 1")));
     }
+    // A process that has entered cannot go back: with a read-only /proc it would be nobody.
+    rustix::fs::access(USER_MAP, Access::WRITE_OK)
+        .map_err(|e| io::Error::other(format!("{USER_MAP} cannot be written: {e}")))?;
     unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)
 }
 
 /// In the namespace, all users but this one are nobody.
 fn keep_user(user: u32, group: u32) -> io::Result<()> {
     fs::write("/proc/self/setgroups", "deny")?;
-    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write(USER_MAP, format!("{user} {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 

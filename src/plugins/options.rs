@@ -7,7 +7,7 @@ use crate::load::Root;
 use rustomize_base::host::{Host, NoHost};
 use rustomize_process::{Children, Launch, Limits, Stderr};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,10 +78,15 @@ impl PluginOptions {
     /// This command cannot start such a process. The error is the beginning of a sentence, which
     /// the caller completes.
     pub(super) fn helper(&self) -> std::result::Result<PathBuf, &'static str> {
-        match cfg!(any(unix, windows)) {
-            true => self.host.helper().ok_or("this program has no process"),
-            false => Err("on this system no program has a process"),
+        if cfg!(not(any(unix, windows))) {
+            return Err("on this system no program has a process");
         }
+        // A program finds its own file there.
+        let is_seen = || cfg!(not(target_os = "linux")) || Path::new("/proc/self").exists();
+        self.host.helper().ok_or_else(|| match is_seen() {
+            true => "this program has no process",
+            false => "without /proc this program has no process",
+        })
     }
 
     /// The limits of one call.

@@ -1,7 +1,8 @@
 //! The variables of the environment, the mask of permissions, and directories of other users.
 
+use super::secrets::as_ordinary_user;
 use crate::support::plugins::{install, root, script, tree};
-use crate::support::{Run, Tree, run};
+use crate::support::{Run, Tree, run, skip};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -121,4 +122,35 @@ fn a_relative_home_does_not_lead_into_the_tree() {
     let own = tree.path().join(".config");
     let said = run(tree.command(&["build", "--enable-alpha-plugins"]).env("XDG_CONFIG_HOME", own));
     assert!(said.ok().contains("v: planted"));
+}
+
+/// Runs a command of an ordinary user after `mounts`, in a mount namespace of its own; `None` where
+/// the system does not let this process mount.
+fn after_mounts(mounts: &str, like: &Command) -> Option<Run> {
+    #[expect(clippy::disallowed_methods, reason = "a shell makes the mounts")]
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", &format!("{mounts} || exit 77; exec \"$0\" \"$@\"")]);
+    command.arg(like.get_program()).args(like.get_args()).current_dir(like.get_current_dir()?).env_clear();
+    command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let run = run(&mut command);
+    let refused = run.status == Some(77) || run.stderr.starts_with("unshare: ");
+    if refused {
+        skip("this process may not mount");
+    }
+    (!refused).then_some(run)
+}
+
+#[test]
+fn an_ordinary_user_needs_no_proc_that_can_be_written() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root can make mounts for an ordinary user");
+    }
+    let tree = tree();
+    install(&tree, "h.io/acme/app", &script("1.0.0", "isolated")).ok();
+    let Some(mut command) = as_ordinary_user(&tree, &[]) else { return };
+    command.args(["build", "--enable-alpha-plugins"]);
+    let Some(run) = after_mounts("mount -o remount,bind,ro /proc", &command) else { return };
+    assert!(run.ok().contains("v: isolated"));
+    let Some(run) = after_mounts("mount -t tmpfs none /proc", &command) else { return };
+    run.fails_with(&["without /proc this program has no process to isolate plugins in"]);
 }
