@@ -51,13 +51,43 @@ struct Call<P> {
 }
 
 impl Incoming {
-    /// The parameters of a type. O(message).
+    /// The parameters of a type. Half of a surrogate pair alone, which a text of an editor may have,
+    /// counts as U+FFFD: it takes as many units of UTF-16, so that places stay the same. O(message).
     ///
     /// # Errors
     /// The parameters are of another type.
     pub(crate) fn params<P: DeserializeOwned>(&self) -> serde_json::Result<P> {
-        Ok(serde_json::from_slice::<Call<P>>(&self.text)?.params)
+        let call = serde_json::from_slice::<Call<P>>(&self.text).or_else(|e| match with_pairs_alone(&self.text) {
+            Some(text) => serde_json::from_slice(&text),
+            None => Err(e),
+        })?;
+        Ok(call.params)
     }
+}
+
+/// A JSON text in which each escape of half a surrogate pair has become one of U+FFFD; `None` if it
+/// has none. O(text).
+fn with_pairs_alone(text: &[u8]) -> Option<Vec<u8>> {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut mended = None;
+    let mut at = 0;
+    while let Some(found) = text[at..].iter().position(|&byte| byte == b'\\') {
+        at += found;
+        at += match (unit(at), unit(at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                mended.get_or_insert_with(|| text.to_vec())[at..at + 6].copy_from_slice(b"\\ufffd");
+                6
+            }
+            // A backslash and the sign behind it.
+            _ => 2,
+        };
+        at = at.min(text.len());
+    }
+    mended
 }
 
 /// Reads the next message. O(message), in memory of its size.
@@ -207,6 +237,20 @@ mod tests {
 
     fn framed(text: &str) -> String {
         format!("Content-Length: {}\r\n\r\n{text}", text.len())
+    }
+
+    #[test]
+    fn half_of_a_surrogate_pair_is_one_unit_of_a_text() {
+        for (json, text) in [
+            (r"a\ud83db", "a\u{fffd}b"),
+            (r"\udc00\uD83D\uDE00\ud83d", "\u{fffd}\u{1f600}\u{fffd}"),
+            (r"\\ud83d \ud83d\ud83d", "\\ud83d \u{fffd}\u{fffd}"),
+            (r"\ud83d\n\u0041", "\u{fffd}\nA"),
+        ] {
+            let stream = framed(&format!(r#"{{"method": "m", "params": ["{json}"]}}"#));
+            let Ok(Received::Call(call)) = read(&mut stream.as_bytes()) else { panic!("{json}") };
+            assert_eq!(call.params::<Vec<String>>().unwrap(), [text], "{json}");
+        }
     }
 
     #[test]
