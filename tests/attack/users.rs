@@ -154,3 +154,50 @@ fn an_ordinary_user_needs_no_proc_that_can_be_written() {
     let Some(run) = after_mounts("mount -t tmpfs none /proc", &command) else { return };
     run.fails_with(&["without /proc this program has no process to isolate plugins in"]);
 }
+
+/// Replaces a plugin by another one of the same version on a file system that has `$1` pages beside
+/// those for its file, then says what a build makes, and how many files the plugin has.
+const ON_A_FULL_DISK: &str = r#"
+mount -t tmpfs -o size=400k none "$HOME/.config" || exit 77
+cp -p "$HOME/old" "$HOME/app"
+"$0" plugin install --path "$HOME/app" h.io/acme/app > /dev/null 2>&1 || exit 1
+cp -p "$HOME/new" "$HOME/app"
+needed=$(( ($(wc -c < "$HOME/new") + 4095) / 4096 + $1 ))
+head -c $(( ($(stat -f -c %a "$HOME/.config") - needed) * 4096 )) /dev/zero > "$HOME/.config/filler"
+"$0" plugin install --path "$HOME/app" h.io/acme/app > /dev/null 2>&1
+echo "status: $?"
+rm "$HOME/.config/filler"
+"$0" build --enable-alpha-plugins || exit 1
+echo files:
+ls -A "$HOME/.config/rustomize/plugins/h.io/acme/app"
+"#;
+
+#[test]
+fn a_full_disk_leaves_the_plugin_that_was_installed() {
+    let (mut refused, mut replaced) = (0, 0);
+    // A file has at least one page, so that these are too few, and then enough, for the files beside.
+    for pages in 0..12 {
+        let tree = tree();
+        fs::create_dir(tree.home().join(".config")).unwrap();
+        tree.write("../home/old", &script("1.0.0", "old"));
+        tree.write("../home/new", &(script("1.0.0", "new") + &"#".repeat(60_000)));
+        let like = tree.command(&[]);
+        #[expect(clippy::disallowed_methods, reason = "a shell makes the mounts")]
+        let mut command = Command::new("unshare");
+        let own = if rustix::process::geteuid().is_root() { "-m" } else { "-rm" };
+        command.args([own, "sh", "-c", ON_A_FULL_DISK]).arg(like.get_program()).arg(pages.to_string());
+        command.current_dir(tree.path()).env_clear();
+        command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let run = run(&mut command);
+        if run.status == Some(77) || run.stderr.starts_with("unshare: ") {
+            return skip("this process may not mount");
+        }
+        let out = run.ok();
+        let is_replaced = out.starts_with("status: 0\n");
+        *if is_replaced { &mut replaced } else { &mut refused } += 1;
+        assert!(out.contains(if is_replaced { "v: new" } else { "v: old" }), "{pages}: {out}");
+        let files: Vec<&str> = out.lines().skip_while(|line| *line != "files:").skip(1).collect();
+        assert!(files.iter().all(|file| file.starts_with("rustomize-plugin-")) && files.len() == 3, "{pages}: {files:?}");
+    }
+    assert!(refused > 1 && replaced > 1, "{refused} refused, {replaced} replaced");
+}

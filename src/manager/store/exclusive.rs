@@ -85,12 +85,19 @@ impl ExclusiveRoot {
     /// The file cannot be written, or a directory above it is a link.
     pub fn write(&self, path: &Path, text: &str, mode: u32) -> Result<()> {
         let folder = self.make_folder(folder_of(path))?;
-        let write = || {
-            let mut staged = Staged::new_in(self.staging.held())?;
-            staged.write_all(text.as_bytes())?;
-            staged.put_for_good(&folder, name_of(path)?, mode)
-        };
+        let write = || self.staged(text)?.put(&folder, name_of(path)?, mode);
         write().map_err(cannot("write", path))
+    }
+
+    /// Writes a file that is not in its place yet, and waits until it is kept.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn staged(&self, text: &str) -> io::Result<Staged> {
+        let mut staged = Staged::new_in(self.staging.held())?;
+        staged.write_all(text.as_bytes())?;
+        staged.sync_all()?;
+        Ok(staged)
     }
 
     /// Makes a directory below the root, and those above it. None of them is a link to elsewhere.

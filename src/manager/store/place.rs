@@ -11,7 +11,7 @@ use super::sibling_files::{partial, suffix_of_sum, sum_name};
 use crate::diag::{Error, Result};
 use crate::id::content;
 use crate::id::name::{BESIDE, MADE_SUFFIX};
-use rustomize_files::{Directory, Kind, Opened, folder_of};
+use rustomize_files::{Directory, Kind, Opened, Staged, folder_of};
 use rustomize_plugins::failure;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,18 +32,39 @@ pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, Stri
         root.held().sync(below).map_err(cannot())?;
     }
     let sum = Opened::entry(staged).and_then(content::sum_of).map_err(cannot())?;
-    let folder = root.make_folder(folder_of(to))?;
-    root.write(&partial(to), "its installation did not finish", 0o644)?;
-    let old = root.stage()?;
-    take_away(&folder, name_of(to).map_err(cannot())?, old.held()).map_err(cannot())?;
-    rename(root, staged, &folder, to)?;
+    // All is written before the older plugin goes: a disk that is full now changes nothing.
     let made = made.map(|text| (MADE_SUFFIX, text));
     let sum_line = (suffix_of_sum(is_directory), format!("{sum}\n"));
-    for (suffix, text) in beside.iter().cloned().chain(made).chain([sum_line]) {
-        root.write(&sum_name(to, suffix), &text, 0o644)?;
+    let texts = beside.iter().cloned().chain(made).chain([sum_line]);
+    let files = texts.map(|(suffix, text)| Ok((sum_name(to, suffix), root.staged(&text)?)));
+    let files: Vec<(PathBuf, Staged)> = files.collect::<io::Result<_>>().map_err(cannot())?;
+    let placed = replace(root, below, to, files);
+    if placed.is_err() {
+        remove_empty_above(root, to);
     }
-    folder.remove(name_of(&partial(to)).map_err(cannot())?).map_err(cannot())?;
-    Ok(sum)
+    placed.map(|()| sum)
+}
+
+/// Renames a plugin, which is `staged` below the root, and the files beside it to their places. If
+/// one of them cannot be renamed, what was installed comes back.
+fn replace(root: &ExclusiveRoot, staged: &Path, to: &Path, files: Vec<(PathBuf, Staged)>) -> Result<()> {
+    let cannot = || failure::cannot("write", to);
+    let (name, marker) = (name_of(to).map_err(cannot())?, partial(to));
+    let folder = root.make_folder(folder_of(to))?;
+    let (old, new) = (root.stage()?, root.stage()?);
+    root.write(&marker, "its installation did not finish", 0o644)?;
+    let renamed = || {
+        take_away(&folder, name, old.held())?;
+        root.held().rename(staged, &folder, name)?;
+        files.into_iter().try_for_each(|(path, file)| file.put(&folder, name_of(&path)?, 0o644))
+    };
+    let renamed = renamed().map_err(cannot());
+    if renamed.is_err() {
+        let restored = take_away(&folder, name, new.held()).and_then(|()| take_away(old.held(), name, &folder));
+        restored.map_err(cannot())?;
+    }
+    folder.remove(name_of(&marker).map_err(cannot())?).map_err(cannot())?;
+    renamed
 }
 
 /// Puts a plugin whose installation failed where it would be found, with the files beside it, and
@@ -68,7 +89,7 @@ pub fn put_failed(
     root.write(&marker, &why.to_string(), 0o644)?;
     let old = root.stage()?;
     take_away(&folder, name, old.held()).map_err(cannot())?;
-    rename(root, staged, &folder, to)?;
+    root.held().rename(root.below(staged)?, &folder, name).map_err(cannot())?;
     beside.iter().try_for_each(|(suffix, text)| root.write(&sum_name(to, suffix), text, 0o644))
 }
 
@@ -84,11 +105,6 @@ fn take_away(folder: &Directory, name: &Path, to: &Directory) -> io::Result<()> 
     Ok(())
 }
 
-fn rename(root: &ExclusiveRoot, staged: &Path, folder: &Directory, to: &Path) -> Result<()> {
-    let below = root.below(staged)?;
-    name_of(to).and_then(|name| root.held().rename(below, folder, name)).map_err(failure::cannot("write", to))
-}
-
 /// Removes installed plugins and the files beside them, then directories that are empty. Gives the
 /// paths of the binaries.
 ///
@@ -102,12 +118,17 @@ pub fn remove(root: &ExclusiveRoot, candidates: &[Candidate]) -> Result<Vec<Path
         for file in beside.iter().chain([path, &partial(path)]) {
             held.remove(root.below(file)?).map_err(failure::cannot("remove", file))?;
         }
-        let folders = root.below(path)?.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
-        for folder in folders {
-            if held.remove_empty(folder).is_err() {
-                break;
-            }
-        }
+        remove_empty_above(root, path);
     }
     Ok(candidates.iter().map(|candidate| candidate.path.clone()).collect())
+}
+
+/// Removes the directories above a path, up to the root, as long as they are empty.
+fn remove_empty_above(root: &ExclusiveRoot, path: &Path) {
+    let above = root.below(path).into_iter().flat_map(|path| path.ancestors().skip(1));
+    for folder in above.take_while(|folder| !folder.as_os_str().is_empty()) {
+        if root.held().remove_empty(folder).is_err() {
+            return;
+        }
+    }
 }
