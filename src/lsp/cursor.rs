@@ -41,6 +41,10 @@ enum Level {
     Item { column: usize },
 }
 
+/// The levels that are open at a line, outermost first.
+#[derive(Debug, Default)]
+struct Levels(Vec<Level>);
+
 /// The part of a text that a place is in.
 enum Part {
     Field(Cursor),
@@ -153,7 +157,7 @@ struct Open<'t> {
 impl Part {
     fn at(text: &str, offset: usize) -> Option<Part> {
         let first = document_start(text, offset);
-        let mut levels: Vec<Level> = Vec::new();
+        let mut levels = Levels::default();
         let mut block: Option<usize> = None;
         let mut block_start = first;
         let mut start = first;
@@ -164,7 +168,7 @@ impl Part {
             let is_blank = raw.trim().is_empty();
             if block.is_some_and(|column| is_blank || indent > column) {
                 if is_last && !(is_blank && offset - start <= block.unwrap_or_default()) {
-                    return Some(Part::Block { field: names(&levels), start: block_start });
+                    return Some(Part::Block { field: levels.names(), start: block_start });
                 }
             } else if !is_blank {
                 block = None;
@@ -177,7 +181,7 @@ impl Part {
             if block.is_some() || is_blank || line.content.is_empty() {
                 continue;
             }
-            open(&mut levels, &line);
+            levels.open(&line);
             let value =
                 line.key.map_or(line.content, |key| line.content[key.len()..].trim_start_matches([':', '"', '\'']));
             if value.trim_start().starts_with(['|', '>']) {
@@ -226,54 +230,52 @@ fn key(content: &str) -> Option<&str> {
     Some(&content[..end])
 }
 
-/// Opens the levels of a line.
-fn open(levels: &mut Vec<Level>, line: &Line<'_>) {
-    for &column in &line.dashes {
-        levels.close_before_dash(column);
-        levels.push(Level::Item { column });
+impl Levels {
+    /// Opens the levels of a line.
+    fn open(&mut self, line: &Line<'_>) {
+        self.open_items(line);
+        if let Some(key) = line.key {
+            self.close_before(line.column);
+            let name = key.trim_matches(['"', '\'']).to_owned();
+            self.0.push(Level::Key { column: line.column, name });
+        }
     }
-    if let Some(key) = line.key {
-        levels.close_before(line.column);
-        let name = key.trim_matches(['"', '\'']).to_owned();
-        levels.push(Level::Key { column: line.column, name });
-    }
-}
 
-/// Lists of levels.
-trait Levels {
+    /// Opens the items that the dashes of a line begin.
+    fn open_items(&mut self, line: &Line<'_>) {
+        for &column in &line.dashes {
+            self.close(|level| level.ends_before_dash(column));
+            self.0.push(Level::Item { column });
+        }
+    }
+
     /// Closes the levels that end before a line whose first character is in a column, and is not a
     /// dash.
-    fn close_before(&mut self, column: usize);
-
-    /// Closes the levels that end before a dash in a column.
-    fn close_before_dash(&mut self, column: usize);
-}
-
-impl Levels for Vec<Level> {
     fn close_before(&mut self, column: usize) {
-        while self.last().is_some_and(|level| level.ends_before(column)) {
-            self.pop();
+        self.close(|level| level.ends_before(column));
+    }
+
+    fn close(&mut self, has_ended: impl Fn(&Level) -> bool) {
+        while self.0.last().is_some_and(&has_ended) {
+            self.0.pop();
         }
     }
 
-    fn close_before_dash(&mut self, column: usize) {
-        while self.last().is_some_and(|level| level.ends_before_dash(column)) {
-            self.pop();
-        }
+    /// The names of the fields.
+    fn names(&self) -> Vec<String> {
+        let name = |level: &Level| if let Level::Key { name, .. } = level { Some(name.clone()) } else { None };
+        self.0.iter().filter_map(name).collect()
     }
 }
 
 /// The field at a byte of a line, with the levels that are open above it.
-fn place(text: &str, line: &Line<'_>, levels: &mut Vec<Level>, offset: usize) -> Option<Cursor> {
+fn place(text: &str, line: &Line<'_>, levels: &mut Levels, offset: usize) -> Option<Cursor> {
     let end = line.start + line.content.len();
     // The cursor is in a comment.
     if offset > end && text[end..offset].contains('#') {
         return None;
     }
-    for &column in &line.dashes {
-        levels.close_before_dash(column);
-        levels.push(Level::Item { column });
-    }
+    levels.open_items(line);
     let line_start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
     let column = if line.content.is_empty() {
         (offset - line_start).max(line.column.min(offset - line_start))
@@ -282,11 +284,11 @@ fn place(text: &str, line: &Line<'_>, levels: &mut Vec<Level>, offset: usize) ->
     };
     levels.close_before(column);
     let siblings = || siblings(text, line, column);
-    let in_list = matches!(levels.first(), Some(Level::Item { .. }));
+    let in_list = matches!(levels.0.first(), Some(Level::Item { .. }));
     let Some(key) = line.key else {
         let start = line.start.min(offset);
         return Some(Cursor {
-            path: names(levels),
+            path: levels.names(),
             in_list,
             in_key: true,
             word: start..end.max(offset),
@@ -295,20 +297,14 @@ fn place(text: &str, line: &Line<'_>, levels: &mut Vec<Level>, offset: usize) ->
     };
     if offset <= line.start + key.len() {
         let word = line.start..line.start + key.len();
-        return Some(Cursor { path: names(levels), in_list, in_key: true, word, siblings: siblings() });
+        return Some(Cursor { path: levels.names(), in_list, in_key: true, word, siblings: siblings() });
     }
-    let mut path = names(levels);
+    let mut path = levels.names();
     path.push(key.trim_matches(['"', '\'']).to_owned());
     let behind = line.start + key.len() + 1;
     let value = &text[behind.min(text.len())..end.max(behind).min(text.len())];
     let start = behind + (value.len() - value.trim_start().len());
     Some(Cursor { path, in_list, in_key: false, word: start.min(offset)..end.max(offset), siblings: Vec::new() })
-}
-
-/// The names of the fields of open levels.
-fn names(levels: &[Level]) -> Vec<String> {
-    let name = |level: &Level| if let Level::Key { name, .. } = level { Some(name.clone()) } else { None };
-    levels.iter().filter_map(name).collect()
 }
 
 /// The keys of the mapping that a line is in, by the lines around it.

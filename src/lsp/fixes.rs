@@ -14,7 +14,7 @@ use lsp_types::{
 };
 use rustomize_base::shown;
 use rustomize_yaml::Place;
-use rustomize_yaml::scalar::is_surely_plain;
+use rustomize_yaml::scalar::on_one_line;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -199,11 +199,7 @@ pub(crate) fn as_written(word: &str, quote: Option<char>) -> Option<String> {
     match quote {
         Some('"') => Some(word.replace('\\', r"\\").replace('"', "\\\"")),
         Some(_) => Some(word.replace('\'', "''")),
-        None => {
-            let is_plain = is_surely_plain(word.trim_start_matches("../").trim_start_matches("./"));
-            let is_plain = is_plain && !word.contains([',', '[', ']', '{', '}']);
-            Some(if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "''")) })
-        }
+        None => Some(on_one_line(word).into_owned()),
     }
     .filter(|_| !word.contains(char::is_control))
 }

@@ -6,6 +6,7 @@
 
 use super::bytes::{Bytes, only};
 use base64::Engine;
+use std::borrow::Cow;
 use std::fmt;
 use std::fmt::LowerExp;
 use std::ops::Range;
@@ -116,6 +117,16 @@ pub fn is_surely_plain(text: &str) -> bool {
         && *last != b' '
         && !(all.have_colon && has_final_colon(text.as_bytes()))
         && (text.len() > LONGEST_WORD || resolve_v2(text) == Kind::Str)
+}
+
+/// A text as it can be written on one line, within brackets too: as it is if it surely is a plain
+/// string there, else in single quotes. A relative path may begin with dots. O(length).
+pub fn on_one_line(text: &str) -> Cow<'_, str> {
+    let is_plain = is_surely_plain(text.trim_start_matches("../").trim_start_matches("./"));
+    match is_plain && !text.contains([',', '[', ']', '{', '}']) {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(format!("'{}'", text.replace('\'', "''"))),
+    }
 }
 
 /// Letters, and signs without a meaning: a text that starts with one of them may be plain.

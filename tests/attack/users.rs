@@ -197,7 +197,10 @@ fn a_full_disk_leaves_the_plugin_that_was_installed() {
         *if is_replaced { &mut replaced } else { &mut refused } += 1;
         assert!(out.contains(if is_replaced { "v: new" } else { "v: old" }), "{pages}: {out}");
         let files: Vec<&str> = out.lines().skip_while(|line| *line != "files:").skip(1).collect();
-        assert!(files.iter().all(|file| file.starts_with("rustomize-plugin-")) && files.len() == 3, "{pages}: {files:?}");
+        assert!(
+            files.iter().all(|file| file.starts_with("rustomize-plugin-")) && files.len() == 3,
+            "{pages}: {files:?}"
+        );
     }
     assert!(refused > 1 && replaced > 1, "{refused} refused, {replaced} replaced");
 }

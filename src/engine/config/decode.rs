@@ -7,7 +7,7 @@
 
 use crate::diag::{Code, Error, Errors, Result, nearest_ones};
 use indexmap::IndexMap;
-use rustomize_yaml::scalar::{self, Int, Kind};
+use rustomize_yaml::scalar::{self, Int, Kind, on_one_line};
 use rustomize_yaml::{Arena, Heap, Key, Node, Pos, Scalar, Style, Tag, Value, first_document, reprint};
 use std::borrow::Cow;
 use std::fmt;
@@ -224,9 +224,7 @@ impl<'a> Decoder<'a> {
         let lines = "write each item in a line of its own, with '- ' in front of it";
         let item = node.as_scalar().map(|s| s.text()).filter(|text| !text.contains(char::is_whitespace));
         if let (Some(item), "a list") = (item, wanted) {
-            let has_sign = item.contains(['[', ']', '{', '}', ',', '&', '*', '#', '!', '|', '>', '%', '@', ':']);
-            let quote = if has_sign { "\"" } else { "" };
-            return error.hint(format!("{lines}, or write [{quote}{}{quote}]", clipped(item)));
+            return error.hint(format!("{lines}, or write [{}]", on_one_line(&clipped(item))));
         }
         error.hint(match wanted {
             "a string" if is_scalar => "put quotes around it",
