@@ -156,10 +156,12 @@ impl<'t, 'n> Search<'t, 'n> {
             (Value::Mapping(mapping), Shape::Struct(fields)) if node.get_text("$patch") != Some("delete") => {
                 for entry in mapping.iter() {
                     let (key, value) = (entry.key(), entry.value());
-                    if is_replaced(key.text()) || value.is_null() {
-                        continue;
-                    }
-                    match fields.field(key.text()).map(|field| field.rule).or(fields.rest) {
+                    let rule = match fields.field(key.text()) {
+                        Some(field) => Some(field.rule),
+                        None if value.is_null() || is_replaced(key.text()) => continue,
+                        None => fields.rest,
+                    };
+                    match rule {
                         Some(rule) => self.part(rule, Step::Field(key.text()), value),
                         None if self.found.len() >= MOST_UNKNOWN => return,
                         None => {

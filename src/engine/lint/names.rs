@@ -4,8 +4,8 @@ use super::finding::finding;
 use super::parts::Parts;
 use crate::diag::{Code, Warning, is_placeholder};
 use crate::schema::is_label;
+use rustomize_yaml::Node;
 use rustomize_yaml::scalar::Kind;
-use rustomize_yaml::{Mapping, Node};
 
 /// The form of a name.
 #[derive(Clone, Copy)]
@@ -109,16 +109,11 @@ pub(super) fn bad_name(parts: &Parts<'_, '_>) -> Option<Warning> {
 /// The first label of a resource, of its pods or of its selector that Kubernetes refuses, or the
 /// first annotation with a key that it refuses.
 pub(super) fn bad_label(parts: &Parts<'_, '_>) -> Option<Warning> {
-    let own = parts.metadata.and_then(|metadata| metadata.get("labels"));
-    let of_pods = || parts.metadata_of_pods().and_then(|metadata| metadata.get("labels"));
-    let labels = own.into_iter().chain(std::iter::once_with(of_pods).flatten()).chain(selector(parts));
-    let found = labels.filter_map(Node::as_mapping).find_map(refused);
-    let of_annotations = || {
-        let own = parts.metadata.and_then(|metadata| metadata.get("annotations"));
-        let of_pods = || parts.metadata_of_pods().and_then(|metadata| metadata.get("annotations"));
-        let all = own.into_iter().chain(std::iter::once_with(of_pods).flatten());
-        all.filter_map(Node::as_mapping).find_map(refused_annotation)
-    };
+    let all_metadata = || [parts.metadata, parts.metadata_of_pods()].into_iter().flatten();
+    let labels = all_metadata().filter_map(|metadata| metadata.get("labels"));
+    let found = labels.chain(selector(parts)).find_map(refused);
+    let of_annotations =
+        || all_metadata().filter_map(|metadata| metadata.get("annotations")).find_map(refused_annotation);
     let (at, message, hint) = found.or_else(of_annotations)?;
     Some(finding(Code::BadLabel, parts.resource, at, message).hint(hint))
 }
@@ -134,8 +129,8 @@ fn selector<'n, 'a>(parts: &Parts<'n, 'a>) -> Option<&'n Node<'a>> {
 }
 
 /// The first key or value that Kubernetes refuses, with a message and a hint.
-fn refused<'n, 'a>(labels: &'n Mapping<'a>) -> Option<(&'n Node<'a>, String, &'static str)> {
-    labels.iter().find_map(|entry| {
+fn refused<'n, 'a>(labels: &'n Node<'a>) -> Option<(&'n Node<'a>, String, &'static str)> {
+    labels.as_mapping()?.iter().find_map(|entry| {
         let (key, value) = (entry.key().text(), entry.value());
         let scalar = value.as_scalar()?;
         let (message, hint) = if !is_label_key(key) {
@@ -155,11 +150,11 @@ fn refused<'n, 'a>(labels: &'n Mapping<'a>) -> Option<(&'n Node<'a>, String, &'s
 }
 
 /// The first key of an annotation that Kubernetes refuses, with a message and a hint.
-fn refused_annotation<'n, 'a>(annotations: &'n Mapping<'a>) -> Option<(&'n Node<'a>, String, &'static str)> {
+fn refused_annotation<'n, 'a>(annotations: &'n Node<'a>) -> Option<(&'n Node<'a>, String, &'static str)> {
     // Kubernetes does not look at the case of these keys.
     let is_good =
         |key: &str| is_label_key(key) || key == "-" || is_placeholder(key) || is_label_key(&key.to_ascii_lowercase());
-    let entry = annotations.iter().find(|entry| !is_good(entry.key().text()))?;
+    let entry = annotations.as_mapping()?.iter().find(|entry| !is_good(entry.key().text()))?;
     let message = format!("Kubernetes refuses '{}' as the key of an annotation", entry.key().text());
     Some((entry.value(), message, KEY_RULE))
 }
@@ -168,10 +163,9 @@ fn refused_annotation<'n, 'a>(annotations: &'n Mapping<'a>) -> Option<(&'n Node<
 const KEY_RULE: &str = "a key has at most 63 letters, digits, '-', '_' and '.', and may have a domain and '/' in front";
 
 fn is_label_key(key: &str) -> bool {
-    match memchr::memchr(b'/', key.as_bytes()) {
-        Some(at) => Form::Subdomain(LONGEST).has(&key[..at]) && is_label_name(&key[at + 1..]),
-        None => is_label_name(key),
-    }
+    // Most keys have no domain.
+    is_label_name(key)
+        || key.split_once('/').is_some_and(|(domain, name)| Form::Subdomain(LONGEST).has(domain) && is_label_name(name))
 }
 
 fn is_label_value(value: &str) -> bool {

@@ -10,9 +10,11 @@ use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_yaml::Node;
 use std::sync::OnceLock;
 
-/// Resources with another name than before. The tables are made for the first custom resource.
+/// Resources with another name than before. The tables are made for the first custom resource, if
+/// there are such resources.
 pub(super) struct Renamed<'n, 'a> {
     map: &'n ResMap<'a>,
+    has_none: OnceLock<bool>,
     tables: OnceLock<Tables<'n, 'a>>,
 }
 
@@ -25,7 +27,13 @@ struct Tables<'n, 'a> {
 
 impl<'n, 'a> Renamed<'n, 'a> {
     pub(super) fn of(map: &'n ResMap<'a>) -> Self {
-        Renamed { map, tables: OnceLock::new() }
+        Renamed { map, has_none: OnceLock::new(), tables: OnceLock::new() }
+    }
+
+    /// True if all resources have the names that they had. O(resources) the first time, then O(1).
+    fn has_none(&self) -> bool {
+        let has_other = |r: &Resource<'_>| r.previous().iter().any(|p| p.name != r.id().name);
+        *self.has_none.get_or_init(|| !self.map.iter().any(has_other))
     }
 
     /// O(all names) the first time, then O(1).
@@ -88,7 +96,7 @@ impl Kinds<'_> {
 /// Adds a finding for each reference of a custom resource to an earlier name. O(size of the
 /// resource).
 pub(super) fn find<'a>(resource: &Resource<'a>, renamed: &Renamed<'_, 'a>, found: &mut Vec<Warning>) {
-    if is_scope_known(&resource.id().gvk) || renamed.tables().by_old_name.is_empty() {
+    if renamed.has_none() || is_scope_known(&resource.id().gvk) {
         return;
     }
     let mut path = Vec::new();

@@ -1,47 +1,65 @@
 //! Containers and volumes of pods that Kubernetes refuses.
 
 use super::finding::finding;
-use super::parts::{Parts, fields, items};
+use super::parts::{Container, Parts, fields, items, listed};
 use crate::diag::{Code, Warning, is_placeholder, nearest};
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::Node;
 use std::collections::BTreeSet;
 
-/// The fields of a pod with containers.
-const CONTAINERS: [&str; 2] = ["containers", "initContainers"];
-
 /// The first container without an image, or with a text that is not the name of an image.
 pub(super) fn bad_image(parts: &Parts<'_, '_>) -> Option<Warning> {
-    let pod = parts.pods?.get("spec")?;
-    let at_fault = |field: &'static str| Some((field, items(pod, field).find(|container| !has_good_image(container))?));
-    let (field, container) = CONTAINERS.into_iter().find_map(at_fault)?;
-    let name = container.get_text("name").unwrap_or_default();
+    let containers = &parts.pod()?.containers;
+    let container = containers.iter().find(|container| !has_good_image(container))?;
+    let name = text(container.name);
     if is_placeholder(name) {
         return None;
     }
-    if let Some(image) = container.get("image").filter(|image| !image.is_null_or_empty()) {
+    if let Some(image) = container.image.filter(|image| !image.is_null_or_empty()) {
         let message = format!("'{}' is not the name of an image", image.scalar_text());
         let hint = "an image is NAME:TAG or NAME@sha256:SUM: one ':' before the tag, and no blanks";
         return Some(finding(Code::BadImage, parts.resource, image, message).hint(hint));
     }
-    let others = items(pod, field).filter(|other| has_good_image(other)).filter_map(|other| other.get_text("name"));
-    let typed = fields(container).map(|(key, _)| key).find(|key| nearest(key, ["image"]).is_some());
+    let others = containers.iter().filter(|other| has_good_image(other)).map(|other| text(other.name));
+    let typed = fields(container.node).map(|(key, _)| key).find(|key| nearest(key, ["image"]).is_some());
     let hint = match (typed, nearest(name, others)) {
         (Some(typed), _) => format!("did you mean 'image' by '{typed}'?"),
         (None, Some(near)) => format!("did you mean the container '{near}'?"),
         (None, None) => "add the field 'image', or correct the name of the container".to_owned(),
     };
     let message = format!("the container '{name}' has no image");
-    let at = container.get("name").unwrap_or(container);
-    Some(finding(Code::BadImage, parts.resource, at, message).hint(hint))
+    Some(finding(Code::BadImage, parts.resource, container.name.unwrap_or(container.node), message).hint(hint))
 }
 
-fn has_good_image(container: &Node<'_>) -> bool {
-    container.as_mapping().is_none() || container.get_text("image").is_some_and(is_image)
+/// The text of a part; empty if it is missing or is no text.
+fn text<'a>(part: Option<&Node<'a>>) -> &'a str {
+    part.map_or("", Node::scalar_text)
+}
+
+fn has_good_image(container: &Container<'_, '_>) -> bool {
+    container.node.as_mapping().is_none() || container.image.is_some_and(|image| is_image(image.scalar_text()))
+}
+
+/// True for a name with at most one tag, as most images have. A registry may have a port.
+fn is_usual_image(text: &str) -> bool {
+    let (mut has_tag, mut is_empty) = (false, true);
+    for b in text.bytes() {
+        (has_tag, is_empty) = match b {
+            b'/' if !is_empty => (false, true),
+            b':' if !is_empty && !has_tag => (true, true),
+            b'.' | b'_' | b'-' => (has_tag, false),
+            _ if b.is_ascii_alphanumeric() => (has_tag, false),
+            _ => return false,
+        };
+    }
+    !is_empty
 }
 
 /// True for a text that may be the name of an image, or a placeholder for one.
 fn is_image(text: &str) -> bool {
+    if is_usual_image(text) {
+        return true;
+    }
     let (named, digest) = text.split_once('@').map_or((text, None), |(named, digest)| (named, Some(digest)));
     let (above, last) = named.rsplit_once('/').unwrap_or(("", named));
     let (name, tag) = last.split_once(':').map_or((last, None), |(name, tag)| (name, Some(tag)));
@@ -57,17 +75,13 @@ fn is_image(text: &str) -> bool {
 /// The first mount of a volume that its pod does not have, if the pod has one of nearly that name
 /// which nothing mounts. Other volumes may come from elsewhere.
 pub(super) fn dangling_mount(parts: &Parts<'_, '_>) -> Option<Warning> {
-    let pod = parts.pods?.get("spec")?;
-    let mounts = || {
-        let containers = CONTAINERS.iter().flat_map(|field| items(pod, field));
-        let fields = ["volumeMounts", "volumeDevices"];
-        containers.flat_map(move |container| fields.into_iter().flat_map(|field| items(container, field)))
-    };
+    let pod = parts.pod()?;
+    let mounts = || pod.containers.iter().flat_map(|container| container.mounts).flat_map(listed);
     // Most pods mount nothing.
     mounts().next()?;
     let claims = parts.spec.into_iter().flat_map(|spec| items(spec, "volumeClaimTemplates"));
     let claimed = claims.filter_map(|claim| claim.get("metadata")?.get_text("name"));
-    let own = items(pod, "volumes").filter_map(|volume| volume.get_text("name"));
+    let own = listed(pod.volumes).filter_map(|volume| volume.get_text("name"));
     let volumes: BTreeSet<&str> = own.chain(claimed).collect();
     let name = mounts().filter_map(|mount| mount.get("name")).find(|name| {
         let text = name.scalar_text();
@@ -81,22 +95,25 @@ pub(super) fn dangling_mount(parts: &Parts<'_, '_>) -> Option<Warning> {
 
 /// The first container or volume of a pod that has the name of an earlier one.
 pub(super) fn duplicate_name(parts: &Parts<'_, '_>) -> Option<Warning> {
-    let pod = parts.pods?.get("spec")?;
-    let containers = CONTAINERS.into_iter().flat_map(|field| items(pod, field));
-    let container = repeated_name(containers).map(|name| ("containers", name));
-    let (what, name) = container.or_else(|| Some(("volumes", repeated_name(items(pod, "volumes"))?)))?;
+    let pod = parts.pod()?;
+    let container = repeated(pod.containers.iter().filter_map(|container| container.name));
+    let volume = || repeated(listed(pod.volumes).filter_map(|volume| volume.get("name")));
+    let (what, name) = match container {
+        Some(name) => ("containers", name),
+        None => ("volumes", volume()?),
+    };
     let message = format!("two {what} of the pod have the name '{}': Kubernetes refuses it", name.scalar_text());
     let hint = "rename one of the two, or remove it";
     Some(finding(Code::DuplicateName, parts.resource, name, message).hint(hint))
 }
 
-/// The first name that an earlier item has, too.
-fn repeated_name<'n, 'a>(items: impl Iterator<Item = &'n Node<'a>>) -> Option<&'n Node<'a>> {
-    let mut names = items.filter_map(|item| item.get("name")).filter(|name| !is_placeholder(name.scalar_text()));
+/// The first name that is also an earlier one.
+fn repeated<'n, 'a>(mut names: impl Iterator<Item = &'n Node<'a>>) -> Option<&'n Node<'a>> {
     // Most pods have one container, and need no set.
     let (first, second) = (names.next()?, names.next()?);
     let mut known = FastSet::from_iter([first.scalar_text()]);
-    std::iter::once(second).chain(names).find(|name| !known.insert(name.scalar_text()))
+    let is_repeated = |name: &&Node<'a>| !known.insert(name.scalar_text()) && !is_placeholder(name.scalar_text());
+    std::iter::once(second).chain(names).find(is_repeated)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! a boolean where Kubernetes takes a text alone.
 
 use super::finding::finding;
-use super::parts::{Parts, fields, items};
+use super::parts::{Parts, fields, listed};
 use crate::diag::{Code, Warning};
 use rustomize_yaml::scalar::Kind;
 use rustomize_yaml::{Node, Scalar, Style};
@@ -38,11 +38,9 @@ pub(super) fn lost(parts: &Parts<'_, '_>, found: &mut Vec<Warning>) {
     };
     let data = data.and_then(|field| parts.resource.node().get(field));
     data.into_iter().flat_map(fields).for_each(|(_, value)| look(value));
-    if let Some(spec) = parts.pods.and_then(|pods| pods.get("spec")) {
-        for container in ["initContainers", "containers"].into_iter().flat_map(|list| items(spec, list)) {
-            items(container, "env").filter_map(|item| item.get("value")).for_each(&mut look);
-            items(container, "args").chain(items(container, "command")).for_each(&mut look);
-        }
+    for container in parts.pod().into_iter().flat_map(|pod| &pod.containers) {
+        listed(container.env).filter_map(|item| item.get("value")).for_each(&mut look);
+        [container.args, container.command].into_iter().flat_map(listed).for_each(&mut look);
     }
 }
 

@@ -4,7 +4,7 @@
 use super::finding::finding;
 use super::index::{Index, Key};
 use super::near::Near;
-use super::parts::{Parts, fields, items, list};
+use super::parts::{Parts, fields, items, listed};
 use crate::diag::{Code, Warning, is_placeholder};
 use crate::resource::{ResMap, Resource};
 use rustomize_base::meter::{FastMap, FastSet};
@@ -188,31 +188,26 @@ pub(super) fn dangling<'a>(parts: &Parts<'_, 'a>, named: &Named<'_, 'a>, found: 
 
 /// Looks at each reference of a resource. O(size of its pods).
 fn each_reference<'n, 'a>(parts: &Parts<'n, 'a>, look: &mut impl FnMut(Reference<'n, 'a>)) {
-    for (field, value) in parts.pods.and_then(|pods| pods.get("spec")).into_iter().flat_map(fields) {
-        match field {
-            "initContainers" | "containers" | "ephemeralContainers" => {
-                list(value).flat_map(fields).for_each(|(field, value)| in_container(field, value, &mut *look));
-            }
-            "volumes" => list(value).for_each(|volume| in_volume(volume, &mut *look)),
-            "serviceAccountName" => look(Reference::to("ServiceAccount", value)),
-            "imagePullSecrets" => {
-                list(value).filter_map(|item| item.get("name")).for_each(|name| look(Reference::to("Secret", name)));
-            }
-            _ => {}
+    if let Some(pod) = parts.pod() {
+        for container in &pod.containers {
+            in_environment(listed(container.env).filter_map(|item| item.get("valueFrom")), look);
+            in_environment(listed(container.env_from), look);
         }
+        listed(pod.volumes).for_each(|volume| in_volume(volume, &mut *look));
+        pod.service_account.into_iter().for_each(|name| look(Reference::to("ServiceAccount", name)));
+        let pull_secrets = listed(pod.pull_secrets).filter_map(|item| item.get("name"));
+        pull_secrets.for_each(|name| look(Reference::to("Secret", name)));
     }
     scaled(parts).into_iter().for_each(&mut *look);
     bound(parts, look);
     backends(parts, look);
 }
 
-/// Looks at the references in a field of a container.
-fn in_container<'n, 'a>(field: &str, value: &'n Node<'a>, look: &mut impl FnMut(Reference<'n, 'a>)) {
-    let is_env = field == "env";
-    if !is_env && field != "envFrom" {
-        return;
-    }
-    let sources = list(value).filter_map(|item| if is_env { item.get("valueFrom") } else { Some(item) });
+/// Looks at the references in sources of variables.
+fn in_environment<'n, 'a>(sources: impl Iterator<Item = &'n Node<'a>>, look: &mut impl FnMut(Reference<'n, 'a>))
+where
+    'a: 'n,
+{
     for (field, node) in sources.flat_map(fields) {
         let kind = match field {
             "configMapKeyRef" | "configMapRef" => "ConfigMap",

@@ -2,7 +2,7 @@
 
 use super::finding::finding;
 use super::index::Index;
-use super::parts::{Parts, items, makes_pods};
+use super::parts::{Parts, items, listed, makes_pods};
 use crate::diag::{Code, Warning, is_placeholder, nearest};
 use crate::resource::{ResMap, Resource};
 use rustomize_base::meter::FastMap;
@@ -139,14 +139,14 @@ pub(super) fn without_port<'a>(parts: &Parts<'_, 'a>, workloads: &Workloads<'_, 
 
 /// True if a container of a workload's pods has a port of a name.
 fn has_port(workload: &Resource<'_>, name: &str) -> bool {
-    port_names(workload).any(|known| known == name)
+    port_names(workload).contains(&name)
 }
 
 /// The names of the ports of a workload's pods.
-fn port_names<'n, 'a>(workload: &'n Resource<'a>) -> impl Iterator<Item = &'a str> {
-    let pod = Parts::of(workload).pods.and_then(|pods| pods.get("spec"));
-    let containers = pod.into_iter().flat_map(|pod| ["containers", "initContainers"].map(|field| items(pod, field)));
-    containers.flatten().flat_map(|container| items(container, "ports")).filter_map(|port| port.get_text("name"))
+fn port_names<'a>(workload: &Resource<'a>) -> Vec<&'a str> {
+    let parts = Parts::of(workload);
+    let containers = parts.pod().into_iter().flat_map(|pod| &pod.containers);
+    containers.flat_map(|container| listed(container.ports)).filter_map(|port| port.get_text("name")).collect()
 }
 
 /// True for a label that controllers set on running pods.

@@ -22,6 +22,9 @@ pub(super) fn advised(error: Error, loader: &dyn Loader, place: &Path, typed: &s
     }))
 }
 
+/// The advice about a path that is a pattern.
+pub const PATTERN: &str = "patterns are not expanded: list each file";
+
 /// The advice about a path that resembles nothing.
 const OTHERWISE: &str = "add it, or correct its path, which begins in the directory of the file that names it";
 
@@ -94,7 +97,7 @@ fn advice(loader: &dyn Loader, place: &Path, typed: &str) -> Option<String> {
         return Some(format!("write each file as an item of its own: [{}]", names.join(", ")));
     }
     if typed.contains(['*', '?']) {
-        return Some("patterns are not expanded: list each file".into());
+        return Some(PATTERN.to_owned());
     }
     corrected(loader, place, typed).map(|path| format!("did you mean '{path}'?"))
 }

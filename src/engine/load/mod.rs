@@ -24,7 +24,7 @@ pub mod repo_spec;
 pub use common::Common;
 pub use limit::FileLimit;
 pub use loader::{Loader, Memory, Overlay};
-pub use missing::nearest_path;
+pub use missing::{PATTERN, nearest_path};
 pub use path::{clean, is_url, join};
 pub use remote::{Fetch, NoRemotes, Remotes};
 pub use repo_spec::RepoSpec;

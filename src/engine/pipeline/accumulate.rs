@@ -27,7 +27,7 @@ use crate::diag::{Code, Diagnostic, Error, Result};
 use crate::generator::helm_charts::Charts;
 use crate::generator::place_values;
 use crate::lint::for_kinds;
-use crate::load::{RepoSpec, Root, is_url};
+use crate::load::{PATTERN, RepoSpec, Root, is_url};
 use crate::resource::{RESOURCE, ResMap, Resource};
 use crate::schema::Document;
 use crate::stage::history::StepRole;
@@ -160,7 +160,7 @@ fn advice_for_entry(fault: &Diagnostic, entry: &str) -> Option<String> {
     if FILE_NAMES.contains(&name) {
         return Some(format!("name the directory of a kustomization, not its file: '{directory}'"));
     }
-    let is_pattern = fault.code() == Code::MissingFile && entry.contains(['*', '?']) && !entry.contains('\'');
+    let is_pattern = fault.hints().iter().any(|hint| hint == PATTERN) && !entry.contains('\'');
     is_pattern.then(|| {
         format!("patterns are not expanded; put the files in its place: rustomize edit add resource '{entry}'")
     })
