@@ -61,9 +61,12 @@ pub fn reader(input: &[u8]) {
     let Ok(nodes) = documents(arena, source) else { return };
     for node in nodes {
         let mut once = String::new();
+        let most = emit::most_bytes(&node);
         if emit::document(&mut once, &node).is_err() {
+            assert_eq!(most, None);
             continue;
         }
+        assert!(most.is_none_or(|most| once.len() <= most));
         let printed = arena.add_source("printed", once.clone());
         let again = documents(arena, printed).expect("what was printed reads");
         let mut twice = String::new();

@@ -9,7 +9,7 @@ use super::bytes::Bytes;
 use super::reprint::{self, Depth};
 use super::scalar::{self, Kind};
 use super::style::{Analysis, TextUse, is_break, is_printable};
-use super::tree::mapping::{Key, Mapping};
+use super::tree::mapping::{Entry, Key, Mapping};
 use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
 use super::tree::sequence::Sequence;
 use rustomize_base::memory::Budget;
@@ -49,6 +49,55 @@ pub fn document(out: &mut String, node: &Node<'_>) -> Result<(), Unprintable> {
 /// As [`document`], or the budget has no room for the document.
 pub fn document_within(out: &mut String, node: &Node<'_>, budget: &Budget) -> Result<(), Unprintable> {
     print(Printer { in_braces: false, room: Room::of(budget, out.len()), parts: (), out }, node)
+}
+
+/// The most bytes that a document takes, if its keys and scalars alone show that it can be printed;
+/// `None` if only printing tells, as for a text that is not printable ASCII. O(size of the tree),
+/// without the copies of printing.
+pub fn most_bytes(node: &Node<'_>) -> Option<usize> {
+    value_bytes(node, 0)
+}
+
+/// As [`most_bytes`], for a value at an indentation.
+fn value_bytes(node: &Node<'_>, indent: usize) -> Option<usize> {
+    match &node.value {
+        Value::Scalar(s) => is_surely_printed(s).then(|| scalar_bytes(s.text, indent)),
+        Value::Sequence(items) => items.iter().try_fold(EMPTY, |most, item| {
+            let item = value_bytes(item, indent + 2)?;
+            Some(most.saturating_add(item).saturating_add(indent + EMPTY))
+        }),
+        Value::Mapping(mapping) => {
+            let (mut most, mut previous) = (EMPTY, None);
+            for Entry { key, value } in mapping.iter() {
+                if !reprint::is_usual_key(key, previous) || key.text.len() > SIMPLE_KEY {
+                    return None;
+                }
+                previous = Some(key);
+                let value = value_bytes(value, indent + 2)?;
+                most = most.saturating_add(value).saturating_add(indent + key.text.len() + EMPTY);
+            }
+            Some(most)
+        }
+    }
+}
+
+/// The bytes of `{}`, of `- ` or of `: `, with a line break.
+const EMPTY: usize = 3;
+
+/// The most bytes of a text: each may be escaped, in quotes, and begin a line.
+fn scalar_bytes(text: &str, indent: usize) -> usize {
+    text.len().saturating_add(2).saturating_mul(indent + 6)
+}
+
+/// Returns true for a scalar that can surely be printed.
+fn is_surely_printed(s: &Scalar<'_>) -> bool {
+    is_plain(s)
+        || s.mismatch().is_none()
+            && match s.kind() {
+                Kind::Null | Kind::Bool | Kind::Int => true,
+                Kind::Str => Bytes::of(s.text).are_usual,
+                Kind::Float | Kind::Timestamp | Kind::Binary => false,
+            }
 }
 
 /// A part of a printed document: a value, or the key in front of a mapping or list.
@@ -602,4 +651,40 @@ pub(super) fn escape(out: &mut String, c: char) {
     };
     out.push('\\');
     out.push(short);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{document, most_bytes};
+    use crate::{Heap, documents};
+
+    #[test]
+    fn what_looks_printable_is_printed_in_as_many_bytes() {
+        let words = "word ".repeat(60);
+        let deep = "a: {".repeat(60) + &format!("a: {words}") + &"}".repeat(60);
+        for (text, is_sure) in [
+            ("a: b\nc: [d, 1, ~, true, {}, [], 0x10, \"e 'f'\"]\n", true),
+            (&*format!("a: {words}\nb: \"{words}'\"\n"), true),
+            (&deep, true),
+            ("~", true),
+            ("a: ü", false),
+            ("a: |\n  two\n  lines\n", false),
+            ("a: 1.5", false),
+            ("? [a]\n: b", false),
+            ("a: !!int b", false),
+            ("1: b", false),
+            ("a: {true: b}", false),
+        ] {
+            let heap = Heap::new();
+            let arena = heap.arena();
+            let Ok(nodes) = documents(arena, arena.add_source("a", text.to_owned())) else {
+                assert!(!is_sure, "{text}");
+                continue;
+            };
+            let mut out = String::new();
+            let (most, printed) = (most_bytes(&nodes[0]), document(&mut out, &nodes[0]));
+            assert_eq!(most.is_some(), is_sure, "{text}");
+            assert!(most.is_none_or(|most| printed.is_ok() && out.len() <= most), "{text}: {most:?}, {}", out.len());
+        }
+    }
 }

@@ -177,10 +177,15 @@ fn is_label_name(name: &str) -> bool {
     bytes.len() <= LONGEST_LABEL
         && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
         && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
-        && bytes.iter().all(|b| IN_LABELS[usize::from(*b)])
+        && bytes.iter().copied().all(is_in_labels)
 }
 
-/// The bytes that a label may have inside.
+/// Returns true for a byte that a label, or a part of the name of an image, may have inside: a letter,
+/// a digit, `-`, `_` or `.`.
+pub(super) fn is_in_labels(byte: u8) -> bool {
+    IN_LABELS[usize::from(byte)]
+}
+
 const IN_LABELS: [bool; 256] = {
     let mut table = [false; 256];
     let mut b: u8 = 0;

@@ -1,6 +1,7 @@
 //! Containers and volumes of pods that Kubernetes refuses.
 
 use super::finding::finding;
+use super::names::is_in_labels;
 use super::parts::{Container, Parts, fields, items, listed};
 use crate::diag::{Code, Warning, is_placeholder, nearest};
 use rustomize_base::meter::FastSet;
@@ -47,8 +48,7 @@ fn is_usual_image(text: &str) -> bool {
         (has_tag, is_empty) = match b {
             b'/' if !is_empty => (false, true),
             b':' if !is_empty && !has_tag => (true, true),
-            b'.' | b'_' | b'-' => (has_tag, false),
-            _ if b.is_ascii_alphanumeric() => (has_tag, false),
+            _ if is_in_labels(b) => (has_tag, false),
             _ => return false,
         };
     }
@@ -63,8 +63,7 @@ fn is_image(text: &str) -> bool {
     let (named, digest) = text.split_once('@').map_or((text, None), |(named, digest)| (named, Some(digest)));
     let (above, last) = named.rsplit_once('/').unwrap_or(("", named));
     let (name, tag) = last.split_once(':').map_or((last, None), |(name, tag)| (name, Some(tag)));
-    let is_word =
-        |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+    let is_word = |text: &str| !text.is_empty() && text.bytes().all(is_in_labels);
     let is_digest = |digest: &str| digest.split_once(':').is_some_and(|(kind, sum)| is_word(kind) && is_word(sum));
     let is_path = !above.bytes().any(|b| b.is_ascii_whitespace() || b == b'@');
     let is_written_as_one = is_path && is_word(name) && tag.is_none_or(is_word) && digest.is_none_or(is_digest);
