@@ -108,8 +108,13 @@ fn run() -> ExitCode {
     let children = host::children();
     // Only signals with a handler end the first process of a container.
     // The server of `mcp` ends its calls by itself.
-    let may_wait = matches!(command, Command::Build(_) | Command::Validate(_)) && std::process::id() != 1;
-    if !may_wait && !matches!(command, Command::Mcp(_)) {
+    let may_wait = match &command {
+        Command::Build(_) | Command::Validate(_) | Command::Explain(_) => true,
+        // A mend holds the lock of the file that it changes.
+        Command::Lint(lint) => !lint.0.fix,
+        _ => false,
+    };
+    if !(may_wait && std::process::id() != 1) && !matches!(command, Command::Mcp(_)) {
         children.prepare();
     }
     let mut messages = Messages::new(flags);

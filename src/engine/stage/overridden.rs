@@ -3,6 +3,7 @@
 
 use crate::diag::{Code, Warning};
 use crate::resource::ResMap;
+use rustomize_base::meter::FastSet;
 use rustomize_yaml::{Arena, Node, Pos, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -87,6 +88,8 @@ pub struct Overridden {
     pub patches: PatchTexts,
     /// Each value with the place of the later one, if it is known.
     found: Arc<Mutex<BTreeMap<Pos, Pos>>>,
+    /// The places of the resources that patches have changed.
+    patched: Arc<Mutex<FastSet<u32>>>,
     /// True if a later stage with the same set reports the values.
     is_left_to_later: bool,
 }
@@ -101,6 +104,12 @@ impl Overridden {
     #[must_use]
     pub fn left_to_later(&self) -> Self {
         Overridden { is_left_to_later: true, ..self.clone() }
+    }
+
+    /// Notes that a patch changes the resource at a place. Returns false if none has done so before:
+    /// the resource then has no value of a patch. O(1).
+    pub fn note_patched(&self, resource: Pos) -> bool {
+        !self.patched.lock().unwrap_or_else(PoisonError::into_inner).insert(resource.0)
     }
 
     /// Notes that another value takes the place of this one, if a patch has it.

@@ -584,6 +584,9 @@ impl<'a> JsonPatch<'_, 'a> {
     fn apply(self, arena: Arena<'a>, resource: &mut Resource<'a>) -> Result<()> {
         let entry = self.patch.pos;
         let looking = self.findings.map(|findings| Looking { overridden: findings.overridden(), entry });
+        if let Some(Looking { overridden: Some(overridden), .. }) = looking {
+            overridden.note_patched(resource.pos());
+        }
         json_patch::apply(arena, resource, self.operations, self.renames, looking)
     }
 

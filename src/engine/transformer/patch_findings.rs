@@ -129,7 +129,9 @@ impl<'a> PatchFindings<'a> {
         schemas: &Schemas<'_>,
     ) {
         let gvk = &resource.id().gvk;
-        if let Some(overridden) = self.overridden() {
+        if let Some(overridden) = self.overridden()
+            && overridden.note_patched(resource.pos())
+        {
             patch_values::note_merge(overridden, resource.node(), patch, schemas.of(gvk));
         }
         if let Some(directive) = patch.get("$patch").filter(|_| patch.get_text("$patch") == Some("replace")) {
