@@ -51,8 +51,9 @@ struct Call<P> {
 }
 
 impl Incoming {
-    /// The parameters of a type. Half of a surrogate pair alone, which a text of an editor may have,
-    /// counts as U+FFFD: it takes as many units of UTF-16, so that places stay the same. O(message).
+    /// The parameters of a type. Half of a surrogate pair alone, which a text of an editor may
+    /// have, counts as U+FFFD: it takes as many units of UTF-16, so that places stay the same.
+    /// O(message).
     ///
     /// # Errors
     /// The parameters are of another type.

@@ -180,8 +180,8 @@ fn is_label_name(name: &str) -> bool {
         && bytes.iter().copied().all(is_in_labels)
 }
 
-/// Returns true for a byte that a label, or a part of the name of an image, may have inside: a letter,
-/// a digit, `-`, `_` or `.`.
+/// Returns true for a byte that a label, or a part of the name of an image, may have inside: a
+/// letter, a digit, `-`, `_` or `.`.
 pub(super) fn is_in_labels(byte: u8) -> bool {
     IN_LABELS[usize::from(byte)]
 }

@@ -5,7 +5,7 @@ use super::finding::finding;
 use super::parts::{fields, list};
 use crate::diag::{Code, Mend, NameReference, Warning, is_placeholder};
 use crate::resource::{ResMap, Resource};
-use crate::schema::is_scope_known;
+use crate::schema::builtin_groups;
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_yaml::Node;
 use std::sync::OnceLock;
@@ -96,7 +96,8 @@ impl Kinds<'_> {
 /// Adds a finding for each reference of a custom resource to an earlier name. O(size of the
 /// resource).
 pub(super) fn find<'a>(resource: &Resource<'a>, renamed: &Renamed<'_, 'a>, found: &mut Vec<Warning>) {
-    if renamed.has_none() || is_scope_known(&resource.id().gvk) {
+    let gvk = resource.id().gvk;
+    if renamed.has_none() || builtin_groups(gvk.kind).contains(&gvk.group) {
         return;
     }
     let mut path = Vec::new();

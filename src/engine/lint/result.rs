@@ -13,7 +13,6 @@ use rustomize_base::meter::FastMap;
 use rustomize_base::parallel;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Source};
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 /// Finds at most one fault of a resource.
 type Check = fn(&Parts<'_, '_>) -> Option<Warning>;
@@ -53,8 +52,7 @@ pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>, generated: Option<&Gener
         quotes::lost(&parts, &mut found);
         references::dangling(&parts, &named, &mut found);
         old_names::find(resource, &renamed, &mut found);
-        found.extend(services::without_pods(&parts, &workloads));
-        found.extend(services::without_port(&parts, &workloads));
+        services::find(&parts, &workloads, &mut found);
         found
     };
     let of_run = |run: &[Resource<'a>]| run.iter().flat_map(of_resource).collect::<Vec<_>>();
@@ -95,13 +93,6 @@ fn in_files(arena: Arena<'_>, map: &ResMap<'_>) -> Vec<Warning> {
     found.into_iter().flatten().collect()
 }
 
-/// Kubernetes' own kinds, each with its groups.
-static KINDS: LazyLock<FastMap<&str, Vec<&str>>> = LazyLock::new(|| {
-    let mut kinds: FastMap<&str, Vec<&str>> = FastMap::default();
-    builtin_groups().for_each(|(kind, group)| kinds.entry(kind).or_default().push(group));
-    kinds
-});
-
 /// A resource without an apiVersion, which kustomize takes, and Kubernetes does not.
 fn no_api_version(parts: &Parts<'_, '_>) -> Option<Warning> {
     let resource = parts.resource;
@@ -124,7 +115,7 @@ fn kind_case(parts: &Parts<'_, '_>) -> Option<Warning> {
     let resource = parts.resource;
     let Gvk { group, kind, .. } = resource.id().gvk;
     let is_of_kubernetes = matches!(group, "" | "apps" | "batch" | "autoscaling" | "policy");
-    if !is_of_kubernetes || KINDS.contains_key(kind) {
+    if !is_of_kubernetes || !builtin_groups(kind).is_empty() {
         return None;
     }
     let known = builtin_kinds().find(|known| known.eq_ignore_ascii_case(kind))?;
@@ -133,12 +124,14 @@ fn kind_case(parts: &Parts<'_, '_>) -> Option<Warning> {
     Some(finding.hint(format!("did you mean '{known}'?")).mended(Mend::text(kind, known)))
 }
 
-/// A kind of Kubernetes in a group that does not have it. A group with a dot may be that of a custom
-/// kind, unless it is nearly the right one.
+/// A kind of Kubernetes in a group that does not have it. A group with a dot may be that of a
+/// custom kind, unless it is nearly the right one.
 fn unknown_kind(parts: &Parts<'_, '_>) -> Option<Warning> {
     let resource = parts.resource;
     let Gvk { group, version, kind } = resource.id().gvk;
-    if KINDS.get(kind)?.contains(&group) || group == "extensions" || version.is_empty() || is_placeholder(group) {
+    let groups = builtin_groups(kind);
+    let is_right = groups.is_empty() || groups.contains(&group) || group == "extensions";
+    if is_right || version.is_empty() || is_placeholder(group) {
         return None;
     }
     let right = newest_version(kind)?;

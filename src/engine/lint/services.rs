@@ -47,7 +47,7 @@ impl<'n, 'a> Workloads<'n, 'a> {
     /// The workloads whose pods a selector selects. O(size of the selector and of the labels of the
     /// workloads with its rarest label), and more the first time: see [`Workloads::with_label`].
     fn selected(&self, namespace: &'a str, selector: &Mapping<'a>) -> impl Iterator<Item = &'n Resource<'a>> {
-        // Pods that are selected have each label of the selector: the rarest one is in few workloads.
+        // Selected pods have each label of the selector: the rarest one is in few workloads.
         let with_label = selector.iter().filter_map(entry).map(|(key, value)| self.with_label(namespace, key, value));
         let candidates = with_label.min_by_key(|workloads| workloads.len()).unwrap_or_default();
         candidates.iter().copied().filter(|workload| labels(workload).is_some_and(|labels| selects(selector, labels)))
@@ -78,63 +78,85 @@ fn has(labels: &Mapping<'_>, wanted: &Entry<'_>) -> bool {
     labels.get(wanted.key().text()).and_then(text) == text(wanted.value())
 }
 
-/// The finding about a Service that selects no pods of the output, although a workload has its
-/// name, and all labels of the selector but one. O(size of its selector and of those labels), and
-/// the cost of [`Workloads::selected`] if one label is missing.
-pub(super) fn without_pods<'a>(parts: &Parts<'_, 'a>, workloads: &Workloads<'_, 'a>) -> Option<Warning> {
-    let selector = selector(parts)?;
-    let service = parts.resource;
-    let id = service.id();
-    let namesake = labels(workloads.by_name.get(("", id.effective_namespace(), id.name))?)?;
-    let mut others = selector.iter().filter(|entry| !has(namesake, entry));
-    let (other, None) = (others.next()?, others.next()) else { return None };
-    let (key, value) = entry(other)?;
-    let is_selected = workloads.selected(id.effective_namespace(), selector).next().is_some();
-    if is_selected || is_set_later(key) || is_placeholder(value) {
-        return None;
-    }
-    let message = match namesake.get(key).and_then(text) {
-        Some(found) => format!("the Service selects no pods: those of '{}' have '{key}: {found}'", id.name),
-        None => format!("the Service selects no pods: those of '{}' have no label '{key}'", id.name),
-    };
-    let hint = "give the selector and the pod template the same labels";
-    Some(finding(Code::ServiceWithoutPods, service, other.value(), message).hint(hint))
+/// A Service that selects pods.
+struct Service<'s, 'n, 'a> {
+    resource: &'s Resource<'a>,
+    spec: &'s Node<'a>,
+    selector: &'s Mapping<'a>,
+    /// The workload that has its name.
+    namesake: Option<&'n Resource<'a>>,
 }
 
-/// The selector of a Service; `None` for other resources.
-fn selector<'n, 'a>(parts: &Parts<'n, 'a>) -> Option<&'n Mapping<'a>> {
-    let gvk = parts.resource.id().gvk;
-    let is_service = gvk.kind == "Service" && gvk.group.is_empty();
-    parts.spec.filter(|_| is_service)?.get("selector")?.as_mapping()
+/// Adds the findings about a Service. O(size of its selector, of its ports, and of the labels of
+/// the workload that has its name), and the cost of [`Workloads::selected`] if that workload lacks
+/// a label or a port.
+pub(super) fn find<'a>(parts: &Parts<'_, 'a>, workloads: &Workloads<'_, 'a>, found: &mut Vec<Warning>) {
+    if let Some(service) = Service::of(parts, workloads) {
+        found.extend(service.without_pods(workloads));
+        found.extend(service.without_port(workloads));
+    }
 }
 
-/// The finding about a `targetPort` of a Service that names no port of the pods that it selects,
-/// although they name others. O(size of the ports), and the cost of [`Workloads::selected`] if the
-/// workload with the name of the Service lacks the port.
-pub(super) fn without_port<'a>(parts: &Parts<'_, 'a>, workloads: &Workloads<'_, 'a>) -> Option<Warning> {
-    let selector = selector(parts)?;
-    let service = parts.resource;
-    let id = service.id();
-    let namesake = workloads.by_name.get(("", id.effective_namespace(), id.name));
-    let namesake = namesake.filter(|workload| labels(workload).is_some_and(|labels| selects(selector, labels)));
-    let mut named = items(parts.spec?, "ports").filter_map(|port| port.get("targetPort")).filter(|port| {
-        let name = port.scalar_text();
-        name.contains(|c: char| c.is_ascii_alphabetic()) && !is_placeholder(name)
-    });
-    let target = named.find(|port| !namesake.is_some_and(|workload| has_port(workload, port.scalar_text())))?;
-    let selected: Vec<&Resource<'_>> = workloads.selected(id.effective_namespace(), selector).collect();
-    let name = target.scalar_text();
-    if selected.iter().any(|workload| has_port(workload, name)) {
-        return None;
+impl<'s, 'n, 'a> Service<'s, 'n, 'a> {
+    /// `None` for other resources.
+    fn of(parts: &Parts<'s, 'a>, workloads: &Workloads<'n, 'a>) -> Option<Self> {
+        let resource = parts.resource;
+        let id = resource.id();
+        if id.gvk.kind != "Service" || !id.gvk.group.is_empty() {
+            return None;
+        }
+        let spec = parts.spec?;
+        let selector = spec.get("selector")?.as_mapping()?;
+        let namesake = workloads.by_name.get(("", id.effective_namespace(), id.name));
+        Some(Service { resource, spec, selector, namesake })
     }
-    let names: Vec<&str> = selected.iter().flat_map(|workload| port_names(workload)).collect();
-    let first = names.first()?;
-    let message = format!("no container of the pods that the Service selects has a port named '{name}'");
-    let hint = match nearest(name, names.iter().copied()) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None => format!("name a port that they have, as '{first}', or name one of theirs '{name}'"),
-    };
-    Some(finding(Code::DanglingReference, service, target, message).hint(hint))
+
+    /// The workloads whose pods it selects.
+    fn selected(&self, workloads: &Workloads<'n, 'a>) -> impl Iterator<Item = &'n Resource<'a>> {
+        workloads.selected(self.resource.id().effective_namespace(), self.selector)
+    }
+
+    /// The finding about a Service that selects no pods of the output, although a workload has its
+    /// name, and all labels of the selector but one.
+    fn without_pods(&self, workloads: &Workloads<'n, 'a>) -> Option<Warning> {
+        let (service, namesake) = (self.resource, labels(self.namesake?)?);
+        let name = service.id().name;
+        let mut others = self.selector.iter().filter(|entry| !has(namesake, entry));
+        let (other, None) = (others.next()?, others.next()) else { return None };
+        let (key, value) = entry(other)?;
+        if self.selected(workloads).next().is_some() || is_set_later(key) || is_placeholder(value) {
+            return None;
+        }
+        let message = match namesake.get(key).and_then(text) {
+            Some(found) => format!("the Service selects no pods: those of '{name}' have '{key}: {found}'"),
+            None => format!("the Service selects no pods: those of '{name}' have no label '{key}'"),
+        };
+        let hint = "give the selector and the pod template the same labels";
+        Some(finding(Code::ServiceWithoutPods, service, other.value(), message).hint(hint))
+    }
+
+    /// The finding about a `targetPort` that names no port of the selected pods, although they name
+    /// others.
+    fn without_port(&self, workloads: &Workloads<'n, 'a>) -> Option<Warning> {
+        let targets = items(self.spec, "ports").filter_map(|port| port.get("targetPort"));
+        let is_name = |text: &str| text.contains(|c: char| c.is_ascii_alphabetic()) && !is_placeholder(text);
+        let mut named = targets.filter(|target| is_name(target.scalar_text()));
+        let is_selected =
+            |workload: &Resource<'_>| labels(workload).is_some_and(|labels| selects(self.selector, labels));
+        let has_it = |workload: &Resource<'_>, name: &str| is_selected(workload) && has_port(workload, name);
+        let target = named.find(|target| !self.namesake.is_some_and(|w| has_it(w, target.scalar_text())))?;
+        let name = target.scalar_text();
+        let names: Vec<&str> = self.selected(workloads).flat_map(port_names).collect();
+        if names.contains(&name) {
+            return None;
+        }
+        let message = format!("no container of the pods that the Service selects has a port named '{name}'");
+        let hint = match (nearest(name, names.iter().copied()), names.first()?) {
+            (Some(near), _) => format!("did you mean '{near}'?"),
+            (None, first) => format!("name a port that they have, as '{first}', or name one of theirs '{name}'"),
+        };
+        Some(finding(Code::DanglingReference, self.resource, target, message).hint(hint))
+    }
 }
 
 /// True if a container of a workload's pods has a port of a name.

@@ -10,6 +10,8 @@ pub use custom::{Custom, Document, Types};
 pub use gvk::Gvk;
 
 use custom::Found;
+use rustomize_base::meter::FastMap;
+use std::sync::LazyLock;
 
 /// No definition: no list below the field is merged by key.
 const NONE: u16 = u16::MAX;
@@ -198,12 +200,19 @@ impl<'s> Schema<'s> {
 /// The names of Kubernetes' own kinds that are known. A name occurs once for each of its groups and
 /// versions.
 pub fn builtin_kinds() -> impl Iterator<Item = &'static str> {
-    builtin_groups().map(|(kind, _)| kind)
+    builtin::KINDS.iter().map(|(_, _, kind, _)| *kind)
 }
 
-/// As [`builtin_kinds`], each with its group.
-pub fn builtin_groups() -> impl Iterator<Item = (&'static str, &'static str)> {
-    builtin::KINDS.iter().map(|(group, _, kind, _)| (*kind, *group))
+/// Kubernetes' own kinds, each with its groups.
+static GROUPS: LazyLock<FastMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let mut groups: FastMap<&str, Vec<&str>> = FastMap::default();
+    builtin::KINDS.iter().for_each(|(group, _, kind, _)| groups.entry(*kind).or_default().push(*group));
+    groups
+});
+
+/// The groups that have one of Kubernetes' own kinds, in any version; none for other kinds. O(1).
+pub fn builtin_groups(kind: &str) -> &'static [&'static str] {
+    GROUPS.get(kind).map_or(&[], Vec::as_slice)
 }
 
 /// The newest stable apiVersion of one of Kubernetes' own kinds; `None` for a kind that several

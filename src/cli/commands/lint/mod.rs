@@ -211,7 +211,8 @@ impl Looked {
     }
 }
 
-/// The findings of the schema check without those about a kind that a finding of `lint` is about, too.
+/// The findings of the schema check without those about a kind that a finding of `lint` is about,
+/// too.
 fn without_known_kinds(mut of_schemas: Vec<Warning>, found: &[Warning]) -> Vec<Warning> {
     let about_kinds = found.iter().filter(|finding| matches!(finding.code(), Code::KindCase | Code::UnknownKind));
     let places: HashSet<_> = about_kinds.filter_map(|finding| finding.place()).collect();
