@@ -106,15 +106,17 @@ fn run() -> ExitCode {
         return status(Err(error), Messages::new(flags), Exits { success: 0, error: FAILED });
     }
     let children = host::children();
-    // Only signals with a handler end the first process of a container.
-    // The server of `mcp` ends its calls by itself.
-    let may_wait = match &command {
+    let is_prepared_later = match &command {
+        // The server ends its calls by itself.
+        Command::Mcp(_) => true,
+        // Only signals with a handler end the first process of a container.
+        _ if std::process::id() == 1 => false,
         Command::Build(_) | Command::Validate(_) | Command::Explain(_) => true,
         // A mend holds the lock of the file that it changes.
         Command::Lint(lint) => !lint.0.fix,
         _ => false,
     };
-    if !(may_wait && std::process::id() != 1) && !matches!(command, Command::Mcp(_)) {
+    if !is_prepared_later {
         children.prepare();
     }
     let mut messages = Messages::new(flags);

@@ -83,6 +83,17 @@ pub(super) fn cannot_look(directory: &str, fault: &io::Error) -> Error {
     }
 }
 
+/// The real path of a directory that a user has named.
+///
+/// # Errors
+/// It cannot be reached.
+pub(super) fn real(directory: &str) -> Result<PathBuf> {
+    dunce::canonicalize(directory).map_err(|e| match e.kind() {
+        ErrorKind::NotFound => missing(directory),
+        _ => anyhow!("'{directory}': {e}"),
+    })
+}
+
 /// The error about a directory that does not exist. Its hint names the directory that is most
 /// likely meant.
 pub(super) fn missing(directory: &str) -> Error {

@@ -6,10 +6,10 @@ use crate::flags::complete;
 use crate::flags::format::Format;
 use crate::messages::Messages;
 use crate::request::plain_options;
-use crate::roots::missing;
+use crate::roots::real;
 use crate::writer::{self, Shown};
 use crate::{git, host};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 use rustomize_base::shell::quoted;
@@ -20,7 +20,6 @@ use rustomize_edit::{Change, place};
 use rustomize_engine::diag;
 use rustomize_engine::stage::Options;
 use serde_json::{Value, json};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 const ABOUT: &str = "Copy what one kustomization pins to another, as from staging to prod: tags and digests in 'images', numbers of \
@@ -123,16 +122,7 @@ pub(crate) fn run(args: &Promote, messages: &Messages) -> Result<()> {
     let mut kinds: Vec<Kind> = kinds.iter().copied().map(Kind::from).collect();
     kinds.dedup();
     let wanted = Wanted { kinds, has_names: args.names };
-    let within: Vec<PathBuf> = [&args.to]
-        .into_iter()
-        .map(|directory| {
-            dunce::canonicalize(directory).map_err(|e| match e.kind() {
-                ErrorKind::NotFound => missing(directory),
-                _ => anyhow!("'{directory}': {e}"),
-            })
-        })
-        .collect::<Result<_>>()?;
-    let mut batch = Batch::within(&within)?;
+    let mut batch = Batch::within(&[real(&args.to)?])?;
     batch.lock([&args.from, &args.to])?;
     let (from, to) = (Side::read(args, &args.from)?, Side::read(args, &args.to)?);
     if from.path == to.path {

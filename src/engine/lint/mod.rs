@@ -8,6 +8,7 @@ pub mod for_kinds;
 mod index;
 mod names;
 mod near;
+pub mod objects;
 mod old_names;
 pub mod overridden;
 mod parts;

@@ -38,6 +38,7 @@ use crate::stage::{
 };
 use crate::transformer::ref_var;
 use rustomize_base::memory;
+use rustomize_base::shell::quoted;
 use rustomize_yaml::{Arena, Pos, Source, first_document};
 use std::sync::Arc;
 
@@ -160,9 +161,9 @@ fn advice_for_entry(fault: &Diagnostic, entry: &str) -> Option<String> {
     if FILE_NAMES.contains(&name) {
         return Some(format!("name the directory of a kustomization, not its file: '{directory}'"));
     }
-    let is_pattern = fault.hints().iter().any(|hint| hint == PATTERN) && !entry.contains('\'');
+    let is_pattern = fault.hints().iter().any(|hint| hint == PATTERN);
     is_pattern.then(|| {
-        format!("patterns are not expanded; put the files in its place: rustomize edit add resource '{entry}'")
+        format!("patterns are not expanded; put the files in its place: rustomize edit add resource {}", quoted(entry))
     })
 }
 

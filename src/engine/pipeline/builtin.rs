@@ -15,11 +15,11 @@
 
 use super::Target;
 use super::object::{Builtin, GENERATORS, TRANSFORMERS};
-use crate::diag::{Code, Error, Result, Warning, nearest};
+use crate::diag::{Code, Error, Result, nearest};
 use crate::generator::helm_chart::HelmChartInflationGenerator;
 use crate::generator::helm_charts::Charts;
 use crate::generator::{ConfigMapGenerator, IamPolicyGenerator, SecretGenerator};
-use crate::lint::for_kinds;
+use crate::lint::objects;
 use crate::resource::Resource;
 use crate::stage::{BoxedGenerator, Build, Object, Stage};
 use crate::transformer::annotations::AnnotationsTransformer;
@@ -70,45 +70,14 @@ fn printed<'a>(build: &mut Build<'a>, config: &Resource<'a>) -> Result<Resource<
     Ok(config)
 }
 
-/// The finding about each field of a configuration object that its kind does not have: kustomize
-/// ignores it.
-fn unknown_fields(config: &Resource<'_>, builtins: &[Builtin]) -> Vec<Warning> {
-    let Some(builtin) = builtins.iter().find(|builtin| builtin.kind == config.id().gvk.kind) else { return Vec::new() };
-    let records = || builtin.records.iter().filter_map(|shape| shape.record());
-    let names = || records().flat_map(|record| record.fields).map(|field| field.name);
-    let is_known = |key: &str| {
-        let own = ["apiVersion", "kind", "metadata"];
-        own.into_iter().chain(names()).any(|name| name.eq_ignore_ascii_case(key))
-            || records().any(|record| record.is_open)
-    };
-    let fields = config.node().as_mapping().into_iter().flat_map(|fields| fields.iter());
-    let mut found: Vec<Warning> = fields
-        .filter(|field| !is_known(field.key().text()))
-        .map(|field| {
-            let (kind, key) = (builtin.kind, field.key().text());
-            let message = format!("the kind {kind} has no field '{key}': kustomize ignores it");
-            let hint = match nearest(key, names()) {
-                Some(near) => format!("did you mean '{near}'?"),
-                None => format!("the fields are: {}", names().collect::<Vec<_>>().join(", ")),
-            };
-            Warning::new(Code::UnknownField, message).at(field.key().pos()).hint(hint)
-        })
-        .collect();
-    found.extend(config.node().get("fieldSpecs").into_iter().flat_map(for_kinds::dotted_paths));
-    let needs_specs = matches!(builtin.kind, "AnnotationsTransformer" | "LabelTransformer");
-    let fields = config.node().as_mapping().into_iter().flat_map(|fields| fields.iter());
-    let mut specs = fields.filter(|field| field.key().text().eq_ignore_ascii_case("fieldSpecs"));
-    if needs_specs && specs.all(|specs| specs.value().is_null_or_empty()) {
-        let message = format!("the {} has no 'fieldSpecs': it changes nothing", builtin.kind);
-        let map = if builtin.kind == "LabelTransformer" { "labels" } else { "annotations" };
-        let hint = format!("add the fields to change, as in fieldSpecs: [{{path: metadata/{map}, create: true}}]");
-        found.push(Warning::new(Code::NoEffect, message).at(config.pos()).hint(hint));
-    }
-    found
-}
-
 fn is_one_of(config: &Resource<'_>, builtins: &[Builtin]) -> bool {
     builtins.iter().any(|builtin| builtin.kind == config.id().gvk.kind)
+}
+
+/// Adds the findings about a configuration object of one of these kinds.
+fn find(build: &mut Build<'_>, config: &Resource<'_>, builtins: &[Builtin]) {
+    let builtin = builtins.iter().find(|builtin| builtin.kind == config.id().gvk.kind);
+    build.find(|| builtin.into_iter().flat_map(|b| objects::findings(config, b.kind, b.records)));
 }
 
 /// The generator that a configuration object describes. A chart joins those of its kustomization.
@@ -121,7 +90,7 @@ pub(super) fn generator<'t, 'a>(
     config: &Resource<'a>,
     charts: &Charts<'a>,
 ) -> Result<BoxedGenerator<'t, 'a>> {
-    build.find(|| unknown_fields(config, &GENERATORS));
+    find(build, config, &GENERATORS);
     let config = &printed(build, config)?;
     if is_one_of(config, &TRANSFORMERS) {
         let error = Error::new(Code::WrongKind, format!("plugin {} not a generator", config.id())).at(config.pos());
@@ -148,7 +117,7 @@ pub(super) fn transformers<'a>(
     target: &Target<'a>,
     config: &Resource<'a>,
 ) -> Result<Vec<Stage<'a>>> {
-    build.find(|| unknown_fields(config, &TRANSFORMERS));
+    find(build, config, &TRANSFORMERS);
     let config = &printed(build, config)?;
     if is_one_of(config, &GENERATORS) {
         let error = Error::new(Code::WrongKind, format!("plugin {} not a transformer", config.id())).at(config.pos());
