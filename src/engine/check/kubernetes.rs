@@ -1,8 +1,7 @@
-//! [`Known`]: the kinds of a version of Kubernetes, from a compressed table that is part of the
-//! program and unpacked when a check asks for it.
+//! [`Known`]: the kinds of a version of Kubernetes, from a table that is part of the program and is
+//! read when a check asks for it.
 //!
-//! The table is made by `src/engine/schema/generate/structural` and is a text, compressed with
-//! deflate. Its lines:
+//! The table is a text, which `src/engine/schema/generate/structural` makes. Its lines:
 //!
 //! * `V 1.29 1.30 ...`: the versions. Elsewhere a set of versions is a hexadecimal number with a
 //!   bit for each, the first version lowest.
@@ -18,28 +17,15 @@
 
 use super::rules::{Field, Rule, RuleId, Shape, Struct, Table, Unread};
 use crate::schema::Gvk;
-use flate2::read::DeflateDecoder;
 use rustomize_base::meter::{FastMap, FastSet};
 use std::fmt;
-use std::io::Read;
 use std::sync::OnceLock;
 
-static PACKED: &[u8] = include_bytes!("kubernetes.deflate");
-
-/// The unpacked table. The program contains it, so that it is always valid.
-fn text() -> &'static str {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    TEXT.get_or_init(|| {
-        let mut text = String::new();
-        // A test unpacks it: a fault would be one of the program, and leaves all kinds unknown.
-        let _ = DeflateDecoder::new(PACKED).read_to_string(&mut text);
-        text
-    })
-}
+static TEXT: &str = include_str!("kubernetes.txt");
 
 /// The versions of Kubernetes whose kinds are known, oldest first, as in `1.31`.
 pub fn versions() -> Vec<&'static str> {
-    text().lines().next().unwrap_or_default().split(' ').skip(1).collect()
+    TEXT.lines().next().unwrap_or_default().split(' ').skip(1).collect()
 }
 
 /// A version of Kubernetes whose kinds are not known.
@@ -117,7 +103,7 @@ impl Known {
         let (table, kinds, lives) = (Table::default(), FastMap::default(), FastMap::default());
         let groups = FastSet::default();
         let known = Known { version, minor, bit, table, metadata: 0, kinds, lives, groups };
-        known.filled(text())
+        known.filled(TEXT)
     }
 
     /// Reads the table: the kinds, and where each type is. O(types, and lines about kinds).
@@ -323,7 +309,7 @@ mod tests {
                     assert!(of.fields().iter().all(|field| (field.rule as usize) < known.table.rules.len()));
                 }
             }
-            for line in text().lines().filter_map(|line| line.strip_prefix(' ')) {
+            for line in TEXT.lines().filter_map(|line| line.strip_prefix(' ')) {
                 let words: Vec<&str> = line.split(' ').collect();
                 lines += usize::from(words.get(2).is_none_or(|of| set(of) & versions != 0));
             }
@@ -331,7 +317,7 @@ mod tests {
         }
         let words = |shape: &str| {
             let known = Known::of_all();
-            let types = text().lines().filter(|line| *line == "T").count() as RuleId;
+            let types = TEXT.lines().filter(|line| *line == "T").count() as RuleId;
             show(known, rule(shape, types).unwrap())
         };
         fn show(known: &Known, rule: RuleId) -> String {

@@ -1,18 +1,15 @@
-// Writes ../../check/kubernetes.deflate: the structure of the kinds of several versions of Kubernetes, and
+// Writes ../../check/kubernetes.txt: the structure of the kinds of several versions of Kubernetes, and
 // which of them are deprecated or removed.
 //
 // Sources are the public Go modules of Kubernetes: api/openapi-spec/swagger.json of k8s.io/kubernetes for the
 // structure, and the markers in zz_generated.prerelease-lifecycle.go of k8s.io/api and its neighbours for the
 // lifecycle. src/engine/check/kubernetes.rs describes the format and reads it.
 //
-//	cd src/engine/schema/generate && go run ./structural > ../../check/kubernetes.deflate
-//
-// With the argument `text` it writes the same without compression, to be read.
+//	cd src/engine/schema/generate && go run ./structural > ../../check/kubernetes.txt
 package main
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -66,17 +63,8 @@ func main() {
 		check(json.Unmarshal(text, &swagger))
 		all[i] = swagger.Definitions
 	}
-	text := render(all, readLifecycles())
-	if len(os.Args) > 1 && os.Args[1] == "text" {
-		_, err := os.Stdout.Write(text)
-		check(err)
-		return
-	}
-	w, err := flate.NewWriter(os.Stdout, flate.BestCompression)
+	_, err := os.Stdout.Write(render(all, readLifecycles()))
 	check(err)
-	_, err = w.Write(text)
-	check(err)
-	check(w.Close())
 }
 
 // download gives the directory of a module.
