@@ -19,7 +19,7 @@ use super::helm_charts::Charts;
 use crate::config::helm::{HelmChart, HelmGlobals};
 use crate::diag::{Code, Error, Result};
 use crate::load::{Root, path};
-use crate::resource::{Behavior, Resource};
+use crate::resource::Resource;
 use crate::stage::{Build, ChartEntry, Generator, Object, scoped_resources_in};
 use rustomize_yaml::Malformed;
 use std::rc::Rc;
@@ -158,7 +158,6 @@ impl<'a> Generator<'a> for HelmChartInflationGenerator<'a> {
             .map_err(|e| e.context("could not parse what helm printed into resources"))?;
         for resource in &mut resources {
             resource.notes_mut().helm_generated = build.arena.compat().leaves_namespaces_to_charts();
-            resource.behavior = Some(Behavior::Unspecified);
         }
         Ok(resources)
     }

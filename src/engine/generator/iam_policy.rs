@@ -10,7 +10,7 @@
 
 use crate::config::{Decode, Described};
 use crate::diag::{Code, Error, Result};
-use crate::resource::{Behavior, Resource};
+use crate::resource::Resource;
 use crate::stage::{Build, Generator};
 use rustomize_yaml::{Mapping, Node, Pos};
 
@@ -65,8 +65,6 @@ impl<'a> Generator<'a> for IamPolicyGenerator<'a> {
         root.insert("apiVersion", Node::string("v1"));
         root.insert("kind", Node::string("ServiceAccount"));
         root.insert("metadata", metadata.into());
-        let mut resource = Resource::unchecked(Node::new(root, self.pos));
-        resource.behavior = Some(Behavior::Unspecified);
-        Ok(vec![resource])
+        Ok(vec![Resource::unchecked(Node::new(root, self.pos))])
     }
 }

@@ -201,8 +201,9 @@ fn unwrap_list(mut node: Node<'_>) -> Vec<Node<'_>> {
     }
     match node.as_mapping_mut().and_then(|m| m.remove("items")).map(Node::into_sequence) {
         Some(Ok(items)) => items.into_iter().collect(),
+        // Upstream takes the items of a node without a look at its shape: a text has none.
         None => Vec::new(),
-        Some(Err(other)) if other.is_null() => Vec::new(),
+        Some(Err(other)) if other.as_scalar().is_some() => Vec::new(),
         Some(Err(other)) => {
             if let Some(m) = node.as_mapping_mut() {
                 m.insert("items", other);
