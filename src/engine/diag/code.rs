@@ -450,6 +450,6 @@ mod tests {
             assert!(!row.word.is_empty() && row.word.chars().all(is_of_word), "the title {}", row.word);
             assert_eq!(Code::from_word(row.word), Some(row.code));
         }
-        assert_eq!(Code::BadImage as usize + 1, TABLE.len(), "the last code");
+        assert_eq!(Code::MissingKey as usize + 1, TABLE.len(), "the last code");
     }
 }
