@@ -217,35 +217,10 @@ fn emptied(path: &FieldPath<'_>) -> Warning {
     Warning::new(Code::EmptiedText, message).at(path.written.pos).hint(hint)
 }
 
-/// Upstream keeps the earlier names, namespaces and kinds of a resource as lists with commas, whose
-/// lengths it compares when it looks for a source or a target. O(earlier names).
-///
-/// # Errors
-/// A name or a namespace that a resource had has a comma.
-fn check_earlier_names(map: &ResMap<'_>) -> Result<()> {
-    let entries = |text: &str| 1 + text.matches(',').count();
-    for resource in map.iter() {
-        let earlier = resource.previous().iter();
-        let counts = earlier.map(|p| [p.name, p.namespace, p.kind].map(entries));
-        let [names, namespaces, kinds] =
-            counts.fold([0; 3], |[a, b, c], [name, namespace, kind]| [a + name, b + namespace, c + kind]);
-        if names != namespaces || names != kinds {
-            let message = "error getting node IDs: number of previous names, number of previous namespaces, number of \
-                           previous kinds not equal";
-            let error = Error::new(Code::BadValue, message).at(resource.pos()).in_resource(resource.id());
-            return Err(error.hint("remove the ',' from the name or the namespace that the resource had"));
-        }
-    }
-    Ok(())
-}
-
 impl<'a> ReplacementTransformer<'a> {
     /// Runs all entries.
     fn replace_all(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
         let arena = build.arena;
-        if self.0.iter().any(|entry| matches!(entry.source, Source::Field { .. }) || !entry.targets.is_empty()) {
-            check_earlier_names(map)?;
-        }
         if self.0.len() > 1
             && let Some(run) = self.independent(map)?
         {
