@@ -58,7 +58,7 @@ impl Incoming {
     /// # Errors
     /// The parameters are of another type.
     pub(crate) fn params<P: DeserializeOwned>(&self) -> serde_json::Result<P> {
-        let call = serde_json::from_slice::<Call<P>>(&self.text).or_else(|e| match with_pairs_alone(&self.text) {
+        let call = serde_json::from_slice::<Call<P>>(&self.text).or_else(|e| match without_half_pairs(&self.text) {
             Some(text) => serde_json::from_slice(&text),
             None => Err(e),
         })?;
@@ -68,7 +68,7 @@ impl Incoming {
 
 /// A JSON text in which each escape of half a surrogate pair has become one of U+FFFD; `None` if it
 /// has none. O(text).
-fn with_pairs_alone(text: &[u8]) -> Option<Vec<u8>> {
+fn without_half_pairs(text: &[u8]) -> Option<Vec<u8>> {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
@@ -83,7 +83,7 @@ fn with_pairs_alone(text: &[u8]) -> Option<Vec<u8>> {
                 mended.get_or_insert_with(|| text.to_vec())[at..at + 6].copy_from_slice(b"\\ufffd");
                 6
             }
-            // A backslash and the sign behind it.
+            // Any other escape: the backslash and the character behind it.
             _ => 2,
         };
         at = at.min(text.len());

@@ -62,27 +62,27 @@ pub fn most_bytes(node: &Node<'_>) -> Option<usize> {
 fn value_bytes(node: &Node<'_>, indent: usize) -> Option<usize> {
     match &node.value {
         Value::Scalar(s) => is_surely_printed(s).then(|| scalar_bytes(s.text, indent)),
-        Value::Sequence(items) => items.iter().try_fold(EMPTY, |most, item| {
+        Value::Sequence(items) => items.iter().try_fold(MARK, |most, item| {
             let item = value_bytes(item, indent + 2)?;
-            Some(most.saturating_add(item).saturating_add(indent + EMPTY))
+            Some(most.saturating_add(item).saturating_add(indent + MARK))
         }),
         Value::Mapping(mapping) => {
-            let (mut most, mut previous) = (EMPTY, None);
+            let (mut most, mut previous) = (MARK, None);
             for Entry { key, value } in mapping.iter() {
                 if !reprint::is_usual_key(key, previous) || key.text.len() > SIMPLE_KEY {
                     return None;
                 }
                 previous = Some(key);
                 let value = value_bytes(value, indent + 2)?;
-                most = most.saturating_add(value).saturating_add(indent + key.text.len() + EMPTY);
+                most = most.saturating_add(value).saturating_add(indent + key.text.len() + MARK);
             }
             Some(most)
         }
     }
 }
 
-/// The bytes of `{}`, of `- ` or of `: `, with a line break.
-const EMPTY: usize = 3;
+/// The bytes of `{}`, `- ` or `: ` with a line break.
+const MARK: usize = 3;
 
 /// The most bytes of a text: each may be escaped, in quotes, and begin a line.
 fn scalar_bytes(text: &str, indent: usize) -> usize {

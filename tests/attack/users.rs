@@ -1,5 +1,6 @@
 //! The variables of the environment, the mask of permissions, and directories of other users.
 
+use super::sandbox::build_like;
 use super::secrets::as_ordinary_user;
 use crate::support::plugins::{install, root, script, tree};
 use crate::support::{Run, Tree, run, skip};
@@ -127,11 +128,9 @@ fn a_relative_home_does_not_lead_into_the_tree() {
 /// Runs a command of an ordinary user after `mounts`, in a mount namespace of its own; `None` where
 /// the system does not let this process mount.
 fn after_mounts(mounts: &str, like: &Command) -> Option<Run> {
-    #[expect(clippy::disallowed_methods, reason = "a shell makes the mounts")]
-    let mut command = Command::new("unshare");
+    let mut command = build_like(like, "unshare");
     command.args(["-m", "sh", "-c", &format!("{mounts} || exit 77; exec \"$0\" \"$@\"")]);
-    command.arg(like.get_program()).args(like.get_args()).current_dir(like.get_current_dir()?).env_clear();
-    command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.arg(like.get_program()).args(like.get_args());
     let run = run(&mut command);
     let refused = run.status == Some(77) || run.stderr.starts_with("unshare: ");
     if refused {
@@ -156,7 +155,7 @@ fn an_ordinary_user_needs_no_proc_that_can_be_written() {
 }
 
 /// Replaces a plugin by another one of the same version on a file system that has `$1` pages beside
-/// those for its file, then says what a build makes, and how many files the plugin has.
+/// those for its file, then says what a build makes, and which files the plugin has.
 const ON_A_FULL_DISK: &str = r#"
 mount -t tmpfs -o size=400k none "$HOME/.config" || exit 77
 cp -p "$HOME/old" "$HOME/app"
@@ -182,12 +181,9 @@ fn a_full_disk_leaves_the_plugin_that_was_installed() {
         tree.write("../home/old", &script("1.0.0", "old"));
         tree.write("../home/new", &(script("1.0.0", "new") + &"#".repeat(60_000)));
         let like = tree.command(&[]);
-        #[expect(clippy::disallowed_methods, reason = "a shell makes the mounts")]
-        let mut command = Command::new("unshare");
+        let mut command = build_like(&like, "unshare");
         let own = if rustix::process::geteuid().is_root() { "-m" } else { "-rm" };
         command.args([own, "sh", "-c", ON_A_FULL_DISK]).arg(like.get_program()).arg(pages.to_string());
-        command.current_dir(tree.path()).env_clear();
-        command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let run = run(&mut command);
         if run.status == Some(77) || run.stderr.starts_with("unshare: ") {
             return skip("this process may not mount");

@@ -3,7 +3,7 @@
 
 use crate::diag::{Code, Warning, nearest};
 use crate::resource::ResMap;
-use crate::schema::{Document, Gvk, builtin_kinds};
+use crate::schema::{Document, Gvk, builtin_groups};
 use crate::stage::{ForKinds, KindField, NamedKind};
 use rustomize_yaml::{Mapping, Node, Pos, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ fn in_file<'a>(present: &Present<'a>, file: &ForKinds<'a>, note_used: &impl Fn(P
 /// The finding about a kind of a configuration that differs in few letters from one that exists.
 fn misspelt(present: &Present<'_>, named: &NamedKind<'_>) -> Option<Warning> {
     let kind = named.gvk.kind;
-    if builtin_kinds().any(|known| known == kind) {
+    if !builtin_groups(kind).is_empty() {
         return None;
     }
     let near = nearest(kind, present.keys().copied()).filter(|near| *near != kind)?;

@@ -163,7 +163,7 @@ fn refused_annotation<'n, 'a>(annotations: &'n Node<'a>) -> Option<(&'n Node<'a>
 const KEY_RULE: &str = "a key has at most 63 letters, digits, '-', '_' and '.', and may have a domain and '/' in front";
 
 fn is_label_key(key: &str) -> bool {
-    // Most keys have no domain.
+    // Most keys are a name alone, without a domain and `/` in front of it.
     is_label_name(key)
         || key.split_once('/').is_some_and(|(domain, name)| Form::Subdomain(LONGEST).has(domain) && is_label_name(name))
 }

@@ -18,7 +18,8 @@ pub(super) struct Parts<'n, 'a> {
 /// The parts of a pod.
 #[derive(Default)]
 pub(super) struct Pod<'n, 'a> {
-    /// Those of all lists, in the order of the lists.
+    /// The containers of `containers`, `initContainers` and `ephemeralContainers`, in the order in
+    /// which the pod has these fields.
     pub containers: Vec<Container<'n, 'a>>,
     pub volumes: Option<&'n Node<'a>>,
     pub service_account: Option<&'n Node<'a>>,

@@ -32,7 +32,7 @@ pub(super) fn bad_image(parts: &Parts<'_, '_>) -> Option<Warning> {
     Some(finding(Code::BadImage, parts.resource, container.name.unwrap_or(container.node), message).hint(hint))
 }
 
-/// The text of a part; empty if it is missing or is no text.
+/// The text of a field of a container; empty if the field is missing, or is a list or mapping.
 fn text<'a>(part: Option<&Node<'a>>) -> &'a str {
     part.map_or("", Node::scalar_text)
 }

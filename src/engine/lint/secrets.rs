@@ -56,11 +56,11 @@ pub(super) fn without_key(parts: &Parts<'_, '_>) -> Option<Warning> {
     let node = resource.node();
     let of_type = node.get("type")?;
     let (name, keys) = KEYS.into_iter().find(|(name, _)| *name == of_type.scalar_text())?;
-    let has = |key: &str| ["data", "stringData"].iter().any(|field| node.get(field).and_then(|f| f.get(key)).is_some());
-    let missing = keys.iter().find(|key| !has(key))?;
+    let given = || ["data", "stringData"].into_iter().filter_map(|field| node.get(field)).flat_map(fields);
+    let missing = keys.iter().find(|missing| given().all(|(key, _)| key != **missing))?;
     let message = format!("a Secret of the type '{name}' has no key '{missing}': Kubernetes refuses it");
-    let others = ["data", "stringData"].into_iter().filter_map(|field| node.get(field)).flat_map(fields);
-    let other = others.map(|(key, _)| key).find(|key| !keys.contains(key));
+    let other = given().map(|(key, _)| key).find(|key| !keys.contains(key));
+    // A generator has written the type: its entry has the files.
     let hint = match other.filter(|_| !of_type.pos().is_in_source()) {
         Some(other) => format!("give the file its key, as in {missing}={other}"),
         None => format!("add the key '{missing}', or correct 'type'"),

@@ -78,6 +78,10 @@ fn has(labels: &Mapping<'_>, wanted: &Entry<'_>) -> bool {
     labels.get(wanted.key().text()).and_then(text) == text(wanted.value())
 }
 
+/// Of a Service that selects the pods of more workloads than these, no port is looked for: many such
+/// Services would take quadratic time.
+const MOST_SELECTED: usize = 100;
+
 /// A Service that selects pods.
 struct Service<'s, 'n, 'a> {
     resource: &'s Resource<'a>,
@@ -146,14 +150,19 @@ impl<'s, 'n, 'a> Service<'s, 'n, 'a> {
         let has_it = |workload: &Resource<'_>, name: &str| is_selected(workload) && has_port(workload, name);
         let target = named.find(|target| !self.namesake.is_some_and(|w| has_it(w, target.scalar_text())))?;
         let name = target.scalar_text();
-        let names: Vec<&str> = self.selected(workloads).flat_map(port_names).collect();
-        if names.contains(&name) {
-            return None;
+        let mut names = Vec::new();
+        for (number, workload) in self.selected(workloads).enumerate() {
+            names.extend(port_names(workload));
+            if number >= MOST_SELECTED || names.contains(&name) {
+                return None;
+            }
         }
         let message = format!("no container of the pods that the Service selects has a port named '{name}'");
         let hint = match (nearest(name, names.iter().copied()), names.first()?) {
             (Some(near), _) => format!("did you mean '{near}'?"),
-            (None, first) => format!("name a port that they have, as '{first}', or name one of theirs '{name}'"),
+            (None, first) => {
+                format!("write '{first}', which is a port of these pods, or give one of their ports the name '{name}'")
+            }
         };
         Some(finding(Code::DanglingReference, self.resource, target, message).hint(hint))
     }

@@ -2,7 +2,7 @@
 
 use super::{Hint, Metadatum, ResId, Resource};
 use crate::diag::nearest;
-use crate::schema::builtin_kinds;
+use crate::schema::{builtin_groups, builtin_kinds};
 
 /// At most this many entries without effect of one stage are compared with all resources: a search
 /// costs as much as a walk over them.
@@ -49,7 +49,7 @@ where
     let is_of_kind = |id: &&ResId<'a>| wanted.kind.is_none_or(|kind| id.gvk.kind == kind);
     let of_kind: Vec<&ResId<'a>> = ids.iter().filter(is_of_kind).collect();
     if let (Some(kind), true) = (wanted.kind, of_kind.is_empty()) {
-        let is_known = builtin_kinds().any(|known| known == kind);
+        let is_known = !builtin_groups(kind).is_empty();
         let known = || nearest(kind, builtin_kinds()).filter(|_| !is_known);
         let near = nearest(kind, ids.iter().map(|id| id.gvk.kind)).or_else(known);
         return near.map(|near| format!("did you mean the kind '{near}'?"));

@@ -106,8 +106,8 @@ impl Overridden {
         Overridden { is_left_to_later: true, ..self.clone() }
     }
 
-    /// Notes that a patch changes the resource at a place. Returns false if none has done so
-    /// before: the resource then has no value of a patch. O(1).
+    /// Notes that a patch changes the resource at a place. Returns true if an earlier patch has
+    /// changed it, too: no other resource has values that a patch could replace. O(1).
     pub fn note_patched(&self, resource: Pos) -> bool {
         !self.patched.lock().unwrap_or_else(PoisonError::into_inner).insert(resource.0)
     }

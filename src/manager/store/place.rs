@@ -32,7 +32,7 @@ pub fn put(root: &ExclusiveRoot, staged: &Path, to: &Path, beside: &[(&str, Stri
         root.held().sync(below).map_err(cannot())?;
     }
     let sum = Opened::entry(staged).and_then(content::sum_of).map_err(cannot())?;
-    // All is written before the older plugin goes: a disk that is full now changes nothing.
+    // Every file is written before the older plugin is moved away: if the disk is full, it stays.
     let made = made.map(|text| (MADE_SUFFIX, text));
     let sum_line = (suffix_of_sum(is_directory), format!("{sum}\n"));
     let texts = beside.iter().cloned().chain(made).chain([sum_line]);
