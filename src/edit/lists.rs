@@ -139,8 +139,9 @@ fn add(draft: &mut Draft<'_>, list: List, entries: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Removes the entries of a list that are patterns of a command, and no names of files. Such an entry
-/// makes each build fail, because a build does not expand patterns; the command adds the files.
+/// Removes the entries of a list that are patterns of a command, and no names of files. Such an
+/// entry makes each build fail, because a build does not expand patterns; the command adds the
+/// files.
 fn drop_expanded(draft: &mut Draft<'_>, list: List, arguments: &[String]) -> Result<()> {
     let patterns = arguments.iter().map(String::as_str).filter(|p| glob::has_meta(p) && !glob::exists(p));
     let patterns: BTreeSet<&str> = patterns.collect();

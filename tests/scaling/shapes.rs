@@ -664,8 +664,25 @@ fn places_of_many_faults_and_findings() {
         let files = vec![file("all.yaml", resources(10)), file("kustomization.yaml", kustomization)];
         steps_with(&files, &Options { lint: true, ..Options::default() }) as f64 / n as f64
     };
-    for (what, [small, large]) in [("fault", [100, 400].map(per_fault)), ("finding", [100, 400].map(per_finding))] {
+    // Each Service selects the pods of all workloads, none of which has its port.
+    let per_service = |n: usize| {
+        let all = lines(n, |i| {
+            format!(
+                "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: app-{i}}}\nspec:\n  template:\n    \
+                 metadata: {{labels: {{part: front}}}}\n    spec: {{containers: [{{name: a, image: a, \
+                 ports: [{{name: http}}]}}]}}\n---\napiVersion: v1\nkind: Service\nmetadata: {{name: web-{i}}}\nspec: \
+                 {{selector: {{part: front}}, ports: [{{targetPort: grpc}}]}}\n"
+            )
+        });
+        let files = vec![file("kustomization.yaml", "resources: [all.yaml]\n"), file("all.yaml", all)];
+        steps_with(&files, &Options { lint: true, ..Options::default() }) as f64 / n as f64
+    };
+    for (what, [small, large]) in [
+        ("fault", [100, 400].map(per_fault)),
+        ("finding", [100, 400].map(per_finding)),
+        ("Service", [200, 800].map(per_service)),
+    ] {
         assert!(small > 10.0, "the steps are not counted");
-        assert!(large <= small * SLACK, "{small:.0} steps a {what} for 100, {large:.0} for 400");
+        assert!(large <= small * SLACK, "{small:.0} steps a {what} for few, {large:.0} for four times as many");
     }
 }

@@ -78,8 +78,8 @@ fn has(labels: &Mapping<'_>, wanted: &Entry<'_>) -> bool {
     labels.get(wanted.key().text()).and_then(text) == text(wanted.value())
 }
 
-/// Of a Service that selects the pods of more workloads than these, no port is looked for: many such
-/// Services would take quadratic time.
+/// A Service that selects the pods of more workloads than these is not asked for its ports: many
+/// such Services would take quadratic time.
 const MOST_SELECTED: usize = 100;
 
 /// A Service that selects pods.
