@@ -4,78 +4,100 @@
 
 use super::noted::{Document, Noted, Notes, Shape};
 use super::tree::mapping::Mapping;
-use super::tree::node::{Node, Pos, Value};
+use super::tree::node::{Node, Pos, Scalar, Value};
 use super::{Entry, Source};
 use rustomize_base::meter::FastMap;
 
-/// The comments of a text, which its tree does not hold.
+/// What a text has beside the values of its tree: comments, anchors, aliases and tags.
 #[derive(Debug)]
 pub struct Layout<'a> {
     source: &'a Source,
     /// The comments above and below the whole document.
     document: Notes,
-    /// The comments of scalars, by offset.
-    scalars: FastMap<usize, Notes>,
-    /// The comments of mappings and lists, by the offset of the first key, dash or bracket.
-    collections: FastMap<usize, Notes>,
+    /// What is beside the scalars and aliases, by offset.
+    scalars: FastMap<usize, Beside<'a>>,
+    /// What is beside the mappings and lists, by the offset of the first key, dash, bracket or
+    /// anchor.
+    collections: FastMap<usize, Beside<'a>>,
+}
+
+/// What a text has beside the value of a node.
+#[derive(Clone, Debug, Default)]
+struct Beside<'a> {
+    notes: Notes,
+    /// The name of the anchor, or an empty text.
+    anchor: &'a str,
+    /// The tag as it is written, or an empty text.
+    tag: &'a str,
+    /// The name of the anchor that an alias names.
+    alias: Option<&'a str>,
 }
 
 impl<'a> Layout<'a> {
-    /// Finds the comments of a text that was read into `root`, before `root` is changed. `None` if
-    /// the text has parts that cannot be printed again: anchors, tags and explicit keys. O(size of
-    /// the text).
-    pub fn of(source: &'a Source, root: &Node<'a>) -> Option<Self> {
-        let Document { root, notes, .. } = Document::of(source, 0..source.text.len(), root)?;
-        if root.has_properties() {
-            return None;
+    /// Finds what a text has beside the values of `root`, the tree that was read from it. In a text
+    /// with anchors, tags or merge keys, the tree as it is written takes the place of `root`: an
+    /// alias is a text of its sign and its name, and `<<` is a key as any other. `None` if the text
+    /// has parts that cannot be printed again: explicit keys, and keys that are lists or mappings.
+    /// O(size of the text).
+    pub fn of(source: &'a Source, root: &mut Node<'a>) -> Option<Self> {
+        let Document { root: noted, notes, .. } = Document::of(source, 0..source.text.len(), root)?;
+        if noted.is_resolved() {
+            *root = noted.as_written(source);
         }
         let mut layout =
             Layout { source, document: notes, scalars: FastMap::default(), collections: FastMap::default() };
-        root.walk(&mut |node| {
-            let Some(at) = node.at.filter(|_| node.notes != Notes::default()) else { return };
+        noted.walk(&mut |node| {
+            let alias = if let Shape::Alias(name) = node.shape { Some(name) } else { None };
+            let beside = Beside { notes: node.notes.clone(), anchor: node.anchor, tag: node.tag, alias };
+            let is_empty = node.anchor.is_empty() && node.tag.is_empty() && alias.is_none();
+            let Some(at) = node.at.filter(|_| !is_empty || node.notes != Notes::default()) else { return };
             let into = if node.is_collection() { &mut layout.collections } else { &mut layout.scalars };
-            into.insert(at, node.notes.clone());
+            into.insert(at, beside);
         });
         Some(layout)
     }
 
+    /// Returns true if a node of the tree is an alias.
+    pub fn is_alias(&self, node: &Node<'_>) -> bool {
+        let at = self.source.offset(node.pos()).filter(|_| node.as_scalar().is_some());
+        at.and_then(|at| self.scalars.get(&at)).is_some_and(|beside| beside.alias.is_some())
+    }
+
     /// Prints the tree, without a line end after it.
-    pub fn print(&self, root: &Node<'_>) -> String {
+    pub fn print(&self, root: &Node<'a>) -> String {
         let document = Document { notes: self.document.clone(), ..Document::new(self.noted(root)) };
         document.print().trim().to_owned()
     }
 
-    /// The tree with its comments.
-    fn noted<'n>(&self, node: &Node<'n>) -> Noted<'n> {
+    /// The tree with what the text has beside it.
+    fn noted(&self, node: &Node<'a>) -> Noted<'a> {
         let at = self.source.offset(node.pos());
-        let (shape, notes) = match &node.value {
-            Value::Scalar(s) => (Shape::Scalar(*s), &self.scalars),
-            Value::Sequence(items) => {
-                let items: Vec<_> = items.iter().map(|item| self.noted(item)).collect();
-                let in_brackets = self.is_in_brackets(at);
-                (Shape::Sequence { items, in_brackets }, &self.collections)
+        match &node.value {
+            Value::Scalar(s) => self.scalar(*s, at),
+            Value::Sequence(list) => {
+                let items: Vec<_> = list.iter().map(|item| self.noted(item)).collect();
+                let in_brackets = list.is_in_brackets();
+                beside(Noted::new(Shape::Sequence { items, in_brackets }), at, &self.collections)
             }
             Value::Mapping(m) => {
-                let key = |entry: &Entry<'n>| {
-                    let at = self.source.offset(entry.key.pos);
-                    let key = Noted::scalar(entry.key.as_scalar());
-                    Noted { notes: note(&self.scalars, at), at, ..key }
-                };
+                let key = |entry: &Entry<'a>| self.scalar(entry.key.as_scalar(), self.source.offset(entry.key.pos));
                 let entries = in_order(m).into_iter().map(|entry| (key(entry), self.noted(&entry.value))).collect();
-                let in_braces = self.is_in_brackets(at);
-                (Shape::Mapping { entries, in_braces }, &self.collections)
+                let in_braces = m.is_in_braces();
+                beside(Noted::new(Shape::Mapping { entries, in_braces }), at, &self.collections)
             }
-        };
-        Noted { notes: note(notes, at), at, ..Noted::new(shape) }
+        }
     }
 
-    fn is_in_brackets(&self, at: Option<usize>) -> bool {
-        at.is_some_and(|at| self.source.text[at..].starts_with(['{', '[']))
+    fn scalar(&self, scalar: Scalar<'a>, at: Option<usize>) -> Noted<'a> {
+        beside(Noted::scalar(scalar), at, &self.scalars)
     }
 }
 
-fn note(notes: &FastMap<usize, Notes>, at: Option<usize>) -> Notes {
-    at.and_then(|at| notes.get(&at)).cloned().unwrap_or_default()
+/// Adds what a text has beside a node at an offset.
+fn beside<'a>(node: Noted<'a>, at: Option<usize>, known: &FastMap<usize, Beside<'a>>) -> Noted<'a> {
+    let Beside { notes, anchor, tag, alias } = at.and_then(|at| known.get(&at)).cloned().unwrap_or_default();
+    let shape = alias.map_or(node.shape, Shape::Alias);
+    Noted { shape, notes, anchor, tag, at }
 }
 
 /// The entries in the order of the text, new ones last.
@@ -100,8 +122,8 @@ mod tests {
         let heap = Heap::new();
         let arena = heap.arena();
         let source = arena.add_source("text", input.to_owned());
-        let root = first_document(arena, source).unwrap().unwrap();
-        let layout = Layout::of(source, &root).expect("it is printed anew");
+        let mut root = first_document(arena, source).unwrap().unwrap();
+        let layout = Layout::of(source, &mut root).expect("it is printed anew");
         assert_eq!(layout.print(&root), expect);
     }
 
@@ -117,6 +139,17 @@ mod tests {
             "# top\n\na: 1\n# under a\n\nb: # here\n  c: 1\n  # end of b\nd: 2\n# last",
         );
         check("---\na:\nb: ~\nc: |\n  x\n   y\n\nd: []\n", "a:\nb: ~\nc: |\n  x\n   y\nd: []");
+    }
+
+    #[test]
+    fn keeps_anchors_tags_and_merge_keys() {
+        check("a: &x   {b: 1}\nc:   *x\n", "a: &x {b: 1}\nc: *x");
+        check("a: &x\n    b: 1\nc:\n- *x\n-   *x\n", "a: &x\n  b: 1\nc:\n- *x\n- *x");
+        check("a: !!str   1\nb: !Ref c\nd: !Sub {e: f}\n", "a: !!str 1\nb: !Ref c\nd: !Sub {e: f}");
+        check("&k a: 1\n*k : 2\n", "&k a: 1\n*k: 2");
+        check("a: ! b\nc: !<tag:yaml.org,2002:str> 1\nd: !<a,b> 2\n", "a: b\nc: !!str 1\nd: !<a,b> 2");
+        // go-yaml gives the key of a merge its tag.
+        check("a: &x {b: 1}\nc:\n  <<:   *x\n", "a: &x {b: 1}\nc:\n  !!merge <<: *x");
     }
 
     #[test]
@@ -153,10 +186,10 @@ mod tests {
             let heap = Heap::new();
             let arena = heap.arena();
             let source = arena.add_source("text", input.to_owned());
-            let root = first_document(arena, source).unwrap().unwrap();
-            Layout::of(source, &root).is_none()
+            let mut root = first_document(arena, source).unwrap().unwrap();
+            Layout::of(source, &mut root).is_none()
         };
-        for text in ["a: &x 1\nb: *x\n", "a: !!str 1\n", "? a\n: b\n"] {
+        for text in ["? a\n: b\n", "? a\n"] {
             assert!(refused(text), "{text}");
         }
     }
@@ -179,8 +212,8 @@ mod tests {
                 let source = arena.add_source("text", text.to_owned());
                 (source, first_document(arena, source).ok().flatten())
             };
-            let (source, Some(root)) = read(&input) else { continue };
-            let Some(layout) = Layout::of(source, &root) else { continue };
+            let (source, Some(mut root)) = read(&input) else { continue };
+            let Some(layout) = Layout::of(source, &mut root) else { continue };
             let printed = layout.print(&root);
             // Upstream cuts off the last line end. Without it, a block at the end would lose its
             // own line end.

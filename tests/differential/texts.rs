@@ -1,5 +1,6 @@
 //! Random texts of YAML with comments, into which a replacement leads. Each is printed again, and
-//! the comments must stand where kustomize puts them.
+//! the comments must stand where kustomize puts them. Half of the texts have anchors, aliases, merge
+//! keys and tags, too.
 //!
 //! `RUSTOMIZE_TEXTS=100000 RUSTOMIZE_SEED=1 cargo test random_texts` builds that many.
 
@@ -14,6 +15,11 @@ struct Maker {
     paths: Vec<String>,
     /// The rate of a comment or empty line in each place that allows one, of 100.
     often: u32,
+    /// True for a text with anchors, aliases, merge keys and tags.
+    has_properties: bool,
+    /// The number of anchors so far, and the names of those whose nodes are complete.
+    anchors: usize,
+    complete: Vec<String>,
 }
 
 /// The mapping or list that is written.
@@ -78,6 +84,33 @@ impl Maker {
         self.out.push('\n');
     }
 
+    /// An anchor, a tag or both in front of a node, each behind a blank. Returns the anchor's name.
+    fn properties(&mut self) -> Option<String> {
+        let (has_anchor, has_tag) = (self.has_properties && self.one_in(4), self.has_properties && self.one_in(6));
+        let tag = self.pick(&["!!str", "!Ref", "!!int", "!a-b", "!", "!<tag:yaml.org,2002:str>"]);
+        let is_tag_first = has_tag && self.one_in(4);
+        if is_tag_first {
+            self.out.push_str(&format!(" {tag}"));
+        }
+        let name = has_anchor.then(|| {
+            self.anchors += 1;
+            format!("a{}", self.anchors)
+        });
+        if let Some(name) = &name {
+            self.out.push_str(&format!(" &{name}"));
+        }
+        if has_tag && !is_tag_first {
+            self.out.push_str(&format!(" {tag}"));
+        }
+        name
+    }
+
+    /// The name of a complete anchor, in one of `n` places that may have an alias.
+    fn alias(&mut self, n: u32) -> Option<String> {
+        let has_one = self.has_properties && self.one_in(n) && !self.complete.is_empty();
+        has_one.then(|| self.complete[self.random.usize(..self.complete.len())].clone())
+    }
+
     /// A mapping or list in brackets, in one line or in many.
     fn brackets(&mut self, indent: usize, depth: usize) {
         let (open, close) = if self.one_in(2) { ("[", "]") } else { ("{", "}") };
@@ -93,9 +126,10 @@ impl Maker {
             if open == "{" {
                 self.out.push_str(&format!("f{i}: "));
             }
-            match depth < 2 && self.one_in(4) {
-                true => self.brackets(indent + 2, depth + 1),
-                false => {
+            match self.alias(6) {
+                Some(name) => self.out.push_str(&format!("*{name}")),
+                None if depth < 2 && self.one_in(4) => self.brackets(indent + 2, depth + 1),
+                None => {
                     let scalar = self.pick(&["a", "'b'", "\"c\"", "1"]);
                     self.out.push_str(scalar);
                 }
@@ -162,10 +196,17 @@ impl Maker {
             }
             let key = (!is_list).then_some(key.as_str());
             let path = place.below(0, key).path;
+            if let Some(name) = self.alias(8) {
+                self.out.push_str(&format!(" *{name}"));
+                self.end_line();
+                self.paths.extend(path);
+                continue;
+            }
+            let anchor = self.properties();
             match self.random.u8(..20) {
                 0..7 if place.depth < 4 => {
                     let deeper = indent + if is_list || self.one_in(2) { 2 } else { 4 };
-                    if is_list && self.one_in(2) {
+                    if is_list && self.out.ends_with('-') && self.one_in(2) {
                         self.out.push(' ');
                         self.block(&place.below(indent + 2, key), true);
                     } else {
@@ -197,6 +238,12 @@ impl Maker {
                     self.paths.extend(path);
                 }
             }
+            self.complete.extend(anchor);
+        }
+        if let Some(name) = self.alias(6).filter(|_| !is_list) {
+            self.pad(indent);
+            self.out.push_str(&format!("<<: *{name}"));
+            self.end_line();
         }
         if let (false, Some(path)) = (is_list, &place.path) {
             self.paths.push(format!("{path}.new"));
@@ -208,8 +255,17 @@ impl Maker {
 /// A text, and the path of the field that is replaced in it.
 fn text(seed: u64) -> (String, String) {
     let random = fastrand::Rng::with_seed(seed);
-    let mut maker = Maker { random, out: String::new(), paths: Vec::new(), often: 0 };
+    let mut maker = Maker {
+        random,
+        out: String::new(),
+        paths: Vec::new(),
+        often: 0,
+        has_properties: false,
+        anchors: 0,
+        complete: Vec::new(),
+    };
     maker.often = [5, 15, 30, 60][maker.random.usize(..4)];
+    maker.has_properties = maker.one_in(2);
     if maker.one_in(5) {
         maker.gap(0);
         maker.out.push_str("---");

@@ -167,7 +167,8 @@ fn put_piece<'a>(pieces: &mut VecDeque<&'a str>, delimiter: &str, piece: &'a str
 impl<'a> Json<'a> {
     fn put(&mut self, arena: Arena<'a>, path: &[Part<'a>], value: &Scalar<'a>) -> bool {
         let is_first = self.node.is_none();
-        let Some(mut node) = self.node.take().or_else(|| structured_text::read(arena, self.text)) else { return false };
+        let read = |text| Some(structured_text::read(arena, text)?.node);
+        let Some(mut node) = self.node.take().or_else(|| read(self.text)) else { return false };
         let is_put =
             structured_text::lookup_mut(&mut node, path).is_some_and(|n| put_scalar(arena, n, value, is_first));
         if is_put && is_first {
@@ -176,7 +177,7 @@ impl<'a> Json<'a> {
                 Some(text) => self.text = arena.text(&text),
                 None => return false,
             }
-            self.node = structured_text::read(arena, self.text);
+            self.node = read(self.text);
             return true;
         }
         self.node = Some(node).filter(|_| !is_first);
@@ -197,7 +198,7 @@ fn put_scalar<'a>(arena: Arena<'a>, node: &mut Node<'a>, value: &Scalar<'a>, is_
     let Some(printed) = structured_text::print(&new.into(), "") else { return false };
     let read = || {
         structured_text::read(arena, &format!("[{printed}]"))
-            .and_then(|list| list.as_sequence()?.first()?.as_scalar().copied())
+            .and_then(|list| list.node.as_sequence()?.first()?.as_scalar().copied())
     };
     match if is_first { Some(new) } else { read() } {
         Some(scalar) => node.set_scalar(scalar, Pos::NONE),

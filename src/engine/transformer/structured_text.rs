@@ -2,7 +2,8 @@
 //! holds JSON or YAML: `data.config.server.port`, where `config` is a text with a mapping.
 //!
 //! JSON is written with sorted keys, in one line or indented as it was. [`Layout`] prints YAML, and
-//! keeps order and comments; a text that it cannot print is refused.
+//! keeps order, comments, anchors and tags; a text that it cannot print is refused. A path does not
+//! lead through an alias in YAML.
 
 use super::text_pieces::{delimited, spliced};
 use crate::config::Written;
@@ -17,9 +18,10 @@ use rustomize_yaml::rewrite::Layout;
 use rustomize_yaml::scalar::{self, Kind};
 use rustomize_yaml::shared::Shared;
 use rustomize_yaml::{
-    Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Source, Style, Tag, Value, ValueMut, document_in_text, json,
-    reprint,
+    Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Style, Tag, Value, ValueMut, document_in_text, json, reprint,
+    values,
 };
+use std::borrow::Cow;
 
 /// The continuation of a path in the text of a field that holds YAML or JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,20 +68,26 @@ pub(super) fn replace<'a>(
     pieces: Option<&FieldOptions<'a>>,
 ) -> Result<bool> {
     let (by, path) = (field.written.pos, &field.parts);
-    let Some((at, source, mut content)) = find(arena, resource.node(), path) else { return Ok(false) };
-    let is_json = source.text.trim_start().starts_with(['{', '[']);
-    let layout = if is_json { None } else { Layout::of(source, &content) };
+    let Some((at, mut content)) = find(arena, resource.node(), path) else { return Ok(false) };
     let mut found = 0;
-    let visited = visit(Some(arena), &mut content, &path[at..], create, &mut |node| {
+    let visited = visit(Some(arena), &mut content.node, &path[at..], create, &mut |node| {
         found += 1;
-        match (node.value(), value.value()) {
-            (Value::Scalar(old), _) if let Some(options) = pieces => {
+        let old = node.as_scalar().filter(|_| !content.form.is_alias(node));
+        match (old, value.as_scalar(), pieces) {
+            (Some(old), _, Some(options)) => {
                 let text = spliced(old.text(), value.scalar_text(), options);
                 node.set_text(arena.text(check_text(&text)?), old.resolved_tag(), Pos::NONE);
             }
-            _ if pieces.is_some() => return Err(delimited()),
-            (Value::Scalar(old), Value::Scalar(new)) => node.set_text(new.text(), old.resolved_tag(), Pos::NONE),
-            _ => node.put(value.value().clone(), Pos::NONE),
+            (None, _, Some(_)) => return Err(delimited()),
+            (Some(old), new, None) => {
+                // A mapping or list has no text.
+                if new.is_none() {
+                    field.emptied.note();
+                }
+                node.set_text(new.map_or("", Scalar::text), old.resolved_tag(), Pos::NONE);
+            }
+            // Comments, an anchor and a tag go with the old value.
+            (None, _, None) => *node = Node::new(value.value().clone(), Pos::NONE),
         }
         Ok(())
     });
@@ -88,21 +96,21 @@ pub(super) fn replace<'a>(
     }
     let Some(node) = lookup_mut(resource.node_mut(), &path[..at]) else { return Ok(false) };
     let Some(old) = node.as_scalar().map(Scalar::text) else { return Ok(false) };
-    if !is_json {
-        let Some(layout) = layout else {
+    let printed = match content.form {
+        Form::Json => print(&content.node, old),
+        Form::Yaml(layout) => Some(layout.print(&content.node)),
+        Form::Unprintable => {
             let fault =
                 Error::new(Code::NotYaml, "a replacement leads into a text of YAML that cannot be printed anew");
             return Err(fault.at(by).hint(match unquoted_template(old) {
                 Some(template) => format!(
                     "put the value of the text that begins with '{template}' into quotes: YAML reads it as a mapping"
                 ),
-                None => "anchors, tags and explicit keys are not supported there".to_owned(),
+                None => "explicit keys, and keys that are lists or mappings, are not supported there".to_owned(),
             }));
-        };
-        node.replace_text(arena.text(check_text(&layout.print(&content))?), by);
-        return Ok(true);
-    }
-    let Some(printed) = print(&content, old) else { return Ok(false) };
+        }
+    };
+    let Some(printed) = printed else { return Ok(false) };
     node.replace_text(arena.text(check_text(&printed)?), by);
     Ok(true)
 }
@@ -121,29 +129,64 @@ fn unquoted_template(text: &str) -> Option<&str> {
 /// Prints JSON in the layout of an old text; `None` if kustomize cannot make JSON of it: a
 /// scalar's text is not of its type, or a key is not a string or given twice.
 pub(super) fn print(content: &Node<'_>, old: &str) -> Option<String> {
-    if !has_json_keys(content) {
+    let mut content = Cow::Borrowed(content);
+    if old.contains("<<") {
+        values::resolve_merges(content.to_mut()).ok()?;
+    }
+    if !has_json_keys(&content) {
         return None;
     }
     let indent = old.contains('\n') && old.contains("  ");
     let mut out = String::with_capacity(old.len());
-    json::write_with(&mut out, content, indent.then_some(0), &write_scalar).then_some(out)
+    json::write_with(&mut out, &content, indent.then_some(0), &write_scalar).then_some(out)
 }
 
-/// The content of a text; `None` if it cannot be read.
-pub(super) fn read<'a>(arena: Arena<'a>, text: &str) -> Option<Node<'a>> {
-    source(arena, text).map(|(_, node)| node)
+/// The content of a text.
+pub(super) struct Content<'a> {
+    pub node: Node<'a>,
+    form: Form<'a>,
 }
 
-fn source<'a>(arena: Arena<'a>, text: &str) -> Option<(&'a Source, Node<'a>)> {
+impl<'a> Content<'a> {
+    /// The alias through which a path leads, with its sign; `None` if there is none.
+    fn alias_on(&self, path: &[Part<'a>]) -> Option<&'a str> {
+        let (_, scalar) = first_scalar(&self.node, &path[..path.len().saturating_sub(1)])?;
+        let is_yaml = matches!(self.form, Form::Yaml(_));
+        // A text without quotes cannot begin with this sign.
+        Some(scalar.text()).filter(|text| is_yaml && scalar.style() == Style::Plain && text.starts_with('*'))
+    }
+}
+
+/// The form in which the content of a text is printed.
+enum Form<'a> {
+    Json,
+    Yaml(Box<Layout<'a>>),
+    /// YAML that cannot be printed.
+    Unprintable,
+}
+
+impl Form<'_> {
+    /// Returns true if a node of the content is an alias. In JSON it is the value that it names.
+    fn is_alias(&self, node: &Node<'_>) -> bool {
+        matches!(self, Form::Yaml(layout) if layout.is_alias(node))
+    }
+}
+
+/// The content of a text; `None` if it cannot be read. O(size of the text).
+pub(super) fn read<'a>(arena: Arena<'a>, text: &str) -> Option<Content<'a>> {
     let source = arena.add_source("a text", text.to_owned());
-    Some((source, document_in_text(arena, source).ok()??))
+    let mut node = document_in_text(arena, source).ok()??;
+    let form = match source.text.trim_start().starts_with(['{', '[']) {
+        true => Form::Json,
+        false => Layout::of(source, &mut node).map_or(Form::Unprintable, |layout| Form::Yaml(Box::new(layout))),
+    };
+    Some(Content { node, form })
 }
 
 /// The shortest beginning of a path that leads to a text with more than the path in it.
-fn find<'a>(arena: Arena<'a>, node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, &'a Source, Node<'a>)> {
+fn find<'a>(arena: Arena<'a>, node: &Node<'a>, path: &[Part<'a>]) -> Option<(usize, Content<'a>)> {
     let (at, scalar) = first_scalar(node, &path[..path.len().saturating_sub(1)])?;
-    let (source, content) = source(arena, scalar.text())?;
-    Some((at, source, content))
+    Some((at, read(arena, scalar.text())?))
 }
 
 /// The node at a path that names one.
@@ -368,7 +411,12 @@ fn visit_key<'a>(
         // Upstream changes a copy of the content, and drops it: the text stays.
         (Some(scalar), Some(arena)) if !rest.is_empty() => {
             let mut copy = read(arena, scalar.text()).ok_or_else(wrong_kind)?;
-            visit(texts, &mut copy, rest, create, edit)
+            if let Some(alias) = copy.alias_on(rest) {
+                let message = format!("the path leads through the alias '{alias}' of the text");
+                return Err(Error::new(Code::WrongType, message)
+                    .hint(format!("lead it to the value of the anchor, '&{}'", alias.trim_start_matches('*'))));
+            }
+            visit(texts, &mut copy.node, rest, create, edit)
         }
         _ => visit(texts, field, rest, create, edit),
     }

@@ -203,8 +203,7 @@ impl Scanner<'_> {
             b'&' | b'*' | b'!' => {
                 let rest = &self.text[self.at..];
                 let is_in_brackets = self.flow > 0;
-                let ends = |c: char| c.is_whitespace() || is_in_brackets && matches!(c, ',' | '[' | ']' | '{' | '}');
-                let len = rest.find(ends).unwrap_or(rest.len());
+                let len = word(rest, is_in_brackets).len();
                 let kind = match sign {
                     b'&' => TokenKind::Anchor,
                     b'*' => TokenKind::Alias,
@@ -408,8 +407,26 @@ impl Scanner<'_> {
     }
 }
 
+/// The anchor, alias or tag at the beginning of a text, with its sign.
+fn word(text: &str, in_brackets: bool) -> &str {
+    let ends = |c: char| c.is_whitespace() || in_brackets && matches!(c, ',' | '[' | ']' | '{' | '}');
+    let end = match text.starts_with("!<") {
+        true => text.find('>').map(|last| last + 1),
+        false => text.find(ends),
+    };
+    &text[..end.unwrap_or(text.len())]
+}
+
 /// Mappings and lists in brackets nested deeper than this are refused.
 const MAX_DEPTH: usize = 1_000;
+
+/// The place of a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Behind the colon of a key, where the dashes of a list may be in the column of the key.
+    Value,
+    Other,
+}
 
 /// Makes the nodes that the tokens form, with their comments.
 struct Parser<'a> {
@@ -469,7 +486,7 @@ impl<'a> Parser<'a> {
         if self.peek().kind == TokenKind::Stop {
             return None;
         }
-        let root = self.node()?;
+        let root = self.node(Place::Other)?;
         if self.peek().kind != TokenKind::Stop {
             return None;
         }
@@ -494,9 +511,7 @@ impl<'a> Parser<'a> {
 
     /// The text of an anchor, alias or tag, with its sign.
     fn word(&self, at: usize) -> &'a str {
-        let rest = &self.text[at..];
-        let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}');
-        rest.split(ends).next().unwrap_or_default()
+        word(&self.text[at..], true)
     }
 
     /// A value that the text leaves out.
@@ -504,7 +519,7 @@ impl<'a> Parser<'a> {
         Noted::new(Shape::Scalar(Scalar::plain(""))).at(at)
     }
 
-    fn node(&mut self) -> Option<Noted<'a>> {
+    fn node(&mut self, place: Place) -> Option<Noted<'a>> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return None;
@@ -540,7 +555,7 @@ impl<'a> Parser<'a> {
                 let notes = Notes { head, ..Notes::default() };
                 Noted { notes, ..Noted::new(Shape::Sequence { items, in_brackets: false }).at(token.at) }
             }
-            TokenKind::Dash => {
+            TokenKind::Dash if place == Place::Value => {
                 let mut items = Vec::new();
                 while self.peek().kind == TokenKind::Dash {
                     items.push(self.item(&[TokenKind::Dash, TokenKind::Key, TokenKind::Colon, TokenKind::End])?);
@@ -551,11 +566,13 @@ impl<'a> Parser<'a> {
             _ => Self::empty(start?),
         };
         (node.anchor, node.tag) = (anchor, tag);
-        if let Shape::Scalar(s) = &mut node.shape
-            && tag == "!!str"
-            && s.text().is_empty()
-        {
-            *s = Scalar::new("", Style::Plain, Tag::Str).tagged(true);
+        if let Shape::Scalar(s) = &mut node.shape {
+            *s = match tag {
+                "!!str" if s.text().is_empty() => Scalar::new("", Style::Plain, Tag::Str).tagged(true),
+                // This tag names no type.
+                "!" => Scalar::new(s.text(), s.style(), Tag::Auto),
+                _ => *s,
+            };
         }
         if let Some(start) = start {
             node.at = Some(start);
@@ -585,7 +602,7 @@ impl<'a> Parser<'a> {
             let below = below.strip_prefix('\n').unwrap_or(&below).to_owned();
             self.stem = std::mem::replace(&mut self.pending.head, below);
         }
-        if behind.contains(&kind) { Some(Self::empty(dash.at + 1)) } else { self.node() }
+        if behind.contains(&kind) { Some(Self::empty(dash.at + 1)) } else { self.node(Place::Other) }
     }
 
     fn mapping(&mut self, at: usize) -> Option<Noted<'a>> {
@@ -617,7 +634,7 @@ impl<'a> Parser<'a> {
     /// Reads a key with its colon.
     fn key(&mut self) -> Option<Noted<'a>> {
         self.skip();
-        let key = self.node()?;
+        let key = self.node(Place::Other)?;
         (!key.is_collection() && self.peek().kind == TokenKind::Colon).then_some(key)
     }
 
@@ -632,7 +649,7 @@ impl<'a> Parser<'a> {
             let is_in_brackets = behind.contains(&TokenKind::Close);
             return Some(Self::empty(if is_in_brackets { next.at } else { colon.at + 1 }));
         }
-        let mut value = self.node()?;
+        let mut value = self.node(Place::Value)?;
         if key.notes.foot.is_empty() {
             key.notes.foot = std::mem::take(&mut value.notes.foot);
         }
@@ -661,9 +678,10 @@ impl<'a> Parser<'a> {
                     }
                 }
                 _ => {
-                    let node = self.node()?;
+                    let node = self.node(Place::Other)?;
                     match is_mapping {
                         true => {
+                            (!node.is_collection()).then_some(())?;
                             let behind = self.peek().at;
                             entries.push((node, Self::empty(behind)));
                         }

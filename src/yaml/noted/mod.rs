@@ -15,8 +15,9 @@ pub use print::Unprinted;
 
 use super::document::split;
 use super::reader::{self, Package};
-use super::tree::mapping::Entry;
-use super::tree::node::{Node, Pos, Scalar, Style, Value};
+use super::tree::mapping::{Entries, Entry, Key, Mapping};
+use super::tree::node::{Node, Pos, Scalar, Style, Tag, Value};
+use super::tree::sequence::Sequence;
 use super::{Arena, Malformed, Source};
 use std::ops::Range;
 
@@ -250,15 +251,49 @@ impl<'a> Noted<'a> {
         }
     }
 
-    /// Returns true if a node has an anchor, an alias or a tag.
-    pub(super) fn has_properties(&self) -> bool {
+    /// Returns true if the tree of a build does not have this node as it is written: the node, or
+    /// one below it, has an anchor or a tag, or is an alias or a merge key.
+    pub(super) fn is_resolved(&self) -> bool {
         let below = match &self.shape {
             Shape::Scalar(_) => false,
             Shape::Alias(_) => true,
-            Shape::Mapping { entries, .. } => entries.iter().any(|(k, v)| k.has_properties() || v.has_properties()),
-            Shape::Sequence { items, .. } => items.iter().any(Noted::has_properties),
+            Shape::Mapping { entries, .. } => {
+                entries.iter().any(|(key, value)| key.value() == "<<" || key.is_resolved() || value.is_resolved())
+            }
+            Shape::Sequence { items, .. } => items.iter().any(Noted::is_resolved),
         };
         below || !self.anchor.is_empty() || !self.tag.is_empty()
+    }
+
+    /// The node as it is written, without comments: an alias is a text of its sign and its name, as
+    /// a key of its name alone, and `<<` is a key as any other. O(size).
+    pub(super) fn as_written(&self, source: &'a Source) -> Node<'a> {
+        let pos = |at: Option<usize>| at.map_or(Pos::NONE, |at| source.pos(at));
+        let value: Value<'a> = match &self.shape {
+            Shape::Scalar(s) => Value::from(*s),
+            Shape::Alias(name) => {
+                let text = self.at.and_then(|at| source.text.get(at..=at + name.len()));
+                Value::from(Scalar::string(text.unwrap_or_default()))
+            }
+            Shape::Sequence { items, in_brackets } => {
+                let mut items: Sequence<'a> = items.iter().map(|item| item.as_written(source)).collect();
+                items.set_brackets(*in_brackets);
+                Value::Sequence(items)
+            }
+            Shape::Mapping { entries, in_braces } => {
+                let entry = |(key, value): &(Noted<'a>, Noted<'a>)| {
+                    let (text, style, tag) = match &key.shape {
+                        Shape::Scalar(s) => (s.text(), s.style(), s.tag()),
+                        Shape::Alias(name) => (*name, Style::Plain, Tag::Str),
+                        Shape::Mapping { .. } | Shape::Sequence { .. } => ("", Style::Plain, Tag::Null),
+                    };
+                    Entry::new(Key::new(text, style, tag, pos(key.at)), value.as_written(source))
+                };
+                let entries: Entries<'a> = entries.iter().map(entry).collect();
+                Value::Mapping(Mapping::from_entries(entries).with_braces(*in_braces))
+            }
+        };
+        Node::new(value, pos(self.at))
     }
 
     /// Calls `each` for this node and all nodes below, keys too.

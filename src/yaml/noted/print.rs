@@ -266,12 +266,11 @@ impl Printer {
         self.foot(depth);
     }
 
-    /// Prints the comments at the end of a block mapping. A list that had a comment behind its
-    /// brackets can have become a block: its comment is printed after the next key or dash.
+    /// Prints the comment below a block mapping. A comment after its end, and those at the end of a
+    /// list that has become a block, are printed after the next key or dash.
     fn behind_block(&mut self, node: &Noted<'_>, depth: usize) {
-        let has_own = !(node.notes.line.is_empty() && node.notes.foot.is_empty());
-        if has_own && matches!(node.shape, Shape::Mapping { .. }) {
-            self.behind(depth);
+        if !node.notes.foot.is_empty() && matches!(node.shape, Shape::Mapping { .. }) {
+            self.foot(depth);
         }
     }
 
@@ -284,16 +283,19 @@ impl Printer {
             }
     }
 
-    /// Prints the anchor and the tag of a node.
+    /// Prints the anchor and the tag of a node, but not the tag `!`, which names no type.
     fn properties(&mut self, node: &Noted<'_>) {
         if !node.anchor.is_empty() {
             self.blank();
             self.put("&");
             self.sign(node.anchor);
         }
-        if !node.tag.is_empty() {
+        if !matches!(node.tag, "" | "!") {
             self.blank();
-            self.sign(node.tag);
+            match node.tag.strip_prefix("!<tag:yaml.org,2002:").and_then(|rest| rest.strip_suffix('>')) {
+                Some(name) => self.sign(&format!("!!{name}")),
+                None => self.sign(node.tag),
+            }
         }
     }
 
@@ -334,7 +336,7 @@ impl Printer {
         self.key(key, depth);
         self.note_of(value);
         self.sign(":");
-        if !value.is_collection() && self.notes.line.is_empty() {
+        if value.as_scalar().is_some() && self.notes.line.is_empty() {
             self.notes.line = std::mem::take(&mut self.key_line);
         }
         if self.is_block(value) {
@@ -353,23 +355,20 @@ impl Printer {
         key.notes.foot.clone()
     }
 
-    /// Prints a key. An alias has a blank before its colon, and the key of a merge has its tag.
+    /// Prints a key. The key of a merge has its tag.
     fn key(&mut self, key: &Noted<'_>, depth: usize) {
         if key.tag.is_empty() && key.as_scalar().is_some_and(|s| s.text() == "<<" && s.style() == Style::Plain) {
             self.blank();
             self.sign("!!merge");
         }
         self.leaf(key, depth);
-        if matches!(key.shape, Shape::Alias(_)) {
-            self.put(" ");
-        }
     }
 
     /// Prints a scalar or an alias.
     fn leaf(&mut self, node: &Noted<'_>, depth: usize) {
         self.properties(node);
         match &node.shape {
-            Shape::Scalar(s) if !node.tag.is_empty() => {
+            Shape::Scalar(s) if !matches!(node.tag, "" | "!") => {
                 // Text and style need not fit the tag.
                 let plain = Scalar::new(s.text(), s.style(), crate::Tag::Auto);
                 match s.style() {

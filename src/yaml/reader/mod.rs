@@ -45,8 +45,8 @@ pub(crate) enum Package {
     V3,
     /// go-yaml v2, for kustomization files and all other files that are decoded into Go types.
     V2,
-    /// go-yaml v3, for a text that is not decoded: a key in braces may be a list or a mapping. Such
-    /// a key becomes a key without text, with the tag of null.
+    /// go-yaml v3, for a text that is not decoded: the keys `<<` stay, and a key in braces may be a
+    /// list or a mapping. Such a key becomes a key without text, with the tag of null.
     V3Text,
     /// go-yaml v3, for values of a chart, which are merged before they are decoded: the keys `<<`
     /// stay, and an empty document is a null.
@@ -331,7 +331,7 @@ impl<'a, const RARE: bool> Reader<'a, RARE> {
 
     #[inline(always)]
     fn push_entry(&mut self, key: Key<'a>, value: Node<'a>, written: Written) -> Read<()> {
-        if key.text == "<<" && self.package != Package::V3Values {
+        if key.text == "<<" && !matches!(self.package, Package::V3Text | Package::V3Values) {
             self.note_merge(&key, &value, written)?;
         }
         self.entries.push(Entry { key, value });
