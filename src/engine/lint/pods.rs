@@ -43,16 +43,15 @@ fn has_good_image(container: &Container<'_, '_>) -> bool {
 
 /// True for a name with at most one tag, as most images have. A registry may have a port.
 fn is_usual_image(text: &str) -> bool {
-    let (mut has_tag, mut is_empty) = (false, true);
-    for b in text.bytes() {
-        (has_tag, is_empty) = match b {
-            b'/' if !is_empty => (false, true),
-            b':' if !is_empty && !has_tag => (true, true),
-            _ if is_in_labels(b) => (has_tag, false),
-            _ => return false,
-        };
-    }
-    !is_empty
+    text.as_bytes().split(|b| *b == b'/').all(|part| match part.iter().position(|b| *b == b':') {
+        Some(colon) => is_word(&part[..colon]) && is_word(&part[colon + 1..]),
+        None => is_word(part),
+    })
+}
+
+/// True for a part of the name of an image, a tag, or the kind or sum of a digest.
+fn is_word(part: &[u8]) -> bool {
+    !part.is_empty() && part.iter().copied().all(is_in_labels)
 }
 
 /// True for a text that may be the name of an image, or a placeholder for one.
@@ -63,7 +62,7 @@ fn is_image(text: &str) -> bool {
     let (named, digest) = text.split_once('@').map_or((text, None), |(named, digest)| (named, Some(digest)));
     let (above, last) = named.rsplit_once('/').unwrap_or(("", named));
     let (name, tag) = last.split_once(':').map_or((last, None), |(name, tag)| (name, Some(tag)));
-    let is_word = |text: &str| !text.is_empty() && text.bytes().all(is_in_labels);
+    let is_word = |text: &str| is_word(text.as_bytes());
     let is_digest = |digest: &str| digest.split_once(':').is_some_and(|(kind, sum)| is_word(kind) && is_word(sum));
     let is_path = !above.bytes().any(|b| b.is_ascii_whitespace() || b == b'@');
     let is_written_as_one = is_path && is_word(name) && tag.is_none_or(is_word) && digest.is_none_or(is_digest);
