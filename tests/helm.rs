@@ -1,8 +1,8 @@
 //! Helm charts, with a stand-in for helm that records how it was called; and with the real one
 //! where it is.
 
-use crate::support::Tree;
 use crate::support::servers::{Files, Reply, serve, sha256};
+use crate::support::{Tree, is_under_wine};
 use base64::Engine;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -350,8 +350,9 @@ pub fn private_charts() -> String {
 
 /// Gives helm's own configuration in the home the user of such a repository.
 pub fn log_in(tree: &Tree, server: &str) {
+    let place = if is_under_wine() { "AppData/Roaming" } else { ".config" };
     tree.write(
-        "../home/.config/helm/repositories.yaml",
+        &format!("../home/{place}/helm/repositories.yaml"),
         &format!("apiVersion: ''\ngenerated: '2024-01-01T00:00:00Z'\nrepositories: [{{name: mine, url: 'http://{server}', username: u, password: hunter2}}]\n"),
     );
 }

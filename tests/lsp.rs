@@ -1,7 +1,7 @@
 //! The language server, driven by a client of another library over stdin and stdout; and by bytes
 //! that are not messages.
 
-use crate::support::Tree;
+use crate::support::{Tree, is_under_wine};
 use async_lsp::lsp_types::notification::PublishDiagnostics;
 use async_lsp::lsp_types::{
     CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams, CompletionItem, CompletionParams,
@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -39,6 +40,15 @@ struct Editor {
     child: tokio::process::Child,
 }
 
+/// The URI of a file, as an editor beside the server names it.
+fn uri_of(path: &Path) -> Url {
+    let mut uri = Url::from_file_path(path).unwrap();
+    if is_under_wine() {
+        uri.set_path(&format!("/Z:{}", uri.path()));
+    }
+    uri
+}
+
 impl Editor {
     async fn start(txtar: &str, flags: &[&str]) -> Editor {
         let tree = Tree::new(txtar);
@@ -56,7 +66,7 @@ impl Editor {
         let mut child = command.spawn().unwrap();
         let (output, input) = (child.stdout.take().unwrap().compat(), child.stdin.take().unwrap().compat_write());
         let ended = tokio::spawn(async move { drop(mainloop.run_buffered(output, input).await) });
-        let root = Url::from_file_path(tree.path()).unwrap();
+        let root = uri_of(&tree.path());
         let folders = Some(vec![WorkspaceFolder { uri: root, name: "tree".to_owned() }]);
         let params = InitializeParams { workspace_folders: folders, ..InitializeParams::default() };
         let answer = server.initialize(params).await.unwrap();
@@ -66,7 +76,7 @@ impl Editor {
     }
 
     fn uri(&self, file: &str) -> Url {
-        Url::from_file_path(self.tree.path().canonicalize().unwrap().join(file)).unwrap()
+        uri_of(&self.tree.path().canonicalize().unwrap().join(file))
     }
 
     /// Opens a file of the tree, with another text than that of the disk.

@@ -1,6 +1,10 @@
 //! The program for Windows, under wine: `.ci/windows` builds it and runs these tests. Its plugins
 //! are real programs for Windows.
 
+mod console;
+mod git;
+mod helm;
+
 use crate::support::{Tree, is_under_wine, run};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -485,14 +489,18 @@ fn a_reader_that_ends_is_not_an_error_of_the_build() {
     let object = |n: usize| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{n}}}\n---\n");
     tree.write("kustomization.yaml", "resources: [maps.yaml]\n");
     tree.write("maps.yaml", &(0..20_000).map(object).collect::<String>());
-    let (reader, writer) = std::io::pipe().unwrap();
-    let mut command = tree.command(&["build"]);
-    let mut child = command.stdout(writer).stderr(std::process::Stdio::piped()).spawn().unwrap();
-    drop((command, reader));
-    let mut said = String::new();
-    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
-    child.wait().unwrap();
-    assert_eq!(said, "");
+    for reads in [0, 1, 70_000] {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let mut command = tree.command(&["build"]);
+        let mut child = command.stdout(writer).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        drop(command);
+        std::io::Read::read_exact(&mut reader, &mut vec![0; reads]).unwrap();
+        drop(reader);
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+        let status = child.wait().unwrap().code();
+        assert_eq!((status, &*said), (Some(141), ""), "after {reads} bytes");
+    }
 }
 
 #[test]

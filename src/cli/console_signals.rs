@@ -1,6 +1,8 @@
 //! The signals of a console that end this process, and its children with it: Ctrl-C, Ctrl-Break,
 //! the end of the console, of the session and of the system.
 
+use rustomize_plugin_abi::console;
+
 /// The exit status after one of them.
 const INTERRUPTED: u8 = 130;
 
@@ -13,13 +15,15 @@ pub(super) fn exit_at_abort() {}
 /// # Errors
 /// The system refuses a thread, or to watch signals.
 pub(super) fn end_with_signals(clean_up: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-    let mut clean_up = Some(clean_up);
-    let end = move || {
-        if let Some(clean_up) = clean_up.take() {
+    let ends = console::ends()?;
+    let wait = move || {
+        if ends.recv().is_ok() {
             crate::status_line::end();
             clean_up();
+            crate::colors::restore();
             std::process::exit(INTERRUPTED.into());
         }
     };
-    ctrlc::set_handler(end).map_err(std::io::Error::other)
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+    Ok(())
 }

@@ -37,6 +37,8 @@ mod status_line;
 mod writer;
 #[cfg_attr(not(unix), path = "console_signals.rs")]
 mod signals;
+#[cfg_attr(not(unix), path = "console_colors.rs")]
+mod colors;
 pub mod plugin_host;
 pub mod tried;
 
@@ -73,9 +75,10 @@ pub fn main() -> ExitCode {
         return plugin_host::main();
     }
     signals::exit_at_abort();
-    writer::enable_colors();
+    colors::enable();
     let status = on_stack();
     host::children().dismiss_warden();
+    colors::restore();
     status
 }
 

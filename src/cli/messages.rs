@@ -39,7 +39,7 @@ impl Messages {
     pub(super) fn new(flags: LookFlags) -> Messages {
         writer::decide(flags.error_format);
         let is_terminal = writer::stderr_is_terminal();
-        let is_colored = flags.color.is_used(is_terminal);
+        let is_colored = flags.color.is_used(writer::stderr_shows_colors());
         let renderer = if is_colored { Renderer::styled() } else { Renderer::plain() };
         let is_read = is_terminal || flags.color == Color::Always;
         Messages {
@@ -60,7 +60,7 @@ impl Messages {
 
     /// Returns true if stdout may be coloured.
     pub(super) fn colors_stdout(&self) -> bool {
-        self.color.is_used(writer::stdout_is_terminal())
+        self.color.is_used(writer::stdout_shows_colors())
     }
 
     /// Prints a warning of the only root. For people it is its sentence alone, as kustomize prints

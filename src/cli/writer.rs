@@ -3,7 +3,7 @@
 //! masked, and no line is a command of CI. Resources are data, and are written as they are.
 
 use crate::flags::look::ErrorFormat;
-use crate::status_line;
+use crate::{colors, status_line};
 use rustomize_base::shown;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -145,15 +145,14 @@ fn format() -> ErrorFormat {
     FORMAT.get().copied().unwrap_or_default()
 }
 
-/// Lets a console of Windows show colours, which other terminals always do.
-pub(super) fn enable_colors() {
-    #[cfg(windows)]
-    let _ = anstyle_query::windows::enable_ansi_colors();
-}
-
 /// Returns true if stdout is a terminal.
 pub(super) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
+}
+
+/// Returns true if stdout is a terminal with colours.
+pub(super) fn stdout_shows_colors() -> bool {
+    stdout_is_terminal() && colors::are_on_stdout()
 }
 
 /// The number of columns of stdout, if it is a terminal.
@@ -167,9 +166,15 @@ pub(super) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Returns true if stderr is a terminal that can erase a line.
+/// Returns true if stderr is a terminal with colours.
+pub(super) fn stderr_shows_colors() -> bool {
+    stderr_is_terminal() && colors::are_on_stderr()
+}
+
+/// Returns true if stderr is a terminal that can erase a line. Windows has no TERM.
 pub(super) fn stderr_erases_lines() -> bool {
-    stderr_is_terminal() && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
+    let term = std::env::var_os("TERM").filter(|term| !term.is_empty());
+    stderr_shows_colors() && term.map_or(cfg!(windows), |term| term != "dumb")
 }
 
 /// Writes a message and a line end to stderr. The caller has given the message the form that the
@@ -289,7 +294,7 @@ pub(super) fn usage(answer: &clap::Error) {
     if Shown::message(&plain).0 == plain && !is_error {
         // clap's own print keeps the colours.
         let _ = answer.print();
-    } else if Shown::message(&plain).0 == plain && stderr_is_terminal() {
+    } else if Shown::message(&plain).0 == plain && stderr_shows_colors() {
         report(&Shown::colored(&as_error(&answer.render().ansi().to_string())));
     } else {
         report(&Shown::message(&as_error(&plain)));

@@ -8,8 +8,9 @@ use lsp_types::{
     TextDocumentPositionParams, Uri,
 };
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf, Prefix};
 use std::sync::Arc;
 
 /// The unit of the columns of the protocol.
@@ -227,7 +228,18 @@ pub(crate) fn path_of(uri: &Uri) -> Option<PathBuf> {
     }
     // An escaped byte takes three characters.
     let escaped = Some(uri.path().as_str()).filter(|path| path.len() <= 3 * MAX_PATH)?;
-    path(&percent_decode_str(escaped).decode_utf8().ok()?)
+    let decoded = percent_decode_str(escaped).decode_utf8().ok()?;
+    match cfg!(windows) {
+        true => path(decoded.strip_prefix('/')?).filter(|path| is_on_drive(path)),
+        false => path(&decoded),
+    }
+}
+
+/// Returns true for a path that begins with a drive of Windows. To open a share would tell its
+/// server who the user is.
+fn is_on_drive(path: &Path) -> bool {
+    let first = path.components().next();
+    matches!(first, Some(Component::Prefix(prefix)) if matches!(prefix.kind(), Prefix::Disk(_)))
 }
 
 /// An absolute path without `.` and `..`; `None` for any other one, and for one that the system
@@ -239,7 +251,9 @@ pub(crate) fn path(path: &str) -> Option<PathBuf> {
 
 /// The URI of a file.
 pub(crate) fn uri_of(path: &Path) -> Option<Uri> {
-    format!("file://{}", utf8_percent_encode(path.to_str()?, &ESCAPED)).parse().ok()
+    let path = path.to_str()?;
+    let path = if cfg!(windows) { Cow::Owned(format!("/{}", path.replace('\\', "/"))) } else { Cow::Borrowed(path) };
+    format!("file://{}", utf8_percent_encode(&path, &ESCAPED)).parse().ok()
 }
 
 #[cfg(test)]

@@ -37,3 +37,8 @@ pub(super) fn lock(path: &Path) -> io::Result<File> {
         Err(e) => Err(e.into()),
     }
 }
+
+/// Removes a directory with all its content, as far as that is possible.
+pub(super) fn remove(path: &Path) {
+    let _ = rustomize_files::remove(path);
+}

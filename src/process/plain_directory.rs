@@ -22,3 +22,8 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
 pub(super) fn lock(_path: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
+
+/// Removes a directory with all its content, as far as that is possible.
+pub(super) fn remove(path: &Path) {
+    let _ = rustomize_files::remove(path);
+}

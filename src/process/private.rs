@@ -5,8 +5,7 @@
 //! lives.
 
 use super::Children;
-use super::directory::{create, lock, make};
-use rustomize_files::remove;
+use super::directory::{create, lock, make, remove};
 use rustomize_files::{PREFIX, is_temporary};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -25,7 +24,7 @@ const ROUNDS: usize = 16;
 /// Removes directories.
 pub(super) fn remove_all(directories: Vec<PathBuf>) {
     for directory in directories {
-        let _ = remove(&directory);
+        remove(&directory);
     }
 }
 
@@ -97,7 +96,7 @@ impl Drop for PrivateDirectory {
         if !self.path.as_os_str().is_empty() {
             // The directory is removed first: if the build is ended in between, it is still on the
             // list.
-            let _ = remove(&self.path);
+            remove(&self.path);
             self.children.unlist(&self.path);
         }
     }
@@ -125,7 +124,7 @@ fn sweep_those(parent: &Path, is_ours: impl Fn(&OsStr) -> bool) {
         if is_ours(&entry.file_name())
             && let Ok(_lock) = lock(&entry.path())
         {
-            let _ = remove(&entry.path());
+            remove(&entry.path());
         }
     }
 }

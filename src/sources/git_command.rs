@@ -11,12 +11,20 @@ use std::ffi::OsString;
 /// nothing in a tree runs. The user's own protocols and credential helpers remain in effect.
 const SETTINGS: [&str; 4] = [
     // A relative path in the user's settings would lead into the tree.
-    "core.hooksPath=/dev/null",
+    NO_HOOKS,
     "core.fsmonitor=false",
     // These two protocols run the command in the address, which a submodule may choose.
     "protocol.ext.allow=never",
     "protocol.fd.allow=never",
 ];
+
+/// The setting that names no directory of hooks. On Windows `/dev/null` would be a directory that
+/// every user can make, and no name has these brackets.
+const NO_HOOKS: &str = if cfg!(windows) { "core.hooksPath=C:/<none>" } else { "core.hooksPath=/dev/null" };
+
+/// The settings of a clone on Windows, where git changes the ends of lines: files have the same
+/// bytes on all systems.
+const LINE_ENDS: &[&str] = if cfg!(windows) { &["core.autocrlf=false", "core.eol=lf"] } else { &[] };
 
 /// The variable by which git passes on `-c`. So the first argument remains the name of the command,
 /// which a wrapper of git may look at.
@@ -155,10 +163,10 @@ impl<'w> GitCommand<'w> {
         format!("git {}", parts.collect::<Vec<_>>().join(" "))
     }
 
-    /// The value of [`VARIABLE`] for the command.
+    /// The value of [`VARIABLE`] for the command, which works on a clone.
     pub fn settings(&self, filters: &Filters) -> Vec<u8> {
-        let more: &[&str] = if self.is_without_files { &[NO_FILES] } else { &[] };
-        settings(None, more, "", filters)
+        let no_files: &[&str] = if self.is_without_files { &[NO_FILES] } else { &[] };
+        settings(None, &[LINE_ENDS, no_files].concat(), "", filters)
     }
 
     /// The arguments of git.

@@ -8,9 +8,11 @@
 //!   unsafe code.
 //! * [`frame`]: the messages between a build and the process of a plugin.
 //! * `process`: the process of a plugin. To become that process is safe.
-//! * `fork`, on Linux: a process that splits in two, and waits for signals; `job`, on Windows:
-//!   processes that end together.
+//! * `fork`, on Linux: a process that splits in two, and waits for signals; `job` and `console`, on
+//!   Windows: processes that end together; the colours and the events of a console.
 
+#[cfg(windows)]
+pub mod console;
 #[cfg(target_os = "linux")]
 pub mod fork;
 pub mod frame;
@@ -34,8 +36,9 @@ pub const HEADER: &str = include_str!("../include/rustomize_plugin.h");
 
 /// The sources of this crate, by their paths in it. `plugin new` writes them into new plugins in
 /// Rust.
-pub const SOURCES: [(&str, &str); 12] = [
+pub const SOURCES: [(&str, &str); 13] = [
     ("include/rustomize_plugin.h", HEADER),
+    ("src/console.rs", include_str!("console.rs")),
     ("src/fork.rs", include_str!("fork.rs")),
     ("src/frame.rs", include_str!("frame.rs")),
     ("src/guest.rs", include_str!("guest.rs")),

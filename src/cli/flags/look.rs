@@ -45,12 +45,13 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Returns true if text is coloured; `is_terminal` is true for text that goes to a terminal.
-    pub(crate) fn is_used(self, is_terminal: bool) -> bool {
+    /// Returns true if text is coloured; `is_shown` is true for text that goes to a terminal with
+    /// colours.
+    pub(crate) fn is_used(self, is_shown: bool) -> bool {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         match self {
-            Color::Auto => is_terminal && !is_set("NO_COLOR") && !is_dumb(),
+            Color::Auto => is_shown && !is_set("NO_COLOR") && !is_dumb(),
             Color::Always => true,
             Color::Never => false,
         }

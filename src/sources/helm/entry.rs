@@ -16,6 +16,9 @@ use rustomize_process::PrivateDirectory;
 use rustomize_yaml::{Node, Source};
 use std::path::{Path, PathBuf};
 
+/// The variables that name helm's place for temporary files.
+const TEMPORARY: &[&str] = if cfg!(windows) { &["TEMP", "TMP"] } else { &["TMPDIR"] };
+
 /// A chart that this runner makes ready.
 pub(super) struct ChartRun<'c, 'a> {
     helm: &'c HelmProgram,
@@ -58,11 +61,13 @@ impl<'c, 'a> ChartRun<'c, 'a> {
         // helm would write to the configuration of a clone, which the cache has as it was fetched.
         let written = if self.entry.root.remote().is_some() { temporary.join("helm") } else { config.clone() };
         let is_user = self.helm.user_config && self.entry.globals.config_home.is_empty();
-        let mut environment: Environment = vec![
+        // A helm that is ended leaves its own temporary files, and on Windows each helm does.
+        let mut environment: Environment = TEMPORARY.iter().map(|name| ((*name).into(), temporary.into())).collect();
+        environment.extend([
             ("HELM_CONFIG_HOME".into(), config.clone().into()),
             ("HELM_CACHE_HOME".into(), written.join(".cache").into()),
             ("HELM_DATA_HOME".into(), config.join(".data").into()),
-        ];
+        ]);
         if is_user {
             environment.extend(user::environment(&*self.helm.host));
         }

@@ -25,13 +25,22 @@ fn path_in(host: &dyn Host, name: &str) -> Option<PathBuf> {
     host.set_variable(name).map(PathBuf::from)
 }
 
+/// The directory of the user's configurations, as helm knows it on this system.
+fn configurations(host: &dyn Host) -> Option<PathBuf> {
+    if cfg!(windows) {
+        return path_in(host, "APPDATA");
+    }
+    let below = if cfg!(target_os = "macos") { "Library/Preferences" } else { ".config" };
+    Some(path_in(host, "HOME")?.join(below))
+}
+
 /// The path of a file: the value of its variable, or its place in the user's configuration
 /// directory.
 fn path_of(host: &dyn Host, file: UserFile) -> Option<PathBuf> {
     path_in(host, file.variable).or_else(|| {
         let directory = path_in(host, "HELM_CONFIG_HOME").or_else(|| {
-            let configuration = path_in(host, "XDG_CONFIG_HOME");
-            Some(configuration.or_else(|| Some(path_in(host, "HOME")?.join(".config")))?.join("helm"))
+            let configuration = path_in(host, "XDG_CONFIG_HOME").or_else(|| configurations(host));
+            Some(configuration?.join("helm"))
         });
         Some(directory?.join(file.path))
     })
