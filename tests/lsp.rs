@@ -40,12 +40,15 @@ struct Editor {
     child: tokio::process::Child,
 }
 
+/// The drive of this machine's files in URIs.
+fn drive() -> &'static str {
+    if is_under_wine() { "/Z:" } else { "" }
+}
+
 /// The URI of a file, as an editor beside the server names it.
 fn uri_of(path: &Path) -> Url {
     let mut uri = Url::from_file_path(path).unwrap();
-    if is_under_wine() {
-        uri.set_path(&format!("/Z:{}", uri.path()));
-    }
+    uri.set_path(&format!("{}{}", drive(), uri.path()));
     uri
 }
 
@@ -77,6 +80,13 @@ impl Editor {
 
     fn uri(&self, file: &str) -> Url {
         uri_of(&self.tree.path().canonicalize().unwrap().join(file))
+    }
+
+    /// The URI of the tree as a directory.
+    fn root(&self) -> Url {
+        let mut root = self.uri("");
+        root.path_segments_mut().unwrap().push("");
+        root
     }
 
     /// Opens a file of the tree, with another text than that of the disk.
@@ -164,7 +174,7 @@ impl Editor {
         let Some(GotoDefinitionResponse::Array(found)) = self.server.definition(params).await.unwrap() else {
             panic!("no list")
         };
-        let root = Url::from_directory_path(self.tree.path().canonicalize().unwrap()).unwrap();
+        let root = self.root();
         let shown = |Location { uri, range }| format!("{}:{}", root.make_relative(&uri).unwrap(), range.start.line);
         found.into_iter().map(shown).collect()
     }
@@ -178,7 +188,7 @@ impl Editor {
             partial_result_params: Default::default(),
         };
         let found = self.server.references(params).await.unwrap().unwrap_or_default();
-        let root = Url::from_directory_path(self.tree.path().canonicalize().unwrap()).unwrap();
+        let root = self.root();
         let shown = |Location { uri, range }| {
             format!("{}:{}:{}", root.make_relative(&uri).unwrap(), range.start.line, range.start.character)
         };
@@ -188,7 +198,7 @@ impl Editor {
     /// A change as lines: `file range -> text`, `old => new` for a file that is renamed, and
     /// `+ file` for a new one.
     fn shown(&self, edit: WorkspaceEdit) -> Vec<String> {
-        let root = Url::from_directory_path(self.tree.path().canonicalize().unwrap()).unwrap();
+        let root = self.root();
         let file = |uri: &Url| root.make_relative(uri).unwrap();
         let mut lines = Vec::new();
         let changes = match edit.document_changes.unwrap() {
@@ -1071,12 +1081,12 @@ fn oversized_or_invalid_request_is_a_protocol_error() {
         message("{"),
         message("[]"),
         message(&deep),
-        open("file:///x/kustomization.yaml", &"- a\\n".repeat(10_000_000)),
-        open(&format!("file:///{}kustomization.yaml", "a/".repeat(500_000)), "resources: []"),
-        open(&format!("file:///{}kustomization.yaml", "%61".repeat(300_000)), "resources: []"),
+        open(&format!("file://{}/x/kustomization.yaml", drive()), &"- a\\n".repeat(10_000_000)),
+        open(&format!("file://{}/{}kustomization.yaml", drive(), "a/".repeat(500_000)), "resources: []"),
+        open(&format!("file://{}/{}kustomization.yaml", drive(), "%61".repeat(300_000)), "resources: []"),
     ];
     // Five open files are larger together than all may be.
-    messages.extend((0..5).map(|n| open(&format!("file:///x/{n}.yaml"), &"x".repeat(60 << 20))));
+    messages.extend((0..5).map(|n| open(&format!("file://{}/x/{n}.yaml", drive()), &"x".repeat(60 << 20))));
     let (status, output) = raw((started() + &messages.concat() + &end).as_bytes());
     assert_eq!(status, Some(0), "{output:.2000}");
     for part in [
@@ -1109,7 +1119,11 @@ fn messages_that_do_not_fit_are_answered_and_change_nothing() {
         r#"{"jsonrpc":"2.0","id":5,"method":"shutdown"}"#.to_owned(),
         r#"{"jsonrpc":"2.0","method":"exit"}"#.to_owned(),
     ];
-    let bytes = started() + &messages.iter().map(|text| message(text)).collect::<String>();
+    let bytes = started()
+        + &messages
+            .iter()
+            .map(|text| message(&text.replace("file://", &format!("file://{}", drive()))))
+            .collect::<String>();
     let (status, output) = raw(bytes.as_bytes());
     assert_eq!(status, Some(0), "{output}");
     for part in [

@@ -57,7 +57,7 @@ fn a_remote_base_has_the_bytes_of_other_systems() {
     tree.write("kustomization.yaml", &format!("resources: ['{}//base?ref=main']\n", url(&repository)));
     tree.run(&["vendor"]).ok();
     fs::rename(&repository, tree.home().join("elsewhere")).unwrap();
-    assert_eq!(tree.run(&["build", "--frozen"]).ok(), want);
+    assert_eq!(tree.run(&["build", "--locked"]).ok(), want);
     tree.assert_nothing_left();
 }
 
