@@ -34,8 +34,10 @@ pub fn ends() -> io::Result<Receiver<()>> {
 unsafe extern "system" fn notice(event: u32) -> BOOL {
     let is_noticed = EVENTS.get().is_some_and(|events| events.send(()).is_ok());
     // The system ends the process when this function returns, unless the event is a key.
-    while is_noticed && !matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
-        std::thread::park();
+    if is_noticed && !matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
+        loop {
+            std::thread::park();
+        }
     }
     is_noticed.into()
 }
