@@ -1,7 +1,7 @@
 //! The colours of a console of Windows, which shows them once it was told to.
 
+use crate::writer;
 use rustomize_plugin_abi::console::Colors;
-use std::io::IsTerminal;
 use std::sync::OnceLock;
 
 /// The consoles of this process, once they show colours.
@@ -15,7 +15,7 @@ pub(super) fn enable() {
 /// Gives the console the mode that it had. In a pipeline it stays: the next program shows its own
 /// colours on the same console.
 pub(super) fn restore() {
-    if std::io::stdout().is_terminal()
+    if writer::stdout_is_terminal()
         && let Some(colors) = COLORS.get()
     {
         colors.restore();

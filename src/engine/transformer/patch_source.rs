@@ -4,7 +4,7 @@ use super::json_patch::{self, Operation};
 use crate::config::Selector;
 use crate::config::kustomization::Patch;
 use crate::diag::{Code, Diagnostic, Error, Errors, Result};
-use crate::load::Root;
+use crate::load::{Root, path};
 use crate::resource::{Matcher, Resource};
 use crate::stage::{Build, resources_in, scoped_resources_in};
 use rustomize_base::parallel;
@@ -100,9 +100,11 @@ fn advised_of_target(error: Error, patch: &Patch<'_>) -> Error {
     error.advised(|fault| fault.hints().iter().any(|known| known == NAMELESS).then(|| hint.clone()))
 }
 
-/// The error about the file of a patch. A text of several lines is the patch itself.
+/// The error about the file of a patch. A text of several lines is the patch itself. On Windows its
+/// colons make it a path that is refused.
 fn advised_of_path(error: Error, patch: &Patch<'_>) -> Error {
-    match patch.path.contains('\n') && error.code() == Code::MissingFile {
+    let is_no_file = error.code() == Code::MissingFile || path::fault(patch.path).is_some();
+    match patch.path.contains('\n') && is_no_file {
         true => Error::new(Code::MissingFile, "'path' has a text of several lines, which is not the name of a file")
             .hint("write the text of a patch under 'patch': patch: |-"),
         false => error,
