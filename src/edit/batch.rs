@@ -133,47 +133,65 @@ impl Batch {
     ///
     /// # Errors
     /// A file has changed or was made meanwhile, or cannot be written. All files are as they were
-    /// then.
+    /// then; a file that could not be restored is named.
     pub fn write(self) -> Result<()> {
-        let cannot = |name: &str, fault: &io::Error| {
-            Error::io(fault, format!("cannot write '{name}': {fault}")).hint("no file has changed")
-        };
-        let failed = |change: &Change, fault: &io::Error| cannot(&change.name, fault);
+        let cannot = |name: &str, fault: &io::Error| Error::io(fault, format!("cannot write '{name}': {fault}"));
         let mut ready = Vec::new();
         for change in self.changes() {
-            let now = fs::read(&change.path).map_err(|fault| failed(change, &fault))?;
+            let unchanged = |fault: io::Error| cannot(&change.name, &fault).hint(UNCHANGED);
+            let now = fs::read(&change.path).map_err(unchanged)?;
             if now != change.before.as_bytes() {
                 let message = format!("'{}' has changed meanwhile", change.name);
                 return Err(Error::new(Code::Io, message).hint("no file has changed here: run the command again"));
             }
-            ready.push((change, stage(change).map_err(|fault| failed(change, &fault))?));
+            ready.push((change, stage(change).map_err(unchanged)?));
         }
-        let mut made: Vec<&Path> = Vec::new();
+        let mut written = Written::default();
         for (path, file) in &self.new {
             if let Err(fault) = place::write_new(path, file.text.as_bytes()) {
-                made.into_iter().for_each(|path| drop(fs::remove_file(path)));
-                return Err(cannot(&file.name, &fault));
+                return Err(cannot(&file.name, &fault).hint(written.undone()));
             }
-            made.push(path);
+            written.new.push((path, &file.name));
         }
-        let mut written: Vec<&Change> = Vec::new();
         for (change, staged) in ready {
             let put = match staged {
                 Some((file, mode)) => file.put_for_good(&change.path, mode),
                 None => Err(ErrorKind::PermissionDenied.into()),
             };
             // A file that cannot be replaced, as one with a mount of its own, is written in place.
-            let put = put.or_else(|_| fs::write(&change.path, &change.after));
+            let put = put.or_else(|_| place::write_in_place(&change.path, &change.after, change.before.as_bytes()));
             if let Err(fault) = put {
-                for change in written {
-                    let _ = place::write(&change.path, change.before.as_bytes());
-                }
-                made.into_iter().for_each(|path| drop(fs::remove_file(path)));
-                return Err(failed(change, &fault));
+                return Err(cannot(&change.name, &fault).hint(written.undone()));
             }
-            written.push(change);
+            written.changes.push(change);
         }
         Ok(())
+    }
+}
+
+/// The hint that a failed command has changed nothing.
+const UNCHANGED: &str = "no file has changed";
+
+/// The files that were written so far.
+#[derive(Default)]
+struct Written<'b> {
+    changes: Vec<&'b Change>,
+    /// The paths and the names of new files.
+    new: Vec<(&'b Path, &'b str)>,
+}
+
+impl Written<'_> {
+    /// Gives changed files their former texts and removes new files. Returns the hint that says
+    /// which files remain as they were written.
+    fn undone(self) -> String {
+        let is_left = |change: &&&Change| place::write(&change.path, change.before.as_bytes()).is_err();
+        let changes = self.changes.iter().filter(is_left).map(|change| change.name.as_str());
+        let new = self.new.iter().filter(|(path, _)| fs::remove_file(path).is_err()).map(|(_, name)| *name);
+        let left: Vec<&str> = changes.chain(new).collect();
+        match left.is_empty() {
+            true => UNCHANGED.to_owned(),
+            false => format!("restore these files, which have changed: {}", left.join(", ")),
+        }
     }
 }
 
@@ -186,5 +204,30 @@ fn stage(change: &Change) -> io::Result<Option<(Staged, u32)>> {
             Ok(Some((staged, rustomize_files::mode(&fs::metadata(&change.path)?))))
         }
         Err(_) => fs::OpenOptions::new().append(true).open(&change.path).map(|_| None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Change, UNCHANGED, Written};
+    use std::fs;
+
+    #[test]
+    fn a_failed_batch_restores_files_and_names_those_that_it_cannot_restore() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let change = |name: &str| {
+            fs::write(path(name), "after").unwrap();
+            Change { name: name.to_owned(), path: path(name), before: "before".to_owned(), after: "after".to_owned() }
+        };
+        let (kept, gone, new) = (change("kept.yaml"), change("gone.yaml"), path("new.yaml"));
+        fs::write(&new, "").unwrap();
+        let written = Written { changes: vec![&kept], new: vec![(&new, "new.yaml")] };
+        assert_eq!(written.undone(), UNCHANGED);
+        assert_eq!(fs::read_to_string(&kept.path).unwrap(), "before");
+        assert!(!new.exists());
+        fs::remove_file(&gone.path).unwrap();
+        let written = Written { changes: vec![&kept, &gone], new: vec![(&new, "new.yaml")] };
+        assert_eq!(written.undone(), "restore these files, which have changed: gone.yaml, new.yaml");
     }
 }

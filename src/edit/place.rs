@@ -189,8 +189,20 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
                 ErrorKind::PermissionDenied | ErrorKind::ResourceBusy | ErrorKind::ReadOnlyFilesystem
             ) =>
         {
-            fs::write(&target, content)
+            write_in_place(&target, content, &fs::read(&target)?)
         }
         result => result,
     }
+}
+
+/// Writes a file without replacing it. If the file cannot be written to its end, it gets the content
+/// `before` again.
+///
+/// # Errors
+/// The file cannot be written.
+pub(super) fn write_in_place(path: &Path, content: impl AsRef<[u8]>, before: &[u8]) -> io::Result<()> {
+    fs::write(path, content).inspect_err(|_| {
+        // The first fault is the one that counts.
+        let _ = fs::write(path, before);
+    })
 }
