@@ -122,8 +122,10 @@ pub fn only_file() -> Result<(&'static str, String)> {
 /// The text of a kustomization file.
 fn read(name: &str) -> Result<String> {
     let bytes = FileLimit::default().read(Path::new(name)).map_err(|e| unusable(name, &e))?;
-    let text =
-        encoding::decode(bytes).map_err(|_| Error::new(Code::Encoding, format!("'{name}' is not valid UTF-8")))?;
+    let invalid = |e: encoding::Invalid| {
+        Error::new(Code::Encoding, format!("'{name}' is not valid {} at byte {}", e.encoding, e.offset))
+    };
+    let text = encoding::decode(bytes).map_err(invalid)?;
     if text.is_wide {
         let error = Error::new(Code::Encoding, format!("'{name}' is UTF-16, and only UTF-8 can be changed"));
         return Err(error.hint(format!("convert it: iconv -f UTF-16 -t UTF-8 {name} > new.yaml && mv new.yaml {name}")));
