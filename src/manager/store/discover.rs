@@ -199,8 +199,10 @@ pub enum Refusal {
     /// It is directly in the root, or in a directory that does not belong to a source.
     NoSource,
     Name(NameError),
-    /// The sum file is missing, or cannot be read.
+    /// The sum file is missing.
     NoSum(PathBuf),
+    /// The sum file cannot be read.
+    SumUnread(PathBuf, io::Error),
     /// The sum file holds something else than 64 hex digits.
     SumForm(PathBuf),
     /// The file with its identity cannot be used, for this reason.
@@ -229,6 +231,7 @@ impl fmt::Display for Refusal {
             Refusal::NoSource => f.write_str("it is not in a directory for its source, as in github.com/acme/app"),
             Refusal::Name(why) => why.fmt(f),
             Refusal::NoSum(path) => write!(f, "its sum file '{}' does not exist", path.display()),
+            Refusal::SumUnread(path, e) => write!(f, "its sum file '{}' cannot be read: {e}", path.display()),
             Refusal::SumForm(path) => write!(f, "its sum file '{}' does not hold a SHA-256 in hex", path.display()),
             Refusal::Record(why) => f.write_str(why),
             Refusal::SumDiffers { want, found } => {
@@ -251,7 +254,11 @@ impl fmt::Display for Refusal {
 
 /// The sum that a sum file holds: hex digits and nothing else but a line's end.
 fn read_sum(path: &Path) -> Result<String, Refusal> {
-    let text = files::read_text(path, RECORD).map_err(|_| Refusal::NoSum(path.to_owned()))?;
+    let text = files::read_text(path, RECORD).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => Refusal::NoSum(path.to_owned()),
+        io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge => Refusal::SumForm(path.to_owned()),
+        _ => Refusal::SumUnread(path.to_owned(), e),
+    })?;
     let sum = text.trim_end();
     let is_sum = sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit());
     if is_sum { Ok(sum.to_ascii_lowercase()) } else { Err(Refusal::SumForm(path.to_owned())) }
@@ -427,6 +434,8 @@ mod tests {
         assert!(matches!(verdict(), Err(Refusal::SumForm(_))));
         fs::remove_file(sum_file(&path)).unwrap();
         assert!(matches!(verdict(), Err(Refusal::NoSum(_))));
+        fs::create_dir(sum_file(&path)).unwrap();
+        assert!(matches!(verdict(), Err(Refusal::SumUnread(..))));
     }
 
     #[test]
