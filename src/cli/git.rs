@@ -219,8 +219,10 @@ pub(super) fn within<T>(directory: &Path, action: impl FnOnce() -> Result<T>) ->
     let here = std::env::current_dir()?;
     std::env::set_current_dir(directory)?;
     let done = action();
-    std::env::set_current_dir(here)?;
-    done
+    let back = std::env::set_current_dir(here);
+    let done = done?;
+    back?;
+    Ok(done)
 }
 
 /// The paths that git has printed, with NUL between them.
