@@ -12,7 +12,7 @@ use rustomize_engine::{Compat, Options, Output, Resource, Workspace, build};
 use rustomize_results::explain::view::View;
 use rustomize_results::explain::{field, json as explanation, select};
 use rustomize_results::{diff as difference, message};
-use rustomize_yaml::{Arena, Heap};
+use rustomize_yaml::{Arena, Heap, encoding};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -132,14 +132,18 @@ fn files(output: &Output<'_>) -> (String, Value) {
 /// The files `rustomize.yaml` of a root's directory and of those above it.
 ///
 /// # Errors
-/// A file is not valid.
+/// A file cannot be read, or is not valid.
 fn settings(loader: &dyn Loader, root: &str, limit: FileLimit) -> Result<Vec<Settings>> {
     let Ok(place) = loader.directory(Path::new(root)) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for directory in place.ancestors() {
         let Ok(opened) = loader.open(&directory.join(FILE)) else { continue };
-        let Ok(bytes) = opened.read(limit) else { continue };
-        found.push(Settings::parse(directory, String::from_utf8_lossy(&bytes).into_owned())?);
+        let name = opened.place.display().to_string();
+        let bytes = opened.read(limit).map_err(|e| Error::io(&e, format!("'{name}' cannot be read: {e}")))?;
+        let invalid = |e: encoding::Invalid| {
+            Error::new(Code::Encoding, format!("'{name}' is not valid {} at byte {}", e.encoding, e.offset))
+        };
+        found.push(Settings::parse(directory, encoding::decode(bytes).map_err(invalid)?.text)?);
     }
     Ok(found)
 }
