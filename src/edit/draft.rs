@@ -247,6 +247,11 @@ pub fn get<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
     entries.find(|entry| entry.key().text().eq_ignore_ascii_case(name)).map(|entry| entry.value())
 }
 
+/// The key of a mapping as it is written, found by its name; the case of letters is ignored.
+pub fn written_key<'a>(mapping: &Mapping<'a>, name: &str) -> Option<&'a str> {
+    mapping.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case(name))
+}
+
 /// The text of a key, ignoring the case of letters; empty if the key is missing.
 pub fn text<'a>(node: &Node<'a>, name: &str) -> &'a str {
     get(node, name).and_then(Node::as_scalar).filter(|scalar| !scalar.is_null()).map_or("", Scalar::text)
@@ -254,7 +259,7 @@ pub fn text<'a>(node: &Node<'a>, name: &str) -> &'a str {
 
 /// Sets the text of a key, ignoring the case of letters; an empty text removes the key.
 pub fn set_text<'a>(arena: Arena<'a>, mapping: &mut Mapping<'a>, name: &'static str, text: &str) {
-    let key = mapping.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case(name));
+    let key = written_key(mapping, name);
     if text.is_empty() {
         key.map(|key| mapping.remove(key));
         return;

@@ -73,9 +73,9 @@ fn join_env(draft: &mut Draft<'_>, field: &'static str) -> Result<()> {
         return Ok(());
     }
     for entry in draft.list(field)?.iter_mut().filter_map(Node::as_mapping_mut) {
-        let key = entry.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case("env"));
+        let key = draft::written_key(entry, "env");
         let Some(old) = key.and_then(|key| entry.remove(key)).filter(|old| !old.is_null_or_empty()) else { continue };
-        let key = entry.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case("envs"));
+        let key = draft::written_key(entry, "envs");
         match key.and_then(|key| entry.get_mut(key)).and_then(Node::as_sequence_mut) {
             Some(envs) => envs.push(old),
             None => {
