@@ -6,6 +6,7 @@ use crate::config::kustomization::{GeneratorArgs, GeneratorOptions};
 use crate::config::{Decode, Decoder, WrittenMap};
 use crate::diag::{Code, Error, Result};
 use crate::generator::{ConfigMapGenerator, SecretGenerator};
+use crate::resource::Behavior;
 use crate::schema::gvk::or;
 use crate::stage::{Build, Generator};
 use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Sequence, Tag};
@@ -117,7 +118,7 @@ pub fn add(place: &mut Place, kind: Kind, arguments: &[String], sources: &Source
     if !sources.env_file.is_empty() && has_pairs {
         return invalid("from-env-file cannot be combined with from-file or from-literal");
     }
-    if !["", "create", "merge", "replace"].contains(&sources.behavior.as_str()) {
+    if !sources.behavior.is_empty() && !Behavior::WORDS.contains(&sources.behavior.as_str()) {
         return invalid("invalid behavior: must be one of \"create\", \"merge\", or \"replace\"");
     }
     place.change_with(UNREAD, |draft| {
@@ -146,7 +147,7 @@ fn merge<'a>(arena: Arena<'a>, entry: &mut Mapping<'a>, sources: &Sources) {
     let env_files = [sources.env_file.clone()];
     let env_files = if sources.env_file.is_empty() { &[][..] } else { &env_files };
     if !env_files.is_empty() {
-        let key = entry.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case("env"));
+        let key = draft::written_key(entry, "env");
         if let Some(old) = key.and_then(|key| entry.remove(key)) {
             list(entry, "envs").push(old);
         }
@@ -169,7 +170,7 @@ fn merge<'a>(arena: Arena<'a>, entry: &mut Mapping<'a>, sources: &Sources) {
 
 /// The items of a field of an entry, for changes.
 fn list<'e, 'a>(entry: &'e mut Mapping<'a>, name: &'static str) -> &'e mut Sequence<'a> {
-    let key = entry.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case(name));
+    let key = draft::written_key(entry, name);
     let node = entry.get_or_insert_with(key.unwrap_or(name), Node::null);
     if node.as_sequence().is_none() {
         node.put(Sequence::default(), Pos::NONE);
@@ -182,7 +183,7 @@ fn list<'e, 'a>(entry: &'e mut Mapping<'a>, name: &'static str) -> &'e mut Seque
 
 /// A mapping in a mapping, for changes.
 fn mapping<'e, 'a>(entry: &'e mut Mapping<'a>, name: &'static str) -> &'e mut Mapping<'a> {
-    let key = entry.iter().map(|entry| entry.key().text()).find(|key| key.eq_ignore_ascii_case(name));
+    let key = draft::written_key(entry, name);
     let node = entry.get_or_insert_with(key.unwrap_or(name), Node::null);
     if node.as_mapping().is_none() {
         node.put(Mapping::new(), Pos::NONE);

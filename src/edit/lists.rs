@@ -4,11 +4,9 @@
 use super::draft::{self, Draft};
 use super::{Place, glob, shown, usage, usage_as};
 use crate::diag::{Code, Error, Result, nearest};
+use crate::stage::BuildMetadata;
 use rustomize_yaml::{Arena, Key, Mapping, Node, Sequence};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The words that `buildMetadata` knows.
-const BUILD_METADATA: [&str; 3] = ["originAnnotations", "transformerAnnotations", "managedByLabel"];
 
 /// A list of files, and kustomize's word for one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -343,13 +341,13 @@ fn build_metadata(arguments: &[String]) -> Result<Vec<String>> {
             return Err(usage_as(format!("too many arguments: {}; {message}", shown(arguments)), &example));
         }
     };
-    match words.iter().find(|word| !BUILD_METADATA.contains(&word.as_str())) {
-        Some(word) => {
-            Err(usage(format!("invalid buildMetadata option: {word}")).hint(match nearest(word, BUILD_METADATA) {
+    match words.iter().find(|word| !BuildMetadata::WORDS.contains(&word.as_str())) {
+        Some(word) => Err(usage(format!("invalid buildMetadata option: {word}")).hint(
+            match nearest(word, BuildMetadata::WORDS) {
                 Some(near) => format!("did you mean '{near}'?"),
-                None => format!("the options are: {}", BUILD_METADATA.join(", ")),
-            }))
-        }
+                None => format!("the options are: {}", BuildMetadata::WORDS.join(", ")),
+            },
+        )),
         None => Ok(words),
     }
 }

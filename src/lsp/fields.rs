@@ -8,6 +8,7 @@ use super::{Files, links, paths};
 use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Described, Field, Kustomization, Record, Shape};
 use crate::load::Loader;
+use crate::resource::Behavior;
 use crate::schema::builtin_kinds;
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, Hover, HoverContents, MarkupContent,
@@ -19,9 +20,6 @@ use std::path::Path;
 
 /// The operations of a JSON patch.
 const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
-
-/// The effects that a generator may have on an object of its name.
-const BEHAVIORS: [&str; 3] = ["create", "merge", "replace"];
 
 /// The record at a position, and its field if the field is known.
 struct FoundField {
@@ -132,7 +130,7 @@ pub(crate) fn complete(
         items.extend(names.into_iter().map(|(name, kind)| value(name, kind)));
     }
     match cursor.path.join(".").as_str() {
-        "configMapGenerator.behavior" | "secretGenerator.behavior" => items.extend(BEHAVIORS.map(word)),
+        "configMapGenerator.behavior" | "secretGenerator.behavior" => items.extend(Behavior::WORDS.map(word)),
         "images.name" => {
             let names: BTreeSet<&String> = own().into_iter().flat_map(|r| &r.images).collect();
             items.extend(names.into_iter().map(|name| value(name.clone(), CompletionItemKind::VALUE)));

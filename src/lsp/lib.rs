@@ -28,7 +28,7 @@ mod references;
 mod texts;
 
 // The modules of this crate name those of the engine by their own paths.
-use rustomize_engine::{config, diag, load, pipeline, schema, stage, transformer, workspace};
+use rustomize_engine::{config, diag, load, pipeline, resource, schema, stage, transformer, workspace};
 
 use crate::diag::Error;
 use crate::load::{Memory, Overlay};

@@ -2,7 +2,9 @@
 
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::resource::Behavior;
 use rustomize_engine::schema::builtin_kinds;
+use rustomize_engine::stage::BuildMetadata;
 use rustomize_manager::id::name::Platform;
 use rustomize_manager::store::discover::all;
 use rustomize_manager::store::root;
@@ -26,12 +28,12 @@ fn listed<T: AsRef<str>>(words: &[T], typed: &OsStr) -> Vec<CompletionCandidate>
 
 /// The words of 'buildMetadata'.
 pub(crate) fn build_metadata(typed: &OsStr) -> Vec<CompletionCandidate> {
-    listed(&["originAnnotations", "transformerAnnotations", "managedByLabel"], typed)
+    listed(&BuildMetadata::WORDS, typed)
 }
 
 /// The behaviors of a ConfigMap or Secret towards one of the same name.
 pub(crate) fn behaviors(typed: &OsStr) -> Vec<CompletionCandidate> {
-    listed(&["create", "merge", "replace"], typed)
+    listed(&Behavior::WORDS, typed)
 }
 
 /// Types of Secrets.

@@ -1,6 +1,9 @@
 //! Findings in a kustomization file.
 
+use super::parts::items;
 use crate::diag::{Code, Warning, allow, cause, is_placeholder, nearest};
+use crate::resource::Behavior;
+use crate::stage::BuildMetadata;
 use rustomize_yaml::{Arena, Node, Source, Value, documents};
 use std::collections::BTreeMap;
 
@@ -46,45 +49,36 @@ fn without_resources(node: &Node<'_>) -> Option<Warning> {
     Some(finding.hint("list the files to build, as in resources: [web.yaml]"))
 }
 
-/// The words of `buildMetadata` that kustomize knows.
-const BUILD_METADATA: [&str; 3] = ["originAnnotations", "transformerAnnotations", "managedByLabel"];
-
 /// The findings about words of `buildMetadata` that kustomize does not know, and ignores.
 fn unknown_words(node: &Node<'_>) -> impl Iterator<Item = Warning> {
-    let words = node.get("buildMetadata").and_then(Node::as_sequence).into_iter().flat_map(|list| list.iter());
-    let unknown = words.filter(|word| word.as_scalar().is_some_and(|word| !BUILD_METADATA.contains(&word.text())));
-    unknown.map(|word| {
-        let text = word.scalar_text();
+    let words = items(node, "buildMetadata").filter_map(|word| Some((word, word.as_scalar()?.text())));
+    let unknown = words.filter(|(_, text)| !BuildMetadata::WORDS.contains(text));
+    unknown.map(|(word, text)| {
         let message = format!("kustomize does not know '{text}' in 'buildMetadata': the word does nothing");
-        let hint = match nearest(text, BUILD_METADATA) {
-            Some(near) => format!("did you mean '{near}'?"),
-            None => format!("the words are: {}", BUILD_METADATA.join(", ")),
-        };
-        Warning::new(Code::UnknownWord, message).at(word.pos()).hint(hint)
+        unknown_word(word, text, BuildMetadata::WORDS, message)
     })
 }
 
 /// The findings about words of `behavior` that kustomize does not know, and ignores.
-fn unknown_behaviors<'n>(node: &'n Node<'_>) -> impl Iterator<Item = Warning> + use<'n> {
-    let lists =
-        ["configMapGenerator", "secretGenerator"].into_iter().filter_map(|field| node.get(field)?.as_sequence());
-    let words = lists.flat_map(|list| list.iter()).filter_map(|entry| entry.get("behavior"));
-    let is_unknown = |word: &&Node<'_>| {
-        word.as_scalar()
-            .is_some_and(|word| !word.is_null() && !word.text().is_empty() && !BEHAVIORS.contains(&word.text()))
-    };
-    words.filter(is_unknown).map(|word| {
-        let message = format!("kustomize does not know the behavior '{}': the object is created", word.scalar_text());
-        let hint = match nearest(word.scalar_text(), BEHAVIORS) {
-            Some(near) => format!("did you mean '{near}'?"),
-            None => format!("the words are: {}", BEHAVIORS.join(", ")),
-        };
-        Warning::new(Code::UnknownWord, message).at(word.pos()).hint(hint)
+fn unknown_behaviors(node: &Node<'_>) -> impl Iterator<Item = Warning> {
+    let entries = ["configMapGenerator", "secretGenerator"].into_iter().flat_map(|field| items(node, field));
+    let words = entries.filter_map(|entry| entry.get("behavior")).filter(|word| !word.is_null_or_empty());
+    let words = words.filter_map(|word| Some((word, word.as_scalar()?.text())));
+    let unknown = words.filter(|(_, text)| !text.is_empty() && !Behavior::WORDS.contains(text));
+    unknown.map(|(word, text)| {
+        let message = format!("kustomize does not know the behavior '{text}': the object is created");
+        unknown_word(word, text, Behavior::WORDS, message)
     })
 }
 
-/// The words of `behavior` that kustomize knows.
-const BEHAVIORS: [&str; 3] = ["create", "merge", "replace"];
+/// The finding about a word that is not one of those that kustomize knows.
+fn unknown_word(word: &Node<'_>, text: &str, known: [&str; 3], message: String) -> Warning {
+    let hint = match nearest(text, known) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => format!("the words are: {}", known.join(", ")),
+    };
+    Warning::new(Code::UnknownWord, message).at(word.pos()).hint(hint)
+}
 
 /// The second document of a file, if it has one. Only a text with a line that can end a document
 /// is read again.
@@ -108,10 +102,10 @@ const SECRET_SOURCES: [(&str, &str); 2] = [
 
 /// Adds a finding for each source of a Secret. Values are not shown.
 fn clear_text(node: &Node<'_>, found: &mut Vec<Warning>) {
-    let entries = node.get("secretGenerator").and_then(Node::as_sequence).into_iter().flat_map(|list| list.iter());
+    let entries = items(node, "secretGenerator");
     for (entry, (field, message)) in entries.flat_map(|entry| SECRET_SOURCES.map(|source| (entry, source))) {
-        let sources = entry.get(field).and_then(Node::as_sequence).into_iter().flat_map(|list| list.iter());
-        for source in sources.filter(|source| source.as_scalar().is_some_and(|s| is_clear(s.text(), field))) {
+        for source in items(entry, field).filter(|source| source.as_scalar().is_some_and(|s| is_clear(s.text(), field)))
+        {
             found.push(Warning::new(Code::ClearTextSecret, message).at(source.pos()).without_line());
         }
     }

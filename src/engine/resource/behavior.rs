@@ -11,6 +11,9 @@ pub enum Behavior {
 }
 
 impl Behavior {
+    /// The words that a user may write.
+    pub const WORDS: [&str; 3] = ["create", "merge", "replace"];
+
     /// Parses the word of the option. As upstream, any other text than the three words counts as
     /// unspecified.
     pub fn parse(text: &str) -> Behavior {

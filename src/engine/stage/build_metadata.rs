@@ -13,15 +13,23 @@ pub struct BuildMetadata {
     pub transformer_annotations: bool,
 }
 
+/// The words that ask for a note.
+const ORIGIN_ANNOTATIONS: &str = "originAnnotations";
+const TRANSFORMER_ANNOTATIONS: &str = "transformerAnnotations";
+const MANAGED_BY_LABEL: &str = "managedByLabel";
+
 impl BuildMetadata {
+    /// The words that kustomize knows.
+    pub const WORDS: [&str; 3] = [ORIGIN_ANNOTATIONS, TRANSFORMER_ANNOTATIONS, MANAGED_BY_LABEL];
+
     /// Reads the words of the field. Unknown words ask for no note.
     pub fn of(words: &[Written<'_>]) -> Self {
         let has = |word: &str| words.iter().any(|given| given.text == word);
         BuildMetadata {
             keeps_origins: !words.is_empty(),
-            managed_by_label: has("managedByLabel"),
-            origin_annotations: has("originAnnotations"),
-            transformer_annotations: has("transformerAnnotations"),
+            managed_by_label: has(MANAGED_BY_LABEL),
+            origin_annotations: has(ORIGIN_ANNOTATIONS),
+            transformer_annotations: has(TRANSFORMER_ANNOTATIONS),
         }
     }
 }
