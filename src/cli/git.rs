@@ -119,6 +119,16 @@ pub(super) fn commit(top: &Path, revision: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&printed).trim().to_owned())
 }
 
+/// The files that differ, as paths from the top of the repository: between two commits, or between
+/// a commit or the index and the working tree. `sides` are the words of `git diff` that name them.
+///
+/// # Errors
+/// git fails.
+pub(super) fn differing(top: &Path, sides: &[&str]) -> Result<Vec<PathBuf>> {
+    let words = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty"];
+    Ok(paths_of(&git(top, &[&words, sides, &["--"]].concat(), None)?).collect())
+}
+
 /// Writes the files of a commit, or of the index, into a new directory `name` below `directory`,
 /// and returns its path.
 ///

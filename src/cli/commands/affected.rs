@@ -1,6 +1,6 @@
 //! `affected`: lists the roots that a change of files can affect. Nothing is built.
 
-use crate::commands::diff::since::{Range, changed};
+use crate::commands::diff::since::{Range, Revision, changed};
 use crate::flags::complete;
 use crate::flags::format::Format;
 use crate::messages::Messages;
@@ -112,7 +112,7 @@ fn since(args: &Affected, range: &str, mut files: Vec<PathBuf>) -> Result<Vec<St
     }
     let range = Range::parse(&top, range)?;
     let changed = changed(&top, &range)?;
-    let Some((_, commit)) = &range.new else {
+    let Some(Revision { commit, .. }) = &range.new else {
         files.extend(changed.into_iter().map(|file| top.join(file)));
         return roots(args, files);
     };

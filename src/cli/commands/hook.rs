@@ -225,12 +225,8 @@ fn place(hook: HookName) -> Result<PathBuf> {
 /// Builds the files that a commit would contain.
 fn before_commit(flags: BuildWords<'_>, messages: &mut Messages) -> Result<()> {
     let top = top()?;
-    let changed = git(
-        &top,
-        &["diff", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty"],
-        None,
-    )?;
-    check(flags, &top, &changed, None, messages).context("the staged files do not build, and are not committed")
+    let changed = git::differing(&top, &["--cached"])?;
+    check(flags, &top, changed, None, messages).context("the staged files do not build, and are not committed")
 }
 
 /// Builds the commits that git names on stdin, as it does for a push.
@@ -250,24 +246,11 @@ fn before_push(flags: BuildWords<'_>, messages: &mut Messages) -> Result<()> {
             !is_zero(remote) && git(&top, &["cat-file", "-e", &format!("{remote}^{{commit}}")], None).is_ok();
         // If the remote does not have the branch, all its files are new.
         let changed = match is_known {
-            true => git(
-                &top,
-                &[
-                    "diff",
-                    "--name-only",
-                    "-z",
-                    "--no-renames",
-                    "--no-ext-diff",
-                    "--ignore-submodules=dirty",
-                    remote,
-                    local,
-                ],
-                None,
-            )?,
-            false => git(&top, &["ls-tree", "-r", "--name-only", "-z", local], None)?,
+            true => git::differing(&top, &[remote, local])?,
+            false => paths_of(&git(&top, &["ls-tree", "-r", "--name-only", "-z", local], None)?).collect(),
         };
         let shown = || format!("the commits for {name} do not build, and are not pushed");
-        check(flags, &top, &changed, Some(local), messages).with_context(shown)?;
+        check(flags, &top, changed, Some(local), messages).with_context(shown)?;
     }
     Ok(())
 }
@@ -276,11 +259,10 @@ fn before_push(flags: BuildWords<'_>, messages: &mut Messages) -> Result<()> {
 fn check(
     flags: BuildWords<'_>,
     top: &Path,
-    changed: &[u8],
+    changed: Vec<PathBuf>,
     commit: Option<&str>,
     messages: &mut Messages,
 ) -> Result<()> {
-    let changed: Vec<PathBuf> = paths_of(changed).collect();
     if changed.is_empty() {
         return Ok(());
     }

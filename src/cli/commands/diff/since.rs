@@ -14,11 +14,19 @@ use rustomize_engine::load::clean;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The commits that a range names, each with its name and its id.
+/// The commits that a range names.
 pub(crate) struct Range {
-    pub old: (String, String),
+    pub old: Revision,
     /// `None` for the working tree.
-    pub new: Option<(String, String)>,
+    pub new: Option<Revision>,
+}
+
+/// A commit that a user has named.
+pub(crate) struct Revision {
+    /// The name that the user gives the commit.
+    pub name: String,
+    /// The id of the commit.
+    pub commit: String,
 }
 
 /// Builds both sides of each root that the changed files can affect.
@@ -41,7 +49,7 @@ pub(crate) fn sides(
         return Ok(Vec::new());
     }
     let mut exporter = Exporter::default();
-    let mut of_commit = |(name, commit): &(String, String), read: Option<CommitFiles>| {
+    let mut of_commit = |Revision { name, commit }: &Revision, read: Option<CommitFiles>| {
         let place = Start { top: &top, prefix: &prefix };
         match read {
             Some(files) => State::in_memory(request, name, place, files),
@@ -53,7 +61,7 @@ pub(crate) fn sides(
     };
     let old = of_commit(&range.old, old)?;
     let new = match &range.new {
-        Some(commit) => of_commit(commit, new)?,
+        Some(revision) => of_commit(revision, new)?,
         None => State::on_disk(request, "the working tree", Start { top: &top, prefix: &prefix })?,
     };
     let mut states = [old, new];
@@ -110,7 +118,7 @@ fn known(request: &BuildRequest, top: &Path, range: &Range) -> Result<Known> {
         Files(Option<CommitFiles>),
     }
     let commits = [Some(&range.old), range.new.as_ref()].into_iter().flatten();
-    let commits = commits.filter(|_| request.reads_files_alone()).map(|(_, commit)| Question::Files(commit));
+    let commits = commits.filter(|_| request.reads_files_alone()).map(|of| Question::Files(&of.commit));
     let questions: Vec<Question<'_>> = std::iter::once(Question::Changed).chain(commits).collect();
     let answers = parallel::each(&questions, questions.len(), |question| match question {
         Question::Changed => changed(top, range).map(Answer::Changed),
@@ -143,14 +151,15 @@ impl Range {
     pub(crate) fn parse(top: &Path, text: &str) -> Result<Range> {
         let commit = |name: &str| {
             let name = if name.is_empty() { "HEAD" } else { name };
-            Ok::<_, anyhow::Error>((name.to_owned(), git::commit(top, name)?))
+            Ok::<_, anyhow::Error>(Revision { name: name.to_owned(), commit: git::commit(top, name)? })
         };
         if let Some((old, new)) = text.split_once("...") {
             let (old, new) = (commit(old)?, commit(new)?);
-            let base = git(top, &["merge-base", &old.1, &new.1], None)
-                .with_context(|| format!("'{}' and '{}' have no commit in common", old.0, new.0))?;
-            let base = String::from_utf8_lossy(&base).trim().to_owned();
-            return Ok(Range { old: (base.chars().take(12).collect(), base), new: Some(new) });
+            let base = git(top, &["merge-base", &old.commit, &new.commit], None)
+                .with_context(|| format!("'{}' and '{}' have no commit in common", old.name, new.name))?;
+            let commit = String::from_utf8_lossy(&base).trim().to_owned();
+            let name = commit.chars().take(12).collect();
+            return Ok(Range { old: Revision { name, commit }, new: Some(new) });
         }
         match text.split_once("..") {
             Some((old, new)) => Ok(Range { old: commit(old)?, new: Some(commit(new)?) }),
@@ -165,13 +174,9 @@ impl Range {
 /// # Errors
 /// git fails.
 pub(crate) fn changed(top: &Path, range: &Range) -> Result<Vec<PathBuf>> {
-    let mut words =
-        vec!["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty", &range.old.1];
-    if let Some((_, new)) = &range.new {
-        words.push(new);
-    }
-    words.push("--");
-    let mut changed: Vec<PathBuf> = paths_of(&git(top, &words, None)?).collect();
+    let commits = [Some(&range.old), range.new.as_ref()].into_iter().flatten();
+    let commits: Vec<&str> = commits.map(|revision| revision.commit.as_str()).collect();
+    let mut changed = git::differing(top, &commits)?;
     if range.new.is_none() {
         let new_files = git(top, &["ls-files", "--others", "--exclude-standard", "-z"], None)?;
         changed.extend(paths_of(&new_files));
