@@ -26,6 +26,7 @@ mod cache;
 mod variable;
 mod host;
 mod git;
+mod paint;
 mod line_diff;
 mod changes;
 mod output;

@@ -1,5 +1,6 @@
 //! The lines that a change of a file changes, in the form of `diff -u`. `patch -p0` reads it.
 
+use crate::paint::Paint;
 use rustomize_base::meter::FastMap;
 use rustomize_base::shown;
 use rustomize_edit::Change;
@@ -16,11 +17,6 @@ const MOST: usize = 400;
 
 /// The text in the place of a line that may have a secret.
 const HIDDEN: &str = "(not shown: may have a secret)";
-
-const BOLD: &str = "1";
-const RED: &str = "31";
-const GREEN: &str = "32";
-const CYAN: &str = "36";
 
 /// A text, and the offset of each of its lines.
 struct Lines<'t> {
@@ -65,10 +61,7 @@ impl<'t> Lines<'t> {
 /// The changed lines of a file, with lines around them. O(size of the texts) for a change of few
 /// lines.
 pub(super) fn print(change: &Change, is_colored: bool) -> String {
-    let paint = |style: &str, text: &str| match is_colored {
-        true => format!("\x1b[{style}m{text}\x1b[0m"),
-        false => text.to_owned(),
-    };
+    let paint = Paint { is_colored };
     let (before, after) = (Lines::of(&change.before), Lines::of(&change.after));
     let mut known = FastMap::default();
     let (old, new) = (before.fingerprints(&mut known), after.fingerprints(&mut known));
@@ -76,7 +69,7 @@ pub(super) fn print(change: &Change, is_colored: bool) -> String {
     let name = shown::line(&shown::masked(&change.name)).into_owned();
     let mut out = String::new();
     for mark in ["---", "+++"] {
-        let _ = writeln!(out, "{}", paint(BOLD, &format!("{mark} {name}")));
+        let _ = writeln!(out, "{}", paint.bold(&format!("{mark} {name}")));
     }
     let mut left = MOST;
     for hunk in hunks(&items) {
@@ -85,20 +78,25 @@ pub(super) fn print(change: &Change, is_colored: bool) -> String {
             break;
         }
         let head = format!("@@ -{} +{} @@", range(&items, &hunk, |i| i.before), range(&items, &hunk, |i| i.after));
-        let _ = writeln!(out, "{}", paint(CYAN, &head));
+        let _ = writeln!(out, "{}", paint.cyan(&head));
         for item in &items[hunk] {
             if left == 0 {
                 break;
             }
             left -= 1;
-            let (style, mark, lines, at) = match *item {
-                AlignedItem { before: Some(at), after: None } => (RED, '-', &before, at),
-                AlignedItem { before: None, after: Some(at) } => (GREEN, '+', &after, at),
-                AlignedItem { before: Some(at), .. } => ("", ' ', &before, at),
+            let (mark, lines, at) = match *item {
+                AlignedItem { before: Some(at), after: None } => ('-', &before, at),
+                AlignedItem { before: None, after: Some(at) } => ('+', &after, at),
+                AlignedItem { before: Some(at), .. } => (' ', &before, at),
                 AlignedItem { before: None, after: None } => continue,
             };
             let line = format!("{mark}{}", lines.shown(at));
-            let _ = writeln!(out, "{}", if style.is_empty() { line } else { paint(style, &line) });
+            let line = match mark {
+                '-' => paint.red(&line),
+                '+' => paint.green(&line),
+                _ => line,
+            };
+            let _ = writeln!(out, "{line}");
             if lines.is_open(at) {
                 out.push_str("\\ No newline at end of file\n");
             }

@@ -1,6 +1,6 @@
 //! `diff` as a page of HTML, self-contained and without scripts.
 
-use crate::commands::diff::listing::{MOST_IMAGES, Mark, Section, counts, images, name};
+use crate::commands::diff::listing::{ChangedImage, ChangedImages, Mark, Section, counts, name};
 use crate::commands::diff::report::Report;
 use std::fmt::Write;
 
@@ -39,11 +39,10 @@ pub(crate) fn print(report: &Report<'_>) -> String {
         }
         out.push_str("</ul>\n");
     }
-    let (listed, more) = images(total, MOST_IMAGES);
+    let ChangedImages { listed, more } = ChangedImages::of(total);
     if !listed.is_empty() {
         out.push_str("<ul>\n");
-        for (old, new, count) in listed {
-            let times = if count == 1 { String::new() } else { format!(" ({count} times)") };
+        for ChangedImage { old, new, times } in listed {
             let (old, new) = (escaped(&old), escaped(&new));
             let _ = writeln!(out, "<li>image <code>{old}</code> &rarr; <code>{new}</code>{times}</li>");
         }

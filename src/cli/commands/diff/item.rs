@@ -37,8 +37,14 @@ pub(crate) struct Item {
     pub parts: Vec<Part>,
     /// The number of fields that differ.
     pub fields: usize,
-    /// The number of values that are new, and of those that are gone.
-    pub values: (usize, usize),
+    pub values: ValueCounts,
+}
+
+/// The numbers of values in which an item differs.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ValueCounts {
+    pub new: usize,
+    pub gone: usize,
 }
 
 /// A difference of an item.
@@ -77,7 +83,7 @@ impl Item {
                 item.word = if is_new { "added" } else { "removed" };
                 item.own.extend(Some(item.namespace.clone()).filter(|namespace| !namespace.is_empty()));
                 item.fields = values(resource.node());
-                item.values = if is_new { (item.fields, 0) } else { (0, item.fields) };
+                *(if is_new { &mut item.values.new } else { &mut item.values.gone }) = item.fields;
                 let origin = lines.and_then(|lines| lines.first()?.clone());
                 let part = Part { origin, ..Part::of(resource_lines(mark, resource)) };
                 item.add(part);
@@ -102,8 +108,8 @@ impl Item {
                         Difference::Value { old, new } => (old, new),
                         Difference::Order { old, new } => (Some(old), Some(new)),
                     };
-                    item.values.0 += usize::from(new.is_some());
-                    item.values.1 += usize::from(old.is_some());
+                    item.values.new += usize::from(new.is_some());
+                    item.values.gone += usize::from(old.is_some());
                     let origin = lines.as_ref().zip(new).and_then(|(lines, new)| lines.of_node(new));
                     let follows = Some(field.path.to_string()).filter(|_| field.follows);
                     let is_unchangeable = field.is_unchangeable;
@@ -134,7 +140,7 @@ impl Item {
             own: vec![line(without_hash(resource))],
             parts: Vec::new(),
             fields: 0,
-            values: (0, 0),
+            values: ValueCounts::default(),
         }
     }
 

@@ -94,21 +94,44 @@ pub(crate) fn counts(summary: &Summary) -> String {
     }
 }
 
-/// The first images that differ: the old image, the new one, and the number of changes; and how
-/// many more there are. `most` is the number of images that are listed.
-pub(crate) fn images(summary: &Summary, most: usize) -> (Vec<(String, String, usize)>, Option<String>) {
-    let image =
-        |((old, new), count): (&(String, String), &usize)| (line(old).into_owned(), line(new).into_owned(), *count);
-    let more = match summary.images.len().saturating_sub(most) {
-        0 => None,
-        1 => Some("and 1 more image".to_owned()),
-        more => Some(format!("and {more} more images")),
-    };
-    (summary.images.iter().take(most).map(image).collect(), more)
+/// The number of images that are listed.
+const MOST_IMAGES: usize = 10;
+
+/// The first images that differ, and how many more there are.
+pub(crate) struct ChangedImages {
+    pub listed: Vec<ChangedImage>,
+    /// The number of images that are not listed, in words.
+    pub more: Option<String>,
 }
 
-/// The number of images that are listed.
-pub(crate) const MOST_IMAGES: usize = 10;
+/// An image that differs, in one line each.
+pub(crate) struct ChangedImage {
+    pub old: String,
+    pub new: String,
+    /// The number of changes, in words behind a blank; empty for one.
+    pub times: String,
+}
+
+impl ChangedImages {
+    /// The images of a summary.
+    pub(crate) fn of(summary: &Summary) -> Self {
+        let image = |((old, new), count): (&(String, String), &usize)| {
+            let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
+            ChangedImage { old: line(old).into_owned(), new: line(new).into_owned(), times }
+        };
+        let more = match summary.images.len().saturating_sub(MOST_IMAGES) {
+            0 => None,
+            1 => Some("and 1 more image".to_owned()),
+            more => Some(format!("and {more} more images")),
+        };
+        ChangedImages { listed: summary.images.iter().take(MOST_IMAGES).map(image).collect(), more }
+    }
+}
+
+/// A number of things, as `2 resources`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
 
 /// Kind, group, namespace and name of a resource: `Deployment.apps shop/web`.
 pub(crate) fn kind_and_name(resource: &Resource<'_>) -> String {

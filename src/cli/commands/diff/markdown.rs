@@ -1,7 +1,7 @@
 //! `diff` as Markdown, for a comment on a pull request. Names and values are printed as code, so
 //! that none of them is read as Markdown or HTML.
 
-use crate::commands::diff::listing::{Line, MOST_IMAGES, Section, counts, images, name};
+use crate::commands::diff::listing::{ChangedImage, ChangedImages, Line, Section, counts, name};
 use crate::commands::diff::report::Report;
 use std::fmt::Write;
 
@@ -37,12 +37,11 @@ pub(super) fn head(Report { total, upgrade, .. }: &Report<'_>) -> String {
             }
         }
     }
-    let (listed, more) = images(total, MOST_IMAGES);
+    let ChangedImages { listed, more } = ChangedImages::of(total);
     if !listed.is_empty() {
         out.push('\n');
     }
-    for (old, new, count) in listed {
-        let times = if count == 1 { String::new() } else { format!(" ({count} times)") };
+    for ChangedImage { old, new, times } in listed {
         let _ = writeln!(out, "* image {} -> {}{times}", code(&old), code(&new));
     }
     more.into_iter().for_each(|more| out.push_str(&format!("* {more}\n")));

@@ -1,10 +1,10 @@
 //! `diff --stat`: a line for each kind of each root, with the number of resources and fields that
 //! differ.
 
-use crate::commands::diff::item::Item;
-use crate::commands::diff::listing::{counts, name};
+use crate::commands::diff::item::{Item, ValueCounts};
+use crate::commands::diff::listing::{counted, counts, name};
 use crate::commands::diff::report::Compared;
-use crate::commands::diff::text::{BOLD, GREEN, RED, paint};
+use crate::paint::Paint;
 use rustomize_engine::diff::Summary;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,8 +20,7 @@ struct Row {
     kind: String,
     resources: usize,
     fields: usize,
-    /// The number of values that are new, and of those that are gone.
-    values: (usize, usize),
+    values: ValueCounts,
 }
 
 /// The lines, and the counts behind them; empty if nothing differs.
@@ -30,24 +29,24 @@ pub(crate) fn print(compared: &[Compared<'_>], total: &Summary, is_colored: bool
     if total.is_same() {
         return out;
     }
+    let paint = Paint { is_colored };
     let rows: Vec<Row> = compared.iter().flat_map(rows).collect();
     let width = |cell: fn(&Row) -> &str| rows.iter().map(|row| cell(row).chars().count()).max().unwrap_or_default();
     let (root_width, kind_width) = (width(|row| &row.root), width(|row| &row.kind));
-    let most = rows.iter().map(|row| row.values.0 + row.values.1).max().unwrap_or_default();
+    let most = rows.iter().map(|row| row.values.new + row.values.gone).max().unwrap_or_default();
     let texts: Vec<String> = rows.iter().map(|row| row.counts()).collect();
     let text_width = texts.iter().map(|text| text.chars().count()).max().unwrap_or_default();
     for (row, text) in rows.iter().zip(texts) {
         let gap = if root_width == 0 { "" } else { "  " };
-        let signs = |sign: &str, style: &str, count: usize| match scaled(count, most) {
-            0 => String::new(),
-            count => paint(is_colored, style, &sign.repeat(count)),
-        };
-        let (new, old) = (signs("+", GREEN, row.values.0), signs("-", RED, row.values.1));
+        let signs = |sign: &str, count: usize| sign.repeat(scaled(count, most));
+        let (new, old) = (signs("+", row.values.new), signs("-", row.values.gone));
+        let new = if new.is_empty() { new } else { paint.green(&new) };
+        let old = if old.is_empty() { old } else { paint.red(&old) };
         let Row { root, kind, .. } = row;
         let line = format!(" {root:root_width$}{gap}{kind:kind_width$}  {text:text_width$}  {new}{old}");
         let _ = writeln!(out, "{}", line.trim_end());
     }
-    let _ = writeln!(out, "{}", paint(is_colored, BOLD, &counts(total)));
+    let _ = writeln!(out, "{}", paint.bold(&counts(total)));
     out
 }
 
@@ -62,15 +61,15 @@ fn rows(compared: &Compared<'_>) -> Vec<Row> {
         });
         row.resources += 1;
         row.fields += fields;
-        row.values = (row.values.0 + values.0, row.values.1 + values.1);
+        row.values.new += values.new;
+        row.values.gone += values.gone;
     }
     rows.into_values().collect()
 }
 
 impl Row {
     fn counts(&self) -> String {
-        let many = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
-        format!("{}, {}", many(self.resources, "resource"), many(self.fields, "field"))
+        format!("{}, {}", counted(self.resources, "resource"), counted(self.fields, "field"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `diff --compat`: the sides are builds as of two versions of kustomize, and the behaviours that
 //! cause the difference are named.
 
+use crate::commands::diff::listing::counted;
 use crate::commands::diff::sides::{Asked, Others, Side, Sides, built};
 use crate::failures::Failures;
 use crate::flags::compat::Versions;
@@ -154,7 +155,6 @@ pub(crate) fn differing(before: &[String], after: &[String]) -> usize {
 impl Behaviour {
     /// The extent of the change, in words: `3 resources in 2 roots`.
     pub(crate) fn count(&self) -> String {
-        let many = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
-        format!("{} in {}", many(self.resources, "resource"), many(self.roots, "root"))
+        format!("{} in {}", counted(self.resources, "resource"), counted(self.roots, "root"))
     }
 }

@@ -1,6 +1,6 @@
 //! `--blame`: the whole output, with the file and line that each line comes from.
 
-use super::text::Paint;
+use crate::paint::Paint;
 use anyhow::Result;
 use rustomize_base::shown;
 use rustomize_results::explain::blame::{Line, Sheet, sheets};

@@ -1,5 +1,6 @@
 //! Explanations for people.
 
+use crate::paint::Paint;
 use rustomize_base::shown;
 use rustomize_engine::stage::history::{Field, Write};
 use rustomize_results::explain::field::{DottedPaths, Fields};
@@ -15,41 +16,6 @@ const WIDEST_COLUMN: usize = 72;
 
 /// The place of a value that is in no file.
 const NO_PLACE: &str = "-";
-
-/// Colours for a terminal, or none.
-#[derive(Clone, Copy)]
-pub(super) struct Paint {
-    pub is_colored: bool,
-}
-
-impl Paint {
-    /// No colours.
-    const PLAIN: Paint = Paint { is_colored: false };
-
-    fn with(self, code: &str, text: &str) -> String {
-        if self.is_colored { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    pub(super) fn bold(self, text: &str) -> String {
-        self.with("1", text)
-    }
-
-    pub(super) fn dim(self, text: &str) -> String {
-        self.with("2", text)
-    }
-
-    pub(super) fn before(self, text: &str) -> String {
-        self.with("31", text)
-    }
-
-    pub(super) fn after(self, text: &str) -> String {
-        self.with("32", text)
-    }
-
-    pub(super) fn step(self, text: &str) -> String {
-        self.with("36", text)
-    }
-}
 
 /// A table. The cells of each column have one width, except in the last column.
 #[derive(Default)]
@@ -186,7 +152,7 @@ fn came_from(view: &View<'_, '_>, subject: &Subject<'_, '_>, pos: Pos, paint: Pa
     match (place, view.generator(subject, pos), subject.origin) {
         (Some(place), Some(name), _) => {
             let name = one_line(name);
-            (format!("{name}, {place}"), format!("{}, {place}", paint.step(&name)))
+            (format!("{name}, {place}"), format!("{}, {place}", paint.cyan(&name)))
         }
         (Some(place), None, _) => cell(&place),
         (None, _, Some(write)) => by(view, write, paint),
@@ -205,7 +171,7 @@ fn values(hidden: &Hidden<'_>, path: &str, write: &Write<'_>, paint: Paint) -> (
         Some(value) => quoted(hidden.shown([path, &write.path], value)),
     };
     let (before, after) = (text(write.before), text(write.after));
-    (format!("{before} -> {after}"), format!("{} -> {}", paint.before(&before), paint.after(&after)))
+    (format!("{before} -> {after}"), format!("{} -> {}", paint.red(&before), paint.green(&after)))
 }
 
 /// The step of a write, with the place of its entry: plain, and with colours.
@@ -214,7 +180,7 @@ fn by(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> (String, String) 
 }
 
 fn step(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> String {
-    let name = paint.step(&one_line(write.step));
+    let name = paint.cyan(&one_line(write.step));
     match view.place(view.cause(write)) {
         Some(place) => format!("{name}, {}", one_line(&place)),
         None => name,

@@ -1,10 +1,11 @@
 //! The answer about a line, for people and for programs.
 
-use super::super::text::{Paint, Table, one_line, quoted};
+use super::super::text::{Table, one_line, quoted};
 use super::answer::Answer;
 use super::effects::{Cause, FieldEffect, Outcome, StepEffect};
 use super::extent::Reason;
 use super::place::FileLine;
+use crate::paint::Paint;
 
 use rustomize_base::meter::FastIndexMap;
 use rustomize_base::shown;
@@ -45,7 +46,7 @@ pub(super) fn text(answer: &Answer<'_>, is_colored: bool) -> String {
     for (root, effect) in steps() {
         let head = match &effect.layer {
             Some(file) => paint.bold(&one_line(file)),
-            None => paint.step(&one_line(&effect.step)),
+            None => paint.cyan(&one_line(&effect.step)),
         };
         by_step.entry(head).or_default().push((root, effect));
     }
@@ -85,7 +86,7 @@ fn rows<'a>(
 /// The end of a value; empty if the value is in the output.
 fn ended(outcome: &Outcome, paint: Paint) -> String {
     let by = |cause: &Cause| {
-        let step = paint.step(&one_line(&cause.step));
+        let step = paint.cyan(&one_line(&cause.step));
         match &cause.place {
             Some((file, line, column)) => format!("{step}, {}:{line}:{column}", one_line(file)),
             None => step,
@@ -93,9 +94,9 @@ fn ended(outcome: &Outcome, paint: Paint) -> String {
     };
     match outcome {
         Outcome::Kept => String::new(),
-        Outcome::Changed { into, by: cause } => format!("becomes {}: {}", paint.after(&quoted(into)), by(cause)),
-        Outcome::Overridden { with, by: cause } => format!("overridden, {}: {}", paint.after(&quoted(with)), by(cause)),
-        Outcome::Removed { by: cause } => format!("{}: {}", paint.before("removed"), by(cause)),
+        Outcome::Changed { into, by: cause } => format!("becomes {}: {}", paint.green(&quoted(into)), by(cause)),
+        Outcome::Overridden { with, by: cause } => format!("overridden, {}: {}", paint.green(&quoted(with)), by(cause)),
+        Outcome::Removed { by: cause } => format!("{}: {}", paint.red("removed"), by(cause)),
     }
 }
 
