@@ -10,8 +10,8 @@
 //!   YAML.
 //! * [`fields`]: fields, words and file names to complete; the documentation of a field. [`paths`]:
 //!   paths of fields to complete.
-//! * [`links`]: the files, bases and resources that a place names; the new names of files.
-//! * [`references`]: the entries that name a file or a resource.
+//! * [`links`]: the files, bases and resources that a place names.
+//! * [`references`]: the entries that name a file or a resource; [`renames`]: new names of files.
 //!
 //! Plugins and helm run only if the program that starts the server allows them: an editor builds
 //! on every keystroke, in directories that the user may only have opened to read.
@@ -25,6 +25,7 @@ mod message;
 mod paths;
 mod reference_fixes;
 mod references;
+mod renames;
 mod texts;
 
 // The modules of this crate name those of the engine by their own paths.
@@ -241,12 +242,12 @@ impl<W: Write> Server<W> {
             }),
             ask::Rename::METHOD => with(call, |p: RenameParams| {
                 let at = p.text_document_position;
-                links::rename(&self.texts, &self.files(), &self.folders, &at, &p.new_name)
+                renames::rename(&self.texts, &self.files(), &self.folders, &at, &p.new_name)
                     .map_err(|message| (ErrorCode::RequestFailed, message))
             }),
             ask::WillRenameFiles::METHOD => with(call, |p: RenameFilesParams| match p.files.len() > MAX_RENAMES {
                 true => Err((ErrorCode::InvalidParams, format!("more than {MAX_RENAMES} files are renamed"))),
-                false => Ok(links::renamed(&self.texts, &self.files(), &self.folders, &p.files)),
+                false => Ok(renames::renamed(&self.texts, &self.files(), &self.folders, &p.files)),
             }),
             method => Err((ErrorCode::MethodNotFound, format!("'{method}' is not known"))),
         };

@@ -1,7 +1,7 @@
 //! The entries of kustomizations that name a file or a resource.
 
 use super::check::{Known, KnownResource};
-use super::links::{PlacedText, has_keys, names_files, resource_at, selected, selects, target, texts_of, written};
+use super::links::{PlacedText, names_files, path_start, resource_at, selected, selects, target, texts_of, written};
 use super::texts::{Texts, is_kustomization, uri_of};
 use super::{Files, links};
 use lsp_types::{Location, Position, Range, ReferenceParams};
@@ -131,8 +131,8 @@ impl Layer {
         entries: impl IntoIterator<Item = &'l PlacedText>,
     ) -> impl Iterator<Item = (&'l Path, Position, Position)> {
         entries.into_iter().map(move |entry| {
-            let key = entry.text.rfind('=').filter(|_| has_keys(&entry.path)).map_or(0, |end| end + 1);
-            let range = written(texts, &self.text, entry, key, &entry.text[key..]).unwrap_or_else(|| {
+            let start = path_start(&entry.path, &entry.text);
+            let range = written(texts, &self.text, entry, start, &entry.text[start..]).unwrap_or_else(|| {
                 let at = Position::new(u32::try_from(entry.line() - 1).unwrap_or(u32::MAX), 0);
                 Range::new(at, at)
             });
