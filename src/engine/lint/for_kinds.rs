@@ -136,7 +136,7 @@ pub fn in_schema<'a>(document: &Document<'a>) -> Option<Vec<NamedKind<'a>>> {
     {
         return None;
     }
-    let kinds = document.kinds().1.into_iter();
+    let kinds = document.kinds().into_iter();
     let kinds: Vec<_> = kinds.map(|(gvk, node)| NamedKind { gvk, pos: node.pos() }).collect();
     // A CustomResourceDefinition without a schema describes nothing.
     Some(kinds).filter(|kinds| !kinds.is_empty() || matches!(document, Document::OpenApi(_)))

@@ -69,7 +69,7 @@ fn document<'a>(node: Node<'a>) -> Result<Document<'a>> {
 /// The references in the fields of a document's kinds.
 fn references<'a>(arena: Arena<'a>, document: &Document<'a>) -> TransformerConfig<'a> {
     let mut config = TransformerConfig::default();
-    let (types, kinds) = document.kinds();
+    let (types, kinds) = (document.types(), document.kinds());
     for (gvk, schema) in kinds {
         let any_version = Gvk { version: "", ..gvk };
         crds::Walk { arena, types: &types, gvk: any_version, config: &mut config, open: Vec::new(), is_nested: true }

@@ -4,7 +4,7 @@
 use super::Gvk;
 use super::{Place, builtin};
 use rustomize_base::meter::{FastIndexMap, FastMap, FastSet};
-use rustomize_yaml::{Mapping, Node, Value};
+use rustomize_yaml::{Entry, Mapping, Node, Value};
 
 /// The largest number of references in a chain: more than any schema needs.
 const MAX_REFERENCES: usize = 64;
@@ -59,13 +59,11 @@ impl<'a> Custom<'a> {
         for document in documents.iter().rev() {
             match document {
                 Document::OpenApi(node) => {
-                    let definitions =
-                        || node.get("definitions").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter());
-                    for entry in definitions() {
+                    for entry in definitions_of(node) {
                         reader.definitions.insert(entry.key().text(), entry.value().clone());
                         reader.known.remove(entry.key().text());
                     }
-                    for entry in definitions() {
+                    for entry in definitions_of(node) {
                         reader.definition(entry.key().text());
                     }
                     reader.scopes(node);
@@ -82,7 +80,7 @@ impl<'a> Custom<'a> {
         let custom = std::mem::take(self);
         let (definitions, known) = Default::default();
         let mut reader = Reader { definitions, known, custom, with_builtin: false, in_crd: true };
-        for (gvk, schema) in definition.kinds().1 {
+        for (gvk, schema) in definition.kinds() {
             if reader.custom.kind(&gvk).is_none() {
                 let number = reader.reserve();
                 reader.fill(number, schema);
@@ -128,17 +126,29 @@ struct Reader<'a> {
     in_crd: bool,
 }
 
+/// The definitions of an OpenAPI schema.
+fn definitions_of<'n, 'a>(node: &'n Node<'a>) -> impl Iterator<Item = &'n Entry<'a>> {
+    node.get("definitions").and_then(Node::as_mapping).into_iter().flat_map(Mapping::iter)
+}
+
 impl<'a> Document<'a> {
-    /// The types that the schemas refer to, and the kinds with their schemas.
-    pub fn kinds<'n>(&'n self) -> (Types<'n, 'a>, Vec<(Gvk<'a>, &'n Node<'a>)>) {
+    /// The types that the schemas refer to. O(definitions).
+    pub fn types(&self) -> Types<'_, 'a> {
         match self {
             Document::OpenApi(node) => {
-                let definitions =
-                    || node.get("definitions").and_then(Node::as_mapping).into_iter().flat_map(|m| m.iter());
-                let types =
-                    definitions().filter_map(|e| Some((e.key().text(), e.value().get("properties")?.as_mapping()?)));
-                let kinds = definitions().flat_map(|e| gvks(e.value()).into_iter().map(|gvk| (gvk, e.value())));
-                (types.collect(), kinds.collect())
+                let types = definitions_of(node)
+                    .filter_map(|e| Some((e.key().text(), e.value().get("properties")?.as_mapping()?)));
+                types.collect()
+            }
+            Document::Crd(_) => Types::default(),
+        }
+    }
+
+    /// The kinds with their schemas. O(definitions).
+    pub fn kinds(&self) -> Vec<(Gvk<'a>, &Node<'a>)> {
+        match self {
+            Document::OpenApi(node) => {
+                definitions_of(node).flat_map(|e| gvks(e.value()).into_iter().map(|gvk| (gvk, e.value()))).collect()
             }
             Document::Crd(node) => {
                 let text = |path: [&str; 2]| {
@@ -154,7 +164,7 @@ impl<'a> Document<'a> {
                     let schema = version.get("schema")?.get("openAPIV3Schema")?;
                     Some((Gvk { group, version: version.get_text("name")?, kind }, schema))
                 });
-                (Types::default(), kinds.collect())
+                kinds.collect()
             }
         }
     }
@@ -164,7 +174,7 @@ impl<'a> Reader<'a> {
     fn crd(&mut self, document: &Document<'a>, node: &Node<'a>) {
         self.in_crd = true;
         let is_cluster_scoped = node.get("spec").and_then(|spec| spec.get_text("scope")) == Some("Cluster");
-        for (gvk, schema) in document.kinds().1 {
+        for (gvk, schema) in document.kinds() {
             let number = self.reserve();
             self.fill(number, schema);
             self.custom.kinds.insert(gvk, number);
