@@ -1,5 +1,6 @@
 //! One call: runs a command of this program, and makes a bounded result of its output.
 
+use super::tools::ToolCommand;
 use rustomize_base::host::Host;
 use rustomize_process::{Children, Failed, Failure, Launch, Limits, Stderr};
 use serde_json::{Value, json};
@@ -28,9 +29,8 @@ pub(crate) struct Caller<'a> {
 }
 
 impl Caller<'_> {
-    /// Runs a command as one of `children`, and gives the result of its tool, whose first `offset`
-    /// bytes are left out.
-    pub(crate) fn call(&self, words: Vec<String>, offset: usize, children: &Children) -> Value {
+    /// Runs a command as one of `children`, and gives the result of its tool.
+    pub(crate) fn call(&self, ToolCommand { words, offset }: ToolCommand, children: &Children) -> Value {
         let stderr = Arc::new(Collected::default());
         let (name, directories) = &self.reads_below;
         let launch = Launch::new(self.program)

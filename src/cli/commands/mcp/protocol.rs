@@ -15,6 +15,20 @@ pub(crate) const INVALID_PARAMS: i32 = -32602;
 /// A code of this server: too many calls wait.
 pub(crate) const BUSY: i32 = -32000;
 
+/// The error that answers a message.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Refusal {
+    pub code: i32,
+    pub why: String,
+}
+
+impl Refusal {
+    /// A refusal for a reason.
+    pub(crate) fn new(code: i32, why: impl Into<String>) -> Self {
+        Refusal { code, why: why.into() }
+    }
+}
+
 /// A line of a client.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Received {
@@ -22,8 +36,8 @@ pub(crate) enum Received {
     Call { id: Option<Value>, method: String, params: Map<String, Value> },
     /// An answer: the server asks nothing.
     Answer,
-    /// Not a message of the protocol: the code and the reason.
-    Refused(i32, String),
+    /// Not a message of the protocol.
+    Refused(Refusal),
     /// The stream has ended.
     End,
 }
@@ -43,7 +57,7 @@ pub(crate) fn read(input: &mut impl BufRead) -> io::Result<Received> {
                 skip_line(input)?;
             }
             let why = format!("a message is larger than {LIMIT} bytes");
-            return Ok(Received::Refused(INVALID_REQUEST, why));
+            return Ok(Received::Refused(Refusal::new(INVALID_REQUEST, why)));
         }
         if !line.trim_ascii().is_empty() {
             return Ok(received(&line));
@@ -58,12 +72,12 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
 
 /// The kind of a message.
 fn received(line: &[u8]) -> Received {
-    let refused = |why: &str| Received::Refused(INVALID_REQUEST, why.to_owned());
+    let refused = |why: &str| Received::Refused(Refusal::new(INVALID_REQUEST, why));
     let mut message = match serde_json::from_slice(line) {
         Ok(Value::Object(message)) => message,
         Ok(Value::Array(_)) => return refused("batches are not supported: send each message in a line of its own"),
         Ok(_) => return refused("a message is not a JSON object"),
-        Err(e) => return Received::Refused(PARSE_ERROR, format!("a message is not valid JSON: {e}")),
+        Err(e) => return Received::Refused(Refusal::new(PARSE_ERROR, format!("a message is not valid JSON: {e}"))),
     };
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return refused("'jsonrpc' is not \"2.0\"");
@@ -96,11 +110,11 @@ impl<W: Write> Client<W> {
     }
 
     /// Answers a request. An answer to a client that is gone is lost, without an error.
-    pub(crate) fn answer(&self, id: &Value, result: Result<Value, (i32, String)>) {
+    pub(crate) fn answer(&self, id: &Value, result: Result<Value, Refusal>) {
         let message = match result {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-            Err((code, message)) => {
-                json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+            Err(Refusal { code, why }) => {
+                json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why}})
             }
         };
         let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -120,7 +134,7 @@ mod tests {
             found.push(match read(&mut input).unwrap() {
                 Received::End => break,
                 Received::Answer => "answer".to_owned(),
-                Received::Refused(code, why) => format!("{code} {why}"),
+                Received::Refused(Refusal { code, why }) => format!("{code} {why}"),
                 Received::Call { id, method, params } => {
                     format!("{} {method} {}", id.unwrap_or_default(), Value::Object(params))
                 }
@@ -157,7 +171,7 @@ mod tests {
         let deep = "[".repeat(100_000);
         for broken in [b"{" as &[u8], b"\xff\xfe", deep.as_bytes()] {
             let mut input = broken;
-            assert!(matches!(read(&mut input).unwrap(), Received::Refused(PARSE_ERROR, _)));
+            assert!(matches!(read(&mut input).unwrap(), Received::Refused(Refusal { code: PARSE_ERROR, .. })));
         }
     }
 

@@ -3,8 +3,8 @@
 
 use super::READS_BELOW;
 use super::call::{self, Caller};
-use super::protocol::{self, BUSY, Client, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Received};
-use super::tools::{TOOLS, Tool};
+use super::protocol::{self, BUSY, Client, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Received, Refusal};
+use super::tools::{TOOLS, Tool, ToolCommand};
 use rustomize_base::parallel;
 use rustomize_process::Children;
 use serde_json::{Map, Value, json};
@@ -40,13 +40,12 @@ pub(crate) struct Server<W> {
 /// A call that waits.
 struct Call {
     id: Value,
-    words: Vec<String>,
-    offset: usize,
+    command: ToolCommand,
     children: Children,
 }
 
-/// The answer to a request: the result, or a code and a reason.
-type Answer = Result<Value, (i32, String)>;
+/// The answer to a request.
+type Answer = Result<Value, Refusal>;
 
 impl<W: Write + Send> Server<W> {
     /// A server whose calls run `program`, and read the directories alone. The first one is their
@@ -99,7 +98,7 @@ impl<W: Write + Send> Server<W> {
                     }
                 }
                 Received::Call { id: None, .. } | Received::Answer => {}
-                Received::Refused(code, why) => self.client.answer(&Value::Null, Err((code, why))),
+                Received::Refused(refusal) => self.client.answer(&Value::Null, Err(refusal)),
                 Received::End => return Ok(()),
             }
         }
@@ -122,34 +121,28 @@ impl<W: Write + Send> Server<W> {
                 let Some(tool) = Tool::named(name) else {
                     let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
                     let why = format!("unknown tool '{name}': this server has {}", known.join(", "));
-                    return Some(Err((INVALID_PARAMS, why)));
+                    return Some(Err(Refusal::new(INVALID_PARAMS, why)));
                 };
                 let arguments = params.remove("arguments").unwrap_or_default();
                 match tool.command(&arguments, &self.directories) {
-                    Ok((words, offset)) => return self.enqueue(id, words, offset, waiting).err().map(Err),
+                    Ok(command) => return self.enqueue(id, command, waiting).err().map(Err),
                     Err(why) => Ok(call::refused(&why)),
                 }
             }
-            _ => Err((METHOD_NOT_FOUND, format!("unknown method '{method}'"))),
+            _ => Err(Refusal::new(METHOD_NOT_FOUND, format!("unknown method '{method}'"))),
         })
     }
 
     /// Lets a call wait for a thread.
-    fn enqueue(
-        &self,
-        id: &Value,
-        words: Vec<String>,
-        offset: usize,
-        waiting: &SyncSender<Call>,
-    ) -> Result<(), (i32, String)> {
+    fn enqueue(&self, id: &Value, command: ToolCommand, waiting: &SyncSender<Call>) -> Result<(), Refusal> {
         let children = Children::new();
         let mut calls = self.calls();
         if calls.contains_key(&id.to_string()) {
-            return Err((INVALID_REQUEST, format!("a call with the id {id} is running")));
+            return Err(Refusal::new(INVALID_REQUEST, format!("a call with the id {id} is running")));
         }
-        waiting.try_send(Call { id: id.clone(), words, offset, children: children.clone() }).map_err(|e| match e {
-            TrySendError::Full(_) => (BUSY, format!("{MOST_WAITING} calls wait: call again later")),
-            TrySendError::Disconnected(_) => (BUSY, "the server ends".to_owned()),
+        waiting.try_send(Call { id: id.clone(), command, children: children.clone() }).map_err(|e| match e {
+            TrySendError::Full(_) => Refusal::new(BUSY, format!("{MOST_WAITING} calls wait: call again later")),
+            TrySendError::Disconnected(_) => Refusal::new(BUSY, "the server ends"),
         })?;
         calls.insert(id.to_string(), children);
         Ok(())
@@ -164,8 +157,8 @@ impl<W: Write + Send> Server<W> {
             reads_below: (READS_BELOW, self.reads_below.clone()),
         };
         let next = || taken.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        while let Ok(Call { id, words, offset, children }) = next() {
-            let result = (!children.have_ended()).then(|| caller.call(words, offset, &children));
+        while let Ok(Call { id, command, children }) = next() {
+            let result = (!children.have_ended()).then(|| caller.call(command, &children));
             self.calls().remove(&id.to_string());
             if let Some(result) = result.filter(|_| !children.have_ended()) {
                 self.client.answer(&id, Ok(result));

@@ -14,6 +14,14 @@ pub(crate) struct Tool {
     words: fn(&Given<'_>) -> Result<Vec<String>, String>,
 }
 
+/// The command of this program for a call of a tool.
+pub(crate) struct ToolCommand {
+    /// The arguments of the program.
+    pub words: Vec<String>,
+    /// The bytes at the beginning of the result that are left out.
+    pub offset: usize,
+}
+
 /// A parameter of a tool.
 struct Parameter {
     name: &'static str,
@@ -297,12 +305,12 @@ impl Tool {
         })
     }
 
-    /// The words of the command for a call, and the part of its result that is left out.
+    /// The command for a call.
     /// `directories` are those that may be read; a relative path begins at the first one.
     ///
     /// # Errors
     /// The arguments do not fit, or a path leads out of the directories.
-    pub(crate) fn command(&self, arguments: &Value, directories: &[PathBuf]) -> Result<(Vec<String>, usize), String> {
+    pub(crate) fn command(&self, arguments: &Value, directories: &[PathBuf]) -> Result<ToolCommand, String> {
         let empty = Map::new();
         let values = match arguments {
             Value::Object(values) => values,
@@ -321,7 +329,8 @@ impl Tool {
         }
         let given = Given { values, directories };
         let offset = given.number(OFFSET).unwrap_or_default();
-        Ok(((self.words)(&given)?, usize::try_from(offset).unwrap_or(usize::MAX)))
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        Ok(ToolCommand { words: (self.words)(&given)?, offset })
     }
 }
 
@@ -426,7 +435,7 @@ mod tests {
     #[track_caller]
     fn command(tool: &str, arguments: Value) -> Result<String, String> {
         let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).canonicalize().unwrap();
-        Tool::named(tool).unwrap().command(&arguments, &[here]).map(|(words, _)| words.join(" "))
+        Tool::named(tool).unwrap().command(&arguments, &[here]).map(|command| command.words.join(" "))
     }
 
     #[test]
