@@ -363,11 +363,11 @@ fn edits(wanted: &Wanted, surveys: &Surveys<'_>, files: &Files<'_>) -> Result<BT
             format!("'{name}' cannot be changed: it cannot be read, or leads out of the directories that are changed")
         })?;
         let is_same = |known: &str| files.get(known).is_some_and(|known| known.path == file.path);
-        let own = found.last_entry.as_ref().filter(|(known, _)| is_same(known));
+        let own = found.last_entry.as_ref().filter(|entry| is_same(&entry.file));
         let file_edits = FileEdits::of(&mut edits, &file, &name);
         match own {
             // An entry that gives the image another name can give it the version, too.
-            Some((_, entry)) => drop(file_edits.entries.insert(*entry, version)),
+            Some(entry) => drop(file_edits.entries.insert(entry.index, version)),
             None => drop(file_edits.added.insert(split(&found.image).0.to_owned(), version)),
         }
     }

@@ -2,7 +2,7 @@
 
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::shown::masked;
-use rustomize_engine::stage::history::{Field, History, LayerRole, Write};
+use rustomize_engine::stage::history::{Field, History, LayerRole, Run, Write};
 use rustomize_engine::transformer::image_tag::{ImageEntries, decides_tag, is_container_list};
 use rustomize_engine::workspace::Output;
 use rustomize_yaml::places::Places;
@@ -18,9 +18,16 @@ pub(crate) struct FoundImage {
     /// As it is in the output.
     pub image: String,
     pub source: TagSource,
-    /// The last entry of `images` that works on the image, whether it decides the tag or not: its
-    /// file, and its place among the entries of the file.
-    pub last_entry: Option<(String, usize)>,
+    /// The last entry of `images` that works on the image, whether it decides the tag or not.
+    pub last_entry: Option<ImageEntry>,
+}
+
+/// An entry of `images`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ImageEntry {
+    pub file: String,
+    /// The place of the entry among those of the file.
+    pub index: usize,
 }
 
 /// The place that decides the tag of an image.
@@ -88,9 +95,19 @@ struct Survey<'o, 'w> {
     places: Places<'w>,
     /// The entries of each kustomization file, by the base of its source.
     entries: FastMap<u32, Option<Rc<ImageEntries<'w>>>>,
-    /// For each run of the built-in: its index, its position, and the layer whose resources it
-    /// works on.
-    runs: Vec<(u32, Pos, u32)>,
+    /// The runs of the built-in.
+    runs: Vec<ImageRun>,
+}
+
+/// A run of the built-in.
+#[derive(Clone, Copy)]
+struct ImageRun {
+    /// The index of the run among those of all steps.
+    index: u32,
+    /// The entry that asks for it.
+    entry: Pos,
+    /// The layer whose resources it works on.
+    layer: u32,
 }
 
 /// The images of a build with a trace, each with its place once. O(size of the resources + images x
@@ -98,7 +115,11 @@ struct Survey<'o, 'w> {
 pub(crate) fn images(output: &Output<'_>) -> FastSet<FoundImage> {
     let Some(history) = output.trace() else { return FastSet::default() };
     let runs = history.runs.iter().enumerate().filter(|(_, run)| run.step == STEP);
-    let runs = runs.map(|(i, run)| (i as u32, run.entry, layer_of_resources(history, run.layer))).collect();
+    let run = |(i, run): (usize, &Run<'_>)| {
+        let layer = layer_of_resources(history, run.layer);
+        ImageRun { index: i as u32, entry: run.entry, layer }
+    };
+    let runs = runs.map(run).collect();
     let mut survey = Survey { history, places: output.places(), entries: FastMap::default(), runs };
     let mut found = FastSet::default();
     for resource in output.resources() {
@@ -139,14 +160,15 @@ fn layer_of_resources(history: &History<'_>, mut layer: u32) -> u32 {
 impl<'w> Survey<'_, 'w> {
     /// The place that decides the tag of an image, and the last entry that works on it; `None` for
     /// a field without a history.
-    fn source(&mut self, field: &Field<'_, 'w>, origin: &Write<'w>) -> Option<(TagSource, Option<(String, usize)>)> {
+    fn source(&mut self, field: &Field<'_, 'w>, origin: &Write<'w>) -> Option<(TagSource, Option<ImageEntry>)> {
         let start = start(field, origin)?;
         let mut text = start.text.to_owned();
         let (mut decided, mut last_entry) = (None, None);
         let layer = self.history.runs.get(origin.run as usize).map_or(0, |run| run.layer);
         let above = self.layers_above(layer);
-        for (run, entry, layer) in self.runs.clone() {
-            if run <= start.run || !above.contains(&layer) {
+        for at in 0..self.runs.len() {
+            let ImageRun { index, entry, layer } = self.runs[at];
+            if index <= start.run || !above.contains(&layer) {
                 continue;
             }
             let Some(entries) = self.entries_at(entry) else { continue };
@@ -154,8 +176,9 @@ impl<'w> Survey<'_, 'w> {
             if let Some(&last) = way.iter().rev().find(|&&at| decides_tag(&entries.entries[at])) {
                 decided = Some((entries.tags[last], last));
             }
-            if let Some(&last) = way.last() {
-                last_entry = self.places.spot(entry).map(|spot| (spot.source.name.clone(), last));
+            if let Some(&index) = way.last() {
+                let spot = self.places.spot(entry);
+                last_entry = spot.map(|spot| ImageEntry { file: spot.source.name.clone(), index });
             }
             text = after;
         }
