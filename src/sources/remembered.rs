@@ -78,9 +78,19 @@ enum Answer {
 struct Stamp {
     modified: SystemTime,
     length: u64,
-    /// The device, the number on it, and the time of the last change of anything.
     #[cfg(unix)]
-    identity: (u64, u64, i64, i64),
+    node: NodeStamp,
+}
+
+/// The state of a file or directory in a file system of Unix.
+#[cfg(unix)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct NodeStamp {
+    device: u64,
+    /// The number of the file on the device.
+    number: u64,
+    /// The time of the last change of anything, in seconds and nanoseconds.
+    changed: (i64, i64),
 }
 
 impl Stamp {
@@ -92,9 +102,10 @@ impl Stamp {
             modified,
             length: metadata.len(),
             #[cfg(unix)]
-            identity: {
+            node: {
                 use std::os::unix::fs::MetadataExt as _;
-                (metadata.dev(), metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+                let changed = (metadata.ctime(), metadata.ctime_nsec());
+                NodeStamp { device: metadata.dev(), number: metadata.ino(), changed }
             },
         };
         stamp.changes().into_iter().all(|change| is_past(change, now)).then_some(stamp)
@@ -103,7 +114,7 @@ impl Stamp {
     /// The times of the last changes.
     #[cfg(unix)]
     fn changes(&self) -> [SystemTime; 2] {
-        let (_, _, seconds, nanoseconds) = self.identity;
+        let (seconds, nanoseconds) = self.node.changed;
         let since = Duration::new(seconds.unsigned_abs(), u32::try_from(nanoseconds).unwrap_or_default());
         [self.modified, SystemTime::UNIX_EPOCH + since]
     }
@@ -150,21 +161,23 @@ impl Remembered {
                 return Some(*known);
             }
         } else {
-            self.begin(parent)?;
+            if !self.begin(parent) {
+                return None;
+            }
         }
         let answer = ask()?;
         self.keep(parent, name, kind, answer);
         Some(answer)
     }
 
-    /// Notes the state of a directory before anything is asked about it. `None` if no answer may be
-    /// kept.
-    fn begin(&self, path: &Path) -> Option<()> {
+    /// Notes the state of a directory before anything is asked about it. Returns true if answers
+    /// may be kept.
+    fn begin(&self, path: &Path) -> bool {
         let stamp = Stamp::of(path, (self.shared.now)());
         let stamp = stamp.filter(|_| self.disk().directory(path).is_ok_and(|place| place == path));
-        let (directories, files) = Default::default();
-        self.known().directories.insert(path.to_owned(), Directory { stamp, entries: None, directories, files });
-        stamp.map(drop)
+        let directory = Directory { stamp, entries: None, directories: HashMap::new(), files: HashMap::new() };
+        self.known().directories.insert(path.to_owned(), directory);
+        stamp.is_some()
     }
 
     fn keep(&self, parent: &Path, name: &OsStr, kind: Kind, answer: Answer) {
