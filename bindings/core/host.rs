@@ -147,41 +147,58 @@ fn place(answer: Vec<u8>) -> io::Result<PathBuf> {
 #[derive(Clone)]
 pub(crate) struct HostFiles {
     host: Arc<Host>,
-    /// The kinds of the questions for a directory, a file, its content and the entries of a
-    /// directory.
-    kinds: [u8; 4],
+    questions: &'static Questions,
 }
+
+/// The kinds of the messages that ask for files.
+struct Questions {
+    /// Asks for the place of a directory.
+    directory: u8,
+    /// Asks for the place of a file.
+    open: u8,
+    /// Asks for the content of a file.
+    read: u8,
+    /// Asks for the entries of a directory.
+    list: u8,
+}
+
+/// The questions about the files of builds.
+const OF_BUILDS: Questions = Questions { directory: b'd', open: b'o', read: b'r', list: b'l' };
+
+/// The questions about the files of clones.
+const OF_CLONES: Questions = Questions { directory: b'D', open: b'O', read: b'R', list: b'L' };
 
 impl HostFiles {
     /// The files of builds.
     pub(crate) fn of_builds(host: &Arc<Host>) -> Self {
-        HostFiles { host: Arc::clone(host), kinds: *b"dorl" }
+        HostFiles { host: Arc::clone(host), questions: &OF_BUILDS }
     }
 
     /// The files of clones.
     fn of_clones(host: &Arc<Host>) -> Self {
-        HostFiles { host: Arc::clone(host), kinds: *b"DORL" }
+        HostFiles { host: Arc::clone(host), questions: &OF_CLONES }
     }
 
-    fn ask(&self, question: usize, path: &Path) -> Result<Vec<u8>, Refusal> {
-        self.host.ask(self.kinds[question], path.to_string_lossy().as_bytes())
+    fn ask(&self, question: u8, path: &Path) -> Result<Vec<u8>, Refusal> {
+        self.host.ask(question, path.to_string_lossy().as_bytes())
     }
 }
 
 impl Loader for HostFiles {
     fn directory(&self, path: &Path) -> io::Result<PathBuf> {
-        place(self.ask(0, path).map_err(|refusal| refusal.error)?)
+        place(self.ask(self.questions.directory, path).map_err(|refusal| refusal.error)?)
     }
 
     fn open(&self, path: &Path) -> Result<Opened, NotOpened> {
-        let answer = self.ask(1, path).map_err(|Refusal { place, error }| NotOpened { place, error })?;
+        let answer =
+            self.ask(self.questions.open, path).map_err(|Refusal { place, error }| NotOpened { place, error })?;
         let place = place(answer)?;
         let file = HostFile { files: self.clone(), place: place.clone() };
         Ok(Opened::file(place, file))
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
-        let answer = self.ask(3, directory).map_err(|refusal| refusal.error)?;
+        let answer = self.ask(self.questions.list, directory).map_err(|refusal| refusal.error)?;
         let items = answer.split(|byte| *byte == 0).filter_map(<[u8]>::split_first);
         let entry = |(kind, name): (&u8, &[u8])| Entry {
             name: String::from_utf8_lossy(name).into_owned().into(),
@@ -205,7 +222,7 @@ impl fmt::Debug for HostFile {
 
 impl OpenFile for HostFile {
     fn read(self: Box<Self>, limit: FileLimit) -> io::Result<Vec<u8>> {
-        let bytes = self.files.ask(2, &self.place).map_err(|refusal| refusal.error)?;
+        let bytes = self.files.ask(self.files.questions.read, &self.place).map_err(|refusal| refusal.error)?;
         limit.check(bytes.len() as u64).map(|()| bytes)
     }
 }
