@@ -89,17 +89,16 @@ fn fix_file(file: &str, findings: &[&Warning], fixing: &Fixing<'_>, messages: &M
     let mut changes = Changes::of([&*path])?;
     // The file may be what others have put there: a pipe would never end.
     let Ok(before) = rustomize_files::read_text(&path, MOST_BYTES) else { return Ok(false) };
-    let (text, mut done) = mended(&before, findings.iter().copied());
+    let (mut after, mut done) = mended(&before, findings.iter().copied());
     let deprecated = || findings.iter().copied().filter(|finding| finding.code() == Code::Deprecated);
-    let mut after = text;
     if deprecated().next().is_some() {
         match current(file, &path, &after, fixing)? {
-            Ok(Some(text)) => {
+            Current::Text(text) => {
                 after = text;
                 done.extend(deprecated());
             }
-            Ok(None) => {}
-            Err(why) => messages.note(&format!("{file}: deprecated fields stay: {why}")),
+            Current::Unchanged => {}
+            Current::Stays(why) => messages.note(&format!("{file}: deprecated fields stay: {why}")),
         }
     }
     if after == before {
@@ -132,32 +131,41 @@ fn short(finding: &Warning) -> &str {
     message.split_once(". ").map_or(message, |(first, _)| first)
 }
 
-/// The text of a kustomization file with current fields in place of deprecated ones; `None` if it
-/// has no deprecated fields. If the kustomization does not build the same bytes with both texts,
-/// the inner error is the reason.
-fn current(file: &str, path: &Path, text: &str, fixing: &Fixing<'_>) -> anyhow::Result<Result<Option<String>, String>> {
+/// A kustomization file with current fields in place of deprecated ones.
+enum Current {
+    Text(String),
+    /// The file has no deprecated fields.
+    Unchanged,
+    /// The file keeps its deprecated fields, for this reason.
+    Stays(String),
+}
+
+/// Replaces the deprecated fields in the text of a kustomization file. They stay if the
+/// kustomization does not build the same bytes with both texts.
+///
+/// # Errors
+/// The options of the build are not valid.
+fn current(file: &str, path: &Path, text: &str, fixing: &Fixing<'_>) -> anyhow::Result<Current> {
     let name = FILE_NAMES.into_iter().find(|name| path.ends_with(name));
-    let (Some(name), Some(directory)) = (name, path.parent()) else { return Ok(Ok(None)) };
+    let (Some(name), Some(directory)) = (name, path.parent()) else { return Ok(Current::Unchanged) };
     let root = Path::new(file).parent().map(|parent| parent.to_string_lossy().into_owned()).unwrap_or_default();
     let options = (fixing.options)(if root.is_empty() { "." } else { &root })?;
     let fixed = match fix::fixed(directory, name, text.to_owned(), options.clone()) {
         Ok(Some(fixed)) => fixed,
-        Ok(None) => return Ok(Ok(None)),
-        Err(error) => return Ok(Err(error.message().to_owned())),
+        Ok(None) => return Ok(Current::Unchanged),
+        Err(error) => return Ok(Current::Stays(error.message().to_owned())),
     };
     let built = |text: &str| {
         let workspace = Workspace::new();
         let loader = Overlay::new(Disk::new(), Memory::from_iter([(path, text.as_bytes())]));
         workspace::build(&workspace, &loader, &directory.to_string_lossy(), &options).value?.print()
     };
-    let verdict = match (built(text), built(&fixed)) {
-        (Ok(before), Ok(after)) if before == after => Ok(Some(fixed)),
-        (Err(_), _) => {
-            Err("the directory does not build on its own, so nothing shows that the output stays the same".to_owned())
-        }
-        _ => Err("the output would change; see it with: rustomize edit fix".to_owned()),
+    let why = match (built(text), built(&fixed)) {
+        (Ok(before), Ok(after)) if before == after => return Ok(Current::Text(fixed)),
+        (Err(_), _) => "the directory does not build on its own, so nothing shows that the output stays the same",
+        _ => "the output would change; see it with: rustomize edit fix",
     };
-    Ok(verdict)
+    Ok(Current::Stays(why.to_owned()))
 }
 
 /// Shows the lines in which two texts differ, except lines that may contain a secret.
