@@ -1,6 +1,8 @@
 //! Advice for texts that are not valid YAML: what people write by mistake, by the line of the fault
 //! and by the reader's message.
 
+use super::cause;
+
 /// A fault of a text, as its reader tells it.
 pub(super) struct Fault<'t> {
     pub message: &'t str,
@@ -21,8 +23,8 @@ struct Mistake {
 const MISTAKES: &[Mistake] = &[
     Mistake {
         shows: |fault| ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| fault.line.starts_with(mark)),
-        message: Some("a merge conflict is not resolved"),
-        advice: |_| "keep one of the two sides, and remove the lines '<<<<<<<', '=======' and '>>>>>>>'".to_owned(),
+        message: Some(cause::CONFLICT),
+        advice: |_| cause::RESOLVE.to_owned(),
     },
     Mistake {
         shows: |fault| fault.line.find("{{").is_some_and(|start| fault.line[start..].contains("}}")),
@@ -131,7 +133,6 @@ const ADVICE: &[(&str, &str)] = &[
     ("expected ','", "put a ',' between two items, and close the bracket"),
     ("expected node content", "write a value here, or put quotes around a text that begins with a sign"),
     ("a tab", "replace the tab with spaces"),
-    ("begins with a tab", "replace the tab with spaces"),
     (
         "mapping values are not allowed",
         "put quotes around a text that has ': ', or correct the indentation of the line",
@@ -143,7 +144,6 @@ const ADVICE: &[(&str, &str)] = &[
     ("must be a scalar", "write a text as the key; put quotes around a value that begins with '{' or '['"),
     ("alphabetic or numeric", "put quotes around a text that begins with '*' or '&'"),
     ("cannot start any token", "put quotes around a text that begins with this character"),
-    ("control characters", "remove the character"),
     ("control character", "remove the character"),
     ("unexpected end of stream", "close the quote or bracket that begins here"),
     (

@@ -27,8 +27,8 @@ pub fn conflict(source: &Source) -> Option<Warning> {
 }
 
 /// The message about a conflict marker, and the hint.
-const CONFLICT: &str = "a merge conflict is not resolved";
-const RESOLVE: &str = "keep one of the two sides, and remove the lines '<<<<<<<', '=======' and '>>>>>>>'";
+pub(super) const CONFLICT: &str = "a merge conflict is not resolved";
+pub(super) const RESOLVE: &str = "keep one of the two sides, and remove the lines '<<<<<<<', '=======' and '>>>>>>>'";
 
 /// The cause of a fault at an offset of a text that is not valid YAML. O(length of the text).
 pub(super) fn of_fault(text: &str, offset: usize) -> Option<Cause> {
