@@ -186,7 +186,7 @@ struct Worker<S, O> {
     /// The files whose faults the editor shows.
     shown: BTreeSet<PathBuf>,
     /// The directories and kustomizations that decide which roots a text can affect. Most of them
-    /// stay as they are from keystroke to keystroke. Builds read the disk anew.
+    /// stay as they are from keystroke to keystroke. Builds read the disk again.
     tree: Remembered,
 }
 

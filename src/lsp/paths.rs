@@ -35,7 +35,7 @@ pub(crate) fn style_of(field: &[String]) -> Option<Style> {
 pub(crate) fn kinds_beside(text: &str, field: &[String], style: Style, line: usize) -> BTreeSet<String> {
     let found = texts_of(text);
     let above = found.iter().rfind(|t| t.line() <= line && t.path == field);
-    // A path stands on its line, and a patch begins above it.
+    // A path is on its line, and a patch begins above it.
     let Some(own) = above.filter(|own| style == Style::Slashes || own.line() == line) else {
         return BTreeSet::new();
     };

@@ -67,9 +67,7 @@ impl RemotePart {
     pub fn new(kind: PartKind, name: &str) -> Self {
         RemotePart { kind, name: host::without_user(name) }
     }
-}
 
-impl RemotePart {
     /// The name without its version.
     fn stem(&self) -> &str {
         let name = self.name.as_str();
@@ -153,6 +151,9 @@ impl RemoteLock {
     }
 
     /// The content of the file.
+    ///
+    /// # Errors
+    /// JSON cannot express a value. All values of a lock are texts and numbers, which it can.
     pub fn print(&self) -> Result<String> {
         let text = serde_json::to_string_pretty(self).map_err(|e| Error::new(Code::NotYaml, e.to_string()))?;
         Ok(text + "\n")

@@ -255,16 +255,14 @@ impl Manifest {
     fn parse(url: &str, body: &[u8]) -> Result<Manifest> {
         let manifest: Manifest = parse(url, body, MOST_MANIFEST)?;
         let entries = manifest.manifests.len();
-        match () {
-            () if entries > 0 && !manifest.layers.is_empty() => {
-                Err(fault(format!("'{url}' is both an index and a manifest"))
-                    .hint("other programs may read it in the other way; nothing of it is used"))
-            }
-            () if entries > MOST_ENTRIES => {
-                Err(fault(format!("the index '{url}' has {entries} entries, and at most {MOST_ENTRIES} are read")))
-            }
-            () => Ok(manifest),
+        if entries > 0 && !manifest.layers.is_empty() {
+            let error = fault(format!("'{url}' is both an index and a manifest"));
+            return Err(error.hint("other programs may read it in the other way; nothing of it is used"));
         }
+        if entries > MOST_ENTRIES {
+            return Err(fault(format!("the index '{url}' has {entries} entries, and at most {MOST_ENTRIES} are read")));
+        }
+        Ok(manifest)
     }
 }
 

@@ -50,7 +50,7 @@ struct KeptPart {
 
 /// Runs `cache`.
 ///
-/// No directory is suitable as a cache, or the cache cannot be read or changed.
+/// # Errors
 /// No directory can be a cache, or the cache cannot be read or changed.
 pub(crate) fn run(command: &CacheCommand) -> Result<()> {
     let directory = cache::writable()

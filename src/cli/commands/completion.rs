@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Completion, invoked_as: InvokedAs) -> Result<()> {
 ///
 /// # Errors
 /// The shell is unknown, or stdout is closed.
-pub(crate) fn answer(shell: &OsStr, arguments: Vec<OsString>, program: Command) -> Result<()> {
+pub(crate) fn answer(shell: &OsStr, arguments: Vec<OsString>, mut program: Command) -> Result<()> {
     let shells = Shells::builtins();
     let shell = shell.to_string_lossy();
     let Some(shell) = shells.completer(&shell) else { bail!("{VARIABLE} names an unknown shell, '{shell}'") };
@@ -86,7 +86,6 @@ pub(crate) fn answer(shell: &OsStr, arguments: Vec<OsString>, program: Command) 
     if line.is_empty() {
         bail!("{VARIABLE} is set, and there is no line to complete behind '--'");
     }
-    let mut program = program;
     program.build();
     if !line.last().is_some_and(|word| word.as_encoded_bytes().starts_with(b"-")) {
         program = with_hidden_flags(program);

@@ -6,7 +6,7 @@ use rustomize_base::shown;
 use rustomize_engine::resource::ResId;
 use rustomize_engine::stage::history::{Field, LayerRole, StepRole, Write};
 use rustomize_yaml::Pos;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// All resources of the output, the resources that a step has removed, and the steps.
 pub fn all(view: &View<'_, '_>) -> Value {
@@ -120,14 +120,12 @@ fn written(view: &View<'_, '_>, hidden: &Hidden<'_>, path: &str, write: &Write<'
     value
 }
 
-/// Adds the file, line and column of a position.
+/// Adds the file, line and column of a position to an object.
 pub fn put_place(view: &View<'_, '_>, value: &mut Value, pos: Pos) {
     let spot = view.spot(pos);
-    let mut place = Map::new();
-    place.insert("file".to_owned(), spot.map(|spot| shown::masked(&spot.source.name)).into());
-    place.insert("line".to_owned(), spot.map(|spot| spot.line).into());
-    place.insert("column".to_owned(), spot.map(|spot| spot.column).into());
-    value.as_object_mut().into_iter().for_each(|object| object.append(&mut place.clone()));
+    value["file"] = spot.map(|spot| shown::masked(&spot.source.name)).into();
+    value["line"] = spot.map(|spot| spot.line).into();
+    value["column"] = spot.map(|spot| spot.column).into();
 }
 
 fn layer_role(role: LayerRole) -> &'static str {

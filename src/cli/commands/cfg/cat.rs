@@ -2,7 +2,7 @@
 
 use super::input::{LocalArgs, packages_in_turn, stdin};
 use crate::flags::complete;
-use crate::flags::switch::Switch;
+use crate::flags::switch::{Switch, is_on};
 use crate::{output, writer};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -99,7 +99,6 @@ pub(super) fn run(args: &Cat) -> Result<()> {
 }
 
 fn print<'a>(arena: Arena<'a>, items: Vec<Item<'a>>, args: &Cat) -> Result<String> {
-    let is_on = |flag: Option<bool>| flag.unwrap_or(false);
     let mut items = annotations::step(arena, items, |items| Ok(filter::local(items, args.local.chosen())))?;
     if args.format.unwrap_or(true)
         && let Some(found) = items

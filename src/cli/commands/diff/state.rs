@@ -119,7 +119,7 @@ impl State {
     /// A state whose files are in memory.
     ///
     /// # Errors
-    /// None today: directories in memory can be read.
+    /// A kustomization cannot be looked for.
     pub(crate) fn in_memory(request: &BuildRequest, name: &str, start: Start<'_>, files: CommitFiles) -> Result<State> {
         let files = files.into_iter().map(|(path, content)| (start.top.join(path), content)).collect();
         let loader = CommitLoader { files, directory: start.top.join(start.prefix) };

@@ -92,9 +92,8 @@ pub(crate) fn existing(named: Option<&str>) -> Result<Environment> {
 /// The report of files that were written and removed.
 fn changes(written: &[PathBuf], removed: &[PathBuf]) -> Report {
     let mut report = Report::default();
-    for (sign, paths) in [("+", written), ("-", removed)] {
+    for (sign, change, paths) in [("+", "written", written), ("-", "removed", removed)] {
         for path in paths {
-            let change = if sign == "+" { "written" } else { "removed" };
             report.add(format!("{sign} {}", path.display()), json!({ "path": path_value(path), "change": change }));
         }
     }
