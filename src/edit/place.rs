@@ -197,8 +197,8 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Writes a file without replacing it. If the file cannot be written to its end, it gets the content
-/// `before` again.
+/// Writes a file without replacing it. If the file cannot be written to its end, it gets the
+/// content `before` again.
 ///
 /// # Errors
 /// The file cannot be written.
