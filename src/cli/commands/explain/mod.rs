@@ -105,13 +105,11 @@ const WORDS: &str = "The directory with the kustomization, a resource of its out
 /// on stdout then.
 pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) -> Result<()> {
     check(&args.build)?;
-    let (format, blames) = (args.format, args.blame);
     if args.list {
         return code::list();
     }
     if let [word] = args.build.directory.as_slice()
-        && !Path::new(word).exists()
-        && line::FileLine::parse(word).is_none()
+        && names_no_file(word)
     {
         if code::run(word)? {
             return Ok(());
@@ -123,43 +121,93 @@ pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) ->
         }
     }
     let request = BuildRequest::new(args.build, observer)?;
+    let form = Form { format: args.format, blames: args.blame, html: args.html, shows_secrets: args.show_secrets };
     let words: Vec<&str> = request.directories.iter().map(String::as_str).collect();
-    if let [word, rest @ ..] = &words[..]
+    if let [word, roots @ ..] = &words[..]
         && !Path::new(word).exists()
         && let Some(place) = line::FileLine::parse(word)
     {
-        if blames || rest.len() > 1 {
-            bail!("a line is explained in all roots that read the file, or in one: rustomize explain FILE:LINE ROOT");
-        }
-        if format == ExplainFormat::Html {
-            bail!("a line is explained in the formats text and json");
-        }
-        let is_json = format == ExplainFormat::Json;
-        let asked = line::Asked { place, root: rest.first().copied(), shows_secrets: args.show_secrets, is_json };
-        return line::run(&request, asked, messages);
+        return explain_line(&request, place, roots, &form, messages);
     }
-    let (root, resource, field) = match words[..] {
-        [] => (".", None, None),
-        [root] => (root, None, None),
-        [root, resource] => (root, Some(resource), None),
-        [root, resource, field, ..] => (root, Some(resource), Some(field)),
+    let asked = match words[..] {
+        [] => Asked { root: ".", resource: None, field: None },
+        [root] => Asked { root, resource: None, field: None },
+        [root, resource] => Asked { root, resource: Some(resource), field: None },
+        [root, resource, field, ..] => Asked { root, resource: Some(resource), field: Some(field) },
     };
-    if format == ExplainFormat::Html && resource.is_some() {
-        bail!("'-o html' prints one page with all resources: leave RESOURCE out");
+    explain_build(&request, asked, &form, messages)
+}
+
+/// Returns true for a word that is neither a file nor a line of one, as the code of an error.
+fn names_no_file(word: &str) -> bool {
+    !Path::new(word).exists() && line::FileLine::parse(word).is_none()
+}
+
+/// The form of an explanation.
+struct Form {
+    format: ExplainFormat,
+    /// True to print the whole output, each line with its place.
+    blames: bool,
+    /// The file for a page, beside what is printed.
+    html: Option<PathBuf>,
+    shows_secrets: bool,
+}
+
+impl Form {
+    /// Refuses forms that do not go together, or not with a resource.
+    fn check(&self, resource: Option<&str>) -> Result<()> {
+        let is_html = self.format == ExplainFormat::Html;
+        if is_html && resource.is_some() {
+            bail!("'-o html' prints one page with all resources: leave RESOURCE out");
+        }
+        if self.blames && resource.is_some() {
+            bail!("'--blame' prints all resources: leave RESOURCE out");
+        }
+        if self.blames && is_html {
+            bail!("'--blame' has the formats text and json");
+        }
+        Ok(())
     }
-    if blames && resource.is_some() {
-        bail!("'--blame' prints all resources: leave RESOURCE out");
+}
+
+/// The part of a build that is explained.
+#[derive(Clone, Copy)]
+struct Asked<'w> {
+    root: &'w str,
+    resource: Option<&'w str>,
+    field: Option<&'w str>,
+}
+
+/// Explains a line of a file in some roots; in all that read the file if none is named.
+fn explain_line(
+    request: &BuildRequest,
+    place: line::FileLine<'_>,
+    roots: &[&str],
+    form: &Form,
+    messages: &mut Messages,
+) -> Result<()> {
+    if form.blames || roots.len() > 1 {
+        bail!("a line is explained in all roots that read the file, or in one: rustomize explain FILE:LINE ROOT");
     }
-    if blames && format == ExplainFormat::Html {
-        bail!("'--blame' has the formats text and json");
+    if form.format == ExplainFormat::Html {
+        bail!("a line is explained in the formats text and json");
     }
+    let is_json = form.format == ExplainFormat::Json;
+    let asked = line::Asked { place, root: roots.first().copied(), shows_secrets: form.shows_secrets, is_json };
+    line::run(request, asked, messages)
+}
+
+/// Builds a root with a trace, and explains its output.
+fn explain_build(request: &BuildRequest, asked: Asked<'_>, form: &Form, messages: &mut Messages) -> Result<()> {
+    form.check(asked.resource)?;
+    let root = asked.root;
     let mut options = request.options(root)?;
     options.trace = true;
     let start = Instant::now();
     options.clock = Some(Arc::new(move || start.elapsed()));
     // The process ends after this: its texts need not be freed.
     let workspace = ManuallyDrop::new(request.workspace());
-    let files = RootFiles::of(&request, root)?;
+    let files = RootFiles::of(request, root)?;
     let built = workspace::build(&workspace, &*files.loader, root, &options);
     status_line::end();
     for warning in built.warnings {
@@ -168,36 +216,41 @@ pub(crate) fn run(args: Explain, observer: Observer, messages: &mut Messages) ->
     let built = built.value?;
     files.check_given(&built)?;
     let Some(history) = built.trace() else { bail!("the build has no trace") };
-    let view = View::new(root, &built, history, args.show_secrets);
-    if let Some(file) = &args.html {
+    let view = View::new(root, &built, history, form.shows_secrets);
+    if let Some(file) = &form.html {
         output::write_text(&page::page(&view), file)?;
-        if resource.is_none() {
-            built.leave();
-            return Ok(());
-        }
     }
-    let is_colored = messages.colors_stdout();
+    if form.html.is_none() || asked.resource.is_some() {
+        print(&view, asked, form, messages.colors_stdout())?;
+    }
+    built.leave();
+    Ok(())
+}
+
+/// Prints an explanation.
+fn print(view: &View<'_, '_>, asked: Asked<'_>, form: &Form, is_colored: bool) -> Result<()> {
     let people = |text: String| if is_colored { Shown::colored(&text) } else { Shown::owned_values(text) };
-    match (format, resource) {
-        (ExplainFormat::Json, None) if blames => writer::print_values_json(&explained::blame::json(&view)?)?,
-        (_, None) if blames => {
-            let texts = blame::text(&view, is_colored, writer::stdout_columns())?;
+    match (form.format, asked.resource) {
+        (ExplainFormat::Json, None) if form.blames => {
+            writer::print_values_json(&explained::blame::json(view)?)?;
+        }
+        (_, None) if form.blames => {
+            let texts = blame::text(view, is_colored, writer::stdout_columns())?;
             texts.into_iter().try_for_each(|text| writer::print(&people(text)))?;
         }
-        (ExplainFormat::Html, _) => writer::data([page::page(&view)])?,
-        (ExplainFormat::Json, None) => writer::print_values_json(&json::all(&view))?,
-        (ExplainFormat::Text, None) => writer::print(&people(text::all(&view, is_colored)))?,
+        (ExplainFormat::Html, _) => writer::data([page::page(view)])?,
+        (ExplainFormat::Json, None) => writer::print_values_json(&json::all(view))?,
+        (ExplainFormat::Text, None) => writer::print(&people(text::all(view, is_colored)))?,
         (ExplainFormat::Json | ExplainFormat::Text, Some(resource)) => {
-            let resource = select::resource(&view, resource)?;
-            let fields = field::fields(&view, &resource, field)?;
-            if format == ExplainFormat::Json {
-                writer::print_values_json(&json::one(&view, &resource, &fields))?;
+            let resource = select::resource(view, resource)?;
+            let fields = field::fields(view, &resource, asked.field)?;
+            if form.format == ExplainFormat::Json {
+                writer::print_values_json(&json::one(view, &resource, &fields))?;
             } else {
-                writer::print(&people(text::one(&view, &resource, &fields, is_colored)))?;
+                writer::print(&people(text::one(view, &resource, &fields, is_colored)))?;
             }
         }
     }
-    built.leave();
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use rustomize_results::explain::field::DottedPaths;
 use rustomize_results::explain::json::identity;
 use rustomize_results::explain::view::{Hidden, Subject, View, full_label};
 use rustomize_sources::Disk;
-use rustomize_yaml::{Node, Pos};
+use rustomize_yaml::{Node, Place, Pos};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -65,8 +65,7 @@ pub(super) enum Outcome {
 /// A step, and the place that explains it.
 pub(super) struct Cause {
     pub step: String,
-    /// The file, the line and the column.
-    pub place: Option<(String, usize, usize)>,
+    pub place: Option<Place>,
 }
 
 /// A step that the lines ask for, or a kustomization that they name.
@@ -196,7 +195,11 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
 
     fn cause(&self, write: &Write<'_>) -> Cause {
         let place = self.view.spot(self.view.cause(write));
-        let place = place.map(|spot| (shown::masked(&spot.source.name).into_owned(), spot.line, spot.column));
+        let place = place.map(|spot| Place {
+            file: shown::masked(&spot.source.name).into_owned(),
+            line: spot.line,
+            column: spot.column,
+        });
         Cause { step: write.step.to_owned(), place }
     }
 

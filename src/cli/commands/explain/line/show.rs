@@ -9,6 +9,7 @@ use crate::paint::Paint;
 
 use rustomize_base::meter::FastIndexMap;
 use rustomize_base::shown;
+use rustomize_yaml::Place;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -88,7 +89,7 @@ fn ended(outcome: &Outcome, paint: Paint) -> String {
     let by = |cause: &Cause| {
         let step = paint.cyan(&one_line(&cause.step));
         match &cause.place {
-            Some((file, line, column)) => format!("{step}, {}:{line}:{column}", one_line(file)),
+            Some(Place { file, line, column }) => format!("{step}, {}:{line}:{column}", one_line(file)),
             None => step,
         }
     };
@@ -128,9 +129,9 @@ pub(super) fn json(answer: &Answer<'_>) -> Value {
         let place = cause.place.as_ref();
         json!({
             "step": cause.step,
-            "file": place.map(|(file, ..)| file),
-            "line": place.map(|(_, line, _)| line),
-            "column": place.map(|(.., column)| column),
+            "file": place.map(|place| &place.file),
+            "line": place.map(|place| place.line),
+            "column": place.map(|place| place.column),
         })
     };
     let roots = answer.roots.iter().map(|(root, effects)| {
