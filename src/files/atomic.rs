@@ -16,16 +16,26 @@ pub struct Staged(crate::Staged);
 
 impl Staged {
     /// Makes an empty file in the directory of its place.
+    ///
+    /// # Errors
+    /// As [`Staged::new_in`].
     pub fn beside(place: &Path) -> io::Result<Staged> {
         Staged::new_in(folder_of(place))
     }
 
     /// Makes an empty file in a directory on the file system of its place.
+    ///
+    /// # Errors
+    /// The directory cannot be opened, or the file cannot be made in it.
     pub fn new_in(folder: &Path) -> io::Result<Staged> {
         Ok(Staged(crate::Staged::new_in(&Directory::open(folder)?)?))
     }
 
     /// Puts the file in its place, with the permissions `mode`, once its content is on the disk.
+    ///
+    /// # Errors
+    /// The content cannot be written to the disk, or the file cannot be renamed. It is removed
+    /// then.
     pub fn put_for_good(self, place: &Path, mode: u32) -> io::Result<()> {
         self.0.put_for_good(&Directory::open(folder_of(place))?, name_of(place)?, mode)
     }

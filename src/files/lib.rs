@@ -211,6 +211,9 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
 
 /// Removes a file, a link, or a directory with all its content. The directory above it may be named
 /// through links; nothing else is followed. Succeeds if nothing exists there. O(entries).
+///
+/// # Errors
+/// The path has no last name, or an entry cannot be removed.
 pub fn remove(path: &Path) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| not_below(path))?;
     match Directory::open(folder_of(path)) {

@@ -80,11 +80,17 @@ impl Place {
     }
 
     /// A new file beside the place, which [`Place::put`] renames.
+    ///
+    /// # Errors
+    /// The file cannot be made in the directory of the place.
     pub fn stage(&self) -> io::Result<Staged> {
         Staged::new_in(&self.directory)
     }
 
     /// Renames a file to the place. A file there is replaced.
+    ///
+    /// # Errors
+    /// As [`Staged::put`].
     pub fn put(&self, staged: Staged, mode: u32) -> io::Result<()> {
         staged.put(&self.directory, &self.name, mode)
     }
@@ -95,6 +101,9 @@ impl Place {
     }
 
     /// Opens a pipe or a device at the place for writing: no file can take its place.
+    ///
+    /// # Errors
+    /// The pipe or the device cannot be opened.
     pub fn open_other(&self) -> io::Result<File> {
         fs::OpenOptions::new().write(true).open(&self.path)
     }

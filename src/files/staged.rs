@@ -29,6 +29,9 @@ pub struct Staged {
 
 impl Staged {
     /// Makes an empty file with a random name, which only this user can read.
+    ///
+    /// # Errors
+    /// The file cannot be made in the directory.
     pub fn new_in(directory: &Directory) -> io::Result<Staged> {
         for _ in 0..TRIES {
             let name = OsString::from(format!("{PREFIX}{}", random()));
@@ -47,6 +50,9 @@ impl Staged {
     }
 
     /// The content so far, from its beginning, even if another file has taken the name by now.
+    ///
+    /// # Errors
+    /// The system cannot seek in the file.
     pub fn reread(&mut self) -> io::Result<&File> {
         self.file.seek(io::SeekFrom::Start(0))?;
         Ok(&self.file)
@@ -65,6 +71,9 @@ impl Staged {
 
     /// Renames the file to its place in a directory of the same file system, with the permissions
     /// `mode`. A file or link that has the name is replaced.
+    ///
+    /// # Errors
+    /// The permissions cannot be set, or the file cannot be renamed. It is removed then.
     pub fn put(mut self, directory: &Directory, path: &Path, mode: u32) -> io::Result<()> {
         permit(&self.file, mode)?;
         self.directory.rename(Path::new(&self.name), directory, path)?;
@@ -73,11 +82,17 @@ impl Staged {
     }
 
     /// Waits until the content is on the disk.
+    ///
+    /// # Errors
+    /// The content cannot be written to the disk.
     pub fn sync_all(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
     /// As [`Staged::put`], but waits until the content is on the disk before it renames the file.
+    ///
+    /// # Errors
+    /// As [`Staged::sync_all`] and [`Staged::put`]. The file is removed then.
     pub fn put_for_good(self, directory: &Directory, path: &Path, mode: u32) -> io::Result<()> {
         self.file.sync_all()?;
         self.put(directory, path, mode)

@@ -20,6 +20,9 @@ pub struct Temporary {
 
 impl Temporary {
     /// Makes an empty directory whose name begins with `prefix`.
+    ///
+    /// # Errors
+    /// The directory cannot be made.
     pub fn new_in(parent: &Directory, prefix: &str) -> io::Result<Temporary> {
         for _ in 0..TRIES {
             let name = OsString::from(format!("{prefix}{}", random()));

@@ -233,6 +233,9 @@ fn loader_of_placed(path: &Path, executable: &Path, options: &PluginOptions) -> 
 
 /// The program that loads a shared object. Other files are refused: each class has an error
 /// of its own.
+///
+/// # Errors
+/// The file cannot be read, or is no shared object that a program loads.
 pub fn loader_of(file: &SharedObjectFile, executable: &Path, options: &PluginOptions) -> Result<SharedObjectLoader> {
     let fault = |what: String| Error::new(Code::BadPlugin, format!("the plugin '{}' {what}", file.shown.display()));
     let instead = format!("an executable '{}' would be used instead", executable.display());

@@ -66,6 +66,9 @@ pub fn read_documents<'a, R: Send>(
 
 /// Reads the first document of a text and ignores the rest, as kustomize does with a kustomization
 /// file and other files that it decodes into Go types. `None` for a text without a document.
+///
+/// # Errors
+/// The document is not valid YAML.
 pub fn first_document<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
     reader::parse(arena.texts(), source, 0..source.text.len(), Package::V2)
 }
@@ -73,12 +76,18 @@ pub fn first_document<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option
 /// Reads the first document of a text that is not decoded, as kustomize does with a text in a
 /// resource that a replacement leads into. A key in braces that is a list or a mapping becomes a
 /// null key without a text. `None` for a text without a document.
+///
+/// # Errors
+/// The document is not valid YAML.
 pub fn document_in_text<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
     reader::parse(arena.texts(), source, 0..source.text.len(), Package::V3Text)
 }
 
 /// Reads the first document of a file with values of a chart, as [`values`](super::values) needs
 /// it. A document without content is a null. `None` for a text without a document.
+///
+/// # Errors
+/// The document is not valid YAML.
 pub fn values_document<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Option<Node<'a>>, Malformed> {
     reader::parse(arena.texts(), source, 0..source.text.len(), Package::V3Values)
 }
