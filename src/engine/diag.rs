@@ -12,17 +12,18 @@ mod code;
 mod excerpt;
 mod near;
 mod parts;
+mod warning;
 
 pub use code::Code;
 pub use excerpt::Excerpt;
 pub use near::{is_placeholder, nearest, nearest_ones};
 pub use parts::{FurtherResources, Mend, NameReference};
+pub use warning::Warning;
 
 use excerpt::Excerpts;
 use rustomize_base::memory::Spent;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Heap, Malformed, Place, Pos};
-use std::borrow::Borrow;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
@@ -555,6 +556,9 @@ impl Errors {
     }
 
     /// Ends the phase: returns `value`, or the faults.
+    ///
+    /// # Errors
+    /// The faults, if some were noted.
     pub fn end<T>(self, value: T) -> Result<T> {
         self.0.map_or(Ok(value), Err)
     }
@@ -577,124 +581,5 @@ impl From<Spent> for Error {
     fn from(Spent { limit }: Spent) -> Self {
         let message = format!("the steps of the build make more than {limit} bytes of texts, copies and output");
         Error::new(Code::TooLarge, message).hint("--build-size-limit sets the limit")
-    }
-}
-
-/// A message to the user about a build that succeeds. The library returns warnings; only the
-/// command prints them.
-#[derive(Clone, Debug)]
-pub struct Warning(Box<Diagnostic>);
-
-impl Deref for Warning {
-    type Target = Diagnostic;
-
-    fn deref(&self) -> &Diagnostic {
-        &self.0
-    }
-}
-
-impl Borrow<Diagnostic> for Warning {
-    fn borrow(&self) -> &Diagnostic {
-        &self.0
-    }
-}
-
-impl Warning {
-    /// A warning, in one sentence.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Warning(Box::new(Diagnostic::new(Severity::Warning, code, message.into())))
-    }
-
-    /// The position of a warning that is not [`located`](Warning::located) yet.
-    pub(crate) fn pos(&self) -> Option<Pos> {
-        self.0.spot.pos()
-    }
-
-    /// Adds the spot of the field or entry that the warning is about.
-    #[must_use]
-    pub fn at(mut self, spot: impl Into<Spot>) -> Self {
-        self.0.at(spot.into());
-        self
-    }
-
-    /// As [`Error::in_field`].
-    #[must_use]
-    pub fn in_field(mut self, name: impl Into<String>) -> Self {
-        self.0.field.push(name.into());
-        self
-    }
-
-    /// As [`Error::in_resource`].
-    #[must_use]
-    pub fn in_resource(mut self, id: impl fmt::Display) -> Self {
-        self.0.resource.get_or_insert_with(|| id.to_string());
-        self
-    }
-
-    /// Adds the ids of further resources that the finding is about.
-    #[must_use]
-    pub fn also_in(mut self, ids: impl Iterator<Item: fmt::Display>) -> Self {
-        let further = &mut self.0.further;
-        for id in ids {
-            further.count += 1;
-            if further.names.len() < FurtherResources::MOST {
-                further.names.push(id.to_string());
-            }
-        }
-        self
-    }
-
-    /// As [`Error::hint`].
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hints.push(hint.into());
-        self
-    }
-
-    /// Adds the change that mends the finding.
-    #[must_use]
-    pub fn mended(mut self, mend: Mend) -> Self {
-        self.0.mend = Some(mend);
-        self
-    }
-
-    /// Says the same in other words.
-    #[must_use]
-    pub fn reworded(mut self, message: impl Into<String>) -> Self {
-        self.0.message = message.into();
-        self
-    }
-
-    /// Never shows the line of the finding, which may have a secret.
-    #[must_use]
-    pub fn without_line(mut self) -> Self {
-        self.0.hides_line = true;
-        self
-    }
-
-    /// The same as an error, for commands that take no warnings.
-    #[must_use]
-    pub fn into_error(mut self) -> Error {
-        self.0.severity = Severity::Error;
-        Error::of(*self.0)
-    }
-
-    /// Turns the positions of warnings into file, line and column. O(size of their sources +
-    /// warnings).
-    #[must_use]
-    pub fn located(warnings: Vec<Warning>, heap: &Heap) -> Vec<Warning> {
-        let mut located = Located::of(heap);
-        let locate = |mut warning: Warning| {
-            warning.0.locate(&mut located);
-            warning
-        };
-        warnings.into_iter().map(locate).collect()
-    }
-}
-
-/// Prints only the message: most warnings have kustomize's own text, which names no place.
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
     }
 }
