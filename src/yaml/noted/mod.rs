@@ -1,7 +1,7 @@
 //! [`Noted`]: a tree with its comments, in the order of its text, as go-yaml v3 holds a text that
 //! it has read. Anchors, aliases and tags stay as they are written.
 //!
-//! * `comments`: a text into the tree.
+//! * `tokens`: the tokens and comments of a text; `comments`: a text into the tree.
 //! * `print`: the tree into text.
 //! * [`dump`]: the tree into the JSON of go-yaml's nodes.
 //!
@@ -10,6 +10,7 @@
 mod comments;
 pub mod dump;
 mod print;
+mod tokens;
 
 pub use print::Unprinted;
 
