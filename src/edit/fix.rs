@@ -147,7 +147,9 @@ fn convert_labels(draft: &mut Draft<'_>) -> Result<()> {
             let key = entry.key().text();
             if pairs.get(key).is_some() {
                 let message = format!("label name '{key}' exists in both commonLabels and labels");
-                return Err(Error::input(message).at(entry.key().pos()));
+                return Err(Error::input(message)
+                    .at(entry.key().pos())
+                    .hint("remove one of the two: 'commonLabels' wins in a build"));
             }
         }
     }

@@ -259,7 +259,9 @@ pub fn set(place: &mut Place, kind: Kind, arguments: &[String], sources: &Source
         let at = draft.items(kind.field()).position(|item| is_entry(item, name, &sources.namespace));
         let missing = || {
             let message = format!("unable to find {} with name \"{name}\"", kind.name());
-            kind.failed(Error::new(Code::BadSource, format!("could not set new {} value: {message}", kind.name())))
+            let error = Error::new(Code::BadSource, format!("could not set new {} value: {message}", kind.name()));
+            let hint = format!("add it: rustomize edit add {} {name} --from-literal=key=value", kind.word());
+            kind.failed(error.hint(hint))
         };
         let at = at.ok_or_else(missing)?;
         let entry = draft.list(kind.field())?.get_mut(at).and_then(Node::as_mapping_mut).ok_or_else(missing)?;
@@ -290,7 +292,12 @@ fn update<'a>(arena: Arena<'a>, literals: &mut Sequence<'a>, new: &[String]) -> 
             Some(item) => item.set_text(arena.text(literal), Tag::Str, Pos::NONE),
             None => {
                 let message = format!("key '{key}' not found in resource");
-                return Err(Error::new(Code::BadSource, format!("failed to update literal sources: {message}")));
+                let error = Error::new(Code::BadSource, format!("failed to update literal sources: {message}"));
+                let keys: Vec<&str> = items.keys().copied().collect();
+                return Err(error.hint(match keys[..] {
+                    [] => "the entry has no literals; 'edit add' with the same flag adds one".to_owned(),
+                    _ => format!("the keys are: {}; 'edit add' with the same flag adds another one", keys.join(", ")),
+                }));
             }
         }
     }

@@ -208,7 +208,15 @@ pub fn remove(place: &mut Place, kind: Metadata, arguments: &[String], is_missin
     place.change(|draft| {
         if draft.get(kind.field()).is_none_or(Node::is_null) {
             let message = format!("{} is not defined in kustomization file", kind.field());
-            return if is_missing_fine { Ok(()) } else { Err(Error::new(Code::NoMatch, message)) };
+            let error = Error::new(Code::NoMatch, message);
+            let in_labels = || keys.iter().find_map(|key| draft.items("labels").find_map(|label| pair_of(label, key)));
+            return match (is_missing_fine, in_labels().filter(|_| kind.field() == "commonLabels")) {
+                (true, _) => Ok(()),
+                (false, Some(at)) => Err(error
+                    .at(at)
+                    .hint("this command changes 'commonLabels' alone: remove the line from 'labels' by hand")),
+                (false, None) => Err(error),
+            };
         }
         let mapping = draft.mapping(kind.field())?;
         for key in keys {
@@ -221,6 +229,12 @@ pub fn remove(place: &mut Place, kind: Metadata, arguments: &[String], is_missin
         }
         draft.drop_if_empty(kind.field())
     })
+}
+
+/// The place of a key in the pairs of an entry of `labels`.
+fn pair_of(label: &Node<'_>, key: &str) -> Option<Pos> {
+    let pairs = draft::get(label, "pairs")?.as_mapping()?;
+    pairs.iter().find(|entry| entry.key().text() == key).map(|entry| entry.key().pos())
 }
 
 /// Turns the pairs of `commonLabels` into an entry of `labels` with the same effect. The pairs keep

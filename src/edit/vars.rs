@@ -10,7 +10,7 @@ use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
 use crate::load::join;
 use crate::schema::Gvk;
-use rustomize_yaml::{Arena, Key, Mapping, Node, Scalar, Sequence, Value, documents, first_document};
+use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Value, documents, first_document};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -105,8 +105,10 @@ pub fn convert(draft: &mut Draft<'_>) -> Result<Vec<ResourceFile>> {
         let having = by_variable.of(var.name, used.len());
         for UsedFile { file, patch, documents } in having.iter().map(|at| &used[*at]) {
             for node in documents.iter().flat_map(unlisted) {
-                let pieces = pieces(node, var.name)
-                    .map_err(|e| Error::new(Code::WrongType, format!("error with {}: {e}", file.path)))?;
+                let pieces = pieces(node, var.name).map_err(|Unsplit { message, pos }| {
+                    let error = Error::new(Code::WrongType, format!("error with {}: {message}", file.path)).at(pos);
+                    error.hint("give the variable a text of its own, or the same sign on both sides, as in /$(NAME)/")
+                })?;
                 targets.extend(pieces.iter().map(|piece| target(arena, node, patch.as_ref(), piece)));
             }
         }
@@ -188,14 +190,20 @@ fn unlisted<'n, 'a>(node: &'n Node<'a>) -> Vec<&'n Node<'a>> {
     items.map_or_else(|| vec![node], |items| items.iter().collect())
 }
 
+/// A text in which a variable is no piece of its own.
+struct Unsplit {
+    message: String,
+    pos: Pos,
+}
+
 /// The places of a variable in a resource.
-fn pieces(node: &Node<'_>, name: &str) -> Result<Vec<Piece>, String> {
+fn pieces(node: &Node<'_>, name: &str) -> Result<Vec<Piece>, Unsplit> {
     let mut found = Vec::new();
     search(node, &format!("$({name})"), &mut Vec::new(), &mut found)?;
     Ok(found)
 }
 
-fn search(node: &Node<'_>, var: &str, path: &mut Vec<String>, found: &mut Vec<Piece>) -> Result<(), String> {
+fn search(node: &Node<'_>, var: &str, path: &mut Vec<String>, found: &mut Vec<Piece>) -> Result<(), Unsplit> {
     match node.value() {
         Value::Sequence(items) => {
             for (i, item) in items.iter().enumerate() {
@@ -216,7 +224,8 @@ fn search(node: &Node<'_>, var: &str, path: &mut Vec<String>, found: &mut Vec<Pi
         }
         Value::Scalar(scalar) => {
             if let Some(start) = scalar.text().find(var) {
-                let (delimiter, index) = split(scalar.text(), var, start)?;
+                let unsplit = |message| Unsplit { message, pos: node.pos() };
+                let (delimiter, index) = split(scalar.text(), var, start).map_err(unsplit)?;
                 found.push(Piece { path: path.join("."), delimiter, index });
             }
         }

@@ -1,9 +1,9 @@
 //! [`Kinds`]: finds the fields that a patch would bring and that the kind of a resource does not
 //! have.
 //!
-//! A field counts as known if any version of Kubernetes has it. Null values and directives, whose
-//! names begin with `$`, bring nothing. Other tools replace names with `$`, braces, `%` or `<`, and
-//! names as `REPLACE_ME`.
+//! A field counts as known if any version of Kubernetes has it. Null values and the directive
+//! `$patch` bring nothing; the other directives of kubectl are unknown fields. Other tools replace
+//! names with `$`, braces, `%` or `<`, and names as `REPLACE_ME`.
 
 use super::kubernetes::Known;
 use super::rules::{Rule, RuleId, Shape, Struct, Table};
@@ -158,6 +158,14 @@ impl<'t, 'n> Search<'t, 'n> {
                     let (key, value) = (entry.key(), entry.value());
                     let rule = match fields.field(key.text()) {
                         Some(field) => Some(field.rule),
+                        None if is_of_kubectl(key.text()) => {
+                            let way = [&self.way[..], &[Step::Field(key.text())]].concat();
+                            let hint = Some(
+                                "remove it: of the directives of kubectl, kustomize knows '$patch' alone".to_owned(),
+                            );
+                            self.found.push(Unknown { way, pos: key.pos(), hint });
+                            continue;
+                        }
                         None if value.is_null() || is_replaced(key.text()) => continue,
                         None => fields.rest,
                     };
@@ -190,6 +198,11 @@ impl<'t, 'n> Search<'t, 'n> {
             self.way.pop();
         }
     }
+}
+
+/// Returns true for a directive of kubectl's merge patches that kustomize prints as a field.
+fn is_of_kubectl(name: &str) -> bool {
+    name == "$retainKeys" || ["$setElementOrder/", "$deleteFromPrimitiveList/"].iter().any(|of| name.starts_with(of))
 }
 
 /// Returns true for a directive, and for a name that another tool replaces, such as `REPLACE_ME`.

@@ -134,7 +134,7 @@ pub enum Code {
     ServiceWithoutPods,
     /// A function is among the resources, where kustomize does not run it.
     FunctionSkipped,
-    /// A custom resource refers to a resource by a name that it no longer has.
+    /// The output refers to a resource by a name that the resource no longer has.
     OldName,
     /// A reference to a variable stays in the output.
     VariableLeft,
@@ -194,6 +194,16 @@ pub enum Code {
     DuplicateName,
     /// A Secret lacks a key that its type asks for.
     MissingKey,
+    /// A value is a number, a boolean, a list or a mapping where Kubernetes takes a text alone.
+    NotText,
+    /// `namespace` moves a subject of a role binding out of another namespace.
+    SubjectMoved,
+    /// The chart in the chart home has another version than the entry names.
+    ChartVersion,
+    /// Labels of a kustomization change a selector that is for other pods.
+    ForeignSelector,
+    /// A variable of a container ends with a line break.
+    LineBreak,
 }
 
 /// A code, its word, and its page: what it means, why, an example and the mend.
@@ -311,6 +321,11 @@ const TABLE: &[Row] = &[
     row(Code::BadImage, include_str!("codes/bad-image.md")),
     row(Code::DuplicateName, include_str!("codes/duplicate-name.md")),
     row(Code::MissingKey, include_str!("codes/missing-key.md")),
+    row(Code::NotText, include_str!("codes/not-text.md")),
+    row(Code::SubjectMoved, include_str!("codes/subject-moved.md")),
+    row(Code::ChartVersion, include_str!("codes/chart-version.md")),
+    row(Code::ForeignSelector, include_str!("codes/foreign-selector.md")),
+    row(Code::LineBreak, include_str!("codes/line-break.md")),
 ];
 
 impl Code {
@@ -324,6 +339,7 @@ impl Code {
         Code::BadName,
         Code::BadOperation,
         Code::BadSchema,
+        Code::ChartVersion,
         Code::ChartWithoutNamespace,
         Code::ClearTextSecret,
         Code::ConflictMarker,
@@ -336,8 +352,10 @@ impl Code {
         Code::EmptiedText,
         Code::EnvSyntax,
         Code::ExtraDocument,
+        Code::ForeignSelector,
         Code::FunctionSkipped,
         Code::KindCase,
+        Code::LineBreak,
         Code::ListReplaced,
         Code::LookAlike,
         Code::LostInMerge,
@@ -346,11 +364,13 @@ impl Code {
         Code::NamespaceRenamed,
         Code::NoApiVersion,
         Code::NoEffect,
+        Code::NotText,
         Code::NothingToReplace,
         Code::OldName,
         Code::Overridden,
         Code::SelectorMismatch,
         Code::ServiceWithoutPods,
+        Code::SubjectMoved,
         Code::UnknownField,
         Code::UnknownFieldInPatch,
         Code::UnknownKind,
@@ -450,6 +470,6 @@ mod tests {
             assert!(!row.word.is_empty() && row.word.chars().all(is_of_word), "the title {}", row.word);
             assert_eq!(Code::from_word(row.word), Some(row.code));
         }
-        assert_eq!(Code::MissingKey as usize + 1, TABLE.len(), "the last code");
+        assert_eq!(Code::LineBreak as usize + 1, TABLE.len(), "the last code");
     }
 }

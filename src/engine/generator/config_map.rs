@@ -93,7 +93,7 @@ impl<'a> Generator<'a> for ConfigMapGenerator<'_, 'a> {
 pub(super) fn check_name(args: &GeneratorArgs<'_>) -> Result<()> {
     if args.name.is_empty() {
         let error = Error::new(Code::MissingField, "a configmap must have a name").at(args.pos);
-        Err(error.hint("add 'name' to the entry"))
+        Err(error.hint("add 'name' to the entry; if it belongs to the entry above, remove its '-'"))
     } else {
         Ok(())
     }

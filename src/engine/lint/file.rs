@@ -17,6 +17,7 @@ pub fn findings<'a>(arena: Arena<'a>, source: &'a Source, node: Option<&Node<'a>
         in_tree(node, &mut found);
         clear_text(node, &mut found);
         found.extend(without_resources(node));
+        found.extend(options_of_none(node));
     }
     found.extend(extra_document(arena, source));
     found
@@ -47,6 +48,19 @@ fn without_resources(node: &Node<'_>) -> Option<Warning> {
     let message = "the list of resources is empty, and nothing else makes resources: the output is empty";
     let finding = Warning::new(Code::NoEffect, message).at(resources.key().pos());
     Some(finding.hint("list the files to build, as in resources: [web.yaml]"))
+}
+
+/// The options for generators in a kustomization that has none: they are not for those of its
+/// bases.
+fn options_of_none(node: &Node<'_>) -> Option<Warning> {
+    let has = |field: &str| node.get(field).is_some_and(|value| !value.is_null_or_empty());
+    let options = node.as_mapping()?.iter().find(|field| field.key().text() == "generatorOptions")?;
+    if options.value().is_null_or_empty() || has("configMapGenerator") || has("secretGenerator") {
+        return None;
+    }
+    let message = "'generatorOptions' change nothing: they are for the generators of this file alone, and it has none";
+    let hint = "move them to the kustomization with the generators, or give an entry there its own 'options'";
+    Some(Warning::new(Code::NoEffect, message).at(options.key().pos()).hint(hint))
 }
 
 /// The findings about words of `buildMetadata` that kustomize does not know, and ignores.

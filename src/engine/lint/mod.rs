@@ -2,6 +2,7 @@
 //! effect itself; this module looks at kustomization files, at files that are for some kinds, at
 //! the transformers of a kustomization before they run, and at the result of a build.
 
+mod copies;
 pub mod file;
 mod finding;
 pub mod for_kinds;

@@ -1,10 +1,10 @@
-//! References of custom kinds that hold the earlier name of a resource: kustomize updates the
-//! references of Kubernetes' own kinds, and those that `nameReference` names.
+//! References of custom kinds, and host names in texts, that hold the earlier name of a resource:
+//! kustomize updates the references of Kubernetes' own kinds, and those that `nameReference` names.
 
 use super::finding::finding;
-use super::parts::{fields, list};
+use super::parts::{Parts, fields, list, listed};
 use crate::diag::{Code, Mend, NameReference, Warning, is_placeholder};
-use crate::resource::{ResMap, Resource};
+use crate::resource::{ResId, ResMap, Resource};
 use crate::schema::builtin_groups;
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_yaml::Node;
@@ -52,13 +52,25 @@ impl<'n, 'a> Renamed<'n, 'a> {
         })
     }
 
+    /// The only resource of a kind that had a name, in a namespace that it has or had, if none has
+    /// that name today. O(resources that had the name).
+    fn by_name(&self, kind: &str, name: &str, namespace: &str) -> Option<&'n Resource<'a>> {
+        let Tables { by_old_name, taken } = self.tables();
+        let mut had = by_old_name.get(name)?.iter().copied().filter(|target| target.id().gvk.kind == kind);
+        let target = had.next()?;
+        let is_there = |id: ResId<'_>| id.effective_namespace() == namespace;
+        let is_meant = had.next().is_none() && target.any_ids().any(is_there) && !taken.contains(&(kind, name));
+        is_meant.then_some(target)
+    }
+
     /// The resource of one of the kinds that had a name, if none of them has that name today.
     fn get(&self, reference: &Reference<'_, 'a>, name: &'a str) -> Option<&'n Resource<'a>> {
         let Tables { by_old_name, taken } = self.tables();
         let had = by_old_name.get(name)?.iter().copied();
         let mut meant = had.filter(|target| {
             let id = target.id();
-            reference.kinds.is_meant(id.gvk.kind) && !taken.contains(&(id.gvk.kind, name))
+            let is_meant = reference.kinds.is_meant(id.gvk.kind) || reference.is_like(id.gvk.kind, id.gvk.group);
+            is_meant && !taken.contains(&(id.gvk.kind, name))
         });
         let target = meant.next()?;
         // Which of several is meant is not known.
@@ -70,6 +82,22 @@ impl<'n, 'a> Renamed<'n, 'a> {
 struct Reference<'n, 'a> {
     kinds: Kinds<'a>,
     name: &'n Node<'a>,
+    /// The group of the resource that refers.
+    group: &'a str,
+}
+
+impl Reference<'_, '_> {
+    /// True for a field such as `masterInstanceRef`, and a kind of the same group whose last word
+    /// is that of the field, as `SQLInstance`.
+    fn is_like(&self, kind: &str, group: &str) -> bool {
+        let Kinds::InField(stem) = self.kinds else { return false };
+        group == self.group && !group.is_empty() && last_word(stem).eq_ignore_ascii_case(last_word(kind))
+    }
+}
+
+/// The last word of a name in camel case; the name itself if it is one word.
+fn last_word(name: &str) -> &str {
+    name.rfind(|c: char| c.is_ascii_uppercase()).and_then(|at| name.get(at..)).unwrap_or(name)
 }
 
 /// The kinds that a reference may lead to.
@@ -103,22 +131,105 @@ pub(super) fn find<'a>(resource: &Resource<'a>, renamed: &Renamed<'_, 'a>, found
     let mut path = Vec::new();
     for (field, value) in fields(resource.node()).filter(|(field, _)| !NOT_READ.contains(field)) {
         path.push(field);
-        walk(value, &mut path, &mut |path, reference| {
+        walk(value, &mut path, &mut |path, kinds, name| {
+            let reference = Reference { kinds, name, group: gvk.group };
             found.extend(fault(resource, path, &reference, renamed));
         });
         path.pop();
     }
 }
 
+/// Adds a finding for each host name of a Service by an earlier name, in the environment and the
+/// arguments of containers, in the data of ConfigMaps and in the names of Certificates; and for the
+/// annotation by which cert-manager finds a Certificate. O(size of these texts).
+pub(super) fn in_texts<'a>(parts: &Parts<'_, 'a>, renamed: &Renamed<'_, 'a>, found: &mut Vec<Warning>) {
+    if renamed.has_none() {
+        return;
+    }
+    let resource = parts.resource;
+    let mut look = |node: &Node<'a>| {
+        let text = node.as_scalar().map_or("", |scalar| scalar.text());
+        found.extend(hosts(text).find_map(|host| of_host(resource, node, host, renamed)));
+    };
+    let gvk = resource.id().gvk;
+    let data = resource.node().get("data").filter(|_| gvk.kind == "ConfigMap" && gvk.group.is_empty());
+    data.into_iter().flat_map(fields).for_each(|(_, value)| look(value));
+    let names = parts.spec.and_then(|spec| spec.get("dnsNames")).filter(|_| gvk.group == "cert-manager.io");
+    listed(names).for_each(&mut look);
+    for container in parts.pod().into_iter().flat_map(|pod| &pod.containers) {
+        listed(container.env).filter_map(|item| item.get("value")).for_each(&mut look);
+        [container.args, container.command].into_iter().flat_map(listed).for_each(&mut look);
+    }
+    let annotation = parts.metadata.and_then(|metadata| metadata.get("annotations")?.get(INJECTED));
+    found.extend(annotation.and_then(|node| of_certificate(resource, node, renamed)));
+}
+
+/// The annotation with the namespace and name of a Certificate whose CA cert-manager injects.
+const INJECTED: &str = "cert-manager.io/inject-ca-from";
+
+/// A host name of a Service in a cluster.
+#[derive(Clone, Copy)]
+struct Host<'t> {
+    service: &'t str,
+    namespace: &'t str,
+}
+
+/// The host names in a text: `SERVICE.NAMESPACE.svc`, whatever is behind it.
+fn hosts(text: &str) -> impl Iterator<Item = Host<'_>> {
+    let is_of_label = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let last_label = move |text| -> (_, _) {
+        let text: &str = text;
+        text.split_at(text.trim_end_matches(is_of_label).len())
+    };
+    text.match_indices(".svc").filter_map(move |(at, found)| {
+        if text[at + found.len()..].starts_with(is_of_label) {
+            return None;
+        }
+        let (before, namespace) = last_label(&text[..at]);
+        let (_, service) = last_label(before.strip_suffix('.')?);
+        (!namespace.is_empty() && !service.is_empty()).then_some(Host { service, namespace })
+    })
+}
+
+/// The finding about a host name whose Service has another name by now.
+fn of_host<'a>(resource: &Resource<'a>, node: &Node<'a>, host: Host<'_>, renamed: &Renamed<'_, 'a>) -> Option<Warning> {
+    let target = renamed.by_name("Service", host.service, host.namespace)?;
+    let message = format!(
+        "'{}.{}.svc' is the host of the Service '{}', which is named '{}' in the output: kustomize changes no texts",
+        host.service,
+        host.namespace,
+        host.service,
+        target.id().name
+    );
+    let hint = "write the new name, or copy it here with an entry of 'replacements'";
+    Some(finding(Code::OldName, resource, node, message).hint(hint))
+}
+
+/// The finding about the annotation of a Certificate that has another name by now.
+fn of_certificate<'a>(resource: &Resource<'a>, node: &Node<'a>, renamed: &Renamed<'_, 'a>) -> Option<Warning> {
+    let (namespace, name) = node.as_scalar()?.text().split_once('/')?;
+    let target = renamed.by_name("Certificate", name, namespace)?;
+    let message = format!(
+        "the Certificate '{name}' is named '{}' in the output: kustomize does not update this annotation",
+        target.id().name
+    );
+    let hint = "copy its namespace and name here with entries of 'replacements' and the delimiter '/'";
+    Some(finding(Code::OldName, resource, node, message).hint(hint))
+}
+
 /// The fields of a resource that refer to nothing.
 const NOT_READ: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
 /// Looks at the references below a field. `path` leads to it from the resource.
-fn walk<'n, 'a>(node: &'n Node<'a>, path: &mut Vec<&'a str>, look: &mut impl FnMut(&[&'a str], Reference<'n, 'a>)) {
+fn walk<'n, 'a>(
+    node: &'n Node<'a>,
+    path: &mut Vec<&'a str>,
+    look: &mut impl FnMut(&[&'a str], Kinds<'a>, &'n Node<'a>),
+) {
     let field = path.last().copied().unwrap_or_default();
     if node.as_scalar().is_some() {
         if let Some(kinds) = of_text(field) {
-            look(path, Reference { kinds, name: node });
+            look(path, kinds, node);
         }
         return;
     }
@@ -131,7 +242,7 @@ fn walk<'n, 'a>(node: &'n Node<'a>, path: &mut Vec<&'a str>, look: &mut impl FnM
         path.push(inner);
         match kinds {
             Some(kinds) if inner == "name" && value.as_scalar().is_some() => {
-                look(path, Reference { kinds, name: value });
+                look(path, kinds, value);
             }
             _ => walk(value, path, look),
         }

@@ -12,7 +12,11 @@ pub fn watch<'a>(arena: Arena<'a>, kustomization: &Kustomization<'a>, planned: &
     // A component works on the resources of each of its users; and a patch may ask for a value
     // before it is replaced.
     let counts = !kustomization.is_component() && !asks_for_labels(kustomization);
+    let all = planned.iter_mut().filter_map(|planned| planned.stage.overriding()).flat_map(|stage| stage.patches());
+    let all: Vec<PatchPart> = all.collect();
+    let are_several = PatchTexts::of(arena, all.iter().map(|part| part.pos)).are_several();
     let (mut parts, mut has_test) = (Vec::new(), false);
+    let mut of_patches: Option<Overridden> = None;
     for of_kind in planned.chunk_by_mut(|a, b| a.kind == b.kind) {
         let mut stages: Vec<&mut dyn Overriding> =
             of_kind.iter_mut().filter_map(|planned| planned.stage.overriding()).collect();
@@ -23,14 +27,21 @@ pub fn watch<'a>(arena: Arena<'a>, kustomization: &Kustomization<'a>, planned: &
         let Some(watched) = stages.first().map(|stage| stage.watched()) else { continue };
         let texts = texts(arena, &parts, watched);
         let is_looked_for = match watched {
-            Watched::SeveralTexts => counts && !has_test && texts.are_several(),
+            Watched::SeveralTexts => counts && !has_test && are_several,
             Watched::UnaskedFor => counts,
             Watched::JsonPatches | Watched::All => true,
         };
         if !is_looked_for {
             continue;
         }
-        let shared = Overridden::of(texts.clone());
+        // The patches of one list know which resources those of an earlier list have changed.
+        let shared = match of_patches.as_ref().filter(|_| watched == Watched::SeveralTexts) {
+            Some(earlier) => earlier.with_texts(texts.clone()),
+            None => Overridden::of(texts.clone()),
+        };
+        if watched == Watched::SeveralTexts {
+            of_patches = Some(shared.clone());
+        }
         let last = stages.len() - 1;
         for (i, stage) in stages.iter_mut().enumerate() {
             stage.note_in(match watched {

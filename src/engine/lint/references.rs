@@ -6,7 +6,9 @@ use super::index::{Index, Key};
 use super::near::Near;
 use super::parts::{Parts, fields, items, listed};
 use crate::diag::{Code, Warning, is_placeholder};
-use crate::resource::{ResMap, Resource};
+use crate::resource::{DEFAULT_NAMESPACE, ResId, ResMap, Resource};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_yaml::{Arena, Node};
 use std::sync::OnceLock;
@@ -30,6 +32,9 @@ pub(super) struct Named<'n, 'a> {
     /// Resources with another name than before, by kind and earlier name, for references from
     /// another namespace. It is made for the first reference that leads nowhere.
     elsewhere: OnceLock<FastMap<(&'a str, &'a str), &'n Resource<'a>>>,
+    /// Services and ServiceAccounts by kind and each name that they have or had. It is made for the
+    /// first reference with a namespace of its own that leads nowhere.
+    anywhere: OnceLock<FastMap<(&'a str, &'a str), Vec<&'n Resource<'a>>>>,
 }
 
 /// Resources by kind, namespace and name.
@@ -59,12 +64,14 @@ struct Reference<'n, 'a> {
     name: &'n Node<'a>,
     /// The nodes with keys of the object that must exist.
     keys: Vec<&'n Node<'a>>,
+    /// True if the value of the key becomes a variable of a container.
+    is_variable: bool,
 }
 
 impl<'n, 'a> Reference<'n, 'a> {
     /// A reference that needs no key of the object.
     fn to(kind: &'a str, name: &'n Node<'a>) -> Self {
-        Reference { kind, name, keys: Vec::new() }
+        Reference { kind, name, keys: Vec::new(), is_variable: false }
     }
 }
 
@@ -80,6 +87,7 @@ impl<'n, 'a> Named<'n, 'a> {
             referred: OnceLock::new(),
             unreferred: OnceLock::new(),
             elsewhere: OnceLock::new(),
+            anywhere: OnceLock::new(),
         }
     }
 
@@ -144,6 +152,40 @@ impl<'n, 'a> Named<'n, 'a> {
         (namespaces[0] != namespaces[1] && namespaces.contains(&"")).then_some(target)
     }
 
+    /// The only Service or ServiceAccount that has or had a name, in any namespace. O(all names)
+    /// the first time, then O(1).
+    fn only(&self, kind: &str, name: &str) -> Option<&'n Resource<'a>> {
+        let anywhere = self.anywhere.get_or_init(|| {
+            let mut anywhere: FastMap<_, Vec<&Resource<'a>>> = FastMap::default();
+            let is_wanted = |resource: &&Resource<'a>| {
+                is_target(resource) && matches!(resource.id().gvk.kind, "Service" | "ServiceAccount")
+            };
+            for resource in self.map.iter().filter(is_wanted) {
+                let mut names: Vec<&str> = resource.any_ids().map(|id| id.name).collect();
+                names.sort_unstable();
+                names.dedup();
+                let kind = resource.id().gvk.kind;
+                names.into_iter().for_each(|name| anywhere.entry((kind, name)).or_default().push(resource));
+            }
+            anywhere
+        });
+        match anywhere.get(&(kind, name))?.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// The Service that a name and a namespace mean, if it has another name or namespace than in
+    /// its file: it had the namespace, or none.
+    fn moved_service(&self, namespace: &str, name: &str) -> Option<&'n Resource<'a>> {
+        let service = self.only("Service", name)?;
+        let (now, first) = (service.id(), service.original_id());
+        let had = |id: ResId<'_>| id.namespace == namespace;
+        let is_meant = service.any_ids().any(had) || ["", DEFAULT_NAMESPACE].contains(&first.namespace);
+        let has_moved = (first.name, first.effective_namespace()) != (now.name, now.effective_namespace());
+        (is_meant && has_moved).then_some(service)
+    }
+
     /// The resource of another kind that a reference names by mistake. There is none if somebody
     /// refers to that resource by its own kind: a ConfigMap and a Secret often have one name, and
     /// one of the two is not in the output. Nor if it lacks a key that the reference names.
@@ -186,6 +228,62 @@ pub(super) fn dangling<'a>(parts: &Parts<'_, 'a>, named: &Named<'_, 'a>, found: 
     }
 }
 
+/// Adds a finding for each webhook, API and conversion of a resource whose Service was renamed, or
+/// was moved to another namespace, without the reference; and for subjects without a namespace.
+/// O(webhooks and subjects of the resource).
+pub(super) fn stranded<'a>(parts: &Parts<'_, 'a>, named: &Named<'_, 'a>, found: &mut Vec<Warning>) {
+    let (node, gvk) = (parts.resource.node(), parts.resource.id().gvk);
+    let clients: Vec<&Node<'a>> = match (gvk.group, gvk.kind) {
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
+            items(node, "webhooks").filter_map(|webhook| webhook.get("clientConfig")).collect()
+        }
+        ("apiregistration.k8s.io", "APIService") => parts.spec.into_iter().collect(),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+            let conversion = parts.spec.and_then(|spec| spec.get("conversion")?.get("webhook")?.get("clientConfig"));
+            conversion.into_iter().collect()
+        }
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding") => {
+            found.extend(
+                items(node, "subjects").filter_map(|subject| without_namespace(parts.resource, subject, named)),
+            );
+            return;
+        }
+        _ => return,
+    };
+    for service in clients.into_iter().filter_map(|client| client.get("service")) {
+        let text = |field| service.get_text(field).filter(|text| !text.is_empty() && !is_placeholder(text));
+        let (Some(name), Some(namespace)) = (text("name"), text("namespace")) else { continue };
+        if named.now.get(("Service", namespace, name)).is_some() {
+            continue;
+        }
+        let (Some(target), Some(at)) = (named.moved_service(namespace, name), service.get("name")) else { continue };
+        let id = target.id();
+        let message = format!("the output has no Service '{name}' in the namespace '{namespace}'");
+        let place = match id.namespace {
+            "" => String::new(),
+            now => format!(" in the namespace '{now}'"),
+        };
+        let hint =
+            format!("the Service is '{}'{place} by now: write the same namespace here and in the Service", id.name);
+        found.push(finding(Code::DanglingReference, parts.resource, at, message).hint(hint));
+    }
+}
+
+/// The finding about a subject of a ClusterRoleBinding that names no namespace, where the
+/// ServiceAccount in the output has one.
+fn without_namespace<'a>(resource: &Resource<'a>, subject: &Node<'a>, named: &Named<'_, 'a>) -> Option<Warning> {
+    let has_namespace = subject.get_text("namespace").is_some_and(|namespace| !namespace.is_empty());
+    if has_namespace || subject.get_text("kind") != Some("ServiceAccount") {
+        return None;
+    }
+    let name = subject.get("name")?;
+    let account = named.only("ServiceAccount", name.as_scalar()?.text())?.id();
+    let message = format!("the subject '{}' has no namespace: Kubernetes refuses it", account.name);
+    let hint = format!("write 'namespace: {}' beside its name", account.namespace);
+    let finding = finding(Code::DanglingReference, resource, name, message);
+    (!account.namespace.is_empty()).then(|| finding.hint(hint))
+}
+
 /// Looks at each reference of a resource. O(size of its pods).
 fn each_reference<'n, 'a>(parts: &Parts<'n, 'a>, look: &mut impl FnMut(Reference<'n, 'a>)) {
     if let Some(pod) = parts.pod() {
@@ -214,7 +312,8 @@ where
             "secretKeyRef" | "secretRef" => "Secret",
             _ => continue,
         };
-        reference(kind, node, "name", node.get("key")).map(&mut *look);
+        let found = reference(kind, node, "name", node.get("key"));
+        found.map(|found| Reference { is_variable: true, ..found }).map(&mut *look);
     }
 }
 
@@ -253,7 +352,7 @@ fn reference<'n, 'a>(
 ) -> Option<Reference<'n, 'a>> {
     let is_optional = node.get("optional").and_then(Node::as_scalar).is_some_and(|s| s.text() == "true");
     let name = node.get(name).filter(|_| !is_optional)?;
-    Some(Reference { kind, name, keys: keys.into_iter().collect() })
+    Some(Reference { kind, name, keys: keys.into_iter().collect(), is_variable: false })
 }
 
 /// The workload that a HorizontalPodAutoscaler scales.
@@ -315,7 +414,12 @@ fn fault<'a>(resource: &Resource<'a>, reference: &Reference<'_, 'a>, named: &Nam
     let name = reference.name.as_scalar().map(|s| s.text()).filter(|name| !name.is_empty() && !is_placeholder(name))?;
     let about = |at: &Node<'_>, message| finding(Code::DanglingReference, resource, at, message);
     if let Some(target) = named.now.get((kind, namespace, name)) {
-        let key = reference.keys.iter().find(|key| lacks(target, key))?;
+        let Some(key) = reference.keys.iter().find(|key| lacks(target, key)) else {
+            let key = reference.keys.iter().find(|key| reference.is_variable && ends_with_break(target, key))?;
+            let message = format!("this variable ends with a line break, as the value of '{}' does", key.scalar_text());
+            let hint = "end the file of the value without a line break, or take the value from 'literals' or 'envs'";
+            return Some(finding(Code::LineBreak, resource, key, message).hint(hint));
+        };
         let message = format!("the {kind} '{name}' has no key '{}'", key.as_scalar()?.text());
         return Some(about(key, message));
     }
@@ -349,6 +453,22 @@ fn beside(target: &Resource<'_>, referrer: &Resource<'_>, kind: &str) -> String 
             "the {kind} '{}' is in the namespace '{namespace}': write 'namespace: {namespace}' in this resource",
             target.name
         ),
+    }
+}
+
+/// True if the value of a key of a ConfigMap or Secret is one line with a line break behind it.
+fn ends_with_break(target: &Resource<'_>, key: &Node<'_>) -> bool {
+    let is_line = |text: &str| text.strip_suffix('\n').is_some_and(|line| !line.is_empty() && !line.contains('\n'));
+    let value = |field: &str| target.node().get(field)?.get(key.scalar_text())?.as_scalar();
+    let is_secret = target.id().gvk.kind == "Secret";
+    let is_line_in_base64 = |text: &str| {
+        let decoded = STANDARD.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        decoded.is_some_and(|text| is_line(&text))
+    };
+    match value("data") {
+        Some(data) if is_secret => is_line_in_base64(data.text()),
+        Some(data) => is_line(data.text()),
+        None => value("stringData").is_some_and(|text| is_line(text.text())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::finding::finding;
 use super::parts::Parts;
-use super::{names, old_names, pods, quotes, references, secrets, services, unused};
+use super::{copies, names, old_names, pods, quotes, references, secrets, services, unused};
 use crate::diag::{Code, Mend, Warning, allow, cause, is_placeholder, nearest};
 use crate::resource::{NEEDS_HASH, ResMap, Resource};
 use crate::schema::{Gvk, builtin_groups, builtin_kinds, newest_version};
@@ -49,15 +49,19 @@ pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>, generated: Option<&Gener
         let parts = Parts::of(resource);
         let mut found: Vec<Warning> = CHECKS.iter().filter_map(|check| check(&parts)).collect();
         secrets::clear_text(resource, &mut found);
-        quotes::lost(&parts, &mut found);
+        quotes::texts(&parts, &mut found);
         references::dangling(&parts, &named, &mut found);
+        references::stranded(&parts, &named, &mut found);
         old_names::find(resource, &renamed, &mut found);
+        old_names::in_texts(&parts, &renamed, &mut found);
         services::find(&parts, &workloads, &mut found);
         found
     };
     let of_run = |run: &[Resource<'a>]| run.iter().flat_map(of_resource).collect::<Vec<_>>();
-    let mut found: Vec<Warning> = map.look_at_runs(arena, of_run).into_iter().flatten().collect();
+    let found = map.look_at_runs(arena, of_run).into_iter().flatten();
+    let mut found: Vec<Warning> = found.map(|finding| quotes::advised(arena.heap(), finding)).collect();
     found.extend(generated.into_iter().flat_map(|g| unused::findings(arena, map, g.uses, g.used)));
+    found.extend(generated.into_iter().flat_map(|g| copies::findings(arena, map, &g.uses.copies)));
     found.extend(in_files(arena, map));
     found
 }

@@ -42,6 +42,11 @@ impl Chain {
         self.roots().map(|link| &*link.real).find(|real| is_in_or_below(real, directory))
     }
 
+    /// Returns true if a directory is a root of the chain. O(depth).
+    pub(super) fn has(&self, directory: &Path) -> bool {
+        self.roots().any(|link| &*link.real == directory)
+    }
+
     /// Returns true if a root of the chain is of a repository whose reference begins with `raw`.
     pub(super) fn names(&self, raw: &str) -> bool {
         self.roots().any(|link| link.raw.as_deref().is_some_and(|known| known.starts_with(raw)))

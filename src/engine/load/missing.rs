@@ -154,5 +154,18 @@ fn near(loader: &dyn Loader, place: &Path) -> Option<String> {
         names.iter().map(String::as_str).partition(|name| name.ends_with(extension));
     let stems = alike.iter().map(|name| &name[..name.len() - extension.len()]);
     let of_extension = nearest(stem, stems).map(|stem| format!("{stem}{extension}"));
-    of_extension.or_else(|| nearest(&typed, others).map(str::to_owned))
+    let shortened = || {
+        let mut begin = names.iter().filter(|name| is_beginning(name, &typed));
+        begin.next().filter(|_| begin.next().is_none()).cloned()
+    };
+    of_extension.or_else(|| nearest(&typed, others).map(str::to_owned)).or_else(shortened)
 }
+
+/// True if one of two names is the beginning of the other, as `prod` of `production`.
+fn is_beginning(name: &str, typed: &str) -> bool {
+    let (short, long) = if name.len() < typed.len() { (name, typed) } else { (typed, name) };
+    short.len() >= SHORTEST && long.starts_with(short) && !long[short.len()..].starts_with('.')
+}
+
+/// Shorter beginnings say nothing.
+const SHORTEST: usize = 3;

@@ -320,7 +320,14 @@ impl<'a> Files<'a> {
         if let Some(led_here) = root.chain.in_or_below(&real) {
             let message =
                 format!("cycle detected: '{}' contains '{}', which led here", real.display(), led_here.display());
-            return Err(Error::new(Code::Cycle, message).hint("remove the entry that leads back"));
+            // The directory itself may not have led here.
+            let hint = match led_here == &*real || root.chain.has(&real) {
+                true => "remove the entry that leads back",
+                false => {
+                    "a base may not be above the kustomization that names it: move its files into a directory of their own beside that one, as in ../base"
+                }
+            };
+            return Err(Error::new(Code::Cycle, message).hint(hint));
         }
         let chain = Chain::new(&real, None, Some(&root.chain));
         Ok(Root {

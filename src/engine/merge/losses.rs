@@ -37,19 +37,29 @@ pub enum LossKind {
     Twice,
 }
 
-/// The losses of one merge.
+/// The losses of one merge, and its deletions.
 #[derive(Debug, Default)]
-pub struct Losses(RefCell<Vec<Loss>>);
+pub struct Losses {
+    lost: RefCell<Vec<Loss>>,
+    /// The values of the patch with `$patch: delete`, and whether there was something to delete.
+    deletions: RefCell<Vec<(Pos, bool)>>,
+}
 
 impl Losses {
-    /// The losses, those of inner lists first.
-    pub fn into_inner(self) -> Vec<Loss> {
-        self.0.into_inner()
+    /// The losses, those of inner lists first; and the values of the patch that delete, each with
+    /// true if it has deleted something.
+    pub fn into_inner(self) -> (Vec<Loss>, Vec<(Pos, bool)>) {
+        (self.lost.into_inner(), self.deletions.into_inner())
+    }
+
+    /// Notes a value of the patch that deletes something, or would.
+    pub(super) fn note_deletion(&self, pos: Pos, deletes: bool) {
+        self.deletions.borrow_mut().push((pos, deletes));
     }
 
     /// Adds the losses of a list. A value that an inner list has lost counts once.
     fn add(&self, found: Vec<Loss>) {
-        let mut known = self.0.borrow_mut();
+        let mut known = self.lost.borrow_mut();
         for loss in found {
             if known.len() < MOST && known.iter().all(|other| other.pos != loss.pos) {
                 known.push(loss);

@@ -182,9 +182,13 @@ fn merge<'a>(base: &mut Node<'a>, patch: &mut Node<'a>, known: Known<'_>) -> Res
     if patch.is_null() {
         return Ok(Merged::Gone);
     }
+    let pos = patch.pos();
     match (base.value_mut(), patch.value_mut()) {
         (ValueMut::Mapping(b), ValueMut::Mapping(p)) => match take_directive(p)? {
-            Directive::Delete => Ok(Merged::Gone),
+            Directive::Delete => {
+                known.losses.into_iter().for_each(|losses| losses.note_deletion(pos, true));
+                Ok(Merged::Gone)
+            }
             Directive::Replace => {
                 fields_with_themselves(p, schema_of(known, b, Some(p)))?;
                 Ok(Merged::Patch)
@@ -318,11 +322,13 @@ fn set<'a>(field: &mut Node<'a>, merged: Merged<'a>, patch: Option<&Node<'a>>) -
 /// Merges a patch value with itself, for a place where there is nothing. An unknown directive is
 /// kept, and a directive in a list says nothing about the list.
 fn introduced<'a>(patch: &mut Node<'a>, known: Known<'_>) -> Result<Merged<'a>> {
+    let pos = patch.pos();
     match patch.value_mut() {
         ValueMut::Scalar(s) if s.is_null() => Ok(Merged::Gone),
         ValueMut::Scalar(_) => Ok(Merged::Patch),
         ValueMut::Mapping(m) => {
             if let Ok(Directive::Delete) = take_directive(m) {
+                known.losses.into_iter().for_each(|losses| losses.note_deletion(pos, false));
                 return Ok(Merged::Gone);
             }
             fields_with_themselves(m, known)?;

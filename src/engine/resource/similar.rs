@@ -24,6 +24,11 @@ where
     if let Some(id) = ids.iter().filter(is_of_kind).find(is_of_name) {
         return other_part(id, wanted);
     }
+    if wanted.name.contains('*') {
+        let pattern = wanted.name.replace(".*", "*").replace('*', ".*");
+        let kind = wanted.gvk.kind;
+        return format!("a name is a pattern in a target alone: target: {{kind: {kind}, name: {pattern}}}");
+    }
     let names = ids.iter().filter(is_of_kind).map(|id| id.name);
     if let Some(name) = nearest(wanted.name, names) {
         return format!("did you mean '{name}'?");
@@ -145,7 +150,7 @@ fn listed(ids: &[ResId<'_>]) -> String {
     let count = shown.len();
     shown.truncate(LISTED);
     match count {
-        0 => "the build has no resource with a name at this point".to_owned(),
+        0 => "there is no resource at this point: a kustomization changes those of its own 'resources', and not those that are listed beside it".to_owned(),
         _ if count <= LISTED => format!("the resources here are: {}", shown.join(", ")),
         _ => format!("the resources here are: {} and {} more", shown.join(", "), count - LISTED),
     }

@@ -82,6 +82,16 @@ impl<'a> Schemas<'a> {
         Schema { all: self, place, keys: None }
     }
 
+    /// The built-in schema of a kind for which an `openapi` file gives none: the file takes the
+    /// place of the built-in tables, so that lists of the kind are replaced. O(log kinds).
+    pub fn hidden(&self, gvk: &Gvk<'_>) -> Option<Schema<'_>> {
+        if self.custom.is_none() || !self.of(gvk).is_unknown() {
+            return None;
+        }
+        let place = builtin_place(gvk);
+        (place != Place::Unknown).then_some(Schema { all: self, place, keys: None })
+    }
+
     /// Returns true if a custom schema says that a kind is cluster-scoped.
     pub fn is_cluster_scoped(&self, gvk: &Gvk<'_>) -> bool {
         self.custom.as_ref().is_some_and(|custom| custom.is_cluster_scoped(gvk))

@@ -44,7 +44,7 @@ pub use layers::{Accumulator, Layers};
 pub use of_kind::OfKind;
 pub use overridden::{Overridden, Overriding, PatchPart, PatchTexts, Watched};
 pub use plugins::{Given, Mode, NoPlugins, Plugin, PluginEntry, Plugins, disabled};
-pub use uses::Uses;
+pub use uses::{NameCopy, Uses};
 
 use crate::config::{TransformerConfig, Written};
 use crate::diag::{Code, Error, Result, Warning};
@@ -336,6 +336,13 @@ impl<'a> Build<'a> {
     pub fn note_source(&mut self, resource: &Resource<'a>) {
         if self.findings.is_some() {
             self.uses.read.insert(resource.pos());
+        }
+    }
+
+    /// Notes a name that the build copies, if findings are asked for.
+    pub fn note_copy(&mut self, copy: impl FnOnce() -> NameCopy) {
+        if self.findings.is_some() {
+            self.uses.copies.push(copy());
         }
     }
 

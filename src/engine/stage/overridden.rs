@@ -100,6 +100,13 @@ impl Overridden {
         Overridden { patches, ..Overridden::default() }
     }
 
+    /// An empty set for the values of other patches, which knows the resources that patches have
+    /// changed so far.
+    #[must_use]
+    pub fn with_texts(&self, patches: PatchTexts) -> Self {
+        Overridden { patches, patched: Arc::clone(&self.patched), ..Overridden::default() }
+    }
+
     /// The same set for a stage that leaves the report to a later stage.
     #[must_use]
     pub fn left_to_later(&self) -> Self {

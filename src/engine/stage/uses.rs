@@ -2,6 +2,7 @@
 
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::Pos;
+use std::sync::Arc;
 
 /// The places of generated ConfigMaps and Secrets that something should refer to, and of resources
 /// whose values the build copies elsewhere. Noted only if findings are asked for.
@@ -12,6 +13,22 @@ pub struct Uses {
     pub generated: FastSet<Pos>,
     /// Sources of replacements.
     pub read: FastSet<Pos>,
+    /// Names that replacements copy.
+    pub copies: Vec<NameCopy>,
+}
+
+/// A name that a replacement has copied as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameCopy {
+    /// The place of the resource that had the name.
+    pub source: Pos,
+    /// The name at that time.
+    pub name: Arc<str>,
+    /// The place of the resource that has the copy, and the path to it.
+    pub target: Pos,
+    pub path: Arc<str>,
+    /// The place of the path.
+    pub pos: Pos,
 }
 
 impl Uses {
@@ -19,5 +36,6 @@ impl Uses {
     pub fn extend(&mut self, layer: &Uses) {
         self.generated.extend(&layer.generated);
         self.read.extend(&layer.read);
+        self.copies.extend(layer.copies.iter().cloned());
     }
 }

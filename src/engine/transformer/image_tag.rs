@@ -112,6 +112,7 @@ impl<'a> ImageTagTransformer<'a> {
         static USUAL: UsualSpecs = UsualSpecs::unmade();
         let (pos, specs) = (fields.pos("images"), fields.specs(&USUAL, |config| &config.images)?);
         let stage = ImageTagTransformer::new(fields.build.arena.compat(), images, specs, pos)?;
+        fields.build.find(|| replaced_entries(images));
         Ok(vec![Planned { instances: images.len(), ..fields.each(stage, pos) }])
     }
 
@@ -281,7 +282,7 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
         build.find(|| {
             let unused = self.images.iter().zip(&self.hits).filter(|(_, hit)| !hit.is_noted());
             let unused: Vec<&Image<'a>> = unused.map(|(image, _)| image).collect();
-            let names = if unused.is_empty() { BTreeSet::new() } else { image_names(map) };
+            let names = if unused.is_empty() { ImagesHere::default() } else { ImagesHere::of(map) };
             unused.into_iter().enumerate().map(move |(nth, image)| {
                 let message = format!("no image is named '{}': the entry changes nothing", image.name);
                 let finding = Warning::new(Code::NoEffect, message).at(image.pos);
@@ -304,11 +305,35 @@ impl<'a> TransformEach<'a> for ImageTagTransformer<'a> {
     }
 }
 
+/// The findings about entries whose tag or digest a later entry with the same name replaces.
+/// O(entries).
+fn replaced_entries(images: &[Image<'_>]) -> Vec<Warning> {
+    let sets = |image: &Image<'_>| !image.new_tag.is_empty() || !image.digest.is_empty();
+    let mut later: FastMap<&str, Pos> = FastMap::default();
+    let mut found = Vec::new();
+    for image in images.iter().rev().filter(|image| sets(image)) {
+        // With another name, the image is none of the later entry's.
+        if later.contains_key(image.name) && image.new_name.is_empty() {
+            let message = format!("this tag of '{}' is not in the output: a later entry has the same name", image.name);
+            found.push(Warning::new(Code::Overridden, message).at(image.set_at()).hint("remove one of the two"));
+        }
+        later.entry(image.name).or_insert(image.pos);
+    }
+    found.reverse();
+    found
+}
+
 /// At most this many names of images are listed in a hint.
 const LISTED: usize = 5;
 
 /// The advice about an entry whose name no image has.
-fn meant(name: &str, names: &BTreeSet<&str>) -> String {
+fn meant(name: &str, images: &ImagesHere<'_>) -> String {
+    let names = &images.names;
+    if let Some((kind, path)) = images.elsewhere.get(name) {
+        return format!(
+            "'{path}' of a {kind} has it: list a file under 'configurations' with: images: [{{kind: {kind}, path: {path}}}]"
+        );
+    }
     if let Some(near) = nearest(name, names.iter().copied()) {
         return format!("did you mean '{near}'?");
     }
@@ -325,26 +350,50 @@ fn meant(name: &str, names: &BTreeSet<&str>) -> String {
     }
 }
 
-/// The names of the images of all containers. O(size of the resources).
-fn image_names<'m>(map: &'m ResMap<'_>) -> BTreeSet<&'m str> {
-    let mut names = BTreeSet::new();
-    let mut open: Vec<&Node<'_>> = map.iter().map(Resource::node).collect();
-    while let Some(node) = open.pop() {
-        match node.value() {
-            Value::Mapping(fields) => {
-                for field in fields.iter() {
-                    match (field.key().text(), field.value().as_scalar()) {
-                        ("image", Some(image)) => drop(names.insert(split(image.text()).0)),
-                        (_, Some(_)) => {}
-                        (_, None) => open.push(field.value()),
+/// The images of resources, for the advice about names that none of them has.
+#[derive(Default)]
+struct ImagesHere<'m> {
+    /// The names in all fields `image`.
+    names: BTreeSet<&'m str>,
+    /// The kind and the path of a field outside of containers, by the name of its image: no entry
+    /// reaches it without a field spec.
+    elsewhere: BTreeMap<&'m str, (&'m str, String)>,
+}
+
+impl<'m> ImagesHere<'m> {
+    /// O(size of the resources).
+    fn of(map: &'m ResMap<'_>) -> Self {
+        let mut images = ImagesHere::default();
+        let mut open: Vec<(&Node<'_>, &str, Vec<&str>)> =
+            map.iter().map(|r| (r.node(), r.id().gvk.kind, Vec::new())).collect();
+        while let Some((node, kind, way)) = open.pop() {
+            match node.value() {
+                Value::Mapping(fields) => {
+                    for field in fields.iter() {
+                        let key = field.key().text();
+                        let mut inner = way.clone();
+                        inner.push(key);
+                        match field.value().as_scalar() {
+                            Some(image) if key == "image" => {
+                                let name = split(image.text()).0;
+                                images.names.insert(name);
+                                if !way.last().is_some_and(|list| is_container_list(list)) {
+                                    let path =
+                                        inner.iter().map(|key| key.replace('/', "\\/")).collect::<Vec<_>>().join("/");
+                                    images.elsewhere.entry(name).or_insert((kind, path));
+                                }
+                            }
+                            Some(_) => {}
+                            None => open.push((field.value(), kind, inner)),
+                        }
                     }
                 }
+                Value::Sequence(items) => open.extend(items.iter().map(|item| (item, kind, way.clone()))),
+                Value::Scalar(_) => {}
             }
-            Value::Sequence(items) => open.extend(items.iter()),
-            Value::Scalar(_) => {}
         }
+        images
     }
-    names
 }
 
 impl<'a> ImageTagTransformer<'a> {

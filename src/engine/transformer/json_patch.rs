@@ -487,7 +487,10 @@ fn replace<'a>(root: &mut Node<'a>, path: &Pointer<'a>, value: Node<'a>, made: &
                     Code::MissingPath,
                     format!("replace operation does not apply: doc is missing key: {}: missing value", path.shown()),
                 )
-                .hint("an item of a list has a number from 0 on")
+                .hint(match last {
+                    "-" => "'-' is the place behind the last item: put an item there with 'op: add', or write the number of an item, from 0 on",
+                    _ => "an item of a list has a number from 0 on",
+                })
             };
             Ok(Some(std::mem::replace(&mut items[i.ok_or_else(missing)?], value)))
         }

@@ -18,6 +18,7 @@
 //! *Example*: `testdata/reference/label.txtar`
 
 use super::edit_fields;
+use super::foreign_selectors::ForeignSelectors;
 use super::objects::Labels;
 use crate::config::field_spec::{Create, MergedSpecs, Step, split};
 use crate::config::kustomization::Label;
@@ -41,12 +42,21 @@ pub struct LabelTransformer<'a> {
     pos: Pos,
     /// The values of patches that it replaces, if the build is asked for findings.
     overridden: Option<Overridden>,
+    /// Selectors of other pods that it changes.
+    foreign: ForeignSelectors,
 }
 
 impl<'a> LabelTransformer<'a> {
     /// A transformer that sets labels in the fields of the specs.
     pub fn new(labels: WrittenMap<'a>, specs: FieldSpecs<'a>, pos: Pos) -> Self {
-        LabelTransformer { labels, fields: Vec::new(), specs, pos, overridden: None }
+        LabelTransformer {
+            labels,
+            fields: Vec::new(),
+            specs,
+            pos,
+            overridden: None,
+            foreign: ForeignSelectors::default(),
+        }
     }
 
     /// The transformers of `labels`, one for each entry, and of `commonLabels`.
@@ -139,7 +149,12 @@ fn specs_of<'a>(own: Vec<FieldSpec<'a>>, parts: Parts, config: &TransformerConfi
 impl<'a> TransformEach<'a> for LabelTransformer<'a> {
     fn editor(&self, _: Arena<'a>) -> Editor<'_, 'a> {
         let entries = NewEntries::of(&self.labels, self.pos, self.overridden.as_ref());
-        Box::new(move |resource| entries.set(resource, &self.specs))
+        Box::new(move |resource| {
+            if self.overridden.is_some() {
+                self.foreign.look_at(resource, &self.specs, &self.labels);
+            }
+            entries.set(resource, &self.specs)
+        })
     }
 
     fn check(&self, map: &mut ResMap<'a>, build: &mut Build<'a>) -> Result<()> {
@@ -148,6 +163,7 @@ impl<'a> TransformEach<'a> for LabelTransformer<'a> {
             .find(|| self.fields.iter().filter_map(|field| self.without_effect(map, arena, field)).collect::<Vec<_>>());
         let message = "this value is not in the output: a label of the kustomization replaces it";
         build.find(|| self.overridden.iter().flat_map(|overridden| overridden.findings(map, message)));
+        build.find(|| self.foreign.findings(self.pos));
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 
 pub mod annotations;
 pub mod hash;
+mod foreign_selectors;
 mod image_names;
 pub mod image_tag;
 mod item_index;

@@ -21,7 +21,10 @@ use crate::diag::{Code, Error, Result, Warning, is_placeholder};
 use crate::resource::{Changes, HELM_GENERATED, ResMap, Resource};
 use crate::schema::{Gvk, is_label};
 use crate::stage::{Build, Editor, Fields, Object, Overridden, Overriding, Planned, Stage, TransformEach, Watched};
+use rustomize_base::meter::FastSet;
 use rustomize_yaml::{Arena, Node, Pos, Scalar, Tag, Value};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 /// The subjects of role bindings that get the namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +51,8 @@ pub struct NamespaceTransformer<'a> {
     pos: Pos,
     /// The values of patches that it replaces, if the build is asked for findings.
     overridden: Option<Overridden>,
+    /// Subjects named `default` that named another namespace, by their place.
+    moved: Mutex<BTreeMap<Pos, &'a str>>,
 }
 
 impl<'a> NamespaceTransformer<'a> {
@@ -61,6 +66,7 @@ impl<'a> NamespaceTransformer<'a> {
             spares_charts: arena.compat().leaves_namespaces_to_charts(),
             pos,
             overridden: None,
+            moved: Mutex::default(),
         }
     }
 
@@ -168,6 +174,12 @@ impl<'a> NamespaceTransformer<'a> {
             let patch = format!(r#"[{{"op": "add", "path": "/metadata/namespace", "value": "{value}"}}]"#);
             found.push(finding.hint(format!("set it by a patch with a target of these resources: '{patch}'")));
         }
+        let moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+        if !moved.is_empty() {
+            let had: FastSet<&str> =
+                map.iter().flat_map(|resource| resource.previous().iter()).map(|previous| previous.namespace).collect();
+            found.extend(moved.iter().filter(|(_, old)| !had.contains(*old)).map(|(pos, old)| self.moved(*pos, old)));
+        }
         found
     }
 
@@ -185,6 +197,14 @@ impl<'a> NamespaceTransformer<'a> {
         let message = format!("'namespace' gives the Namespace '{old}' the name '{}'", self.namespace);
         let finding = Warning::new(Code::NamespaceRenamed, message).at(resource.pos()).in_resource(id);
         Some(finding.hint("remove this Namespace, or list it in a kustomization without 'namespace'"))
+    }
+
+    /// The finding about a subject that was in a namespace which no resource had.
+    fn moved(&self, pos: Pos, old: &str) -> Warning {
+        let message =
+            format!("'namespace' moves the subject 'default' from the namespace '{old}' to '{}'", self.namespace);
+        let hint = "in place of 'namespace', list a NamespaceTransformer with 'setRoleBindingSubjects: none' under 'transformers'";
+        Warning::new(Code::SubjectMoved, message).at(pos).at(self.pos).hint(hint)
     }
 
     /// Changes one resource.
@@ -284,12 +304,28 @@ impl<'a> NamespaceTransformer<'a> {
                     return Err(Error::new(Code::WrongType, message).at(node.pos()).hint("write one text here"));
                 }
                 Some((Some(scalar), _)) if !scalar.is_null() && scalar.text() == wanted => {
-                    self.set(subject.get_or_insert_with("namespace", Node::null))?;
+                    let node = subject.get_or_insert_with("namespace", Node::null);
+                    if self.subjects == SetRoleBindingSubjects::DefaultOnly {
+                        self.note_moved(node);
+                    }
+                    self.set(node)?;
                 }
                 _ => {}
             }
         }
         Ok(())
+    }
+}
+
+impl<'a> NamespaceTransformer<'a> {
+    /// Notes the namespace of a subject, if it is another one.
+    fn note_moved(&self, node: &Node<'a>) {
+        let old = node.as_scalar().filter(|scalar| !scalar.is_null()).map_or("", |scalar| scalar.text());
+        // Scaffolds of operators call their namespace so.
+        let is_meant = old == "system" || is_placeholder(old) || is_placeholder(self.namespace);
+        if !old.is_empty() && old != self.namespace && !is_meant {
+            self.moved.lock().unwrap_or_else(PoisonError::into_inner).entry(node.pos()).or_insert(old);
+        }
     }
 }
 

@@ -27,6 +27,9 @@ pub(super) struct PatchFindings<'a> {
     unknown: Mutex<BTreeMap<(Pos, String), OfKind<'a>>>,
     /// Values that lists have lost, by their places.
     lost: Mutex<BTreeMap<Pos, Lost>>,
+    /// The items of patches with `$patch: delete`, and whether they have deleted something in any
+    /// resource.
+    deletions: Mutex<BTreeMap<Pos, bool>>,
     /// The patches so far, where values that a later one replaces are looked for.
     overridden: Option<Overridden>,
 }
@@ -99,8 +102,8 @@ impl<'a> PatchFindings<'a> {
         build.findings.as_ref()?;
         let kinds: FastSet<Option<&str>> = kinds.collect();
         let kinds = Kinds::new(map, |kind| kinds.contains(&None) || kinds.contains(&Some(kind)));
-        let (found, unknown, lost) = Default::default();
-        Some(PatchFindings { kinds, found, unknown, lost, overridden: overridden.cloned() })
+        let (found, unknown, lost, deletions) = Default::default();
+        Some(PatchFindings { kinds, found, unknown, lost, deletions, overridden: overridden.cloned() })
     }
 
     /// Adds all findings to the build, in the order of their places, once the patches are applied.
@@ -110,7 +113,12 @@ impl<'a> PatchFindings<'a> {
         let lost = self.lost.into_inner().unwrap_or_else(PoisonError::into_inner);
         let places = Places::new(build.arena.heap());
         let lost = lost.into_values().map(|lost| lost.finding(&places));
-        build.find(|| found.chain(overridden.into_iter().flatten()).chain(lost));
+        let deletions = self.deletions.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let idle = deletions.into_iter().filter(|(_, deletes)| !deletes).map(|(pos, _)| {
+            let message = "'$patch: delete' deletes nothing: the resource does not have this";
+            Warning::new(Code::NoEffect, message).at(pos).hint("correct the name, or remove this from the patch")
+        });
+        build.find(|| found.chain(overridden.into_iter().flatten()).chain(lost).chain(idle));
         build.of_kind.extend(self.unknown.into_inner().unwrap_or_else(PoisonError::into_inner).into_values());
     }
 
@@ -143,16 +151,25 @@ impl<'a> PatchFindings<'a> {
             let unknown = self.kinds.unknown(gvk, patch);
             unknown.iter().for_each(|unknown| self.find_unknown(resource, unknown, Pos::NONE));
         }
-        if !self.kinds.is_of_kubernetes(gvk)
+        let hidden = schemas.hidden(gvk);
+        if (hidden.is_some() || !self.kinds.is_of_kubernetes(gvk))
             && let (Some(fields), Some(patch)) = (resource.node().as_mapping(), patch.as_mapping())
         {
-            self.lists(resource, fields, patch, schemas.of(gvk), &mut Vec::new());
+            let is_hidden = hidden.is_some();
+            let of_lists = OfLists { schema: hidden.unwrap_or_else(|| schemas.of(gvk)), is_hidden };
+            self.lists(resource, fields, patch, of_lists, &mut Vec::new());
         }
     }
 
     /// Adds what the lists of a resource have lost to a strategic merge patch.
     pub(super) fn note_losses(&self, id: &ResId<'a>, patch: Pos, losses: Losses) {
-        for loss in losses.into_inner() {
+        let (losses, deletions) = losses.into_inner();
+        if !deletions.is_empty() {
+            let mut known = self.deletions.lock().unwrap_or_else(PoisonError::into_inner);
+            let in_source = deletions.into_iter().filter(|(pos, _)| pos.is_in_source());
+            in_source.for_each(|(pos, deletes)| *known.entry(pos).or_default() |= deletes);
+        }
+        for loss in losses {
             let pos = if loss.pos.is_in_source() { loss.pos } else { patch };
             let lost = Lost { loss, patch, id: id.to_string() };
             let mut known = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
@@ -216,7 +233,7 @@ impl<'a> PatchFindings<'a> {
         resource: &Resource<'_>,
         fields: &Mapping<'_>,
         patch: &'n Mapping<'_>,
-        schema: Schema<'_>,
+        OfLists { schema, is_hidden }: OfLists<'_>,
         way: &mut Vec<&'n str>,
     ) {
         if patch.contains("$patch") {
@@ -226,15 +243,24 @@ impl<'a> PatchFindings<'a> {
             let name = entry.key().text();
             let Some(old) = fields.get(name) else { continue };
             let schema = schema.field(name);
+            let is_replaced = schema.merge_keys().is_some() == is_hidden;
             way.push(name);
             match (old.value(), entry.value().value()) {
-                (Value::Mapping(old), Value::Mapping(new)) => self.lists(resource, old, new, schema, way),
-                (Value::Sequence(old), Value::Sequence(new)) if schema.merge_keys().is_none() => {
-                    if let Some(loss) = loss(old, new) {
+                (Value::Mapping(old), Value::Mapping(new)) => {
+                    self.lists(resource, old, new, OfLists { schema, is_hidden }, way);
+                }
+                (Value::Sequence(old), Value::Sequence(new)) if is_replaced => {
+                    if let Some(loss) = loss(old, new, is_hidden) {
                         let path = way.join(".");
                         let message = format!("the patch replaces the list '{path}' as a whole: {loss}");
                         let finding = Warning::new(Code::ListReplaced, message).at(entry.key().pos()).in_field(path);
-                        let hint = "change items with a JSON patch, or name the keys of the list in 'openapi', or pass --crd-merge-keys if its CRD is in the tree";
+                        let hint = match is_hidden {
+                            true => format!(
+                                "the schema of 'openapi' takes the place of the built-in one, and lacks the kind {}: add it there, as 'rustomize openapi fetch' prints it",
+                                resource.id().gvk.kind
+                            ),
+                            false => "change items with a JSON patch, or name the keys of the list in 'openapi', or pass --crd-merge-keys if its CRD is in the tree".to_owned(),
+                        };
                         self.add(resource, finding.hint(hint));
                     }
                 }
@@ -256,9 +282,18 @@ impl<'a> PatchFindings<'a> {
     }
 }
 
+/// The schema by which the lists of a resource are looked at.
+#[derive(Clone, Copy)]
+struct OfLists<'s> {
+    schema: Schema<'s>,
+    /// True if it is the built-in schema, which merges lists, and that of `openapi` replaces them.
+    is_hidden: bool,
+}
+
 /// Describes the loss when one list of mappings takes the place of another. `None` if the new list
-/// seems to be meant as a whole: it has all items, or none of the old names.
-fn loss(old: &Sequence<'_>, new: &Sequence<'_>) -> Option<String> {
+/// seems to be meant as a whole: it has all items, or none of the old names. A list that is meant
+/// to be merged has none of the old names where the patch adds an item.
+fn loss(old: &Sequence<'_>, new: &Sequence<'_>, is_meant_to_merge: bool) -> Option<String> {
     let mut items = old.iter().chain(new.iter());
     if new.is_empty() || !items.all(|item| item.as_mapping().is_some_and(|item| !item.contains("$patch"))) {
         return None;
@@ -278,7 +313,8 @@ fn loss(old: &Sequence<'_>, new: &Sequence<'_>) -> Option<String> {
         }
     }
     match (kept, old.len() - kept, poorer) {
-        (0, ..) | (_, 0, 0) => None,
+        (_, 0, 0) => None,
+        (0, ..) if !is_meant_to_merge => None,
         (_, 0, poorer) => Some(format!("{poorer} of {} items lose fields", old.len())),
         (_, gone, _) => Some(format!("{gone} of {} items are gone", old.len())),
     }

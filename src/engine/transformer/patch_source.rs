@@ -211,7 +211,7 @@ fn operations<'a>(arena: Arena<'a>, source: &'a Source) -> Result<Content<'a>> {
             let comma = text[..offset].rfind(',').filter(|_| e.to_string().contains("trailing comma"));
             let hint = match comma {
                 Some(_) => "remove the comma: JSON has none behind the last item",
-                None => "a patch that starts with '[' must be strict JSON",
+                None => "a patch that starts with '[' must be strict JSON: put its keys and texts in double quotes, or write it in lines that begin with '- op:'",
             };
             Error::new(Code::BadPatch, message).at(source.pos(comma.unwrap_or(offset))).hint(hint)
         })?;

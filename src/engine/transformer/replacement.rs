@@ -34,7 +34,7 @@ use crate::load::Root;
 use crate::merge::copies::{Copies, check_depth, check_text};
 use crate::resource::matcher::{Ids, Matcher};
 use crate::resource::{Changes, Hint, ResMap, Resource, similar};
-use crate::stage::{Build, Fields, Hit, Object, Planned, Stage, Transformer};
+use crate::stage::{Build, Fields, Hit, NameCopy, Object, Planned, Stage, Transformer};
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::{Arena, Node, Pos, Value, first_document, json};
 use std::borrow::Cow;
@@ -249,6 +249,7 @@ impl<'a> ReplacementTransformer<'a> {
                     let own = Some(&replacement.source).filter(|source| source.is_live() && place == Some(i));
                     is_stale = own.is_some();
                     target.replace(map, i, arena, Sourced { value: &value, own }, &mut open)?;
+                    replacement.note_copies(map, place, i, target, build);
                 }
             }
         }
@@ -316,6 +317,16 @@ impl<'a> ReplacementTransformer<'a> {
             place.iter().for_each(|&i| build.note_source(map.get(i)));
             values.push(replacement.source.value_by(map, *place, &mut sources)?);
         }
+        let is_asked = build.findings.is_some();
+        for (replacement, place) in self.0.iter().zip(&run.sources).filter(|_| is_asked) {
+            for target in replacement.targets.iter().filter(|_| replacement.source.is_name()) {
+                for &i in &run.targets {
+                    if target.select.is_match_by(map.get(i), Ids::Any)? {
+                        replacement.note_copies(map, *place, i, target, build);
+                    }
+                }
+            }
+        }
         let values = &values;
         map.edit_some(arena, &run.targets, Changes::Content, |arena| {
             move |_, resource: &mut Resource<'a>| {
@@ -330,6 +341,31 @@ impl<'a> ReplacementTransformer<'a> {
                 OpenText::close(&mut open.text, resource, arena)
             }
         })
+    }
+}
+
+impl<'a> Prepared<'a> {
+    /// Notes the copies of a name in a target, if findings are asked for. A path with `*` leads to
+    /// several places, and is not noted.
+    fn note_copies(
+        &self,
+        map: &ResMap<'a>,
+        place: Option<usize>,
+        i: usize,
+        target: &Target<'a>,
+        build: &mut Build<'a>,
+    ) {
+        let Some(place) = place.filter(|&place| place != i && self.source.is_name()) else { return };
+        let whole = target.paths.iter().filter(|path| !path.written.contains('*'));
+        for path in whole.filter(|_| target.options.delimiter.is_empty()) {
+            build.note_copy(|| NameCopy {
+                source: map.get(place).pos(),
+                name: map.get(place).id().name.into(),
+                target: map.get(i).pos(),
+                path: path.written.text.into(),
+                pos: path.written.pos,
+            });
+        }
     }
 }
 

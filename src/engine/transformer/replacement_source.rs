@@ -81,6 +81,13 @@ impl<'a> Source<'a> {
         matches!(self, Source::Field { selector, .. } if selector.options.delimiter.is_empty())
     }
 
+    /// Returns true if the value is the whole name of a resource.
+    pub(super) fn is_name(&self) -> bool {
+        let Source::Field { selector, path } = self else { return false };
+        selector.options.delimiter.is_empty()
+            && matches!(path.as_slice(), [Part::Key(metadata), Part::Key(name)] if *metadata == "metadata" && *name == "name")
+    }
+
     /// The value; `place` is that of [`Source::find`].
     pub(super) fn value(&self, map: &ResMap<'a>, place: Option<usize>) -> Result<Node<'a>> {
         match (self, place) {

@@ -19,6 +19,7 @@ use crate::config::kustomization::Replica;
 use crate::config::{FieldSpec, FieldSpecs, UsualSpecs};
 use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::resource::{Hint, ResMap, Resource};
+use crate::schema::builtin_groups;
 use crate::stage::{Build, Fields, Object, Overridden, Overriding, Planned, Stage, Transformer, Watched};
 use rustomize_yaml::{Pos, Tag};
 
@@ -113,6 +114,11 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
         let names: Vec<&str> = map.iter().filter(has_replicas).map(|r| r.id().name).collect();
         let meant = nearest(self.name, names.iter().copied()).map(|name| format!("did you mean '{name}'?"));
         let kinds = "name a Deployment, StatefulSet, ReplicaSet or ReplicationController";
+        let other = map.iter().find(|r| r.any_ids().any(|id| id.name == self.name)).map(|r| r.id().gvk.kind);
+        let is_custom = |kind: &&str| builtin_groups(kind).is_empty();
+        let of_other = other.filter(is_custom).map(|kind| {
+            format!("for a {kind}, list a file under 'configurations' with: replicas: [{{kind: {kind}, path: spec/replicas}}]")
+        });
         Err(Error::new(
             Code::NoMatch,
             format!(
@@ -120,7 +126,7 @@ impl<'a> Transformer<'a> for ReplicaCountTransformer<'a> {
                 self.name
             ),
         )
-        .hint(meant.unwrap_or_else(|| kinds.to_owned())))
+        .hint(meant.or(of_other).unwrap_or_else(|| kinds.to_owned())))
     }
 
     fn overriding(&mut self) -> Option<&mut dyn Overriding> {

@@ -4,13 +4,13 @@ use super::HelmProgram;
 use super::command::HelmCommand;
 use super::run::{Environment, Run};
 use super::user;
-use crate::diag::{Code, Error, Result, nearest};
+use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::limit::ReadFile;
 use crate::links;
 use rustomize_base::observe::Work;
 use rustomize_engine::generator::helm_values::merged;
 use rustomize_engine::load::remote::ChartName;
-use rustomize_engine::load::{Restrictor, join};
+use rustomize_engine::load::{FileLimit, Restrictor, join};
 use rustomize_engine::stage::{Build, ChartEntry};
 use rustomize_process::PrivateDirectory;
 use rustomize_yaml::{Node, Source};
@@ -105,7 +105,11 @@ impl<'c, 'a> ChartRun<'c, 'a> {
             self.entry.chart.pos,
         )?;
         let directory = match present? {
-            Some(directory) => directory,
+            Some(directory) => {
+                let limit = build.cx.options.file_limit;
+                build.find(|| self.other_version(limit, &directory));
+                directory
+            }
             None => self.pulled(build, &home, &temporary)?,
         };
         self.check_links(build, &directory)?;
@@ -114,6 +118,36 @@ impl<'c, 'a> ChartRun<'c, 'a> {
         std::fs::write(&values, self.values(build, &directory, &home)?).map_err(no_file)?;
         let command = self.template(build, &directory, &values);
         Ok(ReadyChart { directory, is_pulled, command, environment, _private: private })
+    }
+
+    /// The finding about a chart that is there in another version than the entry names.
+    fn other_version(&self, limit: FileLimit, directory: &Path) -> Option<Warning> {
+        let chart = &self.entry.chart;
+        let text = limit.read_to_string(&directory.join("Chart.yaml")).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("version:"))?;
+        let there = line.split(" #").next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+        let number = |version: &str| version.trim_start_matches('v').split('+').next().unwrap_or_default().to_owned();
+        let is_one = |version: &str| {
+            let parts: Vec<&str> = version.splitn(3, '.').collect();
+            parts.len() == 3 && parts.iter().all(|part| part.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        let (wanted, found) = (number(chart.version), number(there));
+        if !is_one(&wanted) || wanted.contains([' ', ',', '|', '*']) || found.is_empty() || wanted == found {
+            return None;
+        }
+        let message = format!(
+            "the chart '{}' that is there has the version {there}, not {}: kustomize takes it as it is",
+            chart.name, chart.version
+        );
+        let hint = match chart.repo {
+            "" => format!(
+                "put the chart of version {} into '{}', or correct 'version'",
+                chart.version,
+                directory.display()
+            ),
+            _ => format!("remove '{}': then the chart is pulled", directory.display()),
+        };
+        Some(Warning::new(Code::ChartVersion, message).at(chart.pos).hint(hint))
     }
 
     /// The name of the chart in caches and locks.
@@ -267,7 +301,18 @@ impl<'c, 'a> ChartRun<'c, 'a> {
         }
         let default = chart.join("values.yaml").to_string_lossy().into_owned();
         let path = if self.entry.chart.values_file.is_empty() { &default } else { self.entry.chart.values_file };
-        build.cx.files.text(&self.entry.root, path).map_err(Error::from)
+        let missing = |e: Error| if path == &default { self.without_values(e, path) } else { e };
+        build.cx.files.text(&self.entry.root, path).map_err(|e| missing(e.into()))
+    }
+
+    /// The error about a chart without the values that kustomize reads, and helm does not need.
+    /// Other errors stay as they are.
+    fn without_values(&self, error: Error, path: &str) -> Error {
+        if error.code() != Code::MissingFile {
+            return error;
+        }
+        let error = Error::new(Code::MissingFile, format!("'{path}': no such file or directory"));
+        error.hint("kustomize needs the 'values.yaml' of the chart: add one, which may be empty")
     }
 
     /// The values that helm gets in place of the chart's values.
@@ -282,7 +327,8 @@ impl<'c, 'a> ChartRun<'c, 'a> {
             }
             let default = chart.join("values.yaml").to_string_lossy().into_owned();
             let path = if self.entry.chart.values_file.is_empty() { &default } else { self.entry.chart.values_file };
-            return build.cx.files.bytes(&self.entry.root, path).map_err(|e| in_values(e.into()));
+            let missing = |e: Error| if path == &default { self.without_values(e, path) } else { e };
+            return build.cx.files.bytes(&self.entry.root, path).map_err(|e| in_values(missing(e.into())));
         };
         let schemas = build.schema.for_merging().map_err(in_values)?;
         let file = || self.values_file(build, chart, home);

@@ -171,7 +171,7 @@ fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> boo
         find(allowed.others(deprecated), named);
         match value {
             Ok((found, checked)) => {
-                let shown = without_known_kinds(checked.shown, &found);
+                let shown = without_known(checked.shown, &found);
                 find(allowed.others(found), named);
                 find(allowed.others(shown), named);
                 left_out += checked.left_out;
@@ -211,13 +211,19 @@ impl Looked {
     }
 }
 
-/// The findings of the schema check without those about a kind that a finding of `lint` is about,
-/// too.
-fn without_known_kinds(mut of_schemas: Vec<Warning>, found: &[Warning]) -> Vec<Warning> {
-    let about_kinds = found.iter().filter(|finding| matches!(finding.code(), Code::KindCase | Code::UnknownKind));
-    let places: HashSet<_> = about_kinds.filter_map(|finding| finding.place()).collect();
-    let is_known = |finding: &Warning| finding.place().is_some_and(|place| places.contains(place));
-    of_schemas.retain(|finding| finding.code() != Code::UnknownKind || !is_known(finding));
+/// The findings of the schema check without those about a kind, or about a value that is not a
+/// text, that a finding of `lint` is about, too.
+fn without_known(mut of_schemas: Vec<Warning>, found: &[Warning]) -> Vec<Warning> {
+    let places_of = |codes: &[Code]| -> HashSet<_> {
+        found.iter().filter(|f| codes.contains(&f.code())).filter_map(|finding| finding.place().cloned()).collect()
+    };
+    let (kinds, texts) = (places_of(&[Code::KindCase, Code::UnknownKind]), places_of(&[Code::NotText]));
+    let is_in = |finding: &Warning, places: &HashSet<_>| finding.place().is_some_and(|place| places.contains(place));
+    of_schemas.retain(|finding| match finding.code() {
+        Code::UnknownKind => !is_in(finding, &kinds),
+        Code::WrongTypeOfKind => !is_in(finding, &texts),
+        _ => true,
+    });
     of_schemas
 }
 
