@@ -59,8 +59,15 @@ impl<'a> HelmChartInflationGenerator<'a> {
     /// As [`HelmChartInflationGenerator::new`], or a field has a wrong type.
     pub fn from_object(object: Object<'_, 'a>, charts: &Charts<'a>) -> Result<Self> {
         let chart = HelmChart { pos: object.pos(), ..object.read()? };
+        let old = object.config.node().get("chartName").filter(|_| chart.name.is_empty());
+        let advised = |e: Error| {
+            match old {
+            Some(_) => e.hint("'chartName' is now 'name', 'chartVersion' 'version', 'chartRepoUrl' 'repo', 'values' 'valuesFile' and 'releaseNamespace' 'namespace'"),
+            None => e,
+        }
+        };
         let request = ChartRequest { root: object.root, chart, globals: object.read()?, asked_by: AskedBy::Object };
-        HelmChartInflationGenerator::new(object.build, request, charts)
+        HelmChartInflationGenerator::new(object.build, request, charts).map_err(advised)
     }
 
     /// Checks a chart, and adds it to those of its kustomization.

@@ -16,7 +16,12 @@ pub(super) struct Renamed<'n, 'a> {
     map: &'n ResMap<'a>,
     has_none: OnceLock<bool>,
     tables: OnceLock<Tables<'n, 'a>>,
+    hosts: OnceLock<Hosts<'n, 'a>>,
 }
+
+/// The Services by a namespace and a name that make an earlier host name; several if more than one
+/// had it. Host names that a Service has today are not among them.
+type Hosts<'n, 'a> = FastMap<(&'a str, &'a str), Vec<&'n Resource<'a>>>;
 
 struct Tables<'n, 'a> {
     /// The resources by an earlier name.
@@ -27,7 +32,7 @@ struct Tables<'n, 'a> {
 
 impl<'n, 'a> Renamed<'n, 'a> {
     pub(super) fn of(map: &'n ResMap<'a>) -> Self {
-        Renamed { map, has_none: OnceLock::new(), tables: OnceLock::new() }
+        Renamed { map, has_none: OnceLock::new(), tables: OnceLock::new(), hosts: OnceLock::new() }
     }
 
     /// True if all resources have the names that they had. O(resources) the first time, then O(1).
@@ -49,6 +54,26 @@ impl<'n, 'a> Renamed<'n, 'a> {
                 old.into_iter().for_each(|name| by_old_name.entry(name).or_default().push(resource));
             }
             Tables { by_old_name, taken }
+        })
+    }
+
+    /// The earlier host names of Services: in a namespace that the Service had, or has. O(resources)
+    /// the first time, then O(1).
+    fn hosts(&self) -> &Hosts<'n, 'a> {
+        self.hosts.get_or_init(|| {
+            let services = || self.map.iter().filter(|r| r.id().gvk.kind == "Service" && r.id().gvk.group.is_empty());
+            let now = |service: &Resource<'a>| (service.id().effective_namespace(), service.id().name);
+            let taken: FastSet<_> = services().map(now).collect();
+            let mut hosts = Hosts::default();
+            for service in services() {
+                let (namespace, _) = now(service);
+                let earlier = service.previous().iter().flat_map(|p| [(p.namespace, p.name), (namespace, p.name)]);
+                let mut earlier: Vec<_> = earlier.filter(|host| !taken.contains(host)).collect();
+                earlier.sort_unstable();
+                earlier.dedup();
+                earlier.into_iter().for_each(|host| hosts.entry(host).or_default().push(service));
+            }
+            hosts
         })
     }
 
@@ -125,7 +150,11 @@ impl Kinds<'_> {
 /// resource).
 pub(super) fn find<'a>(resource: &Resource<'a>, renamed: &Renamed<'_, 'a>, found: &mut Vec<Warning>) {
     let gvk = resource.id().gvk;
-    if renamed.has_none() || builtin_groups(gvk.kind).contains(&gvk.group) {
+    if renamed.has_none() {
+        return;
+    }
+    found.extend(of_parameters(resource, renamed));
+    if builtin_groups(gvk.kind).contains(&gvk.group) {
         return;
     }
     let mut path = Vec::new();
@@ -143,10 +172,12 @@ pub(super) fn find<'a>(resource: &Resource<'a>, renamed: &Renamed<'_, 'a>, found
 /// arguments of containers, in the data of ConfigMaps and in the names of Certificates; and for the
 /// annotation by which cert-manager finds a Certificate. O(size of these texts).
 pub(super) fn in_texts<'a>(parts: &Parts<'_, 'a>, renamed: &Renamed<'_, 'a>, found: &mut Vec<Warning>) {
-    if renamed.has_none() {
+    let resource = parts.resource;
+    let annotation = parts.metadata.and_then(|metadata| metadata.get("annotations")?.get(INJECTED));
+    found.extend(annotation.and_then(|node| of_certificate(resource, node, renamed)));
+    if renamed.hosts().is_empty() {
         return;
     }
-    let resource = parts.resource;
     let mut look = |node: &Node<'a>| {
         let text = node.as_scalar().map_or("", |scalar| scalar.text());
         found.extend(hosts(text).find_map(|host| of_host(resource, node, host, renamed)));
@@ -160,8 +191,6 @@ pub(super) fn in_texts<'a>(parts: &Parts<'_, 'a>, renamed: &Renamed<'_, 'a>, fou
         listed(container.env).filter_map(|item| item.get("value")).for_each(&mut look);
         [container.args, container.command].into_iter().flat_map(listed).for_each(&mut look);
     }
-    let annotation = parts.metadata.and_then(|metadata| metadata.get("annotations")?.get(INJECTED));
-    found.extend(annotation.and_then(|node| of_certificate(resource, node, renamed)));
 }
 
 /// The annotation with the namespace and name of a Certificate whose CA cert-manager injects.
@@ -193,15 +222,19 @@ fn hosts(text: &str) -> impl Iterator<Item = Host<'_>> {
 
 /// The finding about a host name whose Service has another name by now.
 fn of_host<'a>(resource: &Resource<'a>, node: &Node<'a>, host: Host<'_>, renamed: &Renamed<'_, 'a>) -> Option<Warning> {
-    let target = renamed.by_name("Service", host.service, host.namespace)?;
-    let message = format!(
-        "'{}.{}.svc' is the host of the Service '{}', which is named '{}' in the output: kustomize changes no texts",
-        host.service,
-        host.namespace,
-        host.service,
-        target.id().name
-    );
-    let hint = "write the new name, or copy it here with an entry of 'replacements'";
+    let [target] = renamed.hosts().get(&(host.namespace, host.service))?.as_slice() else { return None };
+    let (now, Host { service, namespace }) = (target.id(), host);
+    let message = match now.namespace {
+        "" => {
+            format!("'{service}.{namespace}.svc' is the host of a Service that is named '{}' in the output", now.name)
+        }
+        here => format!(
+            "'{service}.{namespace}.svc' is the host of a Service that is '{}.{here}.svc' in the output",
+            now.name
+        ),
+    };
+    let message = format!("{message}: kustomize changes no texts");
+    let hint = "write the new host, or copy its parts here with entries of 'replacements'";
     Some(finding(Code::OldName, resource, node, message).hint(hint))
 }
 
@@ -215,6 +248,20 @@ fn of_certificate<'a>(resource: &Resource<'a>, node: &Node<'a>, renamed: &Rename
     );
     let hint = "copy its namespace and name here with entries of 'replacements' and the delimiter '/'";
     Some(finding(Code::OldName, resource, node, message).hint(hint))
+}
+
+/// The finding about the parameters of a binding of an admission policy, which may be of any kind:
+/// kustomize does not know this reference of Kubernetes.
+fn of_parameters<'a>(resource: &Resource<'a>, renamed: &Renamed<'_, 'a>) -> Option<Warning> {
+    let gvk = resource.id().gvk;
+    if !matches!(gvk.kind, "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding") {
+        return None;
+    }
+    let name = resource.node().get("spec")?.get("paramRef")?.get("name")?;
+    let Tables { by_old_name, .. } = renamed.tables();
+    let [target] = by_old_name.get(name.as_scalar()?.text())?.as_slice() else { return None };
+    let reference = Reference { kinds: Kinds::Given(target.id().gvk.kind), name, group: gvk.group };
+    fault(resource, &["spec", "paramRef", "name"], &reference, renamed)
 }
 
 /// The fields of a resource that refer to nothing.

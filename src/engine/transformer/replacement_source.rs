@@ -22,6 +22,9 @@ pub(super) enum Source<'a> {
     },
 }
 
+/// At most this many resources are listed that a source matches.
+const LISTED: usize = 5;
+
 /// The one resource that a source names: by any id it has had.
 fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Result<usize> {
     let name = Some(selector.name).filter(|n| !n.is_empty());
@@ -61,9 +64,16 @@ fn find_source<'a>(map: &mut ResMap<'a>, selector: &SourceSelector<'a>) -> Resul
                 .at(selector.pos)
                 .hint(similar::advice(map.iter(), &wanted)))
         }
-        _ => Err(Error::new(Code::AmbiguousMatch, format!("multiple matches for selector {}", shown()))
-            .at(selector.pos)
-            .hint("add the name, the namespace or the group, so that one resource is left")),
+        _ => {
+            let mut ids: Vec<String> = found.iter().take(LISTED).map(|&i| map.get(i).id().to_string()).collect();
+            if found.len() > LISTED {
+                ids.push(format!("{} more", found.len() - LISTED));
+            }
+            Err(Error::new(Code::AmbiguousMatch, format!("multiple matches for selector {}", shown()))
+                .at(selector.pos)
+                .hint("add the name, the namespace or the group, so that one resource is left")
+                .hint(format!("it matches {}", ids.join(", "))))
+        }
     }
 }
 
