@@ -57,14 +57,19 @@ impl<'n, 'a> Renamed<'n, 'a> {
         })
     }
 
-    /// The earlier host names of Services: in a namespace that the Service had, or has. O(resources)
-    /// the first time, then O(1).
+    /// The earlier host names of Services: in a namespace that the Service had, or has.
+    /// O(resources) the first time, then O(1).
     fn hosts(&self) -> &Hosts<'n, 'a> {
         self.hosts.get_or_init(|| {
             let services = || self.map.iter().filter(|r| r.id().gvk.kind == "Service" && r.id().gvk.group.is_empty());
             let now = |service: &Resource<'a>| (service.id().effective_namespace(), service.id().name);
-            let taken: FastSet<_> = services().map(now).collect();
             let mut hosts = Hosts::default();
+            let has_other =
+                |service: &Resource<'a>| service.previous().iter().any(|p| (p.namespace, p.name) != now(service));
+            if !services().any(has_other) {
+                return hosts;
+            }
+            let taken: FastSet<_> = services().map(now).collect();
             for service in services() {
                 let (namespace, _) = now(service);
                 let earlier = service.previous().iter().flat_map(|p| [(p.namespace, p.name), (namespace, p.name)]);
@@ -175,9 +180,6 @@ pub(super) fn in_texts<'a>(parts: &Parts<'_, 'a>, renamed: &Renamed<'_, 'a>, fou
     let resource = parts.resource;
     let annotation = parts.metadata.and_then(|metadata| metadata.get("annotations")?.get(INJECTED));
     found.extend(annotation.and_then(|node| of_certificate(resource, node, renamed)));
-    if renamed.hosts().is_empty() {
-        return;
-    }
     let mut look = |node: &Node<'a>| {
         let text = node.as_scalar().map_or("", |scalar| scalar.text());
         found.extend(hosts(text).find_map(|host| of_host(resource, node, host, renamed)));

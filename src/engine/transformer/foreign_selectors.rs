@@ -27,6 +27,9 @@ impl ForeignSelectors {
     /// size of affinities and peers).
     pub(super) fn look_at<'a>(&self, resource: &Resource<'a>, specs: &FieldSpecs<'a>, new: &WrittenMap<'a>) {
         let node = resource.node();
+        if !may_have_some(resource) {
+            return;
+        }
         for (_, path) in specs.for_node(resource.id().gvk, node).filter(|(_, path)| is_of_others(path)) {
             let own = own_labels(node, path);
             each(node, path, false, &mut |selector| {
@@ -64,6 +67,16 @@ impl ForeignSelectors {
         };
         found.iter().map(finding).collect()
     }
+}
+
+/// False for a resource without affinities, constraints and peers, as nearly all are: its specs
+/// need not be looked at. O(1).
+fn may_have_some(resource: &Resource<'_>) -> bool {
+    let Some(spec) = resource.node().get("spec") else { return false };
+    let of_job = spec.get("jobTemplate").and_then(|job| job.get("spec"));
+    let pod = of_job.unwrap_or(spec).get("template").and_then(|template| template.get("spec"));
+    let has = |field: &str| pod.is_some_and(|pod| pod.get(field).is_some());
+    resource.id().gvk.kind == "NetworkPolicy" || has("affinity") || has("topologySpreadConstraints")
 }
 
 /// True for the path of selectors that may be for other pods than those of the resource.
