@@ -301,7 +301,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
         }
         let default = chart.join("values.yaml").to_string_lossy().into_owned();
         let path = if self.entry.chart.values_file.is_empty() { &default } else { self.entry.chart.values_file };
-        let missing = |e: Error| if path == &default { self.without_values(e, path) } else { e };
+        let missing = |e: Error| if *path == default { self.without_values(e, path) } else { e };
         build.cx.files.text(&self.entry.root, path).map_err(|e| missing(e.into()))
     }
 
@@ -327,7 +327,7 @@ impl<'c, 'a> ChartRun<'c, 'a> {
             }
             let default = chart.join("values.yaml").to_string_lossy().into_owned();
             let path = if self.entry.chart.values_file.is_empty() { &default } else { self.entry.chart.values_file };
-            let missing = |e: Error| if path == &default { self.without_values(e, path) } else { e };
+            let missing = |e: Error| if *path == default { self.without_values(e, path) } else { e };
             return build.cx.files.bytes(&self.entry.root, path).map_err(|e| in_values(missing(e.into())));
         };
         let schemas = build.schema.for_merging().map_err(in_values)?;
