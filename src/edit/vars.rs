@@ -190,7 +190,7 @@ fn unlisted<'n, 'a>(node: &'n Node<'a>) -> Vec<&'n Node<'a>> {
     items.map_or_else(|| vec![node], |items| items.iter().collect())
 }
 
-/// A text in which a variable is no piece of its own.
+/// The fault of a text in which no sign separates a variable from what is around it.
 struct Unsplit {
     message: String,
     pos: Pos,

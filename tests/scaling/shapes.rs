@@ -677,7 +677,22 @@ fn places_of_many_faults_and_findings() {
         let files = vec![file("kustomization.yaml", "resources: [all.yaml]\n"), file("all.yaml", all)];
         steps_with(&files, &Options { lint: true, ..Options::default() }) as f64 / n as f64
     };
+    // Each Pod has a variable with the same long value.
+    let per_variable = |n: usize| {
+        let pods = lines(n, |i| {
+            format!(
+                "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: pod-{i}}}\nspec: {{containers: [{{name: a, image: a, \
+                 env: [{{name: A, valueFrom: {{configMapKeyRef: {{name: long, key: a}}}}}}]}}]}}\n"
+            )
+        });
+        let long = "x".repeat(100 * n);
+        let map =
+            format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: long}}\ndata: {{a: \"{long}\\n\"}}\n");
+        let files = vec![file("kustomization.yaml", "resources: [all.yaml]\n"), file("all.yaml", pods + &map)];
+        steps_with(&files, &Options { lint: true, ..Options::default() }) as f64 / n as f64
+    };
     for (what, [small, large]) in [
+        ("variable", [100, 400].map(per_variable)),
         ("fault", [100, 400].map(per_fault)),
         ("finding", [100, 400].map(per_finding)),
         ("Service", [200, 800].map(per_service)),

@@ -79,8 +79,8 @@ impl Colors {
     }
 }
 
-/// Lets a stream show colours. Returns false if it is a console that does not. A mode that was
-/// changed goes to `before`.
+/// Lets a stream show colours. Returns false for a console that shows none. If the mode of the
+/// console was changed, its former mode is added to `before`.
 fn enable(stream: &impl AsHandle, before: &mut Vec<(OwnedHandle, CONSOLE_MODE)>) -> bool {
     let mut mode = 0;
     // SAFETY: the stream's handle is open as long as the stream is borrowed. The call writes to

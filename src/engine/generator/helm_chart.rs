@@ -52,6 +52,10 @@ pub enum AskedBy<'a> {
     Object,
 }
 
+/// The hint for an object with the fields that charts had in kustomize v3.
+const CURRENT_FIELDS: &str = "'chartName' is now 'name', 'chartVersion' 'version', 'chartRepoUrl' 'repo', \
+    'values' 'valuesFile' and 'releaseNamespace' 'namespace'";
+
 impl<'a> HelmChartInflationGenerator<'a> {
     /// The generator of a configuration object. Its chart joins those of its kustomization.
     ///
@@ -59,13 +63,8 @@ impl<'a> HelmChartInflationGenerator<'a> {
     /// As [`HelmChartInflationGenerator::new`], or a field has a wrong type.
     pub fn from_object(object: Object<'_, 'a>, charts: &Charts<'a>) -> Result<Self> {
         let chart = HelmChart { pos: object.pos(), ..object.read()? };
-        let old = object.config.node().get("chartName").filter(|_| chart.name.is_empty());
-        let advised = |e: Error| {
-            match old {
-            Some(_) => e.hint("'chartName' is now 'name', 'chartVersion' 'version', 'chartRepoUrl' 'repo', 'values' 'valuesFile' and 'releaseNamespace' 'namespace'"),
-            None => e,
-        }
-        };
+        let has_old_fields = chart.name.is_empty() && object.config.node().get("chartName").is_some();
+        let advised = |e: Error| if has_old_fields { e.hint(CURRENT_FIELDS) } else { e };
         let request = ChartRequest { root: object.root, chart, globals: object.read()?, asked_by: AskedBy::Object };
         HelmChartInflationGenerator::new(object.build, request, charts).map_err(advised)
     }

@@ -6,9 +6,10 @@ use super::parts::{Parts, fields, list, listed};
 use crate::diag::{Code, Mend, NameReference, Warning, is_placeholder};
 use crate::resource::{ResId, ResMap, Resource};
 use crate::schema::builtin_groups;
+use memchr::memmem::Finder;
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_yaml::Node;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Resources with another name than before. The tables are made for the first custom resource, if
 /// there are such resources.
@@ -198,6 +199,9 @@ pub(super) fn in_texts<'a>(parts: &Parts<'_, 'a>, renamed: &Renamed<'_, 'a>, fou
 /// The annotation with the namespace and name of a Certificate whose CA cert-manager injects.
 const INJECTED: &str = "cert-manager.io/inject-ca-from";
 
+/// What follows service and namespace in a host name.
+const SVC: &str = ".svc";
+
 /// A host name of a Service in a cluster.
 #[derive(Clone, Copy)]
 struct Host<'t> {
@@ -205,15 +209,17 @@ struct Host<'t> {
     namespace: &'t str,
 }
 
-/// The host names in a text: `SERVICE.NAMESPACE.svc`, whatever is behind it.
+/// The host names in a text: `SERVICE.NAMESPACE.svc`, also where more labels follow, as in
+/// `web.shop.svc.cluster.local`. O(size of the text).
 fn hosts(text: &str) -> impl Iterator<Item = Host<'_>> {
     let is_of_label = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let last_label = move |text| -> (_, _) {
         let text: &str = text;
         text.split_at(text.trim_end_matches(is_of_label).len())
     };
-    text.match_indices(".svc").filter_map(move |(at, found)| {
-        if text[at + found.len()..].starts_with(is_of_label) {
+    static SEARCH: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(SVC));
+    SEARCH.find_iter(text.as_bytes()).filter_map(move |at| {
+        if text[at + SVC.len()..].starts_with(is_of_label) {
             return None;
         }
         let (before, namespace) = last_label(&text[..at]);

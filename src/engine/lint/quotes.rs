@@ -1,5 +1,6 @@
-//! Values where Kubernetes takes a text alone: those that are none, and placeholders in quotes,
-//! which kustomize prints without them, so that another tool puts a number or a boolean there.
+//! Values where Kubernetes takes a text alone: values that are not texts, and placeholders in
+//! quotes. kustomize prints the placeholders without quotes, so that another tool puts a number or
+//! a boolean there.
 
 use super::finding::finding;
 use super::parts::{Parts, fields, listed};
@@ -61,8 +62,8 @@ fn of_text(parts: &Parts<'_, '_>, node: &Node<'_>) -> Option<Warning> {
     Some(finding(Code::LostQuotes, parts.resource, node, message).hint(hint))
 }
 
-/// The finding about a value that is not a text. A null is none, and no value is shown: it may be a
-/// secret.
+/// The finding about a value that is not a text. Kubernetes takes a null for a missing value. The
+/// value is not shown, because it may be a secret.
 fn not_text(parts: &Parts<'_, '_>, node: &Node<'_>) -> Option<Warning> {
     let is_text = |scalar: &Scalar<'_>| !matches!(scalar.kind(), Kind::Int | Kind::Float | Kind::Bool);
     if node.as_scalar().is_some_and(is_text) {

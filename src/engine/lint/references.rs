@@ -9,7 +9,7 @@ use crate::diag::{Code, Warning, is_placeholder};
 use crate::resource::{DEFAULT_NAMESPACE, ResId, ResMap, Resource};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use rustomize_base::meter::{FastMap, FastSet};
+use rustomize_base::meter::{self, FastMap, FastSet};
 use rustomize_yaml::{Arena, Node};
 use std::sync::OnceLock;
 
@@ -456,20 +456,24 @@ fn beside(target: &Resource<'_>, referrer: &Resource<'_>, kind: &str) -> String 
     }
 }
 
-/// True if the value of a key of a ConfigMap or Secret is one line with a line break behind it.
+/// Values with more bytes are not asked for a line break: each variable reads its value again.
+const LONGEST_LINE: usize = 4_096;
+
+/// True if the value of a key of a ConfigMap or Secret is a single line that ends with a line
+/// break. O(size of the value, up to a limit).
 fn ends_with_break(target: &Resource<'_>, key: &Node<'_>) -> bool {
+    let value = |field: &str| Some(target.node().get(field)?.get(key.scalar_text())?.as_scalar()?.text());
     let is_line = |text: &str| text.strip_suffix('\n').is_some_and(|line| !line.is_empty() && !line.contains('\n'));
-    let value = |field: &str| target.node().get(field)?.get(key.scalar_text())?.as_scalar();
-    let is_secret = target.id().gvk.kind == "Secret";
-    let is_line_in_base64 = |text: &str| {
-        let decoded = STANDARD.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-        decoded.is_some_and(|text| is_line(&text))
+    let data = value("data");
+    let Some(text) = data.or_else(|| value("stringData")).filter(|text| text.len() <= LONGEST_LINE) else {
+        return false;
     };
-    match value("data") {
-        Some(data) if is_secret => is_line_in_base64(data.text()),
-        Some(data) => is_line(data.text()),
-        None => value("stringData").is_some_and(|text| is_line(text.text())),
+    meter::count_text(text);
+    if data.is_none() || target.id().gvk.kind != "Secret" {
+        return is_line(text);
     }
+    let decoded = STANDARD.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    decoded.is_some_and(|text| is_line(&text))
 }
 
 /// True if a ConfigMap or Secret has keys, and lacks one.

@@ -320,7 +320,7 @@ impl<'a> Files<'a> {
         if let Some(led_here) = root.chain.in_or_below(&real) {
             let message =
                 format!("cycle detected: '{}' contains '{}', which led here", real.display(), led_here.display());
-            // The directory itself may not have led here.
+            // A directory above one that led here need not have led here itself.
             let hint = match led_here == &*real || root.chain.has(&real) {
                 true => "remove the entry that leads back",
                 false => {

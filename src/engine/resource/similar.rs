@@ -150,7 +150,7 @@ fn listed(ids: &[ResId<'_>]) -> String {
     let count = shown.len();
     shown.truncate(LISTED);
     match count {
-        0 => "the build has no resource with a name at this point: a kustomization changes those of its own 'resources', and not those that are listed beside it".to_owned(),
+        0 => "the build has no resource with a name at this point: a kustomization changes the resources of its own 'resources', and not those of the kustomization that lists it".to_owned(),
         _ if count <= LISTED => format!("the resources here are: {}", shown.join(", ")),
         _ => format!("the resources here are: {} and {} more", shown.join(", "), count - LISTED),
     }

@@ -339,9 +339,10 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Notes a name that the build copies, if findings are asked for.
+    /// Notes a name that the build copies, if findings are asked for. Beyond [`Uses::MOST_COPIES`]
+    /// of them, further ones are not noted: each replacement may copy to each resource.
     pub fn note_copy(&mut self, copy: impl FnOnce() -> NameCopy) {
-        if self.findings.is_some() {
+        if self.findings.is_some() && self.uses.copies.len() < Uses::MOST_COPIES {
             self.uses.copies.push(copy());
         }
     }

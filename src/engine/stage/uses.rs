@@ -32,6 +32,9 @@ pub struct NameCopy {
 }
 
 impl Uses {
+    /// The most copies of names that a kustomization notes.
+    pub const MOST_COPIES: usize = 10_000;
+
     /// Adds the notes of a layer.
     pub fn extend(&mut self, layer: &Uses) {
         self.generated.extend(&layer.generated);

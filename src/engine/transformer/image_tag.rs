@@ -312,7 +312,7 @@ fn replaced_entries(images: &[Image<'_>]) -> Vec<Warning> {
     let mut later: FastMap<&str, Pos> = FastMap::default();
     let mut found = Vec::new();
     for image in images.iter().rev().filter(|image| sets(image)) {
-        // With another name, the image is none of the later entry's.
+        // 'newName' renames the image, so that the later entry does not meet it.
         if later.contains_key(image.name) && image.new_name.is_empty() {
             let message = format!("this tag of '{}' is not in the output: a later entry has the same name", image.name);
             found.push(Warning::new(Code::Overridden, message).at(image.set_at()).hint("remove one of the two"));
@@ -361,38 +361,42 @@ struct ImagesHere<'m> {
 }
 
 impl<'m> ImagesHere<'m> {
-    /// O(size of the resources).
+    /// The images of all resources. O(size of the resources).
     fn of(map: &'m ResMap<'_>) -> Self {
         let mut images = ImagesHere::default();
-        let mut open: Vec<(&Node<'_>, &str, Vec<&str>)> =
-            map.iter().map(|r| (r.node(), r.id().gvk.kind, Vec::new())).collect();
-        while let Some((node, kind, way)) = open.pop() {
-            match node.value() {
-                Value::Mapping(fields) => {
-                    for field in fields.iter() {
-                        let key = field.key().text();
-                        let mut inner = way.clone();
-                        inner.push(key);
-                        match field.value().as_scalar() {
-                            Some(image) if key == "image" => {
-                                let name = split(image.text()).0;
-                                images.names.insert(name);
-                                if !way.last().is_some_and(|list| is_container_list(list)) {
-                                    let path =
-                                        inner.iter().map(|key| key.replace('/', "\\/")).collect::<Vec<_>>().join("/");
-                                    images.elsewhere.entry(name).or_insert((kind, path));
-                                }
-                            }
-                            Some(_) => {}
-                            None => open.push((field.value(), kind, inner)),
-                        }
-                    }
-                }
-                Value::Sequence(items) => open.extend(items.iter().map(|item| (item, kind, way.clone()))),
-                Value::Scalar(_) => {}
-            }
+        for resource in map.iter() {
+            images.add(resource.node(), resource.id().gvk.kind, &mut Vec::new());
         }
         images
+    }
+
+    /// Adds the images below a node. `way` has the fields that lead to it from the resource.
+    fn add(&mut self, node: &'m Node<'_>, kind: &'m str, way: &mut Vec<&'m str>) {
+        match node.value() {
+            Value::Mapping(fields) => {
+                for field in fields.iter() {
+                    let key = field.key().text();
+                    way.push(key);
+                    match field.value().as_scalar() {
+                        Some(image) if key == "image" => self.add_image(split(image.text()).0, kind, way),
+                        Some(_) => {}
+                        None => self.add(field.value(), kind, way),
+                    }
+                    way.pop();
+                }
+            }
+            Value::Sequence(items) => items.iter().for_each(|item| self.add(item, kind, way)),
+            Value::Scalar(_) => {}
+        }
+    }
+
+    fn add_image(&mut self, name: &'m str, kind: &'m str, way: &[&str]) {
+        self.names.insert(name);
+        let is_of_container = way.len() > 1 && is_container_list(way[way.len() - 2]);
+        if !is_of_container {
+            let path = || way.iter().map(|key| key.replace('/', "\\/")).collect::<Vec<_>>().join("/");
+            self.elsewhere.entry(name).or_insert_with(|| (kind, path()));
+        }
     }
 }
 

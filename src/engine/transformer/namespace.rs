@@ -51,7 +51,8 @@ pub struct NamespaceTransformer<'a> {
     pos: Pos,
     /// The values of patches that it replaces, if the build is asked for findings.
     overridden: Option<Overridden>,
-    /// Subjects named `default` that named another namespace, by their place.
+    /// Subjects named `default` that named another namespace, by their place; noted only if the
+    /// build is asked for findings.
     moved: Mutex<BTreeMap<Pos, &'a str>>,
 }
 
@@ -305,7 +306,7 @@ impl<'a> NamespaceTransformer<'a> {
                 }
                 Some((Some(scalar), _)) if !scalar.is_null() && scalar.text() == wanted => {
                     let node = subject.get_or_insert_with("namespace", Node::null);
-                    if self.subjects == SetRoleBindingSubjects::DefaultOnly {
+                    if self.overridden.is_some() && self.subjects == SetRoleBindingSubjects::DefaultOnly {
                         self.note_moved(node);
                     }
                     self.set(node)?;

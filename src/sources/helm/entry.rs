@@ -13,7 +13,8 @@ use rustomize_engine::load::remote::ChartName;
 use rustomize_engine::load::{FileLimit, Restrictor, join};
 use rustomize_engine::stage::{Build, ChartEntry};
 use rustomize_process::PrivateDirectory;
-use rustomize_yaml::{Node, Source};
+use rustomize_yaml::{Arena, Node, Source, first_document};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The variables that name helm's place for temporary files.
@@ -105,14 +106,14 @@ impl<'c, 'a> ChartRun<'c, 'a> {
             self.entry.chart.pos,
         )?;
         let directory = match present? {
-            Some(directory) => {
-                let limit = build.cx.options.file_limit;
-                build.find(|| self.other_version(limit, &directory));
-                directory
-            }
+            Some(directory) => directory,
             None => self.pulled(build, &home, &temporary)?,
         };
         self.check_links(build, &directory)?;
+        if !is_pulled {
+            let (arena, limit) = (build.arena, build.cx.options.file_limit);
+            build.find(|| self.other_version(arena, limit, &directory));
+        }
         let file_name = self.entry.chart.name.replace('/', "-");
         let values = temporary.join(format!("{file_name}-kustomize-values.yaml"));
         std::fs::write(&values, self.values(build, &directory, &home)?).map_err(no_file)?;
@@ -121,11 +122,12 @@ impl<'c, 'a> ChartRun<'c, 'a> {
     }
 
     /// The finding about a chart that is there in another version than the entry names.
-    fn other_version(&self, limit: FileLimit, directory: &Path) -> Option<Warning> {
+    fn other_version(&self, arena: Arena<'a>, limit: FileLimit, directory: &Path) -> Option<Warning> {
         let chart = &self.entry.chart;
-        let text = limit.read_to_string(&directory.join("Chart.yaml")).ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("version:"))?;
-        let there = line.split(" #").next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+        let file = directory.join("Chart.yaml");
+        let source = arena.add_source(file.display().to_string(), limit.read_to_string(&file).ok()?);
+        let node = first_document(arena, source).ok()??;
+        let there = node.get("version")?.scalar_text();
         let number = |version: &str| version.trim_start_matches('v').split('+').next().unwrap_or_default().to_owned();
         let is_one = |version: &str| {
             let parts: Vec<&str> = version.splitn(3, '.').collect();
@@ -299,16 +301,21 @@ impl<'c, 'a> ChartRun<'c, 'a> {
             let text = text.map_err(|e| Error::io(&e, format!("'{}' cannot be read: {e}", own.display())))?;
             return Ok(build.arena.add_source(own.display().to_string(), text));
         }
-        let default = chart.join("values.yaml").to_string_lossy().into_owned();
-        let path = if self.entry.chart.values_file.is_empty() { &default } else { self.entry.chart.values_file };
-        let missing = |e: Error| if *path == default { self.without_values(e, path) } else { e };
-        build.cx.files.text(&self.entry.root, path).map_err(|e| missing(e.into()))
+        let path = self.values_path(chart);
+        build.cx.files.text(&self.entry.root, &path).map_err(|e| self.unread_values(e.into(), &path))
     }
 
-    /// The error about a chart without the values that kustomize reads, and helm does not need.
-    /// Other errors stay as they are.
-    fn without_values(&self, error: Error, path: &str) -> Error {
-        if error.code() != Code::MissingFile {
+    /// The path of the values file that the entry names, or else of that of the chart.
+    fn values_path(&self, chart: &Path) -> Cow<'a, str> {
+        match self.entry.chart.values_file {
+            "" => chart.join("values.yaml").to_string_lossy().into_owned().into(),
+            named => named.into(),
+        }
+    }
+
+    /// The error about a values file. kustomize needs the file of a chart, and helm does not.
+    fn unread_values(&self, error: Error, path: &str) -> Error {
+        if !self.entry.chart.values_file.is_empty() || error.code() != Code::MissingFile {
             return error;
         }
         let error = Error::new(Code::MissingFile, format!("'{path}': no such file or directory"));
@@ -325,10 +332,9 @@ impl<'c, 'a> ChartRun<'c, 'a> {
                 let fault = |e| Error::io(&e, format!("'{}' cannot be read: {e}", own.display()));
                 return read.map_err(|e| in_values(fault(e)));
             }
-            let default = chart.join("values.yaml").to_string_lossy().into_owned();
-            let path = if self.entry.chart.values_file.is_empty() { &default } else { self.entry.chart.values_file };
-            let missing = |e: Error| if *path == default { self.without_values(e, path) } else { e };
-            return build.cx.files.bytes(&self.entry.root, path).map_err(|e| in_values(missing(e.into())));
+            let path = self.values_path(chart);
+            let read = build.cx.files.bytes(&self.entry.root, &path);
+            return read.map_err(|e| in_values(self.unread_values(e.into(), &path)));
         };
         let schemas = build.schema.for_merging().map_err(in_values)?;
         let file = || self.values_file(build, chart, home);

@@ -197,7 +197,7 @@ impl Scanner<'_> {
                 self.pass(self.at + len);
                 return Some(());
             }
-            // The key under which a mapping is merged is not in the tree.
+            // A reader that resolves merges leaves this key out of its tree.
             b'<' if self.text[self.at..].starts_with("<<") => {
                 self.tokens.push(Token { kind: TokenKind::Scalar, at: self.at });
                 self.pass(self.at + 2);

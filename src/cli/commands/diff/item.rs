@@ -83,7 +83,10 @@ impl Item {
                 item.word = if is_new { "added" } else { "removed" };
                 item.own.extend(Some(item.namespace.clone()).filter(|namespace| !namespace.is_empty()));
                 item.fields = values(resource.node());
-                *(if is_new { &mut item.values.new } else { &mut item.values.gone }) = item.fields;
+                match is_new {
+                    true => item.values.new = item.fields,
+                    false => item.values.gone = item.fields,
+                }
                 let origin = lines.and_then(|lines| lines.first()?.clone());
                 let part = Part { origin, ..Part::of(resource_lines(mark, resource)) };
                 item.add(part);

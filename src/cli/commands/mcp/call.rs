@@ -29,7 +29,7 @@ pub(crate) struct Caller<'a> {
 }
 
 impl Caller<'_> {
-    /// Runs a command as one of `children`, and gives the result of its tool.
+    /// Runs the command of a tool as one of `children`, and returns the result of the tool.
     pub(crate) fn call(&self, ToolCommand { words, offset }: ToolCommand, children: &Children) -> Value {
         let stderr = Arc::new(Collected::default());
         let (name, directories) = &self.reads_below;
