@@ -439,7 +439,7 @@ fn flags_that_pages_name_exist() {
 #[test]
 fn variables_that_pages_name_exist() {
     let mut sources = String::new();
-    for folder in ["src", "tests", "plugin", "fuzz", ".ci", "release"] {
+    for folder in ["src", "tests", "plugin", "fuzz/src", "fuzz/targets", ".ci", "release"] {
         for path in files(&root().join(folder), "").into_iter().filter(|path| !path.ends_with("Cargo.lock")) {
             if !path.to_string_lossy().contains("/target/") {
                 sources += &String::from_utf8_lossy(&fs::read(path).unwrap());

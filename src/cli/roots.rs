@@ -6,9 +6,8 @@ use crate::variable::variable;
 use anyhow::{Context, Error, Result, anyhow};
 use rustomize_base::windows_path::slashed;
 use rustomize_base::{os_text, shown};
-use rustomize_engine::config::kustomization::FILE_NAMES;
 use rustomize_engine::diag;
-use rustomize_engine::load::{FileLimit, clean, nearest_path};
+use rustomize_engine::load::{FileLimit, clean, kustomization_file, nearest_path};
 use rustomize_engine::pipeline::affected::affected;
 use rustomize_engine::pipeline::roots::{find, find_component};
 use rustomize_sources::Disk;
@@ -146,7 +145,7 @@ fn files_below(path: &Path) -> Vec<PathBuf> {
 
 /// The kustomization file of a root on this machine, as messages name it.
 pub(super) fn kustomization_file(root: &str) -> Option<String> {
-    let file = FILE_NAMES.iter().map(|name| Path::new(root).join(name)).find(|file| file.is_file())?;
+    let file = Path::new(root).join(kustomization_file::name_in(&Disk::new(), Path::new(root))?);
     let file = file.strip_prefix(".").unwrap_or(&file).to_owned();
     Some(slashed(file).display().to_string())
 }

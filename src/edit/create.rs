@@ -1,8 +1,8 @@
 //! Writes a new kustomization file into the working directory, for `rustomize create`: the bytes
 //! that `kustomize create` writes.
 
-use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
+use crate::load::kustomization_file::FILE_NAMES;
 use crate::load::{FileLimit, join};
 use crate::metadata::Metadata;
 use crate::stage::resources_in;

@@ -2,9 +2,9 @@
 
 use super::change::Change;
 use super::draft::Draft;
-use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
+use crate::load::kustomization_file::FILE_NAMES;
 use crate::stage::{Context, Options};
 use rustomize_files as files;
 use rustomize_files::atomic;

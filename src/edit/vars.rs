@@ -4,11 +4,12 @@
 
 use super::draft::{self, Draft};
 use super::place;
-use crate::config::kustomization::{FILE_NAMES, Patch};
+use crate::config::kustomization::Patch;
 use crate::config::var::Var;
 use crate::config::{Decode, Decoder};
 use crate::diag::{Code, Error, Result};
 use crate::load::join;
+use crate::load::kustomization_file::FILE_NAMES;
 use crate::schema::Gvk;
 use rustomize_yaml::{Arena, Key, Mapping, Node, Pos, Scalar, Sequence, Value, documents, first_document};
 use std::collections::{BTreeMap, BTreeSet};

@@ -16,7 +16,7 @@ mod warning;
 
 pub use code::Code;
 pub use excerpt::Excerpt;
-pub use near::{is_placeholder, nearest, nearest_ones};
+pub use near::{is_encrypted, is_placeholder, nearest, nearest_ones};
 pub use parts::{FurtherResources, Mend, NameReference};
 pub use warning::Warning;
 

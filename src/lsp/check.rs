@@ -4,12 +4,12 @@
 
 use super::fixes::{Fixes, old_reference};
 use super::reference_fixes::{self, OldReference};
-use super::texts::{Units, is_kustomization, uri_of};
+use super::texts::{Units, uri_of};
 use super::{Contents, Files, Kubernetes, MAX_DIRECTORIES};
 use crate::config::Decoder;
-use crate::config::kustomization::{FILE_NAMES, Kustomization};
+use crate::config::kustomization::Kustomization;
 use crate::diag::{Code, Diagnostic, Error, Severity};
-use crate::load::{FileLimit, Loader, Memory, Overlay};
+use crate::load::{FileLimit, Loader, Memory, Overlay, kustomization_file};
 use crate::pipeline::affected::affected;
 use crate::pipeline::roots::find_in_few;
 use crate::stage::Options;
@@ -293,7 +293,7 @@ impl<S: Fn(Message), O: Fn(&str) -> Result<Options, Error>> Worker<S, O> {
 fn check_text(path: &Path, text: &str) -> Result<(), Error> {
     let heap = Heap::new();
     let arena = heap.arena();
-    let is_kustomization = is_kustomization(path);
+    let is_kustomization = kustomization_file::is_one(path);
     if !is_kustomization && !path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
         return Ok(());
     }
@@ -317,8 +317,7 @@ fn is_in_a_file(finding: &Diagnostic) -> bool {
 
 /// The kustomization file of a root; its directory, if the file is missing.
 fn kustomization_file(files: &Files, root: &str) -> PathBuf {
-    let file = FILE_NAMES.iter().find_map(|name| files.open(&Path::new(root).join(name)).ok());
-    file.map_or_else(|| PathBuf::from(root), |opened| opened.place)
+    kustomization_file::place_in(files, Path::new(root)).unwrap_or_else(|| PathBuf::from(root))
 }
 
 /// The resources of a built root that come from files.

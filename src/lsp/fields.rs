@@ -3,11 +3,10 @@
 
 use super::check::{Known, KnownResource};
 use super::cursor::Cursor;
-use super::texts::{Texts, is_kustomization};
+use super::texts::Texts;
 use super::{Files, links, paths};
-use crate::config::kustomization::FILE_NAMES;
 use crate::config::{Described, Field, Kustomization, Record, Shape};
-use crate::load::Loader;
+use crate::load::{Loader, kustomization_file};
 use crate::resource::Behavior;
 use crate::schema::builtin_kinds;
 use lsp_types::{
@@ -55,7 +54,7 @@ pub(crate) fn complete(
     let Some((path, text, offset)) = texts.at(at) else { return Vec::new() };
     let (cursor, around) = match in_operation(&path, &text, offset) {
         Some(InOperation { cursor, around }) => (cursor, Some(around)),
-        None => match Cursor::at(&text, offset).filter(|_| is_kustomization(&path)) {
+        None => match Cursor::at(&text, offset).filter(|_| kustomization_file::is_one(&path)) {
             Some(cursor) => (cursor.in_braces(&text, offset), None),
             None => return Vec::new(),
         },
@@ -162,7 +161,7 @@ struct InOperation {
 /// The value of `op`, `path` or `from` in an operation of a JSON patch: in a file that is a list,
 /// or in a patch inside a kustomization that is one.
 fn in_operation(path: &Path, text: &str, offset: usize) -> Option<InOperation> {
-    let (around, cursor) = match is_kustomization(path) {
+    let (around, cursor) = match kustomization_file::is_one(path) {
         true => {
             let (field, cursor) = Cursor::in_block(text, offset)?;
             let is_patch = ["patches.patch", "patchesJson6902.patch"].contains(&field.join(".").as_str());
@@ -191,7 +190,8 @@ fn file_names(files: &Files, directory: &Path, typed: &str) -> Vec<(String, Comp
     let Ok(place) = files.directory(&directory.join(above)) else { return Vec::new() };
     let mut entries = files.list(&place).unwrap_or_default();
     entries.sort();
-    let is_hidden = |name: &str| name.starts_with('.') || above.is_empty() && FILE_NAMES.contains(&name);
+    let is_hidden =
+        |name: &str| name.starts_with('.') || above.is_empty() && kustomization_file::FILE_NAMES.contains(&name);
     let names = entries.into_iter().filter_map(|entry| Some((entry.name.into_string().ok()?, entry.is_directory)));
     let shown = names.filter(|(name, _)| !is_hidden(name)).map(|(name, is_directory)| {
         let kind = if is_directory { CompletionItemKind::FOLDER } else { CompletionItemKind::FILE };
@@ -205,7 +205,7 @@ fn file_names(files: &Files, directory: &Path, typed: &str) -> Vec<(String, Comp
 /// The help text about the field at a place.
 pub(crate) fn hover(texts: &Texts, files: &Files, at: &TextDocumentPositionParams) -> Option<Hover> {
     let (path, text, offset) = texts.at(at)?;
-    if !is_kustomization(&path) {
+    if !kustomization_file::is_one(&path) {
         return None;
     }
     let cursor = Cursor::at(&text, offset)?;

@@ -2,10 +2,9 @@
 //! resources that a target selects.
 
 use super::check::Known;
-use super::texts::{Texts, Units, is_kustomization, uri_of};
+use super::texts::{Texts, Units, uri_of};
 use super::{Contents, Files, MAX_DIRECTORIES};
-use crate::config::kustomization::FILE_NAMES;
-use crate::load::{FileLimit, Loader};
+use crate::load::{FileLimit, Loader, kustomization_file};
 use lsp_types::{Location, Position, Range, TextDocumentPositionParams};
 use rustomize_base::meter;
 use rustomize_yaml::{Heap, Node, Value, documents, encoding};
@@ -63,9 +62,7 @@ pub(crate) fn target(files: &Files, kustomization: &Path, field: &[String], valu
     }
     let path = kustomization.parent()?.join(&value[path_start(field, value)..]);
     match files.directory(&path) {
-        Ok(directory) => {
-            FILE_NAMES.iter().find_map(|name| files.open(&directory.join(name)).ok()).map(|opened| opened.place)
-        }
+        Ok(directory) => kustomization_file::place_in(files, &directory),
         Err(_) => files.open(&path).ok().map(|opened| opened.place),
     }
 }
@@ -224,7 +221,7 @@ pub(crate) fn definitions(
     if let Some(file) = own.and_then(|own| target(files, &path, &own.path, &own.text)) {
         return start_of(&file).into_iter().collect();
     }
-    let selected = match is_kustomization(&path) {
+    let selected = match kustomization_file::is_one(&path) {
         true => own.or_else(|| found.iter().find(|t| t.line() == here)).and_then(|own| selected(&found, own)),
         false => resource_at(&text, here),
     };
@@ -295,7 +292,7 @@ pub(crate) fn written(texts: &Texts, text: &str, found: &PlacedText, from: usize
 pub(crate) fn kustomizations(texts: &Texts, files: &Files, folders: &[PathBuf]) -> Contents {
     let open: BTreeMap<PathBuf, _> = texts.contents().into_iter().collect();
     let mut found: Contents =
-        open.iter().filter(|(path, _)| is_kustomization(path)).map(|(p, t)| (p.clone(), t.clone())).collect();
+        open.iter().filter(|(path, _)| kustomization_file::is_one(path)).map(|(p, t)| (p.clone(), t.clone())).collect();
     let mut queue: Vec<PathBuf> = folders.to_vec();
     for _ in 0..MAX_DIRECTORIES {
         let Some(directory) = queue.pop() else { break };
@@ -303,7 +300,7 @@ pub(crate) fn kustomizations(texts: &Texts, files: &Files, folders: &[PathBuf]) 
             let path = directory.join(&entry.name);
             if entry.is_directory && !entry.name.as_encoded_bytes().starts_with(b".") {
                 queue.push(path);
-            } else if is_kustomization(&path) && !open.contains_key(&path) {
+            } else if kustomization_file::is_one(&path) && !open.contains_key(&path) {
                 let bytes = files.open(&path).ok().and_then(|opened| opened.read(FileLimit::default()).ok());
                 let text = bytes.and_then(|bytes| encoding::decode(bytes).ok());
                 found.extend(text.map(|text| (path, text.text.into())));

@@ -3,9 +3,8 @@
 
 use super::Files;
 use super::texts::{Texts, Units, uri_of};
-use crate::config::kustomization::FILE_NAMES;
 use crate::diag::{Error, NameReference};
-use crate::load::{FileLimit, Loader, Memory};
+use crate::load::{FileLimit, Loader, Memory, kustomization_file};
 use crate::stage::Options;
 use lsp_types::{
     CreateFile, CreateFileOptions, Diagnostic as Shown, DocumentChangeOperation, DocumentChanges, OneOf,
@@ -80,7 +79,7 @@ pub(crate) fn of(
 /// name of the kustomization.
 fn kustomization_above(files: &Files, file: &Path) -> Option<(PathBuf, &'static str)> {
     file.ancestors().skip(1).find_map(|directory| {
-        let name = FILE_NAMES.into_iter().find(|name| files.open(&directory.join(name)).is_ok())?;
+        let name = kustomization_file::name_in(files, directory)?;
         Some((files.directory(directory).ok()?, name))
     })
 }

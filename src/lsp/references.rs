@@ -2,8 +2,9 @@
 
 use super::check::{Known, KnownResource};
 use super::links::{PlacedText, names_files, path_start, resource_at, selected, selects, target, texts_of, written};
-use super::texts::{Texts, is_kustomization, uri_of};
+use super::texts::{Texts, uri_of};
 use super::{Files, links};
+use crate::load::kustomization_file;
 use lsp_types::{Location, Position, Range, ReferenceParams};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -68,7 +69,7 @@ fn subject(texts: &Texts, files: &Files, known: &Known, params: &ReferenceParams
     let at = &params.text_document_position;
     let (path, text, offset) = texts.at(at)?;
     let here = at.position.line as usize + 1;
-    let named = if is_kustomization(&path) {
+    let named = if kustomization_file::is_one(&path) {
         let entries = texts_of(&text);
         let own = links::text_at(&entries, &text, here, offset);
         if let Some(file) = own.and_then(|own| target(files, &path, &own.path, &own.text)) {
@@ -83,7 +84,7 @@ fn subject(texts: &Texts, files: &Files, known: &Known, params: &ReferenceParams
     };
     // The resource of a place in its own file, else the resources that a selector leads to.
     let fits = |r: &&KnownResource| (kind.is_empty() || r.kind == kind) && r.names.contains(&name);
-    let is_own = |file: &Path| is_kustomization(&path) || file == path;
+    let is_own = |file: &Path| kustomization_file::is_one(&path) || file == path;
     let resources: Vec<_> = known.values().flatten().filter(fits).filter(|r| is_own(&r.file)).collect();
     let mut subject = Subject { kind, names: [name].into(), ..Subject::default() };
     for resource in resources {
@@ -91,7 +92,7 @@ fn subject(texts: &Texts, files: &Files, known: &Known, params: &ReferenceParams
         subject.names.extend(resource.names.iter().cloned());
         subject.files.insert(resource.file.clone(), resource.line);
     }
-    if subject.files.is_empty() && !is_kustomization(&path) {
+    if subject.files.is_empty() && !kustomization_file::is_one(&path) {
         subject.files.insert(path, 0);
     }
     Some(subject)

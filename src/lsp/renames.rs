@@ -3,8 +3,8 @@
 use super::Files;
 use super::fixes::as_written;
 use super::links::{PlacedText, kustomizations, names_files, path_start, texts_of, written};
-use super::texts::{Texts, is_kustomization, path_of, uri_of};
-use crate::load::clean;
+use super::texts::{Texts, path_of, uri_of};
+use crate::load::{clean, kustomization_file};
 use lsp_types::{
     AnnotatedTextEdit, DocumentChangeOperation, DocumentChanges, FileRename, OneOf,
     OptionalVersionedTextDocumentIdentifier, RenameFile, ResourceOp, TextDocumentEdit, TextDocumentPositionParams,
@@ -31,7 +31,7 @@ pub(crate) fn rename(
     let here = at.position.line as usize + 1;
     let own = found
         .iter()
-        .filter(|t| is_kustomization(&path) && t.line() == here && t.column() <= column)
+        .filter(|t| kustomization_file::is_one(&path) && t.line() == here && t.column() <= column)
         .max_by_key(|t| t.column());
     let Some(own) = own.filter(|own| names_files(&own.path)) else { return Ok(None) };
     let value = &own.text[path_start(&own.path, &own.text)..];

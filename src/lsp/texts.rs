@@ -1,7 +1,6 @@
 //! [`Texts`]: the texts of open files, and places in the protocol's form.
 
 use super::Contents;
-use crate::config::kustomization::FILE_NAMES;
 use crate::load::clean;
 use lsp_types::{
     Position, PositionEncodingKind, Range, TextDocumentContentChangeEvent, TextDocumentItem,
@@ -210,11 +209,6 @@ const ESCAPED: AsciiSet = CONTROLS
     .add(b'{')
     .add(b'|')
     .add(b'}');
-
-/// Returns true for the path of a kustomization file.
-pub(crate) fn is_kustomization(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|known| name == *known))
-}
 
 /// The path of a file on this machine; `None` for any other URI, also for one with another host,
 /// and for a path that the system cannot open.

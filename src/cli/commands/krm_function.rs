@@ -8,8 +8,7 @@ use crate::{status_line, writer};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use rustomize_base::observe::Observer;
-use rustomize_engine::config::kustomization::FILE_NAMES;
-use rustomize_engine::load::{Loader, Memory, Overlay};
+use rustomize_engine::load::{Loader, Memory, Overlay, kustomization_file};
 use rustomize_engine::workspace::{self, Workspace};
 use rustomize_sources::Disk;
 use rustomize_yaml::json::{from_yaml_1_1, write};
@@ -51,7 +50,7 @@ pub(crate) fn run(args: KrmFunction, observer: Observer, messages: &mut Messages
     let disk = Disk::new();
     let place = disk.directory(Path::new(directory)).with_context(|| format!("'{directory}'"))?;
     // The function's kustomization hides one in the directory, under that one's name.
-    let name = FILE_NAMES.into_iter().find(|name| place.join(name).is_file()).unwrap_or(FILE_NAMES[0]);
+    let name = kustomization_file::name_in(&disk, &place).unwrap_or(kustomization_file::FILE_NAMES[0]);
     let files = Memory::from_iter([(place.join(name), kustomization), (place.join(ITEMS), items)]);
     let (workspace, loader) = (Workspace::new(), Overlay::new(disk, files));
     let built = workspace::build(&workspace, &loader, directory, &request.options(directory)?);

@@ -1,7 +1,7 @@
 //! The completions of values: words that only this machine or kustomize knows.
 
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
-use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::load::kustomization_file;
 use rustomize_engine::resource::Behavior;
 use rustomize_engine::schema::builtin_kinds;
 use rustomize_engine::stage::BuildMetadata;
@@ -93,7 +93,7 @@ fn collect(directory: &Path, depth: usize, left: &mut usize, found: &mut Vec<Pat
     let mut below = Vec::new();
     for entry in entries.flatten() {
         let name = entry.file_name();
-        if FILE_NAMES.iter().any(|known| name == *known) {
+        if kustomization_file::is_one(Path::new(&name)) {
             found.push(directory.to_owned());
         }
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !name.as_encoded_bytes().starts_with(b".") {

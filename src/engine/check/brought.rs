@@ -7,6 +7,7 @@
 
 use super::kubernetes::Known;
 use super::rules::{Rule, RuleId, Shape, Struct, Table};
+use super::walk::is_of_sops;
 use super::way::{Step, shown};
 use super::{Definitions, definitions};
 use crate::diag::{is_placeholder, nearest};
@@ -167,6 +168,7 @@ impl<'t, 'n> Search<'t, 'n> {
                             continue;
                         }
                         None if value.is_null() || is_replaced(key.text()) => continue,
+                        None if self.way.is_empty() && is_of_sops(key.text(), value) => continue,
                         None => fields.rest,
                     };
                     match rule {

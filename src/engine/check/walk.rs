@@ -6,7 +6,7 @@ use super::kubernetes::Known;
 use super::rules::{Limit, Rule, RuleId, Shape, Struct, Table};
 use super::unions::Pair;
 use super::way::{Step, shown};
-use crate::diag::{Code, Warning, nearest};
+use crate::diag::{Code, Warning, is_encrypted, nearest};
 use crate::resource::Resource;
 use rustomize_base::meter::FastSet;
 use rustomize_yaml::places::Places;
@@ -288,10 +288,11 @@ fn is_of(scalar: &Scalar<'_>, shape: &Shape<'_>) -> bool {
 }
 
 /// Returns true for a text that another tool replaces before a server sees it: `${REPLICAS}` by
-/// Flux, `{{ .Values.replicas }}` by Helm. Its value can be of any type.
+/// Flux, `{{ .Values.replicas }}` by Helm; or decrypts. Its value can be of any type.
 fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
-    text.starts_with("${") && text.ends_with('}') || text.starts_with("{{") && text.ends_with("}}")
+    let is_replaced = text.starts_with("${") && text.ends_with('}') || text.starts_with("{{") && text.ends_with("}}");
+    is_replaced || is_encrypted(text)
 }
 
 /// The value of a number that is whole. JSON does not tell 1.0 from 1.
@@ -343,6 +344,6 @@ fn excess(scalar: &Scalar<'_>, limit: &Limit<'_>) -> Option<String> {
 
 /// Returns true for the field that sops adds to an encrypted resource: a controller decrypts the
 /// resource, and removes the field, before a server sees it.
-fn is_of_sops(name: &str, value: &Node<'_>) -> bool {
+pub(super) fn is_of_sops(name: &str, value: &Node<'_>) -> bool {
     name == "sops" && value.get("mac").is_some()
 }

@@ -14,8 +14,6 @@ use indexmap::IndexMap;
 use rustomize_yaml::{Mapping, Node, Pos};
 use std::mem::take;
 
-pub use crate::load::FILE_NAMES;
-
 const API_VERSION: &str = "kustomize.config.k8s.io/v1beta1";
 
 /// The apiVersion of components.

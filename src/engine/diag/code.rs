@@ -204,6 +204,8 @@ pub enum Code {
     ForeignSelector,
     /// A variable of a container ends with a line break.
     LineBreak,
+    /// Kubernetes refuses a key in the data of a ConfigMap or Secret.
+    BadDataKey,
 }
 
 /// A code, its word, and its page: what it means, why, an example and the mend.
@@ -326,6 +328,7 @@ const TABLE: &[Row] = &[
     row(Code::ChartVersion, include_str!("codes/chart-version.md")),
     row(Code::ForeignSelector, include_str!("codes/foreign-selector.md")),
     row(Code::LineBreak, include_str!("codes/line-break.md")),
+    row(Code::BadDataKey, include_str!("codes/bad-data-key.md")),
 ];
 
 impl Code {
@@ -334,6 +337,7 @@ impl Code {
         Code::AddReplaces,
         Code::BadAllow,
         Code::BadBase64,
+        Code::BadDataKey,
         Code::BadImage,
         Code::BadLabel,
         Code::BadName,
@@ -470,6 +474,6 @@ mod tests {
             assert!(!row.word.is_empty() && row.word.chars().all(is_of_word), "the title {}", row.word);
             assert_eq!(Code::from_word(row.word), Some(row.code));
         }
-        assert_eq!(Code::LineBreak as usize + 1, TABLE.len(), "the last code");
+        assert_eq!(Code::BadDataKey as usize + 1, TABLE.len(), "the last code");
     }
 }

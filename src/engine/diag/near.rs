@@ -20,8 +20,13 @@ fn near<'n>(typed: &str, known: impl IntoIterator<Item = &'n str>) -> impl Itera
     with_distance.filter(|(distance, name)| *distance <= 1 + name.len() / 4)
 }
 
-/// True for a text that another tool replaces in the output of a build, such as `${NAME}`: nothing
-/// is known of the value.
+/// True for a text that another tool replaces in the output of a build, such as `${NAME}`, or
+/// decrypts: nothing is known of the value.
 pub fn is_placeholder(text: &str) -> bool {
-    text.contains(['$', '{', '%', '<', '@'])
+    text.contains(['$', '{', '%', '<', '@']) || is_encrypted(text)
+}
+
+/// True for a value that sops has encrypted.
+pub fn is_encrypted(text: &str) -> bool {
+    text.starts_with("ENC[")
 }

@@ -4,6 +4,7 @@ use super::key_values::{MAX_ENV_LINE, Pair, file_source};
 use crate::config::kustomization::GeneratorArgs;
 use crate::diag::{Code, Mend, Warning, cause, is_placeholder};
 use crate::load::Root;
+use crate::schema::is_data_key;
 use crate::stage::{Build, Context};
 use rustomize_yaml::Source;
 use std::rc::Rc;
@@ -103,9 +104,9 @@ fn of_line(source: &Source, at: usize, line: &str) -> Option<Warning> {
     if let Some(name) = key.strip_prefix("export ") {
         let hint = format!("remove 'export': {}=", name.trim());
         let finding = finding(source, at, "'export' is read as a part of the key", &hint);
-        return Some(if is_key(name) { finding.mended(Mend::text("export ", "")) } else { finding });
+        return Some(if is_data_key(name) { finding.mended(Mend::text("export ", "")) } else { finding });
     }
-    if !is_key(key) {
+    if !is_data_key(key) {
         let message = "Kubernetes refuses the key of this line";
         let hint = "a key has letters, digits, '-', '_' and '.', and no blank follows it";
         return Some(finding(source, at, message, hint));
@@ -122,14 +123,14 @@ fn of_line(source: &Source, at: usize, line: &str) -> Option<Warning> {
 
 /// The finding about a line without `=`.
 fn without_value(source: &Source, at: usize, line: &str) -> Warning {
-    let key = line.split_once(": ").map(|(key, _)| key).filter(|key| is_key(key));
+    let key = line.split_once(": ").map(|(key, _)| key).filter(|key| is_data_key(key));
     match key {
         Some(key) => {
             let hint = format!("write: {key}=VALUE");
             let finding = finding(source, at, "the line is read as a key without a value", &hint);
             finding.mended(Mend::text(format!("{key}: "), format!("{key}=")))
         }
-        None if is_key(line) => finding(
+        None if is_data_key(line) => finding(
             source,
             at,
             "the value is empty: kustomize does not read it from the environment",
@@ -144,12 +145,6 @@ fn quoted(value: &str) -> Option<&str> {
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let inner = value.trim_end().strip_prefix(quote)?.strip_suffix(quote)?;
     (!inner.contains(['"', '\'', '\\'])).then_some(inner)
-}
-
-/// True for a key that a ConfigMap or Secret may have.
-fn is_key(key: &str) -> bool {
-    let is_valid = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
-    (1..=253).contains(&key.len()) && !matches!(key, "." | "..") && !key.starts_with("..") && key.bytes().all(is_valid)
 }
 
 #[cfg(test)]

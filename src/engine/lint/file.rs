@@ -1,5 +1,6 @@
 //! Findings in a kustomization file.
 
+use super::data;
 use super::parts::items;
 use crate::diag::{Code, Warning, allow, cause, is_placeholder, nearest};
 use crate::resource::Behavior;
@@ -14,6 +15,7 @@ pub fn findings<'a>(arena: Arena<'a>, source: &'a Source, node: Option<&Node<'a>
     if let Some(node) = node {
         found.extend(unknown_words(node));
         found.extend(unknown_behaviors(node));
+        found.extend(data::bad_sources(node));
         in_tree(node, &mut found);
         clear_text(node, &mut found);
         found.extend(without_resources(node));

@@ -3,6 +3,7 @@
 //! the transformers of a kustomization before they run, and at the result of a build.
 
 mod copies;
+mod data;
 pub mod file;
 mod finding;
 pub mod for_kinds;

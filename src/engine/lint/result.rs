@@ -2,13 +2,11 @@
 
 use super::finding::finding;
 use super::parts::Parts;
-use super::{copies, names, old_names, pods, quotes, references, secrets, services, unused};
+use super::{copies, data, names, old_names, pods, quotes, references, secrets, services, unused};
 use crate::diag::{Code, Mend, Warning, allow, cause, is_placeholder, nearest};
 use crate::resource::{NEEDS_HASH, ResMap, Resource};
 use crate::schema::{Gvk, builtin_groups, builtin_kinds, newest_version};
 use crate::stage::{OfKind, UsedEntries, Uses};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use rustomize_base::meter::FastMap;
 use rustomize_base::parallel;
 use rustomize_yaml::{Arena, Mapping, Node, Pos, Source};
@@ -18,13 +16,14 @@ use std::collections::BTreeSet;
 type Check = fn(&Parts<'_, '_>) -> Option<Warning>;
 
 /// The checks that look at one resource.
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 14] = [
     no_api_version,
     kind_case,
     unknown_kind,
     names::bad_name,
     names::bad_label,
-    bad_base64,
+    data::bad_base64,
+    data::bad_key,
     selector_mismatch,
     pods::bad_image,
     pods::dangling_mount,
@@ -146,26 +145,6 @@ fn unknown_kind(parts: &Parts<'_, '_>) -> Option<Warning> {
     let at = resource.node().get("apiVersion")?;
     let message = format!("Kubernetes has no kind '{kind}' in '{}'", at.scalar_text());
     Some(finding(Code::UnknownKind, resource, at, message).hint(format!("did you mean '{right}'?")))
-}
-
-/// The first value in the data of a Secret that is not base64. The value is not shown.
-fn bad_base64(parts: &Parts<'_, '_>) -> Option<Warning> {
-    let resource = parts.resource;
-    let gvk = resource.id().gvk;
-    if gvk.kind != "Secret" || !gvk.group.is_empty() {
-        return None;
-    }
-    let data = resource.node().get("data").and_then(Node::as_mapping)?;
-    let is_base64 = |text: &str| {
-        let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
-        // sops puts the base64 back; other tools replace these signs in the output. `@` is in
-        // addresses that people forget to encode.
-        text.starts_with(secrets::ENCRYPTED) || text.contains(['$', '{', '%', '<']) || STANDARD.decode(text).is_ok()
-    };
-    let bad =
-        data.iter().find(|entry| entry.value().as_scalar().is_some_and(|s| !s.is_null() && !is_base64(s.text())))?;
-    let message = format!("the value of '{}' in the data of a Secret is not base64", bad.key().text());
-    Some(finding(Code::BadBase64, resource, bad.value(), message).hint("put text into 'stringData'"))
 }
 
 /// A workload whose selector asks for a label that its own pod template does not have.

@@ -6,9 +6,6 @@ use crate::diag::{Code, Warning, is_placeholder};
 use crate::resource::Resource;
 use rustomize_yaml::Node;
 
-/// The beginning of a value that sops has encrypted.
-pub(super) const ENCRYPTED: &str = "ENC[";
-
 /// The beginnings of values that are not secret, as text and in base64: public keys and
 /// certificates.
 const PUBLIC: [&str; 4] = [
@@ -28,9 +25,7 @@ pub(super) fn clear_text(resource: &Resource<'_>, found: &mut Vec<Warning>) {
     let fields = ["data", "stringData"].into_iter().filter_map(|field| resource.node().get(field)?.as_mapping());
     for entry in fields.flat_map(|fields| fields.iter()) {
         let is_public = |value: &str| PUBLIC.iter().any(|public| value.starts_with(public));
-        let is_clear = |value: &str| {
-            !value.is_empty() && !value.starts_with(ENCRYPTED) && !is_public(value) && !is_placeholder(value)
-        };
+        let is_clear = |value: &str| !value.is_empty() && !is_public(value) && !is_placeholder(value);
         if entry.value().pos().is_in_source() && text(entry.value()).is_some_and(is_clear) {
             let message = format!("the value of '{}' is a secret in clear text", entry.key().text());
             found.push(finding(Code::ClearTextSecret, resource, entry.value(), message).without_line());

@@ -1,6 +1,6 @@
 //! Advice for paths that lead nowhere: the file or directory that was most likely meant.
 
-use super::FILE_NAMES;
+use super::kustomization_file;
 use super::loader::{Entry, Loader};
 use super::path::clean;
 use crate::diag::{Code, Diagnostic, Error, nearest};
@@ -67,7 +67,7 @@ fn roots_near(loader: &dyn Loader, place: &Path) -> Vec<String> {
         found.sort();
         found
     };
-    let is_root = |path: &&PathBuf| FILE_NAMES.iter().any(|name| loader.open(&path.join(name)).is_ok());
+    let is_root = |path: &&PathBuf| kustomization_file::name_in(loader, path).is_some();
     let (mut level, mut roots) = (vec![above], Vec::new());
     for _ in 0..LEVELS {
         level = level.iter().flat_map(|directory| below(directory)).take(LOOKED_AT).collect();

@@ -14,6 +14,7 @@ pub mod artifact_reference;
 mod chain;
 pub mod common;
 pub mod host;
+pub mod kustomization_file;
 pub mod limit;
 pub mod loader;
 mod missing;
@@ -63,9 +64,6 @@ impl Restrictor {
         }
     }
 }
-
-/// The names a kustomization file may have.
-pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// Opening a file takes as long as reading this number of bytes of YAML.
 const FILE: usize = 4 << 10;

@@ -6,9 +6,9 @@
 //! generator, transformer or validator. A directory without a kustomization, such as a helm chart,
 //! is named with all that is below it. A file that was deleted is named like any other.
 
-use super::glance::{documents_of, kustomization_in};
+use super::glance::documents_of;
 use super::roots::FoundRoot;
-use crate::config::kustomization::FILE_NAMES;
+use crate::load::kustomization_file::{self, FILE_NAMES};
 use crate::load::{FileLimit, Loader, clean};
 use hashbrown::{HashMap, HashSet};
 use rustomize_yaml::{Node, Value};
@@ -116,9 +116,9 @@ impl<'l> Graph<'l> {
         if let Some(known) = self.by_directory.get(directory) {
             return *known;
         }
-        let layer = kustomization_in(self.loader, directory).map(|file| {
+        let layer = kustomization_file::name_in(self.loader, directory).map(|name| {
             self.directories.push(directory.to_owned());
-            self.files.push(file);
+            self.files.push(directory.join(name));
             self.users.push(Vec::new());
             self.directories.len() - 1
         });

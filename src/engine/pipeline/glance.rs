@@ -1,14 +1,8 @@
 //! The documents of kustomization files, without a build.
 
-use crate::config::kustomization::FILE_NAMES;
 use crate::load::{FileLimit, Loader};
 use rustomize_yaml::{Heap, Node, documents, encoding};
-use std::path::{Path, PathBuf};
-
-/// The kustomization file of a directory; `None` for a directory without one.
-pub(super) fn kustomization_in(loader: &dyn Loader, directory: &Path) -> Option<PathBuf> {
-    FILE_NAMES.iter().map(|name| directory.join(name)).find(|file| loader.open(file).is_ok())
-}
+use std::path::Path;
 
 /// Calls `take` with each document of a file. Returns false for a file that cannot be read; its
 /// build reports the reason. O(size of the file).

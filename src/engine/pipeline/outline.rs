@@ -2,9 +2,9 @@
 //! Kustomization files are read, and the configurations of plugins. Nothing is built or fetched,
 //! and no plugin runs.
 
-use super::glance::{documents_in, documents_of, kustomization_in};
+use super::glance::{documents_in, documents_of};
 use crate::load::artifact_reference::is_artifact;
-use crate::load::{FileLimit, Loader, RepoSpec, clean, host, is_url};
+use crate::load::{FileLimit, Loader, RepoSpec, clean, host, is_url, kustomization_file};
 use hashbrown::HashMap;
 use rustomize_yaml::{Node, Value};
 use std::path::{Path, PathBuf};
@@ -196,7 +196,7 @@ impl Reader<'_> {
 
     /// A directory, which should have a kustomization.
     fn directory(&mut self, place: &Path, name: &str) -> usize {
-        let Some(file) = kustomization_in(self.loader, place) else {
+        let Some(file) = kustomization_file::name_in(self.loader, place).map(|name| place.join(name)) else {
             return self.part(Kind::Missing, place.to_owned(), name);
         };
         if let Some(known) = [Kind::Kustomization, Kind::Component, Kind::Unreadable]

@@ -3,7 +3,7 @@
 //! A root is a directory with a kustomization file whose kind is no Component. Directories whose
 //! names begin with a dot are not looked into, and links are not followed.
 
-use crate::config::kustomization::FILE_NAMES;
+use crate::load::kustomization_file::FILE_NAMES;
 use crate::load::loader::Entry;
 use crate::load::{FileLimit, Loader};
 use rustomize_yaml::{Heap, Node, encoding, first_document};

@@ -10,10 +10,11 @@
 //! kust-duplicate-keys-last-wins); a second document is ignored (kust-second-document-ignored).
 //! *Example*: `testdata/reference/target.txtar`
 
-use crate::config::kustomization::{EMPTY, FILE_NAMES};
+use crate::config::kustomization::EMPTY;
 use crate::config::{Decoder, Kustomization};
 use crate::diag::{Code, Error, Result, Warning, nearest};
 use crate::lint::file;
+use crate::load::kustomization_file::FILE_NAMES;
 use crate::load::loader::Entry;
 use crate::load::{Files, Root, join};
 use crate::stage::{Build, Context};

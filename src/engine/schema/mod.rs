@@ -244,6 +244,21 @@ pub fn is_label(bytes: &[u8]) -> bool {
         && bytes.iter().all(|b| is_alphanumeric(b) || *b == b'-')
 }
 
+/// The most bytes of a key in the data of a ConfigMap or Secret.
+pub const LONGEST_DATA_KEY: usize = 253;
+
+/// Returns true if Kubernetes takes a text as a key in the data of a ConfigMap or Secret: it is the
+/// name of a file in a volume.
+pub fn is_data_key(text: &str) -> bool {
+    let has_length = (1..=LONGEST_DATA_KEY).contains(&text.len());
+    has_length && text.chars().all(is_of_data_key) && text != "." && !text.starts_with("..")
+}
+
+/// Returns true for a character that such a key may have.
+pub fn is_of_data_key(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
 /// Returns true if kustomize knows, without a custom schema, whether a kind has a namespace. This
 /// holds for Kubernetes' own kinds of objects that can be stored.
 pub fn is_scope_known(gvk: &Gvk<'_>) -> bool {

@@ -8,9 +8,8 @@ use crate::status_line;
 use anyhow::{Context, Result, bail};
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::shell::quoted;
-use rustomize_engine::config::kustomization::FILE_NAMES;
 use rustomize_engine::diag::{self, Code, Error, Warned};
-use rustomize_engine::load::{FileLimit, Loader};
+use rustomize_engine::load::{FileLimit, Loader, kustomization_file};
 use rustomize_engine::stage::Options;
 use rustomize_engine::workspace::{Output, build_all};
 use rustomize_sources::Disk;
@@ -176,7 +175,7 @@ fn read(limit: FileLimit, name: &str) -> Result<Option<Side>> {
         if !std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) {
             return Ok(None);
         }
-        if path.file_name().is_some_and(|file| FILE_NAMES.iter().any(|name| file == *name)) {
+        if kustomization_file::is_one(path) {
             let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
             bail!(
                 "'{name}' is a kustomization, not a file with resources\n  hint: name its directory, '{}'",

@@ -10,10 +10,9 @@ use crate::host;
 use crate::messages::Messages;
 use crate::request::BuildRequest;
 use anyhow::{Context, Result, bail};
-use rustomize_engine::config::kustomization::FILE_NAMES;
 use rustomize_engine::diag::Warned;
 use rustomize_engine::load::loader::{Entry, NotOpened, Opened};
-use rustomize_engine::load::{Loader, Memory};
+use rustomize_engine::load::{Loader, Memory, kustomization_file};
 use rustomize_engine::pipeline::affected::affected;
 use rustomize_engine::pipeline::roots::{FoundRoot, find};
 use rustomize_engine::stage::Options;
@@ -211,7 +210,7 @@ fn roots(loader: &dyn Loader, request: &BuildRequest) -> Result<Vec<FoundRoot>> 
         if named.is_empty() || request.roots.all {
             let below = find(loader, directory, request.file_limit);
             found.extend(below.with_context(|| format!("cannot look for kustomizations in '{directory}'"))?);
-        } else if FILE_NAMES.iter().any(|name| loader.open(&Path::new(directory).join(name)).is_ok()) {
+        } else if kustomization_file::name_in(loader, Path::new(directory)).is_some() {
             found.push(FoundRoot { path: directory.clone(), is_used: false });
         }
     }

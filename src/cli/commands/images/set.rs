@@ -16,9 +16,8 @@ use rustomize_base::shell::quoted;
 use rustomize_edit::Change;
 use rustomize_edit::batch::Batch;
 use rustomize_edit::images::{Version, with_versions};
-use rustomize_engine::config::kustomization::FILE_NAMES;
 use rustomize_engine::diag::nearest;
-use rustomize_engine::load::{FileLimit, Loader, Memory, Overlay};
+use rustomize_engine::load::{FileLimit, Loader, Memory, Overlay, kustomization_file};
 use rustomize_engine::stage::Options;
 use rustomize_engine::transformer::image_tag::split;
 use rustomize_engine::workspace::{Output, Together, build_all};
@@ -357,7 +356,7 @@ fn edits(wanted: &Wanted, surveys: &Surveys<'_>, files: &Files<'_>) -> Result<BT
             }
             continue;
         }
-        let name = FILE_NAMES.iter().map(|name| below(root, name)).find(|name| Path::new(name).exists());
+        let name = kustomization_file::name_in(&Disk::new(), Path::new(root)).map(|name| below(root, name));
         let name = name.with_context(|| format!("'{root}' is not on this machine, so its images cannot be set"))?;
         let file = files.get(&name).with_context(|| {
             format!("'{name}' cannot be changed: it cannot be read, or leads out of the directories that are changed")
@@ -385,7 +384,7 @@ fn applied(edits: FileEdits, options: Options) -> Result<Change> {
     }
     after.push_str(&before[from..]);
     if !edits.entries.is_empty() || !edits.added.is_empty() {
-        let file_name = FILE_NAMES.into_iter().find(|known| path.ends_with(known)).unwrap_or(FILE_NAMES[0]);
+        let file_name = kustomization_file::name_of(&path).unwrap_or(kustomization_file::FILE_NAMES[0]);
         let changed = with_versions(file_name, after.clone(), options, &edits.entries, &edits.added);
         let directory = Path::new(&name).parent().map(|parent| parent.to_string_lossy()).unwrap_or_default();
         let changed = changed.map_err(|error| error.with_files(|file| below(&directory, file)))?;

@@ -6,9 +6,8 @@ use rustomize_edit::batch::Batch;
 use rustomize_edit::change::Change;
 use rustomize_edit::fix;
 use rustomize_edit::mend::mended;
-use rustomize_engine::config::kustomization::FILE_NAMES;
 use rustomize_engine::diag::{Code, Excerpt, Mend, Result, Warning};
-use rustomize_engine::load::{Memory, Overlay};
+use rustomize_engine::load::{Memory, Overlay, kustomization_file};
 use rustomize_engine::stage::Options;
 use rustomize_engine::workspace::{self, Workspace};
 use rustomize_sources::Disk;
@@ -146,8 +145,9 @@ enum Current {
 /// # Errors
 /// The options of the build are not valid.
 fn current(file: &str, path: &Path, text: &str, fixing: &Fixing<'_>) -> anyhow::Result<Current> {
-    let name = FILE_NAMES.into_iter().find(|name| path.ends_with(name));
-    let (Some(name), Some(directory)) = (name, path.parent()) else { return Ok(Current::Unchanged) };
+    let (Some(name), Some(directory)) = (kustomization_file::name_of(path), path.parent()) else {
+        return Ok(Current::Unchanged);
+    };
     let root = Path::new(file).parent().map(|parent| parent.to_string_lossy().into_owned()).unwrap_or_default();
     let options = (fixing.options)(if root.is_empty() { "." } else { &root })?;
     let fixed = match fix::fixed(directory, name, text.to_owned(), options.clone()) {

@@ -6,9 +6,9 @@ use crate::messages::Messages;
 use crate::settings::real;
 use anyhow::Context;
 use rustomize_edit::name_references::{FILE, Mended, Referring, Stays, mended};
-use rustomize_engine::config::kustomization::FILE_NAMES;
 use rustomize_engine::diag::{Mend, NameReference, Warning};
-use rustomize_engine::load::Memory;
+use rustomize_engine::load::{Memory, kustomization_file};
+use rustomize_sources::Disk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -53,10 +53,11 @@ pub(super) fn mend(findings: &[Warning], fixing: &Fixing<'_>, messages: &Message
 /// The nearest directory at or above that of a file with a kustomization file: its path, its name
 /// in messages, and the name of the kustomization file. Messages name the file `shown`.
 fn kustomization_above(path: &Path, shown: &str) -> Option<(PathBuf, String, &'static str)> {
+    let disk = Disk::new();
     let mut shown = Path::new(shown).ancestors().skip(1);
     path.ancestors().skip(1).find_map(|directory| {
         let shown = shown.next().unwrap_or(directory).to_string_lossy().into_owned();
-        let name = FILE_NAMES.into_iter().find(|name| directory.join(name).is_file())?;
+        let name = kustomization_file::name_in(&disk, directory)?;
         Some((directory.to_owned(), shown, name))
     })
 }

@@ -19,8 +19,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Arg, ArgAction, Args};
 use rustomize_base::observe::Observer;
 use rustomize_base::shown;
-use rustomize_engine::config::kustomization::FILE_NAMES;
-use rustomize_engine::load::FileLimit;
+use rustomize_engine::load::{FileLimit, kustomization_file};
 use rustomize_engine::pipeline::affected::affected;
 use rustomize_engine::pipeline::outline::{Kind, outline};
 use rustomize_engine::pipeline::roots::FoundRoot;
@@ -158,7 +157,7 @@ fn known_roots(request: &BuildRequest, all: &[Chosen], changed: &BTreeSet<PathBu
     for path in changed {
         let from = (Bound::Included(path.as_path()), Bound::Unbounded);
         let below: Vec<_> = readers.range::<Path, _>(from).take_while(|(file, _)| file.starts_with(path)).collect();
-        let decides_leaves = request.roots.leaves && FILE_NAMES.iter().any(|name| path.ends_with(name));
+        let decides_leaves = request.roots.leaves && kustomization_file::is_one(path);
         if decides_leaves || (below.is_empty() && path.exists()) {
             return None;
         }
@@ -198,13 +197,14 @@ fn is_of_stdout(error: &anyhow::Error) -> bool {
 
 fn is_kustomization(file: &Path) -> bool {
     // A path without an ending may be a directory with kustomizations.
-    file.extension().is_none() || FILE_NAMES.iter().any(|name| file.ends_with(name))
+    file.extension().is_none() || kustomization_file::is_one(file)
 }
 
 /// A changed path; for a directory that has got another name, also the kustomization files that it
 /// had.
 fn with_names(file: &Path) -> impl Iterator<Item = PathBuf> {
-    let names = FILE_NAMES.iter().filter(|_| file.extension().is_none()).map(|name| file.join(name));
+    let names =
+        kustomization_file::FILE_NAMES.iter().filter(|_| file.extension().is_none()).map(|name| file.join(name));
     std::iter::once(file.to_owned()).chain(names)
 }
 

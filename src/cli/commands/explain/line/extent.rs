@@ -1,6 +1,6 @@
 //! [`Extent`]: the parts of a file that have a line.
 
-use rustomize_engine::config::kustomization::FILE_NAMES;
+use rustomize_engine::load::kustomization_file;
 use rustomize_yaml::places::Places;
 use rustomize_yaml::{Heap, Node, Scalar, Style, Value, documents};
 use std::path::Path;
@@ -40,7 +40,7 @@ impl Extent {
             trimmed if trimmed.starts_with('#') => Reason::Comment,
             _ => Reason::Text,
         };
-        let parts = is_yaml(name).then(|| parts(text, is_kustomization(name))).flatten();
+        let parts = is_yaml(name).then(|| parts(text, kustomization_file::is_one(Path::new(name)))).flatten();
         let Some(parts) = parts else { return Some(Extent { reason, ..Extent::of_line(line) }) };
         let has = |part: &&Part| part.from <= line && line <= part.to;
         let is_in_value = parts.iter().filter(has).any(|part| part.is_value);
@@ -64,11 +64,8 @@ pub(super) fn line_count(text: &str) -> usize {
 
 fn is_yaml(name: &str) -> bool {
     let ending = Path::new(name).extension();
-    ending.is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known)) || is_kustomization(name)
-}
-
-fn is_kustomization(name: &str) -> bool {
-    Path::new(name).file_name().is_some_and(|own| FILE_NAMES.iter().any(|known| own == *known))
+    ending.is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known))
+        || kustomization_file::is_one(Path::new(name))
 }
 
 /// A value with its key, or an item of a list.
