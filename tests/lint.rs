@@ -326,6 +326,45 @@ fn configurations_that_another_root_uses_are_silent() {
     assert_eq!(found(&["part"]), [""; 0]);
 }
 
+/// A base whose custom resource has the name of a generated ConfigMap, and mounts a missing one; an
+/// overlay that has both.
+const PART: &str = "\
+-- base/kustomization.yaml --
+resources: [app.yaml]
+configMapGenerator: [{name: values, literals: [a=b]}]
+-- base/app.yaml --
+apiVersion: example.com/v1
+kind: App
+metadata: {name: app}
+spec: {valuesFrom: {kind: ConfigMap, name: values}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: app}
+spec:
+  containers:
+  - name: app
+    image: nginx
+    envFrom: [{configMapRef: {name: valeus}}]
+-- whole/kustomization.yaml --
+resources: [../base]
+configurations: [references.yaml]
+configMapGenerator: [{name: valeus, literals: [a=b]}]
+-- whole/references.yaml --
+nameReference: [{kind: ConfigMap, fieldSpecs: [{kind: App, group: example.com, path: spec/valuesFrom/name}]}]
+";
+
+#[test]
+fn a_part_of_another_root_may_lack_what_that_one_has() {
+    let tree = Tree::new(PART);
+    let found = |args: &[&str]| lint(&tree, args).0;
+    assert_eq!(found(&["base"]), ["old-name", "dangling-reference"]);
+    assert_eq!(found(&["--all"]), [""; 0]);
+    tree.write("half/kustomization.yaml", "resources: [../base]\n");
+    assert_eq!(found(&["--all"]), ["old-name", "dangling-reference"]);
+    assert_eq!(found(&["--all", "whole"]), [""; 0]);
+}
+
 /// A tree with a finding of each kind that can be mended, and one that cannot.
 const MENDABLE: &str = "\
 -- site/kustomization.yaml --

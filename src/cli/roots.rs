@@ -9,7 +9,7 @@ use rustomize_base::{os_text, shown};
 use rustomize_engine::diag;
 use rustomize_engine::load::{FileLimit, clean, kustomization_file, nearest_path};
 use rustomize_engine::pipeline::affected::affected;
-use rustomize_engine::pipeline::roots::{find, find_component};
+use rustomize_engine::pipeline::roots::{FoundRoot, find, find_component};
 use rustomize_sources::Disk;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
@@ -21,6 +21,8 @@ pub(super) struct Chosen {
     pub path: String,
     /// The path of its result below the output directory, without an extension.
     pub name: PathBuf,
+    /// True if another kustomization that was found lists it.
+    pub is_used: bool,
 }
 
 /// The directories of the roots that the arguments name.
@@ -45,7 +47,8 @@ pub(super) fn chosen(request: &BuildRequest) -> Result<Vec<Chosen>> {
         if rest.as_os_str().is_empty() { own_name(&path) } else { rest }
     };
     if !request.roots.all {
-        return Ok(directories.iter().map(|path| Chosen { path: path.clone(), name: name(path, ".") }).collect());
+        let root = |path: &String| Chosen { path: path.clone(), name: name(path, "."), is_used: false };
+        return Ok(directories.iter().map(root).collect());
     }
     let changed = request.roots.affected_by.as_deref().map(file_names).transpose()?;
     let mut all = Vec::new();
@@ -57,7 +60,7 @@ pub(super) fn chosen(request: &BuildRequest) -> Result<Vec<Chosen>> {
             None => found,
         };
         let wanted = found.into_iter().filter(|root| !(request.roots.leaves && root.is_used));
-        all.extend(wanted.map(|root| Chosen { name: name(&root.path, directory), path: root.path }));
+        all.extend(wanted.map(|FoundRoot { path, is_used }| Chosen { name: name(&path, directory), path, is_used }));
     }
     Ok(all)
 }

@@ -12,8 +12,9 @@ use crate::flags::schemas::SchemaFlags;
 use crate::groups::{Group, Grouping, Groups, sort_by_place};
 use crate::messages::{Messages, Reported, RootNaming};
 use crate::request::BuildRequest;
+use crate::roots::{self, Chosen};
 use crate::settings::RootSettings;
-use crate::{roots, status_line};
+use crate::status_line;
 use anyhow::{Result, bail};
 use clap::Args;
 use rustomize_base::observe::Observer;
@@ -82,6 +83,11 @@ Exit status: 0 no finding, 1 findings or an error.";
 /// The most findings of one code that are printed: those of one place count once.
 const SHOWN: usize = 100;
 
+/// The codes of findings about what an output lacks. That of a root which another one lists is a
+/// part: the other root may have what it lacks.
+const OF_WHOLE_OUTPUTS: [Code; 4] =
+    [Code::DanglingReference, Code::OldName, Code::ServiceWithoutPods, Code::VariableLeft];
+
 /// Runs `lint`.
 ///
 /// # Errors
@@ -94,8 +100,8 @@ pub(crate) fn run(args: Lint, observer: Observer, messages: &mut Messages) -> Re
     let also = warn.iter().chain(&only).copied().collect();
     let request = BuildRequest::new(build, observer)?.with_findings(also).with_schemas(&schemas)?;
     let is_asked = |code| (only.is_empty() || only.contains(&code)) && !allow.contains(&code);
-    let paths = roots::directories(&request)?;
-    let mut looked = look(&request, &paths, is_asked)?;
+    let roots = roots::chosen(&request)?;
+    let mut looked = look(&request, &roots, is_asked)?;
     if fix {
         let options = |root: &str| request.options(root);
         let fixing = Fixing { is_dry: dry_run, options: &options };
@@ -103,10 +109,10 @@ pub(crate) fn run(args: Lint, observer: Observer, messages: &mut Messages) -> Re
         let changed = fix::fix(&findings, &fixing, messages)?;
         let changed = changed + references::mend(&findings, &fixing, messages)?;
         if changed > 0 && !dry_run {
-            looked = look(&request, &paths, is_asked)?;
+            looked = look(&request, &roots, is_asked)?;
         }
     }
-    looked.report(&request, paths.len(), messages)
+    looked.report(&request, roots.len(), messages)
 }
 
 /// The findings, warnings and errors of the builds of all roots.
@@ -120,7 +126,9 @@ struct Looked {
 }
 
 /// Builds the roots.
-fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> bool) -> Result<Looked> {
+fn look(request: &BuildRequest, roots: &[Chosen], is_asked: impl Fn(Code) -> bool) -> Result<Looked> {
+    let paths: Vec<String> = roots.iter().map(|root| root.path.clone()).collect();
+    let paths = paths.as_slice();
     let repeated = request.repeated.as_ref();
     let used_entries = repeated.map(|repeated| repeated.used_entries.clone()).unwrap_or_default();
     let mut options = request.options_of(paths)?;
@@ -160,7 +168,7 @@ fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> boo
     if options.iter().any(|of_root| of_root.lint_also.contains(&Code::Version)) {
         find(version::findings(paths, &options, together), None);
     }
-    for (root, built) in paths.iter().zip(built) {
+    for (Chosen { path: root, is_used: is_part, .. }, built) in roots.iter().zip(built) {
         let Some(Warned { value, warnings }) = built else { continue };
         let allowed = RootSettings::above(root)?;
         let named = Some(root.as_str()).filter(|_| paths.len() > 1);
@@ -170,7 +178,8 @@ fn look(request: &BuildRequest, paths: &[String], is_asked: impl Fn(Code) -> boo
         warnings.into_iter().for_each(|warning| said.add(warning, Some(root)));
         find(allowed.others(deprecated), named);
         match value {
-            Ok((found, checked)) => {
+            Ok((mut found, checked)) => {
+                found.retain(|finding| !(*is_part && OF_WHOLE_OUTPUTS.contains(&finding.code())));
                 let shown = without_known(checked.shown, &found);
                 find(allowed.others(found), named);
                 find(allowed.others(shown), named);
@@ -247,6 +256,6 @@ fn print(findings: &[Group<Warning>], is_each: bool, naming: RootNaming, message
 ///
 /// # Errors
 /// There is a finding or an error.
-pub(crate) fn again(request: &BuildRequest, paths: &[String], messages: &mut Messages) -> Result<()> {
-    look(request, paths, |_| true)?.report(request, paths.len(), messages)
+pub(crate) fn again(request: &BuildRequest, roots: &[Chosen], messages: &mut Messages) -> Result<()> {
+    look(request, roots, |_| true)?.report(request, roots.len(), messages)
 }

@@ -123,7 +123,7 @@ pub(crate) fn run(args: Watch, messages: &mut Messages) -> Result<()> {
             }
             let done = match writes {
                 true => build_chosen(&request, &roots, Results::Written, messages),
-                false => lint::again(&request, &paths, messages),
+                false => lint::again(&request, &roots, messages),
             };
             if let Err(error) = &done {
                 messages.failure(error);
