@@ -22,6 +22,12 @@ pub(super) fn advised(error: Error, loader: &dyn Loader, place: &Path, typed: &s
     }))
 }
 
+/// The first file in a directory, in the order of names. O(entries of the directory).
+pub(super) fn file_in(loader: &dyn Loader, directory: &Path) -> Option<String> {
+    let entries = loader.list(directory).unwrap_or_default().into_iter();
+    entries.filter(|entry| !entry.is_directory).filter_map(|entry| entry.name.into_string().ok()).min()
+}
+
 /// The advice about a path that is a pattern.
 pub const PATTERN: &str = "patterns are not expanded: list each file";
 

@@ -426,10 +426,11 @@ impl<'a> Files<'a> {
         if is_url(path) {
             return Ok((self.common.remote.file(path)?.to_vec(), None));
         }
-        let file = self.below(root).open(path)?;
+        let below = self.below(root);
+        let file = below.open(path).map_err(|e| below.naming_a_file(e, path))?;
         let place = file.place.clone();
         let noted = self.common.observer.begin(Work::File, || join(&root.shown, path));
-        let bytes = read(file, path, self.limit)?;
+        let bytes = read(file, path, self.limit).map_err(|e| below.naming_a_file(e, path))?;
         drop(noted);
         self.note_local(root, &place);
         Ok((bytes, Some(place)))
@@ -477,9 +478,8 @@ impl<'a> RootFiles<'_, 'a> {
     fn open(self, path: &str) -> Result<Opened, NotLoaded> {
         // A reference to a repository is not a path.
         check_path(path).map_err(|error| NotLoaded { missing: true, error })?;
-        let real = self.real.to_string_lossy();
-        let joined = if path::is_absolute(path) { clean(path) } else { join(&real, path) };
-        if self.is_restricted && !path::is_on_same_drive(&real, &joined) {
+        let joined = self.joined(path);
+        if self.is_restricted && !path::is_on_same_drive(&self.real.to_string_lossy(), &joined) {
             return Err(not_loaded(self.outside(Path::new(&joined))));
         }
         if joined == "/" {
@@ -500,6 +500,21 @@ impl<'a> RootFiles<'_, 'a> {
                 Err(unopened)
             }
         }
+    }
+
+    /// The absolute path of a path.
+    fn joined(self, path: &str) -> String {
+        if path::is_absolute(path) { clean(path) } else { join(&self.real.to_string_lossy(), path) }
+    }
+
+    /// The error about a directory in place of a file, with the name of a file in it. Other errors
+    /// stay as they are. O(entries of the directory).
+    fn naming_a_file(self, unread: NotLoaded, path: &str) -> NotLoaded {
+        let is_of_directory = unread.error.code() == Code::MissingFile && !path.is_empty();
+        let file = is_of_directory.then(|| missing::file_in(self.loader, Path::new(&self.joined(path)))).flatten();
+        let Some(file) = file else { return unread };
+        let hint = format!("it is a directory: name each of its files, as in {}", join(path, &file));
+        NotLoaded { error: unread.error.advised(|_| Some(hint.clone())), ..unread }
     }
 
     /// Refuses a place that the restrictor forbids.
