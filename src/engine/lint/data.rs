@@ -62,8 +62,15 @@ pub(super) fn bad_sources(node: &Node<'_>) -> impl Iterator<Item = Warning> {
             "files" => file_source(text).ok()?.0,
             _ => text.split_once('=')?.0,
         };
-        let finding = is_refused(key).then(|| refused(key, kind).at(source.pos()))?;
-        // The line of a literal has its value.
+        let finding = match (kind, field) {
+            _ if !is_refused(key) => return None,
+            // What is in front of a '=' may be a secret, too, as in base64.
+            ("Secret", "literals") => {
+                Warning::new(Code::BadDataKey, "Kubernetes refuses the key of this literal").hint(RULE)
+            }
+            _ => refused(key, kind),
+        };
+        let finding = finding.at(source.pos());
         Some(if kind == "Secret" { finding.without_line() } else { finding })
     })
 }
@@ -72,11 +79,13 @@ fn is_refused(key: &str) -> bool {
     !is_data_key(key) && !is_placeholder(key)
 }
 
+const RULE: &str = "a key has letters, digits, '-', '_' and '.' alone, and does not begin with '..'";
+
 /// The finding about a key that an object of a kind must not have, with a key like it.
 fn refused(key: &str, kind: &str) -> Warning {
     let rule = match key.len() > LONGEST_DATA_KEY {
         true => format!("a key has at most {LONGEST_DATA_KEY} characters"),
-        false => "a key has letters, digits, '-', '_' and '.' alone, and does not begin with '..'".to_owned(),
+        false => RULE.to_owned(),
     };
     let near = key.trim().trim_start_matches('.').replace(|c| !is_of_data_key(c), "-");
     let hint = match is_data_key(&near) && near.contains(|c: char| c.is_ascii_alphanumeric()) {
