@@ -287,8 +287,9 @@ fn is_of(scalar: &Scalar<'_>, shape: &Shape<'_>) -> bool {
         }
 }
 
-/// Returns true for a text that another tool replaces before a server sees it: `${REPLICAS}` by
-/// Flux, `{{ .Values.replicas }}` by Helm; or decrypts. Its value can be of any type.
+/// Returns true for a text that another tool replaces or decrypts before a server sees it:
+/// `${REPLICAS}` by Flux, `{{ .Values.replicas }}` by Helm, `ENC[...]` by sops. Its value can be of
+/// any type.
 fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
     let is_replaced = text.starts_with("${") && text.ends_with('}') || text.starts_with("{{") && text.ends_with("}}");

@@ -64,7 +64,7 @@ pub(super) fn bad_sources(node: &Node<'_>) -> impl Iterator<Item = Warning> {
         };
         let finding = match (kind, field) {
             _ if !is_refused(key) => return None,
-            // What is in front of a '=' may be a secret, too, as in base64.
+            // A secret in base64, which ends with '=', may be the whole literal.
             ("Secret", "literals") => {
                 Warning::new(Code::BadDataKey, "Kubernetes refuses the key of this literal").hint(RULE)
             }
@@ -79,6 +79,7 @@ fn is_refused(key: &str) -> bool {
     !is_data_key(key) && !is_placeholder(key)
 }
 
+/// The rule for keys, as hints say it.
 const RULE: &str = "a key has letters, digits, '-', '_' and '.' alone, and does not begin with '..'";
 
 /// The finding about a key that an object of a kind must not have, with a key like it.

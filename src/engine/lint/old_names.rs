@@ -199,7 +199,7 @@ pub(super) fn in_texts<'a>(parts: &Parts<'_, 'a>, renamed: &Renamed<'_, 'a>, fou
 /// The annotation with the namespace and name of a Certificate whose CA cert-manager injects.
 const INJECTED: &str = "cert-manager.io/inject-ca-from";
 
-/// What follows service and namespace in a host name.
+/// The part of a host name behind the names of the Service and of its namespace.
 const SVC: &str = ".svc";
 
 /// A host name of a Service in a cluster.

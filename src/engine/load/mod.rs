@@ -502,7 +502,7 @@ impl<'a> RootFiles<'_, 'a> {
         }
     }
 
-    /// The absolute path of a path.
+    /// The absolute path that a path from the root's directory leads to.
     fn joined(self, path: &str) -> String {
         if path::is_absolute(path) { clean(path) } else { join(&self.real.to_string_lossy(), path) }
     }

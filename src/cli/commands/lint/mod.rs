@@ -83,8 +83,8 @@ Exit status: 0 no finding, 1 findings or an error.";
 /// The most findings of one code that are printed: those of one place count once.
 const SHOWN: usize = 100;
 
-/// The codes of findings about what an output lacks. That of a root which another one lists is a
-/// part: the other root may have what it lacks.
+/// The codes of findings about what an output lacks. A root that another root lists has no findings
+/// of these codes: the output of the other root may have what this one lacks.
 const OF_WHOLE_OUTPUTS: [Code; 4] =
     [Code::DanglingReference, Code::OldName, Code::ServiceWithoutPods, Code::VariableLeft];
 
