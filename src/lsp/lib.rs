@@ -8,8 +8,9 @@
 //! * [`fixes`]: the changes that mend the faults; [`reference_fixes`]: those of several files.
 //! * [`cursor`]: the field of a YAML text that a place is in, also while the text is not valid
 //!   YAML.
-//! * [`fields`]: fields, words and file names to complete; the documentation of a field. [`paths`]:
-//!   paths of fields to complete.
+//! * [`completion`]: names, words, files and resources to complete. [`paths`]: paths of fields to
+//!   complete.
+//! * [`fields`]: the fields of kustomizations and their documentation.
 //! * [`links`]: the files, bases and resources that a place names.
 //! * [`references`]: the entries that name a file or a resource; [`renames`]: new names of files.
 //!
@@ -17,6 +18,7 @@
 //! on every keystroke, in directories that the user may only have opened to read.
 
 mod check;
+mod completion;
 mod cursor;
 mod fields;
 mod fixes;
@@ -225,7 +227,7 @@ impl<W: Write> Server<W> {
             ask::Initialize::METHOD => Err((ErrorCode::InvalidRequest, "'initialize' comes once".to_owned())),
             ask::Completion::METHOD => with(call, |p: CompletionParams| {
                 let at = p.text_document_position;
-                Ok(fields::complete(&self.texts, &self.files(), &self.checker.known(), &at))
+                Ok(completion::complete(&self.texts, &self.files(), &self.checker.known(), &at))
             }),
             ask::HoverRequest::METHOD => with(call, |p: HoverParams| {
                 Ok(fields::hover(&self.texts, &self.files(), &p.text_document_position_params))
