@@ -3,7 +3,6 @@
 use super::encoding::Text;
 use super::texts::Texts;
 use super::tree::node::Pos;
-use elsa::sync::FrozenVec;
 use rustomize_base::compat::Compat;
 use rustomize_base::memory::{Budget, Spent};
 use rustomize_base::{meter, parallel};
@@ -17,13 +16,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// node's place costs four bytes.
 #[derive(Default)]
 pub struct Heap {
-    sources: FrozenVec<Box<Source>>,
+    /// Whoever adds one has the lock of `end`, so that they are in the order of their places.
+    sources: boxcar::Vec<Source>,
     /// The [`Pos`] after the last source, less 1.
     end: Mutex<u32>,
     /// The texts of each arena. A thread that has an arena keeps its lock.
-    texts: FrozenVec<Box<Mutex<Texts>>>,
+    texts: boxcar::Vec<Mutex<Texts>>,
     /// The budgets of builds.
-    budgets: FrozenVec<Box<Budget>>,
+    budgets: boxcar::Vec<Budget>,
     /// The number of threads that may work on the texts of the heap; `None` for one thread on each
     /// core.
     jobs: Option<NonZero<usize>>,
@@ -170,11 +170,12 @@ impl Heap {
     /// An arena for a thread of a build that answers to a version of kustomize. The steps of the
     /// build may make `limit` bytes: see [`Budget::new`].
     pub fn arena_of_build(&self, compat: Compat, limit: Option<u64>) -> Arena<'_> {
-        self.arena_of(compat, self.budgets.push_get(Box::new(Budget::new(limit))))
+        let budget = self.budgets.push(Budget::new(limit));
+        self.arena_of(compat, &self.budgets[budget])
     }
 
     fn arena_of<'a>(&'a self, compat: Compat, budget: &'a Budget) -> Arena<'a> {
-        let texts = self.texts.push_get(Box::default());
+        let texts = &self.texts[self.texts.push(Mutex::default())];
         Arena { heap: self, texts: Box::leak(Box::new(lock(texts))), budget, compat }
     }
 
@@ -226,7 +227,7 @@ impl Heap {
             return None;
         }
         let sources = &self.sources;
-        let (mut low, mut high) = (0, sources.len());
+        let (mut low, mut high) = (0, sources.count());
         while low + 1 < high {
             let mid = (low + high) / 2;
             if sources.get(mid)?.base <= pos.0 { low = mid } else { high = mid }
@@ -304,7 +305,7 @@ impl<'a> Arena<'a> {
         let mut end = lock(&self.heap.end);
         let base = end.saturating_add(1);
         *end = base.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
-        self.heap.sources.push_get(Box::new(Source {
+        let number = self.heap.sources.push(Source {
             name,
             text,
             base,
@@ -315,7 +316,8 @@ impl<'a> Arena<'a> {
                 TextOrigin::Scalar(inside) => Some(inside),
                 TextOrigin::File | TextOrigin::Made => None,
             },
-        }))
+        });
+        &self.heap.sources[number]
     }
 
     /// As [`Heap::place`].

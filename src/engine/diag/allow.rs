@@ -3,6 +3,7 @@
 use super::{Code, Warning};
 use rustomize_yaml::{Heap, Source};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The beginning of such a comment.
 const MARK: &str = "# lint: allow";
@@ -42,11 +43,11 @@ fn allowed(rest: &str) -> Result<Code, &'static str> {
     words.next().map(|_| code).ok_or("gives no reason")
 }
 
-/// The findings about comments that are meant to allow a finding and allow nothing. O(size of the
-/// text).
-pub fn comments(source: &Source) -> Vec<Warning> {
-    let finder = memchr::memmem::find_iter(source.text.as_bytes(), MARK);
-    finder.filter_map(|at| fault(source, at)).collect()
+/// The findings about comments that are meant to allow a finding and allow nothing, in a part of a
+/// text that begins and ends at line ends. O(size of the part).
+pub fn comments(source: &Source, part: Range<usize>) -> Vec<Warning> {
+    let finder = memchr::memmem::find_iter(source.text.as_bytes().get(part.clone()).unwrap_or_default(), MARK);
+    finder.filter_map(|at| fault(source, part.start + at)).collect()
 }
 
 /// The finding about a comment at an offset.
@@ -84,7 +85,7 @@ mod tests {
     fn check_comment(text: &str, fault: Option<&str>) {
         let heap = Heap::new();
         let source = heap.arena().add_file("a.yaml", Text::from(text.to_owned()));
-        let found = comments(source).into_iter().map(|f| f.message().to_owned()).next();
+        let found = comments(source, 0..text.len()).into_iter().map(|f| f.message().to_owned()).next();
         assert_eq!(found, fault.map(|fault| format!("the comment allows nothing: it {fault}")), "{text}");
     }
 

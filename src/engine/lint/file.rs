@@ -1,8 +1,8 @@
 //! Findings in a kustomization file.
 
-use super::data;
 use super::parts::items;
-use crate::diag::{Code, Warning, allow, cause, is_placeholder, nearest};
+use super::{data, marks};
+use crate::diag::{Code, Warning, cause, is_placeholder, nearest};
 use crate::resource::Behavior;
 use crate::stage::BuildMetadata;
 use rustomize_yaml::{Arena, Node, Source, Value, documents};
@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 
 /// The findings in a file, whose first document is `node`. O(size of the file).
 pub fn findings<'a>(arena: Arena<'a>, source: &'a Source, node: Option<&Node<'a>>) -> Vec<Warning> {
-    let mut found = allow::comments(source);
-    found.extend(cause::conflict(source));
+    let mut found = marks::in_source(source);
     if let Some(node) = node {
         found.extend(unknown_words(node));
         found.extend(unknown_behaviors(node));

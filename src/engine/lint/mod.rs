@@ -8,6 +8,7 @@ pub mod file;
 mod finding;
 pub mod for_kinds;
 mod index;
+mod marks;
 mod names;
 mod near;
 pub mod objects;

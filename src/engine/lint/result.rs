@@ -2,14 +2,13 @@
 
 use super::finding::finding;
 use super::parts::Parts;
-use super::{copies, data, names, old_names, pods, quotes, references, secrets, services, unused};
-use crate::diag::{Code, Mend, Warning, allow, cause, is_placeholder, nearest};
+use super::{copies, data, marks, names, old_names, pods, quotes, references, secrets, services, unused};
+use crate::diag::{Code, Mend, Warning, is_placeholder, nearest};
 use crate::resource::{NEEDS_HASH, ResMap, Resource};
 use crate::schema::{Gvk, builtin_groups, builtin_kinds, newest_version};
 use crate::stage::{OfKind, UsedEntries, Uses};
 use rustomize_base::meter::FastMap;
-use rustomize_base::parallel;
-use rustomize_yaml::{Arena, Mapping, Node, Pos, Source};
+use rustomize_yaml::{Arena, Mapping, Node, Pos};
 use std::collections::BTreeSet;
 
 /// Finds at most one fault of a resource.
@@ -61,7 +60,7 @@ pub fn findings<'a>(arena: Arena<'a>, map: &ResMap<'a>, generated: Option<&Gener
     let mut found: Vec<Warning> = found.map(|finding| quotes::advised(arena.heap(), finding)).collect();
     found.extend(generated.into_iter().flat_map(|g| unused::findings(arena, map, g.uses, g.used)));
     found.extend(generated.into_iter().flat_map(|g| copies::findings(arena, map, &g.uses.copies)));
-    found.extend(in_files(arena, map));
+    found.extend(marks::in_files(arena, map));
     found
 }
 
@@ -81,19 +80,6 @@ pub fn holding<'a>(map: &ResMap<'a>, found: Vec<OfKind<'a>>) -> Vec<Warning> {
         Some(finding.in_resource(ids.next()?).also_in(ids))
     };
     found.into_iter().filter_map(name_first).collect()
-}
-
-/// The findings about comments and conflict markers in the files of resources, each file once.
-fn in_files(arena: Arena<'_>, map: &ResMap<'_>) -> Vec<Warning> {
-    let heap = arena.heap();
-    let bases = map.distinct(arena, |resource| heap.source(resource.pos()).map(|source| source.base));
-    let mut sources: Vec<&Source> = bases.into_iter().filter_map(|base| heap.source(Pos(base))).collect();
-    sources.sort_unstable_by_key(|source| source.base);
-    sources.retain(|source| source.is_file);
-    let found = parallel::each(&sources, arena.threads(arena.size()), |source| {
-        allow::comments(source).into_iter().chain(cause::conflict(source)).collect::<Vec<_>>()
-    });
-    found.into_iter().flatten().collect()
 }
 
 /// A resource without an apiVersion, which kustomize takes, and Kubernetes does not.

@@ -161,7 +161,7 @@ impl<'a> NamespaceTransformer<'a> {
         let mut found: Vec<Warning> = map.iter().filter_map(|resource| self.renamed(resource)).collect();
         let is_without = |resource: &&Resource<'_>| {
             let id = resource.id();
-            self.spares(resource) && id.namespace.is_empty() && !id.is_cluster_scoped()
+            id.namespace.is_empty() && !id.is_cluster_scoped() && self.spares(resource)
         };
         let mut without = map.iter().filter(is_without);
         if let Some(first) = without.next().filter(|_| !self.namespace.is_empty()) {
@@ -189,10 +189,11 @@ impl<'a> NamespaceTransformer<'a> {
     /// would refuse, such as `_` or `${NAMESPACE}`, is meant to be renamed, too.
     fn renamed(&self, resource: &Resource<'_>) -> Option<Warning> {
         let id = resource.id();
+        if !is_core_namespace(&id.gvk) || id.name != self.namespace {
+            return None;
+        }
         let old = resource.previous().last()?.name;
-        let is_meant =
-            !is_label(old.as_bytes()) || [self.namespace, "system"].contains(&old) || is_placeholder(self.namespace);
-        if !is_core_namespace(&id.gvk) || id.name != self.namespace || is_meant {
+        if !is_label(old.as_bytes()) || [self.namespace, "system"].contains(&old) || is_placeholder(self.namespace) {
             return None;
         }
         let message = format!("'namespace' gives the Namespace '{old}' the name '{}'", self.namespace);
