@@ -112,10 +112,10 @@ fn trace_shows_removed_and_added_resources() {
     let options = Options { trace: true, ..Options::default() };
     let workspace = Workspace::new();
     let output = build(&workspace, &files, ".", &options).value.unwrap();
-    let writes: Vec<_> = output.writes().iter().map(|write| (write.step, write.resource.name, &*write.path)).collect();
-    assert_eq!(writes, [("resources", "a", ""), ("resources", "b", ""), ("PatchTransformer", "a", "")]);
+    let writes: Vec<_> = output.writes().map(|write| (write.step, write.resource.name, &*write.path)).collect();
+    assert_eq!(writes, [("resources", "a", ""), ("PatchTransformer", "a", ""), ("resources", "b", "")]);
     let untraced = build(&workspace, &files, ".", &Options::default()).value.unwrap();
-    assert!(untraced.writes().is_empty());
+    assert_eq!(untraced.writes().count(), 0);
 }
 
 /// Every root of every case, with a trace and without one.
@@ -134,7 +134,7 @@ fn a_trace_changes_no_byte() {
             let options = Options { trace: true, ..Options::default() };
             let plain = build(&plain, &memory, directory, &Options::default());
             let traced = build(&traced, &memory, directory, &options);
-            writes += traced.value.as_ref().map_or(0, |output| output.writes().len());
+            writes += traced.value.as_ref().map_or(0, |output| output.writes().count());
             built += usize::from(traced.value.is_ok());
             let [plain, traced] = [plain, traced].map(|built| {
                 let printed = built.value.and_then(|output| output.print()).map_err(|e| e.to_string());

@@ -154,7 +154,8 @@ impl<'w> Output<'w> {
         Ok(findings)
     }
 
-    /// The writes of the build's steps, in order; empty unless [`Options::trace`] is set.
+    /// The writes of the build's steps, as [`History::writes`]; none unless [`Options::trace`] is
+    /// set.
     ///
     /// ```
     /// use rustomize_engine::{Options, Workspace, build, load::Memory};
@@ -166,14 +167,14 @@ impl<'w> Output<'w> {
     /// let workspace = Workspace::new();
     /// let options = Options { trace: true, ..Options::default() };
     /// let output = build(&workspace, &files, ".", &options).value?;
-    /// let write = output.writes().iter().find(|write| &*write.path == "/metadata/name").unwrap();
+    /// let write = output.writes().find(|write| &*write.path == "/metadata/name").unwrap();
     /// assert_eq!(write.step, "PrefixTransformer");
     /// assert_eq!((write.before, write.after), (Some("web"), Some("blue-web")));
     /// assert_eq!(output.place(write.entry).unwrap().to_string(), "kustomization.yaml:1:1");
     /// # Ok::<(), rustomize_engine::diag::Error>(())
     /// ```
-    pub fn writes(&self) -> &[Write<'w>] {
-        self.history.as_ref().map_or(&[], |history| &history.writes)
+    pub fn writes(&self) -> impl Iterator<Item = &Write<'w>> {
+        self.history.iter().flat_map(History::writes)
     }
 
     /// The writes to one resource, under all names that it has had.

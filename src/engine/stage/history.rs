@@ -42,8 +42,7 @@ pub struct Write<'a> {
 
 /// An item of a list that a step has moved or made.
 #[derive(Debug)]
-pub struct Move {
-    pub(super) number: u32,
+pub(super) struct Move {
     pub(super) run: u32,
     /// The item after the step, as a JSON pointer.
     pub(super) path: Arc<str>,
@@ -129,53 +128,20 @@ pub struct History<'a> {
     pub layers: Vec<Layer<'a>>,
     /// In the order in which they ran.
     pub runs: Vec<Run<'a>>,
+    /// The resources: that of number 1 first.
+    resources: Vec<Traced<'a>>,
+}
+
+/// A resource of a build that is traced.
+#[derive(Debug)]
+pub(super) struct Traced<'a> {
+    /// The tree after the last step. A value that no step has changed is at the place that it was
+    /// read from, also if a plugin has printed it.
+    pub(super) last: Node<'a>,
     /// In the order of the steps.
-    pub writes: Vec<Write<'a>>,
+    pub(super) writes: Vec<Write<'a>>,
+    /// In the order of the steps.
     pub(super) moves: Vec<Move>,
-    /// The resources after the last step: that of number 1 first. A value that no step has changed
-    /// is at the place that it was read from, also if a plugin has printed it.
-    last: Vec<Node<'a>>,
-    /// The writes and the moves of each resource.
-    writes_of: ByNumber,
-    moves_of: ByNumber,
-}
-
-/// The indexes of a list whose items each are about a resource, in one list, by the number of the
-/// resource.
-#[derive(Default)]
-struct ByNumber {
-    indexes: Vec<u32>,
-    /// Where the indexes of each resource end: that of number 1 first.
-    ends: Vec<u32>,
-}
-
-impl ByNumber {
-    /// An index of items about `resources` resources. O(items + resources).
-    fn new(resources: usize, numbers: impl Iterator<Item = u32> + Clone) -> ByNumber {
-        let place = |number: u32| (number as usize).checked_sub(1).filter(|place| *place < resources);
-        let mut ends = vec![0; resources];
-        numbers.clone().filter_map(place).for_each(|place| ends[place] += 1);
-        // From the number of indexes to the place of the first one, which moves to the end.
-        let mut next = 0;
-        for end in &mut ends {
-            next += std::mem::replace(end, next);
-        }
-        let mut indexes = vec![0; next as usize];
-        for (i, place) in numbers.enumerate().filter_map(|(i, number)| Some((i, place(number)?))) {
-            indexes[ends[place] as usize] = i as u32;
-            ends[place] += 1;
-        }
-        ByNumber { indexes, ends }
-    }
-
-    /// The indexes of the items about a resource, in order.
-    fn of(&self, number: u32) -> &[u32] {
-        let Some(place) = (number as usize).checked_sub(1).filter(|place| *place < self.ends.len()) else {
-            return &[];
-        };
-        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.indexes[start as usize..self.ends[place] as usize]
-    }
 }
 
 /// A field of a resource of the output with its writes, while the resource is walked: see
@@ -205,21 +171,36 @@ struct Turn<'h, 'a> {
 }
 
 impl<'a> History<'a> {
-    /// The same, with the resources after the last step, and its indexes. O(writes).
-    pub(super) fn finish(self, last: Vec<Node<'a>>) -> Self {
-        let writes_of = ByNumber::new(last.len(), self.writes.iter().map(|write| write.number));
-        let moves_of = ByNumber::new(last.len(), self.moves.iter().map(|item| item.number));
-        History { last, writes_of, moves_of, ..self }
+    /// The same, with its resources.
+    pub(super) fn finish(self, resources: Vec<Traced<'a>>) -> Self {
+        History { resources, ..self }
+    }
+
+    fn traced(&self, number: u32) -> Option<&Traced<'a>> {
+        self.resources.get((number as usize).checked_sub(1)?)
+    }
+
+    /// All writes: those of one resource after those of the other, each in the order of the steps.
+    pub fn writes(&self) -> impl Iterator<Item = &Write<'a>> {
+        self.resources.iter().flat_map(|traced| &traced.writes)
     }
 
     /// The writes of a resource, in order.
-    pub fn writes_of(&self, number: u32) -> impl Iterator<Item = &Write<'a>> + Clone {
-        self.writes_of.of(number).iter().map(|&i| &self.writes[i as usize])
+    pub fn writes_of(&self, number: u32) -> &[Write<'a>] {
+        self.traced(number).map_or(&[], |traced| &traced.writes)
+    }
+
+    /// For each resource that a step has removed, the write that brought it, and the one that
+    /// removed it; in the order of the steps.
+    pub fn removed(&self) -> Vec<(&Write<'a>, &Write<'a>)> {
+        let mut removed: Vec<_> = self.resources.iter().filter_map(Traced::removed).collect();
+        removed.sort_by_key(|(_, removal)| removal.run);
+        removed
     }
 
     /// The tree that the last step left of a resource, also of one that a step has removed.
     pub fn last(&self, number: u32) -> Option<&Node<'a>> {
-        self.last.get((number as usize).checked_sub(1)?)
+        self.traced(number).map(|traced| &traced.last)
     }
 
     /// The fields of a resource whose tree is `node` now, in its order, each with its history.
@@ -247,11 +228,12 @@ impl<'a> History<'a> {
         is_wanted: &dyn Fn(&str) -> bool,
         found: &mut dyn FnMut(Seen<'_, 'h, 'a>),
     ) {
-        let writes = match self.moves_of.of(number).is_empty() {
-            true => WritesOfFields::by_path(self.writes_of(number)),
-            false => WritesOfFields::ByStep(self.turns(number)),
+        let Some(traced) = self.traced(number) else { return };
+        let writes = match traced.moves.is_empty() {
+            true => WritesOfFields::by_path(&traced.writes),
+            false => WritesOfFields::ByStep(traced.turns()),
         };
-        each_pair(&mut String::new(), node, self.last(number), &mut |path, value, last| {
+        each_pair(&mut String::new(), node, Some(&traced.last), &mut |path, value, last| {
             if !is_wanted(path) {
                 return;
             }
@@ -268,7 +250,8 @@ impl<'a> History<'a> {
     /// of each field, in order.
     pub fn removals(&self, number: u32, node: &Node<'a>) -> Vec<&Write<'a>> {
         let is_there = |write: &Write<'_>| !write.is_in_gone_item && find(node, &write.path).is_some();
-        let removals = self.writes_of(number).filter(|w| w.before.is_some() && w.after.is_none() && !is_there(w));
+        let removals =
+            self.writes_of(number).iter().filter(|w| w.before.is_some() && w.after.is_none() && !is_there(w));
         let mut last: FastMap<(&str, bool), &Write<'a>> = FastMap::default();
         removals.clone().for_each(|w| {
             last.insert((&*w.path, w.is_in_gone_item), w);
@@ -276,39 +259,41 @@ impl<'a> History<'a> {
         let is_last = |w: &&Write<'a>| last.get(&(&*w.path, w.is_in_gone_item)).is_some_and(|l| std::ptr::eq(*l, *w));
         removals.filter(is_last).collect()
     }
+}
 
-    /// The steps that have changed a resource, the last one first.
-    fn turns(&self, number: u32) -> Vec<Turn<'_, 'a>> {
-        let (writes, moves) = (self.writes_of.of(number), self.moves_of.of(number));
-        let mut turns: Vec<(u32, Turn<'_, 'a>)> = Vec::new();
-        let (mut writes, mut moves) = (writes.iter().rev().peekable(), moves.iter().rev().peekable());
+impl<'a> Traced<'a> {
+    /// The write that brought the resource, and the one that removed it; `None` if it is there.
+    fn removed(&self) -> Option<(&Write<'a>, &Write<'a>)> {
+        let mut whole = self.writes.iter().filter(|write| write.path.is_empty());
+        Some((whole.next()?, whole.next()?))
+    }
+
+    /// The steps that have changed the resource, the last one first.
+    fn turns(&self) -> Vec<Turn<'_, 'a>> {
+        let mut turns: Vec<Turn<'_, 'a>> = Vec::new();
+        let (mut writes, mut moves) = (self.writes.iter().rev().peekable(), self.moves.iter().rev().peekable());
         loop {
-            let runs = [
-                writes.peek().map(|&&i| self.writes[i as usize].run),
-                moves.peek().map(|&&i| self.moves[i as usize].run),
-            ];
+            let runs = [writes.peek().map(|write| write.run), moves.peek().map(|item| item.run)];
             let Some(run) = runs.into_iter().flatten().max() else { break };
             let mut turn = Turn::default();
-            while let Some(&i) = writes.next_if(|&&i| self.writes[i as usize].run == run) {
-                let write = &self.writes[i as usize];
+            while let Some(write) = writes.next_if(|write| write.run == run) {
                 if !write.is_in_gone_item && !write.path.is_empty() {
                     turn.writes.insert(&write.path, write);
                 }
             }
-            while let Some(&i) = moves.next_if(|&&i| self.moves[i as usize].run == run) {
-                let item = &self.moves[i as usize];
+            while let Some(item) = moves.next_if(|item| item.run == run) {
                 turn.moves.insert(&item.path, item.from);
             }
-            turns.push((run, turn));
+            turns.push(turn);
         }
-        turns.into_iter().map(|(_, turn)| turn).collect()
+        turns
     }
 }
 
 impl<'h, 'a> WritesOfFields<'h, 'a> {
-    fn by_path(writes: impl Iterator<Item = &'h Write<'a>>) -> Self {
+    fn by_path(writes: &'h [Write<'a>]) -> Self {
         let mut of_path: FastMap<&str, SmallVec<[&Write<'a>; 4]>> = FastMap::default();
-        for write in writes.filter(|write| !write.is_in_gone_item && !write.path.is_empty()) {
+        for write in writes.iter().filter(|write| !write.is_in_gone_item && !write.path.is_empty()) {
             of_path.entry(&write.path).or_default().push(write);
         }
         WritesOfFields::ByPath(of_path)

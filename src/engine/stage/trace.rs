@@ -10,12 +10,13 @@
 
 use super::Build;
 use super::compare::{Below, Difference, push, update, update_field};
-use super::history::{History, Layer, LayerRole, Move, Run, StepRole, Write};
+use super::history::{History, Layer, LayerRole, Move, Run, StepRole, Traced, Write};
 use crate::diag::Result;
 use crate::resource::{ResId, ResMap, Resource, Touched};
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::observe::Work;
-use rustomize_yaml::{Arena, Node, Pos};
+use rustomize_base::parallel;
+use rustomize_yaml::{Arena, Pos};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -103,12 +104,13 @@ fn timed<'a, T>(
     Ok((value, clock.zip(start).map(|(clock, start)| clock().saturating_sub(start))))
 }
 
-/// Notes where resources come from that no step has seen yet.
+/// Notes where resources come from that no step has seen yet. O(size of the resources), on all
+/// cores if they are many.
 pub fn trace_read<'a>(build: &mut Build<'a>, resources: &mut [Resource<'a>], step: Step<'_>) {
     let arena = build.arena;
     if let Some(trace) = &mut build.trace {
         let at = trace.begin(arena, step, None);
-        resources.iter_mut().for_each(|resource| resource.set_number(trace.add(at, resource)));
+        trace.add_all(arena, at, resources);
         trace.end(resources.len());
     }
 }
@@ -149,7 +151,17 @@ impl Build<'_> {
 struct Known<'a> {
     /// Its id, which it has in common with its writes: most steps change no id.
     id: Arc<ResId<'a>>,
-    node: Node<'a>,
+    traced: Traced<'a>,
+}
+
+impl<'a> Known<'a> {
+    /// A resource that a step has brought.
+    fn of(at: At<'a>, number: u32, resource: &Resource<'a>) -> Known<'a> {
+        let id = Arc::new(*resource.id());
+        let write = at.write(number, Arc::clone(&id), "".into(), resource.pos());
+        let traced = Traced { last: resource.node().clone(), writes: vec![write], moves: Vec::new() };
+        Known { id, traced }
+    }
 }
 
 /// The state of the resource of a number.
@@ -169,11 +181,9 @@ struct At<'a> {
     run: u32,
 }
 
-/// The changes of a step in some resources.
+/// The changes of a step in a run of resources.
 #[derive(Default)]
-struct Changes<'a> {
-    writes: Vec<Write<'a>>,
-    moves: Vec<Move>,
+struct Changes {
     /// How many resources the step has changed.
     resources: usize,
     paths: Paths,
@@ -203,8 +213,8 @@ impl Paths {
 impl<'a> Trace<'a> {
     /// The trace of a build that is done.
     pub fn finish(self) -> History<'a> {
-        let last = self.known.into_iter().map(|known| known.into_inner().unwrap_or_else(PoisonError::into_inner).node);
-        self.history.finish(last.collect())
+        let traced = |known: Mutex<Known<'a>>| known.into_inner().unwrap_or_else(PoisonError::into_inner).traced;
+        self.history.finish(self.known.into_iter().map(traced).collect())
     }
 
     fn open(&mut self, file: &'a str, is_component: bool) {
@@ -256,14 +266,13 @@ impl<'a> Trace<'a> {
             compare(known, at, resource, touched, changes);
         }) {
             touched += changes.resources;
-            self.history.writes.extend(changes.writes);
-            self.history.moves.extend(changes.moves);
         }
-        let mut removed: Vec<(u32, ResId<'a>)> = gone.into_iter().map(|(id, number)| (number, id)).collect();
-        removed.sort_unstable_by_key(|(number, _)| *number);
-        touched += removed.len();
-        let writes = removed.into_iter().map(|(number, id)| at.write(number, Arc::new(id), "".into(), Pos::NONE));
-        self.history.writes.extend(writes);
+        touched += gone.len();
+        for (id, number) in gone {
+            if let Some(known) = self.known(number) {
+                lock(known).traced.writes.push(at.write(number, Arc::new(id), "".into(), Pos::NONE));
+            }
+        }
         self.end(touched);
     }
 
@@ -292,8 +301,6 @@ impl<'a> Trace<'a> {
             };
             map.number(place, number);
         }
-        self.history.writes.extend(changes.writes);
-        self.history.moves.extend(changes.moves);
         self.end(added + changes.resources);
     }
 
@@ -304,11 +311,22 @@ impl<'a> Trace<'a> {
 
     /// Notes a new resource, and returns its number.
     fn add(&mut self, at: At<'a>, resource: &Resource<'a>) -> u32 {
-        let id = Arc::new(*resource.id());
-        self.known.push(Mutex::new(Known { id: Arc::clone(&id), node: resource.node().clone() }));
-        let number = self.known.len() as u32;
-        self.history.writes.push(at.write(number, id, "".into(), resource.pos()));
+        let number = self.known.len() as u32 + 1;
+        self.known.push(Mutex::new(Known::of(at, number, resource)));
         number
+    }
+
+    /// Notes new resources, and gives them their numbers. O(size of the resources), on all cores if
+    /// they are many.
+    fn add_all(&mut self, arena: Arena<'a>, at: At<'a>, resources: &mut [Resource<'a>]) {
+        for (number, resource) in (self.known.len() as u32 + 1..).zip(resources.iter_mut()) {
+            resource.set_number(number);
+        }
+        let known = |resource: &Resource<'a>| Mutex::new(Known::of(at, resource.number(), resource));
+        let known = parallel::runs(resources, arena.threads(arena.size()), || {
+            |run: &[Resource<'a>]| run.iter().map(known).collect::<Vec<_>>()
+        });
+        known.into_iter().for_each(|run| self.known.extend(run));
     }
 }
 
@@ -319,17 +337,17 @@ fn compare<'a>(
     at: At<'a>,
     resource: &Resource<'a>,
     touched: Touched,
-    changes: &mut Changes<'a>,
+    changes: &mut Changes,
 ) {
     let (number, id) = (resource.number(), resource.id());
     let Some(known) = state(known, number).filter(|_| !resource.is_deleted()) else { return };
-    let Changes { writes, moves, resources, paths } = changes;
-    let before = writes.len() + moves.len();
     let mut known = lock(known);
     if *known.id != *id {
         known.id = Arc::new(*id);
     }
-    let Known { id, node } = &mut *known;
+    let Known { id, traced: Traced { last, writes, moves } } = &mut *known;
+    let before = writes.len() + moves.len();
+    let paths = &mut changes.paths;
     let mut note = |path: &[Below<'a>], difference: Difference<'a>| match difference {
         Difference::Value { before, after, is_in_gone_item } => writes.push(Write {
             before: before.map(|(text, _)| text),
@@ -338,13 +356,13 @@ fn compare<'a>(
             is_in_gone_item,
             ..at.write(number, Arc::clone(id), paths.pointer(path), after.map_or(Pos::NONE, |(_, pos)| pos))
         }),
-        Difference::Item { from } => moves.push(Move { number, run: at.run, path: paths.pointer(path), from }),
+        Difference::Item { from } => moves.push(Move { run: at.run, path: paths.pointer(path), from }),
     };
     match touched {
-        Touched::Metadata => update_field(node, resource.node(), "metadata", &mut note),
-        Touched::Nothing | Touched::All => update(node, resource.node(), &mut note),
+        Touched::Metadata => update_field(last, resource.node(), "metadata", &mut note),
+        Touched::Nothing | Touched::All => update(last, resource.node(), &mut note),
     }
-    *resources += usize::from(writes.len() + moves.len() > before);
+    changes.resources += usize::from(writes.len() + moves.len() > before);
 }
 
 impl<'a> At<'a> {

@@ -7,19 +7,20 @@ use rustomize_base::meter::FastMap;
 use rustomize_base::shown;
 use rustomize_engine::diag::Result;
 use rustomize_engine::resource::Resource;
-use rustomize_engine::stage::history::{Seen, each_value};
+use rustomize_engine::stage::history::{Seen, Write, each_value};
 use rustomize_yaml::emit::Part;
 use rustomize_yaml::{Pos, Source};
 use serde_json::{Value, json};
+use std::num::NonZero;
 
 /// The place of a line that is in no file.
 const NO_PLACE: &str = "-";
 
 /// A run of resources as they are printed, with their secret values hidden.
 #[derive(Default)]
-pub struct Sheet<'w> {
+pub struct Sheet {
     pub text: String,
-    pub lines: Vec<Line<'w>>,
+    pub lines: Vec<Line>,
     /// The index behind the last line of each resource.
     pub ends: Vec<usize>,
     /// The names of the files of the lines, each masked once.
@@ -27,37 +28,50 @@ pub struct Sheet<'w> {
 }
 
 /// A line of a printed resource. There are as many as the output has lines, so numbers are small.
-pub struct Line<'w> {
+pub struct Line {
     /// The offset behind the line end.
     pub end: u32,
     /// The place of the value that the line has a part of.
     pos: Pos,
-    /// The index of the name of the file in [`Sheet::names`]; [`NONE`] for a place in no source.
-    name: u32,
+    /// The index of the name of the file in [`Sheet::names`]; `None` for a place in no source.
+    name: Option<Index>,
     /// The line in the file.
     number: u32,
     /// The number of characters of the place as it is shown.
     pub width: u32,
     /// The number of lines of the value above this one, if the file has the value in these lines.
     below: u32,
-    /// The index of the field among those of its resource; [`NONE`] for a key above other lines.
-    field: u32,
-    /// The last step that has set the value.
-    step: Option<&'w str>,
+    /// The index of the field among those of its resource; `None` for a key above other lines.
+    field: Option<Index>,
+    /// The index of the run of the last step that has set the value.
+    run: Option<Index>,
 }
 
-/// The index of a thing that does not exist.
-const NONE: u32 = u32::MAX;
+/// An index that fits into 32 bits, and so does an `Option` of it.
+#[derive(Clone, Copy)]
+struct Index(NonZero<u32>);
+
+impl Index {
+    /// `None` for an index that does not fit.
+    fn of(index: usize) -> Option<Index> {
+        NonZero::new(u32::try_from(index).ok()?.checked_add(1)?).map(Index)
+    }
+
+    fn get(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 fn small(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(NONE)
+    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// The cause of a value.
 #[derive(Clone, Copy)]
-struct Cause<'w> {
+struct Cause {
     pos: Pos,
-    step: Option<&'w str>,
+    /// The index of the run of the last step that has set the value.
+    run: Option<Index>,
 }
 
 /// The output for programs.
@@ -77,8 +91,9 @@ pub fn json(view: &View<'_, '_>) -> Result<Value> {
             let lines = sheet.lines[first..*end].iter().map(|line| {
                 let text = sheet.line(start, line);
                 start = line.end;
-                let pointer = paths.get(line.field as usize);
-                let mut value = json!({"text": text, "pointer": pointer, "step": line.step});
+                let pointer = line.field.and_then(|field| paths.get(field.get()));
+                let step = line.run.and_then(|run| view.history.runs.get(run.get())).map(|run| run.step);
+                let mut value = json!({"text": text, "pointer": pointer, "step": step});
                 put_place(view, &mut value, line.pos);
                 if let Some(number) = value["line"].as_u64() {
                     value["line"] = (number + u64::from(line.below)).into();
@@ -100,7 +115,7 @@ pub fn json(view: &View<'_, '_>) -> Result<Value> {
 ///
 /// # Errors
 /// A resource cannot be printed.
-pub fn sheets<'w>(view: &View<'_, 'w>) -> Result<Vec<Sheet<'w>>> {
+pub fn sheets<'w>(view: &View<'_, 'w>) -> Result<Vec<Sheet>> {
     let sheets = view.on_all_cores(view.output.resources, |view, resources| {
         let mut writer = Writer { sheet: Sheet::default(), names: FastMap::default(), last: None };
         let mut room = Room::default();
@@ -112,25 +127,25 @@ pub fn sheets<'w>(view: &View<'_, 'w>) -> Result<Vec<Sheet<'w>>> {
 
 /// Memory for one resource after the other.
 #[derive(Default)]
-struct Room<'w> {
+struct Room {
     parts: Vec<Part>,
     /// The cause of each field, and whether its value is hidden.
-    fields: Vec<(Cause<'w>, bool)>,
+    fields: Vec<(Cause, bool)>,
 }
 
 /// Writes a sheet.
-struct Writer<'w> {
-    sheet: Sheet<'w>,
+struct Writer {
+    sheet: Sheet,
     /// The index in [`Sheet::names`] of the file of a source, by the base of the source, and the
     /// number of characters of the name.
-    names: FastMap<u32, (u32, u32)>,
+    names: FastMap<u32, (Option<Index>, u32)>,
     /// The last source, and what the table has about it.
-    last: Option<(u32, (u32, u32))>,
+    last: Option<(u32, (Option<Index>, u32))>,
 }
 
-impl<'w> Writer<'w> {
+impl<'w> Writer {
     /// Adds a resource.
-    fn add<'o>(&mut self, view: &View<'o, 'w>, resource: &'o Resource<'w>, room: &mut Room<'w>) -> Result<()> {
+    fn add<'o>(&mut self, view: &View<'o, 'w>, resource: &'o Resource<'w>, room: &mut Room) -> Result<()> {
         let subject = view.subject(resource);
         let Room { parts, fields } = room;
         parts.clear();
@@ -149,7 +164,7 @@ impl<'w> Writer<'w> {
         let (first, mut next) = (self.sheet.lines.len(), 0);
         for part in parts {
             let field = (part.key.is_none() && next < fields.len()).then_some(next);
-            let (mut cause, mut rows) = (Cause { pos: part.key.unwrap_or(Pos::NONE), step: None }, Rows::One);
+            let (mut cause, mut rows) = (Cause { pos: part.key.unwrap_or(Pos::NONE), run: None }, Rows::One);
             if let Some(field) = field {
                 next += 1;
                 let is_hidden;
@@ -158,10 +173,10 @@ impl<'w> Writer<'w> {
                     rows = Rows::of(view, cause.pos);
                 }
             }
-            let Cause { pos, step } = cause;
+            let Cause { pos, run } = cause;
             for (i, at) in memchr::memchr_iter(b'\n', &text.as_bytes()[from..part.end]).enumerate() {
-                let (end, below, field) = (small(from + at + 1), rows.line(i), field.map_or(NONE, small));
-                self.sheet.lines.push(Line { end, pos, name: NONE, number: 0, width: 0, below, field, step });
+                let (end, below, field) = (small(from + at + 1), rows.line(i), field.and_then(Index::of));
+                self.sheet.lines.push(Line { end, pos, name: None, number: 0, width: 0, below, field, run });
             }
             from = part.end;
         }
@@ -169,12 +184,12 @@ impl<'w> Writer<'w> {
         let mut below = Pos::NONE;
         for i in (first..self.sheet.lines.len()).rev() {
             let line = &mut self.sheet.lines[i];
-            if line.field == NONE && !view.is_in_file(line.pos) {
+            if line.field.is_none() && !view.is_in_file(line.pos) {
                 line.pos = below;
             }
             below = line.pos;
             let (name, number, width) = match view.line_of(line.pos) {
-                None => (NONE, 0, small(NO_PLACE.len())),
+                None => (None, 0, small(NO_PLACE.len())),
                 Some((source, number)) => {
                     let number = small(number) + line.below;
                     let (name, length) = self.name(source);
@@ -189,7 +204,7 @@ impl<'w> Writer<'w> {
     }
 
     /// The index of the name of a source's file, and the number of its characters.
-    fn name(&mut self, source: &Source) -> (u32, u32) {
+    fn name(&mut self, source: &Source) -> (Option<Index>, u32) {
         if let Some((base, known)) = self.last
             && base == source.base
         {
@@ -200,7 +215,7 @@ impl<'w> Writer<'w> {
             let name = shown::line(&shown::masked(&source.name)).into_owned();
             let length = small(name.chars().count());
             names.push(name);
-            (small(names.len() - 1), length)
+            (Index::of(names.len() - 1), length)
         });
         self.last = Some((source.base, known));
         known
@@ -209,7 +224,7 @@ impl<'w> Writer<'w> {
 
 /// Puts a text into the places of hidden values: in the text of a resource from `start` on, whose
 /// parts are then those of the new text.
-fn hide(text: &mut String, start: usize, parts: &mut [Part], fields: &[(Cause<'_>, bool)]) {
+fn hide(text: &mut String, start: usize, parts: &mut [Part], fields: &[(Cause, bool)]) {
     let printed = text.split_off(start);
     let mut are_hidden = fields.iter().map(|(_, is_hidden)| *is_hidden);
     let mut from = 0;
@@ -227,16 +242,16 @@ fn hide(text: &mut String, start: usize, parts: &mut [Part], fields: &[(Cause<'_
     text.push_str(&printed[from..]);
 }
 
-impl Sheet<'_> {
+impl Sheet {
     /// The text of a line that begins at an offset, without its end.
-    pub fn line(&self, start: u32, line: &Line<'_>) -> &str {
+    pub fn line(&self, start: u32, line: &Line) -> &str {
         let text = &self.text[start as usize..line.end as usize];
         text.strip_suffix('\n').unwrap_or(text)
     }
 
     /// Adds the place of a line as `FILE:LINE`.
-    pub fn label(&self, line: &Line<'_>, out: &mut String) {
-        match self.names.get(line.name as usize) {
+    pub fn label(&self, line: &Line, out: &mut String) {
+        match line.name.and_then(|name| self.names.get(name.get())) {
             Some(name) => {
                 out.extend([name, ":"]);
                 digits(out, u64::from(line.number));
@@ -247,15 +262,16 @@ impl Sheet<'_> {
 }
 
 /// The last step with a place that has set a field, or the place that the field was read from.
-fn cause<'w>(view: &View<'_, 'w>, subject: &Subject<'_, 'w>, field: &Seen<'_, '_, 'w>) -> Cause<'w> {
-    let places = field.writes.iter().rev().map(|write| (view.cause(write), write.step));
-    if let Some((pos, step)) = places.into_iter().find(|(pos, _)| view.is_in_file(*pos)) {
-        return Cause { pos, step: Some(step) };
+fn cause(view: &View<'_, '_>, subject: &Subject<'_, '_>, field: &Seen<'_, '_, '_>) -> Cause {
+    let run = |write: &Write<'_>| Index::of(write.run as usize);
+    let places = field.writes.iter().rev().map(|write| Cause { pos: view.cause(write), run: run(write) });
+    if let Some(cause) = places.into_iter().find(|cause| view.is_in_file(cause.pos)) {
+        return cause;
     }
-    let step = field.writes.last().map(|write| write.step);
+    let run = field.writes.last().and_then(|write| run(write));
     let origin = field.origin.map_or(Pos::NONE, |(_, pos)| pos);
     let pos = if view.is_in_file(origin) { origin } else { subject.origin.map_or(Pos::NONE, |w| view.file_of(w)) };
-    Cause { pos, step }
+    Cause { pos, run }
 }
 
 /// How the lines of a printed block are written in their file.

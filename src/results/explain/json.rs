@@ -30,7 +30,7 @@ pub fn all(view: &View<'_, '_>) -> Value {
     });
     let resources = view.subjects().map(|subject| {
         let mut value = head(view, &subject);
-        value["writes"] = view.history.writes_of(subject.number).filter(|w| !w.path.is_empty()).count().into();
+        value["writes"] = view.history.writes_of(subject.number).iter().filter(|w| !w.path.is_empty()).count().into();
         value
     });
     let removed = view.removed().map(|subject| head(view, &subject));

@@ -107,7 +107,7 @@ impl<'o, 'w> View<'o, 'w> {
     /// A resource of the output.
     pub fn subject(&self, resource: &'o Resource<'w>) -> Subject<'o, 'w> {
         let number = resource.number();
-        let origin = self.history.writes_of(number).find(|write| write.path.is_empty());
+        let origin = self.history.writes_of(number).iter().find(|write| write.path.is_empty());
         Subject { number, id: *resource.id(), node: Some(resource.node()), origin, removal: None }
     }
 
@@ -118,14 +118,11 @@ impl<'o, 'w> View<'o, 'w> {
 
     /// The resources that a step has removed, in order.
     pub fn removed(&self) -> impl Iterator<Item = Subject<'o, 'w>> {
-        let mut is_seen = vec![false; 1 + self.history.writes.iter().map(|w| w.number as usize).max().unwrap_or(0)];
-        let of_wholes = self.history.writes.iter().filter(|write| write.path.is_empty());
-        let removals = of_wholes.filter(move |write| std::mem::replace(&mut is_seen[write.number as usize], true));
-        removals.map(|removal| Subject {
+        self.history.removed().into_iter().map(|(origin, removal)| Subject {
             number: removal.number,
             id: *removal.resource,
             node: None,
-            origin: self.history.writes_of(removal.number).find(|write| write.path.is_empty()),
+            origin: Some(origin),
             removal: Some(removal),
         })
     }

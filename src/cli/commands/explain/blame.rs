@@ -1,8 +1,10 @@
 //! `--blame`: the whole output, with the file and line that each line comes from.
 
+use super::text;
 use crate::paint::Paint;
+use crate::writer::Shown;
 use anyhow::Result;
-use rustomize_base::shown;
+use rustomize_base::{parallel, shown};
 use rustomize_results::explain::blame::{Line, Sheet, sheets};
 use rustomize_results::explain::view::View;
 use std::borrow::Cow;
@@ -20,11 +22,11 @@ const BAR: &str = " | ";
 const CUT: char = '…';
 
 /// The output for people: the place, then the line. With a width each line fits into it. The texts
-/// follow each other.
+/// follow each other. They are made on all cores, each from a sheet whose memory is then free.
 ///
 /// # Errors
 /// A resource cannot be printed.
-pub(super) fn text(view: &View<'_, '_>, is_colored: bool, columns: Option<usize>) -> Result<Vec<String>> {
+pub(super) fn text(view: &View<'_, '_>, is_colored: bool, columns: Option<usize>) -> Result<Vec<Shown>> {
     let sheets = sheets(view)?;
     let lines = || sheets.iter().flat_map(|sheet| &sheet.lines);
     let longest = || sheets.iter().flat_map(|sheet| sheet.text.lines()).map(|line| line.chars().count()).max();
@@ -41,11 +43,15 @@ pub(super) fn text(view: &View<'_, '_>, is_colored: bool, columns: Option<usize>
         is_cut: columns.is_some(),
         room: columns.map(|columns| columns.saturating_sub(width + BAR.len()).max(NARROWEST)),
     };
-    let numbered: Vec<(usize, &Sheet<'_>)> = sheets.iter().enumerate().collect();
-    let shown = view.on_all_cores(&numbered, |_, sheets| {
-        let mut out = String::new();
-        sheets.iter().for_each(|(i, sheet)| look.show(sheet, *i == 0, &mut out));
-        out
+    let mut numbered: Vec<(usize, Sheet)> = sheets.into_iter().enumerate().collect();
+    let shown = parallel::runs_mut(&mut numbered, view.output.threads, || {
+        |run: &mut [(usize, Sheet)]| {
+            let mut out = String::new();
+            for (number, sheet) in run {
+                look.show(&std::mem::take(sheet), *number == 0, &mut out);
+            }
+            text::for_people(out, is_colored)
+        }
     });
     Ok(shown)
 }
@@ -63,7 +69,7 @@ struct Look {
 
 impl Look {
     /// Adds the lines of a sheet, which may be the first one.
-    fn show(&self, sheet: &Sheet<'_>, is_first: bool, out: &mut String) {
+    fn show(&self, sheet: &Sheet, is_first: bool, out: &mut String) {
         let blanks = " ".repeat(self.width);
         out.reserve(sheet.text.len() + (sheet.lines.len() + sheet.ends.len()) * (self.width + 2 * BAR.len()));
         // One look at all lines: most have nothing that would be escaped.
@@ -91,7 +97,7 @@ impl Look {
     }
 
     /// Adds the place of a line.
-    fn place(&self, sheet: &Sheet<'_>, line: &Line<'_>, out: &mut String) {
+    fn place(&self, sheet: &Sheet, line: &Line, out: &mut String) {
         if !self.is_cut && !self.paint.is_colored {
             return sheet.label(line, out);
         }

@@ -11,7 +11,7 @@ use crate::flags::hidden::hidden;
 use crate::messages::Messages;
 use crate::request::BuildRequest;
 use crate::root_files::RootFiles;
-use crate::writer::{self, Shown};
+use crate::writer;
 use crate::{output, status_line};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -229,25 +229,25 @@ fn explain_build(request: &BuildRequest, asked: Asked<'_>, form: &Form, messages
 
 /// Prints an explanation.
 fn print(view: &View<'_, '_>, asked: Asked<'_>, form: &Form, is_colored: bool) -> Result<()> {
-    let people = |text: String| if is_colored { Shown::colored(&text) } else { Shown::owned_values(text) };
     match (form.format, asked.resource) {
         (ExplainFormat::Json, None) if form.blames => {
             writer::print_values_json(&explained::blame::json(view)?)?;
         }
         (_, None) if form.blames => {
             let texts = blame::text(view, is_colored, writer::stdout_columns())?;
-            texts.into_iter().try_for_each(|text| writer::print(&people(text)))?;
+            texts.iter().try_for_each(writer::print)?;
         }
         (ExplainFormat::Html, _) => writer::data([page::page(view)])?,
         (ExplainFormat::Json, None) => writer::print_values_json(&json::all(view))?,
-        (ExplainFormat::Text, None) => writer::print(&people(text::all(view, is_colored)))?,
+        (ExplainFormat::Text, None) => writer::print(&text::for_people(text::all(view, is_colored), is_colored))?,
         (ExplainFormat::Json | ExplainFormat::Text, Some(resource)) => {
             let resource = select::resource(view, resource)?;
             let fields = field::fields(view, &resource, asked.field)?;
             if form.format == ExplainFormat::Json {
                 writer::print_values_json(&json::one(view, &resource, &fields))?;
             } else {
-                writer::print(&people(text::one(view, &resource, &fields, is_colored)))?;
+                let text = text::one(view, &resource, &fields, is_colored);
+                writer::print(&text::for_people(text, is_colored))?;
             }
         }
     }

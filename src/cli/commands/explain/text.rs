@@ -1,6 +1,7 @@
 //! Explanations for people.
 
 use crate::paint::Paint;
+use crate::writer::Shown;
 use rustomize_base::shown;
 use rustomize_engine::stage::history::{Field, Write};
 use rustomize_results::explain::field::{DottedPaths, Fields};
@@ -17,29 +18,57 @@ const WIDEST_COLUMN: usize = 72;
 /// The place of a value that is in no file.
 const NO_PLACE: &str = "-";
 
+/// An explanation for people, which may have colours.
+pub(super) fn for_people(text: String, is_colored: bool) -> Shown {
+    if is_colored { Shown::colored(&text) } else { Shown::owned_values(text) }
+}
+
+/// A text of a table.
+pub(super) struct Cell {
+    plain: String,
+    /// The same text with colours, if it has some.
+    colored: Option<String>,
+}
+
+impl Cell {
+    /// A text without colours.
+    pub(super) fn plain(plain: String) -> Cell {
+        Cell { plain, colored: None }
+    }
+
+    /// A text with colours, if there are colours.
+    fn painted(paint: Paint, plain: String, color: impl FnOnce(Paint, &str) -> String) -> Cell {
+        let colored = paint.is_colored.then(|| color(paint, &plain));
+        Cell { plain, colored }
+    }
+}
+
+/// A row of a table.
+pub(super) type Row = Vec<Cell>;
+
 /// A table. The cells of each column have one width, except in the last column.
 #[derive(Default)]
 pub(super) struct Table {
-    /// The cells, each plain and with colours.
-    rows: Vec<Vec<(String, String)>>,
+    rows: Vec<Row>,
 }
 
 impl Table {
-    pub(super) fn add(&mut self, row: Vec<(String, String)>) {
+    pub(super) fn add(&mut self, row: Row) {
         self.rows.push(row);
     }
 
     pub(super) fn print(&self, indent: &str, widest: usize, out: &mut String) {
         let width = |column: usize| {
-            let cells = self.rows.iter().filter(|row| column + 1 < row.len()).map(|row| row[column].0.chars().count());
-            cells.filter(|width| *width <= widest).max().unwrap_or(0)
+            let cells = self.rows.iter().filter(|row| column + 1 < row.len());
+            let widths = cells.map(|row| row[column].plain.chars().count());
+            widths.filter(|width| *width <= widest).max().unwrap_or(0)
         };
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for row in &self.rows {
             out.push_str(indent);
-            for (i, (plain, colored)) in row.iter().enumerate() {
-                out.push_str(colored);
+            for (i, Cell { plain, colored }) in row.iter().enumerate() {
+                out.push_str(colored.as_deref().unwrap_or(plain));
                 if i + 1 < row.len() {
                     let blanks = widths[i].saturating_sub(plain.chars().count()) + 2;
                     out.extend(std::iter::repeat_n(' ', blanks));
@@ -53,22 +82,26 @@ impl Table {
 /// All resources of the output, and the resources that a step has removed.
 pub(super) fn all(view: &View<'_, '_>, is_colored: bool) -> String {
     let paint = Paint { is_colored };
-    let mut table = Table::default();
-    let bold = |text: &str| (text.to_owned(), paint.bold(text));
-    let row = |subject: &Subject<'_, '_>, last: String| {
-        let name = one_line(&label(&subject.id));
+    let bold = |text: &str| Cell::painted(paint, text.to_owned(), Paint::bold);
+    let row = |view: &View<'_, '_>, subject: &Subject<'_, '_>, last: String| {
         let origin = subject.origin.and_then(|write| view.line(origin_of(write)));
         let origin = one_line(origin.as_deref().unwrap_or(NO_PLACE));
-        vec![(name.clone(), paint.bold(&name)), (origin.clone(), origin), (last.clone(), last)]
+        vec![bold(&one_line(&label(&subject.id))), Cell::plain(origin), Cell::plain(last)]
     };
+    let rows = view.on_all_cores(view.output.resources, |view, resources| {
+        let of_resource = |resource| {
+            let subject = view.subject(resource);
+            let writes = view.history.writes_of(subject.number).iter().filter(|write| !write.path.is_empty()).count();
+            row(view, &subject, writes.to_string())
+        };
+        resources.iter().map(of_resource).collect::<Vec<Row>>()
+    });
+    let mut table = Table::default();
     table.add(vec![bold("RESOURCE"), bold("FROM"), bold("WRITES")]);
-    for subject in view.subjects() {
-        let writes = view.history.writes_of(subject.number).filter(|write| !write.path.is_empty()).count();
-        table.add(row(&subject, writes.to_string()));
-    }
+    rows.into_iter().flatten().for_each(|row| table.add(row));
     for subject in view.removed() {
         let by = subject.removal.map(|write| step(view, write, Paint::PLAIN)).unwrap_or_default();
-        table.add(row(&subject, format!("removed by {by}")));
+        table.add(row(view, &subject, format!("removed by {by}")));
     }
     let mut out = String::new();
     table.print("", WIDEST_COLUMN, &mut out);
@@ -95,16 +128,16 @@ pub(super) fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Field
     for field in &fields.fields {
         let name = one_line(&paths.dotted(&field.path));
         let value = quoted(hidden.shown([&field.path; 2], field.value));
-        let head = (format!("{name}: {value}"), format!("{}: {value}", paint.bold(&name)));
+        let head =
+            Cell::painted(paint, format!("{name}: {value}"), |paint, _| format!("{}: {value}", paint.bold(&name)));
         if field.writes.is_empty() {
             let pos = field.origin.map_or(Pos::NONE, |(_, pos)| pos);
-            let (place, _) = came_from(view, subject, pos, Paint::PLAIN);
-            let dim = paint.dim(&place);
-            plain.add(vec![head, (place, dim)]);
+            let Cell { plain: place, .. } = came_from(view, subject, pos, Paint::PLAIN);
+            plain.add(vec![head, Cell::painted(paint, place, Paint::dim)]);
             continue;
         }
         flush(&mut plain, &mut out);
-        let _ = writeln!(out, "\n{}", head.1);
+        let _ = writeln!(out, "\n{}", head.colored.as_ref().unwrap_or(&head.plain));
         history(view, subject, &hidden, field, paint).print("    ", WIDEST_COLUMN, &mut out);
     }
     flush(&mut plain, &mut out);
@@ -145,38 +178,40 @@ fn history(
     table
 }
 
-/// The place of a value that was read, or the step that has generated it, with the place: plain,
-/// and with colours.
-fn came_from(view: &View<'_, '_>, subject: &Subject<'_, '_>, pos: Pos, paint: Paint) -> (String, String) {
+/// The place of a value that was read, or the step that has generated it, with the place.
+fn came_from(view: &View<'_, '_>, subject: &Subject<'_, '_>, pos: Pos, paint: Paint) -> Cell {
     let place = view.place(pos).map(|place| one_line(&place));
     match (place, view.generator(subject, pos), subject.origin) {
         (Some(place), Some(name), _) => {
             let name = one_line(name);
-            (format!("{name}, {place}"), format!("{}, {place}", paint.cyan(&name)))
+            let colored = |paint: Paint, _: &str| format!("{}, {place}", paint.cyan(&name));
+            Cell::painted(paint, format!("{name}, {place}"), colored)
         }
-        (Some(place), None, _) => cell(&place),
+        (Some(place), None, _) => Cell::plain(place),
         (None, _, Some(write)) => by(view, write, paint),
         (None, _, None) => cell(NO_PLACE),
     }
 }
 
-fn cell(text: &str) -> (String, String) {
-    (text.to_owned(), text.to_owned())
+fn cell(text: &str) -> Cell {
+    Cell::plain(text.to_owned())
 }
 
 /// The values before and after a write in a field, which is at `path` now.
-fn values(hidden: &Hidden<'_>, path: &str, write: &Write<'_>, paint: Paint) -> (String, String) {
+fn values(hidden: &Hidden<'_>, path: &str, write: &Write<'_>, paint: Paint) -> Cell {
     let text = |value: Option<&str>| match value {
         None => "none".to_owned(),
         Some(value) => quoted(hidden.shown([path, &write.path], value)),
     };
     let (before, after) = (text(write.before), text(write.after));
-    (format!("{before} -> {after}"), format!("{} -> {}", paint.red(&before), paint.green(&after)))
+    Cell::painted(paint, format!("{before} -> {after}"), |paint, _| {
+        format!("{} -> {}", paint.red(&before), paint.green(&after))
+    })
 }
 
-/// The step of a write, with the place of its entry: plain, and with colours.
-fn by(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> (String, String) {
-    (step(view, write, Paint::PLAIN), step(view, write, paint))
+/// The step of a write, with the place of its entry.
+fn by(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> Cell {
+    Cell::painted(paint, step(view, write, Paint::PLAIN), |paint, _| step(view, write, paint))
 }
 
 fn step(view: &View<'_, '_>, write: &Write<'_>, paint: Paint) -> String {

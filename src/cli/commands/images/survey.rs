@@ -125,9 +125,9 @@ pub(crate) fn images(output: &Output<'_>) -> FastSet<FoundImage> {
     for resource in output.resources() {
         let number = resource.number();
         let writes = history.writes_of(number);
-        let set: FastSet<&str> = writes.clone().filter(|write| write.step == STEP).map(|write| &*write.path).collect();
+        let set: FastSet<&str> = writes.iter().filter(|write| write.step == STEP).map(|write| &*write.path).collect();
         let is_image = |path: &str| is_of_container(path) || set.contains(path);
-        let Some(origin) = writes.clone().find(|write| write.path.is_empty()) else { continue };
+        let Some(origin) = writes.iter().find(|write| write.path.is_empty()) else { continue };
         for field in history.some_fields(number, resource.node(), is_image) {
             if let Some((source, last_entry)) = survey.source(&field, origin) {
                 found.insert(FoundImage { image: field.value.to_owned(), source, last_entry });

@@ -254,7 +254,7 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
             places.entry(subject.number).or_default().push(at);
         }
         let mut touched: Vec<Vec<usize>> = vec![Vec::new(); self.view.history.runs.len()];
-        for write in &self.view.history.writes {
+        for write in self.view.history.writes() {
             if let (Some(of_run), Some(places)) = (touched.get_mut(write.run as usize), places.get(&write.number)) {
                 of_run.extend(places);
             }

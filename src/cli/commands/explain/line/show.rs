@@ -1,6 +1,6 @@
 //! The answer about a line, for people and for programs.
 
-use super::super::text::{Table, one_line, quoted};
+use super::super::text::{Cell, Table, one_line, quoted};
 use super::answer::Answer;
 use super::effects::{Cause, FieldEffect, Outcome, StepEffect};
 use super::extent::Reason;
@@ -70,11 +70,10 @@ fn rows<'a>(
     let most = if count > MOST_ROWS { MOST_ROWS - 2 } else { count };
     let mut table = Table::default();
     for (root, resource, outcome) in all.take(most) {
-        let plain = |text: &str| (text.to_owned(), text.to_owned());
         let root = one_line(&shown::masked(root));
-        let mut row = vec![plain(&one_line(resource)), plain(&root)];
+        let mut row = vec![Cell::plain(one_line(resource)), Cell::plain(root)];
         if let Some(end) = outcome.map(|outcome| ended(outcome, paint)).filter(|end| !end.is_empty()) {
-            row.push((String::new(), end));
+            row.push(Cell::plain(end));
         }
         table.add(row);
     }
