@@ -69,8 +69,27 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
         .children
         .directory("rustomize-go-")
         .map_err(cannot("make a directory in", &tempfile::env::temp_dir()))?;
+    let made = compile(&source, &directory, &go, work.path(), options)?;
+    match classify(&made) {
+        Ok(SharedObject::Plugin) => {}
+        found => return Err(bad_plugin(format!("Go has made something else than a plugin: {found:?}"))),
+    }
+    let modes = modes(&made, SharedObjectLoader::Helper, options)?;
+    if modes.is_empty() {
+        let message = format!("the KustomizePlugin of '{}' has no method that this knows", source.file.display());
+        return Err(bad_plugin(message).hint(
+            "it is Generate() (resmap.ResMap, error) or Transform(resmap.ResMap) error, with sigs.k8s.io/kustomize/api/resmap",
+        ));
+    }
+    place(&made, output)?;
+    Ok(Built { path: output.to_owned(), modes, go: go.version })
+}
+
+/// Compiles the plugin of a directory into `plugin.so` in the directory `work`, with the files that
+/// it has in common with all plugins.
+fn compile(source: &GoSource, directory: &Path, go: &GoTool, work: &Path, options: &PluginOptions) -> Result<PathBuf> {
     let write = |name: &str, text: &[u8]| {
-        let path = work.path().join(name);
+        let path = work.join(name);
         fs::write(&path, text).map_err(cannot("write", &path)).map(|()| path)
     };
     // The module file is a copy: Go adds what the source needs, and the user's stays as it is.
@@ -82,7 +101,7 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
             }
             let text = files::read_text(module, RECORD).map_err(cannot("read", module))?;
             let copy = write("go.mod", with_go_line(&text).as_bytes())?;
-            let text = with_api(&go, &directory, &copy)?;
+            let text = with_api(go, directory, &copy)?;
             write("go.mod", text.as_bytes())?
         }
         None => {
@@ -98,7 +117,7 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
         over.insert(directory.join(&name), write(&name, text.as_bytes())?);
     }
     let overlay = write("overlay.json", serde_json::json!({ "Replace": over }).to_string().as_bytes())?;
-    let made = work.path().join("plugin.so");
+    let made = work.join("plugin.so");
     let flag = |name: &str, path: &Path| {
         let mut flag = OsString::from(name);
         flag.push(path);
@@ -116,27 +135,15 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
         made.clone().into_os_string(),
         ".".into(),
     ];
-    go.run(&directory, args, Vec::new(), options)?;
-    match classify(&made) {
-        Ok(SharedObject::Plugin) => {}
-        found => return Err(bad_plugin(format!("Go has made something else than a plugin: {found:?}"))),
-    }
-    let modes = SharedObjectProcess::start(
-        options,
-        &options.isolation,
-        &LoadableObject::placed(made.clone(), SharedObjectLoader::Helper),
-        None,
-    )?
-    .modes()
-    .to_vec();
-    if modes.is_empty() {
-        let message = format!("the KustomizePlugin of '{}' has no method that this knows", source.file.display());
-        return Err(bad_plugin(message).hint(
-            "it is Generate() (resmap.ResMap, error) or Transform(resmap.ResMap) error, with sigs.k8s.io/kustomize/api/resmap",
-        ));
-    }
-    place(&made, output)?;
-    Ok(Built { path: output.to_owned(), modes, go: go.version })
+    go.run(directory, args, Vec::new(), options)?;
+    Ok(made)
+}
+
+/// The modes of a plugin, as it says itself.
+fn modes(plugin: &Path, loader: SharedObjectLoader, options: &PluginOptions) -> Result<Vec<String>> {
+    let object = LoadableObject::placed(plugin.to_owned(), loader);
+    let process = SharedObjectProcess::start(options, &options.isolation, &object, None)?;
+    Ok(process.modes().to_vec())
 }
 
 /// Puts a file where it is wanted, in one step.
@@ -396,6 +403,43 @@ fn flags(build: &GoBuild) -> (Vec<OsString>, Vec<Variable>) {
 /// all.
 pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     let path = &dunce::canonicalize(path).map_err(cannot("find", path))?;
+    let build = adoptable(path)?;
+    let Some(hosts) = &options.go_hosts else {
+        return Err(bad_plugin("there is no cache directory to keep the program in".to_owned())
+            .hint("RUSTOMIZE_CACHE_DIR names a directory that can be written to"));
+    };
+    let host = host_for(&build, hosts);
+    let adopted = |modes| Built { path: host.clone(), modes, go: build.version.clone() };
+    let ask_known = || modes(path, SharedObjectLoader::GoProgram(host.clone()), options);
+    if host.is_file() {
+        return ask_known().map(adopted);
+    }
+    files::make_folders(hosts).map_err(cannot("make", hosts))?;
+    // Another process that meets the plugin at the same time waits, and finds the program.
+    let turn = fs::File::create(hosts.join("lock")).and_then(|file| file.lock().map(|()| file));
+    let _turn = turn.map_err(cannot("lock", hosts))?;
+    if host.is_file() {
+        return ask_known().map(adopted);
+    }
+    let work = options
+        .children
+        .directory("rustomize-go-")
+        .map_err(cannot("make a directory in", &tempfile::env::temp_dir()))?;
+    let made = build_host(&build, work.path(), options)?;
+    // Go says now whether it opens the plugin, and not in the middle of somebody's build.
+    let modes = modes(path, SharedObjectLoader::GoProgram(made.clone()), options)
+        .map_err(|e| e.hint(format!("build the plugin's source instead: {}", build_command(path))))?;
+    let folder = host.parent().unwrap_or(hosts);
+    files::make_folders(folder).map_err(cannot("make", folder))?;
+    place(&made, &host)?;
+    Ok(adopted(modes))
+}
+
+/// The facts about the build of a genuine Go plugin.
+///
+/// # Errors
+/// The file is no Go plugin, or nobody can build one of its modules again.
+fn adoptable(path: &Path) -> Result<GoBuild> {
     let shown = path.display();
     let build = match classify(path) {
         Ok(SharedObject::GoPlugin(build)) => build,
@@ -405,80 +449,45 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         Ok(SharedObject::Foreign) => return Err(bad_plugin(format!("'{shown}' is a shared object, but no Go plugin"))),
         Err(unusable) => return Err(bad_plugin(format!("'{shown}' {unusable}")).hint(unusable.hint())),
     };
-    let is_lost = |m: &&GoModule| {
-        let used = m.replaced_by.as_deref().unwrap_or(m);
-        used.version.is_empty() || used.version == "(devel)"
-    };
+    let is_lost = |module: &&GoModule| matches!(used(module).version.as_str(), "" | "(devel)");
     if let Some(module) = build.modules.iter().find(is_lost) {
         let message =
             format!("'{shown}' was built with a directory of its own as {}: nobody can build that again", module.path);
         return Err(bad_plugin(message).hint(format!("build the plugin's source: {}", build_command(path))));
     }
-    let Some(hosts) = &options.go_hosts else {
-        return Err(bad_plugin("there is no cache directory to keep the program in".to_owned())
-            .hint("RUSTOMIZE_CACHE_DIR names a directory that can be written to"));
-    };
-    let host = host_for(&build, hosts);
-    let start = || {
-        SharedObjectProcess::start(
-            options,
-            &options.isolation,
-            &LoadableObject::placed(path.to_owned(), SharedObjectLoader::GoProgram(host.clone())),
-            None,
-        )
-    };
-    if host.is_file() {
-        let modes = start()?.modes().to_vec();
-        return Ok(Built { path: host, modes, go: build.version });
-    }
-    files::make_folders(hosts).map_err(cannot("make", hosts))?;
-    // Another process that meets the plugin at the same time waits, and finds the program.
-    let turn = fs::File::create(hosts.join("lock")).and_then(|file| file.lock().map(|()| file));
-    let _turn = turn.map_err(cannot("lock", hosts))?;
-    if host.is_file() {
-        return Ok(Built { modes: start()?.modes().to_vec(), path: host, go: build.version });
-    }
-    let work = options
-        .children
-        .directory("rustomize-go-")
-        .map_err(cannot("make a directory in", &tempfile::env::temp_dir()))?;
-    let go = GoTool::find(work.path(), &options.children)?;
-    let sums = build.modules.iter().map(|m| m.replaced_by.as_deref().unwrap_or(m));
-    let sums: String =
-        sums.filter(|m| !m.sum.is_empty()).map(|m| format!("{} {} {}\n", m.path, m.version, m.sum)).collect();
+    Ok(build)
+}
+
+/// The module that takes the place of a module, or the module itself.
+fn used(module: &GoModule) -> &GoModule {
+    module.replaced_by.as_deref().unwrap_or(module)
+}
+
+/// Builds the program that can load a Go plugin, in a directory.
+fn build_host(build: &GoBuild, work: &Path, options: &PluginOptions) -> Result<PathBuf> {
+    let go = GoTool::find(work, &options.children)?;
+    let known = build.modules.iter().map(used).filter(|module| !module.sum.is_empty());
+    let sums: String = known.map(|m| format!("{} {} {}\n", m.path, m.version, m.sum)).collect();
     let files = [
-        ("go.mod", host_module(&build)),
+        ("go.mod", host_module(build)),
         ("go.sum", sums),
         ("host.go", HOST_GO.to_owned()),
         ("kustomize.go", KUSTOMIZE_GO.to_owned()),
     ];
     for (name, text) in files {
-        let path = work.path().join(name);
+        let path = work.join(name);
         fs::write(&path, text).map_err(cannot("write", &path))?;
     }
-    let (flags, mut variables) = flags(&build);
+    let (flags, mut variables) = flags(build);
     if go.version != build.version {
         variables.push(("GOTOOLCHAIN".into(), build.version.clone().into()));
     }
-    let made = work.path().join("made");
+    let made = work.join("made");
     let mut args: Vec<OsString> = vec!["build".into(), "-mod=mod".into()];
     args.extend(flags);
     args.extend(["-o".into(), made.clone().into_os_string(), ".".into()]);
-    go.run(work.path(), args, variables, options)?;
-    // Go says now whether it opens the plugin, and not in the middle of somebody's build.
-    let modes = SharedObjectProcess::start(
-        options,
-        &options.isolation,
-        &LoadableObject::placed(path.to_owned(), SharedObjectLoader::GoProgram(made.clone())),
-        None,
-    )
-    .map_err(|e| e.hint(format!("build the plugin's source instead: {}", build_command(path))))?
-    .modes()
-    .to_vec();
-    let folder = host.parent().unwrap_or(hosts);
-    files::make_folders(folder).map_err(cannot("make", folder))?;
-    place(&made, &host)?;
-    Ok(Built { path: host, modes, go: build.version })
+    go.run(work, args, variables, options)?;
+    Ok(made)
 }
 
 /// Adopts a genuine Go plugin that a build has met for the first time, if the user lets it, and
@@ -488,15 +497,17 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
 /// As [`adopt`].
 pub fn adopt_first(path: &Path, options: &PluginOptions) -> Result<bool> {
     let is_genuine = matches!(classify(path), Ok(SharedObject::GoPlugin(_)));
-    let may_adopt = || {
-        match options.go_adoption {
+    let question = || {
+        format!(
+            "'{}' is a Go plugin. Before its first use Go has to build a program that can load it.\n\
+             Build it now? [y/N] ",
+            shown::line(&path.to_string_lossy())
+        )
+    };
+    let may_adopt = || match options.go_adoption {
         GoAdoption::Never => false,
         GoAdoption::Always => true,
-        GoAdoption::Asked => options.host.confirms(&format!(
-            "'{}' is a Go plugin. Before its first use Go has to build a program that can load it.\nBuild it now? [y/N] ",
-            shown::line(&path.to_string_lossy())
-        )),
-    }
+        GoAdoption::Asked => options.host.confirms(&question()),
     };
     if !is_genuine || !may_adopt() {
         return Ok(false);

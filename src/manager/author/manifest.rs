@@ -301,89 +301,10 @@ impl Manifest {
         let cx = if is_pulumi { Decoder::lenient(arena) } else { Decoder::strict(arena) };
         let mut raw = RawManifest::default();
         raw.decode(node, &cx)?;
-        let pos = |field: &str| node.as_mapping().and_then(|m| m.get(field)).map_or(node.pos(), Node::pos);
-        let wrong = |field: &str, message: String| cx.error(pos(field), message);
         if !is_pulumi {
             check_head(&cx, node.pos(), FileHead { api_version: raw.api_version, kind: raw.kind }, PLUGIN)?;
         }
-        let runtime = match raw.runtime.value() {
-            Value::Scalar(scalar) if !scalar.is_null() => scalar.text(),
-            Value::Mapping(m) => m.get("name").map_or("", Node::scalar_text),
-            _ => "",
-        };
-        let names = RUNTIMES.map(|(name, _)| name).join(", ");
-        let runtime = Runtime::of(runtime).ok_or_else(|| match runtime {
-            "" => wrong("runtime", "missing field \"runtime\"".to_owned())
-                .hint(format!("it is one of {names}, or NAME for a program 'rustomize-runtime-NAME' in PATH")),
-            other => wrong(
-                "runtime",
-                format!(
-                    "the runtime '{other}' is none of {names}, nor the name of a program 'rustomize-runtime-<name>'"
-                ),
-            ),
-        })?;
-        let protocol = match (&runtime, raw.protocol) {
-            (Runtime::SharedObject, "") => Protocol::SharedObject,
-            (_, "" | "exec") => Protocol::Exec,
-            (_, "krm") => Protocol::Krm,
-            (_, other) => return Err(wrong("protocol", format!("the protocol is 'exec' or 'krm', not '{other}'"))),
-        };
-        if raw.format == "json" && protocol != Protocol::Exec {
-            let error = wrong("format", "only a plugin with the protocol 'exec' has the format 'json'".to_owned());
-            return Err(error.hint("leave 'format' out: a function reads a ResourceList, a shared object YAML"));
-        }
-        if raw.worker && protocol != Protocol::Exec {
-            return Err(wrong("worker", "only a plugin with the protocol 'exec' is a worker".to_owned())
-                .hint("leave 'worker' out: a shared object is started once in any case"));
-        }
-        let format = match raw.format {
-            "" => Format::default(),
-            name => Format::named(name)
-                .ok_or_else(|| wrong("format", format!("the format is 'yaml' or 'json', not '{name}'")))?,
-        };
-        let version = (!raw.version.is_empty()).then(|| raw.version.parse()).transpose();
-        let version = version.map_err(|e: VersionError| wrong("version", e.to_string()))?;
-        let api = api_of(raw.api).map_err(|e| wrong("api", e.to_string()))?;
-        let entry = if raw.entry.is_empty() { runtime.entry() } else { raw.entry };
-        if entry.starts_with('-') {
-            let error = wrong("entry", format!("the entry '{entry}' begins with '-', as an option does"));
-            return Err(error.hint(format!("write ./{entry}, if the file is called so")));
-        }
-        if written_schema::leaves(entry) {
-            return Err(wrong("entry", format!("the entry '{entry}' is not in the directory")));
-        }
-        let components = |field: &'static str, raw: &[RawComponent<'_>]| -> Result<Vec<Component>> {
-            let all = raw.iter().map(|raw| raw.component(&cx, directory));
-            all.collect::<Result<_>>().map_err(|e| e.in_field(field))
-        };
-        let description = Description {
-            version: version.as_ref().map(ToString::to_string).unwrap_or_default(),
-            api_version: api.to_string(),
-            generators: components("generators", &raw.generators)?,
-            transformers: components("transformers", &raw.transformers)?,
-            validators: components("validators", &raw.validators)?,
-            protocol,
-            format,
-            worker: raw.worker,
-            permissions: raw.permissions.clone(),
-            ..Description::default()
-        };
-        if runtime == Runtime::SharedObject && description.components().next().is_none() {
-            return Err(wrong("runtime", "it says nothing of what the shared object does".to_owned())
-                .hint("as in generators: [{apiVersion: example.com/v1, kind: Made}]"));
-        }
-        let dependencies = dependencies(&cx, &raw.dependencies)?;
-        let platform = if runtime == Runtime::SharedObject { Platform::host() } else { Platform::any() };
-        Ok(Manifest {
-            name: raw.name.to_owned(),
-            version,
-            api,
-            runtime,
-            entry: entry.to_owned(),
-            platform,
-            description,
-            dependencies,
-        })
+        Reading { cx, node, raw, directory }.manifest()
     }
 
     fn of_bundle<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Manifest> {
@@ -505,6 +426,128 @@ impl Manifest {
     /// The description, if the file has one.
     pub fn says_what(&self) -> bool {
         self.is_bundle() || self.description.components().next().is_some()
+    }
+}
+
+/// The manifest of a plugin, while its fields are read.
+struct Reading<'r, 'a> {
+    cx: Decoder<'a>,
+    node: &'r Node<'a>,
+    raw: RawManifest<'a>,
+    directory: &'r Path,
+}
+
+impl<'a> Reading<'_, 'a> {
+    fn manifest(&self) -> Result<Manifest> {
+        let Reading { cx, raw, .. } = self;
+        let runtime = self.runtime()?;
+        let protocol = self.protocol(&runtime)?;
+        let format = self.format(protocol)?;
+        let version = (!raw.version.is_empty()).then(|| raw.version.parse()).transpose();
+        let version = version.map_err(|e: VersionError| self.wrong("version", e.to_string()))?;
+        let api = api_of(raw.api).map_err(|e| self.wrong("api", e.to_string()))?;
+        let entry = self.entry(&runtime)?;
+        let description = Description {
+            version: version.as_ref().map(ToString::to_string).unwrap_or_default(),
+            api_version: api.to_string(),
+            generators: self.components("generators", &raw.generators)?,
+            transformers: self.components("transformers", &raw.transformers)?,
+            validators: self.components("validators", &raw.validators)?,
+            protocol,
+            format,
+            worker: raw.worker,
+            permissions: raw.permissions.clone(),
+            ..Description::default()
+        };
+        let is_shared_object = runtime == Runtime::SharedObject;
+        if is_shared_object && description.components().next().is_none() {
+            return Err(self
+                .wrong("runtime", "it says nothing of what the shared object does".to_owned())
+                .hint("as in generators: [{apiVersion: example.com/v1, kind: Made}]"));
+        }
+        Ok(Manifest {
+            name: raw.name.to_owned(),
+            version,
+            api,
+            runtime,
+            entry,
+            platform: if is_shared_object { Platform::host() } else { Platform::any() },
+            description,
+            dependencies: dependencies(cx, &raw.dependencies)?,
+        })
+    }
+
+    /// The error about the value of a field, at its place.
+    fn wrong(&self, field: &str, message: String) -> Error {
+        let value = self.node.as_mapping().and_then(|manifest| manifest.get(field));
+        self.cx.error(value.map_or(self.node.pos(), Node::pos), message)
+    }
+
+    fn runtime(&self) -> Result<Runtime> {
+        // Pulumi writes a name, or a mapping with one.
+        let name = match self.raw.runtime.value() {
+            Value::Scalar(scalar) if !scalar.is_null() => scalar.text(),
+            Value::Mapping(mapping) => mapping.get("name").map_or("", Node::scalar_text),
+            _ => "",
+        };
+        Runtime::of(name).ok_or_else(|| {
+            let names = RUNTIMES.map(|(name, _)| name).join(", ");
+            if name.is_empty() {
+                let hint = format!("it is one of {names}, or NAME for a program 'rustomize-runtime-NAME' in PATH");
+                return self.wrong("runtime", "missing field \"runtime\"".to_owned()).hint(hint);
+            }
+            let message = format!(
+                "the runtime '{name}' is none of {names}, nor the name of a program 'rustomize-runtime-<name>'"
+            );
+            self.wrong("runtime", message)
+        })
+    }
+
+    fn protocol(&self, runtime: &Runtime) -> Result<Protocol> {
+        match (runtime, self.raw.protocol) {
+            (Runtime::SharedObject, "") => Ok(Protocol::SharedObject),
+            (_, "" | "exec") => Ok(Protocol::Exec),
+            (_, "krm") => Ok(Protocol::Krm),
+            (_, other) => Err(self.wrong("protocol", format!("the protocol is 'exec' or 'krm', not '{other}'"))),
+        }
+    }
+
+    /// The format of what the plugin reads. A format other than the usual one, and a worker, are for
+    /// the protocol 'exec'.
+    fn format(&self, protocol: Protocol) -> Result<Format> {
+        let RawManifest { format, worker, .. } = self.raw;
+        if format == "json" && protocol != Protocol::Exec {
+            let message = "only a plugin with the protocol 'exec' has the format 'json'".to_owned();
+            let hint = "leave 'format' out: a function reads a ResourceList, a shared object YAML";
+            return Err(self.wrong("format", message).hint(hint));
+        }
+        if worker && protocol != Protocol::Exec {
+            let message = "only a plugin with the protocol 'exec' is a worker".to_owned();
+            let hint = "leave 'worker' out: a shared object is started once in any case";
+            return Err(self.wrong("worker", message).hint(hint));
+        }
+        match format {
+            "" => Ok(Format::default()),
+            name => Format::named(name)
+                .ok_or_else(|| self.wrong("format", format!("the format is 'yaml' or 'json', not '{name}'"))),
+        }
+    }
+
+    fn entry(&self, runtime: &Runtime) -> Result<String> {
+        let entry = if self.raw.entry.is_empty() { runtime.entry() } else { self.raw.entry };
+        if entry.starts_with('-') {
+            let error = self.wrong("entry", format!("the entry '{entry}' begins with '-', as an option does"));
+            return Err(error.hint(format!("write ./{entry}, if the file is called so")));
+        }
+        if written_schema::leaves(entry) {
+            return Err(self.wrong("entry", format!("the entry '{entry}' is not in the directory")));
+        }
+        Ok(entry.to_owned())
+    }
+
+    fn components(&self, field: &'static str, raw: &[RawComponent<'a>]) -> Result<Vec<Component>> {
+        let all = raw.iter().map(|raw| raw.component(&self.cx, self.directory));
+        all.collect::<Result<_>>().map_err(|e| e.in_field(field))
     }
 }
 

@@ -178,7 +178,7 @@ fn example(role: Role) -> Example {
     }
 }
 
-/// The files of a language.
+/// The files of a language. By default the plugin is run as it is written.
 struct Layout {
     /// The part of the README that is about the language.
     readme: &'static str,
@@ -195,6 +195,12 @@ struct Layout {
     sdk: Vec<File>,
 }
 
+impl Default for Layout {
+    fn default() -> Self {
+        Layout { readme: "", needs: "", build: "", from: "../plugin", ignored: "", files: Vec::new(), sdk: Vec::new() }
+    }
+}
+
 const SCHEMA: (&str, &str, bool) = ("plugin/schema.json", include_str!("plugin/new/schema.json"), false);
 
 fn layout(language: Language, role: Role) -> Layout {
@@ -204,111 +210,104 @@ fn layout(language: Language, role: Role) -> Layout {
         Role::Validator => validator,
     };
     match language {
-        Language::Bash => {
-            let main = of_role(
-                include_str!("plugin/new/bash/generator.sh"),
-                include_str!("plugin/new/bash/transformer.sh"),
-                include_str!("plugin/new/bash/validator.sh"),
-            );
-            let manifest = include_str!("plugin/new/bash/plugin.yaml");
-            Layout {
-                readme: include_str!("plugin/new/bash/README.md"),
-                needs: ", bash and jq",
-                build: "",
-                from: "../plugin",
-                ignored: "",
-                files: vec![("plugin/plugin.yaml", manifest, false), SCHEMA, ("plugin/main.sh", main, true)],
-                sdk: Vec::new(),
-            }
-        }
-        Language::Python => {
-            let main = of_role(
-                include_str!("plugin/new/python/generator.py"),
-                include_str!("plugin/new/python/transformer.py"),
-                include_str!("plugin/new/python/validator.py"),
-            );
-            let manifest = include_str!("plugin/new/python/plugin.yaml");
-            let sdk = include_str!("plugin/sdk/python/rustomize_plugin.py");
-            Layout {
-                readme: include_str!("plugin/new/python/README.md"),
-                needs: ", and Python 3.9 or later",
-                build: "",
-                from: "../plugin",
-                ignored: "__pycache__/\n",
-                files: vec![
-                    ("plugin/plugin.yaml", manifest, false),
-                    ("plugin/main.py", main, false),
-                    ("plugin/rustomize_plugin.py", sdk, false),
-                ],
-                sdk: Vec::new(),
-            }
-        }
-        Language::Go => {
-            let main = of_role(
-                include_str!("plugin/new/go/generator.go"),
-                include_str!("plugin/new/go/transformer.go"),
-                include_str!("plugin/new/go/validator.go"),
-            );
-            let manifest = include_str!("plugin/new/go/plugin.yaml");
-            let sdk = include_str!("plugin/sdk/go/rustomize.go");
-            Layout {
-                readme: include_str!("plugin/new/go/README.md"),
-                needs: ", and Go 1.21 or later",
-                build: "",
-                from: "../plugin",
-                ignored: "",
-                files: vec![
-                    ("plugin/plugin.yaml", manifest, false),
-                    ("plugin/go.mod", include_str!("plugin/new/go/go.mod.in"), false),
-                    ("plugin/main.go", main, false),
-                    ("plugin/rustomize/rustomize.go", sdk, false),
-                ],
-                sdk: Vec::new(),
-            }
-        }
-        Language::Rust => {
-            let main = of_role(
-                include_str!("plugin/new/rust/generator.rs.in"),
-                include_str!("plugin/new/rust/transformer.rs.in"),
-                include_str!("plugin/new/rust/validator.rs.in"),
-            );
-            Layout {
-                readme: include_str!("plugin/new/rust/README.md"),
-                needs: ", and cargo",
-                build: include_str!("plugin/new/rust/build.sh"),
-                from: "../bin/@NAME@",
-                ignored: "bin/\ntarget/\n",
-                files: vec![
-                    ("Cargo.toml", include_str!("plugin/new/rust/Cargo.toml.in"), false),
-                    ("src/main.rs", main, false),
-                ],
-                sdk: rust_sdk(),
-            }
-        }
-        Language::C => {
-            let main = of_role(
-                include_str!("plugin/new/c/generator.c"),
-                include_str!("plugin/new/c/transformer.c"),
-                include_str!("plugin/new/c/validator.c"),
-            );
-            let manifest = include_str!("plugin/new/c/plugin.yaml");
-            let header = rustomize_plugin_abi::HEADER;
-            Layout {
-                readme: include_str!("plugin/new/c/README.md"),
-                needs: ", a C compiler as cc, pkg-config and libyaml",
-                build: include_str!("plugin/new/c/build.sh"),
-                from: "../plugin",
-                ignored: "plugin.so\n",
-                files: vec![
-                    ("plugin/plugin.yaml", manifest, false),
-                    SCHEMA,
-                    ("src/plugin.c", main, false),
-                    ("src/yaml_plugin.h", include_str!("plugin/new/c/yaml_plugin.h"), false),
-                    ("src/rustomize_plugin.h", header, false),
-                ],
-                sdk: Vec::new(),
-            }
-        }
+        Language::Bash => Layout {
+            readme: include_str!("plugin/new/bash/README.md"),
+            needs: ", bash and jq",
+            files: vec![
+                ("plugin/plugin.yaml", include_str!("plugin/new/bash/plugin.yaml"), false),
+                SCHEMA,
+                (
+                    "plugin/main.sh",
+                    of_role(
+                        include_str!("plugin/new/bash/generator.sh"),
+                        include_str!("plugin/new/bash/transformer.sh"),
+                        include_str!("plugin/new/bash/validator.sh"),
+                    ),
+                    true,
+                ),
+            ],
+            ..Layout::default()
+        },
+        Language::Python => Layout {
+            readme: include_str!("plugin/new/python/README.md"),
+            needs: ", and Python 3.9 or later",
+            ignored: "__pycache__/\n",
+            files: vec![
+                ("plugin/plugin.yaml", include_str!("plugin/new/python/plugin.yaml"), false),
+                (
+                    "plugin/main.py",
+                    of_role(
+                        include_str!("plugin/new/python/generator.py"),
+                        include_str!("plugin/new/python/transformer.py"),
+                        include_str!("plugin/new/python/validator.py"),
+                    ),
+                    false,
+                ),
+                ("plugin/rustomize_plugin.py", include_str!("plugin/sdk/python/rustomize_plugin.py"), false),
+            ],
+            ..Layout::default()
+        },
+        Language::Go => Layout {
+            readme: include_str!("plugin/new/go/README.md"),
+            needs: ", and Go 1.21 or later",
+            files: vec![
+                ("plugin/plugin.yaml", include_str!("plugin/new/go/plugin.yaml"), false),
+                ("plugin/go.mod", include_str!("plugin/new/go/go.mod.in"), false),
+                (
+                    "plugin/main.go",
+                    of_role(
+                        include_str!("plugin/new/go/generator.go"),
+                        include_str!("plugin/new/go/transformer.go"),
+                        include_str!("plugin/new/go/validator.go"),
+                    ),
+                    false,
+                ),
+                ("plugin/rustomize/rustomize.go", include_str!("plugin/sdk/go/rustomize.go"), false),
+            ],
+            ..Layout::default()
+        },
+        Language::Rust => Layout {
+            readme: include_str!("plugin/new/rust/README.md"),
+            needs: ", and cargo",
+            build: include_str!("plugin/new/rust/build.sh"),
+            from: "../bin/@NAME@",
+            ignored: "bin/\ntarget/\n",
+            files: vec![
+                ("Cargo.toml", include_str!("plugin/new/rust/Cargo.toml.in"), false),
+                (
+                    "src/main.rs",
+                    of_role(
+                        include_str!("plugin/new/rust/generator.rs.in"),
+                        include_str!("plugin/new/rust/transformer.rs.in"),
+                        include_str!("plugin/new/rust/validator.rs.in"),
+                    ),
+                    false,
+                ),
+            ],
+            sdk: rust_sdk(),
+        },
+        Language::C => Layout {
+            readme: include_str!("plugin/new/c/README.md"),
+            needs: ", a C compiler as cc, pkg-config and libyaml",
+            build: include_str!("plugin/new/c/build.sh"),
+            ignored: "plugin.so\n",
+            files: vec![
+                ("plugin/plugin.yaml", include_str!("plugin/new/c/plugin.yaml"), false),
+                SCHEMA,
+                (
+                    "src/plugin.c",
+                    of_role(
+                        include_str!("plugin/new/c/generator.c"),
+                        include_str!("plugin/new/c/transformer.c"),
+                        include_str!("plugin/new/c/validator.c"),
+                    ),
+                    false,
+                ),
+                ("src/yaml_plugin.h", include_str!("plugin/new/c/yaml_plugin.h"), false),
+                ("src/rustomize_plugin.h", rustomize_plugin_abi::HEADER, false),
+            ],
+            ..Layout::default()
+        },
     }
 }
 

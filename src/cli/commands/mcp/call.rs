@@ -21,10 +21,13 @@ const MOST_RESULT: usize = 40_000;
 /// The largest text of the messages that a result has as data, too, in bytes.
 const MOST_DATA: usize = 20_000;
 
-/// The program of calls, and the variable with the directories that it may read.
+/// Runs commands for a client.
 pub(crate) struct Caller<'a> {
+    /// The program whose commands are run.
     pub program: &'a Path,
+    /// The working directory of the commands.
     pub directory: &'a Path,
+    /// The variable that tells a command which directories it may read, and its value.
     pub reads_below: (&'static str, OsString),
 }
 
