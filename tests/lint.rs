@@ -219,6 +219,26 @@ fn each_kind_of_entry_without_effect_is_found() {
     assert_eq!(found.len(), 4);
 }
 
+/// Threads read the files, so texts have no order of their own.
+#[test]
+fn findings_come_in_the_order_of_files_and_lines() {
+    let names: Vec<String> = (0..40).map(|i| format!("{i:02}.yaml")).collect();
+    let reversed: Vec<&str> = names.iter().rev().map(String::as_str).collect();
+    let mut files = format!("-- kustomization.yaml --\nresources: [{}]\n", reversed.join(", "));
+    for (i, name) in names.iter().enumerate() {
+        let comments = "# lint: allow\n# another comment\n# lint: allow\n";
+        files += &format!("-- {name} --\n{comments}apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{i}}}\n");
+    }
+    let tree = Tree::new(&files);
+    let order = |args: &[&str]| -> Vec<String> {
+        let stderr = tree.run(args).stderr;
+        stderr.lines().filter_map(|line| Some(line.split_once(": warning: the comment")?.0.to_owned())).collect()
+    };
+    let expected: Vec<String> = names.iter().flat_map(|name| [1, 3].map(|line| format!("{name}:{line}:1"))).collect();
+    assert_eq!(order(&["lint", "--error-format", "short"]), expected);
+    assert_eq!(order(&["build", "--strict", "--error-format", "short"]), expected);
+}
+
 #[test]
 fn a_strict_build_takes_findings_for_errors() {
     let tree = tree("no-effect/fires");

@@ -274,10 +274,7 @@ fn named<'n>(names: impl Iterator<Item = &'n str>, count: usize) -> String {
 
 /// Findings in the order of files and lines.
 pub(super) fn sort_by_place(groups: &mut [Group<Warning>]) {
-    let place = |finding: &Warning| finding.place().map(|place| (place.file.clone(), place.line, place.column));
-    groups.sort_by_cached_key(|Group { message, .. }| {
-        (place(message), message.code().as_str(), message.message().to_owned())
-    });
+    groups.sort_by_cached_key(|Group { message, .. }| message.order());
 }
 
 /// Groups of warnings: `root` is that of each.

@@ -74,7 +74,8 @@ impl<'w> Output<'w> {
         let value = built
             .value
             .map(|Built { map, history, findings }| {
-                let findings = Warning::located(findings, heap);
+                let mut findings = Warning::located(findings, heap);
+                Warning::sort_by_place(&mut findings);
                 Output { cx, map, history, findings }
             })
             .map_err(|e| e.located(heap));
@@ -192,7 +193,8 @@ impl<'w> Output<'w> {
         Places::new(self.cx.arena.heap())
     }
 
-    /// The entries without effect and likely mistakes, if [`Options::lint`] asked for them.
+    /// The entries without effect and likely mistakes, if [`Options::lint`] asked for them, in the
+    /// order of files and lines.
     pub fn findings(&self) -> &[Warning] {
         &self.findings
     }

@@ -30,7 +30,7 @@ pub(crate) fn complete(
     Completion::at(texts, files, known, at).map(|completion| completion.items()).unwrap_or_default()
 }
 
-/// A value that is being typed, and what is known around it.
+/// A value that is being typed, with its file and the resources that are known.
 struct Completion<'s> {
     files: &'s Files,
     known: &'s Known,
@@ -166,13 +166,14 @@ impl<'s> Completion<'s> {
         items
     }
 
-    /// The paths of fields of the resources that the entry around the value is for; of all if it
-    /// names no kind that is there.
+    /// The paths of fields of the resources of the kinds that the entry around the value names; of all
+    /// resources if none has such a kind.
     fn field_paths(&self, style: paths::Style, field: &[String]) -> Vec<CompletionItem> {
         let kinds = paths::kinds_beside(&self.text, field, style, self.line);
-        let (all, mut of_kinds) = (self.own_resources(), self.own_resources());
-        of_kinds.retain(|resource| kinds.contains(&resource.kind));
-        let resources = if of_kinds.is_empty() { all } else { of_kinds };
+        let mut resources = self.own_resources();
+        if resources.iter().any(|resource| kinds.contains(&resource.kind)) {
+            resources.retain(|resource| kinds.contains(&resource.kind));
+        }
         let found = paths::complete(self.files, resources.into_iter(), style, self.typed());
         self.all(found, CompletionItemKind::FIELD)
     }

@@ -74,7 +74,7 @@ pub fn build(directory: &Path, output: Option<&Path>, options: &PluginOptions) -
         Ok(SharedObject::Plugin) => {}
         found => return Err(bad_plugin(format!("Go has made something else than a plugin: {found:?}"))),
     }
-    let modes = modes(&made, SharedObjectLoader::Helper, options)?;
+    let modes = modes_of(&made, SharedObjectLoader::Helper, options)?;
     if modes.is_empty() {
         let message = format!("the KustomizePlugin of '{}' has no method that this knows", source.file.display());
         return Err(bad_plugin(message).hint(
@@ -139,8 +139,8 @@ fn compile(source: &GoSource, directory: &Path, go: &GoTool, work: &Path, option
     Ok(made)
 }
 
-/// The modes of a plugin, as it says itself.
-fn modes(plugin: &Path, loader: SharedObjectLoader, options: &PluginOptions) -> Result<Vec<String>> {
+/// Starts a plugin, and returns the modes that it reports.
+fn modes_of(plugin: &Path, loader: SharedObjectLoader, options: &PluginOptions) -> Result<Vec<String>> {
     let object = LoadableObject::placed(plugin.to_owned(), loader);
     let process = SharedObjectProcess::start(options, &options.isolation, &object, None)?;
     Ok(process.modes().to_vec())
@@ -410,16 +410,16 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
     };
     let host = host_for(&build, hosts);
     let adopted = |modes| Built { path: host.clone(), modes, go: build.version.clone() };
-    let ask_known = || modes(path, SharedObjectLoader::GoProgram(host.clone()), options);
+    let by_known_host = || modes_of(path, SharedObjectLoader::GoProgram(host.clone()), options);
     if host.is_file() {
-        return ask_known().map(adopted);
+        return by_known_host().map(adopted);
     }
     files::make_folders(hosts).map_err(cannot("make", hosts))?;
     // Another process that meets the plugin at the same time waits, and finds the program.
     let turn = fs::File::create(hosts.join("lock")).and_then(|file| file.lock().map(|()| file));
     let _turn = turn.map_err(cannot("lock", hosts))?;
     if host.is_file() {
-        return ask_known().map(adopted);
+        return by_known_host().map(adopted);
     }
     let work = options
         .children
@@ -427,7 +427,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
         .map_err(cannot("make a directory in", &tempfile::env::temp_dir()))?;
     let made = build_host(&build, work.path(), options)?;
     // Go says now whether it opens the plugin, and not in the middle of somebody's build.
-    let modes = modes(path, SharedObjectLoader::GoProgram(made.clone()), options)
+    let modes = modes_of(path, SharedObjectLoader::GoProgram(made.clone()), options)
         .map_err(|e| e.hint(format!("build the plugin's source instead: {}", build_command(path))))?;
     let folder = host.parent().unwrap_or(hosts);
     files::make_folders(folder).map_err(cannot("make", folder))?;
@@ -438,7 +438,7 @@ pub fn adopt(path: &Path, options: &PluginOptions) -> Result<Built> {
 /// The facts about the build of a genuine Go plugin.
 ///
 /// # Errors
-/// The file is no Go plugin, or nobody can build one of its modules again.
+/// The file is not a Go plugin, or one of its modules cannot be built again.
 fn adoptable(path: &Path) -> Result<GoBuild> {
     let shown = path.display();
     let build = match classify(path) {

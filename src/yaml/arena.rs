@@ -16,7 +16,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// node's place costs four bytes.
 #[derive(Default)]
 pub struct Heap {
-    /// Whoever adds one has the lock of `end`, so that they are in the order of their places.
+    /// In the order of their places, without gaps: a source is added under the lock of `end`, which
+    /// [`Heap::source`] relies on.
     sources: boxcar::Vec<Source>,
     /// The [`Pos`] after the last source, less 1.
     end: Mutex<u32>,

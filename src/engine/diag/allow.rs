@@ -44,7 +44,7 @@ fn allowed(rest: &str) -> Result<Code, &'static str> {
 }
 
 /// The findings about comments that are meant to allow a finding and allow nothing, in a part of a
-/// text that begins and ends at line ends. O(size of the part).
+/// text. The part begins at the start of a line and ends at the end of one. O(size of the part).
 pub fn comments(source: &Source, part: Range<usize>) -> Vec<Warning> {
     let finder = memchr::memmem::find_iter(source.text.as_bytes().get(part.clone()).unwrap_or_default(), MARK);
     finder.filter_map(|at| fault(source, part.start + at)).collect()

@@ -116,6 +116,18 @@ impl Warning {
         };
         warnings.into_iter().map(locate).collect()
     }
+
+    /// Sorts warnings by file, line and column, then by code and message: texts get their
+    /// positions in the order in which threads read them. O(n log n).
+    pub fn sort_by_place(warnings: &mut [Warning]) {
+        warnings.sort_by_cached_key(Warning::order);
+    }
+
+    /// The key of [`Warning::sort_by_place`].
+    pub fn order(&self) -> impl Ord + use<> {
+        let place = self.place().map(|place| (place.file.clone(), place.line, place.column));
+        (place, self.code().as_str(), self.message().to_owned())
+    }
 }
 
 /// Prints only the message: most warnings have kustomize's own text, which names no place.

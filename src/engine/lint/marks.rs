@@ -20,12 +20,12 @@ pub(super) fn in_source(source: &Source) -> Vec<Warning> {
 pub(super) fn in_files(arena: Arena<'_>, map: &ResMap<'_>) -> Vec<Warning> {
     let heap = arena.heap();
     let bases = map.distinct(arena, |resource| heap.source(resource.pos()).map(|source| source.base));
-    let mut sources: Vec<&Source> = bases.into_iter().filter_map(|base| heap.source(Pos(base))).collect();
-    sources.sort_unstable_by_key(|source| source.base);
-    sources.retain(|source| source.is_file);
+    let sources = bases.into_iter().filter_map(|base| heap.source(Pos(base))).filter(|source| source.is_file);
     let of_source = |source| pieces(source).map(move |range| (source, range));
-    let pieces: Vec<(&Source, Range<usize>)> = sources.into_iter().flat_map(of_source).collect();
-    let found = parallel::runs(&pieces, arena.threads(arena.size()), || {
+    let mut pieces: Vec<(&Source, Range<usize>)> = sources.flat_map(of_source).collect();
+    pieces.sort_unstable_by_key(|(source, range)| (source.base, range.start));
+    let size = pieces.iter().map(|(_, range)| range.len()).sum();
+    let found = parallel::runs(&pieces, arena.threads(size), || {
         |run: &[(&Source, Range<usize>)]| {
             let in_run = run.iter().flat_map(|(source, range)| in_piece(source, range.clone()));
             in_run.collect::<Vec<_>>()

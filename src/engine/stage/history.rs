@@ -180,7 +180,7 @@ impl<'a> History<'a> {
         self.resources.get((number as usize).checked_sub(1)?)
     }
 
-    /// All writes: those of one resource after those of the other, each in the order of the steps.
+    /// All writes, grouped by resource, each group in the order of the steps.
     pub fn writes(&self) -> impl Iterator<Item = &Write<'a>> {
         self.resources.iter().flat_map(|traced| &traced.writes)
     }
@@ -228,12 +228,12 @@ impl<'a> History<'a> {
         is_wanted: &dyn Fn(&str) -> bool,
         found: &mut dyn FnMut(Seen<'_, 'h, 'a>),
     ) {
-        let Some(traced) = self.traced(number) else { return };
-        let writes = match traced.moves.is_empty() {
-            true => WritesOfFields::by_path(&traced.writes),
-            false => WritesOfFields::ByStep(traced.turns()),
+        let traced = self.traced(number);
+        let writes = match traced.filter(|traced| !traced.moves.is_empty()) {
+            None => WritesOfFields::by_path(self.writes_of(number)),
+            Some(traced) => WritesOfFields::ByStep(traced.turns()),
         };
-        each_pair(&mut String::new(), node, Some(&traced.last), &mut |path, value, last| {
+        each_pair(&mut String::new(), node, traced.map(|traced| &traced.last), &mut |path, value, last| {
             if !is_wanted(path) {
                 return;
             }
@@ -264,8 +264,10 @@ impl<'a> History<'a> {
 impl<'a> Traced<'a> {
     /// The write that brought the resource, and the one that removed it; `None` if it is there.
     fn removed(&self) -> Option<(&Write<'a>, &Write<'a>)> {
-        let mut whole = self.writes.iter().filter(|write| write.path.is_empty());
-        Some((whole.next()?, whole.next()?))
+        match &*self.writes {
+            [origin, .., removal] if removal.path.is_empty() => Some((origin, removal)),
+            _ => None,
+        }
     }
 
     /// The steps that have changed the resource, the last one first.

@@ -12,7 +12,7 @@ use super::Build;
 use super::compare::{Below, Difference, push, update, update_field};
 use super::history::{History, Layer, LayerRole, Move, Run, StepRole, Traced, Write};
 use crate::diag::Result;
-use crate::resource::{ResId, ResMap, Resource, Touched};
+use crate::resource::{RESOURCE, ResId, ResMap, Resource, Touched};
 use rustomize_base::meter::{FastMap, FastSet};
 use rustomize_base::observe::Work;
 use rustomize_base::parallel;
@@ -269,6 +269,7 @@ impl<'a> Trace<'a> {
         }
         touched += gone.len();
         for (id, number) in gone {
+            // Each resource has its own writes: the order of these resources does not matter.
             if let Some(known) = self.known(number) {
                 lock(known).traced.writes.push(at.write(number, Arc::new(id), "".into(), Pos::NONE));
             }
@@ -323,7 +324,7 @@ impl<'a> Trace<'a> {
             resource.set_number(number);
         }
         let known = |resource: &Resource<'a>| Mutex::new(Known::of(at, resource.number(), resource));
-        let known = parallel::runs(resources, arena.threads(arena.size()), || {
+        let known = parallel::runs(resources, arena.threads(resources.len() * RESOURCE), || {
             |run: &[Resource<'a>]| run.iter().map(known).collect::<Vec<_>>()
         });
         known.into_iter().for_each(|run| self.known.extend(run));

@@ -304,7 +304,7 @@ impl Manifest {
         if !is_pulumi {
             check_head(&cx, node.pos(), FileHead { api_version: raw.api_version, kind: raw.kind }, PLUGIN)?;
         }
-        Reading { cx, node, raw, directory }.manifest()
+        ManifestReader { cx, node, raw, directory }.manifest()
     }
 
     fn of_bundle<'a>(cx: &Decoder<'a>, node: &Node<'a>) -> Result<Manifest> {
@@ -430,16 +430,16 @@ impl Manifest {
 }
 
 /// The manifest of a plugin, while its fields are read.
-struct Reading<'r, 'a> {
+struct ManifestReader<'r, 'a> {
     cx: Decoder<'a>,
     node: &'r Node<'a>,
     raw: RawManifest<'a>,
     directory: &'r Path,
 }
 
-impl<'a> Reading<'_, 'a> {
+impl<'a> ManifestReader<'_, 'a> {
     fn manifest(&self) -> Result<Manifest> {
-        let Reading { cx, raw, .. } = self;
+        let ManifestReader { cx, raw, .. } = self;
         let runtime = self.runtime()?;
         let protocol = self.protocol(&runtime)?;
         let format = self.format(protocol)?;
@@ -512,8 +512,8 @@ impl<'a> Reading<'_, 'a> {
         }
     }
 
-    /// The format of what the plugin reads. A format other than the usual one, and a worker, are for
-    /// the protocol 'exec'.
+    /// The format of the documents that the plugin reads. Only a plugin with the protocol 'exec' reads
+    /// JSON, or is a worker.
     fn format(&self, protocol: Protocol) -> Result<Format> {
         let RawManifest { format, worker, .. } = self.raw;
         if format == "json" && protocol != Protocol::Exec {

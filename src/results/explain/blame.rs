@@ -115,7 +115,7 @@ pub fn json(view: &View<'_, '_>) -> Result<Value> {
 ///
 /// # Errors
 /// A resource cannot be printed.
-pub fn sheets<'w>(view: &View<'_, 'w>) -> Result<Vec<Sheet>> {
+pub fn sheets(view: &View<'_, '_>) -> Result<Vec<Sheet>> {
     let sheets = view.on_all_cores(view.output.resources, |view, resources| {
         let mut writer = Writer { sheet: Sheet::default(), names: FastMap::default(), last: None };
         let mut room = Room::default();
@@ -143,9 +143,9 @@ struct Writer {
     last: Option<(u32, (Option<Index>, u32))>,
 }
 
-impl<'w> Writer {
+impl Writer {
     /// Adds a resource.
-    fn add<'o>(&mut self, view: &View<'o, 'w>, resource: &'o Resource<'w>, room: &mut Room) -> Result<()> {
+    fn add<'o, 'w>(&mut self, view: &View<'o, 'w>, resource: &'o Resource<'w>, room: &mut Room) -> Result<()> {
         let subject = view.subject(resource);
         let Room { parts, fields } = room;
         parts.clear();

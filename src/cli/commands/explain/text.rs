@@ -31,15 +31,21 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// A text without colours.
-    pub(super) fn plain(plain: String) -> Cell {
-        Cell { plain, colored: None }
+    /// A text that is printed as it is. One with colours counts its codes as characters: it is the
+    /// last one of its row.
+    pub(super) fn plain(text: impl Into<String>) -> Cell {
+        Cell { plain: text.into(), colored: None }
     }
 
     /// A text with colours, if there are colours.
     fn painted(paint: Paint, plain: String, color: impl FnOnce(Paint, &str) -> String) -> Cell {
         let colored = paint.is_colored.then(|| color(paint, &plain));
         Cell { plain, colored }
+    }
+
+    /// The text as it is printed.
+    fn shown(&self) -> &str {
+        self.colored.as_ref().unwrap_or(&self.plain)
     }
 }
 
@@ -67,10 +73,10 @@ impl Table {
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for row in &self.rows {
             out.push_str(indent);
-            for (i, Cell { plain, colored }) in row.iter().enumerate() {
-                out.push_str(colored.as_deref().unwrap_or(plain));
+            for (i, cell) in row.iter().enumerate() {
+                out.push_str(cell.shown());
                 if i + 1 < row.len() {
-                    let blanks = widths[i].saturating_sub(plain.chars().count()) + 2;
+                    let blanks = widths[i].saturating_sub(cell.plain.chars().count()) + 2;
                     out.extend(std::iter::repeat_n(' ', blanks));
                 }
             }
@@ -115,10 +121,10 @@ pub(super) fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Field
     let mut table = Table::default();
     if let Some(write) = subject.origin {
         let place = view.place(origin_of(write)).map(|place| one_line(&place));
-        table.add(vec![cell("from"), cell(place.as_deref().unwrap_or(NO_PLACE)), by(view, write, paint)]);
+        table.add(vec![Cell::plain("from"), Cell::plain(place.as_deref().unwrap_or(NO_PLACE)), by(view, write, paint)]);
     }
     if let Some(write) = subject.removal {
-        table.add(vec![cell("removed"), cell(""), by(view, write, paint)]);
+        table.add(vec![Cell::plain("removed"), Cell::plain(""), by(view, write, paint)]);
     }
     table.print("  ", WIDEST_COLUMN, &mut out);
     let Some(node) = subject.node else { return out };
@@ -137,7 +143,7 @@ pub(super) fn one(view: &View<'_, '_>, subject: &Subject<'_, '_>, fields: &Field
             continue;
         }
         flush(&mut plain, &mut out);
-        let _ = writeln!(out, "\n{}", head.colored.as_ref().unwrap_or(&head.plain));
+        let _ = writeln!(out, "\n{}", head.shown());
         history(view, subject, &hidden, field, paint).print("    ", WIDEST_COLUMN, &mut out);
     }
     flush(&mut plain, &mut out);
@@ -170,7 +176,7 @@ fn history(
     let mut table = Table::default();
     if let Some((value, pos)) = field.origin {
         let value = quoted(hidden.shown([&field.path; 2], value));
-        table.add(vec![cell(&value), came_from(view, subject, pos, paint)]);
+        table.add(vec![Cell::plain(&value), came_from(view, subject, pos, paint)]);
     }
     for write in &field.writes {
         table.add(vec![values(hidden, &field.path, write, paint), by(view, write, paint)]);
@@ -189,12 +195,8 @@ fn came_from(view: &View<'_, '_>, subject: &Subject<'_, '_>, pos: Pos, paint: Pa
         }
         (Some(place), None, _) => Cell::plain(place),
         (None, _, Some(write)) => by(view, write, paint),
-        (None, _, None) => cell(NO_PLACE),
+        (None, _, None) => Cell::plain(NO_PLACE),
     }
-}
-
-fn cell(text: &str) -> Cell {
-    Cell::plain(text.to_owned())
 }
 
 /// The values before and after a write in a field, which is at `path` now.

@@ -247,21 +247,14 @@ impl<'o, 'w> Search<'_, 'o, 'w> {
     }
 
     /// The places among `subjects` of the resources that each step has touched, in order.
-    /// O(writes).
+    /// O(writes of the subjects).
     fn touched(&self, subjects: &[Subject<'o, 'w>]) -> Vec<Vec<usize>> {
-        let mut places: FastMap<u32, Vec<usize>> = FastMap::default();
-        for (at, subject) in subjects.iter().enumerate() {
-            places.entry(subject.number).or_default().push(at);
-        }
         let mut touched: Vec<Vec<usize>> = vec![Vec::new(); self.view.history.runs.len()];
-        for write in self.view.history.writes() {
-            if let (Some(of_run), Some(places)) = (touched.get_mut(write.run as usize), places.get(&write.number)) {
-                of_run.extend(places);
+        for (at, subject) in subjects.iter().enumerate() {
+            for write in self.view.history.writes_of(subject.number) {
+                let of_run = touched.get_mut(write.run as usize).filter(|of_run| of_run.last() != Some(&at));
+                of_run.into_iter().for_each(|of_run| of_run.push(at));
             }
-        }
-        for of_run in &mut touched {
-            of_run.sort_unstable();
-            of_run.dedup();
         }
         touched
     }
