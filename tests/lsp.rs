@@ -992,7 +992,7 @@ fn a_reference_that_an_entry_does_not_surely_mend_has_no_code_action() {
         editor.open("base/route.yaml", ROUTE);
         let message = "old-name the Service 'web' is named 'dev-web' in the output: kustomize does not update this \
                        reference";
-        let wanted = [format!("5:21-5:24 {message}"), format!("4:15-4:18 {message}")];
+        let wanted = [format!("4:15-4:18 {message}"), format!("5:21-5:24 {message}")];
         editor.sees("base/route.yaml", &wanted.each_ref().map(String::as_str)).await;
         assert_eq!(editor.actions("base/route.yaml", 4, 16, None).await, Vec::<String>::new());
     });

@@ -166,7 +166,7 @@ impl<'s> Completion<'s> {
         items
     }
 
-    /// The paths of fields of the resources of the kinds that the entry around the value names; of all
+    /// The paths of fields of the resources whose kinds the entry around the value names; of all
     /// resources if none has such a kind.
     fn field_paths(&self, style: paths::Style, field: &[String]) -> Vec<CompletionItem> {
         let kinds = paths::kinds_beside(&self.text, field, style, self.line);

@@ -512,8 +512,8 @@ impl<'a> ManifestReader<'_, 'a> {
         }
     }
 
-    /// The format of the documents that the plugin reads. Only a plugin with the protocol 'exec' reads
-    /// JSON, or is a worker.
+    /// The format of the documents that the plugin reads. Only a plugin with the protocol 'exec'
+    /// reads JSON, or is a worker.
     fn format(&self, protocol: Protocol) -> Result<Format> {
         let RawManifest { format, worker, .. } = self.raw;
         if format == "json" && protocol != Protocol::Exec {
