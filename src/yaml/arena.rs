@@ -21,8 +21,9 @@ pub struct Heap {
     sources: boxcar::Vec<Source>,
     /// The [`Pos`] after the last source, less 1.
     end: Mutex<u32>,
-    /// The texts of each arena. A thread that has an arena keeps its lock.
-    texts: boxcar::Vec<Mutex<Texts>>,
+    /// The texts of each arena. A thread that has an arena keeps its lock. The first arena makes room
+    /// for 32, and texts are large.
+    texts: boxcar::Vec<Box<Mutex<Texts>>>,
     /// The budgets of builds.
     budgets: boxcar::Vec<Budget>,
     /// The number of threads that may work on the texts of the heap; `None` for one thread on each
@@ -176,7 +177,7 @@ impl Heap {
     }
 
     fn arena_of<'a>(&'a self, compat: Compat, budget: &'a Budget) -> Arena<'a> {
-        let texts = &self.texts[self.texts.push(Mutex::default())];
+        let texts = &self.texts[self.texts.push(Box::default())];
         Arena { heap: self, texts: Box::leak(Box::new(lock(texts))), budget, compat }
     }
 
