@@ -219,7 +219,7 @@ fn each_kind_of_entry_without_effect_is_found() {
     assert_eq!(found.len(), 4);
 }
 
-/// Threads read the files, so texts have no order of their own.
+/// Several threads read the files, and finish in any order.
 #[test]
 fn findings_come_in_the_order_of_files_and_lines() {
     let names: Vec<String> = (0..40).map(|i| format!("{i:02}.yaml")).collect();

@@ -1,5 +1,5 @@
-//! Fields of kustomizations: their names, shapes, and the help texts about them. All of it comes
-//! from the descriptions of `config::record`.
+//! Fields of kustomizations: their names, their shapes, and the help texts about them. The
+//! descriptions of `config::record` have all of these.
 
 use super::cursor::Cursor;
 use super::texts::Texts;

@@ -21,8 +21,8 @@ pub struct Heap {
     sources: boxcar::Vec<Source>,
     /// The [`Pos`] after the last source, less 1.
     end: Mutex<u32>,
-    /// The texts of each arena. A thread that has an arena keeps its lock. The first arena makes room
-    /// for 32, and texts are large.
+    /// The texts of each arena. A thread that has an arena keeps its lock. Texts are large, and
+    /// the vector makes room for 32 values at once.
     texts: boxcar::Vec<Box<Mutex<Texts>>>,
     /// The budgets of builds.
     budgets: boxcar::Vec<Budget>,

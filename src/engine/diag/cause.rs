@@ -20,9 +20,14 @@ pub fn conflict_marker(text: &[u8]) -> Option<usize> {
     [find("<<<<<<< "), find(">>>>>>> ")].into_iter().flatten().min()
 }
 
-/// The finding about the first conflict marker of git in a part of a text that is read without a
-/// fault. The part begins at the start of a line. O(length of the part).
-pub fn conflict(source: &Source, part: Range<usize>) -> Option<Warning> {
+/// The finding about the first conflict marker of git in a text that is read without a fault.
+/// O(length of the text).
+pub fn conflict(source: &Source) -> Option<Warning> {
+    conflict_in(source, 0..source.text.len())
+}
+
+/// As [`conflict`], in a part of a text that begins at the start of a line.
+pub fn conflict_in(source: &Source, part: Range<usize>) -> Option<Warning> {
     let at = part.start + conflict_marker(source.text.as_bytes().get(part.clone())?)?;
     Some(Warning::new(Code::ConflictMarker, CONFLICT).at(source.pos(at)).hint(RESOLVE))
 }

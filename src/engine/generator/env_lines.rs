@@ -35,10 +35,7 @@ pub(super) fn find_conflicts<'a>(build: &mut Build<'a>, root: &Root, args: &Gene
             let source = args.files.iter().find(|source| source.pos == pair.pos)?;
             cx.files.text(root, file_source(source).ok()?.1).ok()
         });
-        sources
-            .filter_map(|source| cause::conflict(source, 0..source.text.len()))
-            .map(Warning::without_line)
-            .collect::<Vec<_>>()
+        sources.filter_map(cause::conflict).map(Warning::without_line).collect::<Vec<_>>()
     });
 }
 
@@ -62,7 +59,7 @@ fn clear_text(source: &Source) -> Option<Warning> {
 /// The findings about the lines of an env file. Values are not in the messages: they may be secret.
 fn lines(source: &Source) -> Vec<Warning> {
     // The lines of a conflict are no other mistake.
-    let mut found: Vec<Warning> = cause::conflict(source, 0..source.text.len()).into_iter().collect();
+    let mut found: Vec<Warning> = cause::conflict(source).into_iter().collect();
     if !found.is_empty() {
         return found;
     }

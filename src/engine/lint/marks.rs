@@ -39,7 +39,7 @@ pub(super) fn in_files(arena: Arena<'_>, map: &ResMap<'_>) -> Vec<Warning> {
 }
 
 fn in_piece(source: &Source, range: Range<usize>) -> Vec<Warning> {
-    let conflict = cause::conflict(source, range.clone());
+    let conflict = cause::conflict_in(source, range.clone());
     allow::comments(source, range).into_iter().chain(conflict).collect()
 }
 

@@ -262,7 +262,8 @@ impl<'a> History<'a> {
 }
 
 impl<'a> Traced<'a> {
-    /// The write that brought the resource, and the one that removed it; `None` if it is there.
+    /// The write that brought the resource, and the one that removed it; `None` for a resource
+    /// that no step has removed.
     fn removed(&self) -> Option<(&Write<'a>, &Write<'a>)> {
         match &*self.writes {
             [origin, .., removal] if removal.path.is_empty() => Some((origin, removal)),

@@ -47,7 +47,7 @@ pub struct Line {
     run: Option<Index>,
 }
 
-/// An index that fits into 32 bits, and so does an `Option` of it.
+/// An index of 32 bits; `Option<Index>` has the same size.
 #[derive(Clone, Copy)]
 struct Index(NonZero<u32>);
 
