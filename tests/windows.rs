@@ -4,6 +4,7 @@
 mod console;
 mod git;
 mod helm;
+mod runtimes;
 
 use crate::support::{Tree, is_under_wine, run};
 use std::fs;
@@ -799,6 +800,37 @@ fn an_installed_shared_object_is_a_dll() {
     bytes.push(0);
     fs::write(&installed[0], bytes).unwrap();
     tree.build(&["--offline"]).fails_with(&["h.io/acme/app"]);
+}
+
+#[test]
+fn an_installed_bundle_has_programs_and_scripts() {
+    if !is_windows() {
+        return;
+    }
+    let mut tree = Tree::new(GENERATOR);
+    compile(&tree, "../home/bin/teller.exe", TELLER);
+    tree.variables.insert("WINEPATH", z(&tree.home().join("bin")));
+    let script = "#!/usr/bin/env teller\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: told}\n";
+    tree.write("tools/plugin.yaml", &crate::support::bundles::manifest("tools", "1.0.0"));
+    tree.write("tools/plugin/ex.io/v1/made/Made", script);
+    tree.write("tools/plugin/ex.io/v1/made/deep/values.txt", "");
+    crate::support::plugins::require(&tree, "{tools: {source: h.io/acme/tools, from: ./tools}}");
+    // The lock of another system holds here: the sum of the bundle is the same.
+    #[expect(clippy::disallowed_methods, reason = "this is the outside of the command")]
+    let mut on_linux = Command::new(env!("CARGO_BIN_EXE_rustomize"));
+    let here = tree.command(&["plugin", "install"]);
+    on_linux.args(here.get_args()).current_dir(tree.path()).env_clear();
+    on_linux.envs(here.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    run(&mut on_linux).ok();
+    let lock = fs::read(tree.path().join("plugins.lock")).unwrap();
+    tree.run(&["plugin", "install", "--frozen"]).ok();
+    assert!(tree.build(&["--offline", "--frozen"]).ok().contains("name: told\n"));
+    assert_eq!(fs::read(tree.path().join("plugins.lock")).unwrap(), lock);
+    // A program for Windows counts before a file for other systems.
+    tree.write("tools/plugin.yaml", &crate::support::bundles::manifest("tools", "2.0.0"));
+    compile(&tree, "tools/plugin/ex.io/v1/made/Made.exe", PRINTS);
+    tree.run(&["plugin", "upgrade"]).ok();
+    assert!(tree.build(&["--offline", "--frozen"]).ok().contains("v: one\n"));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! [`SearchPath`]: the directories in which programs are looked for.
 
 use crate::host::Host;
-use std::env::consts::EXE_EXTENSION;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -17,13 +16,11 @@ impl SearchPath {
         host.variable("PATH").map_or_else(SearchPath::default, |value| SearchPath::from(&*value))
     }
 
-    /// The first path of a program that `is_right` accepts. On Windows its name may lack `.exe`.
+    /// The first path of a program that `is_right` accepts. On Windows its name may lack `.exe`,
+    /// and `python3` may be `python.exe`, as its makers name it there.
     pub fn find(&self, name: impl AsRef<Path>, is_right: impl Fn(&Path) -> bool) -> Option<PathBuf> {
-        let name = name.as_ref();
-        let of_system = name.with_added_extension(EXE_EXTENSION);
-        let has_end = EXE_EXTENSION.is_empty() || name.extension().is_some_and(|end| end == EXE_EXTENSION);
-        let names = [Some(name), Some(&*of_system).filter(|_| !has_end)];
-        let paths = self.0.iter().flat_map(|folder| names.into_iter().flatten().map(|name| folder.join(name)));
+        let names = names_on(cfg!(windows), name.as_ref());
+        let paths = self.0.iter().flat_map(|folder| names.iter().map(|name| folder.join(name)));
         paths.into_iter().find(|path| is_right(path))
     }
 
@@ -31,6 +28,18 @@ impl SearchPath {
     pub fn value(&self) -> OsString {
         std::env::join_paths(&self.0).unwrap_or_default()
     }
+}
+
+/// The names that the file of a program may have.
+fn names_on(windows: bool, name: &Path) -> Vec<PathBuf> {
+    let mut names = vec![name.to_owned()];
+    if windows && name.extension().is_none_or(|end| !end.eq_ignore_ascii_case("exe")) {
+        names.push(name.with_added_extension("exe"));
+    }
+    if windows && ["python3", "python3.exe"].iter().any(|python| name == Path::new(python)) {
+        names.push("python.exe".into());
+    }
+    names
 }
 
 impl From<&OsStr> for SearchPath {
@@ -42,9 +51,9 @@ impl From<&OsStr> for SearchPath {
 
 #[cfg(test)]
 mod tests {
-    use super::SearchPath;
+    use super::{SearchPath, names_on};
     use crate::host::FixedHost;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     #[test]
     fn the_first_directory_with_the_program_counts() {
@@ -53,5 +62,16 @@ mod tests {
         assert_eq!(path.find("app", |_| true).as_deref(), Some(Path::new("/a/app")));
         assert_eq!(path.find("app", |path| path.starts_with("/b")).as_deref(), Some(Path::new("/b/app")));
         assert_eq!(path.value(), "/a:/b");
+    }
+
+    #[test]
+    fn programs_of_windows_end_in_exe() {
+        let names = |windows, name: &str| names_on(windows, Path::new(name));
+        let paths = |names: &[&str]| -> Vec<PathBuf> { names.iter().map(PathBuf::from).collect() };
+        assert_eq!(names(false, "python3"), paths(&["python3"]));
+        assert_eq!(names(true, "git"), paths(&["git", "git.exe"]));
+        assert_eq!(names(true, "git.EXE"), paths(&["git.EXE"]));
+        assert_eq!(names(true, "python3"), paths(&["python3", "python3.exe", "python.exe"]));
+        assert_eq!(names(true, "python3.11"), paths(&["python3.11", "python3.11.exe"]));
     }
 }

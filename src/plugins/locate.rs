@@ -15,7 +15,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The end of the name of a shared object.
-const SHARED_OBJECT_SUFFIX: &str = if cfg!(windows) { ".dll" } else { ".so" };
+pub const SHARED_OBJECT_SUFFIX: &str = if cfg!(windows) { ".dll" } else { ".so" };
 
 /// The directories that may hold plugins, in upstream's order: `$KUSTOMIZE_PLUGIN_HOME`,
 /// `$XDG_CONFIG_HOME/kustomize/plugin`, `$HOME/.config/kustomize/plugin`, `$HOME/kustomize/plugin`.

@@ -2,14 +2,13 @@
 
 use super::secrets::as_ordinary_user;
 use crate::support::isolation::can_isolate;
-use crate::support::packages::tar_gz;
+use crate::support::packages::{NpmRegistry, pip_index, tar_gz, wheel, zip_of};
 use crate::support::plugins::{require, root};
 use crate::support::servers::{Files, Reply, serve, sha256};
 use crate::support::{Run, Tree, git, run};
 use base64::Engine;
 use sha2::Digest;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub const TREE: &str = "-- kustomization.yaml --\ngenerators: [g.yaml]\n-- g.yaml --\napiVersion: ex.io/v1\nkind: Made\nmetadata: {name: g}\n";
@@ -117,19 +116,6 @@ fn sdist(mark: &Path) -> Vec<u8> {
     ])
 }
 
-/// Serves one file of one package to pip.
-fn index(package: &'static str, file: &'static str, content: Vec<u8>) -> String {
-    let page = format!("<!DOCTYPE html><a href=\"/{file}\">{file}</a>").into_bytes();
-    let server = serve(move |request| match request.path.trim_matches('/') {
-        path if path == file => Reply::ok(content.clone()),
-        path if path == format!("simple/{package}") => {
-            Reply("200 OK", vec![("Content-Type".to_owned(), "text/html".to_owned())], page.clone())
-        }
-        _ => Reply::not_found(),
-    });
-    format!("http://{server}/simple")
-}
-
 #[test]
 fn python_source_distribution_is_not_built() {
     if !has("python3") {
@@ -144,7 +130,7 @@ fn python_source_distribution_is_not_built() {
         run.fails_with(&["requirements.txt:1", "'--no-index'", "pip-compile --generate-hashes"]);
     });
     // From an index, with its hash.
-    tree.variables.insert("PIP_INDEX_URL", index("bad", "bad-1.0.tar.gz", sdist));
+    tree.variables.insert("PIP_INDEX_URL", pip_index("bad", "bad-1.0.tar.gz", sdist));
     tree.write("plugins/app/requirements.txt", &pinned);
     installs(&tree, |run| {
         run.fails_with(&["pip", "failed", "bad==1.0"]);
@@ -357,7 +343,7 @@ const STAND_INS: [(&str, StandIn, &str); 5] = [
              note \"$2 $(echo \"$*\" | grep -o -e --ignore-scripts -e --offline | tr '\\n' ' ')$(ls)\"\n\
              mkdir node_modules; cp \"$HOME/log\" node_modules/log\n",
             &["package.json", "package-lock.json"],
-            "npm/node_modules/log",
+            "../node_modules/log",
         ),
         "ci --ignore-scripts package-lock.json\npackage.json network removed\n\
          ci --ignore-scripts --offline package-lock.json\npackage.json alone kept\n",
@@ -473,31 +459,10 @@ fn deno_package_is_fetched_without_running_scripts() {
     let main = "import v from \"npm:dep@1.0.0\";\nconst text: string = v;\n\
         console.log(`apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: ${text}}`);\n";
     let mut tree = tree("deno", &[("main.ts", main)]);
-    let package = format!(
-        "{{\"name\": \"dep\", \"version\": \"1.0.0\", \"scripts\": {{\"preinstall\": \"touch {}\"}}}}",
-        mark(&tree).display()
-    );
-    let tarball =
-        tar_gz(&[("package/package.json", &package), ("package/index.js", "module.exports = 'of the package'\n")]);
-    let sum = base64::engine::general_purpose::STANDARD.encode(sha2::Sha512::digest(&tarball));
-    let files = Files::default();
-    files.put("/dep/-/dep-1.0.0.tgz", tarball);
-    let address = files.serve();
-    files.put(
-        "/dep",
-        format!(
-            "{{\"name\": \"dep\", \"dist-tags\": {{\"latest\": \"1.0.0\"}}, \"versions\": {{\"1.0.0\": {{\"name\": \"dep\", \"version\": \"1.0.0\", \
-             \"hasInstallScript\": true, \"dist\": {{\"tarball\": \"http://{address}/dep/-/dep-1.0.0.tgz\", \"integrity\": \"sha512-{sum}\"}}}}}}}}"
-        ),
-    );
-    tree.write(
-        "plugins/app/deno.lock",
-        &format!(
-            "{{\"version\": \"5\", \"specifiers\": {{\"npm:dep@1.0.0\": \"1.0.0\"}}, \"npm\": {{\"dep@1.0.0\": {{\"integrity\": \"sha512-{sum}\", \"scripts\": true}}}}}}"
-        ),
-    );
+    let registry = NpmRegistry::start(&format!("touch {}", mark(&tree).display()));
+    tree.write("plugins/app/deno.lock", &registry.deno_lock());
     // Deno asks its cache for a package of this registry, also when it runs.
-    tree.variables.insert("NPM_CONFIG_REGISTRY", format!("http://{address}/"));
+    tree.variables.insert("NPM_CONFIG_REGISTRY", format!("{}/", registry.url));
     tree.run(&["plugin", "install"]).ok();
     let built = tree.build(&["--offline", "--frozen", "--plugin-allow-env=NPM_CONFIG_REGISTRY"]).ok();
     assert!(!mark(&tree).exists() && built.contains("v: of the package\n"), "{built}");
@@ -506,15 +471,6 @@ fn deno_package_is_fetched_without_running_scripts() {
     let names: Vec<String> = crate::support::files(&kept, "").iter().map(|path| path.display().to_string()).collect();
     assert!(names.iter().any(|name| name.ends_with("dep/1.0.0/index.js")), "{names:?}");
     assert!(!names.iter().any(|name| name.contains("_cache_v")), "{names:?}");
-}
-
-fn zip(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, text) in files {
-        archive.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
-        archive.write_all(text.as_bytes()).unwrap();
-    }
-    archive.finish().unwrap().into_inner()
 }
 
 /// Installs a plugin with a package, and expects that a build uses that.
@@ -532,15 +488,7 @@ fn python_wheel_is_fetched_and_installed() {
     if !has("python3") {
         return;
     }
-    let wheel = zip(&[
-        ("dep.py", "V = 'of the package'\n"),
-        ("dep-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: dep\nVersion: 1.0\n"),
-        ("dep-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
-        (
-            "dep-1.0.dist-info/RECORD",
-            "dep.py,,\ndep-1.0.dist-info/METADATA,,\ndep-1.0.dist-info/WHEEL,,\ndep-1.0.dist-info/RECORD,,\n",
-        ),
-    ]);
+    let wheel = wheel("dep", "V = 'of the package'\n");
     let main =
         "import dep\nprint('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: %s}' % dep.V)\n";
     let mut tree = tree("python", &[("main.py", main)]);
@@ -550,7 +498,7 @@ fn python_wheel_is_fetched_and_installed() {
         sha256(&wheel)
     );
     tree.write("plugins/app/requirements.txt", &lines);
-    tree.variables.insert("PIP_INDEX_URL", index("dep", "dep-1.0-py3-none-any.whl", wheel));
+    tree.variables.insert("PIP_INDEX_URL", pip_index("dep", "dep-1.0-py3-none-any.whl", wheel));
     uses_its_package(&tree);
 }
 
@@ -561,27 +509,12 @@ fn npm_package_is_fetched_without_running_scripts() {
     }
     let main = "console.log('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: ' + require('dep') + '}')\n";
     let tree = tree("nodejs", &[("index.js", main)]);
-    let package = format!(
-        "{{\"name\": \"dep\", \"version\": \"1.0.0\", \"scripts\": {{\"preinstall\": \"touch {}\"}}}}",
-        mark(&tree).display()
-    );
-    let tarball =
-        tar_gz(&[("package/package.json", &package), ("package/index.js", "module.exports = 'of the package'\n")]);
-    let sum = base64::engine::general_purpose::STANDARD.encode(sha2::Sha512::digest(&tarball));
-    let files = Files::default();
-    files.put("/dep-1.0.0.tgz", tarball);
-    let address = files.serve();
-    let needs = "\"name\": \"app\", \"version\": \"1.0.0\", \"dependencies\": {\"dep\": \"^1.0.0\"}";
-    tree.write("plugins/app/package.json", &format!("{{{needs}}}"));
-    let lock = |integrity: &str| {
-        format!(
-            "{{\"name\": \"app\", \"version\": \"1.0.0\", \"lockfileVersion\": 3, \"requires\": true, \"packages\": {{\"\": {{{needs}}},\n\
-             \"node_modules/dep\": {{\"version\": \"1.0.0\", \"resolved\": \"http://{address}/dep-1.0.0.tgz\", {integrity}\"hasInstallScript\": true}}}}}}"
-        )
-    };
-    tree.write("plugins/app/package-lock.json", &lock(&format!("\"integrity\": \"sha512-{sum}\", ")));
+    let registry = NpmRegistry::start(&format!("touch {}", mark(&tree).display()));
+    tree.write("plugins/app/package.json", &format!("{{{}}}", NpmRegistry::NEEDS));
+    let integrity = format!("\"integrity\": \"{}\", ", registry.integrity);
+    tree.write("plugins/app/package-lock.json", &registry.npm_lock(&integrity));
     uses_its_package(&tree);
-    tree.write("plugins/app/package-lock.json", &lock(""));
+    tree.write("plugins/app/package-lock.json", &registry.npm_lock(""));
     tree.run(&["plugin", "install"]).fails_with(&[
         "package-lock.json:2",
         "has no strong checksum",
@@ -617,7 +550,7 @@ fn go_module_is_built_without_network() {
     let files = Files::default();
     files.put("/example.com/dep/@v/v1.0.0.info", "{\"Version\": \"v1.0.0\"}");
     files.put("/example.com/dep/@v/v1.0.0.mod", module);
-    files.put("/example.com/dep/@v/v1.0.0.zip", zip(&packed));
+    files.put("/example.com/dep/@v/v1.0.0.zip", zip_of(&packed));
     tree.variables.insert("GOPROXY", format!("http://{}", files.serve()));
     uses_its_package(&tree);
     // Dependencies inside the plugin need no network.
@@ -630,7 +563,7 @@ fn go_module_is_built_without_network() {
     // Something else under the same version.
     files.put(
         "/example.com/dep/@v/v1.0.0.zip",
-        zip(&[packed[1], (packed[0].0, "package dep\n\nconst V = \"other\"\n")]),
+        zip_of(&[packed[1], (packed[0].0, "package dep\n\nconst V = \"other\"\n")]),
     );
     let _ = fs::remove_dir_all(root(&tree));
     tree.run(&["plugin", "install"]).fails_with(&["go mod download", "failed", "checksum mismatch"]);

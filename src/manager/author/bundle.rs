@@ -1,14 +1,17 @@
 //! The directory of a bundle: `plugin`, laid out as a plugin directory, and `schemas`.
 //!
 //! The path of a file says what it is for: `plugin/<apiVersion>/<kind in lower case>/<Kind>` is an
-//! executable for that kind, `<Kind>.so` a shared object for it. Other files there belong to the
-//! plugin beside them.
+//! executable for that kind, `<Kind>.so` a shared object for it. On Windows they are `<Kind>.exe`
+//! and `<Kind>.dll`, and `<Kind>` may be a script. Other files there belong to the plugin beside
+//! them.
 
 use super::describe::Component;
 use crate::diag::{Code, Error, Result};
 use crate::id::content;
+use rustomize_plugins::locate::SHARED_OBJECT_SUFFIX;
 use rustomize_plugins::program::is_binary;
 use std::collections::{BTreeMap, BTreeSet};
+use std::env::consts::EXE_SUFFIX;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,9 +24,6 @@ pub const SCHEMAS: &str = "schemas";
 
 /// Most parts of an apiVersion: a group and a version.
 const MOST_PARTS: usize = 2;
-
-/// The end of the names of shared objects.
-pub const SHARED_OBJECT: &str = ".so";
 
 /// Returns whether a file in `schemas` is a schema, by its name.
 pub fn is_schema(name: &str) -> bool {
@@ -80,10 +80,14 @@ pub(super) fn contents(directory: &Path) -> Result<BundlePlugins> {
         }
         folders.insert(folder.clone());
         let opened = File::open(&file).map_err(cannot)?;
-        let is_shared_object = path.ends_with(SHARED_OBJECT);
+        let is_shared_object = path.ends_with(SHARED_OBJECT_SUFFIX);
         let runs = is_shared_object || content::is_executable(&opened).map_err(cannot)?;
         let plugin = BundlePlugin { runs, is_native: is_shared_object || is_binary(&opened), path };
         match found.remove(&(folder.clone(), kind.clone())) {
+            // The other file is for other systems.
+            Some(other) if is_exe(&other) || is_exe(&plugin) => {
+                found.insert((folder, kind), if is_exe(&other) { other } else { plugin })
+            }
             Some(other) if other.runs && plugin.runs => {
                 let why = format!("is for the same kind as '{PLUGINS}/{}'", other.path);
                 return Err(fault(&plugin.path, &why).hint("leave one of the two files out"));
@@ -95,8 +99,11 @@ pub(super) fn contents(directory: &Path) -> Result<BundlePlugins> {
     let mut contents = BundlePlugins::default();
     for ((folder, kind), plugin) in found {
         if !plugin.runs {
-            let command = format!("make it executable: chmod +x {PLUGINS}/{}", plugin.path);
-            return Err(fault(&plugin.path, "is not executable").hint(command));
+            let hint = match EXE_SUFFIX {
+                "" => format!("make it executable: chmod +x {PLUGINS}/{}", plugin.path),
+                end => format!("name a program '{kind}{end}', or begin a script with '#!' and its interpreter"),
+            };
+            return Err(fault(&plugin.path, "is not executable").hint(hint));
         }
         let (api_version, name) = folder.rsplit_once('/').unwrap_or_default();
         contents.is_native |= plugin.is_native;
@@ -119,12 +126,23 @@ struct BundlePlugin {
     is_native: bool,
 }
 
+/// Returns whether a plugin is a program for Windows, on Windows.
+fn is_exe(plugin: &BundlePlugin) -> bool {
+    !EXE_SUFFIX.is_empty() && plugin.path.ends_with(EXE_SUFFIX)
+}
+
+/// The kind that the name of a plugin's file says.
+fn kind_named(file: &str) -> &str {
+    let ends = [SHARED_OBJECT_SUFFIX, EXE_SUFFIX].into_iter().filter(|end| !end.is_empty());
+    ends.into_iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file)
+}
+
 /// The directory and the kind of a file that is named as a plugin: of `ex.io/v1/made/Made` they are
 /// `ex.io/v1/made` and `Made`.
 fn kind_of(path: &str) -> Option<(String, String)> {
     let (folder, file) = path.rsplit_once('/')?;
     let (api_version, name) = folder.rsplit_once('/')?;
-    let kind = file.strip_suffix(SHARED_OBJECT).unwrap_or(file);
+    let kind = kind_named(file);
     let is_plugin = kind.to_lowercase() == name && api_version.split('/').count() <= MOST_PARTS;
     is_plugin.then(|| (folder.to_owned(), kind.to_owned()))
 }
@@ -196,9 +214,8 @@ fn sorted_out(home: &Path) -> io::Result<SortedOut> {
             if entry.path().is_dir() {
                 below.push((if path.is_empty() { file } else { format!("{path}/{file}") }, entry.path()));
             } else {
-                let bare = file.strip_suffix(SHARED_OBJECT).unwrap_or(&file);
                 has_files = true;
-                is_kind |= !path.is_empty() && bare.to_lowercase() == name;
+                is_kind |= !path.is_empty() && kind_named(&file).to_lowercase() == name;
             }
         }
         match (is_kind, has_files) {

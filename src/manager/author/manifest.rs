@@ -4,7 +4,7 @@
 use super::bundle;
 use super::client::{NeededPlugin, clients};
 use super::describe::{Component, Description, Protocol};
-use super::written_schema;
+use super::{runtime_files, written_schema};
 use crate::config::{Decode, Decoder, Written, read_alone};
 use crate::diag::{Code, Error, Result};
 use crate::id::head::{FileHead, check_head};
@@ -387,11 +387,11 @@ impl Manifest {
         let words = |words: &[&str]| words.iter().map(OsString::from).chain([entry.clone()]).collect();
         let (program, args): (PathBuf, Vec<OsString>) = match &self.runtime {
             Runtime::Python => {
-                let own = made.join("venv").join("bin").join("python");
+                let own = runtime_files::python_of(&made.join("venv"));
                 (if own.is_file() { own } else { "python3".into() }, words(&["-B"]))
             }
             Runtime::Nodejs => ("node".into(), words(&[])),
-            Runtime::Go => (made.join("bin").join("plugin"), Vec::new()),
+            Runtime::Go => (runtime_files::go_program(&made), Vec::new()),
             Runtime::Deno => (
                 "deno".into(),
                 DENO.map(OsString::from).into_iter().chain(deno_lock(directory)).chain([entry]).collect(),

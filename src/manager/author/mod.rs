@@ -22,6 +22,7 @@ mod fault;
 pub mod manifest;
 pub mod package;
 mod rules;
+pub(crate) mod runtime_files;
 pub mod scaffold;
 pub mod schema;
 pub mod sign;

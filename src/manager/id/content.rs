@@ -8,8 +8,8 @@ use rustomize_files::{self as files, Directory, Kind, Opened, PlainFile, name_fa
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read, Seek};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 /// Names in a plugin's directory that are not part of the plugin: those of git, and those of files
 /// that were made by the installation.
@@ -75,8 +75,9 @@ pub fn sum_of(plugin: Opened) -> io::Result<String> {
     };
     let mut lines: BTreeMap<String, String> = BTreeMap::new();
     each(&directory, &mut |name, file| {
-        let mark = if file.facts().is_executable() { 'x' } else { '-' };
-        let line = format!("{} {mark} {name}\n", sha256(file)?);
+        let file = file.into_file();
+        let mark = if is_executable(&file)? { 'x' } else { '-' };
+        let line = format!("{} {mark} {name}\n", sha256(&file)?);
         lines.insert(name.to_owned(), line);
         Ok(())
     })?;
@@ -119,7 +120,8 @@ fn walk(directory: &Directory, visit: &mut dyn FnMut(&files::Member<'_>, &str) -
         }
         match (member.kind, member.path.to_str()) {
             (Kind::Directory, _) => return Ok(true),
-            (Kind::File, Some(name)) => visit(member, name)?,
+            // The names, and so the sums, are the same on all systems.
+            (Kind::File, Some(name)) => visit(member, &name.replace(MAIN_SEPARATOR, "/"))?,
             _ => return Err(wrong("is neither a file nor a directory")),
         }
         Ok(false)
@@ -140,16 +142,24 @@ pub fn copy(from: &Directory, to: &Directory) -> io::Result<()> {
     })
 }
 
+/// The first bytes of programs: of scripts, and of binaries for Linux, Windows and macOS.
+const STARTS: [&[u8]; 4] = [b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe"];
+
+/// Returns whether a file begins as a program. The next read begins at the start of the file.
+fn begins_as_program(mut file: &File) -> io::Result<bool> {
+    let mut start = Vec::new();
+    file.take(4).read_to_end(&mut start)?;
+    file.rewind()?;
+    Ok(STARTS.iter().any(|known| start.starts_with(known)))
+}
+
 /// Checks that a file is a program: the system runs it itself, or it names its interpreter. Any
 /// other file is data: a shell would run its lines as commands, and show them in its errors.
 ///
 /// # Errors
 /// The file is not a program, or cannot be read.
 pub fn check_program(path: &Path) -> io::Result<()> {
-    const STARTS: [&[u8]; 4] = [b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe"];
-    let mut start = Vec::new();
-    files::open(path)?.take(4).read_to_end(&mut start)?;
-    match STARTS.iter().any(|known| start.starts_with(known)) {
+    match begins_as_program(&files::open(path)?.into_file())? {
         true => Ok(()),
         false => {
             Err(io::Error::new(io::ErrorKind::InvalidData, "its first bytes are neither those of a program nor '#!'"))
@@ -157,12 +167,16 @@ pub fn check_program(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns whether anybody may execute a file.
+/// Returns whether a file is one to execute. A system without such permissions goes by the first
+/// bytes, so that a plugin whose programs alone may be executed has the same sum on all systems.
 ///
 /// # Errors
-/// The system does not say.
+/// The file cannot be read.
 pub fn is_executable(file: &File) -> io::Result<bool> {
-    Ok(rustomize_files::is_executable(&file.metadata()?))
+    match cfg!(unix) {
+        true => Ok(files::is_executable(&file.metadata()?)),
+        false => begins_as_program(file),
+    }
 }
 
 #[cfg(test)]

@@ -84,8 +84,10 @@ pub enum NameError {
     Version(String),
     /// It is for another machine.
     Platform(Platform),
-    /// It ends in `.exe` where it must not, or does not where it must.
-    Extension,
+    /// It is for Windows, and does not end in `.exe`.
+    NoExe,
+    /// It ends in `.exe`, and is not for Windows.
+    Exe,
 }
 
 impl fmt::Display for NameError {
@@ -97,8 +99,8 @@ impl fmt::Display for NameError {
             NameError::OtherName(name) => write!(f, "its directory is that of the plugin '{name}'"),
             NameError::Version(why) => f.write_str(why),
             NameError::Platform(platform) => write!(f, "it is for {platform}"),
-            NameError::Extension if cfg!(windows) => f.write_str("its name does not end in '.exe'"),
-            NameError::Extension => f.write_str("its name ends in '.exe'"),
+            NameError::NoExe => f.write_str("its name does not end in '.exe'"),
+            NameError::Exe => f.write_str("its name ends in '.exe'"),
         }
     }
 }
@@ -118,13 +120,10 @@ impl FileName {
     /// The name is not that of a binary for the plugin and the machine.
     pub fn parse(file: &str, name: &str, host: &Platform) -> Result<FileName, NameError> {
         let rest = file.strip_prefix(PREFIX).ok_or(NameError::Form)?;
-        let bare = match (host.os.as_str(), rest.strip_suffix(".exe")) {
-            ("windows", Some(bare)) => bare,
-            ("windows", None) | (_, Some(_)) => return Err(NameError::Extension),
-            (_, None) => rest,
-        };
+        let bare = rest.strip_suffix(".exe");
+        let is_exe = bare.is_some();
         // From the end: a name may have underscores.
-        let mut parts = bare.rsplitn(5, '_');
+        let mut parts = bare.unwrap_or(rest).rsplitn(5, '_');
         let mut part = || parts.next().ok_or(NameError::Form);
         let (arch, os, api, version, found) = (part()?, part()?, part()?, part()?, part()?);
         if found != name {
@@ -138,6 +137,11 @@ impl FileName {
         let platform = Platform { os: os.to_owned(), arch: arch.to_owned() };
         if platform != *host && platform != Platform::any() {
             return Err(NameError::Platform(platform));
+        }
+        match (platform.os == "windows", is_exe) {
+            (true, false) => return Err(NameError::NoExe),
+            (false, true) => return Err(NameError::Exe),
+            _ => {}
         }
         Ok(FileName { name: name.to_owned(), version, api, platform })
     }
@@ -201,10 +205,13 @@ mod tests {
 
     #[test]
     fn exe_is_for_windows_alone() {
-        assert_eq!(parse("rustomize-plugin-app_v1.2.3_x1.0_linux_amd64.exe"), Err(NameError::Extension));
+        assert_eq!(parse("rustomize-plugin-app_v1.2.3_x1.0_linux_amd64.exe"), Err(NameError::Exe));
         let windows = platform("windows", "amd64");
         let bare = FileName::parse("rustomize-plugin-app_v1.2.3_x1.0_windows_amd64", "app", &windows);
-        assert_eq!(bare, Err(NameError::Extension));
+        assert_eq!(bare, Err(NameError::NoExe));
+        // A directory that an interpreter runs has no platform.
+        let any = "rustomize-plugin-app_v1.2.3_x1.0_any_any";
+        assert_eq!(FileName::parse(any, "app", &windows).unwrap().to_string(), any);
         let file = "rustomize-plugin-app_v1.2.3_x1.0_windows_amd64.exe";
         assert_eq!(FileName::parse(file, "app", &windows).unwrap().to_string(), file);
     }

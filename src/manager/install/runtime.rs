@@ -9,7 +9,9 @@
 use super::pinned;
 use super::workshop::{Task, ToolRun, Workshop};
 use crate::author::manifest::{self, DENO_DIRECTORY as DENO, Manifest, Runtime};
+use crate::author::runtime_files;
 use crate::diag::{Code, Error, Result};
+use crate::id::content::NODE_MODULES;
 use crate::store::installed_artifacts;
 use rustomize_files::{Directory, Kind};
 use rustomize_plugins::PluginOptions;
@@ -76,14 +78,14 @@ fn python(shop: &Workshop<'_>) -> Result<()> {
     shop.run(ToolRun::new(&real, &shop.work, module("venv", &[tools.as_os_str()])))?;
     let listed = shop.work.join("requirements.txt");
     write(&shop.held.work, "requirements.txt", &(requirements.join("\n") + "\n"))?;
-    let python = tools.join("bin").join("python");
+    let python = runtime_files::python_of(&tools);
     let pip = |task: Task, command: &[&OsStr]| {
         let mut args = module("pip", command);
         args.extend(["-r".into(), listed.clone().into_os_string()]);
         args.extend(["--only-binary", ":all:", "--require-hashes", "--no-cache-dir"].map(OsString::from));
         args.extend(["--quiet", "--disable-pip-version-check", "--no-input"].map(OsString::from));
         // No file of settings; of the environment only what a step has.
-        let variables = vec![("PIP_CONFIG_FILE".into(), "/dev/null".into())];
+        let variables = vec![("PIP_CONFIG_FILE".into(), runtime_files::EMPTY.into())];
         shop.run(ToolRun { task, variables, ..ToolRun::new(&python, &shop.work, args) })
     };
     let wheels = wheels.as_os_str();
@@ -95,9 +97,11 @@ fn python(shop: &Workshop<'_>) -> Result<()> {
 
 /// The directory of the environment that Python finds packages in.
 fn site_packages(made: &Directory) -> Result<PathBuf> {
-    let lib = Path::new("venv").join("lib");
+    let lib = Path::new("venv").join(runtime_files::PYTHON_LIBRARIES);
     let entries = made.below(&lib).and_then(|lib| lib.entries()).unwrap_or_default();
-    let mut folders = entries.into_iter().map(|(name, _)| lib.join(name).join("site-packages"));
+    // Windows has no directory for the version.
+    let of_versions = entries.into_iter().map(|(name, _)| lib.join(name));
+    let mut folders = [lib.clone()].into_iter().chain(of_versions).map(|folder| folder.join("site-packages"));
     let found = folders.find_map(|folder| Some(made.below(&folder).ok()?.path().to_owned()));
     let found = found.and_then(|found| std::path::absolute(found).ok());
     found.ok_or_else(|| {
@@ -114,13 +118,14 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
     let lock = pinned::package_lock(&shop.plugin.join("package-lock.json"))?;
     let node = shop.ask(&shop.program("node")?, &["-p", "process.execPath"])?;
     // That of the same installation: a program called npm may be a shim.
-    let beside = node.ancestors().nth(2).map(|prefix| prefix.join("lib/node_modules/npm/bin/npm-cli.js"));
+    let beside = runtime_files::npm_of(&node);
     let npm = match beside.filter(|npm| npm.is_file()) {
         Some(npm) => npm,
         None => {
             dunce::canonicalize(shop.program("npm")?).map_err(|e| Error::io(&e, format!("cannot find npm: {e}")))?
         }
     };
+    let no_git = format!("--git={}", runtime_files::EMPTY);
     let options = [
         "--ignore-scripts",
         "--no-audit",
@@ -129,10 +134,12 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
         "--no-update-notifier",
         "--loglevel=error",
         // Nothing comes from git.
-        "--git=/dev/null",
+        &no_git,
     ];
     let mut args = vec![npm.clone().into_os_string(), "ci".into()];
     args.extend(options.map(OsString::from));
+    // The second step finds there what the first one has fetched.
+    args.push(format!("--cache={}", shop.work.join("npm-cache").display()).into());
     // Neither the settings of the user nor those of the installation.
     for name in ["userconfig", "globalconfig"] {
         write(&shop.held.work, name, "")?;
@@ -149,11 +156,10 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
         args.extend((task == Task::Make).then(|| "--offline".into()));
         shop.run(ToolRun { task, read: read(), ..ToolRun::new(&node, folder, args) })?;
     }
-    if shop.held.made.facts(Path::new("npm/node_modules")).is_ok_and(|facts| facts.kind == Kind::Directory) {
-        let link = Path::new("node_modules");
-        let to = Path::new(crate::id::content::MADE).join("npm/node_modules");
-        let cannot = |e| Error::io(&e, format!("cannot write '{}': {e}", shop.plugin.join(link).display()));
-        shop.held.plugin.link(&to, link).map_err(cannot)?;
+    let installed = Path::new("npm").join(NODE_MODULES);
+    if shop.held.made.facts(&installed).is_ok_and(|facts| facts.kind == Kind::Directory) {
+        let cannot = |e| Error::io(&e, format!("cannot write '{}': {e}", shop.plugin.join(NODE_MODULES).display()));
+        shop.held.made.rename(&installed, &shop.held.plugin, Path::new(NODE_MODULES)).map_err(cannot)?;
     }
     Ok(())
 }
@@ -185,7 +191,6 @@ fn go(shop: &Workshop<'_>, entry: &str) -> Result<()> {
     let root = shop.ask(&go, &["env", "GOROOT"])?;
     let has = |name: &str| shop.plugin.join(name).is_file();
     let is_vendored = has("vendor/modules.txt");
-    let bin = shop.made.join("bin");
     make(&shop.held.made, "bin")?;
     let cache = |name: &str| shop.work.join(name).into_os_string();
     let variables = |proxy: Option<&str>| -> Vec<Variable> {
@@ -214,7 +219,7 @@ fn go(shop: &Workshop<'_>, entry: &str) -> Result<()> {
     }
     let mode = if is_vendored { "-mod=vendor" } else { "-mod=readonly" };
     let mut args = ["build", "-trimpath", "-buildvcs=false", mode, "-o"].map(OsString::from).to_vec();
-    args.extend([bin.join("plugin").into_os_string(), "--".into(), entry.into()]);
+    args.extend([runtime_files::go_program(&shop.made).into_os_string(), "--".into(), entry.into()]);
     shop.run(ToolRun { variables: variables(Some("off")), read: read(), ..ToolRun::new(&go, &shop.plugin, args) })
 }
 

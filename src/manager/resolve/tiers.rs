@@ -3,7 +3,6 @@
 use super::inputs::{Inputs, relock};
 use super::project::{Need, Project, upwards};
 use super::{Chosen, PluginRequest, Provider, Resolver, Tier, Trace, Verdict, places};
-use crate::author::bundle::SHARED_OBJECT;
 use crate::author::client;
 use crate::author::describe::{Component, Description, Protocol, Role};
 use crate::diag::{Code, Error, Result};
@@ -22,7 +21,7 @@ use crate::store::record::AskedBy;
 use rustomize_base::shell::quoted;
 use rustomize_plugins::failure::bad_plugin;
 use rustomize_plugins::isolation::Level;
-use rustomize_plugins::locate::{Placed, locate, locate_in};
+use rustomize_plugins::locate::{Placed, SHARED_OBJECT_SUFFIX, locate, locate_in};
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
@@ -395,7 +394,7 @@ pub(super) fn provider(installed: &Installed, description: &Description, compone
     let launch = installed.launch(&component.entry).map_err(wrong)?;
     installed_artifacts::verify(&client::clients(&installed.path))
         .map_err(|e| e.context(format!("looking at {}", installed.source)))?;
-    let protocol = match component.entry.ends_with(SHARED_OBJECT) {
+    let protocol = match component.entry.ends_with(SHARED_OBJECT_SUFFIX) {
         true => Protocol::SharedObject,
         false => description.protocol,
     };

@@ -7,7 +7,7 @@
 
 use super::mounts::{CONTENTS, LISTS, MOUNTS, MountedFile, files, is_sum};
 use crate::diag::{Code, Error, Result};
-use crate::id::content::sha256;
+use crate::id::content::{self, sha256};
 use crate::policy::environment::Environment;
 use crate::store::exclusive::ExclusiveRoot;
 use rustomize_files::{self as files, Directory, PREFIX, RECORD, Staged, folder_of};
@@ -113,9 +113,11 @@ fn add(
 ) -> Result<MountedFile> {
     let own = files::open(file).map_err(cannot("read", file))?;
     let facts = *own.facts();
+    let mut own = own.into_file();
+    let mode = if content::is_executable(&own).map_err(cannot("read", file))? { 0o755 } else { 0o644 };
     let stage = root.stage()?;
     let mut copy = Staged::new_in(stage.held()).map_err(cannot("write to", root.path()))?;
-    let size = std::io::copy(&mut own.into_file(), &mut copy).map_err(cannot("copy", file))?;
+    let size = std::io::copy(&mut own, &mut copy).map_err(cannot("copy", file))?;
     let sum = copy.reread().and_then(sha256).map_err(cannot("read", file))?;
     let place = contents.path().join(&sum);
     let is_there = contents.file(Path::new(&sum)).and_then(sha256).is_ok_and(|found| found == sum);
@@ -123,7 +125,6 @@ fn add(
         copy.put_for_good(contents, Path::new(&sum), 0o644).map_err(cannot("write", &place))?;
         written.push(place);
     }
-    let mode = if facts.is_executable() { 0o755 } else { 0o644 };
     Ok(MountedFile { path, sha256: sum, size, mode, uid: facts.owner, gid: facts.group })
 }
 
