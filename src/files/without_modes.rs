@@ -15,9 +15,10 @@ pub fn mode(_: &Metadata) -> u32 {
     0o644
 }
 
-/// Returns true: the name of a file says whether it is a program.
-pub fn is_executable(_: &Metadata) -> bool {
-    true
+/// Returns true for a file with content: its name says whether it is a program. An empty file of a
+/// program's name opens a shop of the system.
+pub fn is_executable(file: &Metadata) -> bool {
+    file.len() > 0
 }
 
 /// Returns true for a file that is read-only.

@@ -473,14 +473,23 @@ fn deno_package_is_fetched_without_running_scripts() {
     assert!(!names.iter().any(|name| name.contains("_cache_v")), "{names:?}");
 }
 
-/// Installs a plugin with a package, and expects that a build uses that.
+/// Installs a plugin with a package, and expects that a build uses that. A build finds a change of
+/// a file with this end, which the installation made.
 #[track_caller]
-fn uses_its_package(tree: &Tree) {
+fn uses_its_package(tree: &Tree, made: &str) {
     tree.run(&["plugin", "install"]).ok();
     assert!(!mark(tree).exists(), "code of the package ran");
     let built = tree.build(&["--offline", "--frozen"]).ok();
     assert!(built.contains("v: of the package\n"), "{built}");
     tree.run(&["plugin", "verify"]).ok();
+    // Python has a link lib64 beside lib.
+    let files = crate::support::files(&installed(tree), made);
+    let Some(file) = files.first() else { panic!("no {made}") };
+    let content = fs::read(file).unwrap();
+    fs::write(file, [&content[..], b"\n"].concat()).unwrap();
+    tree.build(&["--offline", "--frozen"]).fails_with(&["made when it was installed"]);
+    fs::write(file, content).unwrap();
+    tree.build(&["--offline", "--frozen"]).ok();
 }
 
 #[test]
@@ -499,7 +508,7 @@ fn python_wheel_is_fetched_and_installed() {
     );
     tree.write("plugins/app/requirements.txt", &lines);
     tree.variables.insert("PIP_INDEX_URL", pip_index("dep", "dep-1.0-py3-none-any.whl", wheel));
-    uses_its_package(&tree);
+    uses_its_package(&tree, "site-packages/dep.py");
 }
 
 #[test]
@@ -513,7 +522,7 @@ fn npm_package_is_fetched_without_running_scripts() {
     tree.write("plugins/app/package.json", &format!("{{{}}}", NpmRegistry::NEEDS));
     let integrity = format!("\"integrity\": \"{}\", ", registry.integrity);
     tree.write("plugins/app/package-lock.json", &registry.npm_lock(&integrity));
-    uses_its_package(&tree);
+    uses_its_package(&tree, "node_modules/dep/index.js");
     tree.write("plugins/app/package-lock.json", &registry.npm_lock(""));
     tree.run(&["plugin", "install"]).fails_with(&[
         "package-lock.json:2",
@@ -552,12 +561,12 @@ fn go_module_is_built_without_network() {
     files.put("/example.com/dep/@v/v1.0.0.mod", module);
     files.put("/example.com/dep/@v/v1.0.0.zip", zip_of(&packed));
     tree.variables.insert("GOPROXY", format!("http://{}", files.serve()));
-    uses_its_package(&tree);
+    uses_its_package(&tree, "bin/plugin");
     // Dependencies inside the plugin need no network.
     tree.write("plugins/app/vendor/modules.txt", "# example.com/dep v1.0.0\n## explicit; go 1.21\nexample.com/dep\n");
     tree.write("plugins/app/vendor/example.com/dep/dep.go", source);
     let proxy = tree.variables.insert("GOPROXY", "http://127.0.0.1:9".to_owned()).unwrap();
-    uses_its_package(&tree);
+    uses_its_package(&tree, "bin/plugin");
     tree.variables.insert("GOPROXY", proxy);
     fs::remove_dir_all(tree.path().join("plugins/app/vendor")).unwrap();
     // Something else under the same version.

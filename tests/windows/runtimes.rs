@@ -40,7 +40,7 @@ fn tree_with(runtime: &str, place: &Path, entry: &str, code: &str) -> Tree {
 fn uses_its_package(tree: &Tree, file: &str) {
     tree.run(&["plugin", "install"]).ok();
     let built = tree.build(&["--offline", "--frozen"]).ok();
-    assert!(built.contains("v: of the package\n"), "{built}");
+    assert!(built.contains("v: of the package\n  w: grün\n"), "{built}");
     tree.run(&["plugin", "verify"]).ok();
     let root = tree.home().join("AppData/Roaming/rustomize.d/plugins");
     let installed = files(&root, file);
@@ -52,9 +52,13 @@ fn uses_its_package(tree: &Tree, file: &str) {
 #[test]
 fn python_has_an_environment_with_its_packages() {
     let Some(python) = runtime("python") else { return };
-    let code =
-        "import dep\nprint('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: %s}' % dep.V)\n";
+    let code = "import dep\nprint('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: %s, w: grün}' % dep.V)\n";
     let mut tree = tree_with("python", &python, "main.py", code);
+    // The home of many a user is not ASCII, and has Python.
+    let place = tree.home().join("grün");
+    std::os::unix::fs::symlink(python, &place).unwrap();
+    tree.variables.insert("WINEPATH", z(&place));
+    tree.variables.insert("LANG", "C.UTF-8".to_owned());
     let wheel = wheel("dep", "V = 'of the package'\n");
     let pinned = format!("dep==1.0 --hash=sha256:{}\n", crate::support::servers::sha256(&wheel));
     tree.write("plugins/app/requirements.txt", &pinned);
@@ -65,11 +69,26 @@ fn python_has_an_environment_with_its_packages() {
 #[test]
 fn node_has_its_packages() {
     let Some(node) = runtime("node") else { return };
-    let code = "console.log('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: ' + require('dep') + '}')\n";
+    let code = "console.log('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: ' + require('dep') + ', w: grün}')\n";
     let tree = tree_with("nodejs", &node, "index.js", code);
     let registry = NpmRegistry::start("exit 1");
     tree.write("plugins/app/package.json", &format!("{{{}}}", NpmRegistry::NEEDS));
     let integrity = format!("\"integrity\": \"{}\", ", registry.integrity);
     tree.write("plugins/app/package-lock.json", &registry.npm_lock(&integrity));
     uses_its_package(&tree, "node_modules/dep/index.js");
+}
+
+#[test]
+fn the_entry_of_a_plugin_is_a_file_of_its_directory() {
+    let Some(node) = runtime("node") else { return };
+    let tree = tree_with("nodejs", &node, "index.js", "");
+    tree.write("outside.js", "console.log('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: outside}')\n");
+    let manifest = fs::read_to_string(tree.path().join("plugins/app/plugin.yaml")).unwrap();
+    let absolute = z(&tree.path().join("outside.js"));
+    for entry in
+        [&absolute, absolute.trim_start_matches("Z:"), r"..\..\outside.js", r"\\server\share\x.js", "index.js:x"]
+    {
+        tree.write("plugins/app/plugin.yaml", &format!("{manifest}entry: '{entry}'\n"));
+        tree.run(&["plugin", "install"]).fails_with(&["is not in the directory"]);
+    }
 }

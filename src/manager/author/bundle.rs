@@ -56,6 +56,10 @@ pub(super) struct BundlePlugins {
 /// A plugin is not executable, a kind has two plugins, or the directory cannot be read or has
 /// something else than files and directories.
 pub(super) fn contents(directory: &Path) -> Result<BundlePlugins> {
+    contents_on(&Ends::here(), directory)
+}
+
+fn contents_on(ends: &Ends, directory: &Path) -> Result<BundlePlugins> {
     let home = directory.join(PLUGINS);
     let fault = |path: &str, why: &str| Error::new(Code::BadPlugin, format!("'{PLUGINS}/{path}' {why}"));
     let cannot = |e: io::Error| {
@@ -69,37 +73,38 @@ pub(super) fn contents(directory: &Path) -> Result<BundlePlugins> {
     };
     // A directory for a kind comes before those in it.
     files.sort_by_key(|(path, _)| path.matches('/').count());
-    // By directory and kind: the executable or the shared object.
+    // By directory and kind.
     let mut found: BTreeMap<(String, String), BundlePlugin> = BTreeMap::new();
     let mut folders: BTreeSet<String> = BTreeSet::new();
     for (path, file) in files {
-        let Some((folder, kind)) = kind_of(&path) else { continue };
+        let Some((folder, kind, end)) = ends.kind_of(&path) else { continue };
         // An apiVersion has few parts, so that a directory has few above it.
         if folder.match_indices('/').any(|(end, _)| folders.contains(&folder[..end])) {
             continue;
         }
-        folders.insert(folder.clone());
+        folders.insert(folder.to_owned());
         let opened = File::open(&file).map_err(cannot)?;
-        let is_shared_object = path.ends_with(SHARED_OBJECT_SUFFIX);
-        let runs = is_shared_object || content::is_executable(&opened).map_err(cannot)?;
-        let plugin = BundlePlugin { runs, is_native: is_shared_object || is_binary(&opened), path };
-        match found.remove(&(folder.clone(), kind.clone())) {
-            // The other file is for other systems.
-            Some(other) if is_exe(&other) || is_exe(&plugin) => {
-                found.insert((folder, kind), if is_exe(&other) { other } else { plugin })
+        let form = ends.form(end, &opened).map_err(cannot)?;
+        let is_native = form == Form::SharedObject || is_binary(&opened);
+        let key = (folder.to_owned(), kind.to_owned());
+        let plugin = BundlePlugin { form, is_native, path };
+        let counts = match found.remove(&key) {
+            None => plugin,
+            Some(other) => {
+                let (first, second) = if other.form >= plugin.form { (other, plugin) } else { (plugin, other) };
+                if matches!((first.form, second.form), (Form::Program, Form::Program | Form::SharedObject)) {
+                    let why = format!("is for the same kind as '{PLUGINS}/{}'", first.path);
+                    return Err(fault(&second.path, &why).hint("leave one of the two files out"));
+                }
+                first
             }
-            Some(other) if other.runs && plugin.runs => {
-                let why = format!("is for the same kind as '{PLUGINS}/{}'", other.path);
-                return Err(fault(&plugin.path, &why).hint("leave one of the two files out"));
-            }
-            Some(other) if other.runs => found.insert((folder, kind), other),
-            _ => found.insert((folder, kind), plugin),
         };
+        found.insert(key, counts);
     }
     let mut contents = BundlePlugins::default();
     for ((folder, kind), plugin) in found {
-        if !plugin.runs {
-            let hint = match EXE_SUFFIX {
+        if plugin.form == Form::Data {
+            let hint = match ends.program {
                 "" => format!("make it executable: chmod +x {PLUGINS}/{}", plugin.path),
                 end => format!("name a program '{kind}{end}', or begin a script with '#!' and its interpreter"),
             };
@@ -122,29 +127,71 @@ pub(super) fn contents(directory: &Path) -> Result<BundlePlugins> {
 struct BundlePlugin {
     /// Below the directory of plugins.
     path: String,
-    runs: bool,
+    form: Form,
     is_native: bool,
 }
 
-/// Returns whether a plugin is a program for Windows, on Windows.
-fn is_exe(plugin: &BundlePlugin) -> bool {
-    !EXE_SUFFIX.is_empty() && plugin.path.ends_with(EXE_SUFFIX)
+/// What a file that is named for a kind is. Of two, the greater one is the plugin: a script beside a
+/// program for Windows is for other systems. A program and a shared object are two plugins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Form {
+    /// It does not run here.
+    Data,
+    SharedObject,
+    /// A script, on Windows.
+    Script,
+    Program,
 }
 
-/// The kind that the name of a plugin's file says.
-fn kind_named(file: &str) -> &str {
-    let ends = [SHARED_OBJECT_SUFFIX, EXE_SUFFIX].into_iter().filter(|end| !end.is_empty());
-    ends.into_iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file)
+/// The ends of the names of plugins on a system.
+struct Ends {
+    program: &'static str,
+    shared_object: &'static str,
 }
 
-/// The directory and the kind of a file that is named as a plugin: of `ex.io/v1/made/Made` they are
-/// `ex.io/v1/made` and `Made`.
-fn kind_of(path: &str) -> Option<(String, String)> {
-    let (folder, file) = path.rsplit_once('/')?;
-    let (api_version, name) = folder.rsplit_once('/')?;
-    let kind = kind_named(file);
-    let is_plugin = kind.to_lowercase() == name && api_version.split('/').count() <= MOST_PARTS;
-    is_plugin.then(|| (folder.to_owned(), kind.to_owned()))
+impl Ends {
+    const fn here() -> Ends {
+        Ends { program: EXE_SUFFIX, shared_object: SHARED_OBJECT_SUFFIX }
+    }
+
+    /// The name without an end, and the end, in small letters; the whole name and "" without one. On
+    /// Windows the case of the letters does not matter.
+    fn split<'n>(&self, name: &'n str) -> (&'n str, &'static str) {
+        let has = |end: &&'static str| {
+            let found = name.len().checked_sub(end.len()).and_then(|at| name.get(at..)).unwrap_or_default();
+            !end.is_empty() && (found == *end || !self.program.is_empty() && found.eq_ignore_ascii_case(end))
+        };
+        let end = [self.program, self.shared_object].into_iter().find(has).unwrap_or_default();
+        (&name[..name.len() - end.len()], end)
+    }
+
+    /// The directory, the kind and the end of a file that is named as a plugin: of
+    /// `ex.io/v1/made/Made.so` they are `ex.io/v1/made`, `Made` and `.so`.
+    fn kind_of<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str, &'static str)> {
+        let (folder, file) = path.rsplit_once('/')?;
+        let (api_version, name) = folder.rsplit_once('/')?;
+        let (kind, end) = self.split(file);
+        let is_plugin = kind.to_lowercase() == name && api_version.split('/').count() <= MOST_PARTS;
+        is_plugin.then_some((folder, kind, end))
+    }
+
+    /// The form of a file with an end.
+    fn form(&self, end: &str, file: &File) -> io::Result<Form> {
+        Ok(match end {
+            _ if end == self.shared_object => Form::SharedObject,
+            "" if !self.program.is_empty() => match content::is_script(file)? {
+                true => Form::Script,
+                false => Form::Data,
+            },
+            "" if !content::counts_as_executable(file)? => Form::Data,
+            _ => Form::Program,
+        })
+    }
+}
+
+/// Returns whether a file of a bundle is a shared object, by its name.
+pub(crate) fn is_shared_object(path: &str) -> bool {
+    Ends::here().split(path).1 == SHARED_OBJECT_SUFFIX
 }
 
 /// The plugins' directories in a directory that is laid out as a plugin directory: each contains an
@@ -215,7 +262,7 @@ fn sorted_out(home: &Path) -> io::Result<SortedOut> {
                 below.push((if path.is_empty() { file } else { format!("{path}/{file}") }, entry.path()));
             } else {
                 has_files = true;
-                is_kind |= !path.is_empty() && kind_named(&file).to_lowercase() == name;
+                is_kind |= !path.is_empty() && Ends::here().split(&file).0.to_lowercase() == name;
             }
         }
         match (is_kind, has_files) {
@@ -234,7 +281,8 @@ fn sorted_out(home: &Path) -> io::Result<SortedOut> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BundlePlugins, contents};
+    use super::{BundlePlugins, Ends, contents, contents_on};
+    use crate::diag::Error;
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;
@@ -291,6 +339,35 @@ mod tests {
         // As in a plugin directory: a shared object counts where the other file cannot run.
         let folder = bundle(&[("v1/made/Made", ""), ("v1/made/Made.so", "")]);
         assert_eq!(kinds(folder.path()), ["v1/Made plugin/v1/made/Made.so"]);
+    }
+
+    #[test]
+    fn windows_has_its_own_ends() {
+        let ends = Ends { program: ".exe", shared_object: ".dll" };
+        let read = |files: &[(&str, &str)]| {
+            let contents = contents_on(&ends, bundle(files).path())?;
+            Ok(contents.components.into_iter().map(|c| c.entry).collect::<Vec<_>>().join(" "))
+        };
+        let plugin = |files: &[(&str, &str)]| read(files).unwrap_or_else(|e: Error| e.to_string());
+        let (program, script, object) = ("v1/made/Made.exe", "v1/made/Made", "v1/made/Made.dll");
+        for (files, want) in [
+            (&[(program, "MZ"), (script, "#!")][..], "plugin/v1/made/Made.exe"),
+            (&[(script, "#!")], "plugin/v1/made/Made"),
+            (&[(script, "#!"), (object, "MZ")], "plugin/v1/made/Made"),
+            (&[(script, "\x7fELF"), (object, "MZ")], "plugin/v1/made/Made.dll"),
+            (&[(script, "\x7fELF"), (program, "MZ")], "plugin/v1/made/Made.exe"),
+            (&[("v1/made/Made.EXE", "MZ")], "plugin/v1/made/Made.EXE"),
+            // A shared object of another system belongs to the plugin beside it.
+            (&[("v1/made/Made.so", ""), (program, "MZ")], "plugin/v1/made/Made.exe"),
+        ] {
+            assert_eq!(plugin(files), want, "{files:?}");
+        }
+        for (files, want) in [
+            (&[(program, "MZ"), (object, "MZ")][..], "'plugin/v1/made/Made.dll' is for the same kind as"),
+            (&[(script, "\x7fELF")], "'plugin/v1/made/Made' is not executable"),
+        ] {
+            assert!(plugin(files).contains(want), "{files:?}: {}", plugin(files));
+        }
     }
 
     #[test]

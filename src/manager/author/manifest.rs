@@ -388,7 +388,7 @@ impl Manifest {
         let (program, args): (PathBuf, Vec<OsString>) = match &self.runtime {
             Runtime::Python => {
                 let own = runtime_files::python_of(&made.join("venv"));
-                (if own.is_file() { own } else { "python3".into() }, words(&["-B"]))
+                (if own.is_file() { own } else { "python3".into() }, words(&["-X", "utf8", "-B"]))
             }
             Runtime::Nodejs => ("node".into(), words(&[])),
             Runtime::Go => (runtime_files::go_program(&made), Vec::new()),

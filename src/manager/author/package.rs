@@ -302,7 +302,7 @@ fn tar_gz(files: &BTreeMap<String, PathBuf>) -> Result<Vec<u8>> {
         let bytes = limit.read(path).map_err(cannot("read", path))?;
         // A single file is the program itself, whatever its permissions here.
         let runs = files.len() == 1
-            || File::open(path).and_then(|file| content::is_executable(&file)).map_err(cannot("read", path))?;
+            || File::open(path).and_then(|file| content::counts_as_executable(&file)).map_err(cannot("read", path))?;
         let mut header = tar::Header::new_ustar();
         header.set_size(bytes.len() as u64);
         header.set_mode(if runs { 0o755 } else { 0o644 });

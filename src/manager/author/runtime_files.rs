@@ -3,7 +3,7 @@
 use std::env::consts::EXE_EXTENSION;
 use std::path::{Path, PathBuf};
 
-/// The file that is empty, as Python names it: pip compares the name.
+/// The null device, spelt as `os.devnull`, which pip compares.
 pub(crate) const EMPTY: &str = if cfg!(windows) { "nul" } else { "/dev/null" };
 
 /// The interpreter of a virtual environment of Python.
@@ -21,6 +21,10 @@ pub(crate) fn npm_of(node: &Path) -> Option<PathBuf> {
     let modules = if cfg!(windows) { folder.join("node_modules") } else { folder.parent()?.join("lib/node_modules") };
     Some(modules.join("npm").join("bin").join("npm-cli.js"))
 }
+
+/// The program of npm in PATH. On Windows only Node's own directory has one in JavaScript: the file
+/// `npm` there is a script of sh.
+pub(crate) const NPM: &str = if cfg!(windows) { "npm-cli.js" } else { "npm" };
 
 /// The program of a plugin in Go, in the directory of what the installation makes.
 pub(crate) fn go_program(made: &Path) -> PathBuf {

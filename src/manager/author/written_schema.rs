@@ -5,9 +5,11 @@ use crate::config::read_alone;
 use crate::diag::{Code, Error, Result};
 use crate::load::FileLimit;
 use rustomize_base::json_pointer::unescaped;
+use rustomize_files::name_fault;
 use rustomize_sources::ReadFile;
 use rustomize_yaml::scalar::{self, Kind};
 use rustomize_yaml::{Node, Pos, Value};
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
@@ -17,9 +19,15 @@ const MOST_VALUES: usize = 200_000;
 /// Deepest nesting of the values in a schema: that of JSON, as it is read here.
 const MOST_DEPTH: usize = 128;
 
-/// Returns whether a path in a manifest leads out of the plugin's directory.
+/// Returns whether a path in a manifest leads out of the plugin's directory, on any system, or is
+/// not that of a file there.
 pub(super) fn leaves(path: &str) -> bool {
-    path.starts_with('/') || path.split('/').any(|part| part == "..")
+    let is_separator = |c| matches!(c, '/' | '\\');
+    path.starts_with(is_separator)
+        || path.split(is_separator).any(|part| part == "..")
+        // A drive, or a stream of a file.
+        || path.contains(':')
+        || name_fault(OsStr::new(path)).is_some()
 }
 
 /// Reads a schema: a mapping, or the path of a file below `directory`. `None` without a schema.
@@ -123,4 +131,31 @@ fn json_of(node: &Node<'_>, depth: usize, left: &mut usize) -> Result<serde_json
             object.into()
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leaves;
+
+    #[test]
+    fn a_path_of_any_system_may_leave_the_directory() {
+        for path in [
+            "/a",
+            "../a",
+            "a/../../b",
+            r"\a",
+            r"..\a",
+            r"a\..\..\b",
+            "Z:/a",
+            "Z:a",
+            r"\\server\share\a",
+            "a.js:b",
+            "a\nb",
+        ] {
+            assert!(leaves(path), "{path}");
+        }
+        for path in ["main.py", "./src/main.ts", "cmd/plugin", "example.com/x/y", ".", "a..b"] {
+            assert!(!leaves(path), "{path}");
+        }
+    }
 }

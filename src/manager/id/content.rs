@@ -63,7 +63,8 @@ pub fn sum(path: &Path) -> io::Result<String> {
 }
 
 /// The sum of a plugin: of a file its SHA-256; of a directory the SHA-256 of the lines
-/// `<sha256> <x or -> <path>` of its files, by path. O(bytes).
+/// `<sha256> <x or -> <path>` of its files, by path. O(bytes). A path has `/` between its names on
+/// every system; [`counts_as_executable`] decides about `x`.
 ///
 /// # Errors
 /// It cannot be read, holds something else than files and directories, or a name has a
@@ -76,7 +77,7 @@ pub fn sum_of(plugin: Opened) -> io::Result<String> {
     let mut lines: BTreeMap<String, String> = BTreeMap::new();
     each(&directory, &mut |name, file| {
         let file = file.into_file();
-        let mark = if is_executable(&file)? { 'x' } else { '-' };
+        let mark = if counts_as_executable(&file)? { 'x' } else { '-' };
         let line = format!("{} {mark} {name}\n", sha256(&file)?);
         lines.insert(name.to_owned(), line);
         Ok(())
@@ -143,14 +144,28 @@ pub fn copy(from: &Directory, to: &Directory) -> io::Result<()> {
 }
 
 /// The first bytes of programs: of scripts, and of binaries for Linux, Windows and macOS.
-const STARTS: [&[u8]; 4] = [b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe"];
+const STARTS: [&[u8]; 5] = [b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
 
-/// Returns whether a file begins as a program. The next read begins at the start of the file.
-fn begins_as_program(mut file: &File) -> io::Result<bool> {
+/// The first bytes of a file. The next read begins at the start of the file.
+fn start_of(mut file: &File) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     file.take(4).read_to_end(&mut start)?;
     file.rewind()?;
+    Ok(start)
+}
+
+/// Returns whether a file begins as a program.
+fn begins_as_program(file: &File) -> io::Result<bool> {
+    let start = start_of(file)?;
     Ok(STARTS.iter().any(|known| start.starts_with(known)))
+}
+
+/// Returns whether a file begins as a script.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn is_script(file: &File) -> io::Result<bool> {
+    Ok(start_of(file)?.starts_with(b"#!"))
 }
 
 /// Checks that a file is a program: the system runs it itself, or it names its interpreter. Any
@@ -167,12 +182,12 @@ pub fn check_program(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns whether a file is one to execute. A system without such permissions goes by the first
+/// Returns whether a file counts as executable. A system without such permissions goes by the first
 /// bytes, so that a plugin whose programs alone may be executed has the same sum on all systems.
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn is_executable(file: &File) -> io::Result<bool> {
+pub fn counts_as_executable(file: &File) -> io::Result<bool> {
     match cfg!(unix) {
         true => Ok(files::is_executable(&file.metadata()?)),
         false => begins_as_program(file),

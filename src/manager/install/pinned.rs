@@ -99,7 +99,11 @@ pub fn package_lock(path: &Path) -> Result<String> {
     // The first is the plugin itself: its package.json says the same.
     for (key, package) in packages.iter().filter(|(key, _)| !key.is_empty()) {
         check_dependencies(package).map_err(|why| wrong(key, &why))?;
-        if key.split('/').any(|part| part == "..") || !key.starts_with("node_modules/") || package["link"] == true {
+        if key.contains('\\')
+            || key.split('/').any(|part| part == "..")
+            || !key.starts_with("node_modules/")
+            || package["link"] == true
+        {
             return Err(wrong(key, "is a directory, not a package of a registry"));
         }
         let resolved = package.get("resolved").map(|url| url.as_str().unwrap_or_default());

@@ -58,8 +58,8 @@ fn python(shop: &Workshop<'_>) -> Result<()> {
     let file = shop.plugin.join("requirements.txt");
     let requirements = if file.is_file() { pinned::requirements(&file)? } else { Vec::new() };
     let found = shop.program("python3")?;
-    let real =
-        shop.ask(&found, &["-I", "-c", "import sys; print(getattr(sys, '_base_executable', sys.executable))"])?;
+    let question = "import sys; print(getattr(sys, '_base_executable', sys.executable))";
+    let real = shop.ask(&found, &["-I", "-X", "utf8", "-c", question])?;
     // Without the user's own settings and modules, and those of the working directory.
     let module = |name: &str, args: &[&OsStr]| -> Vec<OsString> {
         ["-I", "-m", name].map(OsStr::new).iter().chain(args).map(OsString::from).collect()
@@ -121,9 +121,8 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
     let beside = runtime_files::npm_of(&node);
     let npm = match beside.filter(|npm| npm.is_file()) {
         Some(npm) => npm,
-        None => {
-            dunce::canonicalize(shop.program("npm")?).map_err(|e| Error::io(&e, format!("cannot find npm: {e}")))?
-        }
+        None => dunce::canonicalize(shop.program(runtime_files::NPM)?)
+            .map_err(|e| Error::io(&e, format!("cannot find npm: {e}")))?,
     };
     let no_git = format!("--git={}", runtime_files::EMPTY);
     let options = [
@@ -161,7 +160,9 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
         let cannot = |e| Error::io(&e, format!("cannot write '{}': {e}", shop.plugin.join(NODE_MODULES).display()));
         shop.held.made.rename(&installed, &shop.held.plugin, Path::new(NODE_MODULES)).map_err(cannot)?;
     }
-    Ok(())
+    // What is left are the two files that the plugin has itself.
+    let cannot = |e| Error::io(&e, format!("cannot remove '{}': {e}", kept.display()));
+    shop.held.made.remove(Path::new("npm")).map_err(cannot)
 }
 
 /// Deno fetches the packages of the lock, and runs nothing: scripts of packages run only where

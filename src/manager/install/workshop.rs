@@ -156,14 +156,16 @@ impl<'w> Workshop<'w> {
     /// sees nothing of the plugin.
     ///
     /// # Errors
-    /// The program fails.
+    /// The program fails, or its answer is not UTF-8.
     pub(super) fn ask(&self, program: &Path, args: &[&str]) -> Result<PathBuf> {
         let variables = [("PATH".into(), self.path().value()), ("GOTOOLCHAIN".into(), "local".into())];
         let launch = Launch::new(program).args(args).in_directory(&self.work).variables(variables);
         let launch = Launch { inherits: Inherited::AllBut(&REDIRECTIONS), ..launch };
         let said = self.options.children.run(launch.limited(self.limits()));
         let said = said.map_err(|failed| failed_step(&shown(program, args), failed))?;
-        Ok(PathBuf::from(String::from_utf8_lossy(&said).trim()))
+        let said = String::from_utf8(said)
+            .map_err(|_| bad_plugin(format!("'{}' has not answered in UTF-8", shown(program, args))))?;
+        Ok(PathBuf::from(said.trim()))
     }
 
     fn limits(&self) -> Limits {

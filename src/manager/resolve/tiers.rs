@@ -3,6 +3,7 @@
 use super::inputs::{Inputs, relock};
 use super::project::{Need, Project, upwards};
 use super::{Chosen, PluginRequest, Provider, Resolver, Tier, Trace, Verdict, places};
+use crate::author::bundle::is_shared_object;
 use crate::author::client;
 use crate::author::describe::{Component, Description, Protocol, Role};
 use crate::diag::{Code, Error, Result};
@@ -21,7 +22,7 @@ use crate::store::record::AskedBy;
 use rustomize_base::shell::quoted;
 use rustomize_plugins::failure::bad_plugin;
 use rustomize_plugins::isolation::Level;
-use rustomize_plugins::locate::{Placed, SHARED_OBJECT_SUFFIX, locate, locate_in};
+use rustomize_plugins::locate::{Placed, locate, locate_in};
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
@@ -124,7 +125,8 @@ impl Resolver<'_> {
     fn program(&self, request: &PluginRequest<'_>, trace: &mut Trace) -> Option<Chosen> {
         let name = Self::program_name(request);
         let is_name = !name.contains(['/', '\0']);
-        let is_program = |path: &Path| File::open(path).and_then(|file| content::is_executable(&file)).unwrap_or(false);
+        let is_program =
+            |path: &Path| File::open(path).and_then(|file| content::counts_as_executable(&file)).unwrap_or(false);
         let found = if is_name { self.inputs.path.find(&name, is_program) } else { None };
         trace.note(Tier::Path, || match &found {
             Some(path) => (path.display().to_string(), Verdict::Chosen),
@@ -394,7 +396,7 @@ pub(super) fn provider(installed: &Installed, description: &Description, compone
     let launch = installed.launch(&component.entry).map_err(wrong)?;
     installed_artifacts::verify(&client::clients(&installed.path))
         .map_err(|e| e.context(format!("looking at {}", installed.source)))?;
-    let protocol = match component.entry.ends_with(SHARED_OBJECT_SUFFIX) {
+    let protocol = match is_shared_object(&component.entry) {
         true => Protocol::SharedObject,
         false => description.protocol,
     };

@@ -114,7 +114,7 @@ fn add(
     let own = files::open(file).map_err(cannot("read", file))?;
     let facts = *own.facts();
     let mut own = own.into_file();
-    let mode = if content::is_executable(&own).map_err(cannot("read", file))? { 0o755 } else { 0o644 };
+    let mode = if content::counts_as_executable(&own).map_err(cannot("read", file))? { 0o755 } else { 0o644 };
     let stage = root.stage()?;
     let mut copy = Staged::new_in(stage.held()).map_err(cannot("write to", root.path()))?;
     let size = std::io::copy(&mut own, &mut copy).map_err(cannot("copy", file))?;
