@@ -131,8 +131,8 @@ struct BundlePlugin {
     is_native: bool,
 }
 
-/// What a file that is named for a kind is. Of two, the greater one is the plugin: a script beside a
-/// program for Windows is for other systems. A program and a shared object are two plugins.
+/// What a file that is named for a kind is. Of two, the greater one is the plugin: a script beside
+/// a program for Windows is for other systems. A program and a shared object are two plugins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     /// It does not run here.
@@ -154,8 +154,8 @@ impl Ends {
         Ends { program: EXE_SUFFIX, shared_object: SHARED_OBJECT_SUFFIX }
     }
 
-    /// The name without an end, and the end, in small letters; the whole name and "" without one. On
-    /// Windows the case of the letters does not matter.
+    /// The name without an end, and the end, in small letters; the whole name and "" without one.
+    /// On Windows the case of the letters does not matter.
     fn split<'n>(&self, name: &'n str) -> (&'n str, &'static str) {
         let has = |end: &&'static str| {
             let found = name.len().checked_sub(end.len()).and_then(|at| name.get(at..)).unwrap_or_default();
