@@ -36,7 +36,7 @@ fn names_on(windows: bool, name: &Path) -> Vec<PathBuf> {
     if windows && name.extension().is_none_or(|end| !end.eq_ignore_ascii_case("exe")) {
         names.push(name.with_added_extension("exe"));
     }
-    if windows && ["python3", "python3.exe"].iter().any(|python| name == Path::new(python)) {
+    if windows && name == Path::new("python3") {
         names.push("python.exe".into());
     }
     names

@@ -3,6 +3,7 @@
 //! or a shared object, `<kind>.so` or `<kind>.dll`.
 
 use super::classify::{ABI_SYMBOL, SharedObject, classify};
+use super::program::is_script;
 use super::shared_object::{LoadableObject, SharedObjectFile, SharedObjectLoader};
 use super::{PluginOptions, go};
 use crate::diag::{Code, Error, Result, nearest};
@@ -11,7 +12,6 @@ use rustomize_base::shell::quoted;
 use rustomize_base::windows_path::name_fault;
 use std::env::consts::EXE_SUFFIX;
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The end of the name of a shared object.
@@ -88,7 +88,7 @@ fn look_in(home: &Path, options: &PluginOptions, id: &ResId<'_>, find_loader: Fi
     if executable == Some(true) {
         return Ok(Some(Placed::Executable(path)));
     }
-    if cfg!(windows) && is_script(&place) {
+    if cfg!(windows) && File::open(&place).is_ok_and(|file| is_script(&file)) {
         return Ok(Some(Placed::Executable(place)));
     }
     if shared_object.exists() {
@@ -253,12 +253,6 @@ pub fn loader_of(file: &SharedObjectFile, executable: &Path, options: &PluginOpt
             }
         }
     })
-}
-
-/// Returns true if a file begins as a script does, with the path of an interpreter.
-fn is_script(path: &Path) -> bool {
-    let mut start = [0; 2];
-    File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && start == *b"#!"
 }
 
 /// A path with more at the end of its name.

@@ -81,6 +81,14 @@ pub fn sealed(_: &File, _: &Path) -> std::io::Result<File> {
     Err(std::io::ErrorKind::Unsupported.into())
 }
 
+/// Returns whether a file begins as a script, with the path of an interpreter. The next read begins
+/// at the start of the file.
+pub fn is_script(mut file: &File) -> bool {
+    use std::io::{Read, Seek};
+    let mut start = [0; 2];
+    file.read_exact(&mut start).is_ok() && file.rewind().is_ok() && start == *b"#!"
+}
+
 /// Returns whether the system runs a file itself.
 #[cfg(not(unix))]
 pub fn is_binary(file: &File) -> bool {

@@ -7,7 +7,7 @@ use crate::support::{Tree, files, program, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The directory of a runtime for Windows. Says so if the test is skipped for lack of it.
+/// The directory of a runtime for Windows; `None` if the test is skipped, whose output says why.
 fn runtime(name: &str) -> Option<PathBuf> {
     if !is_windows() {
         return None;
@@ -54,7 +54,7 @@ fn python_has_an_environment_with_its_packages() {
     let Some(python) = runtime("python") else { return };
     let code = "import dep\nprint('apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: made}\\ndata: {v: %s, w: grün}' % dep.V)\n";
     let mut tree = tree_with("python", &python, "main.py", code);
-    // The home of many a user is not ASCII, and has Python.
+    // Python is in the user's home by default, and the name of a user may have letters beyond ASCII.
     let place = tree.home().join("grün");
     std::os::unix::fs::symlink(python, &place).unwrap();
     tree.variables.insert("WINEPATH", z(&place));

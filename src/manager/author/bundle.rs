@@ -9,7 +9,7 @@ use super::describe::Component;
 use crate::diag::{Code, Error, Result};
 use crate::id::content;
 use rustomize_plugins::locate::SHARED_OBJECT_SUFFIX;
-use rustomize_plugins::program::is_binary;
+use rustomize_plugins::program::{is_binary, is_script};
 use std::collections::{BTreeMap, BTreeSet};
 use std::env::consts::EXE_SUFFIX;
 use std::fs::{self, File};
@@ -131,8 +131,9 @@ struct BundlePlugin {
     is_native: bool,
 }
 
-/// What a file that is named for a kind is. Of two, the greater one is the plugin: a script beside
-/// a program for Windows is for other systems. A program and a shared object are two plugins.
+/// How a file with the name of a kind runs. If a kind has two files, the greater form is its
+/// plugin: on Windows a script beside an `.exe` is there for other systems. A program beside a
+/// shared object is an error.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     /// It does not run here.
@@ -179,7 +180,7 @@ impl Ends {
     fn form(&self, end: &str, file: &File) -> io::Result<Form> {
         Ok(match end {
             _ if end == self.shared_object => Form::SharedObject,
-            "" if !self.program.is_empty() => match content::is_script(file)? {
+            "" if !self.program.is_empty() => match is_script(file) {
                 true => Form::Script,
                 false => Form::Data,
             },

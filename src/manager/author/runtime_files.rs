@@ -3,7 +3,7 @@
 use std::env::consts::EXE_EXTENSION;
 use std::path::{Path, PathBuf};
 
-/// The null device, spelt as `os.devnull`, which pip compares.
+/// The null device, in the letters of Python's `os.devnull`: pip compares them.
 pub(crate) const EMPTY: &str = if cfg!(windows) { "nul" } else { "/dev/null" };
 
 /// The interpreter of a virtual environment of Python.
@@ -11,19 +11,20 @@ pub(crate) fn python_of(environment: &Path) -> PathBuf {
     environment.join(if cfg!(windows) { r"Scripts\python.exe" } else { "bin/python" })
 }
 
-/// The directory in a virtual environment of Python that has `site-packages`, or, outside of
-/// Windows, has a directory for the version with it.
+/// The directory in a virtual environment of Python that holds `site-packages`: on Windows itself,
+/// elsewhere in a directory for the version of Python.
 pub(crate) const PYTHON_LIBRARIES: &str = if cfg!(windows) { "Lib" } else { "lib" };
 
-/// The program of npm that comes with a program of Node; `None` if that has no directory.
+/// The place of npm's program in the installation that a path of Node's program belongs to; `None`
+/// if the path has no directory.
 pub(crate) fn npm_of(node: &Path) -> Option<PathBuf> {
     let folder = node.parent()?;
     let modules = if cfg!(windows) { folder.join("node_modules") } else { folder.parent()?.join("lib/node_modules") };
     Some(modules.join("npm").join("bin").join("npm-cli.js"))
 }
 
-/// The program of npm in PATH. On Windows only Node's own directory has one in JavaScript: the file
-/// `npm` there is a script of sh.
+/// The name of npm's program in PATH, which has to be JavaScript. On Windows the file `npm` is a
+/// shell script, so another name is looked for.
 pub(crate) const NPM: &str = if cfg!(windows) { "npm-cli.js" } else { "npm" };
 
 /// The program of a plugin in Go, in the directory of what the installation makes.

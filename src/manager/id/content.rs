@@ -146,26 +146,12 @@ pub fn copy(from: &Directory, to: &Directory) -> io::Result<()> {
 /// The first bytes of programs: of scripts, and of binaries for Linux, Windows and macOS.
 const STARTS: [&[u8]; 5] = [b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
 
-/// The first bytes of a file. The next read begins at the start of the file.
-fn start_of(mut file: &File) -> io::Result<Vec<u8>> {
+/// Returns whether a file begins as a program. The next read begins at the start of the file.
+fn begins_as_program(mut file: &File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.take(4).read_to_end(&mut start)?;
     file.rewind()?;
-    Ok(start)
-}
-
-/// Returns whether a file begins as a program.
-fn begins_as_program(file: &File) -> io::Result<bool> {
-    let start = start_of(file)?;
     Ok(STARTS.iter().any(|known| start.starts_with(known)))
-}
-
-/// Returns whether a file begins as a script.
-///
-/// # Errors
-/// The file cannot be read.
-pub(crate) fn is_script(file: &File) -> io::Result<bool> {
-    Ok(start_of(file)?.starts_with(b"#!"))
 }
 
 /// Checks that a file is a program: the system runs it itself, or it names its interpreter. Any
@@ -182,8 +168,9 @@ pub fn check_program(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns whether a file counts as executable. A system without such permissions goes by the first
-/// bytes, so that a plugin whose programs alone may be executed has the same sum on all systems.
+/// Returns whether a file counts as executable. Unix goes by the permissions of the file, and other
+/// systems go by its first bytes. The sums of a plugin are then equal on all systems if the files
+/// that have the permission are those that begin as programs.
 ///
 /// # Errors
 /// The file cannot be read.

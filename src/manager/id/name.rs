@@ -209,7 +209,7 @@ mod tests {
         let windows = platform("windows", "amd64");
         let bare = FileName::parse("rustomize-plugin-app_v1.2.3_x1.0_windows_amd64", "app", &windows);
         assert_eq!(bare, Err(NameError::NoExe));
-        // A directory that an interpreter runs has no platform.
+        // A plugin in Python or Node says 'any' in place of a platform, and lacks the end.
         let any = "rustomize-plugin-app_v1.2.3_x1.0_any_any";
         assert_eq!(FileName::parse(any, "app", &windows).unwrap().to_string(), any);
         let file = "rustomize-plugin-app_v1.2.3_x1.0_windows_amd64.exe";

@@ -99,7 +99,7 @@ fn python(shop: &Workshop<'_>) -> Result<()> {
 fn site_packages(made: &Directory) -> Result<PathBuf> {
     let lib = Path::new("venv").join(runtime_files::PYTHON_LIBRARIES);
     let entries = made.below(&lib).and_then(|lib| lib.entries()).unwrap_or_default();
-    // Windows has no directory for the version.
+    // On Windows `site-packages` is in `Lib` itself, elsewhere in a directory such as python3.11.
     let of_versions = entries.into_iter().map(|(name, _)| lib.join(name));
     let mut folders = [lib.clone()].into_iter().chain(of_versions).map(|folder| folder.join("site-packages"));
     let found = folders.find_map(|folder| Some(made.below(&folder).ok()?.path().to_owned()));
@@ -160,7 +160,7 @@ fn nodejs(shop: &Workshop<'_>) -> Result<()> {
         let cannot = |e| Error::io(&e, format!("cannot write '{}': {e}", shop.plugin.join(NODE_MODULES).display()));
         shop.held.made.rename(&installed, &shop.held.plugin, Path::new(NODE_MODULES)).map_err(cannot)?;
     }
-    // What is left are the two files that the plugin has itself.
+    // npm's directory still has package.json and its lock, and the plugin has both itself.
     let cannot = |e| Error::io(&e, format!("cannot remove '{}': {e}", kept.display()));
     shop.held.made.remove(Path::new("npm")).map_err(cannot)
 }
